@@ -1,6 +1,9 @@
-import { encodeQuantity, encodeRlp } from "@attestd/proof/base";
+import { encodeQuantity, encodeRlp, type RlpItem } from "@attestd/proof/base";
 import { fromHex, toHex, utf8 } from "@attestd/proof/encoding";
 import { RAILS } from "@attestd/proof/rails";
+import { secp256k1 } from "@noble/curves/secp256k1.js";
+import { sha256 } from "@noble/hashes/sha2.js";
+import { keccak_256 } from "@noble/hashes/sha3.js";
 import { testAttestor, testBundle, testHistory } from "../../test/bundles/bundles.ts";
 
 /** A ledger that does not exist: what is signed here is marked as not real wherever it is shown. */
@@ -14,12 +17,19 @@ export function exampleFile(): string {
   return JSON.stringify({ bundle, history: testHistory([{ attestor, fromRound: 1 }], ledger) });
 }
 
-/** An EIP-1559 transaction that calls `transfer` of USDC, its signature made up. */
+/** The key of an account that has nothing. */
+const PAYER = sha256(utf8("payer of the page's example"));
+
+/** An EIP-1559 transaction that calls `transfer` of USDC, with its payer's signature. */
 export function usdcTransfer(): Uint8Array {
   const word = (bytes: Uint8Array) => toHex(bytes).padStart(64, "0");
   const call = fromHex(`a9059cbb${word(utf8("receiver-of-25-usdc!"))}${word(encodeQuantity(25_000_000))}`);
   const quantities = [8453, 7, 1_000_000, 20_000_000, 60_000].map(encodeQuantity);
   const token = fromHex(RAILS.base.usdc.slice(2).toLowerCase());
-  const [none, r, s] = [new Uint8Array(), new Uint8Array(32).fill(17), new Uint8Array(32).fill(34)];
-  return Uint8Array.of(2, ...encodeRlp([...quantities, token, none, call, [], none, r, s]));
+  const unsigned = [...quantities, token, new Uint8Array(), call, []];
+  const digest = keccak_256(Uint8Array.of(2, ...encodeRlp(unsigned)));
+  const signature = secp256k1.sign(digest, PAYER, { prehash: false, format: "recovered" });
+  const quantity = (part: Uint8Array) => encodeQuantity(BigInt(`0x${toHex(part)}`));
+  const [yParity, r, s] = [signature.subarray(0, 1), signature.subarray(1, 33), signature.subarray(33)].map(quantity);
+  return Uint8Array.of(2, ...encodeRlp([...unsigned, yParity, r, s] as RlpItem[]));
 }

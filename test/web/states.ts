@@ -74,6 +74,8 @@ async function* checking({ newContext, deployment }: Site): AsyncGenerator<Stop>
   yield await checked(testInclusionBundle({ block: testBaseBlock(3), round: ROUND }), "verified, an inclusion");
   const included = testBundle({ chain: "base", txnBytes: usdcTransfer(), round: ROUND, level: "included" });
   yield await checked(included, "verified, with a warning");
+  const failed = testBundle({ chain: "base", txnBytes: usdcTransfer(), round: ROUND, statement: { s: 0 } });
+  yield await checked(failed, "verified, a transfer that failed");
   yield await checked(testBundle({ attestor: stranger }), "signer unknown");
   await drop(page, file(testHistory([{ attestor: stranger, fromRound: 1 }])));
   await page.getByText("contradicts attestd.example's own").waitFor();

@@ -3,9 +3,11 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import type { KeyHistory, ProofBundle } from "@attestd/proof";
 import type { Browser, Page } from "playwright-core";
+import { getAddress, isAddress, recoverTransactionAddress } from "viem";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { CASES, HISTORIES } from "../../docs/verify/bundles.ts";
-import { testBundle, testHistory, testPayment } from "../bundles/bundles.ts";
+import { usdcTransfer } from "../../packages/web/example.ts";
+import { TEST_STATEMENTS, testBundle, testHistory, testPayment } from "../bundles/bundles.ts";
 import { withOrigin } from "../e2e/key-histories.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
 import {
@@ -79,11 +81,14 @@ describe.skipIf(!browser)("the page checks", () => {
       `This file is unchanged, and attestd.example signed it.\n\nIt states that this Base transaction was recorded on Algorand in round ${ROUND}.\n\nNothing was uploaded. Not yet compared with the ledger.`,
     );
     const visible = await shown(page.locator("main"));
-    expect(visible).not.toMatch(/is recorded|\d\d:\d\d/);
+    expect(visible).not.toContain("is recorded");
+    // The block's own time, which the note states; the time of the record is not known.
+    expect(visible.match(/.*\d\d:\d\d.*/g)).toEqual(["28 May 2026 at 20:26:40 UTC, by its block's clock"]);
     expect(visible).toMatch(/USDC transfer on Base, 25\.00 USDC.*about January 2025, estimated from the round/s);
     expect(await page.locator(".checks [data-result=pass]").count()).toBe(6);
     expect(await page.locator(".checks [data-result=not_checked]").count()).toBe(2);
     expect(await links(page)).toEqual([
+      `https://basescan.org/block/${TEST_STATEMENTS.base?.n}`,
       `https://basescan.org/tx/${bundle.source.txnId}`,
       `https://allo.info/tx/${bundle.attest.txnId}`,
     ]);
@@ -99,6 +104,29 @@ describe.skipIf(!browser)("the page checks", () => {
       "limits",
     ]);
     expect(requests).toEqual([]);
+  });
+
+  test("a transfer that failed, and leads with its failure", async () => {
+    const failed = testBundle({ chain: "base", txnBytes: usdcTransfer(), round: ROUND, statement: { s: 0 } });
+    const page = await checked(file(failed));
+    expect(await focused(page)).toBe("Verified, with a warning");
+    expect(await verdict(page)).toMatch(/^Verified, with a warning\s+Failed on Base: nothing moved\.\n/);
+    const headline = page.locator(".headline[data-tone=failed]");
+    expect(await shown(headline)).toBe("Failed on Base: nothing moved\n\nTried: USDC transfer on Base, 25.00 USDC.");
+    expect(await headline.locator("h3 .icon path").getAttribute("d")).toBeTruthy();
+    // The sender is the account that viem recovers from the signature.
+    const serializedTransaction = `0x02${Buffer.from(usdcTransfer().subarray(1)).toString("hex")}` as const;
+    const payer = await recoverTransactionAddress({ serializedTransaction });
+    const rows = await page.locator("main > .facts > div").allInnerTexts();
+    const facts = Object.fromEntries(rows.map((row) => row.split(/\n+/).map((part) => part.trim())));
+    expect(facts).toMatchObject({
+      From: payer,
+      To: getAddress(`0x${Buffer.from("receiver-of-25-usdc!").toString("hex")}`),
+      Amount: "25.00 USDC",
+      Outcome: "Failed: nothing moved. Its network fee was paid.",
+      Block: `${TEST_STATEMENTS.base?.n} of Base`,
+    });
+    expect(await shown(page.locator("main"))).not.toMatch(/\bsent\b|succeeded/i);
   });
 
   test("a changed file, shows what failed first, and shows none of its claims as facts", async () => {
@@ -308,8 +336,12 @@ describe.skipIf(!browser)("the page checks", () => {
     }
     const { source, attest, attestor } = bundle;
     const { algorandAddress } = attestor;
-    expect(copied).toEqual([source.txnId, source.hashSha256, attest.txnId, current.keys[0]?.kid, algorandAddress]);
-    expect(labels).toEqual(["transaction", "fingerprint", "record", "key", "account"].map((what) => `Copied ${what}`));
+    const [from, to, ...rest] = copied;
+    expect([from, to].every((account) => isAddress(account ?? ""))).toBe(true);
+    const ids = [TEST_STATEMENTS.base?.b, source.txnId, source.hashSha256, attest.txnId, current.keys[0]?.kid];
+    expect(rest).toEqual([...ids, algorandAddress]);
+    const named = ["from", "to", "block hash", "transaction", "fingerprint", "record", "key", "attestor's account"];
+    expect(labels).toEqual(named.map((what) => `Copied ${what}`));
   });
 
   test("without a network once it was loaded, also after a reload", async () => {

@@ -1,13 +1,13 @@
 import {
   type Bundle,
   type CheckName,
-  chainOf,
   conclusionOf,
   type Failure,
   mayAskChain,
   type Trust,
   type VerifyReport,
 } from "@attestd/proof";
+import { circumstancesOf, headline, sentenceOf, subjectOf } from "@attestd/proof/description";
 import { hostOf } from "@attestd/web/printable";
 import { basisSentence, dateOf, historyOf } from "@attestd/web/trust-basis";
 import {
@@ -18,7 +18,7 @@ import {
   ledgerName,
   recordedTime,
 } from "@attestd/web/verdict";
-import { OUTCOMES, STATES, WARNINGS } from "@attestd/web/words";
+import { STATES, WARNINGS } from "@attestd/web/words";
 import type { TrustedKeys } from "./keys-file.ts";
 import type { Mark, Terminal } from "./terminal.ts";
 
@@ -77,13 +77,25 @@ export function evidence(
   const origin = historyOf(trust)?.keys.find((key) => key.kid === kid)?.origin;
   const by = origin ? `${hostOf(origin)}, key ${out.short(kid)} (${status})` : `key ${out.short(kid)} (pinned)`;
   return [
-    `${subject(bundle, out)}, ${recorded} on ${ledgerName(report)} in round ${bundle.attest.round}${time ? `, ${time}` : ""}`,
-    ...(report.receipt ? [`outcome: ${OUTCOMES[report.receipt.status]}`] : []),
+    ...subjectLines(bundle, report, out),
+    `${recorded} on ${ledgerName(report)} in round ${bundle.attest.round}${time ? `, ${time}` : ""}`,
     `signed by ${by}`,
     basisLine(trusted),
     checksLine(report),
     ...certificateLines(checked, out),
-    ...warnings(report, trusted),
+    // The first line says that it failed.
+    ...warnings({ ...report, warnings: report.warnings.filter((one) => one !== "transaction_failed") }, trusted),
+  ];
+}
+
+/** What was attested, in words; a failure leads. */
+function subjectLines(bundle: Bundle, report: VerifyReport, out: Terminal): string[] {
+  const subject = subjectOf(bundle);
+  const circumstances = circumstancesOf(subject, report);
+  const isFailed = circumstances.outcome === "failed";
+  return [
+    ...(isFailed ? [headline(subject, "failed").title] : []),
+    sentenceOf(subject, circumstances, { id: out.short }),
   ];
 }
 
@@ -105,13 +117,6 @@ export function basisLine(trusted: TrustedKeys | undefined): string {
 export function warnings({ warnings: found }: VerifyReport, trusted: TrustedKeys | undefined): string[] {
   const date = trusted ? dateOf(trusted.basis) : "";
   return found.map((warning) => WARNINGS[warning](date));
-}
-
-function subject(bundle: Bundle, out: Terminal): string {
-  const chain = chainOf(bundle).label;
-  const block = "block" in bundle ? `block ${bundle.block.height}` : undefined;
-  if (!("source" in bundle)) return `${chain} ${block}, ${out.short(bundle.block.blockHash)}`;
-  return `${chain} ${out.short(bundle.source.txnId)}${block ? ` in ${block}` : ""}`;
 }
 
 function refusal(report: VerifyReport, trust: Trust | undefined, out: Terminal): string[] {

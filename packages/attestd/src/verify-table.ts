@@ -1,5 +1,5 @@
 import { conclusionOf } from "@attestd/proof";
-import { circumstancesOf, headline, subjectOf } from "@attestd/proof/description";
+import { circumstancesOf, subjectLine, subjectOf } from "@attestd/proof/description";
 import { conclusionOfFile, type FileConclusion, isProven } from "@attestd/web/verdict";
 import type { Checked, Result } from "./checked-file.ts";
 import type { TrustedKeys } from "./keys-file.ts";
@@ -63,8 +63,7 @@ function statementOf(checked: Checked): [when: string, what: string] {
   const subject = subjectOf(bundle);
   const { block, outcome } = circumstancesOf(subject, report);
   const when = block?.time === undefined ? `recorded in round ${bundle.attest.round}` : utc(block.time);
-  const { title, beside } = headline(subject, outcome);
-  return [when, beside === undefined ? title : `${title}. ${beside}`];
+  return [when, subjectLine(subject, outcome)];
 }
 
 function remarksOn(checked: Checked, trusted: TrustedKeys | undefined): string[] {

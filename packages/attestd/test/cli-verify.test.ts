@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {
   testAttestor,
   testBaseBlock,
+  testBaseTransaction,
   testBundle,
   testHistory,
   testInclusionBundle,
@@ -70,13 +71,26 @@ describe("attestd verify", () => {
     const { code, stdout, stderr } = await run("good.json --keys keys.json");
     expect(stdout).toBe(
       `✓ Verified  good.json
-  Algorand ${shortId}, stated as recorded on Algorand in round 1000
+  On 28 May 2026 at 20:26:40 UTC, account BI3HXE…XKLY sent 1.00 ALGO to account QG5OQ5…6L6E in transaction ${shortId} on Algorand.
+  stated as recorded on Algorand in round 1000
   signed by attestd.example, key ${attestor.kid.slice(0, 6)}…${attestor.kid.slice(-4)} (current)
   ${rests}  6 checks passed; ledger not checked (--chain)
 `,
     );
     expect(stderr).toBe("");
     expect(code).toBe(0);
+  });
+
+  test("leads with the failure of a transaction that failed", async () => {
+    const failed = testBundle({ chain: "base", txnBytes: testBaseTransaction(1), statement: { s: 0 } });
+    await writeFile(join(folder.path, "failed.json"), JSON.stringify(failed));
+    const { code, stdout } = await run("failed.json --keys keys.json");
+    expect(stdout).toMatch(
+      /^⚠ Verified, with a warning {2}failed\.json\n {2}Failed on Base: nothing moved\n {2}On .* tried to send .*\. It failed: nothing moved\. /,
+    );
+    expect(code).toBe(0);
+    const many = await run("failed.json good.json --keys keys.json");
+    expect(many.stdout).toContain("  Failed on Base: nothing moved. Tried: ETH transfer on Base, ");
   });
 
   test("prints the failed checks with both values, and none of the file's claims", async () => {
@@ -402,7 +416,7 @@ ${rests}2 verified, 1 not verified, 1 signer unknown, 1 unreadable
 
     test("prints that the bundle is recorded when the ledger has it", async () => {
       const { code, stdout } = await ask("good.json", 200, report("pass", "pass"));
-      expect(stdout).toMatch(/, recorded on Algorand in round 1000\n.*8 checks passed; compared with/s);
+      expect(stdout).toMatch(/\n {2}recorded on Algorand in round 1000\n.*8 checks passed; compared with/s);
       expect(code).toBe(0);
       expect(asked).toEqual(["POST /verify?chain=1"]);
     });

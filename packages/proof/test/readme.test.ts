@@ -43,7 +43,9 @@ it("the third example reads a bundle", () => {
 });
 
 it("the fourth example says what was attested", () => {
-  expect(run(saying)).toMatch(/^Account [A-Z2-7]{58} sent 1\.00 ALGO to account [A-Z2-7]{58} in transaction/);
+  expect(run(saying)).toMatch(
+    /^On 28 May 2026 at 20:26:40 UTC, account [A-Z2-7]{58} sent 1\.00 ALGO to account [A-Z2-7]{58} in transaction/,
+  );
 });
 
 it("the fifth example verifies with Node's own cryptography", () => {

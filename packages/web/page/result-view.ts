@@ -1,11 +1,13 @@
 import type { Bundle } from "@attestd/proof";
+import { circumstancesOf } from "@attestd/proof/description";
 import { type CheckRow, checkRows } from "../src/checks.ts";
-import { factsOf, noteFields } from "../src/facts.ts";
+import { factsOf, type Headline, headlineOf, noteFields } from "../src/facts.ts";
 import { printable } from "../src/printable.ts";
 import { doubt, isProven, isVerified, type Judged, verdictOf } from "../src/verdict.ts";
 import { LIMITS } from "../src/words.ts";
 import { actions, button, type Child, h } from "./dom.ts";
 import type { GivenFiles } from "./given-files.ts";
+import { icon } from "./icons.ts";
 import { checkList, chooseButton, disclosure, factList, fieldList, heading, saveKeysButton } from "./parts.ts";
 
 export type ResultActions = {
@@ -92,12 +94,25 @@ function proven(judged: Judged, rows: readonly CheckRow[]): Child[] {
   const fields = subject?.transaction?.fields ?? [];
   return [
     h("h2", {}, "What was attested"),
+    headlineView(headlineOf(judged)),
     factList(factsOf(judged)),
     h("h2", {}, "Checks"),
     checkList(rows),
     fields.length > 0 && disclosure("Decoded transaction", fieldList(fields)),
     bundle && noteDetails(bundle),
   ];
+}
+
+function headlineView(headline: Headline): Child {
+  if (headline === undefined) return undefined;
+  const { title, beside, mark, remarks } = headline;
+  return h(
+    "div",
+    mark ? { class: "headline notice", "data-tone": mark.tone } : { class: "headline" },
+    h("h3", {}, mark && icon(mark.icon), printable(title)),
+    beside !== undefined && h("p", {}, `${printable(beside)}.`),
+    ...remarks.map((remark) => h("p", { class: "hint" }, printable(remark))),
+  );
 }
 
 /** Failed checks come first; the file's claims are folded away and labelled as such. */
@@ -153,15 +168,14 @@ function withoutThisSite({ keys }: Judged): HTMLElement {
   );
 }
 
-function limits({ report, bundle }: Judged): HTMLElement {
-  const outcomeIsOpen =
-    bundle !== undefined && "source" in bundle && !("inclusion" in bundle && "receipt" in bundle.inclusion);
+function limits({ report, subject }: Judged): HTMLElement {
+  const isOpen = subject?.transaction !== undefined && circumstancesOf(subject, report).outcome === "unknown";
   return h(
     "footer",
     { class: "limits" },
     h("p", {}, LIMITS),
     report.verified &&
-      outcomeIsOpen &&
+      isOpen &&
       h("p", {}, "A transaction can be on the chain and have had no effect; an explorer shows its outcome."),
   );
 }

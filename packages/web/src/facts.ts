@@ -1,9 +1,15 @@
 import type { Bundle, VerifyReport } from "@attestd/proof";
-import type { Field } from "@attestd/proof/description";
-import { subjectTitle } from "@attestd/proof/description";
+import {
+  circumstancesOf,
+  dateline,
+  type Field,
+  headline,
+  type Outcome,
+  outcomeWords,
+  subjectLine,
+} from "@attestd/proof/description";
 import { estimatedMonth } from "./display.ts";
 import { doubt, isProven, isVerified, type Judged, ledgerName, noteOf, recordedTime, signerName } from "./verdict.ts";
-import { OUTCOMES } from "./words.ts";
 
 /** One line about a file: text, or an id that is shown in full and can be copied. */
 export type Fact = { label: string; text?: string; id?: string; link?: { text: string; url: string } };
@@ -14,30 +20,53 @@ const LEVELS = {
   finalized: "final",
 } as const;
 
+export type Headline = ReturnType<typeof headlineOf>;
+
+/** What leads the view of what was attested: a failure, before anything else. */
+export function headlineOf({ subject, report }: Judged) {
+  if (subject === undefined) return undefined;
+  const { outcome } = circumstancesOf(subject, report);
+  const remarks = subject.transaction && outcome !== "failed" ? subject.transaction.remarks : [];
+  return { ...headline(subject, outcome), mark: subject.transaction && MARKS[outcome], remarks };
+}
+
+const MARKS: Readonly<Record<Outcome, { icon: string; tone: string } | undefined>> = {
+  failed: { icon: "✕", tone: "failed" },
+  unknown: { icon: "?", tone: "caution" },
+  succeeded: undefined,
+  not_applicable: undefined,
+};
+
 /** What was attested, where it was recorded and by whom. Only proven facts of a real ledger have links. */
 export function factsOf(judged: Judged): Fact[] {
   const { subject, bundle, report } = judged;
   if (subject === undefined || bundle === undefined) return [];
-  const { transaction, block, chain, fingerprint } = subject;
+  const { transaction, chain, fingerprint } = subject;
+  const { block, outcome } = circumstancesOf(subject, report);
   const isReal = isVerified(judged) && !report.warnings.includes("sandbox") && doubt(judged) === undefined;
   const linked = (of: string, path: string) => {
     const explorer = isReal && EXPLORERS[of];
     return explorer && { link: { text: explorer.text, url: `${explorer.url}/${path}` } };
   };
   const note = chain.name === "base" ? noteOf(bundle) : undefined;
+  const time = block?.time === undefined ? undefined : (dateline(block.time) ?? `${block.time} s after 1970`);
   const facts: (Fact | false | undefined)[] = [
-    { label: "What", text: subjectTitle(subject) },
-    transaction && { label: "Transaction", id: transaction.id, ...linked(chain.name, `tx/${transaction.id}`) },
-    report.receipt && { label: "Outcome", text: OUTCOMES[report.receipt.status] },
+    // What is proven has its headline above.
+    !isProven(judged) && { label: "What", text: subjectLine(subject, outcome) },
+    ...(transaction?.parties ?? []).map(({ role, account }) => ({ label: role, id: account })),
+    transaction?.amount && { label: "Amount", text: transaction.amount.text },
+    transaction && { label: "Outcome", text: outcomeWords(subject, outcome) },
+    time !== undefined && { label: "Time", text: `${time}, by its block's clock` },
     block && { label: "Block", text: `${block.height} of ${chain.label}` },
     block && { label: "Block hash", id: block.hash, ...linked(chain.name, `block/${block.height}`) },
+    transaction && { label: "Transaction", id: transaction.id, ...linked(chain.name, `tx/${transaction.id}`) },
     note && "l" in note && { label: "Seen as", text: LEVELS[note.l] },
     { label: "Fingerprint", id: fingerprint },
     { label: "Recorded", text: recorded(report, bundle) },
     { label: "Record", id: bundle.attest.txnId, ...linked("algorand", `tx/${bundle.attest.txnId}`) },
     isProven(judged) && { label: "Signed by", text: `${signerName(judged)} (${report.attestor.status} key)` },
     { label: isProven(judged) ? "Key" : "Key named", id: report.attestor.kid ?? "" },
-    { label: "Account", id: bundle.attestor.algorandAddress },
+    { label: "Attestor's account", id: bundle.attestor.algorandAddress },
   ];
   return facts.filter((fact) => fact !== false && fact !== undefined);
 }

@@ -1,4 +1,4 @@
-import { subjectTitle } from "@attestd/proof/description";
+import { circumstancesOf, subjectLine } from "@attestd/proof/description";
 import { isProven, type Judged, verdictOf } from "./verdict.ts";
 import { STATES } from "./words.ts";
 
@@ -29,7 +29,8 @@ const ORDER: readonly RowState[] = [
 export function rowOf(name: string, judged: Judged): FileRow {
   const { state, sentences } = verdictOf(judged);
   if (!isProven(judged) || judged.subject === undefined) return { name, state, what: sentences[0] ?? "", when: "" };
-  return { name, state, what: subjectTitle(judged.subject), when: whenOf(judged) };
+  const { outcome } = circumstancesOf(judged.subject, judged.report);
+  return { name, state, what: subjectLine(judged.subject, outcome), when: whenOf(judged) };
 }
 
 export function unreadableRow(name: string, why: string): FileRow {
@@ -55,9 +56,11 @@ export function totalOf(rows: readonly FileRow[]): { heading: string; tone: stri
   };
 }
 
-/** When the transaction was on its chain, as far as the file states it; else the round of the record. */
-function whenOf({ report, bundle }: Judged): string {
-  const time = report.statement?.block.time;
+/** When it was put in a block of its chain, as far as the file says; else the round of the record. */
+function whenOf({ report, bundle, subject }: Judged): string {
+  const time = subject && circumstancesOf(subject, report).block?.time;
   if (time === undefined) return bundle ? `recorded in round ${bundle.attest.round}` : "";
-  return `${new Date(time * 1000).toISOString().slice(0, 16).replace("T", " ")} UTC`;
+  const date = new Date(time * 1000);
+  if (Number.isNaN(date.getTime())) return `${time} s after 1970`;
+  return `${date.toISOString().slice(0, 16).replace("T", " ")} UTC`;
 }

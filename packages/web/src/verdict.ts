@@ -9,7 +9,7 @@ import {
   parseNote,
   type VerifyReport,
 } from "@attestd/proof";
-import type { Subject } from "@attestd/proof/description";
+import { circumstancesOf, headline, type Subject } from "@attestd/proof/description";
 import type { CertificateJudgement } from "./certificate/making.ts";
 import { hostOf } from "./printable.ts";
 import { basisSentence, type Doubt, dateOf, doubtOf, doubtSentence, type KeyList } from "./trust-basis.ts";
@@ -158,11 +158,15 @@ function keyPhrase(entry: KeyEntry | undefined, round: number): string {
 }
 
 function warnings(judged: Judged): string[] {
-  const { report, keys } = judged;
+  const { report, keys, subject } = judged;
   const found = doubt(judged);
+  const failed = subject && circumstancesOf(subject, report).outcome === "failed";
   return [
+    ...(failed ? [`${headline(subject, "failed").title}.`] : []),
     ...(found ? [doubtSentence(found)] : []),
-    ...report.warnings.map((warning) => WARNINGS[warning](keys ? dateOf(keys.basis) : "")),
+    ...report.warnings
+      .filter((warning) => !failed || warning !== "transaction_failed")
+      .map((warning) => WARNINGS[warning](keys ? dateOf(keys.basis) : "")),
     ...(keys?.basis.basis === "example"
       ? ["This is an example, signed with a key that was made for it. It is trusted for this example only."]
       : []),

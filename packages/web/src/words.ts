@@ -35,7 +35,7 @@ export const OUTCOMES: Readonly<Record<ReceiptStatus, string>> = {
 export const WARNINGS = {
   sandbox: () => "Sandbox, not real.",
   included_only: () => 'Seen only as "included" on Base; could be undone.',
-  transaction_failed: () => "The transaction failed: its receipt says that it had no effect.",
+  transaction_failed: () => "The transaction failed on its chain.",
   history_old: (date: string) => `Key list is from ${date}; later withdrawals don't show.`,
 } satisfies Record<VerifyReport["warnings"][number], (date: string) => string>;
 

@@ -245,10 +245,12 @@ describe("other transactions on Base", () => {
   });
 
   it("says what may stay of a delegation of code", () => {
-    const [, , , , delegating] = ["", "", "", "", recordedBaseBlock.transactions[3]];
-    expect(describeHex(delegating as string).remarks.join(" ")).toContain(
-      "may take effect even if the transaction fails",
-    );
+    // Type 4.
+    const { lasting, remarks } = describeHex(recordedBaseBlock.transactions[3] as string);
+    expect(lasting).toEqual([
+      "Its delegations of code (EIP-7702) may have taken effect, and its network fee was paid.",
+    ]);
+    expect(remarks).toContain("It also carries a delegation of an account's code (EIP-7702).");
   });
 
   it("knows nothing of a type that is not read", () => {

@@ -49,14 +49,18 @@ export function describeBaseTransaction(bytes: Uint8Array, ledger: string): Desc
   }
   const message = messageOf(transaction);
   const { remarks = [], ...meaning } = meaningOf(transaction, message, ledger);
-  const delegations = delegationRemark(transaction);
+  const delegated = delegations(transaction);
   return {
+    // What anyone else than a deposit has done is paid for even if it fails.
+    lasting: [
+      `${delegated ? "Its delegations of code (EIP-7702) may have taken effect, and its" : "Its"} network fee was paid.`,
+    ],
     ...meaning,
     ...(message.sender && { sender: encodeEvmAddress(message.sender) }),
     remarks: [
       ...remarks,
       ...(message.sender ? [] : ["Its sender is not known: its signature is not valid."]),
-      ...delegations,
+      ...(delegated ? [`It also carries ${delegated} (EIP-7702).`] : []),
     ],
     fields,
   };
@@ -152,9 +156,7 @@ function deposit(transaction: BaseTransaction, { sender, to, value, data }: Mess
     },
     undone: minted > 0n ? CALL_UNDONE : data.length === 0 ? NOTHING_MOVED : CALL_UNDONE,
     // OP Stack specification, deposits: a failed one keeps its mint.
-    ...(minted > 0n && {
-      lasting: [`The ${etherAmount(minted).text} stays credited to `, ...named(from), "."],
-    }),
+    lasting: minted > 0n ? [`The ${etherAmount(minted).text} stays credited to `, ...named(from), "."] : [],
     remarks: data.length > 0 ? [INNER] : [],
   };
 }
@@ -231,11 +233,10 @@ function approval(
 }
 
 /** EIP-7702: delegations are applied before the call, and stay if it fails. */
-function delegationRemark({ fields }: BaseTransaction): string[] {
+function delegations({ fields }: BaseTransaction): string | undefined {
   const list = fields?.get("authorizationList");
-  if (!Array.isArray(list) || list.length === 0) return [];
-  const what = list.length === 1 ? "a delegation of an account's code" : `${list.length} delegations of accounts' code`;
-  return [`It also carries ${what} (EIP-7702), which may take effect even if the transaction fails.`];
+  if (!Array.isArray(list) || list.length === 0) return undefined;
+  return list.length === 1 ? "a delegation of an account's code" : `${list.length} delegations of accounts' code`;
 }
 
 function submittedBy(sender: Uint8Array | undefined): Words {

@@ -61,7 +61,7 @@ describe("the sentence about a transaction on Base", () => {
   it("says nothing came about that did not, or is not known to", async () => {
     const bundle = await usdc(transfer);
     expect(say(bundle, "failed")).toBe(
-      "On 21 November 2026 at 14:03:07 UTC, account X tried to send 25.00 USDC to account Y in transaction Z on Base. It failed: nothing moved.",
+      "On 21 November 2026 at 14:03:07 UTC, account X tried to send 25.00 USDC to account Y in transaction Z on Base. It failed: nothing moved. Its network fee was paid.",
     );
     const subject = subjectOf(bundle);
     expect(sentenceOf(subject, { outcome: "unknown" }, { id: () => "_" })).toBe(

@@ -38,6 +38,12 @@ export function headline(subject: Subject, outcome: Outcome): { title: string; b
   return outcome === "unknown" ? { title, beside: "Whether it succeeded is not known" } : { title };
 }
 
+/** The headline in one line, for a table: `Failed on Base: nothing moved. Tried: USDC transfer on Base, 25.00 USDC`. */
+export function subjectLine(subject: Subject, outcome: Outcome): string {
+  const { title, beside } = headline(subject, outcome);
+  return beside === undefined ? title : `${title}. ${beside}`;
+}
+
 /** The outcome in words, for a row of its own. */
 export function outcomeWords({ transaction, chain }: Subject, outcome: Outcome): string {
   switch (outcome) {
@@ -48,7 +54,7 @@ export function outcomeWords({ transaction, chain }: Subject, outcome: Outcome):
     case "not_applicable":
       return `Took effect: a block of ${chain.label} holds no failed transaction`;
     case "unknown":
-      return "Not known";
+      return "Not known: the bundle does not state it";
   }
 }
 
@@ -98,8 +104,8 @@ function phrase({ actor, clauses }: Deed, outcome: Outcome, id: (id: string) => 
 
 /** What a failure undid, and what it did not. */
 function failure(transaction: Description | undefined, id: (id: string) => string): string {
-  const { undone = "it had no effect", lasting } = transaction ?? {};
-  return lasting ? `${undone}. ${write(lasting, id)}` : `${undone}.`;
+  const { undone = "it had no effect", lasting = [] } = transaction ?? {};
+  return lasting.length > 0 ? `${undone}. ${write(lasting, id)}` : `${undone}.`;
 }
 
 function write(words: Words, id: (id: string) => string): string {

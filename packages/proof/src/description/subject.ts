@@ -36,7 +36,7 @@ const READERS: ReadonlyMap<string, Reader> = new Map([
 
 /** What a bundle attests, for people: plain data. */
 export type Subject = {
-  chain: Pick<ChainFormat, "name" | "label">;
+  chain: Pick<ChainFormat, "name" | "label" | "transactionsCanFail">;
   /** The chain in a sentence: `Base`, or `the sandbox's Base`. */
   place: string;
   transaction?: { id: string } & Description;
@@ -57,12 +57,12 @@ export type Circumstances = { block?: { height: number; hash: string; time?: num
  * @param bundle of `parseBundle`
  */
 export function subjectOf(bundle: Bundle): Subject {
-  const { name, label } = chainOf(bundle);
+  const { name, label, transactionsCanFail } = chainOf(bundle);
   const ledger = ledgerOf(bundle);
   const reader = READERS.get(name);
   const headerTime = "block" in bundle && reader ? safeTime(reader, bundle.block.headerBase64) : undefined;
   return {
-    chain: { name, label },
+    chain: { name, label, transactionsCanFail },
     place: ledger === ALGORAND_MAINNET ? label : `the sandbox's ${label}`,
     ...("source" in bundle && {
       transaction: { id: bundle.source.txnId, ...describe(reader, bundle.source.txnBytesBase64, ledger) },
@@ -85,8 +85,8 @@ export function subjectOf(bundle: Bundle): Subject {
 export function circumstancesOf(subject: Subject, report: Pick<VerifyReport, "statement" | "receipt">): Circumstances {
   const { statement, receipt } = report;
   const block = statement?.block ?? subject.block;
-  const outcome =
-    statement?.outcome ?? receipt?.status ?? (subject.chain.name === "algorand" ? "not_applicable" : "unknown");
+  const unstated = subject.chain.transactionsCanFail ? "unknown" : "not_applicable";
+  const outcome = statement?.outcome ?? receipt?.status ?? unstated;
   return { ...(block && { block }), outcome };
 }
 
