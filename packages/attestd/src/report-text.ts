@@ -3,6 +3,7 @@ import {
   type CheckName,
   conclusionOf,
   type Failure,
+  isOfLedger,
   mayAskChain,
   type Trust,
   type VerifyReport,
@@ -13,6 +14,7 @@ import { basisSentence, dateOf, historyOf } from "@attestd/web/trust-basis";
 import {
   certificateSentence,
   conclusionOfFile,
+  elsewhere,
   type FileConclusion,
   type FileFindings,
   ledgerName,
@@ -28,6 +30,7 @@ const MARKS: Record<FileConclusion, Mark> = {
   verified: "ok",
   warning: "warning",
   unknown: "unknown",
+  elsewhere: "unknown",
   revoked: "fail",
   failed: "fail",
   altered: "fail",
@@ -124,6 +127,7 @@ function refusal(report: VerifyReport, trust: Trust | undefined, out: Terminal):
     const why = trust ? "its key is in no history here" : "no keys to trust were given (--keys FILE)";
     return [`Unchanged, but ${why}. Anyone could have made it.`];
   }
+  if (conclusionOf(report) === "elsewhere") return [elsewhere(report), otherKeys(report, trust)];
   const width = Math.max(...report.failures.map(({ check }) => check.length)) + 1;
   const revoked = historyOf(trust)?.keys.find(({ kid }) => kid === report.attestor.kid)?.revokedRound;
   const why = (failure: Failure) =>
@@ -131,6 +135,14 @@ function refusal(report: VerifyReport, trust: Trust | undefined, out: Terminal):
       ? `key withdrawn in round ${revoked}; its signature alone can't be believed${mayAskChain(report) ? " (--chain)" : ""}`
       : reason(failure, out);
   return report.failures.map((failure) => `${failure.check.padEnd(width)} ${why(failure)}`);
+}
+
+/** What to give for a file of another ledger. Without a list of keys, `--ledger` says which ledger they are of. */
+function otherKeys({ failures }: VerifyReport, trust: Trust | undefined): string {
+  const ledger = failures.find(isOfLedger)?.stated;
+  return trust && "kids" in trust
+    ? `If the keys of --kid are of its ledger: --ledger ${ledger}`
+    : "Check it with the keys of its own attestor: --keys FILE.";
 }
 
 function reason({ check, stated, computed, pointer, message }: Failure, out: Terminal): string {

@@ -94,6 +94,7 @@ function summary(results: readonly Result[]): string {
     [concluded("verified", "warning"), "verified"],
     [concluded("failed", "revoked", "altered"), "not verified"],
     [concluded("unknown"), "signer unknown"],
+    [concluded("elsewhere"), "for another ledger"],
     [concluded("uncompared"), "with text that was not compared"],
     [signed, signed === 1 ? "receipt verified" : "receipts verified"],
     [receipts.length - signed, receipts.length - signed === 1 ? "receipt not verified" : "receipts not verified"],

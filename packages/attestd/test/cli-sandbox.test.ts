@@ -284,6 +284,20 @@ describe("attestd sandbox", () => {
     expect(history).not.toContain(now.attestor.algorandAddress);
     expect(await readFile(here("precious.txt"), "utf8")).toBe("mine");
     expect(await lastRound()).toBeLessThan(100);
+    const old = await run("verify", "restarted.json");
+    expect([old.code, old.stdout]).toEqual([
+      1,
+      expect.stringMatching(/^\? Made for another ledger .*\n.*another sandbox, or in this one before .*--fresh/),
+    ]);
+    const bundle = await readFile(join(folder.path, "restarted.json"));
+    const headers = { "content-type": "application/json" };
+    const answer = await fetch(`${now.serviceUrl}/verify?chain=1`, { method: "POST", headers, body: bundle });
+    const fault = { pointer: "/attest/note/g", message: expect.stringContaining("another sandbox's") };
+    expect(JSON.parse(await answer.text())).toMatchObject({
+      code: "bundle_rejected",
+      detail: expect.stringContaining("made for another ledger, such as another sandbox's"),
+      report: { failures: expect.arrayContaining([expect.objectContaining(fault)]) },
+    });
     fresh.kill("SIGTERM");
     expect((await fresh.ended).code).toBe(0);
   });

@@ -18,6 +18,9 @@ export type Finding = {
   message?: string;
 };
 
+/** Pointer to the ledger that a note names. */
+export const LEDGER_POINTER = "/attest/note/g";
+
 /** The finding that two values differ, if they do. */
 export function compare<T extends string | number>(pointer: string, stated: T, computed: T | undefined): Finding[] {
   if (stated === computed) return [];

@@ -1,7 +1,7 @@
 import { sha256 } from "@noble/hashes/sha2.js";
 import { ALGORAND_MAINNET } from "./algorand/network.ts";
 import { type Bundle, signingBytes } from "./bundle.ts";
-import { type ChainFormat, compare, type Finding } from "./chain-format.ts";
+import { type ChainFormat, compare, type Finding, LEDGER_POINTER } from "./chain-format.ts";
 import { chainOf } from "./chains.ts";
 import { fromBase64, toHex } from "./encoding.ts";
 import { attempt, isProofError, type ProofError } from "./errors.ts";
@@ -29,6 +29,8 @@ export type Examined = VerifierInput & {
 
 /** Bytes and the values recomputed from them: only their hash where the chain would not accept them. */
 type Recomputed<T> = { bytes: Uint8Array; hashSha256: string } & Partial<T>;
+
+const OTHER_LEDGER = "made for another ledger than that of the trusted keys, such as another sandbox's";
 
 /** @returns the faults; undefined if the check cannot be made */
 type Check = (examined: Examined) => Finding[] | undefined;
@@ -145,7 +147,7 @@ export const OFFLINE_CHECKS = {
       ...compare(at("a"), note.a, key.keySha256),
       ...("t" in note ? checkBlockForm(note, chain) : compare(at("b"), note.b, block?.blockHash)),
       ...compare(at("c"), note.c, subject?.caip2),
-      ...compare(at("g"), note.g, ledger),
+      ...compare(LEDGER_POINTER, note.g, ledger).map((fault) => ({ ...fault, message: OTHER_LEDGER })),
       ...compare(at("h"), note.h, subject?.hashSha256),
       ...(levels.includes(note.l) ? [] : [{ pointer: at("l"), stated: note.l, computed: levels.join(" or ") }]),
       ...("t" in note

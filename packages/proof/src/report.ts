@@ -1,5 +1,5 @@
 import type { BundleType } from "./bundle.ts";
-import type { Finding, ReceiptStatus } from "./chain-format.ts";
+import { type Finding, LEDGER_POINTER, type ReceiptStatus } from "./chain-format.ts";
 
 /** The checks in their order. A type of bundle has some of them. */
 export const CHECK_NAMES = [
@@ -50,13 +50,23 @@ export type VerifyReport = {
   failures: Failure[];
 };
 
-/** `unknown`: intact, but signed with a key that the verifier does not trust. `revoked`: intact, but its key was revoked. */
-export type Conclusion = "verified" | "warning" | "unknown" | "revoked" | "failed";
+/**
+ * `unknown`: intact, but signed with a key that the verifier does not trust. `revoked`: intact, but its key was revoked.
+ * `elsewhere`: intact, but for another ledger than that of the keys that the verifier trusts, such as another sandbox's.
+ */
+export type Conclusion = "verified" | "warning" | "unknown" | "elsewhere" | "revoked" | "failed";
 
 /** The conclusion of a report, for display. */
 export function conclusionOf({ verified, warnings, attestor, failures }: VerifyReport): Conclusion {
   if (verified) return warnings.length > 0 ? "warning" : "verified";
   const { status } = attestor;
+  const isOfKeyOrLedger = (failure: Failure) => failure.check === "keyTrust" || isOfLedger(failure);
+  if (status !== "revoked" && failures.some(isOfLedger) && failures.every(isOfKeyOrLedger)) return "elsewhere";
   const isOfKey = failures.every(({ check }) => check === "keyTrust");
   return isOfKey && (status === "unknown" || status === "revoked") ? status : "failed";
+}
+
+/** Whether the fault is that the note names another ledger: `stated` and `computed` are the two, in CAIP-2. */
+export function isOfLedger({ check, pointer }: Failure): boolean {
+  return check === "note" && pointer === LEDGER_POINTER;
 }

@@ -21,7 +21,7 @@ export async function servedKeys(judging: Judging, storage: Storage | undefined)
   ]);
   const [fresh, known] = await Promise.all([fetched && read(fetched, judging), stored && read(stored, judging)]);
   if (!fresh || !fetched) return { keys: known };
-  // Every start of a sandbox makes another ledger with other keys.
+  // Every sandbox that is made anew has another ledger with other keys.
   const isAnotherSandbox = known?.history.ledger !== ALGORAND_MAINNET && fresh.history.ledger !== known?.history.ledger;
   const contradiction = known && !isAnotherSandbox ? breakBetween(known.history, fresh.history) : undefined;
   if (contradiction !== undefined) return { keys: known, contradiction };

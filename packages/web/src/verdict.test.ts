@@ -16,6 +16,7 @@ import { type Judged, verdictOf } from "./verdict.ts";
 
 const attestor = testAttestor();
 const OTHER_LEDGER = "algorand:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
+const THIRD_LEDGER = "algorand:BBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBB";
 const since = Date.UTC(2026, 0, 2);
 
 type Given = { history?: KeyHistory; historyAge?: number; chain?: Parameters<typeof withChain>[1] };
@@ -82,7 +83,30 @@ const VERDICTS: [string, Judged, string, RegExp][] = [
   ],
   ["by an unknown signer", judge(testBundle({ attestor: successor })), "unknown", /Anyone could have made it/],
   ["changed", judge(elsewhere), "failed", /^Changed after signing/],
-  ["of another ledger", judge(testBundle({ ledger: OTHER_LEDGER })), "failed", /^Made for another ledger/],
+  ["of a sandbox, for keys of MainNet", judge(testBundle({ ledger: OTHER_LEDGER })), "elsewhere", /made in a sandbox/],
+  [
+    "of MainNet, for keys of a sandbox",
+    judge(testBundle({ attestor: successor }), { history: testHistory(undefined, OTHER_LEDGER) }),
+    "elsewhere",
+    /made for Algorand MainNet, and the keys here are a sandbox's/,
+  ],
+  [
+    "of another sandbox",
+    judge(testBundle({ attestor: successor, ledger: THIRD_LEDGER }), {
+      history: testHistory(undefined, OTHER_LEDGER),
+    }),
+    "elsewhere",
+    /made in another sandbox, or in this one before .*--fresh/,
+  ],
+  [
+    "of another sandbox, and changed",
+    judge(
+      { ...testBundle({ ledger: THIRD_LEDGER }), attest: { ...bundle.attest, round: 7 } },
+      { history: testHistory(undefined, OTHER_LEDGER) },
+    ),
+    "failed",
+    /^Changed after signing/,
+  ],
   [
     "of a round before its key's first",
     judge(bundle, { history: testHistory([{ attestor, fromRound: 1001 }]) }),

@@ -1,8 +1,10 @@
 import {
+  ALGORAND_MAINNET,
   type Bundle,
   type CheckName,
   type Conclusion,
   conclusionOf,
+  isOfLedger,
   type KeyEntry,
   mayAskChain,
   type Note,
@@ -114,6 +116,8 @@ function conclusion(state: FileConclusion, judged: Judged): string[] {
         "Unchanged, but its key is in no history here. Anyone could have made it.",
         keys ? "If you have the signer's key list, give it to this page too." : NO_KEY_LIST,
       ];
+    case "elsewhere":
+      return [elsewhere(report), "Anyone could have made it, too: check it with the keys of its own attestor."];
     case "revoked":
       return [
         `Key withdrawn in round ${signer(judged)?.revokedRound}; its signature alone can't be believed.`,
@@ -173,6 +177,16 @@ function warnings(judged: Judged): string[] {
   ];
 }
 
+/** Where an intact file is from whose ledger is not that of the trusted keys: a sentence. */
+export function elsewhere({ failures }: VerifyReport): string {
+  const { stated, computed } = failures.find(isOfLedger) ?? {};
+  if (stated === ALGORAND_MAINNET)
+    return "Unchanged, but made for Algorand MainNet, and the keys here are a sandbox's.";
+  return computed === ALGORAND_MAINNET
+    ? "Unchanged, but made in a sandbox, not for Algorand MainNet: nothing real is in it."
+    : "Unchanged, but made in another sandbox, or in this one before it was started with --fresh.";
+}
+
 const ONLINE: readonly CheckName[] = ["chainSource", "chainAttest"];
 
 function refusal({ failures }: VerifyReport): string {
@@ -180,9 +194,6 @@ function refusal({ failures }: VerifyReport): string {
   const all = [...failed];
   if (failed.has("schema")) return "It looks like an attestation, but doesn't have the form of one.";
   if (failed.has("signature")) return "Changed after signing, or another file's signature.";
-  const ofLedger = failures.filter(({ check, pointer }) => check === "note" && pointer === "/attest/note/g");
-  if (ofLedger.length > 0 && failures.every((one) => one.check === "keyTrust" || ofLedger.includes(one)))
-    return "Made for another ledger than the one that is trusted here.";
   if (all.every((check) => ONLINE.includes(check))) return "The chains differ from this file.";
   return all.every((check) => check === "keyTrust")
     ? "Its key was not this signer's at the time."

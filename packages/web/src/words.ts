@@ -13,6 +13,7 @@ export const STATES = {
   warning_found: { icon: "⚠✓", heading: "Found on the ledger, with a warning", tone: "caution" },
   uncompared: { icon: "–", heading: "Text not compared", tone: "caution" },
   unknown: { icon: "?", heading: "Signer unknown", tone: "caution" },
+  elsewhere: { icon: "?", heading: "Made for another ledger", tone: "caution" },
   revoked: { icon: "✕", heading: "Not verified", tone: "failed" },
   failed: { icon: "✕", heading: "Not verified", tone: "failed" },
   altered: { icon: "✕", heading: "Not verified", tone: "failed" },

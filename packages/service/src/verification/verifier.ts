@@ -3,6 +3,7 @@ import {
   type BundleSource,
   type BundleType,
   type ChainFindings,
+  conclusionOf,
   type Finding,
   mayAskChain,
   type Statement,
@@ -149,7 +150,9 @@ function accepted(report: VerifyReport): VerifyReport {
 
 function rejected(report: VerifyReport): Problem {
   const checks = [...new Set(report.failures.map(({ check }) => check))].join(", ");
-  return new Problem("bundle_rejected", `Not verified: ${checks}.`, { members: { report } });
+  const where =
+    conclusionOf(report) === "elsewhere" ? " It is made for another ledger, such as another sandbox's." : "";
+  return new Problem("bundle_rejected", `Not verified: ${checks}.${where}`, { members: { report } });
 }
 
 function missing(what: string, check: "chainSource" | "chainAttest"): Problem {
