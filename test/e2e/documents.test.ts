@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
 import { type Contract, contractOf, type OpenApiDocument } from "./contract.ts";
 import { type Deployment, post, startDeployment } from "./deployment.ts";
+import { demandsOf } from "./transports.ts";
 
 /* The documents by which programs and agents find and use the service. */
 
@@ -363,7 +364,16 @@ describe("the ways to pay", () => {
     for (const line of ["amount 2500 micro-USDC (0.0025 USDC)", "amount 4000 micro-USDC (0.004 USDC)"])
       expect(await read("/llms.txt")).toContain(line);
     const { json: required } = await post(`${deployment.url}/attest`, "");
-    expect((required.accepts as { amount: string }[]).map(({ amount }) => amount)).toEqual(["2500", "4000"]);
+    const amounts = ({ accepts }: { accepts?: unknown }) =>
+      (accepts as { amount: string }[]).map(({ amount }) => amount);
+    expect(amounts(required)).toEqual(["2500", "4000"]);
+    const { algorand, base } = deployment.sandbox.sampleTransactions;
+    for (const [txid, prices] of [
+      [algorand, ["2500"]],
+      [base, ["2500", "4000"]],
+    ] as const)
+      for (const demand of Object.values(await demandsOf(deployment.url, txid as string)))
+        expect(amounts(demand)).toEqual(prices);
     expect(await readJson("/.well-known/x402.json")).toMatchObject({
       links: {
         openapi: "https://attestd.example/openapi.json",

@@ -1,6 +1,6 @@
 import type { Facilitator } from "@attestd/sandbox";
 import type { PaymentRequirements } from "@x402/core/types";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { type Deployment, pay, payUntilAnswered, post, sign, startDeployment } from "./deployment.ts";
 import { type RailName, railsOf } from "./rails.ts";
 
@@ -86,16 +86,36 @@ describe("on Solana, where the facilitator pays the fee", () => {
   });
 });
 
-test("/ready names the facilitator that refuses us, while the other one sells", async () => {
-  const [first] = both("base");
-  first.behave("verify=unauthorized");
-  expect(await payUntilAnswered(attestUrl(), sample(), await signed("base"))).toMatchObject({ status: 200 });
-  const ready = await fetch(`${deployment.url}/ready`);
-  expect(ready.status).toBe(200);
-  const { reasons } = (await ready.json()) as { reasons: string[] };
-  const { host } = new URL(first.url);
-  expect(reasons).toEqual([
-    expect.stringContaining(`eip155:8453: ${host}: the facilitator answers HTTP 401 to verify`),
-  ]);
-  expect(reasons[0]).toContain("check its …_KIND, …_KEY_ID and …_SECRET");
+test.each([
+  ["verify=unauthorized", "HTTP 401 to verify", "check its …_KIND, …_KEY_ID and …_SECRET"],
+  ["settle=exhausted", "HTTP 403 to settle", "check the account with it"],
+])(
+  "/ready names the facilitator that refuses us (%s), while the other one sells",
+  async (behaviour, answer, remedy) => {
+    const [first] = both("base");
+    first.behave(behaviour);
+    expect(await payUntilAnswered(attestUrl(), sample(), await signed("base"))).toMatchObject({ status: 200 });
+    const ready = await fetch(`${deployment.url}/ready`);
+    expect(ready.status).toBe(200);
+    const { reasons } = (await ready.json()) as { reasons: string[] };
+    const { host } = new URL(first.url);
+    expect(reasons).toEqual([expect.stringContaining(`eip155:8453: ${host}: the facilitator answers ${answer}`)]);
+    expect(reasons[0]).toContain(remedy);
+  },
+);
+
+test.each([
+  ["unauthorized", "HTTP 401 to verify"],
+  ["limited", "HTTP 429 to verify"],
+])("/ready names each of them when all answer %s", async (behaviour, answer) => {
+  const [first, second] = both("base");
+  for (const facilitator of [first, second]) facilitator.behave(`verify=${behaviour}`);
+  const reasons = async () => {
+    expect((await pay(attestUrl(), sample(), await signed("base"))).status).toBe(503);
+    return ((await (await fetch(`${deployment.url}/ready`)).json()) as { reasons: string[] }).reasons;
+  };
+  const named = [first, second].map(({ url }) =>
+    expect.stringContaining(`${new URL(url).host}: the facilitator answers ${answer}`),
+  );
+  await vi.waitFor(async () => expect(await reasons()).toEqual(expect.arrayContaining(named)), { timeout: 20_000 });
 });

@@ -26,6 +26,17 @@ export async function transportsOf(url: string): Promise<Record<TransportName, B
   };
 }
 
+/** What the attestation of a transaction costs, as each transport for agents says to one who has not paid. */
+export async function demandsOf(url: string, txid: string): Promise<Record<"MCP" | "A2A", { accepts?: unknown }>> {
+  const mcp = new Client({ name: "transports", version: "1.0.0" }, { versionNegotiation: { mode: "auto" } });
+  await mcp.connect(new StreamableHTTPClientTransport(new URL(`${url}/mcp`)));
+  const { structuredContent } = await mcp.callTool({ name: "attest", arguments: { txid } });
+  await mcp.close();
+  const { result } = await say(url, { parts: [{ kind: "data", data: { skill: "attest", txid } }] });
+  const required = result?.status.message.metadata?.["x402.payment.required"];
+  return { MCP: structuredContent as { accepts?: unknown }, A2A: required as { accepts?: unknown } };
+}
+
 async function buyByHttp(url: string, txid: string, payment: PaymentPayload): Promise<Outcome> {
   const { status, json } = await pay(`${url}/attest`, { txid }, payment);
   if (status === 200) return { kind: "delivered", bundle: json as unknown as ProofBundle };
@@ -41,24 +52,26 @@ async function buyByMcp(client: Client, txid: string, payment: PaymentPayload): 
 
 type Task = {
   id: string;
-  status: { state: string; message: { parts: { text?: string }[] } };
+  status: { state: string; message: { parts: { text?: string }[]; metadata?: Record<string, unknown> } };
   artifacts?: { parts: { data: ProofBundle }[] }[];
 };
 type Rpc = { result?: Task; error?: { data?: { code?: string } } };
 
 async function buyByA2a(url: string, txid: string, payment: PaymentPayload): Promise<Outcome> {
-  const say = async (message: object) => {
-    const params = { message: { kind: "message", role: "user", messageId: crypto.randomUUID(), ...message } };
-    const { json } = await post(`${url}/a2a`, { jsonrpc: "2.0", id: 1, method: "message/send", params });
-    return json as Rpc;
-  };
-  const { result: task } = await say({ parts: [{ kind: "data", data: { skill: "attest", txid } }] });
+  const { result: task } = await say(url, { parts: [{ kind: "data", data: { skill: "attest", txid } }] });
   if (!task) throw new Error("no task was made");
   const metadata = { "x402.payment.status": "payment-submitted", "x402.payment.payload": payment };
   const parts = [{ kind: "text", text: "Here is the payment." }];
-  const { result, error } = await say({ taskId: task.id, metadata, parts });
+  const { result, error } = await say(url, { taskId: task.id, metadata, parts });
   if (!result) return { kind: "problem", code: error?.data?.code };
   const bundle = result.artifacts?.[0]?.parts[0]?.data;
   if (bundle) return { kind: "delivered", bundle };
   return { kind: "payment_required", error: result.status.message.parts[0]?.text };
+}
+
+/** Sends a message to the A2A endpoint. */
+async function say(url: string, message: object): Promise<Rpc> {
+  const params = { message: { kind: "message", role: "user", messageId: crypto.randomUUID(), ...message } };
+  const { json } = await post(`${url}/a2a`, { jsonrpc: "2.0", id: 1, method: "message/send", params });
+  return json as Rpc;
 }

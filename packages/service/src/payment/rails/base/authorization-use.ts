@@ -51,9 +51,9 @@ const Receipt = z.object({
   logs: z.array(Log),
 });
 
-/** The search for uses of authorizations on one node. @param logSpan blocks in one query for logs */
-export function useSearch(rpc: EthereumRpc, logSpan: number) {
-  const pieces = logPieces(rpc, logSpan);
+/** The search for uses of authorizations on one node. @param logSpan blocks in one query for logs. @param now ms */
+export function useSearch(rpc: EthereumRpc, logSpan: number, now: () => number) {
+  const pieces = logPieces(rpc, logSpan, now);
   /** By payer and nonce, the last block that a search through the logs has not reached. */
   const left = new LRUCache<string, number>({ max: MAX_SEARCHES });
 

@@ -31,18 +31,30 @@ export function isTooMuch(error: unknown): boolean {
   return TOO_MUCH.test(message) || (TOO_MUCH_CODES.has(details.rpcCode) && !TOO_OFTEN.test(message));
 }
 
+/** After how long without a refusal twice as many blocks are asked for again: a node's plan, or its load, may have changed. */
+const GROW_AFTER_MS = 3_600_000;
+
 /**
- * Reads logs of one node, of as many blocks at once as it answers for: at most `most`, and half as many after each
- * refusal. The number that it takes is remembered, so that it refuses few queries in its life.
+ * Reads logs of one node, of as many blocks at once as it answers for: at most `most`, half as many after each refusal, and
+ * twice as many after an hour without one. The number that it takes is remembered, so that it refuses few queries.
  *
  * @param most blocks in one query
+ * @param now ms
  */
-export function logPieces(rpc: EthereumRpc, most: number) {
+export function logPieces(rpc: EthereumRpc, most: number, now: () => number) {
   let span = most;
+  /** When the span last changed. */
+  let since = now();
   return { last };
+
+  function change(blocks: number): void {
+    span = Math.min(most, blocks);
+    since = now();
+  }
 
   /** Reads the last of some blocks: as many as the node answers for. @throws ProviderError */
   async function last(filter: LogFilter, { from, to }: Omit<LogPiece, "logs">, signal: AbortSignal): Promise<LogPiece> {
+    if (span < most && now() - since >= GROW_AFTER_MS) change(2 * span);
     for (;;) {
       const first = Math.max(from, to - span + 1);
       try {
@@ -50,7 +62,7 @@ export function logPieces(rpc: EthereumRpc, most: number) {
         return { from: first, to, logs: await rpc.call("eth_getLogs", [query], z.array(Log), signal) };
       } catch (error) {
         if (first === to || !isTooMuch(error)) throw error;
-        span = Math.floor((to - first + 1) / 2);
+        change(Math.floor((to - first + 1) / 2));
       }
     }
   }

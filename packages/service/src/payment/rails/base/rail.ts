@@ -57,7 +57,7 @@ type View = { rpc: EthereumRpc; name: string; search: UseSearch; newest?: { numb
 /** The Base USDC rail: scheme `exact` of @x402/evm by EIP-3009, which the facilitator submits and pays the gas of. */
 export function baseRail(options: BaseRailOptions): Rail<BasePayment> {
   const { nodes, domain, maxLifeSeconds, maxSignatureGas, logSpan, clock } = options;
-  const views: View[] = nodes.rpcs.map((rpc) => ({ rpc, name: rpc.name, search: useSearch(rpc, logSpan) }));
+  const views: View[] = nodes.rpcs.map((rpc) => ({ rpc, name: rpc.name, search: useSearch(rpc, logSpan, clock.now) }));
   const now = () => Math.floor(clock.now() / 1000);
 
   return {

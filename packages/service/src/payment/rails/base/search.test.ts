@@ -130,6 +130,31 @@ describe("a node that answers for few blocks at once", () => {
     expect(node.asked.length).toBeLessThan(40);
   });
 
+  test("is asked for twice as many after an hour without a refusal", async () => {
+    const node = await world.node({ head: 5_000_000 });
+    const payment = await read(HOUR);
+    const [{ rail }, blocks] = [world, limit(node, 10, refusal(-32005, "limited to 10"))];
+    const transaction = node.use(node.head, transfer);
+    await rail.standing(payment, signal());
+    for (const asked of [
+      [14, 7],
+      [14, 7],
+    ]) {
+      world.pass(3_600);
+      blocks.length = 0;
+      expect(await rail.standing(payment, signal())).toMatchObject({ state: "paid", transaction });
+      expect(blocks.slice(0, 2)).toEqual(asked);
+    }
+    limit(node, 20, refusal(-32005, "limited to 20"));
+    world.pass(3_600);
+    const learnt = limit(node, 20, refusal(-32005, "limited to 20"));
+    await rail.standing(payment, signal());
+    world.pass(1);
+    await rail.standing(payment, signal());
+    expect(learnt[0]).toBe(14);
+    expect(learnt.every((asked) => asked <= 14)).toBe(true);
+  });
+
   test("is asked for as many as the setting says", async () => {
     const node = await world.node({ head: 5_000_000 });
     const payment = await read(HOUR);
