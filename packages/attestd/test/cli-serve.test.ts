@@ -58,6 +58,29 @@ test("serve waits for a node that is away, names it once, and sells when it answ
   expect(err).toBe(`attestd: waiting for an upstream. ALGOD_URL: ${new URL(algod.url).host} answered HTTP 502.\n`);
 }, 100_000);
 
+test("serve sells, and then says what the doctor's checks find doubtful or wrong", async () => {
+  const doubtful = { FACILITATOR_URL: `${settings.FACILITATOR_URL},http://127.0.0.1:9`, FAVOURITE_COLOUR: "teal" };
+  const service = start(await args({ ...doubtful, LOG_LEVEL: "info" }));
+  let [out, err] = ["", ""];
+  service.stdout.on("data", (chunk) => {
+    out += chunk;
+  });
+  service.stderr.on("data", (chunk) => {
+    err += chunk;
+  });
+  await vi.waitFor(() => expect(out).toContain('"msg":"listening"'), { timeout: 60_000 });
+  await vi.waitFor(
+    () => {
+      expect(err).toMatch(/^⚠ FAVOURITE_COLOUR is in .*, and is not a setting of attestd\. Remove it\.$/m);
+      expect(err).toMatch(/^✕ FACILITATOR_URL.* 127\.0\.0\.1:9 /m);
+    },
+    { timeout: 60_000 },
+  );
+  expect(err.trimEnd().split("\n")).toHaveLength(2);
+  service.kill("SIGTERM");
+  expect((await service.ended).code).toBe(0);
+}, 130_000);
+
 test("serve names everything that is wrong at once, and prints no stack trace", async () => {
   const nobody = algosdk.generateAccount();
   const wrong = {

@@ -8,7 +8,7 @@ export type DoctorOptions = SettingsOptions & { json?: boolean };
 const COUNTED = { ok: ["good", "good"], warning: ["warning", "warnings"], fail: ["fault", "faults"] } as const;
 
 /** The file of settings, with what may be mistakes in it. */
-async function examinedFile(options: SettingsOptions, { variables }: Environment) {
+export async function examinedFile(options: SettingsOptions, { variables }: Environment) {
   const file = await settingsFileOf(options);
   if (!file) return undefined;
   const { path, names, settings, doubts } = file;

@@ -3,6 +3,7 @@ import type { Environment } from "../environment.ts";
 import { EXIT, type ExitCode, Failure } from "../failure.ts";
 import { readSettings, type Settings, type SettingsOptions } from "../settings-file.ts";
 import { startPatiently } from "../startup.ts";
+import { examinedFile } from "./doctor.ts";
 
 /** The message of a started service to its parent process, over the IPC channel. */
 export type Ready = { ready: string };
@@ -38,9 +39,33 @@ export async function serve(options: ServeOptions, environment: Environment): Pr
   if (!service) process.exit(EXIT.good);
 
   process.send?.({ ready: service.url } satisfies Ready);
+  // `attestd sandbox`, which is the parent then, has made every upstream itself.
+  const showing = process.send ? undefined : showFindings(settings, options, environment, stop);
   await aborted(stop, stop);
   await service.close();
+  await showing;
   return EXIT.good;
+}
+
+/**
+ * Makes the checks of `attestd doctor` beside the service that has started, and prints what is doubtful or wrong: what does
+ * not keep it from starting may keep it from selling. Nothing waits for them.
+ */
+async function showFindings(
+  settings: Settings,
+  options: ServeOptions,
+  environment: Environment,
+  signal: AbortSignal,
+): Promise<void> {
+  const { err } = environment;
+  try {
+    const { examine } = await import("@attestd/service/operator");
+    const file = await examinedFile(options, environment);
+    const examined = examine(settings, { sandbox: options.sandbox ?? false, signal, file, isStarting: true });
+    for await (const { mark, message } of examined) if (mark !== "ok") err.marked(mark, message);
+  } catch (error) {
+    if (!signal.aborted) err.line(`attestd: not everything was examined: ${(error as Error).message}`);
+  }
 }
 
 /**

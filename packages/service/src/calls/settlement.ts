@@ -10,7 +10,10 @@ import type { CallEvent } from "./machine.ts";
 import { type EffectsOptions, MAX_PAUSE_MS, type Memory, pauseAfter } from "./perform.ts";
 import { nextSettler } from "./settlers.ts";
 
-/** How long a settlement that the facilitator reports as successful, or as under way, may take to show before it is asked again, in ms. */
+/**
+ * How long a settlement that the facilitator reports as successful, or as under way, may take to show before it is asked again,
+ * in ms. A payment may live for less: then it is not asked for again, and ends by its chain alone, made or void.
+ */
 const BELIEVED_MS = 30_000;
 /** How long a settlement is waited for before the chain is looked at, which often shows the payment first, in ms. */
 const PATIENCE_MS = 5_000;
