@@ -1,9 +1,16 @@
-import type { Address, decompileTransactionMessage, Instruction } from "@solana/kit";
-import type algosdk from "algosdk";
+import type { Sandbox } from "@attestd/sandbox";
+import {
+  type Address,
+  createSolanaRpc,
+  type decompileTransactionMessage,
+  generateKeyPairSigner,
+  type Instruction,
+} from "@solana/kit";
+import algosdk from "algosdk";
 import type { BrowserContext, Page } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
-import { type Rail, type RailName, railsOf } from "../e2e/rails.ts";
-import { injectAlgorandWallet } from "./algorand-browser-wallet.ts";
+import { type Rail, type RailName, railsOf, usdcAccountOf } from "../e2e/rails.ts";
+import { injectAlgorandWallet, serveLute } from "./algorand-browser-wallet.ts";
 import { openPage, shown, stored } from "./browser.ts";
 import type { InjectedWallet } from "./injected-wallet.ts";
 import type { Site } from "./site.ts";
@@ -90,6 +97,7 @@ export function testOtherRails(site: () => Site): void {
     await heading(page, "Bought and saved");
     expect(signed.shown).toContain("0.001 USDC on Solana. No network fee.");
     expect(signed.shown.replace(/\s/g, "")).toContain(sandbox.payTo.solana);
+    expect(signed.shown).toContain(`${await usdcOnSolana(sandbox)} USDC`);
     const { instructions, feePayer } = signed.seen as Message;
     expect(instructions).toHaveLength(4);
     expect(feePayer.address).not.toBe(sandbox.payers.solana?.address);
@@ -109,17 +117,19 @@ export function testOtherRails(site: () => Site): void {
     expect(await rails.solana.received()).toBe(before);
   });
 
-  test.each<[RailName, string]>([
-    ["algorand", "Kibisis"],
-    ["solana", "Phantom"],
-  ])("declined on %s, then signed, and continued after a reload: one payment", async (rail, name) => {
+  test.each([
+    ["algorand", "Kibisis", injectAlgorandWallet],
+    ["algorand", "Lute", serveLute],
+    ["solana", "Phantom", injectSolanaWallet],
+  ] as const)("declined on %s with %s, then signed, and continued after a reload: one payment", async (...given) => {
+    const [rail, name, inject] = given;
     const { sandbox } = site().deployment;
     const context = await site().newContext();
     const isAlgorand = rail === "algorand";
-    const wallet = await (isAlgorand ? injectAlgorandWallet : injectSolanaWallet)(context, sandbox);
+    const wallet: InjectedWallet = await inject(context, sandbox);
     const before = await rails[rail].received();
     const page = await ask(context, sample(isAlgorand ? "algorand" : "base"));
-    if (isAlgorand) await press(page, "Kibisis on Algorand");
+    if (isAlgorand) await press(page, `${name} on Algorand`);
     wallet.declines = true;
     await pay(page, wallet, name);
     await page.getByText("You declined. Nothing was paid.").waitFor();
@@ -173,13 +183,47 @@ export function testOtherRails(site: () => Site): void {
     expect(wallet.signatures).toBe(0);
   });
 
+  test("the service says what an address has, and nothing of what is no address or has no help", async () => {
+    const of = async (network: string, address: string) => {
+      const answer = await fetch(`${site().deployment.url}/networks/${network}/balances/${address}`);
+      return answer.ok ? ((await answer.json()) as { usdc: string | null }).usdc : answer.status;
+    };
+    const { algorand, base, solana } = rails;
+    const strangers = [algosdk.generateAccount().addr.toString(), (await generateKeyPairSigner()).address] as const;
+    expect(await of(algorand.network, strangers[0])).toBe(null);
+    expect(await of(solana.network, strangers[1])).toBe(null);
+    // A wrong checksum; bytes that are too few.
+    expect(
+      await of(
+        algorand.network,
+        strangers[0].replace(/^./, (first) => (first === "A" ? "B" : "A")),
+      ),
+    ).toBe(404);
+    expect(await of(solana.network, "1".repeat(33))).toBe(404);
+    expect(await of(base.network, base.payer)).toBe(404);
+  });
+
   /** As the node says, in the page's spelling. */
   async function usdcOf(address: string): Promise<string> {
     const { algodUrl } = site().deployment.sandbox;
     const answer = await fetch(`${algodUrl}/v2/accounts/${address}/assets/31566704`);
     const { "asset-holding": holding } = (await answer.json()) as { "asset-holding": { amount: number } };
-    return (holding.amount / 1e6).toLocaleString("en-US", { minimumFractionDigits: 2, maximumFractionDigits: 6 });
+    return inPage(BigInt(holding.amount));
   }
+}
+
+/** The Solana payer's, after it paid: as the page showed it before. */
+async function usdcOnSolana({ payers, solanaRpcUrl }: Sandbox): Promise<string> {
+  const account = await usdcAccountOf(payers.solana?.address as Address);
+  const { value } = await createSolanaRpc(solanaRpcUrl as string)
+    .getTokenAccountBalance(account)
+    .send();
+  return inPage(BigInt(value.amount) + 1000n);
+}
+
+/** micro-USDC in the page's spelling. */
+function inPage(micro: bigint): string {
+  return (Number(micro) / 1e6).toLocaleString("en-US", { minimumFractionDigits: 2, maximumFractionDigits: 6 });
 }
 
 /** An instruction that offers two micro-lamports for a unit; any other as it is. */

@@ -41,11 +41,11 @@ describe.skipIf(!browser)("buying on the page", () => {
   }
 
   test("shows amount, payee and expiry before the wallet opens, pays once, and stores the bundle", async () => {
-    const { context, wallet } = await walletOf(site);
+    const { context, wallet } = await walletOf(site, "Rabby");
     const before = await received();
     const page = await review(context);
     expect(wallet.asked).not.toContain("eth_requestAccounts");
-    await press(page, "Connect wallet");
+    await press(page, "Connect Rabby");
     await page.getByText(/^[\d,]+\.\d\d USDC$/).waitFor();
 
     let seen = "";

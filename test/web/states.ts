@@ -279,11 +279,12 @@ export function certificate(): string {
   return fromUtf8(makeCertificate("svg", utf8(JSON.stringify(bundle)), current, making).bytes);
 }
 
-/** A new context with a browser wallet whose key has USDC. */
-export async function walletOf({ newContext, deployment }: Site) {
+/** A new context with a browser wallet whose key has USDC. @param announcedAs as of `injectWallet` */
+export async function walletOf({ newContext, deployment }: Site, announcedAs?: string) {
   const context = await newContext();
   const { payers, baseRpcUrl } = deployment.sandbox;
-  return { context, wallet: await injectWallet(context, payers.base?.privateKey as Hex, baseRpcUrl as string) };
+  const wallet = await injectWallet(context, payers.base?.privateKey as Hex, baseRpcUrl as string, announcedAs);
+  return { context, wallet };
 }
 
 /** Answers every paid request instead of the service. */

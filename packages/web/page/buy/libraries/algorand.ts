@@ -12,6 +12,8 @@ Object.assign(globalThis, { Buffer });
 
 /** MainNet's mean round. */
 const SECONDS_A_ROUND = 2.8;
+/** The longest window that a ledger takes. */
+const MAX_ROUNDS = 1_000;
 
 /** use-wallet's names of the wallets that the page offers. */
 export type WalletName = "kibisis" | "defly-web" | "lute";
@@ -57,7 +59,7 @@ export async function algorandPayment(
       genesisHash: fromBase64(now.genesisHash),
       genesisId: now.genesisId,
     })
-    .setDefaultValidityWindow(Math.floor(offer.maxTimeoutSeconds / SECONDS_A_ROUND));
+    .setDefaultValidityWindow(Math.min(MAX_ROUNDS, Math.floor(offer.maxTimeoutSeconds / SECONDS_A_ROUND)));
   const scheme = new ExactAvmScheme({ address: account, signTransactions }, { algorandClient });
   const { payload } = await scheme.createPaymentPayload(2, offer);
   return { payload, isAltered: false };
