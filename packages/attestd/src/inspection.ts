@@ -115,7 +115,10 @@ function inspectBundle(bytes: Uint8Array): Inspection {
   if (transaction) rows.push(["outcome", outcomeWords(subject, circumstances.outcome)]);
   for (const { label, value } of transaction?.fields ?? [])
     rows.push([`  ${label.toLowerCase()}`, excerpt(value, 200)]);
-  rows.push(["fingerprint", `${subject.fingerprint} (SHA-256 of the ${block && !transaction ? "header" : "bytes"})`]);
+  rows.push([
+    "fingerprint",
+    `${subject.fingerprint} (SHA-256 of ${subject.block ? "the block's header" : "the transaction"})`,
+  ]);
   if ("inclusion" in bundle) rows.push(["proof", inclusionWords(bundle.inclusion)]);
   rows.push(["recorded", `in round ${bundle.attest.round}, by the transaction ${bundle.attest.txnId}`]);
   rows.push(...(note ? noteRows(note) : [["note", excerpt(bundle.attest.note, 200)] as [string, string]]));
@@ -163,9 +166,10 @@ function inspectNote(text: string): Inspection {
 }
 
 function noteRows(note: Note): Inspection["rows"] {
-  return Object.entries(note).map(([name, value]) => {
+  const members = Object.entries(note).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return members.map(([name, value]) => {
     const words = { s: value === 1 ? " (succeeded)" : " (failed)", u: ` (${utc(Number(value))})` }[name] ?? "";
-    return [`note ${name}`, `${value}${words}: ${MEMBERS[name] ?? "unknown"}`];
+    return [`note ${name}`, `${MEMBERS[name] ?? "unknown"}: ${value}${words}`];
   });
 }
 

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import type { Sandbox } from "@attestd/sandbox";
 import { writeWhole } from "./files.ts";
 import { readKeys } from "./keys-file.ts";
+import { ownCommand } from "./own-command.ts";
 import { DEFAULT_FOLDER, type SandboxFolder, sandboxFolder } from "./sandbox-folder.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -51,9 +52,10 @@ export async function printBanner(out: Terminal, networks: Sandbox, serviceUrl: 
   if (await exists(`${serviceUrl}/`)) out.line(`  page      ${serviceUrl}`);
   out.line(`  API       ${serviceUrl}/openapi.json`);
   out.line(`  wallets   funded, in ${description}`);
-  out.line("Buy one attestation:");
-  out.line(`  npx attestd attest ${sampleTransactions.base ?? sampleTransactions.algorand}${where}`);
-  out.line(`Then: npx attestd verify FILE --keys ${keys}`);
+  const command = ownCommand();
+  out.line("Buy one attestation, from this folder, in another terminal:");
+  out.line(`  ${command} attest ${sampleTransactions.base ?? sampleTransactions.algorand}${where}`);
+  out.line(`Then: ${command} verify FILE --keys ${keys}`);
 }
 
 async function exists(url: string): Promise<boolean> {

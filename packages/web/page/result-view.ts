@@ -159,6 +159,7 @@ function withoutThisSite({ keys }: Judged): HTMLElement {
     "How to verify without this site",
     h("p", {}, "Save the bundle and the key list now; both stay good when this site is gone."),
     keys && h("p", { class: "actions" }, saveKeysButton(keys)),
+    h("p", {}, "In a clone of attestd, after npm ci:"),
     h("pre", {}, "npx attestd verify bundle.json --keys keys.json"),
     h(
       "p",

@@ -9,6 +9,7 @@ import type { Behaviour, Sandbox } from "@attestd/sandbox";
 import type { Environment } from "../environment.ts";
 import { EXIT, type ExitCode, Failure, failsFor } from "../failure.ts";
 import type { Working } from "../live-line.ts";
+import { ownCommand } from "../own-command.ts";
 import { describeSandbox, printBanner } from "../sandbox-description.ts";
 import { type SandboxFolder, sandboxFolder } from "../sandbox-folder.ts";
 import { childVariables, newServiceSettings, seedSettings, writeSettings } from "../sandbox-settings.ts";
@@ -99,7 +100,7 @@ async function runService(folder: SandboxFolder, networks: Sandbox, run: Run): P
   void service.ended.then((how) => {
     if (stop.aborted) return;
     err.line(`attestd: the service ended (${how}). The networks keep running.`);
-    err.line(`  Start it again: npx attestd serve --sandbox --env ${join(run.dir, "service.env")}`);
+    err.line(`  Start it again: ${ownCommand()} serve --sandbox --env ${join(run.dir, "service.env")}`);
   });
   const death = await Promise.race([networks.died, aborted(stop, stop)]);
   if (death) throw new Failure(EXIT.unreachable, "a network of the sandbox ended by itself", [death]);

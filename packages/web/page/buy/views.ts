@@ -123,7 +123,7 @@ function commandLine(txid: string): HTMLElement {
   return h(
     "pre",
     {},
-    `npx attestd attest ${printable(txid)} --service ${location.origin} --wallet wallet.json --keys keys.json`,
+    `# in a clone of attestd, after npm ci\nnpx attestd attest ${printable(txid)} --service ${location.origin} --wallet wallet.json --keys keys.json`,
   );
 }
 
