@@ -160,6 +160,16 @@ describe("attestd certificate", () => {
     expect((await run("verify made --keys keys.json")).stdout).toMatch(/\n2 verified\n$/);
   });
 
+  test("is made of bundles by the keys of --kid alone", async () => {
+    const make = (kid: string) => run(`certificate good.json --keys moved.json --kid ${kid} -o of-key.pdf`);
+    expect((await make(attestor.kid)).code).toBe(0);
+    expect(await make(testAttestor("next").kid)).toEqual({
+      code: 1,
+      stdout: "",
+      stderr: `attestd: no certificate: signed by another key than --kid\n  Its key is ${attestor.kid}.\n`,
+    });
+  });
+
   test("replaces no file unless it is told to, and says so", async () => {
     await writeFile(join(folder.path, "sandbox.pdf"), "mine");
     const make = (more = "") => run(`certificate sandbox.json --keys sandbox-keys.json${more}`);

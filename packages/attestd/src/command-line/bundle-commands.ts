@@ -5,6 +5,7 @@ import {
   addChainOptions,
   addTrustOptions,
   DEFAULT_WAIT,
+  oneMoreKid,
   serviceUrl,
   trustedKeyHistory,
   waitSeconds,
@@ -127,7 +128,10 @@ export function addChecking(program: Command, { environment, finish }: Running):
     .option("-o, --out <file>", "a .pdf or an .svg, or a folder (default: the bundle's name with .pdf)")
     .option("--force", "replace files that are there already")
     .addOption(new Option("--paper <size>", "size of the sheet").choices(["a4", "letter"]).default("a4"));
-  addChainOptions(addTrustOptions(certifying)).action(async (files, options) => {
+  certifying
+    .addOption(trustedKeyHistory())
+    .addOption(new Option("--kid <kid>", "only of bundles by this key of it; may be repeated").argParser(oneMoreKid));
+  addChainOptions(certifying).action(async (files, options) => {
     const { certificate } = await import("../commands/certificate.ts");
     finish(await certificate(files, options, environment));
   });

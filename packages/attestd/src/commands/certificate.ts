@@ -34,7 +34,9 @@ export async function certificate(
   // A folder may have the certificates of its bundles already.
   const sources = (await sourcesOf(names)).filter(({ name, isFound }) => !isFound || /\.json$/i.test(name));
   const nameOutput = await outputs(sources, options);
-  const trusted = await trustedKeys(options);
+  // A certificate names the attestor, which a key history does, and the id of a key does not.
+  const { kid: _kid, ...ofHistory } = options;
+  const trusted = await trustedKeys(ofHistory);
   const chains = await chainCheck(options, trusted);
   const { err, out } = environment;
   const stop = environment.stop();
@@ -87,6 +89,9 @@ async function makeOne(
   if (result.kind === "other" || (result.kind === "receipt" && source.isFound)) return undefined;
   if (result.kind === "receipt")
     throw new Failure(EXIT.unreadable, `can't read ${source.name}`, ["It is a receipt, not a bundle."]);
+  const { kid = "" } = result.report.attestor;
+  if (options.kid && result.report.verified && !options.kid.includes(kid))
+    throw new Failure(EXIT.notVerified, "no certificate: signed by another key than --kid", [`Its key is ${kid}.`]);
   if (!isVerified(result)) {
     const { heading } = verdict(result);
     throw new Failure(EXIT.notVerified, `no certificate: ${heading.toLowerCase()}`, evidence(result, trusted, err));
