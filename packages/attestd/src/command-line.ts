@@ -39,6 +39,7 @@ export function commandLine(environment: Environment, finish: Running["finish"])
         "  attestd sandbox                          everything locally, without real money",
         "  attestd attest TXID                      buy an attestation there, check it, save it",
         "  attestd verify b.json --keys keys.json   check one; offline, free",
+        "  attestd inspect FILE                     what is this? without a verdict",
         "  attestd help verify                      details of one command",
       ].join("\n"),
     )

@@ -42,6 +42,12 @@ export async function sourcesOf(names: readonly string[]): Promise<Source[]> {
   return sources;
 }
 
+/** The failure when folders have nothing to read. @param others files of other things that they have */
+export function nothingIn(names: readonly string[], others: number): Failure {
+  const found = others === 0 ? "No .json, .pdf or .svg file is there." : `${others} files are of other things.`;
+  return new Failure(EXIT.unreadable, `no bundle in ${names.join(", ")}`, [found]);
+}
+
 /** Whether an argument is an address of the web and not a file. */
 export function isUrl(name: string): boolean {
   return /^https?:\/\//i.test(name);

@@ -384,7 +384,9 @@ ${rests}2 verified, 1 not verified, 1 signer unknown, 1 unreadable
   test("prints its help with examples", async () => {
     const { code, stdout } = await run("--help");
     expect(code).toBe(0);
-    expect(stdout).toMatch(/^Check bundles, .* Offline; free\. .*\n {2}attestd verify b\.json --keys keys\.json\n/);
+    expect(stdout).toMatch(
+      /^Check bundles, .* Offline; free\. .*\n {2}attestd keys history .*\n {2}attestd verify b\.json --keys keys\.json\n/,
+    );
   });
 
   describe("--chain", () => {

@@ -18,7 +18,7 @@ export function addBuying(program: Command, { environment, finish }: Running): v
   const purchase = (name: string, summary: string, ...description: string[]) =>
     subcommand(program, name, summary, ...description)
       .option("--service <url>", "the service (default: the sandbox in ./.attestd)", serviceUrl)
-      .option("--wallet <file>", "the payer's keys (default: the sandbox's)")
+      .option("--wallet <file>", "the payer's keys, in the form of docs/command-line.md (default: the sandbox's)")
       .addOption(trustedKeyHistory())
       .option("--max-price <usdc>", "ask before paying more; without a terminal, refuse", "0.01")
       .addOption(
@@ -81,6 +81,7 @@ export function addChecking(program: Command, { environment, finish }: Running):
     "verify",
     "check bundles",
     "Check bundles, certificates and receipts. Offline; free. A receipt beside a bundle is checked with it.",
+    "  attestd keys history --service https://attestd.example --save keys.json     first, the keys to trust",
     "  attestd verify b.json --keys keys.json",
     "  attestd verify proofs/                      a folder, and all below it",
     "  attestd verify https://attestd.example/bundles/S",
@@ -105,7 +106,7 @@ export function addChecking(program: Command, { environment, finish }: Running):
     "Nothing is verified: that is what `attestd verify` does.",
     "  attestd inspect b.json",
     "  attestd inspect https://attestd.example/.well-known/attestor-keys.json",
-    "  pbpaste | attestd inspect -",
+    '  printf %s "$PAYMENT_REQUIRED" | attestd inspect -',
   )
     .argument("<files...>", "files, folders or URLs; - is standard input")
     .option("--json", "print one explanation a line as JSON")
@@ -130,7 +131,11 @@ export function addChecking(program: Command, { environment, finish }: Running):
     .addOption(new Option("--paper <size>", "size of the sheet").choices(["a4", "letter"]).default("a4"));
   certifying
     .addOption(trustedKeyHistory())
-    .addOption(new Option("--kid <kid>", "only of bundles by this key of it; may be repeated").argParser(oneMoreKid));
+    .addOption(
+      new Option("--kid <kid>", "only of bundles signed by this key of the history; may be repeated").argParser(
+        oneMoreKid,
+      ),
+    );
   addChainOptions(certifying).action(async (files, options) => {
     const { certificate } = await import("../commands/certificate.ts");
     finish(await certificate(files, options, environment));

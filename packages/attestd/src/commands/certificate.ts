@@ -13,7 +13,7 @@ import { EXIT, type ExitCode, Failure, failsFor } from "../failure.ts";
 import { writeWhole } from "../files.ts";
 import type { TrustedKeys } from "../keys-file.ts";
 import { evidence, verdict } from "../report-text.ts";
-import { isUrl, type Source, sourcesOf } from "../sources.ts";
+import { isUrl, nothingIn, type Source, sourcesOf } from "../sources.ts";
 
 export type CertificateOptions = TrustOptions & { out?: string; force?: boolean; paper: Paper };
 
@@ -58,7 +58,7 @@ export async function certificate(
     }
   }
   working.show(undefined);
-  if (codes.length === 0) throw new Failure(EXIT.unreadable, `no bundle in ${names.join(", ")}`);
+  if (codes.length === 0) throw nothingIn(names, sources.length);
   if (sources.length > 1) {
     const saved = codes.filter((code) => code === EXIT.good || code === EXIT.unreachable).length;
     const failed = codes.length - saved;

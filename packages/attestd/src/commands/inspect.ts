@@ -3,7 +3,7 @@ import type { Environment } from "../environment.ts";
 import { EXIT, type ExitCode, Failure } from "../failure.ts";
 import { inspectBytes } from "../inspection.ts";
 import type { Inspection } from "../inspection-rows.ts";
-import { readSource, type Source, sourcesOf } from "../sources.ts";
+import { nothingIn, readSource, type Source, sourcesOf } from "../sources.ts";
 import type { Terminal } from "../terminal.ts";
 
 /** The last line of every explanation: an explanation is no verdict. */
@@ -23,7 +23,7 @@ export async function inspect(
   const sources = await sourcesOf(names);
   const codes: number[] = [];
   for (const source of sources) codes.push(await inspectOne(source, json, environment));
-  if (sources.length === 0) throw new Failure(EXIT.unreadable, `nothing to inspect in ${names.join(", ")}`);
+  if (sources.length === 0) throw nothingIn(names, 0);
   if (codes.includes(EXIT.unreadable)) return EXIT.unreadable;
   return codes.includes(EXIT.unreachable) ? EXIT.unreachable : EXIT.good;
 }

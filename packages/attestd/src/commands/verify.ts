@@ -14,7 +14,7 @@ import { EXIT, type ExitCode, Failure } from "../failure.ts";
 import { type TrustedKeys, trustForPrograms } from "../keys-file.ts";
 import { receiptEvidence, receiptVerdict } from "../receipt-text.ts";
 import { basisLine, evidence, verdict } from "../report-text.ts";
-import { type Source, sourcesOf } from "../sources.ts";
+import { nothingIn, type Source, sourcesOf } from "../sources.ts";
 import type { Terminal } from "../terminal.ts";
 import type { tableOf } from "../verify-table.ts";
 
@@ -48,7 +48,7 @@ export async function verify(names: string[], options: VerifyOptions, environmen
     else printWhole(result, trusted, out);
   }
   working.show(undefined);
-  if (results.every(({ kind }) => kind === "other")) throw nothingThere(names, results.length);
+  if (results.every(({ kind }) => kind === "other")) throw nothingIn(names, results.length);
   table?.end(results);
   return exitCode(results);
 }
@@ -65,11 +65,6 @@ function withoutReceiptsBeside(sources: Source[]): Source[] {
 
 function stopped(done: number, all: number): Failure {
   return new Failure(EXIT.interrupted, "interrupted", [`${done} of ${all} files were checked.`]);
-}
-
-function nothingThere(names: readonly string[], others: number): Failure {
-  const found = others === 0 ? "No .json, .pdf or .svg file is there." : `${others} files are of other things.`;
-  return new Failure(EXIT.unreadable, `no bundle in ${names.join(", ")}`, [found]);
 }
 
 function printJson(result: Result, trusted: TrustedKeys | undefined, { out, err }: Environment): void {
