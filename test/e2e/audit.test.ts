@@ -1,4 +1,4 @@
-import { mkdir } from "node:fs/promises";
+import { cp, mkdir, readdir, readFile, rm, watch, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import type { ProofBundle } from "@attestd/proof";
@@ -10,7 +10,7 @@ import { privateKeyToAccount } from "viem/accounts";
 import { expect, test } from "vitest";
 import { sandboxFolder } from "../../packages/attestd/src/sandbox-folder.ts";
 import { newServiceSettings, writeSettings } from "../../packages/attestd/src/sandbox-settings.ts";
-import { attestd } from "../helpers/command.ts";
+import { attestd, start } from "../helpers/command.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
 import { algorandClient, type Deployment, pay, post, sign, startDeployment } from "./deployment.ts";
 import { ALGORAND_USDC } from "./ledger.ts";
@@ -47,6 +47,8 @@ async function operatedWorld(options: Partial<SandboxOptions> = {}) {
     refund: (key: string, transaction: string) => recordRefund(settings, { key, transaction }, operator()),
     /** The same in its own process. */
     run: (...args: string[]) => attestd([...args, "--sandbox"], { cwd: path }),
+    /** The folder in which it runs. */
+    path,
     /** The journal's rows, while no service has it open. */
     edit(text: string, ...values: (string | number)[]) {
       const db = new DatabaseSync(journal);
@@ -124,7 +126,7 @@ const codes = ({ findings }: AuditReport) => findings.map(({ severity, code }) =
 
 test("the audit of three rails is clean after strangers' transfers, finds payments that a restored backup lost, and adopts them", async () => {
   await using operated = await operatedWorld();
-  const { deployment, audit, adopt, edit } = operated;
+  const { deployment, audit, adopt, run, path } = operated;
   const { sandbox } = deployment;
   const rails = await railsOf(sandbox);
   const sample = { txid: sandbox.sampleTransactions.base as string };
@@ -134,8 +136,11 @@ test("the audit of three rails is clean after strangers' transfers, finds paymen
     expect(answer.status).toBe(200);
     return { payment, bundle: JSON.parse(answer.text) as ProofBundle };
   };
-  const bought = await Promise.all([buy("algorand"), buy("base"), buy("solana")]);
-  const [fromAlgorand, fromBase] = bought;
+  const fromSolana = await buy("solana");
+  // The service runs meanwhile.
+  expect(await run("backup", "--to", "saved")).toMatchObject({ code: 0, stderr: "" });
+  const [fromAlgorand, fromBase] = await Promise.all([buy("algorand"), buy("base")]);
+  const bought = [fromAlgorand, fromBase, fromSolana];
 
   const stranger = sandbox.algorand.accounts.payer;
   await transfer(deployment, stranger, sandbox.payTo.algorand);
@@ -148,7 +153,12 @@ test("the audit of three rails is clean after strangers' transfers, finds paymen
   });
 
   await deployment.stopService();
-  for (const table of ["names", "attempts", "calls"]) edit(`DELETE FROM ${table} WHERE key NOT LIKE 'solana:%'`);
+  expect((await run("restore", "saved")).stderr).toContain("is there already: move it away");
+  for (const name of await readdir(join(path, ".attestd", "data")))
+    await rm(join(path, ".attestd", "data", name), { recursive: true });
+  const restored = await run("restore", "saved");
+  expect(restored).toMatchObject({ code: 0, stderr: "" });
+  expect(restored.stdout).toContain("1 done");
   const lost = await audit();
   expect(lost).toMatchObject({ verdict: "violated", counts: { calls: 1, unaccounted: 2 } });
   expect(codes(lost).slice(0, 2)).toEqual(Array(2).fill("violation payment_without_row"));
@@ -282,4 +292,39 @@ test("prints one sentence when it cannot audit or adopt", async () => {
   expect(ended.map(({ code }) => code)).toEqual([0, 2, 2, 6]);
   expect(JSON.parse(ended[0]?.stdout ?? "")).toMatchObject({ verdict: "clean", counts: { calls: 0 } });
   expect(ended[3]?.stderr).toContain(`algorand shows no payment to us as ${txid}`);
+});
+
+test("a backup is whole or none: what is damaged, added or killed half-way is refused", async () => {
+  await using operated = await operatedWorld({ networks: [] });
+  const { run, path } = operated;
+  expect(await run("backup", "--to", "whole")).toMatchObject({ code: 0, stderr: "" });
+  expect(await run("backup", "--verify", "whole")).toMatchObject({ code: 0, stderr: "" });
+  expect((await run("backup", "--to", "whole")).stderr).toContain("whole exists: name a new folder");
+  const settings = await readFile(join(path, "whole", "settings.json"), "utf8");
+  expect(settings).not.toContain("11".repeat(32));
+  expect(JSON.parse(settings)).toMatchObject({ ATTESTOR_PQ_SEED: "(not saved)", PAY_TO_ALGORAND: expect.any(String) });
+
+  for (const name of ["journal.sqlite", "keys.json", "settings.json"]) {
+    await cp(join(path, "whole"), join(path, name), { recursive: true });
+    const file = join(path, name, name);
+    const bytes = await readFile(file);
+    bytes.writeUInt8(bytes.readUInt8(bytes.length - 2) ^ 1, bytes.length - 2);
+    await writeFile(file, bytes);
+    const { code, stderr } = await run("backup", "--verify", name);
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining(`${name} is not as it was saved`) });
+  }
+  await writeFile(join(path, "keys.json", "keys.json"), await readFile(join(path, "whole", "keys.json")));
+  await writeFile(join(path, "keys.json", "more.json"), "{}");
+  expect((await run("backup", "--verify", "keys.json")).stderr).toContain("files that were not saved: more.json");
+
+  const killed = start(["backup", "--to", "killed", "--sandbox"], { cwd: path });
+  for await (const { filename } of watch(path)) if (filename === "killed.unfinished") break;
+  killed.kill("SIGKILL");
+  await killed.ended;
+  const left = await readdir(path);
+  if (left.includes("killed")) expect(await run("backup", "--verify", "killed")).toMatchObject({ code: 0 });
+  else {
+    expect((await run("backup", "--verify", "killed.unfinished")).stderr).toContain("is no backup");
+    expect(await run("backup", "--to", "killed")).toMatchObject({ code: 0 });
+  }
 });

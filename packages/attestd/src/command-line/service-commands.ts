@@ -185,6 +185,34 @@ export function addOperating(program: Command, { environment, finish }: Running)
 
   operatorCommand(
     program,
+    "backup",
+    "save the journal, the key history and the settings",
+    "Save the journal, the key history and the settings to a new folder, while the service sells; without the seeds.",
+    "  attestd backup --env /etc/attestd.env --to /backups/2026-11-23",
+    "  attestd backup --verify /backups/2026-11-23         read every byte of it, on any machine",
+  )
+    .addOption(new Option("--to <folder>", "the new folder").conflicts("verify"))
+    .option("--verify <folder>", "check a backup instead")
+    .action(async (options) => {
+      const { backup } = await import("../commands/backup.ts");
+      finish(await backup(options, environment));
+    });
+
+  operatorCommand(
+    program,
+    "restore",
+    "put the journal of a backup where there is none",
+    "Put the journal of a backup where DATABASE_URL names none yet. Audit before you sell again.",
+    "  attestd restore /backups/2026-11-23 --env /etc/attestd.env",
+  )
+    .argument("<folder>", "the backup")
+    .action(async (folder, options) => {
+      const { restore } = await import("../commands/backup.ts");
+      finish(await restore(folder, options, environment));
+    });
+
+  operatorCommand(
+    program,
     "refund",
     "record that a payment was paid back",
     "Record that you paid a payment back, for a call that has been owed for a day and can no longer be attested.",

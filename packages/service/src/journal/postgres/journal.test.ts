@@ -1,7 +1,11 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { inspect } from "node:util";
+import type { KeyEntry } from "@attestd/proof";
 import { Client } from "pg";
 import pino from "pino";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
+import { temporaryFolder } from "../../../../../test/helpers/temporary-folder.ts";
 import { serviceError } from "../../../test/errors.ts";
 import { aCall, after, GOOD_COURSE } from "../../../test/fakes/calls.ts";
 import { PASSWORD, sql, startPostgres, type TestPostgres } from "../../../test/fakes/postgres.ts";
@@ -12,7 +16,9 @@ import type { Call } from "../../calls/call.ts";
 import { type Journal, LEASE_MS } from "../../calls/journal.ts";
 import { createRunner } from "../../calls/runner.ts";
 import { systemClock } from "../../clock.ts";
+import { checkDump, dumpPostgres, loadDump, TABLE_NAMES } from "./backup.ts";
 import { openPostgresJournal } from "./journal.ts";
+import { openPostgresReader } from "./reader.ts";
 
 let postgres: TestPostgres;
 let shared: string;
@@ -44,6 +50,51 @@ async function outlive(url: string): Promise<void> {
 journalContract("PostgreSQL", place);
 replicaContract("PostgreSQL", place);
 keyContract("PostgreSQL", place);
+
+test("a journal in PostgreSQL is saved as it is, and restored row by row into an empty database alone", async () => {
+  await using folder = await temporaryFolder();
+  const [from, to] = [await postgres.database(), await postgres.database()];
+  const journal = await openPostgresJournal(from);
+  await journal.claim({ genesisHash: "g", algorandAddress: "A" });
+  let call = aCall({ key: "k1", aliases: ["a1"], payer: 'P "quoted" \\ \u{1f4b0} \n' });
+  await journal.insert(call);
+  for (const event of GOOD_COURSE) {
+    call = after(call, event);
+    await journal.update(call);
+  }
+  await journal.insert(aCall({ key: "k2" }));
+  await journal.rememberPayees([{ rail: "base", address: "0x1" }]);
+
+  const [saved, again] = [join(folder.path, "one.ndjson"), join(folder.path, "two.ndjson")];
+  await dumpPostgres(from, saved);
+  expect(await checkDump(saved)).toMatchObject({ identity: { genesisHash: "g" }, calls: { done: 1, prepared: 1 } });
+  await loadDump(saved, to);
+  await expect(loadDump(saved, to)).rejects.toThrow("has a journal already");
+  await dumpPostgres(to, again);
+  expect(await readFile(again, "utf8")).toBe(await readFile(saved, "utf8"));
+
+  await using reader = await openPostgresReader(to);
+  const calls = await Array.fromAsync(reader.calls());
+  await using original = await openPostgresReader(from);
+  expect(calls).toEqual(await Array.fromAsync(original.calls()));
+  // Every table that a migration made is saved, but those that say how the database itself stands.
+  const tables = await sql(from, "SELECT table_name FROM information_schema.tables WHERE table_schema = 'public'");
+  const own = tables
+    .map(({ table_name: name }) => String(name))
+    .filter((name) => !/^(replicas|migrations)$/.test(name));
+  expect(own.toSorted()).toEqual([...TABLE_NAMES].toSorted());
+  const key = { kid: "kid", keySha256: "x" } as KeyEntry;
+  const restored = await openPostgresJournal(to);
+  await restored.appendKey(key);
+  expect(await restored.keys()).toEqual([key]);
+  await Promise.all([journal.close(), restored.close()]);
+
+  const lines = (await readFile(saved, "utf8")).split("\n");
+  await writeFile(again, lines.slice(1).join("\n"));
+  await expect(checkDump(again)).rejects.toThrow("is no whole journal");
+  await writeFile(again, lines.join("\n").replace('{"table":"names"', '{"table":"pg_authid"'));
+  await expect(checkDump(again)).rejects.toThrow("unknown table");
+});
 
 describe("PostgreSQL journal", () => {
   let journals: Journal[] = [];

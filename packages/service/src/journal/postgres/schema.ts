@@ -56,6 +56,9 @@ const MIGRATIONS: readonly string[] = [
   `,
 ];
 
+/** How many migrations this release knows. */
+export const MIGRATIONS_KNOWN = MIGRATIONS.length;
+
 /** How far a database's schema has come. */
 export async function stateOf(client: ClientBase): Promise<SchemaState> {
   const { rows: tables } = await client.query<{ found: boolean }>(

@@ -50,10 +50,17 @@ const MIGRATIONS: readonly string[] = [
   `,
 ];
 
+/** How many migrations this release knows. */
+export const MIGRATIONS_KNOWN = MIGRATIONS.length;
+
+/** How many migrations a file has had. */
+export function versionOf(db: DatabaseSync): number {
+  return (db.prepare("PRAGMA user_version").get() as { user_version: number }).user_version;
+}
+
 /** How far a file's schema has come. */
 export function stateOf(db: DatabaseSync): SchemaState {
-  const { user_version: done } = db.prepare("PRAGMA user_version").get() as { user_version: number };
-  return schemaState(done, MIGRATIONS.length);
+  return schemaState(versionOf(db), MIGRATIONS_KNOWN);
 }
 
 /**
@@ -63,7 +70,7 @@ export function stateOf(db: DatabaseSync): SchemaState {
  */
 export function migrate(db: DatabaseSync): void {
   db.exec("BEGIN IMMEDIATE");
-  const { user_version: done } = db.prepare("PRAGMA user_version").get() as { user_version: number };
+  const done = versionOf(db);
   if (done > MIGRATIONS.length) throw new Error("a later release of attestd has written this journal");
   for (const migration of MIGRATIONS.slice(done)) db.exec(migration);
   db.exec(`PRAGMA user_version = ${MIGRATIONS.length}; COMMIT`);

@@ -1,0 +1,134 @@
+import { createReadStream } from "node:fs";
+import { open } from "node:fs/promises";
+import { createInterface } from "node:readline";
+import type { CallState } from "../../calls/call.ts";
+import type { Identity } from "../../calls/journal.ts";
+import type { SavedJournal } from "../backup.ts";
+import { addressOf, connectionTo, messageOf, newClient } from "./connections.ts";
+import { MIGRATIONS_KNOWN, migrate } from "./schema.ts";
+
+/**
+ * Every table but the replicas, whose leases end with them. In this order no row refers to a later one; rows are sorted,
+ * so that the same journal always gives the same lines.
+ */
+const TABLES = {
+  meta: "name",
+  evidence: "hash",
+  calls: "key",
+  names: "name",
+  attempts: "txid",
+  payees: "rail, address",
+  keys: "place",
+  key_revocations: "place",
+  key_announcement: "place",
+} as const;
+type Table = keyof typeof TABLES;
+
+export const TABLE_NAMES = Object.keys(TABLES) as readonly Table[];
+
+/** A line of the file: the schema first, then each row as PostgreSQL's `row_to_json` spells it, in `text`. */
+type Line = { schema: number } | { table: Table; row: Record<string, unknown>; text: string };
+
+const ROWS = 200;
+
+/** One transaction reads all of it, `REPEATABLE READ`: PostgreSQL holds up no writer for it. */
+export async function dumpPostgres(url: string, file: string): Promise<void> {
+  await connected(url, async (client) => {
+    await client.query("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
+    await using handle = await open(file, "wx", 0o600);
+    const { rows } = await client.query<{ schema: number }>("SELECT max(version) AS schema FROM migrations");
+    await handle.write(`${JSON.stringify({ schema: rows[0]?.schema })}\n`);
+    for (const [table, order] of Object.entries(TABLES)) {
+      const select = `SELECT row_to_json(t)::text AS row FROM ${table} t ORDER BY ${order}`;
+      await client.query(`DECLARE reading NO SCROLL CURSOR FOR ${select}`);
+      for (;;) {
+        const { rows: page } = await client.query<{ row: string }>(`FETCH ${ROWS} FROM reading`);
+        for (const { row: text } of page) await handle.write(`{"table":"${table}","row":${text}}\n`);
+        if (page.length < ROWS) break;
+      }
+      await client.query("CLOSE reading");
+    }
+    await client.query("COMMIT");
+    await handle.sync();
+  });
+}
+
+/** @throws Error when a line is none of a dump, or the dump ends early */
+export async function checkDump(file: string): Promise<SavedJournal> {
+  const calls: Partial<Record<CallState, number>> = {};
+  let schema: number | undefined;
+  let identity: Identity | undefined;
+  let keys = 0;
+  for await (const line of linesOf(file)) {
+    if ("schema" in line) schema = line.schema;
+    else if (line.table === "meta" && line.row.name === "identity") identity = line.row.value as Identity;
+    else if (line.table === "keys") keys += 1;
+    else if (line.table === "calls") {
+      const state = line.row.state as CallState;
+      calls[state] = (calls[state] ?? 0) + 1;
+    }
+  }
+  if (schema === undefined || !identity) throw new Error(`${file} is no whole journal`);
+  if (schema > MIGRATIONS_KNOWN) throw new Error("a later release of attestd has written this journal");
+  return { schema, identity, calls, keys };
+}
+
+/** In one transaction: a crash leaves the database empty. */
+export async function loadDump(file: string, url: string): Promise<void> {
+  const { schema } = await checkDump(file);
+  if (schema !== MIGRATIONS_KNOWN)
+    throw new Error(`the backup has schema ${schema}: restore it with the release that made it, and upgrade then`);
+  await connected(url, async (client) => {
+    await migrate(client);
+    await client.query("BEGIN");
+    await client.query(`LOCK TABLE ${TABLE_NAMES.join(", ")} IN ACCESS EXCLUSIVE MODE`);
+    for (const table of TABLE_NAMES) {
+      const { rowCount } = await client.query(`SELECT 1 FROM ${table} LIMIT 1`);
+      if (rowCount) throw new Error("the database has a journal already: name an empty one, and keep it for the audit");
+    }
+    let page: string[] = [];
+    let filled: Table | undefined;
+    const write = async () => {
+      if (!filled || page.length === 0) return;
+      const rows = `json_populate_recordset(NULL::${filled}, $1)`;
+      await client.query(`INSERT INTO ${filled} OVERRIDING SYSTEM VALUE SELECT * FROM ${rows}`, [`[${page}]`]);
+      page = [];
+    };
+    for await (const line of linesOf(file)) {
+      if ("schema" in line) continue;
+      if (line.table !== filled || page.length === ROWS) await write();
+      filled = line.table;
+      page.push(line.text);
+    }
+    await write();
+    for (const table of ["keys", "key_revocations"])
+      await client.query(
+        `SELECT setval(pg_get_serial_sequence($1, 'place'), coalesce(max(place), 1), max(place) IS NOT NULL) FROM ${table}`,
+        [table],
+      );
+    await client.query("COMMIT");
+  });
+}
+
+async function* linesOf(file: string): AsyncGenerator<Line> {
+  for await (const text of createInterface({ input: createReadStream(file), crlfDelay: Number.POSITIVE_INFINITY })) {
+    const line = JSON.parse(text) as { schema: number } | { table: Table; row: Record<string, unknown> };
+    if ("schema" in line) yield line;
+    else if (!Object.hasOwn(TABLES, line.table)) throw new Error(`${file} has rows of an unknown table`);
+    else yield { ...line, text: text.slice(`{"table":"${line.table}","row":`.length, -1) };
+  }
+}
+
+/** @throws Error that names the database, and neither user nor password */
+async function connected(url: string, use: (client: ReturnType<typeof newClient>) => Promise<void>): Promise<void> {
+  const config = connectionTo(url);
+  const client = newClient(config);
+  try {
+    await client.connect();
+    await use(client);
+  } catch (error) {
+    throw new Error(`${addressOf(config)}: ${messageOf(error)}`);
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}

@@ -1,0 +1,69 @@
+import { constants, existsSync } from "node:fs";
+import { chmod, copyFile, mkdir, open, rename, unlink } from "node:fs/promises";
+import { dirname } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { pathToFileURL } from "node:url";
+import type { CallState } from "../../calls/call.ts";
+import type { SavedJournal } from "../backup.ts";
+import { sqliteCommands } from "./commands.ts";
+import { MIGRATIONS_KNOWN, versionOf } from "./schema.ts";
+
+/** `VACUUM INTO` copies what one read transaction sees: WAL lets the service commit meanwhile. */
+export async function copySqlite(from: string, to: string): Promise<void> {
+  if (!existsSync(from)) throw new Error(`${from}: there is no such journal`);
+  const db = new DatabaseSync(from, { readOnly: true });
+  try {
+    db.prepare("VACUUM INTO ?").run(to);
+  } catch (error) {
+    throw new Error(`${from}: ${(error as Error).message}`);
+  } finally {
+    db.close();
+  }
+  await chmod(to, 0o600);
+  await sync(to);
+}
+
+/** @throws Error when SQLite finds damage, or it was written by a later release */
+export function checkSqliteCopy(file: string): SavedJournal {
+  const url = pathToFileURL(file);
+  // Makes no files beside it, which would be none of the backup's.
+  url.searchParams.set("immutable", "1");
+  const db = new DatabaseSync(url, { readOnly: true });
+  try {
+    const damage = db.prepare("PRAGMA integrity_check(1)").get() as { integrity_check: string };
+    if (damage.integrity_check !== "ok") throw new Error(damage.integrity_check);
+    const broken = db.prepare("PRAGMA foreign_key_check").get();
+    if (broken) throw new Error(`rows of ${String(broken.table)} refer to nothing`);
+    const schema = versionOf(db);
+    if (schema > MIGRATIONS_KNOWN) throw new Error("a later release of attestd has written this journal");
+    const { identity, keys } = sqliteCommands(db);
+    const owner = identity();
+    if (!owner) throw new Error("no service has begun this journal");
+    const states = db.prepare("SELECT state, count(*) AS calls FROM calls GROUP BY state").all();
+    const calls = Object.fromEntries(states.map(({ state, calls }) => [state as CallState, Number(calls)]));
+    return { schema, identity: owner, calls, keys: keys().length };
+  } catch (error) {
+    throw new Error(`${file}: ${(error as Error).message}`);
+  } finally {
+    db.close();
+  }
+}
+
+/** The whole file appears at once: a crash leaves no half of a journal where a service would open it. */
+export async function restoreSqlite(file: string, path: string): Promise<void> {
+  const there = [path, `${path}-wal`, `${path}-journal`].find(existsSync);
+  if (there !== undefined) throw new Error(`${there} is there already: move it away, and keep it for the audit`);
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  const draft = `${path}.restoring`;
+  await unlink(draft).catch(() => undefined);
+  await copyFile(file, draft, constants.COPYFILE_EXCL);
+  await chmod(draft, 0o600);
+  await sync(draft);
+  await rename(draft, path);
+  await sync(dirname(path));
+}
+
+async function sync(path: string): Promise<void> {
+  await using handle = await open(path, "r");
+  await handle.sync();
+}
