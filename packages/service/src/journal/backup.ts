@@ -1,19 +1,8 @@
-import type { CallState } from "../calls/call.ts";
-import type { Identity } from "../calls/journal.ts";
 import type { Config } from "../config/config.ts";
+import type { SavedJournal } from "./reader.ts";
 import { checkSqliteCopy, copySqlite, restoreSqlite } from "./sqlite/backup.ts";
 
 type Database = Config["database"];
-
-/** What a saved journal holds. */
-export type SavedJournal = {
-  /** Migrations that it has had. */
-  schema: number;
-  identity: Identity;
-  /** How many calls are in each state. */
-  calls: Partial<Record<CallState, number>>;
-  keys: number;
-};
 
 /** The name of the one file into which a journal is saved. */
 export function savedName(kind: Database["kind"]): string {

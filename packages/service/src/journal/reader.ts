@@ -1,5 +1,5 @@
 import type { KeyJournal } from "../attestor/key-journal.ts";
-import type { Call } from "../calls/call.ts";
+import type { Call, CallState } from "../calls/call.ts";
 import type { Identity, Journal } from "../calls/journal.ts";
 
 export type SchemaState = "absent" | "older" | "current" | "newer";
@@ -29,6 +29,16 @@ export interface JournalReader
   /** The journal's attestor and ledger; undefined while no service has begun it. */
   identity(): Promise<Identity | undefined>;
 }
+
+/** What a saved journal holds. */
+export type SavedJournal = {
+  /** Migrations that it has had. */
+  schema: number;
+  identity: Identity;
+  /** How many calls are in each state. */
+  calls: Partial<Record<CallState, number>>;
+  keys: number;
+};
 
 /** Calls in a page: with their bundles some 25 KiB each. */
 const PAGE = 200;

@@ -7,8 +7,9 @@ import { z } from "zod";
 import { VERSION } from "../catalogue/about.ts";
 import { readConfig, settingNames } from "../config/config.ts";
 import { ServiceError } from "../errors.ts";
-import { checkSaved, restoreJournal, type SavedJournal, savedName, saveJournal } from "../journal/backup.ts";
+import { checkSaved, restoreJournal, savedName, saveJournal } from "../journal/backup.ts";
 import { requireOwner } from "../journal/open.ts";
+import type { SavedJournal } from "../journal/reader.ts";
 import { RAIL_SETTINGS } from "../payment/rails/registry.ts";
 import { type OperatorOptions, openSession, type Settings } from "./session.ts";
 

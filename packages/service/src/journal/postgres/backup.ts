@@ -3,7 +3,7 @@ import { open } from "node:fs/promises";
 import { createInterface } from "node:readline";
 import type { CallState } from "../../calls/call.ts";
 import type { Identity } from "../../calls/journal.ts";
-import type { SavedJournal } from "../backup.ts";
+import type { SavedJournal } from "../reader.ts";
 import { addressOf, connectionTo, messageOf, newClient } from "./connections.ts";
 import { MIGRATIONS_KNOWN, migrate } from "./schema.ts";
 

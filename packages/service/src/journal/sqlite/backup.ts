@@ -4,7 +4,7 @@ import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
 import type { CallState } from "../../calls/call.ts";
-import type { SavedJournal } from "../backup.ts";
+import type { SavedJournal } from "../reader.ts";
 import { sqliteCommands } from "./commands.ts";
 import { MIGRATIONS_KNOWN, versionOf } from "./schema.ts";
 
