@@ -3,6 +3,8 @@ import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import type { Ready } from "./commands/serve.ts";
 import { Failure } from "./failure.ts";
+import { pipeLog, readableLog } from "./log-text.ts";
+import type { Terminal } from "./terminal.ts";
 
 const STOP_TIMEOUT_MS = 20_000;
 
@@ -41,7 +43,11 @@ export async function startServiceProcess(
   const [{ ready: url }] = first as [Ready];
   return {
     url,
-    showLog: () => child.stdout?.pipe(process.stdout, { end: false }),
+    async showLog(out: Terminal) {
+      const readable = await readableLog(out);
+      if (readable && child.stdout) pipeLog(child.stdout, readable);
+      else child.stdout?.pipe(process.stdout, { end: false });
+    },
     ended,
     [Symbol.asyncDispose]: stop,
   };

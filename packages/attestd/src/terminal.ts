@@ -27,6 +27,8 @@ export type Look = {
 
 /** A stream for people. */
 export type Terminal = {
+  /** Whether a person reads it. */
+  readonly isTerminal: boolean;
   /** Writes one line; characters that could move a cursor or reorder text are shown as code points. */
   line(text?: string): void;
   /** Writes a line that begins with a mark, after `indent` spaces. */
@@ -57,6 +59,7 @@ export function terminal(stream: Output, look: Look, around: (write: () => void)
     text(`${" ".repeat(indent)}${painted} ${printable(words, unicode)}\n`);
   };
   return {
+    isTerminal: stream.isTTY === true,
     text,
     json,
     line,

@@ -26,6 +26,8 @@ export type StartOptions = Seams & {
   sandbox: boolean;
   /** The built files of the page for people. */
   page?: readonly PageFile[] | undefined;
+  /** Takes the lines of the log, a JSON object each; standard output, unless given. */
+  log?: { write(line: string): void } | undefined;
   /** For tests. */
   observe?: Observe | undefined;
 };
@@ -50,10 +52,11 @@ const DRAIN_MS = 10_000;
  */
 export async function startService(
   env: Readonly<Record<string, string | undefined>>,
-  { sandbox, page, observe, ...seams }: StartOptions,
+  { sandbox, page, observe, log: lines, ...seams }: StartOptions,
 ): Promise<RunningService> {
   const config = readConfig(env, { sandbox, rails: RAIL_SETTINGS });
-  const log = pino({ level: config.logLevel, redact: ["req.headers", "*.headers"] });
+  const logging = { level: config.logLevel, redact: ["req.headers", "*.headers"] };
+  const log = lines ? pino(logging, lines) : pino(logging);
 
   // Listens first: with port 0, the links and the first key entry need the actual port.
   const opening = Promise.withResolvers<RequestListener>();

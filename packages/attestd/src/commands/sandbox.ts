@@ -96,7 +96,7 @@ async function runService(folder: SandboxFolder, networks: Sandbox, run: Run): P
 
   working.show(undefined);
   await printBanner(out, networks, service.url, run.dir);
-  service.showLog();
+  await service.showLog(out);
   void service.ended.then((how) => {
     if (stop.aborted) return;
     err.line(`attestd: the service ended (${how}). The networks keep running.`);

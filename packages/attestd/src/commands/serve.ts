@@ -1,6 +1,7 @@
 import { aborted } from "node:util";
 import type { Environment } from "../environment.ts";
 import { EXIT, type ExitCode, Failure } from "../failure.ts";
+import { readableLog } from "../log-text.ts";
 import { readSettings, type Settings, type SettingsOptions } from "../settings-file.ts";
 import { startPatiently } from "../startup.ts";
 import { examinedFile } from "./doctor.ts";
@@ -29,9 +30,12 @@ export async function serve(options: ServeOptions, environment: Environment): Pr
   ]);
   const { sandbox = false } = options;
   const page = await readPage();
+  if (!page)
+    environment.err.line("attestd: the page for people is not built, and is not served. npm run prepare builds it.");
+  const log = await readableLog(environment.out);
   const onAway = (sentence: string) => environment.err.line(`attestd: waiting for an upstream. ${sentence}`);
   const patience = { settings, sandbox, waitMs, onAway, signal: stop };
-  const starting = startPatiently(() => startService(settings, { sandbox, page }), patience);
+  const starting = startPatiently(() => startService(settings, { sandbox, page, log }), patience);
   const service = await Promise.race([starting, aborted(stop, stop)]).catch((error: unknown) => {
     throw startFailure(error, settings);
   });

@@ -1,0 +1,35 @@
+import { createInterface } from "node:readline";
+import type { Terminal } from "./terminal.ts";
+
+/** Takes lines of the service's log, a JSON object each. */
+export type LogWriter = { write(line: string): void };
+
+/**
+ * Writes the service's log for a person at a terminal, by pino-pretty. What a line contains may come from a stranger: control
+ * characters are shown as code points, and further lines of a message or a stack are indented, so that none looks like an
+ * entry of its own.
+ *
+ * @returns undefined unless the stream is a terminal: programs read JSON
+ */
+export async function readableLog(out: Terminal): Promise<LogWriter | undefined> {
+  if (!out.isTerminal) return undefined;
+  const { prettyFactory } = await import("pino-pretty");
+  const pretty = prettyFactory({
+    colorize: false,
+    singleLine: true,
+    ignore: "pid,hostname",
+    translateTime: "SYS:HH:MM:ss",
+  });
+  return {
+    write(entry) {
+      const [first = "", ...more] = String(pretty(entry)).trimEnd().split("\n");
+      out.line(first);
+      for (const line of more) out.line(`    ${line.trim()}`);
+    },
+  };
+}
+
+/** Writes a log that comes by a stream, entry by entry. */
+export function pipeLog(log: NodeJS.ReadableStream, to: LogWriter): void {
+  createInterface({ input: log }).on("line", (line) => to.write(line));
+}
