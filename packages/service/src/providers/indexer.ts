@@ -8,6 +8,8 @@ const Search = z.object({
   transactions: z.array(z.looseObject({ id: z.string().optional(), "confirmed-round": round.optional() })),
 });
 
+const Block = z.looseObject({});
+
 /** A transaction in the indexer's JSON, integers lossless, its `id` unchecked. */
 export type IndexedTransaction = z.infer<typeof Search>["transactions"][number];
 
@@ -34,5 +36,11 @@ export class Indexer extends HttpProvider {
   ): Promise<{ currentRound: number; transaction: IndexedTransaction | undefined }> {
     const search = await this.json({ path: `/v2/transactions?txid=${txid}` }, Search, signal);
     return { currentRound: search["current-round"], transaction: search.transactions[0] };
+  }
+
+  /** The header of a round as JSON, integers lossless, unchecked; undefined when it does not have it. */
+  async header(round: number, signal: AbortSignal): Promise<z.infer<typeof Block> | undefined> {
+    const answer = await this.find({ path: `/v2/blocks/${round}?header-only=true` }, signal);
+    return answer && this.read(answer, Block);
   }
 }

@@ -54,6 +54,8 @@ export class FakeChain {
   readonly authorizers = new Map<string, string>();
   /** The indexer's records by id, and the round up to which it knows. */
   readonly indexed = new Map<string, object>();
+  /** The indexer's headers by round. */
+  readonly headers = new Map<number, object>();
   indexedUpTo = 0;
   /** Answers a submission; a message is a rejection. */
   onSubmit: (raw: Buffer) => string | undefined = () => undefined;
@@ -79,6 +81,7 @@ export class FakeChain {
     if (request.method === "POST") return this.#submit(request.body, response);
     if (pathname === "/v2/transactions/params") return json(response, this.#params());
     if (resource === "status") return name === "" ? this.#status(response) : this.#wait(Number(part), response);
+    if (resource === "blocks" && searchParams.has("header-only")) return this.#header(Number(name), response);
     if (resource === "blocks") return this.#block(Number(name), part, response);
     if (resource === "accounts") return this.#account(name, response);
     if (pathname.startsWith("/v2/transactions/pending/")) return this.#pending(part, response);
@@ -111,6 +114,11 @@ export class FakeChain {
     else if (part === "txids")
       json(response, { blockTxids: [...this.recent].filter(([, at]) => at === round).map(([id]) => id) });
     else response.end(block);
+  }
+
+  #header(round: number, response: ServerResponse): void {
+    const header = this.headers.get(round);
+    json(response, header ?? { message: "no such round" }, header ? 200 : 404);
   }
 
   #pending(id: string, response: ServerResponse): void {

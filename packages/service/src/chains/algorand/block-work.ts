@@ -4,6 +4,7 @@ import {
   type AlgorandInclusion,
   algorandCaip2,
   blockHash,
+  decodeMsgpackMap,
   encodeMsgpack,
   getBytes,
   getInteger,
@@ -56,6 +57,11 @@ function headerFacts({ header, headerBytes, cert }: AlgorandBlock): AlgorandHead
     time,
     ...(genesisHash && { caip2: algorandCaip2(genesisHash) }),
   };
+}
+
+/** Reads a header by itself. @param header canonical msgpack @throws ProofError `malformed` as above */
+export function readBareHeader(header: Uint8Array, round: number): AlgorandHeaderFacts {
+  return readAlgorandHeader(encodeMsgpack(new Map([["block", decodeMsgpackMap(header)]])), round);
 }
 
 /** Takes a block answer apart. @throws ProofError `malformed` when this is no block of that round */

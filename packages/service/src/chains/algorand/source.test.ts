@@ -169,6 +169,34 @@ describe.skipIf(!vectors)("recorded by an indexer alone", () => {
     }
   });
 
+  it("stands in a block whose header is rebuilt as well, where the next round names the hash to which that leads", async () => {
+    const { id } = record("payment");
+    const recorded = (name: string) => readFileSync(join(vectors ?? "", `algorand/sandnet/${name}`));
+    const block = splitBlock(Buffer.from(recorded("v2_algod_GetBlock_header.base64").toString(), "base64"));
+    const hash = getBytes(getMap(block.cert ?? new Map(), "prop") ?? new Map(), "dig", 32) ?? new Uint8Array();
+    const told = JSON.parse(recorded("v2_indexer_lookupBlock_header.json").toString());
+    const chainWithHeaders = (header: object, next: object) => {
+      const chain = chainOf("payment");
+      chain.indexed.set(id, { ...record("payment"), "confirmed-round": 768 });
+      chain.headers.set(768, header).set(769, next);
+      return chain;
+    };
+    const next = { "previous-block-hash": toBase64(hash) };
+    const { read } = await sourceOf([chainWithHeaders(told, next)]);
+    expect(await read(id)).toMatchObject({ block: { hash: toBase32(hash), height: 768, time: 1660162763 } });
+
+    const zeros = { "previous-block-hash": toBase64(new Uint8Array(32)) };
+    for (const [header, after] of [
+      [{ ...told, timestamp: 1660162764 }, next],
+      [{ ...told, round: 767 }, next],
+      [told, zeros],
+      [{}, next],
+    ])
+      await expect((await sourceOf([chainWithHeaders(header, after)])).read(id)).rejects.toMatchObject({
+        code: "source_not_kept",
+      });
+  });
+
   it("is refused for good where no algod keeps the block and the JSON does not lead to the id", async () => {
     const chain = chainOf("payment");
     const { id } = record("payment");

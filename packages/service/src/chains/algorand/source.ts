@@ -2,6 +2,7 @@ import { algorandCaip2, decodeMsgpackMap, getBytes } from "@attestd/proof/algora
 import { hasCode, ServiceError } from "../../errors.ts";
 import type { Algod } from "../../providers/algod.ts";
 import { type AlgorandNodes, type Location, locate } from "../../providers/algorand-nodes.ts";
+import type { Indexer } from "../../providers/indexer.ts";
 import type { ProviderError } from "../../providers/provider.ts";
 import { agree, type Question, reportConflict } from "../../providers/quorum.ts";
 import { blockWork } from "../block-work.ts";
@@ -9,7 +10,9 @@ import type { BlockOfTransaction, SourceBlock, SourceChain, SourceTransaction } 
 import type { ChainOptions } from "../kind.ts";
 import { type AlgorandReading, asAnswerOf, innerTransaction, readAlgorandBlock, requireUnkept } from "./block.ts";
 import * as algorandWork from "./block-work.ts";
+import { readBareHeader } from "./block-work.ts";
 import { rebuildTransaction } from "./rebuild.ts";
+import { rebuildHeader } from "./rebuild-header.ts";
 
 /** What a node's block shows of a transaction that the look-up found in it. */
 type InBlock =
@@ -59,11 +62,31 @@ export class AlgorandSource implements SourceChain {
 
   async transaction(txnId: string, signal: AbortSignal): Promise<SourceTransaction> {
     const { round, bytes, caip2, block } = await this.#find(txnId, signal);
-    if (block === undefined) {
-      const message = `transaction ${txnId} is in round ${round}, whose block no node keeps any more`;
-      throw new ServiceError("source_not_kept", message);
-    }
-    return { chain: "algorand", caip2, txnId, bytes, level: "finalized", block };
+    const whole = block ?? (await this.#rebuildBlock(round, signal));
+    return { chain: "algorand", caip2, txnId, bytes, level: "finalized", block: whole };
+  }
+
+  /** The block of a round that no algod keeps, by the header to which the JSON of the agreeing indexers leads. */
+  async #rebuildBlock(round: number, signal: AbortSignal): Promise<BlockOfTransaction> {
+    const { nodes } = this.#reading;
+    await requireUnkept(nodes, round, signal);
+    const ask = async (indexer: Indexer, ends: AbortSignal): Promise<BlockOfTransaction | undefined> => {
+      const [json, next] = await Promise.all([indexer.header(round, ends), indexer.header(round + 1, ends)]);
+      const header = json && next && rebuildHeader(json, next);
+      if (header === undefined) return undefined;
+      const { blockHash: hash, time } = readBareHeader(header, round);
+      return { hash, height: round, time };
+    };
+    const question: Question<BlockOfTransaction | undefined> = {
+      about: `the header of round ${round}`,
+      same: (block) => block?.hash ?? "none",
+      behind: (block, others) => block === undefined && others.some((other) => other !== undefined),
+      signal,
+    };
+    const [block] = await agree(nodes.indexers, ask, question, nodes.rules);
+    if (block) return block;
+    const message = `no node keeps the block of round ${round} any more, and the indexer's JSON does not lead to its hash`;
+    throw new ServiceError("source_not_kept", message);
   }
 
   /**

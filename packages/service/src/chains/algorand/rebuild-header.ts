@@ -1,0 +1,79 @@
+import { isProofError } from "@attestd/proof";
+import { blockHash, encodeMsgpack, type MsgpackMap, type MsgpackValue } from "@attestd/proof/algorand";
+import { toBase32 } from "@attestd/proof/encoding";
+import {
+  address,
+  bytes,
+  digest,
+  flag,
+  integer,
+  type Json,
+  list,
+  object,
+  type Read,
+  struct,
+  text,
+} from "./indexer-json.ts";
+
+/** A member of an object within the JSON. */
+const within = (outer: string, member: string, read: Read) => (json: Json) => read(object(json[outer] ?? {})[member]);
+
+const tracked = struct({
+  v: ["voters-commitment", bytes],
+  t: ["online-total-weight", integer],
+  n: ["next-round", integer],
+});
+
+/** Names of fields: go-algorand, `data/bookkeeping/block.go`; of JSON members: indexer 3.9, `api/`. */
+const header = struct({
+  rnd: ["round", integer],
+  prev: ["previous-block-hash", digest],
+  prev512: ["previous-block-hash-512", digest],
+  seed: ["seed", digest],
+  txn: ["transactions-root", digest],
+  txn256: ["transactions-root-sha256", digest],
+  txn512: ["transactions-root-sha512", digest],
+  ts: ["timestamp", integer],
+  gen: ["genesis-id", text],
+  gh: ["genesis-hash", digest],
+  prp: ["proposer", address],
+  fc: ["fees-collected", integer],
+  bi: ["bonus", integer],
+  pp: ["proposer-payout", integer],
+  fees: within("rewards", "fee-sink", address),
+  rwd: within("rewards", "rewards-pool", address),
+  earn: within("rewards", "rewards-level", integer),
+  rate: within("rewards", "rewards-rate", integer),
+  frac: within("rewards", "rewards-residue", integer),
+  rwcalr: within("rewards", "rewards-calculation-round", integer),
+  proto: within("upgrade-state", "current-protocol", text),
+  nextproto: within("upgrade-state", "next-protocol", text),
+  nextyes: within("upgrade-state", "next-protocol-approvals", integer),
+  nextbefore: within("upgrade-state", "next-protocol-vote-before", integer),
+  nextswitch: within("upgrade-state", "next-protocol-switch-on", integer),
+  upgradeprop: within("upgrade-vote", "upgrade-propose", text),
+  upgradedelay: within("upgrade-vote", "upgrade-delay", integer),
+  upgradeyes: within("upgrade-vote", "upgrade-approve", flag),
+  tc: ["txn-counter", integer],
+  spt: ({ "state-proof-tracking": tracking }) =>
+    new Map(list(object)(tracking).map((one): [number | bigint, MsgpackMap] => [integer(one.type), tracked(one)])),
+  partupdrmv: within("participation-updates", "expired-participation-accounts", list(address) as Read<MsgpackValue>),
+  partupdabs: within("participation-updates", "absent-participation-accounts", list(address) as Read<MsgpackValue>),
+});
+
+/**
+ * Rebuilds a block's header from an indexer's JSON, for rounds whose block no algod keeps. The JSON leaves out what is newer
+ * than its indexer, such as the load since consensus v42: a rebuild is a guess until its hash proves it.
+ *
+ * @param next the JSON of the round after it, which names its hash
+ * @returns canonical msgpack of the header; undefined when the JSON does not lead to that hash
+ */
+export function rebuildHeader(json: Json, next: Json): Uint8Array | undefined {
+  try {
+    const rebuilt = encodeMsgpack(header(json));
+    return blockHash(rebuilt) === toBase32(bytes(next["previous-block-hash"])) ? rebuilt : undefined;
+  } catch (error) {
+    if (isProofError(error, "malformed") || error instanceof TypeError) return undefined;
+    throw error;
+  }
+}
