@@ -9,8 +9,8 @@ export type Outcome =
   | { kind: "payment_required"; error: unknown }
   | { kind: "problem"; code: unknown };
 
-/** Buys the attestation of a transaction over one transport. */
-export type Buy = (txid: string, payment: PaymentPayload) => Promise<Outcome>;
+/** Buys the attestation of a transaction over one transport. @param more members of the request */
+export type Buy = (txid: string, payment: PaymentPayload, more?: object) => Promise<Outcome>;
 
 export type TransportName = "HTTP" | "MCP" | "A2A";
 
@@ -19,9 +19,9 @@ export async function transportsOf(url: string): Promise<Record<TransportName, B
   const mcp = new Client({ name: "transports", version: "1.0.0" }, { versionNegotiation: { mode: "auto" } });
   await mcp.connect(new StreamableHTTPClientTransport(new URL(`${url}/mcp`)));
   return {
-    HTTP: (txid, payment) => buyByHttp(url, txid, payment),
-    MCP: (txid, payment) => buyByMcp(mcp, txid, payment),
-    A2A: (txid, payment) => buyByA2a(url, txid, payment),
+    HTTP: (txid, payment, more) => buyByHttp(url, { txid, ...more }, payment),
+    MCP: (txid, payment, more) => buyByMcp(mcp, { txid, ...more }, payment),
+    A2A: (txid, payment, more) => buyByA2a(url, { txid, ...more }, payment),
     [Symbol.asyncDispose]: () => mcp.close(),
   };
 }
@@ -37,14 +37,18 @@ export async function demandsOf(url: string, txid: string): Promise<Record<"MCP"
   return { MCP: structuredContent as { accepts?: unknown }, A2A: required as { accepts?: unknown } };
 }
 
-async function buyByHttp(url: string, txid: string, payment: PaymentPayload): Promise<Outcome> {
-  const { status, json } = await pay(`${url}/attest`, { txid }, payment);
+async function buyByHttp(url: string, request: object, payment: PaymentPayload): Promise<Outcome> {
+  const { status, json } = await pay(`${url}/attest`, request, payment);
   if (status === 200) return { kind: "delivered", bundle: json as unknown as ProofBundle };
   return status === 402 ? { kind: "payment_required", error: json.error } : { kind: "problem", code: json.code };
 }
 
-async function buyByMcp(client: Client, txid: string, payment: PaymentPayload): Promise<Outcome> {
-  const result = await client.callTool({ name: "attest", arguments: { txid }, _meta: { "x402/payment": payment } });
+async function buyByMcp(client: Client, request: object, payment: PaymentPayload): Promise<Outcome> {
+  const result = await client.callTool({
+    name: "attest",
+    arguments: { ...request },
+    _meta: { "x402/payment": payment },
+  });
   const said = result.structuredContent as Record<string, unknown>;
   if (result.isError !== true) return { kind: "delivered", bundle: said as unknown as ProofBundle };
   return "accepts" in said ? { kind: "payment_required", error: said.error } : { kind: "problem", code: said.code };
@@ -57,8 +61,8 @@ type Task = {
 };
 type Rpc = { result?: Task; error?: { data?: { code?: string } } };
 
-async function buyByA2a(url: string, txid: string, payment: PaymentPayload): Promise<Outcome> {
-  const { result: task } = await say(url, { parts: [{ kind: "data", data: { skill: "attest", txid } }] });
+async function buyByA2a(url: string, request: object, payment: PaymentPayload): Promise<Outcome> {
+  const { result: task } = await say(url, { parts: [{ kind: "data", data: { skill: "attest", ...request } }] });
   if (!task) throw new Error("no task was made");
   const metadata = { "x402.payment.status": "payment-submitted", "x402.payment.payload": payment };
   const parts = [{ kind: "text", text: "Here is the payment." }];

@@ -142,6 +142,19 @@ describe("/verify", () => {
     const resigned = (attest: Partial<ProofBundle["attest"]>) =>
       signBundle(attestor, { ...unsigned, attest: { ...bundle.attest, ...attest } });
     expect(await failures(resigned({ round: bundle.attest.round + 1 }), "?chain=1")).toEqual(["chainAttest"]);
+    for (const lie of [{ b: bundle.source.txnId }, { n: 1 }, { u: 1 }]) {
+      const [member, stated] = Object.entries(lie)[0] as [string, string | number];
+      const note = { ...parseNote(bundle.attest.note), ...lie };
+      const { status, json } = await verify(resigned({ note: encodeNote(note) }), "?chain=1");
+      const { [member as keyof typeof note]: computed } = parseNote(bundle.attest.note) as typeof note;
+      expect([status, (json.report as Report).failures]).toEqual([
+        400,
+        [
+          { check: "chainSource", pointer: `/attest/note/${member}`, stated: `${stated}`, computed: `${computed}` },
+          expect.objectContaining({ check: "chainAttest", pointer: "/attest/note" }),
+        ],
+      ]);
+    }
     // A transaction that exists, but is not an attestation.
     expect(await failures(resigned({ txnId: bundle.source.txnId }), "?chain=1")).toEqual(["chainAttest"]);
     const unknown = await verify(resigned({ txnId: `${"A".repeat(51)}Q` }), "?chain=1");

@@ -96,7 +96,9 @@ const NOTE_LABELS: Readonly<Record<string, string>> = {
   l: "Confirmation seen",
   n: "Height",
   p: "Payment (commitment)",
+  s: "Outcome (1: succeeded, 0: failed)",
   t: "Transaction",
+  u: "Block's time (Unix seconds)",
   k: "Key entry (SHA-256)",
 };
 
