@@ -117,6 +117,18 @@ files.set(
     scripts,
   }),
 );
+const docs = await asset("docs", "page/docs.ts");
+const [docsStyle] = await asset("docs-style", "docs.css");
+files.set(
+  "/docs.html",
+  html({
+    title: "API",
+    description: "The API of this service, with examples in curl, Python, Go and JavaScript.",
+    noscript: "The contract is at /openapi.json, and as text at /llms.txt.",
+    style: docsStyle,
+    scripts: docs,
+  }),
+);
 
 const version = createHash("sha256");
 for (const contents of files.values()) version.update(contents);

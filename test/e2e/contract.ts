@@ -6,7 +6,11 @@ import addFormats from "ajv-formats";
 type Header = { required?: boolean; schema: object };
 type Media = { schema: object };
 type Response = { headers?: Record<string, { $ref: string }>; content?: Record<string, Media> };
-type Operation = { operationId: string; responses: Record<string, Response> };
+type Operation = {
+  operationId: string;
+  responses: Record<string, Response>;
+  "x-codeSamples": { label: string; source: string }[];
+};
 
 /** An OpenAPI document as the service serves it. */
 export type OpenApiDocument = {

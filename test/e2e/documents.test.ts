@@ -7,7 +7,7 @@ import { decodePaymentRequiredHeader } from "@x402/core/http";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
 import { type Contract, contractOf, type OpenApiDocument } from "./contract.ts";
-import { type Deployment, post, startDeployment } from "./deployment.ts";
+import { algorandClient, type Deployment, pay, post, sign, startDeployment } from "./deployment.ts";
 import { demandsOf } from "./transports.ts";
 
 /* The documents by which programs and agents find and use the service. */
@@ -98,6 +98,33 @@ describe("every document", () => {
     );
   });
 });
+
+test.each(["curl", "Python", "JavaScript"])("the samples of the contract in %s run", async (label) => {
+  const samples = Object.fromEntries(
+    Object.entries(document.paths).flatMap(([path, operations]) =>
+      Object.entries(operations).map(([method, operation]) => [`${method} ${path}`, operation["x-codeSamples"]]),
+    ),
+  );
+  const { url, sandbox } = deployment;
+  const payment = await sign(`${url}/attest`, { txid: sandbox.sampleTransactions.algorand }, algorandClient(sandbox));
+  const bought = await pay(`${url}/attest`, { txid: sandbox.sampleTransactions.algorand }, payment);
+  await using folder = await temporaryFolder();
+  await writeFile(join(folder.path, "bundle.json"), bought.text);
+  const run = async (operation: string) => {
+    const source = samples[operation]?.find((one) => one.label === label)?.source ?? "";
+    const [program = "", ...given] = RUNNERS[label] as string[];
+    return (await promisify(execFile)(program, [...given, source], { cwd: folder.path })).stdout;
+  };
+  expect(await run("post /verify")).toContain('"verified":true');
+  expect(await run("post /attest")).toContain('"x402Version":2');
+  expect(await run("get /problems/{code}")).toContain('"advice":');
+});
+
+const RUNNERS: Readonly<Record<string, string[]>> = {
+  curl: ["sh", "-c"],
+  Python: ["python3", "-c"],
+  JavaScript: [process.execPath, "--input-type=module", "--eval"],
+};
 
 test("/status says what is sold, by whom, and how far the ledger is", async () => {
   const { sandbox, url } = deployment;

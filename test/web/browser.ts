@@ -226,14 +226,16 @@ export async function signs(page: Page, known: ReadonlySet<string> = new Set()):
 }
 
 const FIND_SIGNS = `[
-  ["verdict", ".verdict:has(h1 .icon)", "h1"],
+  ["verdict", ".verdict:not([data-state=table]):has(h1 .icon)", "h1"],
+  ["table", ".verdict[data-state=table]", "h1"],
+  ["row", ".files tbody > tr", ".word"],
   ["check", ".checks > li", ".word"],
   ["step", ".steps > li", ".hint"],
 ].flatMap(([group, place, word]) => [...document.querySelectorAll(place)].flatMap((one, index) => {
-  const { tone, result, step, state } = one.dataset;
-  const kind = state ?? tone ?? result ?? step;
+  const { tone, result, step, state, verdict, mark } = one.dataset;
+  const kind = state ?? tone ?? result ?? step ?? verdict;
   if (!one.checkVisibility()) return [];
-  return { group, kind: group + ": " + kind, tone: tone ?? kind, word: one.querySelector(word).innerText, place, index };
+  return { group, kind: group + ": " + kind, tone: tone ?? mark ?? kind, word: one.querySelector(word).innerText, place, index };
 }))`;
 
 /** Whether each pixel differs clearly in brightness from the first, which is background. */

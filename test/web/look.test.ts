@@ -21,6 +21,10 @@ afterAll(() => browser?.close());
 const DESK = { width: 1280, height: 720, colorScheme: "light", reducedMotion: "no-preference" } as const;
 const PHONE = { width: 320, height: 640, colorScheme: "dark", reducedMotion: "reduce" } as const;
 
+/** Of the view that checks files: as strict as it can be. */
+const VERIFYING_POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
 /** Points (1/72 inch), as Chromium rounds them. */
 const A4 = { width: 595, height: 842 };
 
@@ -61,6 +65,25 @@ describe.skipIf(!browser)("the page", () => {
           expect.soft(difference(one.ink, other.ink), both).toBeGreaterThan(0.05);
         }
     }
+
+    test("shows the API, with examples, under a policy of its own", async () => {
+      const page = await openPage(await site.newContext(), `${site.deployment.url}/docs`);
+      await page.getByRole("button", { name: /^POST \/verify / }).click();
+      await page.locator(".examples").getByText("Python").click();
+      expect(await shown(page.locator(".examples details[open] pre"))).toContain("urllib.request.Request");
+      for (const { width, height, ...media } of [DESK, PHONE]) {
+        await page.emulateMedia(media);
+        await page.setViewportSize({ width, height });
+        expect.soft(await violations(page)).toEqual([]);
+        expect.soft(await page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(width);
+      }
+      expect(await shown(page.locator("#sandbox"))).toContain("Nothing here is real");
+      const policyOf = async (path: string) =>
+        (await fetch(`${site.deployment.url}${path}`)).headers.get("content-security-policy");
+      // The view that checks files allows nothing that the renderer needs.
+      expect(await policyOf("/")).toBe(VERIFYING_POLICY);
+      expect(await policyOf("/docs")).toBe(VERIFYING_POLICY.replace("img-src 'self'", "img-src 'self' data:"));
+    });
 
     test("follows forced colours and reduced motion", async () => {
       const page = await site.check(file(tampered));

@@ -32,6 +32,7 @@ export const WALKS: Readonly<Record<string, (site: Site) => AsyncGenerator<Stop>
   "checking a file": checking,
   "a purchase": purchase,
   "a browser without a wallet": noWallet,
+  "the service": service,
 };
 
 async function* checking({ newContext, deployment }: Site): AsyncGenerator<Stop> {
@@ -93,6 +94,16 @@ async function* checking({ newContext, deployment }: Site): AsyncGenerator<Stop>
   yield await checked({ ...current, keys: [] }, "a key list that can't be read");
   yield await checked({ hello: "world" }, "unreadable");
 
+  await drop(page, ...[bundle, included, tampered, testBundle({ attestor: stranger }), {}].map((one) => file(one)));
+  await page.waitForSelector("[data-state=table]");
+  yield at("many files");
+  await drop(page, file(testHistory([{ attestor: stranger, fromRound: 1 }])));
+  await page.getByText("contradicts attestd.example's own").waitFor();
+  yield at("many files, by a forged key list");
+  await page.getByRole("button", { name: "bundle.json" }).first().click();
+  await page.getByRole("button", { name: "Back to the 5 files" }).waitFor();
+  yield at("one of many files");
+  await drop(page, file(current));
   await press(page, "Check another");
   await press(page, "Example");
   await page.waitForSelector("[data-state]");
@@ -143,6 +154,55 @@ async function* noWallet({ open, deployment }: Site): AsyncGenerator<Stop> {
   await press(page, "See the price");
   await page.getByText("No wallet was found").waitFor();
   yield { state: "no wallet", page };
+}
+
+/** The views of the service itself. */
+async function* service({ newContext, deployment }: Site): AsyncGenerator<Stop> {
+  const context = await newContext();
+  const status = (await (await fetch(`${deployment.url}/status`)).json()) as { networks: { network: string }[] };
+  let served: object | undefined = status;
+  const asksJson = (route: Route) => route.request().headers().accept === "application/json";
+  await context.route("**/status", (route) => {
+    if (!asksJson(route)) return route.continue();
+    return served ? route.fulfill({ json: served }) : route.abort("connectionrefused");
+  });
+  const page = await openPage(context, `${deployment.url}/status`);
+  const at = (state: string): Stop => ({ state, page });
+  const heading = (name: string) => page.getByRole("heading", { name, exact: true }).waitFor();
+  await heading("Selling");
+  yield at("selling");
+  const obstacle = "its facilitator does not answer";
+  const [first = { network: "" }, ...others] = status.networks;
+  served = {
+    ...status,
+    reasons: [`nothing is sold on ${first.network}: ${obstacle}`],
+    networks: [{ ...first, obstacle }, ...others],
+  };
+  await press(page, "Ask again");
+  await heading("Selling, with trouble");
+  yield at("selling, with trouble");
+  served = {
+    ...status,
+    status: "fail",
+    reasons: ["algorand-mainnet is not reachable"],
+    contact: "mailto:a@attestd.example",
+  };
+  await press(page, "Ask again");
+  await heading("Nothing is sold now");
+  yield at("nothing is sold");
+  served = undefined;
+  await press(page, "Ask again");
+  await heading("Not reachable");
+  yield at("the service is not reachable");
+  for (const [path, name] of [
+    ["/problems", "Problems"],
+    ["/problems/source_not_final", "The source is not final yet"],
+    ["/problems/no_such_code", "No such problem"],
+  ] as const) {
+    await page.goto(`${deployment.url}${path}`);
+    await heading(name);
+    yield at(name);
+  }
 }
 
 async function* purchase(site: Site): AsyncGenerator<Stop> {

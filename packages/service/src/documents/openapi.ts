@@ -7,6 +7,7 @@ import { ProblemDocument } from "../catalogue/schemas/problem.ts";
 import { SCHEMAS } from "../catalogue/schemas/registry.ts";
 import { EVERY_CHAIN } from "../catalogue/sources.ts";
 import { PROBLEMS, type ProblemCode } from "../problems.ts";
+import { codeSamples } from "./code-samples.ts";
 import { introduction, links, paymentTerms, type Site, uriTemplate } from "./site.ts";
 import { contactEmail } from "./well-known.ts";
 
@@ -25,7 +26,10 @@ export function openapi(catalogue: Catalogue, site: Site) {
   const paths: Record<string, Record<string, unknown>> = {};
   for (const [id, endpoint] of Object.entries(catalogue)) {
     const path = uriTemplate(endpoint.path);
-    paths[path] = { ...paths[path], [endpoint.method.toLowerCase()]: operationObject(id, endpoint, terms) };
+    paths[path] = {
+      ...paths[path],
+      [endpoint.method.toLowerCase()]: operationObject(id, endpoint, terms, site.origin),
+    };
   }
   return {
     openapi: "3.1.0",
@@ -62,7 +66,7 @@ function headerObject(header: Header) {
 }
 
 /** The Operation Object of an endpoint (OpenAPI 3.1.0). */
-function operationObject(id: string, endpoint: Endpoint, terms: ReturnType<typeof paymentTerms>) {
+function operationObject(id: string, endpoint: Endpoint, terms: ReturnType<typeof paymentTerms>, origin: string) {
   const { access, tag, summary, description, body } = endpoint;
   const parameters = [
     ...parametersOf("path", endpoint.params),
@@ -77,6 +81,7 @@ function operationObject(id: string, endpoint: Endpoint, terms: ReturnType<typeo
     ...(parameters.length > 0 && { parameters }),
     ...(body && { requestBody: requestBody(body) }),
     responses: responses(endpoint),
+    "x-codeSamples": codeSamples(endpoint, origin),
     ...(access === "paid" && {
       "x-x402": terms,
       "x-payment-info": {

@@ -112,8 +112,7 @@ function wantsHtml(accept = ""): boolean {
 
 function fileRoute(file: PageFile): Route {
   const { path, type, body, isImmutable } = file;
-  // Weak: the same for the file and its compressed form (RFC 9110, 8.8.1).
-  const etag = `W/"${createHash("sha256").update(body).digest("base64url").slice(0, 22)}"`;
+  const hash = createHash("sha256").update(body).digest("base64url").slice(0, 22);
   const headers = {
     ...SECURITY_HEADERS,
     "content-security-policy": policyOf(file),
@@ -121,8 +120,8 @@ function fileRoute(file: PageFile): Route {
     "content-type": type,
     "cache-control": isImmutable ? A_YEAR : "no-cache",
   };
-  const variants = withCompressed(prepare(body, etag, headers, {}), () =>
-    prepare(new Uint8Array(gzipSync(body)), etag, headers, GZIP),
+  const variants = withCompressed(prepare(body, `"${hash}"`, headers, {}), () =>
+    prepare(new Uint8Array(gzipSync(body)), `"${hash}-gzip"`, headers, GZIP),
   );
   return { path, method: "GET", handle: (incoming) => answerVariant(variants, incoming.headers) };
 }
