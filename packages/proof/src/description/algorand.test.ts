@@ -1,9 +1,14 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { decodeUnsignedTransaction } from "algosdk";
+import {
+  Address,
+  decodeUnsignedTransaction,
+  makeAssetTransferTxnWithSuggestedParamsFromObject,
+  makePaymentTxnWithSuggestedParamsFromObject,
+} from "algosdk";
 import { describe, expect, it } from "vitest";
 import { describeVectors } from "../../test/vectors.ts";
-import { algorandCaip2 } from "../algorand/network.ts";
+import { ALGORAND_MAINNET, ALGORAND_MAINNET_GENESIS_HASH, algorandCaip2 } from "../algorand/network.ts";
 import { fromBase64 } from "../encoding.ts";
 import { describeAlgorandTransaction } from "./algorand.ts";
 import type { Description } from "./description.ts";
@@ -131,6 +136,58 @@ describe.skipIf(!hasRecordings)("every kind of Algorand transaction, as the inde
     for (const { described, json } of of("hb"))
       expect(account(described, "Online account")).toBe(json["heartbeat-transaction"]["hb-address"]);
     expect(new Set([...of("keyreg"), ...of("stpf"), ...of("hb")].map(({ described }) => described.kind)).size).toBe(3);
+  });
+});
+
+describe("what algosdk makes", () => {
+  const [sender, receiver, other] = [1, 2, 3].map((byte) => new Address(new Uint8Array(32).fill(byte))) as [
+    Address,
+    Address,
+    Address,
+  ];
+  const suggestedParams = {
+    ...{ fee: 1000, minFee: 1000, flatFee: true, firstValid: 1, lastValid: 9 },
+    genesisHash: fromBase64(ALGORAND_MAINNET_GENESIS_HASH),
+  };
+  const common = { sender, suggestedParams };
+  const usdc = { ...common, assetIndex: 31566704n };
+  const pay = makePaymentTxnWithSuggestedParamsFromObject;
+  const transfer = makeAssetTransferTxnWithSuggestedParamsFromObject;
+
+  it.each([
+    [
+      "a payment that also closes and rekeys",
+      pay({ ...common, receiver, amount: 5n, closeRemainderTo: other, rekeyTo: other }),
+      "ALGO payment, close-out and rekey",
+      ["To", "The rest goes to (close-out)", "Account handed to (rekey)"],
+    ],
+    [
+      "a transfer that rekeys",
+      transfer({ ...usdc, receiver, amount: 5n, rekeyTo: other }),
+      "USDC transfer and rekey",
+      ["To", "Account handed to (rekey)"],
+    ],
+    ["nothing to another account", transfer({ ...usdc, receiver, amount: 0n }), "USDC transfer", ["To"]],
+    ["nothing to itself", transfer({ ...usdc, receiver: sender, amount: 0n }), "USDC opt-in", []],
+    [
+      "a clawback",
+      transfer({ ...usdc, receiver, amount: 5n, assetSender: other }),
+      "USDC clawback",
+      ["Taken from", "To"],
+    ],
+    [
+      "a close-out alone",
+      transfer({ ...usdc, receiver, amount: 0n, closeRemainderTo: other }),
+      "USDC close-out",
+      ["The rest goes to (close-out)"],
+    ],
+  ])("is named: %s", (_what, transaction, title, roles) => {
+    const described = describeAlgorandTransaction(transaction.toByte(), ALGORAND_MAINNET);
+    expect(described.title).toBe(title);
+    expect(described.parties.map(({ role }) => role)).toEqual(["From", ...roles]);
+    // Each party is in the sentence, too.
+    const words = JSON.stringify(described.deed);
+    for (const party of described.parties) expect(words).toContain(party.account);
   });
 });
 

@@ -97,7 +97,7 @@ function withRekey(meaning: Meaning, transaction: MsgpackMap): Meaning {
   if (to === undefined) return meaning;
   return {
     ...meaning,
-    title: `${meaning.title} and rekey`,
+    title: `${meaning.title.replace(" and close-out", ", close-out")} and rekey`,
     parties: [...(meaning.parties ?? []), rekeyParty(to)],
     clauses: [...meaning.clauses, handOver(to, addressOf(transaction, "snd"))],
   };

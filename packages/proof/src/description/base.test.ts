@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import {
   type Address,
+  decodeFunctionData,
   encodeFunctionData,
   getAddress,
   getContractAddress,
@@ -197,6 +198,46 @@ describe("a call of USDC on Base", () => {
     expect(describeHex(await signed(PAYEE, data)).kind).toBe("contract_call");
     expect(describeHex(await signed(USDC, data, 1n)).kind).toBe("contract_call");
     expect(describeHex(await signed(USDC, data, 0n, 10)).kind).toBe("contract_call");
+  });
+
+  it("reads what viem reads, and nothing that viem writes in another way", async () => {
+    const word = fc
+      .uint8Array({ minLength: 32, maxLength: 32 })
+      .map((some): Hex => `0x${Buffer.from(some).toString("hex")}`);
+    const changed = fc.option(fc.record({ at: fc.nat(), to: fc.nat(255) }), { nil: undefined, freq: 1 });
+    await fc.assert(
+      fc.asyncProperty(
+        word,
+        word,
+        fc.bigInt(0n, 2n ** 256n - 1n),
+        fc.nat(130),
+        changed,
+        async (a, b, units, size, change) => {
+          const [from, to] = [a, b].map((one) => getAddress(`0x${one.slice(-40)}`)) as [Address, Address];
+          const signature: Hex = `0x${"5a".repeat(size)}`;
+          const args = [from, to, units, 0n, 2n ** 40n, a, signature] as const;
+          const data = encodeFunctionData({ abi: TOKEN, functionName: "transferWithAuthorization", args });
+          const bytes = bytesOf(data);
+          if (change) bytes[4 + (change.at % (bytes.length - 4))] = change.to;
+          const given: Hex = `0x${Buffer.from(bytes).toString("hex")}`;
+          const { kind, amount, parties } = await usdcCall(given);
+          if (!change) expect(kind).toBe("token_transfer");
+          if (kind === "contract_call") return;
+          // Whatever is read is the one encoding of what viem reads.
+          const read = decodeFunctionData({ abi: TOKEN, data: given });
+          expect(
+            encodeFunctionData({
+              abi: TOKEN,
+              functionName: "transferWithAuthorization",
+              args: read.args as typeof args,
+            }),
+          ).toBe(given);
+          const [payer, payee, value] = read.args as typeof args;
+          expect([amount?.units, parties[0]?.account, parties[1]?.account]).toEqual([String(value), payer, payee]);
+        },
+      ),
+      { numRuns: 100 },
+    );
   });
 
   it("reads bytes only where they follow the head", async () => {
