@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Bundle } from "@attestd/proof";
+import { type Bundle, parseNote, type TransactionNote } from "@attestd/proof";
 import { decodeMsgpackMap, encodeMsgpack, getMap } from "@attestd/proof/algorand";
+import { encodeNote } from "@attestd/proof/attestor";
 import algosdk from "algosdk";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { signBundle, testAttestor, testHistory } from "../bundles/bundles.ts";
@@ -157,6 +158,46 @@ describe("attestd verify --chain with one's own nodes, while no service runs", (
       ...refused,
       failures: [{ check: "chainAttest", pointer: "/attest/round", computed: String(honest.attest.round) }],
     });
+  });
+});
+
+describe("what a note states of its transaction", () => {
+  test.each<[string, "algorand" | "base", (note: TransactionNote) => Partial<TransactionNote>]>([
+    ["another time", "base", ({ u }) => ({ u: u + 1 })],
+    ["another outcome", "base", () => ({ s: 0 })],
+    ["another block", "base", () => ({ b: `0x${"9".repeat(64)}` })],
+    ["another height", "base", ({ n }) => ({ n: n - 1 })],
+    ["another time", "algorand", ({ u }) => ({ u: u + 1 })],
+  ])("is refused if it is %s, of %s", async (_, name, change) => {
+    const { signature: __, ...honest } = bundles[name] as Bundle;
+    const note = parseNote(honest.attest.note) as TransactionNote;
+    const changed = encodeNote({ ...note, ...change(note) });
+    const lie = signBundle(attestor, { ...honest, attest: { ...honest.attest, note: changed } });
+    await writeFile(join(folder.path, "stated.json"), JSON.stringify(lie));
+    const refused = await report("stated.json", ...nodes.algod, ...nodes.indexer, ...nodes.base);
+    const [member = ""] = Object.keys(change(note));
+    expect(refused).toMatchObject({ code: 1, verified: false, source: "fail", attest: "fail" });
+    expect(refused.failures).toContainEqual(
+      expect.objectContaining({ check: "chainSource", pointer: `/attest/note/${member}` }),
+    );
+  });
+
+  test.each<[string, string, (result: Record<string, unknown>) => unknown, object]>([
+    [
+      "the outcome",
+      "eth_getTransactionReceipt",
+      (receipt) => ({ ...receipt, status: "0x0" }),
+      { code: 1, source: "fail" },
+    ],
+    [
+      "the time",
+      "eth_getBlockByNumber",
+      (block) => ({ ...block, timestamp: "0x1" }),
+      { code: 4, source: "not_checked", attest: "not_checked" },
+    ],
+  ])("passes no check if the node lies about %s", async (_, method, change, outcome) => {
+    rpc.meddling = answering(method, change);
+    expect(await report("base.json", ...nodes.algod, ...nodes.base)).toMatchObject(outcome);
   });
 });
 

@@ -48,7 +48,8 @@ export async function inspectBytes(bytes: Uint8Array): Promise<Inspection> {
   }
 }
 
-const UNKNOWN = ["inspect explains bundles, certificates, receipts, key histories, payment headers and notes."];
+/** What follows the error about a file that is of none of the known kinds. */
+export const UNKNOWN = ["inspect explains bundles, certificates, receipts, key histories, payment headers and notes."];
 
 function notJson({ fault, line, message }: ProofError, bytes: Uint8Array): string {
   if (bytes.length === 0) return "The file is empty.";

@@ -207,6 +207,14 @@ describe("attestd inspect explains", () => {
     expect(stdout.endsWith(NO_VERDICT)).toBe(true);
   });
 
+  test("what is known in a folder, and leaves the rest out", async () => {
+    const { code, stdout } = await run(".");
+    expect(stdout).toMatch(/^Attestation of a transaction {2}b\.json\n.*\nCertificate \(PDF\) .*\nKey history of /s);
+    expect(stdout).toContain("✕ Can't read  odd.json\n");
+    expect(stdout).not.toContain("other.json");
+    expect(code).toBe(3);
+  });
+
   test("for programs with --json, one a line", async () => {
     const { code, stdout } = await run("b.json keys.json other.json --json");
     const [first, second, third] = stdout

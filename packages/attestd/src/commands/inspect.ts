@@ -1,7 +1,7 @@
 import { printable } from "@attestd/web/printable";
 import type { Environment } from "../environment.ts";
 import { EXIT, type ExitCode, Failure } from "../failure.ts";
-import { inspectBytes } from "../inspection.ts";
+import { inspectBytes, UNKNOWN } from "../inspection.ts";
 import type { Inspection } from "../inspection-rows.ts";
 import { nothingIn, readSource, type Source, sourcesOf } from "../sources.ts";
 import type { Terminal } from "../terminal.ts";
@@ -38,6 +38,8 @@ async function inspectOne(source: Source, json: boolean | undefined, environment
     return EXIT.good;
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
+    // A folder has other things beside.
+    if (source.isFound && error.more === UNKNOWN) return EXIT.good;
     if (json) {
       err.line(`attestd: can't read ${file}: ${error.message}`);
       out.json({ file, unreadable: printable(error.message) });
