@@ -258,4 +258,9 @@ test("what a stranger wrote moves no cursor", async () => {
   const { stdout } = await run("-", JSON.stringify(evil));
   expect(stdout).toContain("\\u{1b}[2J\\u{202e}evil");
   expect(stdout).not.toContain("\u001b");
+  const long = await run(
+    "-",
+    JSON.stringify({ ...required, resource: { url: `https://a.example/${"x".repeat(1e6)}` } }),
+  );
+  expect(long.stdout.length).toBeLessThan(5_000);
 });

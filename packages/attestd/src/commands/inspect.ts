@@ -1,3 +1,4 @@
+import { excerpt } from "@attestd/proof/text";
 import { printable } from "@attestd/web/printable";
 import type { Environment } from "../environment.ts";
 import { EXIT, type ExitCode, Failure } from "../failure.ts";
@@ -6,6 +7,8 @@ import type { Inspection } from "../inspection-rows.ts";
 import { nothingIn, readSource, type Source, sourcesOf } from "../sources.ts";
 import type { Terminal } from "../terminal.ts";
 
+/** Of one value: a stranger may have written it. */
+const MAX_SHOWN = 1000;
 /** The last line of every explanation: an explanation is no verdict. */
 const NO_VERDICT = "Not verified: inspect explains, verify checks.";
 
@@ -54,7 +57,7 @@ async function inspectOne(source: Source, json: boolean | undefined, environment
 function print(file: string, { title, rows, remarks }: Inspection, out: Terminal): void {
   out.line(`${title}  ${file}`);
   const width = Math.max(...rows.map(([label]) => label.length));
-  for (const [label, value] of rows) out.line(`  ${label.padEnd(width)}  ${value}`);
-  for (const remark of remarks) out.line(`  ${remark}`);
+  for (const [label, value] of rows) out.line(`  ${label.padEnd(width)}  ${excerpt(value, MAX_SHOWN)}`);
+  for (const remark of remarks) out.line(`  ${excerpt(remark, MAX_SHOWN)}`);
   out.line(`  ${NO_VERDICT}`);
 }
