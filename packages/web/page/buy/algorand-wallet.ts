@@ -23,7 +23,7 @@ export function watchAlgorandWallets(onChange: () => void): () => PayingWallet[]
   void loadArc27().then(({ discover }) =>
     discover(({ name, providerId, networks }: Discovered) => {
       const id = EXTENSIONS[providerId];
-      if (id === undefined || extensions.has(id)) return;
+      if (id === undefined || extensions.has(id) || !Array.isArray(networks)) return;
       const known = networks.map(({ genesisHash }) => genesisHash);
       extensions.set(id, algorandWallet(id, { name, knows: (genesisHash) => known.includes(genesisHash) }));
       onChange();

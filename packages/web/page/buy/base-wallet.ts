@@ -1,7 +1,7 @@
 import { BASE_CHAIN_ID } from "@attestd/proof/base";
 import { authorizationFor, typedData } from "../../src/authorization.ts";
 import type { PayingWallet } from "./paying-wallet.ts";
-import { asked, WalletRefusal } from "./refusal.ts";
+import { asked, promptly, WalletRefusal } from "./refusal.ts";
 
 /** A browser wallet (EIP-1193). */
 type Provider = { request(call: { method: string; params?: unknown }): Promise<unknown> };
@@ -39,7 +39,7 @@ function baseWallet(name: string, provider: Provider): PayingWallet {
     name,
     rail: "base",
     isCertain: true,
-    knownAccount: async () => first(await ask("eth_accounts")),
+    knownAccount: async () => first(await promptly(ask("eth_accounts"))),
     async connect() {
       const account = first(await ask("eth_requestAccounts"));
       if (account === undefined) throw new WalletRefusal("other", "it gave no account");

@@ -9,9 +9,6 @@ import { WalletRefusal } from "./refusal.ts";
 import { type Actions, buyView, expiry, type Review, type State } from "./views.ts";
 import { watchWallets } from "./wallets.ts";
 
-/** For how long a wallet may think about an account that it has shown before, in ms. */
-const KNOWN_ACCOUNT_MS = 2_000;
-
 export type BuyPage = ReturnType<typeof createBuyPage>;
 
 export function createBuyPage(site: Site) {
@@ -98,7 +95,7 @@ export function createBuyPage(site: Site) {
     const { quote, wallet } = base;
     const offer = quote.offers.get(wallet.rail);
     if (!offer) throw new Error(`nothing is offered on ${wallet.rail}`);
-    const account = await within(KNOWN_ACCOUNT_MS, wallet.knownAccount());
+    const account = await wallet.knownAccount().catch(() => undefined);
     const found: Partial<Review> = { account };
     const { switchNetwork } = wallet;
     const isAsked = account !== undefined || switchNetwork === undefined;
@@ -184,12 +181,6 @@ export function createBuyPage(site: Site) {
       await enter(stopped(error, txid, payment, altered.has(payment.header)));
     }
   }
-}
-
-/** The result in time, or else undefined; undefined also when it fails. */
-function within<T>(ms: number, work: Promise<T>): Promise<T | undefined> {
-  const late = new Promise<undefined>((resolve) => setTimeout(resolve, ms));
-  return Promise.race([work.catch(() => undefined), late]);
 }
 
 function stopped(error: unknown, txid: string, kept: StoredPayment, isAltered: boolean): State {

@@ -8,6 +8,15 @@ export class WalletRefusal extends Error {
   }
 }
 
+/** For how long a wallet may think about what it could answer without its user, in ms. */
+const PROMPTLY_MS = 2_000;
+
+/** The answer of a wallet that need not open for it; undefined when it does not come at once. @throws as `work` */
+export function promptly<T>(work: Promise<T>): Promise<T | undefined> {
+  const late = new Promise<undefined>((resolve) => setTimeout(resolve, PROMPTLY_MS));
+  return Promise.race([work, late]);
+}
+
 /** The codes of a reader's no: EIP-1193 and ARC-27, and what wallets use beside them. */
 const DECLINED = 4001;
 /** Of wallets that give no code of their own for it. */

@@ -4,7 +4,7 @@ import type { Wallet, WalletAccount } from "@wallet-standard/base";
 import { loadSolana } from "./libraries.ts";
 import { balanceOf, networkNow, type SolanaNow } from "./networks.ts";
 import type { PayingWallet } from "./paying-wallet.ts";
-import { asked, WalletRefusal } from "./refusal.ts";
+import { asked, promptly, WalletRefusal } from "./refusal.ts";
 
 /** Solana MainNet in Wallet Standard's words. */
 const CHAIN = "solana:mainnet";
@@ -22,8 +22,15 @@ export function watchSolanaWallets(onChange: () => void): () => PayingWallet[] {
   return () => get().filter(signsOnSolana).map(solanaWallet);
 }
 
-function signsOnSolana({ chains, features }: Wallet): boolean {
-  return chains.includes(CHAIN) && SolanaSignTransaction in features && CONNECT in features;
+/** A wallet of another form than the standard's is none. */
+function signsOnSolana({ chains, features }: Partial<Wallet>): boolean {
+  return (
+    Array.isArray(chains) &&
+    chains.includes(CHAIN) &&
+    features !== undefined &&
+    SolanaSignTransaction in features &&
+    CONNECT in features
+  );
 }
 
 function solanaWallet(wallet: Wallet): PayingWallet {
@@ -36,8 +43,8 @@ function solanaWallet(wallet: Wallet): PayingWallet {
     rail: "solana",
     isCertain: true,
     async knownAccount() {
-      const { accounts } = await asked(() => connect({ silent: true }));
-      return usable(accounts)?.address;
+      const known = await promptly(asked(() => connect({ silent: true })));
+      return known && usable(known.accounts)?.address;
     },
     async connect() {
       const { accounts } = await asked(() => connect());
