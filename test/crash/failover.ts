@@ -42,7 +42,7 @@ class Failover implements AsyncDisposable {
     this.#run = run;
   }
 
-  /** @returns the faults found; undefined when a slow machine let the payment expire, provably unspent */
+  /** @returns the faults found; undefined when the payment expired, provably unspent, where it was to be made */
   async buy(secondUrl: string): Promise<string[] | undefined> {
     const { sandbox } = this.#testBed;
     const { rail, subject, successor } = this.#run;
@@ -78,8 +78,10 @@ class Failover implements AsyncDisposable {
     for (const process of this.#running) await process.kill();
     for (const proxy of [second, ...Object.values(deployment.proxies)]) proxy.heal();
     const wrong = await judge(sandbox, deployment, [endedPurchase(payment, bought)]);
-    if (isVoid && wrong.length === 0 && !mayExpire(this.#run)) return undefined;
-    wrong.push(...answerFaults(isVoid && mayExpire(this.#run) ? "void" : "delivered", bought, again));
+    // Without a proof there was no kill either.
+    const isExpected = mayExpire(this.#run) && this.#run.moment !== "during the proof";
+    if (isVoid && wrong.length === 0 && !isExpected) return undefined;
+    wrong.push(...answerFaults(isVoid && isExpected ? "void" : "delivered", bought, again));
     if (BOUND.includes(rail) && this.asked.second > 0) wrong.push("the second facilitator was asked to settle");
     if (mustPassOn(this.#run) && this.asked.second === 0)
       wrong.push("the second facilitator was never asked to settle");

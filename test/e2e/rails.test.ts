@@ -1,4 +1,15 @@
 import type { ProofBundle } from "@attestd/proof";
+import {
+  address,
+  appendTransactionMessageInstruction,
+  compileTransaction,
+  createKeyPairSignerFromBytes,
+  decompileTransactionMessage,
+  getBase64EncodedWireTransaction,
+  getCompiledTransactionMessageDecoder,
+  getTransactionDecoder,
+  partiallySignTransaction,
+} from "@solana/kit";
 import { decodePaymentRequiredHeader, decodePaymentResponseHeader } from "@x402/core/http";
 import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
 import { wrapFetchWithPayment } from "@x402/fetch";
@@ -36,6 +47,30 @@ const received = () => Promise.all(NAMES.map((name) => rails[name].received()));
 
 /** A payment for the Base sample, signed by a stock client and not sent yet. */
 const signed = (rail: Rail, body: object = sample()) => sign(attestUrl(), body, rail.client);
+
+/** Appends an assertion of Lighthouse to a stock payment on Solana, and signs it anew, as Phantom and Solflare do. */
+async function guarded(payment: PaymentPayload): Promise<PaymentPayload> {
+  const { transaction } = payment.payload as { transaction: string };
+  const decoded = getTransactionDecoder().decode(Buffer.from(transaction, "base64"));
+  const message = decompileTransactionMessage(getCompiledTransactionMessageDecoder().decode(decoded.messageBytes));
+  const programAddress = address("L2TExMFKdjpN9kozasaurPirfHy9P8sbXoAN1qA3S95");
+  // AssertSysvarClock: slot < 2130706432.
+  const assertion = { programAddress, data: Buffer.from("0f00000000007f0000000003", "hex") };
+  const secretKey = deployment.sandbox.payers.solana?.secretKeyBase64 as string;
+  const { keyPair } = await createKeyPairSignerFromBytes(Buffer.from(secretKey, "base64"));
+  const compiled = compileTransaction(appendTransactionMessageInstruction(assertion, message) as never);
+  const signed = await partiallySignTransaction([keyPair], compiled);
+  return { ...payment, payload: { transaction: getBase64EncodedWireTransaction(signed) } };
+}
+
+test("a payment on Solana to which its wallet appended an assertion of Lighthouse buys a bundle", async () => {
+  const before = await rails.solana.received();
+  const payment = await guarded(await signed(rails.solana));
+  const bought = await payUntilAnswered(attestUrl(), sample(), payment);
+  expect(bought).toMatchObject({ status: 200, json: { version: 1 } });
+  expect((await rails.solana.received()) - before).toBe(1_000n);
+  expect(await pay(attestUrl(), sample(), payment)).toMatchObject({ status: 200, text: bought.text });
+});
 
 describe("a Base transaction", () => {
   test("is offered for Base, Algorand and Solana USDC, in this order; an Algorand one only for Algorand USDC", async () => {

@@ -25,6 +25,8 @@ import { decodeTransaction } from "./transaction.ts";
 /** CAIP-2 reference of Solana's MainNet: the first 32 characters of its genesis hash. */
 const MAINNET_REFERENCE = RAILS.solana.network.slice("solana:".length);
 const SYSTEM_PROGRAM = address("11111111111111111111111111111111");
+const MEMO_PROGRAM = address("MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr");
+const LIGHTHOUSE_PROGRAM = address("L2TExMFKdjpN9kozasaurPirfHy9P8sbXoAN1qA3S95");
 const LAMPORTS_PER_SOL = 1_000_000_000n;
 const MICRO_USDC = 1_000_000n;
 /** Transactions of version 1 of each account when the network starts. */
@@ -71,6 +73,9 @@ export interface SolanaNetwork {
  * characters and ends in random ones. A signature is worthless elsewhere because every transaction names a random
  * blockhash.
  *
+ * At Lighthouse's address, whose assertions wallets append, is a stand-in that asserts nothing: the program of memos, which
+ * takes data in UTF-8.
+ *
  * With an archive the keys are those of before, the transactions of earlier starts are served too, and slots go on above
  * the last one. Accounts are not kept: every start funds them anew.
  *
@@ -91,6 +96,8 @@ export async function startSolana({
     genesisHash: MAINNET_REFERENCE + getBase58Decoder().decode(randomBytes(16)).slice(-12),
   }));
   machine.setAccount(USDC_MINT, rentExempt(machine, encodeMint(1_000n * MICRO_USDC)));
+  const standIn = machine.account(MEMO_PROGRAM);
+  if (standIn) machine.setAccount(LIGHTHOUSE_PROGRAM, standIn);
   await fund(machine, payer.address, { sol: 100n, usdc: 1_000n });
   for (const { address } of [feePayer, ...otherFeePayers]) await fund(machine, address, { sol: 1_000n, usdc: 0n });
   await fund(machine, payTo.address, { sol: 0n, usdc: 0n });
