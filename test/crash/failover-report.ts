@@ -29,7 +29,7 @@ export function failoverPart(outcomes: readonly FailoverOutcome[], date: string,
 **${held} of ${outcomes.length} runs held**, of ${FAILOVER_CELLS.length} cells. ${date}, seed ${seed}.
 
 Every rail has two facilitators, each with fee payers of its own. The first one mistreats the first two requests to settle
-(\`silent\` during the proof: one), the killed process's among them:
+(\`silent\` and \`settlement_pending\` during the proof: one), the killed process's among them:
 
 ${conducts.join("\n")}
 

@@ -136,8 +136,9 @@ class Failover implements AsyncDisposable {
       };
       atFirst({ ...once, ...(fault && { fault }), onSent: killNext });
     }
-    // A silent one is waited for until a deadline of minutes: once is enough before a proof.
-    const to = conduct === "silent" && moment === "during the proof" ? 1 : MISTREATED;
+    // These are waited for, for longer than every payment lives: once is enough before a proof.
+    const isWaitedFor = conduct === "silent" || conduct === "settlement_pending";
+    const to = isWaitedFor && moment === "during the proof" ? 1 : MISTREATED;
     const from = this.#killAt() ? 1 : 2;
     atFirst({ from, to, ...(fault && { fault }) });
     atFirst({ from: to + 1 });
