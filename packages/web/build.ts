@@ -47,13 +47,14 @@ const COMMON = {
 const files = new Map<string, string | Uint8Array>();
 
 /**
- * Bundles an entry and the chunks that it loads, under names with a hash of their contents.
+ * Bundles an entry and, unless `splitting` is false, the chunks that it loads apart, under names with a hash of their contents.
  * @returns their URL paths, the entry's own first
  */
 async function asset(
   name: string,
   entry: string,
   define: Record<string, string> = {},
+  splitting = true,
 ): Promise<[own: string, ...others: string[]]> {
   const { outputFiles } = await build({
     ...COMMON,
@@ -61,7 +62,7 @@ async function asset(
     entryPoints: { [name]: entry },
     entryNames: "[name]-[hash]",
     chunkNames: "[name]-[hash]",
-    splitting: true,
+    splitting,
     outdir: "/assets",
   });
   for (const { path, contents } of outputFiles) files.set(path, contents);
@@ -92,7 +93,8 @@ function html({ title, description, noscript, style, scripts: [script, ...chunks
   return frame.replaceAll(/\{\{(\w+)\}\}/g, (_, name: string) => values[name] ?? "");
 }
 
-const [worker] = await asset("judge", "page/judge-worker.ts");
+// In one file with the fonts of certificates, so that no later request tells that one is judged.
+const [worker] = await asset("judge", "page/judge-worker.ts", {}, false);
 // Large, loaded once a wallet is chosen, and of no use without a network: no chunks of the page, which keeps those.
 const [arc27] = await asset("arc27", "page/buy/libraries/arc27.ts");
 const [algorand] = await asset("algorand", "page/buy/libraries/algorand.ts");

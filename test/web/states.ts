@@ -89,7 +89,7 @@ async function* checking({ newContext, deployment }: Site): AsyncGenerator<Stop>
   yield await checked(tampered, "failed");
   yield await certified("verified, a certificate");
   yield await certified("failed, a certificate with other words", "25.00 USDC", "95.00 USDC");
-  yield await certified("a certificate that can't be compared", "layout&quot;:1", "layout&quot;:2");
+  yield await certified("a certificate that can't be compared", "layout&quot;:2", "layout&quot;:3");
   yield await checked({ ...bundle, extra: 1 }, "failed, of another form");
   yield await checked({ ...current, keys: [] }, "a key list that can't be read");
   yield await checked({ hello: "world" }, "unreadable");

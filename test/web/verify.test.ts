@@ -1,7 +1,8 @@
 import { truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { text } from "node:stream/consumers";
+import { buffer as whole } from "node:stream/consumers";
 import type { KeyHistory, ProofBundle } from "@attestd/proof";
+import { type BundleInFile, readFileContents } from "@attestd/web/bundle-file";
 import type { Browser, Page } from "playwright-core";
 import { getAddress, isAddress, recoverTransactionAddress } from "viem";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -251,7 +252,7 @@ describe.skipIf(!browser)("the page checks", () => {
     expect(await links(page)).toEqual([]);
     expect(await page.getByRole("button", { name: /certificate/i }).count()).toBe(0);
 
-    await checkFile(page, svg("layout&quot;:1", "layout&quot;:2"));
+    await checkFile(page, svg("layout&quot;:2", "layout&quot;:3"));
     expect(await focused(page)).toBe("Text not compared");
     expect(await page.locator(".verdict").getAttribute("data-tone")).toBe("caution");
     expect(await verdict(page)).toContain("another version of attestd made it. Don't rely on it.");
@@ -399,7 +400,8 @@ describe.skipIf(!browser)("the page checks", () => {
     );
     expect(await links(page)).toEqual([]);
     const [saving] = await Promise.all([page.waitForEvent("download"), press("Save certificate")]);
-    expect(await text(await saving.createReadStream())).toMatch(/Verified on [\d-]+, compared with the ledger/);
+    const { making } = (await readFileContents(await whole(await saving.createReadStream()))) as BundleInFile;
+    expect(Buffer.from(making ?? []).toString()).toMatch(/"ledger":\{"askedOf":"127\.0\.0\.1:/);
     await press("Decoded transaction");
     expect(await shown(page.locator("details[open]"))).toContain("ALGO");
     await press("Keys");

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -48,15 +49,20 @@ describe("attestd certificate", () => {
 
   test("makes a PDF that contains its bundle and is verified like it", async () => {
     const made = await run("certificate good.json --keys keys.json");
-    expect(made).toEqual({ code: 0, stderr: "", stdout: "✓ Saved good.pdf\n  ALGO payment on Algorand, 1.00 ALGO\n" });
+    // The first 64 bits of the SHA-256 of its JSON in RFC 8785's form, which for ASCII is that with sorted members.
+    const sorted = (_: string, value: unknown) =>
+      typeof value === "object" ? Object.fromEntries(Object.entries(value as object).sort()) : value;
+    const digest = createHash("sha256").update(JSON.stringify(bundle, sorted)).digest("hex").slice(0, 16);
+    const number = digest.toUpperCase().match(/.{4}/g)?.join("-");
+    const stdout = `✓ Saved good.pdf\n  ALGO payment on Algorand, 1.00 ALGO\n  certificate ${number}\n`;
+    expect(made).toEqual({ code: 0, stderr: "", stdout });
     expect(await run("verify good.pdf --keys keys.json")).toMatchObject({
       code: 0,
       stdout: expect.stringMatching(/^✓ Verified {2}good\.pdf\n/),
     });
     const pdf = await PDFDocument.load(await readFile(join(folder.path, "good.pdf")));
-    expect(pdf.getPageCount()).toBe(1);
-    expect(pdf.getPage(0).getSize()).toEqual({ width: 595.28, height: 841.89 });
-    expect(pdf.getTitle()).toBe("Certificate of attestation: ALGO payment on Algorand, 1.00 ALGO");
+    for (const page of pdf.getPages()) expect(page.getSize()).toEqual({ width: 595.28, height: 841.89 });
+    expect(pdf.getTitle()).toBe(`Certificate of attestation ${number}: ALGO payment on Algorand, 1.00 ALGO`);
   });
 
   test.each(["good", "block", "inclusion"])("makes an SVG of %s with all of its ids in full", async (name) => {
@@ -73,15 +79,15 @@ describe("attestd certificate", () => {
       (original.block ?? original.source).hashSha256,
     ])
       if (id !== undefined) expect(text).toContain(id);
-    expect(text).toMatch(/Verified on \d{4}-\d\d-\d\d, offline/);
+    expect(text).toMatch(/Verified on \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC, by attestd \d+\.\d+\.\d+, offline/);
     expect(text).toContain(pointerUrl("https://attestd.example", original));
-    expect(svg).toContain('width="612pt" height="792pt"');
+    expect(svg).toMatch(/ width="612pt" height="(792|1584)pt" /);
     const verified = await run(`verify ${name}.svg --keys moved.json`);
     expect([verified.code, verified.stdout]).toEqual([
       0,
       expect.stringContaining("The certificate's text matches its bundle. Only its maker states that it was checked"),
     ]);
-    expect(text).toMatch(/By a key list that its maker gave, written on \d{4}-\d\d-\d\d/);
+    expect(text).toMatch(/a key list that the certificate&apos;s maker gave, written on \d{4}-\d\d-\d\d/);
   });
 
   test("states the ledger comparison and the recorded time after --chain", async () => {
@@ -100,7 +106,7 @@ describe("attestd certificate", () => {
 
     answer = { status: 503, body: '{"detail":"The chain cannot be asked now."}' };
     expect(await make()).toMatchObject({ code: 4, stdout: expect.stringContaining("couldn't ask the ledger") });
-    expect(await read("asked.svg")).toMatch(/Verified on [\d-]+, offline/);
+    expect(await read("asked.svg")).toMatch(/Verified on [\d-]+ [\d:]+ UTC, by attestd [\d.]+, offline/);
   });
 
   test("is not verified when its words were changed, even if its bundle is", async () => {
@@ -126,7 +132,7 @@ describe("attestd certificate", () => {
   test("is not verified when its words cannot be compared", async () => {
     await run("certificate good.json --keys keys.json -o compared.svg");
     const svg = await read("compared.svg");
-    await writeFile(join(folder.path, "later.svg"), svg.replace("layout&quot;:1", "layout&quot;:999"));
+    await writeFile(join(folder.path, "later.svg"), svg.replace("layout&quot;:2", "layout&quot;:999"));
     const later = await run("verify later.svg --keys keys.json");
     expect(later.stdout).toMatch(/^\? Text not compared {2}later\.svg\n.*: another version of attestd made it\./s);
     const named = await run(`verify compared.svg --kid ${attestor.kid}`);

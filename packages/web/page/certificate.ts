@@ -1,4 +1,4 @@
-import { makeCertificate, makingOf } from "../src/certificate/certificate.ts";
+import { type CertificateFormat, makeCertificate, makingOf } from "../src/certificate/certificate.ts";
 import type { Paper } from "../src/certificate/making.ts";
 import type { Judged } from "../src/verdict.ts";
 import { h } from "./dom.ts";
@@ -7,16 +7,17 @@ import { h } from "./dom.ts";
 const LETTER_REGIONS = new Set(["US", "CA", "MX", "PH", "CL", "CO", "CR", "GT", "PA", "SV", "VE", "DO", "PR"]);
 
 /** @param bytes of the bundle @throws TypeError for a bundle that is not verified */
-export function certificateSvg(judged: Judged, bytes: Uint8Array): string {
+export function certificateOf(judged: Judged, bytes: Uint8Array, format: CertificateFormat): Uint8Array<ArrayBuffer> {
   const making = makingOf(judged, new Date(), paper());
   const { history } = judged.keys as NonNullable<Judged["keys"]>;
-  return new TextDecoder().decode(makeCertificate("svg", bytes, history, making).bytes);
+  return makeCertificate(format, bytes, history, making).bytes;
 }
 
-/** Prints the certificate on its own sheet, without the page. */
-export function printCertificate(svg: string): void {
+/** Prints the certificate on sheets of its own, without the page. */
+export function printCertificate(judged: Judged, bytes: Uint8Array): void {
+  const svg = new TextDecoder().decode(certificateOf(judged, bytes, "svg"));
   const parsed = new DOMParser().parseFromString(svg, "image/svg+xml").documentElement;
-  const sheet = h("div", { class: "certificate" }, document.importNode(parsed, true));
+  const sheet = h("div", { class: "certificate" }, ...pagesOf(document.importNode(parsed, true)));
   document.body.append(sheet);
   document.body.classList.add("printing-certificate");
   const remove = () => {
@@ -25,6 +26,19 @@ export function printCertificate(svg: string): void {
   };
   addEventListener("afterprint", remove, { once: true });
   print();
+}
+
+/** Each page of a certificate as an SVG of its own: a window on the whole. */
+function pagesOf(whole: Node): Node[] {
+  const pages = Number((whole as Element).getAttribute("data-pages"));
+  return Array.from({ length: pages }, (_, page) => {
+    const copy = whole.cloneNode(true) as Element;
+    const [, , width = "", height = ""] = copy.getAttribute("viewBox")?.split(" ") ?? [];
+    const high = Number(height) / pages;
+    copy.setAttribute("viewBox", `0 ${page * high} ${width} ${high}`);
+    copy.setAttribute("height", `${high}pt`);
+    return copy;
+  });
 }
 
 function paper(): Paper {

@@ -14,8 +14,8 @@ export type ResultActions = {
   /** Takes a key list, or another file. */
   take(given: GivenFiles): void;
   askLedger(pressed: HTMLButtonElement): void;
-  saveCertificate(): void;
-  printCertificate(): void;
+  saveCertificate(): Promise<void>;
+  printCertificate(): Promise<void>;
   saveBundle(): void;
   startOver(): void;
 };
@@ -73,7 +73,7 @@ function actionRows({ judged, ledgerTrouble, service }: Result, mayAsk: boolean,
   return [
     actions(
       asks && button(ledgerTrouble === undefined ? "Check on the ledger" : "Try again", can.askLedger, ask),
-      certifies && button("Save certificate", can.saveCertificate),
+      certifies && button("Save certificate", () => void can.saveCertificate()),
       ...(verdictOf(judged).state === "unknown" ? chooseButton("Choose a key list", can.take) : []),
       !isGood && again,
     ),
@@ -82,7 +82,7 @@ function actionRows({ judged, ledgerTrouble, service }: Result, mayAsk: boolean,
       h(
         "div",
         { class: "actions more" },
-        certifies && button("Print certificate", can.printCertificate, quiet),
+        certifies && button("Print certificate", () => void can.printCertificate(), quiet),
         button("Save bundle", can.saveBundle, quiet),
         again,
       ),

@@ -4,7 +4,6 @@ import { rowOf, sortedRows, unreadableRow } from "../src/file-rows.ts";
 import { isBundleOf, type Pointer } from "../src/pointer.ts";
 import { givenBeside, type KeyList } from "../src/trust-basis.ts";
 import { UNREADABLE } from "../src/words.ts";
-import { certificateSvg, printCertificate } from "./certificate.ts";
 import { basisOf, type Checked, checkFile } from "./check-file.ts";
 import { busy, download } from "./dom.ts";
 import type { GivenFile, GivenFiles } from "./given-files.ts";
@@ -215,8 +214,11 @@ export function createVerifyPage(site: Site) {
     return {
       take: (given) => void take(given),
       askLedger: (pressed) => void askLedger(result, pressed),
-      saveCertificate: () => download(`${name}.svg`, "image/svg+xml", certificateSvg(judged, bytes)),
-      printCertificate: () => printCertificate(certificateSvg(judged, bytes)),
+      saveCertificate: async () => {
+        const { certificateOf } = await import("./certificate.ts");
+        download(`${name}.pdf`, "application/pdf", certificateOf(judged, bytes, "pdf"));
+      },
+      printCertificate: async () => (await import("./certificate.ts")).printCertificate(judged, bytes),
       saveBundle: () => download(`${name}.json`, "application/json", bytes.slice()),
       startOver: () => enter({ name: "empty" }),
     };

@@ -1,21 +1,18 @@
 import { readFile } from "node:fs/promises";
 import { deflateSync } from "node:zlib";
-import { type KeyEntry, verify } from "@attestd/proof";
-import { subjectOf } from "@attestd/proof/description";
+import { verify } from "@attestd/proof";
 import { utf8 } from "@attestd/proof/encoding";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { testBaseBlock, testBundle, testHistory, testInclusionBundle } from "../../../test/bundles/bundles.ts";
+import { testBundle, testHistory } from "../../../test/bundles/bundles.ts";
 import { escapeXml, MAX_FILE_BYTES, readFileContents } from "./bundle-file.ts";
-import { makingOf } from "./certificate/certificate.ts";
-import { certificateContents } from "./certificate/contents.ts";
-import { layOut, textWidth, wrap } from "./certificate/layout.ts";
-import { type Making, PAPERS, type Paper } from "./certificate/making.ts";
+import type { Sheet } from "./certificate/sheet.ts";
 import { toSvg } from "./certificate/svg.ts";
-import { isBundleOf, parsePointer, pointerUrl } from "./pointer.ts";
 
 const bundle = testBundle();
 const bytes = utf8(JSON.stringify(bundle, null, 2));
+
+const NO_PAGES: Sheet = { width: 1, height: 1, document: { tag: "Document", kids: [] }, artifacts: [] };
 
 /** A minimal PDF with one embedded file. */
 function pdf(content: Uint8Array, { filter = "", length = String(content.length), eol = "\n" } = {}): Uint8Array {
@@ -99,7 +96,7 @@ describe("readFileContents", () => {
     await fc.assert(
       fc.asyncProperty(fc.string({ unit: fc.constantFrom(..."<>&'\"]-; \u202eé𝄞\n\u0001") }), async (text) => {
         const original = utf8(JSON.stringify({ source: text }));
-        const svg = utf8(toSvg({ width: 1, height: 1, marks: [] }, { bundle: original, making: text, title: text }));
+        const svg = utf8(toSvg(NO_PAGES, { bundle: original, making: text, title: text, description: text }));
         const contents = await readFileContents(svg);
         expect(contents).toEqual({ kind: "bundle", bytes: original, from: "svg" });
       }),
@@ -119,69 +116,4 @@ describe("readFileContents", () => {
 
 test("escapeXml leaves no markup", () => {
   expect(escapeXml(`<a b="c" d='e'>&</a>`)).toBe("&lt;a b=&quot;c&quot; d=&apos;e&apos;&gt;&amp;&lt;/a&gt;");
-});
-
-describe("a certificate", () => {
-  const sandbox = "algorand:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
-  // The longest: a block and a transaction, both warnings, a stamp, a long name.
-  const longest = testInclusionBundle({ block: testBaseBlock(3), ledger: sandbox, level: "included" });
-  const history = testHistory(undefined, sandbox);
-  const making: Making = {
-    layout: 1,
-    paper: "a4",
-    checkedOn: "2026-11-22",
-    keys: { basis: "file", date: "2026-01-02" },
-    status: "retired",
-    site: "https://attestd.example",
-    ledger: { askedOf: "attestd.example", recordedAt: "2026-03-04T05:06:07.000Z" },
-  };
-  const contents = certificateContents(longest, history.keys[0] as KeyEntry, making);
-
-  test.each(Object.keys(PAPERS) as Paper[])("stays within the margins of %s", (paper) => {
-    const { width, height, marks } = layOut(contents, paper);
-    const margin = (18 / 25.4) * 72 - 0.01;
-    for (const mark of marks) {
-      if (mark.kind === "stamp") continue;
-      const right =
-        mark.kind === "text"
-          ? textWidth(mark.text, mark.font, mark.size)
-          : mark.kind === "rule"
-            ? mark.width
-            : mark.module * mark.dark.length;
-      const below = mark.kind === "code" ? mark.module * mark.dark.length : 2;
-      expect(mark.x).toBeGreaterThan(margin);
-      expect(mark.x + right).toBeLessThan(width - margin);
-      expect(mark.y + below).toBeLessThan(height - margin);
-    }
-    const code = marks.find((mark) => mark.kind === "code");
-    expect(((code?.module ?? 0) * ((code?.dark.length ?? 0) + 8) * 25.4) / 72).toBeCloseTo(34);
-  });
-
-  test("is made only of a verified bundle", () => {
-    const keys = { history, basis: { basis: "file" as const, name: "keys.json", since: 0 } };
-    const judged = { report: verify(longest, { trust: history }), bundle: longest, subject: subjectOf(longest), keys };
-    expect(makingOf(judged, new Date(0), "a4").checkedOn).toBe("1970-01-01");
-    const report = verify(longest, { trust: testHistory() });
-    expect(() => makingOf({ ...judged, report }, new Date(0), "a4")).toThrow(/Only a verified bundle/);
-  });
-
-  test("has a QR code that identifies its bundle and no other", () => {
-    const url = pointerUrl("https://attestd.example/", bundle);
-    expect(url.length).toBeLessThanOrEqual(128);
-    const pointer = parsePointer(new URL(url).hash);
-    expect(pointer && isBundleOf(pointer, bundle)).toBe(true);
-    expect(pointer && isBundleOf(pointer, longest)).toBe(false);
-    for (const other of ["", "#", "#buy", "#c1.x.y", `${new URL(url).hash}x`])
-      expect(parsePointer(other)).toBeUndefined();
-  });
-
-  test("breaks lines at spaces, and only a single long word may be too wide", () => {
-    fc.assert(
-      fc.property(fc.array(fc.stringMatching(/^[!-~]{1,12}$/), { minLength: 1, maxLength: 40 }), (words) => {
-        const lines = wrap(words.join(" "), "sans", 10, 120);
-        expect(lines.join(" ")).toBe(words.join(" "));
-        for (const line of lines) if (line.includes(" ")) expect(textWidth(line, "sans", 10)).toBeLessThanOrEqual(120);
-      }),
-    );
-  });
 });

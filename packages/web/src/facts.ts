@@ -14,7 +14,7 @@ import { doubt, isProven, isVerified, type Judged, ledgerName, noteOf, recordedT
 /** One line about a file: text, or an id that is shown in full and can be copied. */
 export type Fact = { label: string; text?: string; id?: string; link?: { text: string; url: string } };
 
-const LEVELS = {
+export const LEVELS = {
   included: "included in a block, which could still be undone",
   safe: "safe: unlikely to be undone",
   finalized: "final",
@@ -82,7 +82,7 @@ function recorded(report: VerifyReport, bundle: Bundle): string {
 }
 
 /** Block explorers by the name of their chain. */
-const EXPLORERS: Readonly<Record<string, NonNullable<Fact["link"]>>> = {
+export const EXPLORERS: Readonly<Record<string, NonNullable<Fact["link"]>>> = {
   algorand: { text: "Allo", url: "https://allo.info" },
   base: { text: "Basescan", url: "https://basescan.org" },
 };

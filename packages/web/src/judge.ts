@@ -8,8 +8,7 @@ import {
   verify,
 } from "@attestd/proof";
 import { type Subject, subjectOf } from "@attestd/proof/description";
-import { readFileContents } from "./bundle-file.ts";
-import { judgeCertificate } from "./certificate/certificate.ts";
+import { type BundleInFile, readFileContents } from "./bundle-file.ts";
 import type { CertificateJudgement } from "./certificate/making.ts";
 import { UNREADABLE } from "./words.ts";
 
@@ -45,7 +44,7 @@ export async function judge(bytes: Uint8Array, { history, historyAge }: JudgeOpt
           report,
           bytes: contents.bytes,
           subject: isBundle ? subjectOf(parseBundle(parseJson(contents.bytes))) : undefined,
-          certificate: judgeCertificate(bytes, contents, history),
+          certificate: contents.from === "json" ? undefined : await judgedText(bytes, contents, history),
         };
       }
       case "keys":
@@ -59,6 +58,12 @@ export async function judge(bytes: Uint8Array, { history, historyAge }: JudgeOpt
   } catch (error) {
     return { kind: "unreadable", why: reason(error, bytes.length) };
   }
+}
+
+/** Loads the code for certificates, and their fonts, only for a certificate. */
+async function judgedText(file: Uint8Array, contents: BundleInFile, history: KeyHistory | undefined) {
+  const { judgeCertificate } = await import("./certificate/certificate.ts");
+  return judgeCertificate(file, contents, history);
 }
 
 function reason(error: unknown, size: number): string {

@@ -58,10 +58,10 @@ export function certificateSentence(judgement: CertificateJudgement): string {
     return "The certificate's text does not match its bundle: it was changed, or saved again by another program. Don't rely on it.";
   if (judgement.words === "not_checked")
     return `The bundle in this certificate is unchanged, but the certificate's own text could not be compared with it: ${judgement.why}. Don't rely on it.`;
-  const { checkedOn, ledger } = judgement.making;
+  const { checkedAt, ledger } = judgement.making;
   const time = ledger?.recordedAt ? `, which recorded it at ${recordedTime(ledger)}` : "";
   const how = ledger ? `and compared with the ledger by ${ledger.askedOf}${time}` : "offline";
-  return `The certificate's text matches its bundle. Only its maker states that it was checked on ${checkedOn}, ${how}.`;
+  return `The certificate's text matches its bundle. Only its maker states that it was checked on ${recordedTime({ recordedAt: checkedAt })}, ${how}.`;
 }
 
 /** When the ledger recorded it, to the second, in UTC; undefined before the ledger check. */

@@ -1,4 +1,4 @@
-import type { ReceiptStatus, VerifyReport } from "@attestd/proof";
+import type { CheckName, ReceiptStatus, VerifyReport } from "@attestd/proof";
 
 /* Text that several views, the command or certificates share. */
 
@@ -30,6 +30,20 @@ export const OUTCOMES: Readonly<Record<ReceiptStatus, string>> = {
   succeeded: "succeeded, as its receipt says",
   failed: "failed, as its receipt says",
   unknown: "not known: its receipt is of a type that is not read here",
+};
+
+/** What a check looks at, in a few words. */
+export const CHECKED: Readonly<Record<CheckName, string>> = {
+  schema: "form",
+  keyTrust: "signer's key",
+  signature: "signature",
+  hashPreimage: "fingerprint",
+  transactionId: "transaction id",
+  blockHash: "block hash",
+  inclusion: "place in the block",
+  note: "note",
+  chainSource: "same on its chain",
+  chainAttest: "record on the ledger",
 };
 
 /** On certificates, too. */

@@ -105,6 +105,7 @@ async function makeOne(
 
   out.marked("ok", `${isThere ? "Replaced" : "Saved"} ${path}`);
   out.line(`  ${made.title}`);
+  out.line(`  certificate ${made.number}`);
   if (made.isStamped) out.line("  Marked as not real: it is of a sandbox.");
   if (result.ledgerTrouble === undefined) return EXIT.good;
   out.line(`  couldn't ask the ledger, so it says "offline": ${result.ledgerTrouble}`);

@@ -1,5 +1,6 @@
-import { type Bundle, type KeyHistory, parseBundle, parseJson } from "@attestd/proof";
-import { equalBytes, utf8 } from "@attestd/proof/encoding";
+import { type Bundle, bundleId, type KeyHistory, parseBundle, parseJson, verify } from "@attestd/proof";
+import { equalBytes, fromBase64Url, toHex, utf8 } from "@attestd/proof/encoding";
+import packageJson from "../../package.json" with { type: "json" };
 import type { BundleInFile } from "../bundle-file.ts";
 import { hostOf, printable } from "../printable.ts";
 import { dayOf } from "../trust-basis.ts";
@@ -37,7 +38,8 @@ export function makingOf(judged: Judged, checkedAt: Date, paper: Paper): Making 
   return {
     layout: LAYOUT,
     paper,
-    checkedOn: dayOf(checkedAt.getTime()),
+    checkedAt: `${checkedAt.toISOString().slice(0, 19)}Z`,
+    version: packageJson.version,
     keys: { basis, date: since === undefined ? undefined : dayOf(since) },
     status,
     site: keys.history.keys.at(-1)?.origin ?? "",
@@ -57,12 +59,19 @@ export function makeCertificate(format: CertificateFormat, bytes: Uint8Array, hi
   const bundle = parseBundle(parseJson(bytes));
   const entry = entryOf(bundle, history);
   if (entry === undefined) throw new RangeError("the history has no such key");
-  const contents = certificateContents(bundle, entry, making);
+  const contents = certificateContents(bundle, verify(bytes, { trust: history }), entry, making);
   const sheet = layOut(contents, making.paper);
-  const title = `Certificate of attestation: ${contents.title}`;
-  const carried = { bundle: bytes, making: writeMaking(making), title };
-  const made = format === "pdf" ? toPdf(sheet, carried, making.checkedOn) : utf8(toSvg(sheet, carried));
-  return { bytes: Uint8Array.from(made), title: contents.title, isStamped: contents.stamp !== undefined };
+  const carried = {
+    bundle: bytes,
+    making: writeMaking(making),
+    title: `${contents.heading} ${contents.number}: ${contents.lead}`,
+    description: contents.sentence,
+    author: contents.attestor,
+    id: toHex(fromBase64Url(bundleId(bundle)).subarray(0, 16)),
+  };
+  const made = format === "pdf" ? toPdf(sheet, carried, making.checkedAt) : utf8(toSvg(sheet, carried));
+  const { lead, number, stamp } = contents;
+  return { bytes: Uint8Array.from(made), title: lead, number, isStamped: stamp !== undefined };
 }
 
 /**

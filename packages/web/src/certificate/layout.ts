@@ -1,134 +1,192 @@
 import { encode } from "uqr";
-import type { CertificateContents, CertificateRow } from "./contents.ts";
+import type { CertificateContents, CertificateLine, CertificateRow } from "./contents.ts";
 import { PAPERS, type Paper } from "./making.ts";
-
-/** Advance widths of Helvetica (Adobe's core 14 metrics), of U+0020 to U+007E, in thousandths of the size. */
-const HELVETICA = [
-  278, 278, 355, 556, 556, 889, 667, 191, 333, 333, 389, 584, 278, 333, 278, 278, 556, 556, 556, 556, 556, 556, 556,
-  556, 556, 556, 278, 278, 584, 584, 584, 556, 1015, 667, 667, 722, 722, 667, 611, 778, 722, 278, 500, 667, 556, 833,
-  722, 778, 667, 778, 722, 667, 611, 722, 667, 944, 667, 667, 611, 278, 278, 278, 469, 556, 333, 556, 556, 500, 556,
-  556, 278, 556, 556, 222, 222, 500, 222, 833, 556, 556, 556, 556, 333, 500, 278, 556, 500, 722, 500, 500, 500, 334,
-  260, 334, 584,
-];
-/** Every character of Courier has this width. */
-const COURIER = 600;
-
-export type Font = "sans" | "mono";
-
-/** A mark on the sheet, in points from its upper left corner; `y` of a text is its baseline. */
-export type Mark =
-  | { kind: "text"; x: number; y: number; size: number; font: Font; text: string }
-  | { kind: "rule"; x: number; y: number; width: number }
-  /** Dark modules of a QR code, each as wide as `module`. */
-  | { kind: "code"; x: number; y: number; module: number; dark: boolean[][] }
-  /** Text across the sheet, rising by `angle` degrees. */
-  | { kind: "stamp"; x: number; y: number; size: number; angle: number; text: string };
-
-export type Sheet = { width: number; height: number; marks: Mark[] };
+import {
+  type Branch,
+  type Font,
+  type Leaf,
+  type Mark,
+  type Node,
+  type Run,
+  runsWidth,
+  type Sheet,
+  textWidth,
+  wrap,
+} from "./sheet.ts";
 
 const MM = 72 / 25.4;
 const MARGIN = 18 * MM;
+/** Of the first baseline, below the head of each page. */
+const TOP = MARGIN + 30;
+/** Kept free at the foot of each page. */
+const FOOT = 22;
 const CODE_SIDE = 34 * MM;
 /** ISO/IEC 18004: four modules of quiet zone. */
 const QUIET = 4;
 /** Version 8 fits the usual pointer at level M; smaller codes would look different from page to page. */
 const MIN_VERSION = 8;
-const LABEL_WIDTH = 82;
+const LABEL_WIDTH = 96;
 const GAP = 16;
-const LINE = 13;
+const SIZES = { title: 22, lead: 13, text: 10.5, heading: 11, row: 9.5, small: 8 } as const;
+const BEFORE_HEADING = 9;
+/** Line height, in parts of the size. */
+const LEADING = 1.38;
 
-/** Lays out a certificate on one sheet. Pure: the same contents give the same sheet, for SVG and PDF. */
+/** Lays out a certificate on as many pages as it needs. Pure: the same contents give the same sheet, for SVG and PDF. */
 export function layOut(contents: CertificateContents, paper: Paper): Sheet {
   const { width, height } = PAPERS[paper];
   const right = width - MARGIN;
-  const marks: Mark[] = [];
-  const put: Put = (text, x, y, size, font = "sans") => marks.push({ kind: "text", x, y, size, font, text });
+  const flow = startFlow(right - MARGIN, height - MARGIN - FOOT);
+  const kids: Node[] = [];
 
-  if (contents.stamp !== undefined) marks.push(stamp(contents.stamp, width, height));
-  const kind = "Certificate of attestation";
-  let y = MARGIN + 14;
-  put("attestd", MARGIN, y, 18);
-  put(kind, right - textWidth(kind, "sans", 11), y, 11);
-  y += 16;
-  marks.push({ kind: "rule", x: MARGIN, y, width: right - MARGIN });
+  // Beside the QR code.
+  const narrow = right - MARGIN - CODE_SIDE - GAP;
+  kids.push(flow.paragraph("H1", [bold(contents.heading)], SIZES.title, { width: narrow, after: 10 }));
+  kids.push(flow.paragraph("P", [bold(contents.lead)], SIZES.lead, { width: narrow, after: 4 }));
+  for (const runs of contents.statement) kids.push(flow.paragraph("P", runs, SIZES.text, { width: narrow, after: 4 }));
+  kids.push(codeAt(contents, right - CODE_SIDE));
+  flow.below(TOP + CODE_SIDE);
 
-  const codeTop = y + 16;
-  const textRight = right - CODE_SIDE - GAP;
-  placeCode(contents.url, right - CODE_SIDE, codeTop, marks);
-  const caption = "Scan to verify";
-  put(caption, right - (CODE_SIDE + textWidth(caption, "sans", 8)) / 2, codeTop + CODE_SIDE + 10, 8);
-
-  y += 34;
-  for (const line of wrap(contents.title, "sans", 16, textRight - MARGIN)) {
-    put(line, MARGIN, y, 16);
-    y += 20;
-  }
   for (const { heading, rows } of contents.sections) {
-    y += 12;
-    put(heading, MARGIN, y, 11.5);
-    y += LINE + 4;
-    for (const row of rows) y = placeRow(row, y, put);
+    kids.push(flow.heading(heading));
+    kids.push({ tag: "Table", kids: rows.map(flow.row) });
   }
+  // On one page: its height is that of a flow of its own.
+  const trial = startFlow(right - MARGIN, Number.POSITIVE_INFINITY);
+  close(trial, contents);
+  flow.keep(trial.position() - TOP);
+  kids.push(...close(flow, contents));
 
-  y += 10;
-  marks.push({ kind: "rule", x: MARGIN, y, width: right - MARGIN });
-  y += 18;
-  for (const paragraph of contents.closing) {
-    for (const line of wrap(paragraph, "sans", 9, right - MARGIN)) {
-      put(line, MARGIN, y, 9);
-      y += LINE;
+  const artifacts = Array.from({ length: flow.pages() }, (_, page): Mark[] => [
+    ...(contents.stamp === undefined ? [] : [stamp(contents.stamp, width, height)]),
+    { kind: "text", x: MARGIN, y: MARGIN + 8, size: SIZES.row, runs: [bold("attestd")] },
+    atRight([sans(`Certificate ${contents.number}`)], right, MARGIN + 8, SIZES.small),
+    { kind: "rule", x: MARGIN, y: MARGIN + 13, width: right - MARGIN },
+    atRight([sans(`Page ${page + 1} of ${flow.pages()}`)], right, height - MARGIN - 3, SIZES.small),
+  ]);
+  artifacts[0]?.push(caption("Scan to check", right - CODE_SIDE / 2));
+  return { width, height, document: { tag: "Document", kids }, artifacts };
+}
+
+type Flow = ReturnType<typeof startFlow>;
+
+function close(flow: Flow, { closing: { heading, intro, steps } }: CertificateContents): Node[] {
+  return [
+    flow.heading(heading),
+    flow.paragraph("P", [sans(intro)], SIZES.row),
+    { tag: "L", kids: steps.map(flow.item) },
+  ];
+}
+
+/** Places blocks one below the other, each whole on one page. */
+function startFlow(full: number, bottom: number) {
+  let page = 0;
+  let y = TOP;
+
+  /** The baseline of the first line of a block of this height. */
+  const place = (height: number) => {
+    if (y + height > bottom && y > TOP) {
+      page++;
+      y = TOP;
     }
-    y += 3;
+    return y;
+  };
+  const lines = (wrapped: readonly Run[][], x: number, first: number, size: number): Mark[] =>
+    wrapped.map((runs, index) => ({ kind: "text", x, y: first + size + index * size * LEADING, size, runs }));
+
+  function paragraph(tag: Leaf["tag"], runs: Run[], size: number, { width = full, after = 4 } = {}): Leaf {
+    const wrapped = wrap(runs, size, width);
+    const height = wrapped.length * size * LEADING;
+    const marks = lines(wrapped, MARGIN, place(height), size);
+    y += height + after;
+    return { tag, page, marks };
   }
-  const urlLength = Math.floor((right - MARGIN) / textWidth("0", "mono", 7));
-  for (const line of contents.url.match(new RegExp(`.{1,${urlLength}}`, "g")) ?? []) {
-    put(line, MARGIN, y + 4, 7, "mono");
-    y += 9;
+
+  /** Stays with the two lines that follow it. */
+  function heading(text: string): Leaf {
+    y += y === TOP ? 0 : BEFORE_HEADING;
+    place(SIZES.heading * LEADING + 2 * SIZES.row * LEADING);
+    return paragraph("H2", [bold(text)], SIZES.heading, { after: 2 });
   }
-  return { width, height, marks };
+
+  /** A label, and beside it lines that are text, ids or links. */
+  function beside(label: Run, indent: number, texts: readonly CertificateLine[]): [label: Mark[], lines: Mark[][]] {
+    const wrapped = texts.map((line) => wrap(runsOf(line), SIZES.row, full - indent));
+    const top = place(wrapped.flat().length * SIZES.row * LEADING);
+    const placed = wrapped.map((one) => {
+      const marks = lines(one, MARGIN + indent, y, SIZES.row);
+      y += one.length * SIZES.row * LEADING;
+      return marks;
+    });
+    y += 1.5;
+    return [lines(wrap([label], SIZES.row, indent), MARGIN, top, SIZES.row), placed];
+  }
+
+  function row({ label, lines: texts }: CertificateRow): Branch {
+    const [head, placed] = beside(sans(label), LABEL_WIDTH, texts);
+    return { tag: "TR", kids: [{ tag: "TH", page, marks: head }, cell("TD", texts, placed)] };
+  }
+
+  function item(texts: readonly CertificateLine[], index: number): Branch {
+    const [number, placed] = beside(sans(`${index + 1}.`), 14, texts);
+    return { tag: "LI", kids: [{ tag: "Lbl", page, marks: number }, cell("LBody", texts, placed)] };
+  }
+
+  function cell(tag: "TD" | "LBody", texts: readonly CertificateLine[], placed: Mark[][]): Node {
+    if (texts.every(({ url }) => url === undefined)) return { tag, page, marks: placed.flat() };
+    const leaves = texts.map(({ text, url }, index): Leaf => {
+      const marks = placed[index] as Mark[];
+      return url === undefined ? { tag: "P", page, marks } : { tag: "Link", page, marks, url, alt: text };
+    });
+    return { tag, kids: leaves };
+  }
+
+  return {
+    paragraph,
+    heading,
+    row,
+    item,
+    pages: () => page + 1,
+    position: () => y,
+    /** Goes on with the next page if this one lacks the room for blocks of this height. */
+    keep: (height: number) => void place(height + BEFORE_HEADING),
+    /** Continues no higher than this on the first page. */
+    below(least: number) {
+      if (page === 0) y = Math.max(y, least);
+    },
+  };
 }
 
-type Put = (text: string, x: number, y: number, size: number, font?: Font) => void;
-
-function placeRow({ label, lines, isId }: CertificateRow, top: number, put: Put): number {
-  put(label, MARGIN, top, 9);
-  let y = top;
-  for (const line of isId ? lines : lines.flatMap((text) => wrap(text, "sans", 10, 290))) {
-    put(line, MARGIN + LABEL_WIDTH, y, isId ? 9 : 10, isId ? "mono" : "sans");
-    y += isId ? LINE - 1 : LINE;
-  }
-  return y + 3;
+function sans(text: string): Run {
+  return { text, font: "sans" };
 }
 
-function placeCode(url: string, x: number, y: number, marks: Mark[]): void {
+function bold(text: string): Run {
+  return { text, font: "bold" };
+}
+
+function runsOf({ text, isId }: CertificateLine): Run[] {
+  return [{ text, font: isId ? "mono" : "sans" }];
+}
+
+function codeAt({ url, codeLabel }: CertificateContents, x: number): Leaf {
   const { data, size } = encode(url, { ecc: "M", minVersion: MIN_VERSION, border: 0 });
   const module = CODE_SIDE / (size + 2 * QUIET);
-  marks.push({ kind: "code", x: x + QUIET * module, y: y + QUIET * module, module, dark: data });
+  const mark: Mark = { kind: "code", x: x + QUIET * module, y: TOP + QUIET * module, module, dark: data };
+  return { tag: "Figure", page: 0, marks: [mark], alt: codeLabel };
+}
+
+function caption(text: string, middle: number): Mark {
+  const half = textWidth(text, "sans", SIZES.small) / 2;
+  return { kind: "text", x: middle - half, y: TOP + CODE_SIDE + 6, size: SIZES.small, runs: [sans(text)] };
+}
+
+function atRight(runs: Run[], right: number, y: number, size: number): Mark {
+  return { kind: "text", x: right - runsWidth(runs, size), y, size, runs };
 }
 
 function stamp(text: string, width: number, height: number): Mark {
-  const angle = 45;
-  const size = 44;
-  const half = textWidth(text, "sans", size) / 2 / Math.SQRT2;
+  const [angle, size, font] = [45, 44, "sans" satisfies Font] as const;
+  const half = textWidth(text, font, size) / 2 / Math.SQRT2;
   return { kind: "stamp", x: width / 2 - half, y: height / 2 + half, size, angle, text };
-}
-
-/** Width of ASCII text in points. */
-export function textWidth(text: string, font: Font, size: number): number {
-  const width = (character: string) => (font === "mono" ? COURIER : (HELVETICA[character.charCodeAt(0) - 0x20] ?? 556));
-  return ([...text].reduce((sum, character) => sum + width(character), 0) * size) / 1000;
-}
-
-/** Breaks text at its spaces into lines no wider than `width`; a wider word gets its own line. */
-export function wrap(text: string, font: Font, size: number, width: number): string[] {
-  const lines: string[] = [];
-  let line = "";
-  for (const word of text.split(" ")) {
-    const longer = line === "" ? word : `${line} ${word}`;
-    if (line !== "" && textWidth(longer, font, size) > width) {
-      lines.push(line);
-      line = word;
-    } else line = longer;
-  }
-  return line === "" ? lines : [...lines, line];
 }

@@ -11,7 +11,7 @@ export type Paper = keyof typeof PAPERS;
  * Version of the certificates' layout and wording. Every change that gives the same bundle other bytes increases it: a
  * certificate of another version is not compared.
  */
-export const LAYOUT = 1;
+export const LAYOUT = 2;
 
 /**
  * What a certificate states beyond its bundle, unproven. The form of every value leaves no room for text of the maker's
@@ -20,8 +20,10 @@ export const LAYOUT = 1;
 export type Making = {
   layout: typeof LAYOUT;
   paper: Paper;
-  /** When it was verified: `YYYY-MM-DD` of UTC. */
-  checkedOn: string;
+  /** When it was verified: RFC 3339, UTC, to the second. */
+  checkedAt: string;
+  /** Of attestd, which verified it. */
+  version: string;
   /** The keys that it was verified with, and their date if known. */
   keys: { basis: (typeof BASES)[number]; date?: string | undefined };
   /** Status of the signer's key at that time. */
@@ -41,7 +43,9 @@ export type CertificateJudgement =
 export const BASES = ["origin", "file", "sandbox", "example"] as const;
 const STATUSES = ["current", "retired", "revoked"] as const;
 const DATE = /^\d{4}-\d\d-\d\d$/;
+const SECOND = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/;
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{3})?Z$/;
+const VERSION = /^\d{1,4}\.\d{1,4}\.\d{1,4}(-(alpha|beta|rc)\.\d{1,4})?$/;
 const HOST = /^[a-z0-9.[\]:-]{1,100}$/;
 const MAX_SITE_LENGTH = 200;
 
@@ -54,10 +58,11 @@ export function readMaking(bytes: Uint8Array): Making | NoMaking {
   try {
     const value = parseJson(bytes) as Partial<Making> & Record<string, unknown>;
     if (typeof value.layout === "number" && value.layout !== LAYOUT) return { isOtherLayout: true };
-    const { paper, checkedOn, keys, status, site, ledger } = value as Making;
+    const { paper, checkedAt, version, keys, status, site, ledger } = value as Making;
     const isGood =
       Object.hasOwn(PAPERS, paper) &&
-      isLike(checkedOn, DATE) &&
+      isLike(checkedAt, SECOND) &&
+      isLike(version, VERSION) &&
       BASES.includes(keys.basis) &&
       (keys.date === undefined || isLike(keys.date, DATE)) &&
       STATUSES.includes(status) &&
@@ -66,19 +71,20 @@ export function readMaking(bytes: Uint8Array): Making | NoMaking {
       (ledger === undefined ||
         (isLike(ledger.askedOf, HOST) && (ledger.recordedAt === undefined || isLike(ledger.recordedAt, TIME))));
     // An extra member is found when the certificate is made again without it.
-    return isGood ? { layout: LAYOUT, paper, checkedOn, keys, status, site, ledger } : NO_MAKING;
+    return isGood ? { layout: LAYOUT, paper, checkedAt, version, keys, status, site, ledger } : NO_MAKING;
   } catch {
     return NO_MAKING;
   }
 }
 
 /** Writes a making as JSON, always in the same way: its members alone, at every level. */
-export function writeMaking({ layout, paper, checkedOn, keys, status, site, ledger }: Making): string {
+export function writeMaking({ layout, paper, checkedAt, version, keys, status, site, ledger }: Making): string {
   const { basis, date } = keys;
   return JSON.stringify({
     layout,
     paper,
-    checkedOn,
+    checkedAt,
+    version,
     keys: { basis, date },
     status,
     site,

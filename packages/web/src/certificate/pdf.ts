@@ -1,67 +1,167 @@
-import { concatBytes, utf8 } from "@attestd/proof/encoding";
-import type { Mark, Sheet } from "./layout.ts";
+import { fromBase64, utf8 } from "@attestd/proof/encoding";
+import { literal, type PdfFile, type Ref, startPdf } from "./pdf-file.ts";
+import {
+  COLOUR_PROFILE,
+  FONTS,
+  type Font,
+  fontSize,
+  type Leaf,
+  type Mark,
+  type Node,
+  runsWidth,
+  type Sheet,
+} from "./sheet.ts";
 import { type Carried, codeRectangles, round } from "./svg.ts";
+import { metadata } from "./xmp.ts";
 
-const FONTS = { sans: "F1", mono: "F2" } as const;
 const STAMP_GREY = 0.85;
 const RULE_HEIGHT = 0.6;
+const RESOURCE_NAMES: Readonly<Record<Font, string>> = { sans: "F1", bold: "F2", mono: "F3" };
 
 /**
- * A sheet as PDF 1.7 with its bundle attached as `bundle.json`. The same sheet and the same date give the same bytes.
- * @param madeOn `YYYY-MM-DD` of UTC
+ * A sheet as PDF/A-3a (ISO 19005-3) with its bundle attached as `bundle.json`: every font embedded, every line tagged.
+ * The same arguments give the same bytes.
+ * @param madeAt RFC 3339, UTC, to the second
  */
-export function toPdf(sheet: Sheet, { bundle, making, title }: Carried, madeOn: string): Uint8Array {
-  const date = text(`D:${madeOn.replaceAll("-", "")}000000Z`);
-  const attached = (name: string, description: string, stream: number) =>
-    `<< /Type /Filespec /F ${text(name)} /UF ${text(name)} /Desc ${text(description)} /AFRelationship /Source /EF << /F ${stream} 0 R /UF ${stream} 0 R >> >>`;
-  const embedded = (size: number) =>
-    `/Type /EmbeddedFile /Subtype /application#2Fjson /Params << /Size ${size} /CreationDate ${date} /ModDate ${date} >>`;
-  const data = utf8(making);
-  const content = utf8(sheet.marks.map((mark) => operators(mark, sheet.height)).join(""));
-  return file([
-    "<< /Type /Catalog /Pages 2 0 R /Lang (en) /ViewerPreferences << /DisplayDocTitle true >> /Names << /EmbeddedFiles << /Names [(bundle.json) 8 0 R (certificate.json) 10 0 R] >> >> /AF [8 0 R 10 0 R] >>",
-    "<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
-    `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 ${sheet.width} ${sheet.height}] /Resources << /Font << /F1 4 0 R /F2 5 0 R >> >> /Contents 6 0 R >>`,
-    // Every reader has these fonts, so none is embedded.
-    "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>",
-    "<< /Type /Font /Subtype /Type1 /BaseFont /Courier /Encoding /WinAnsiEncoding >>",
-    stream("", content),
-    `<< /Title ${text(title)} /Creator (attestd) /Producer (attestd) /CreationDate ${date} /ModDate ${date} >>`,
-    attached("bundle.json", "The bundle: what this certificate is a copy of", 9),
-    stream(embedded(bundle.length), bundle),
-    attached("certificate.json", "What this certificate says beyond its bundle, by its maker's word", 11),
-    stream(embedded(data.length), data),
-  ]);
-}
-
-function stream(entries: string, bytes: Uint8Array): Uint8Array {
-  const head = utf8(`<< ${entries} /Length ${bytes.length} >>\nstream\n`);
-  return concatBytes(head, bytes, utf8("\nendstream"));
-}
-
-/** Writes objects, numbered from 1. The first is the catalog, the seventh the document's information. */
-function file(objects: readonly (string | Uint8Array)[]): Uint8Array {
-  // Four bytes that mark the file as binary (ISO 32000-1, 7.5.2).
-  const parts = [utf8("%PDF-1.7\n%"), Uint8Array.of(0xe2, 0xe3, 0xcf, 0xd3, 0x0a)];
-  let size = concatBytes(...parts).length;
-  let table = `xref\n0 ${objects.length + 1}\n0000000000 65535 f \n`;
-  for (const [index, object] of objects.entries()) {
-    table += `${String(size).padStart(10, "0")} 00000 n \n`;
-    const contents = typeof object === "string" ? utf8(object) : object;
-    const part = concatBytes(utf8(`${index + 1} 0 obj\n`), contents, utf8("\nendobj\n"));
-    parts.push(part);
-    size += part.length;
+export function toPdf(sheet: Sheet, carried: Carried, madeAt: string): Uint8Array {
+  const file = startPdf();
+  const date = literal(`D:${madeAt.replace(/\D/g, "")}Z`);
+  const [pages, setPages] = file.later();
+  const tagged = tag(sheet, file);
+  const fonts = Object.keys(FONTS).map((font) => `/${RESOURCE_NAMES[font as Font]} ${embed(font as Font, file)}`);
+  for (const [page, { content, links, set }] of tagged.pages.entries()) {
+    const annotations = links.length === 0 ? "" : ` /Annots [${links.join(" ")}]`;
+    set(
+      `<< /Type /Page /Parent ${pages} /MediaBox [0 0 ${sheet.width} ${sheet.height}] /Resources << /Font << ${fonts.join(" ")} >> >> /Contents ${file.stream("", utf8(content))} /StructParents ${page} /Tabs /S${annotations} >>`,
+    );
   }
-  const trailer = `trailer\n<< /Size ${objects.length + 1} /Root 1 0 R /Info 7 0 R >>\nstartxref\n${size}\n%%EOF\n`;
-  return concatBytes(...parts, utf8(table + trailer));
+  const kids = tagged.pages.map(({ ref }) => ref);
+  setPages(`<< /Type /Pages /Kids [${kids.join(" ")}] /Count ${kids.length} >>`);
+
+  const { bundle, making, title, author, description } = carried;
+  const attached = [
+    attach(file, "bundle.json", "Source", "The bundle: what this certificate is a copy of", bundle, date),
+    attach(file, "certificate.json", "Data", "What this certificate says by its maker's word", utf8(making), date),
+  ] as const;
+  const profile = file.stream("/N 3", fromBase64(COLOUR_PROFILE));
+  const intent = `<< /Type /OutputIntent /S /GTS_PDFA1 /OutputConditionIdentifier (sRGB) /Info (sRGB IEC61966-2.1) /DestOutputProfile ${profile} >>`;
+  const xmp = file.stream("/Type /Metadata /Subtype /XML", utf8(metadata({ title, author, description, madeAt })));
+  const catalog = file.add(
+    `<< /Type /Catalog /Pages ${pages} /Lang (en) /MarkInfo << /Marked true >> /StructTreeRoot ${tagged.root} /Metadata ${xmp} /OutputIntents [${intent}] /ViewerPreferences << /DisplayDocTitle true >> /Names << /EmbeddedFiles << /Names [(bundle.json) ${attached[0]} (certificate.json) ${attached[1]}] >> >> /AF [${attached.join(" ")}] >>`,
+  );
+  const info = file.add(
+    `<< /Title ${literal(title)} /Author ${literal(author)} /Subject ${literal(description)} /Creator (attestd) /Producer (attestd) /CreationDate ${date} /ModDate ${date} >>`,
+  );
+  return file.bytes(catalog, info, carried.id);
+}
+
+/** One of the fonts (ISO 32000-1, 9.6.3): simple, because its characters are ASCII, so that text stays text in the file. */
+function embed(font: Font, file: PdfFile): Ref {
+  const { name, widths, box, ascent, descent, capHeight, isFixedPitch, length, deflated } = FONTS[font];
+  // The tag says that it is a subset (9.6.4).
+  const baseFont = `/ATTSTD+${name}`;
+  const program = file.stream(`/Filter /FlateDecode /Length1 ${length}`, fromBase64(deflated));
+  const nonsymbolic = 32;
+  const descriptor = file.add(
+    `<< /Type /FontDescriptor /FontName ${baseFont} /Flags ${nonsymbolic + (isFixedPitch ? 1 : 0)} /FontBBox [${box.join(" ")}] /ItalicAngle 0 /Ascent ${ascent} /Descent ${descent} /CapHeight ${capHeight} /StemV ${font === "bold" ? 140 : 80} /FontFile2 ${program} >>`,
+  );
+  return file.add(
+    `<< /Type /Font /Subtype /TrueType /BaseFont ${baseFont} /Encoding /WinAnsiEncoding /FirstChar 32 /LastChar 126 /Widths [${widths.join(" ")}] /FontDescriptor ${descriptor} >>`,
+  );
+}
+
+/** Attaches a file of JSON (ISO 19005-3, 6.8). */
+function attach(file: PdfFile, name: string, relationship: string, what: string, bytes: Uint8Array, date: string): Ref {
+  const params = `/Params << /Size ${bytes.length} /CreationDate ${date} /ModDate ${date} >>`;
+  const stream = file.stream(`/Type /EmbeddedFile /Subtype /application#2Fjson ${params}`, bytes);
+  return file.add(
+    `<< /Type /Filespec /F ${literal(name)} /UF ${literal(name)} /Desc ${literal(what)} /AFRelationship /${relationship} /EF << /F ${stream} /UF ${stream} >> >>`,
+  );
+}
+
+type TaggedPage = { ref: Ref; set(object: string): void; content: string; links: Ref[]; elements: Ref[] };
+
+/**
+ * The structure tree (ISO 32000-1, 14.7) and the pages' contents, in which every mark belongs to an element of the tree,
+ * or is an artifact.
+ */
+function tag({ height, document, artifacts }: Sheet, file: PdfFile) {
+  const [root, setRoot] = file.later();
+  const pages = artifacts.map((marks): TaggedPage => {
+    const drawn = marks.map((mark) => operators(mark, height)).join("");
+    const [ref, set] = file.later();
+    return { ref, set, content: `/Artifact BMC\n${drawn}EMC\n`, links: [], elements: [] };
+  });
+  /** Elements of annotations, whose keys follow those of the pages. */
+  const annotated: Ref[] = [];
+
+  function element(node: Node, parent: Ref): Ref {
+    const [ref, set] = file.later();
+    const start = `<< /Type /StructElem /S /${node.tag} /P ${parent}`;
+    if ("kids" in node) {
+      set(`${start} /K [${node.kids.map((kid) => element(kid, ref)).join(" ")}] >>`);
+      return ref;
+    }
+    const page = pages[node.page] as TaggedPage;
+    const number = page.elements.push(ref) - 1;
+    const drawn = node.marks.map((mark) => operators(mark, height)).join("");
+    page.content += `/${node.tag} << /MCID ${number} >> BDC\n${drawn}EMC\n`;
+    const link = node.url === undefined ? "" : ` << /Type /OBJR /Obj ${annotate(node, ref)} >>`;
+    set(`${start} /Pg ${page.ref} /K [${number}${link}]${attributesOf(node, height)} >>`);
+    return ref;
+  }
+
+  function annotate(leaf: Leaf, ref: Ref): Ref {
+    const key = pages.length + annotated.push(ref) - 1;
+    const box = boxOf(leaf, height).join(" ");
+    // Printed with the page (flag 4), as PDF/A demands of every annotation.
+    const annotation = file.add(
+      `<< /Type /Annot /Subtype /Link /Rect [${box}] /F 4 /Border [0 0 0] /StructParent ${key} /Contents ${literal(leaf.alt ?? "")} /A << /S /URI /URI ${literal(leaf.url ?? "")} >> >>`,
+    );
+    pages[leaf.page]?.links.push(annotation);
+    return annotation;
+  }
+
+  const top = element(document, root);
+  const ofPages = pages.map(({ elements }, page) => `${page} [${elements.join(" ")}]`);
+  const ofAnnotations = annotated.map((ref, index) => `${pages.length + index} ${ref}`);
+  const parents = file.add(`<< /Nums [${[...ofPages, ...ofAnnotations].join(" ")}] >>`);
+  setRoot(
+    `<< /Type /StructTreeRoot /K ${top} /ParentTree ${parents} /ParentTreeNextKey ${pages.length + annotated.length} >>`,
+  );
+  return { root, pages };
+}
+
+function attributesOf(leaf: Leaf, height: number): string {
+  if (leaf.tag === "TH") return " /A << /O /Table /Scope /Row >>";
+  if (leaf.tag !== "Figure") return "";
+  const box = boxOf(leaf, height).join(" ");
+  return ` /Alt ${literal(leaf.alt ?? "")} /A << /O /Layout /Placement /Block /BBox [${box}] >>`;
+}
+
+/** The rectangle around a leaf's marks. */
+function boxOf({ marks }: Leaf, height: number): number[] {
+  const boxes = marks.flatMap((mark) => {
+    if (mark.kind === "text")
+      return [[mark.x, mark.y - mark.size, mark.x + runsWidth(mark.runs, mark.size), mark.y + mark.size / 4]];
+    if (mark.kind !== "code") return [];
+    const side = mark.module * mark.dark.length;
+    return [[mark.x, mark.y, mark.x + side, mark.y + side]];
+  }) as [number, number, number, number][];
+  const of = (index: 0 | 1 | 2 | 3) => boxes.map((box) => box[index]);
+  return [Math.min(...of(0)), height - Math.max(...of(3)), Math.max(...of(2)), height - Math.min(...of(1))].map(round);
 }
 
 /** PDF measures from the lower left corner, a sheet from the upper left. */
 function operators(mark: Mark, height: number): string {
   const at = (x: number, y: number) => `${round(x)} ${round(height - y)}`;
   switch (mark.kind) {
-    case "text":
-      return `BT /${FONTS[mark.font]} ${mark.size} Tf ${at(mark.x, mark.y)} Td ${text(mark.text)} Tj ET\n`;
+    case "text": {
+      const shown = mark.runs.map(
+        ({ text, font }) => `/${RESOURCE_NAMES[font]} ${round(fontSize(font, mark.size))} Tf ${literal(text)} Tj`,
+      );
+      return `BT ${at(mark.x, mark.y)} Td ${shown.join(" ")} ET\n`;
+    }
     case "rule":
       return `${at(mark.x, mark.y + RULE_HEIGHT)} ${round(mark.width)} ${RULE_HEIGHT} re f\n`;
     case "code": {
@@ -73,12 +173,7 @@ function operators(mark: Mark, height: number): string {
     case "stamp": {
       const turn = (mark.angle * Math.PI) / 180;
       const [cos, sin] = [round(Math.cos(turn)), round(Math.sin(turn))];
-      return `${STAMP_GREY} g BT /${FONTS.sans} ${mark.size} Tf ${cos} ${sin} ${-sin} ${cos} ${at(mark.x, mark.y)} Tm ${text(mark.text)} Tj ET 0 g\n`;
+      return `${STAMP_GREY} g BT /${RESOURCE_NAMES.sans} ${mark.size} Tf ${cos} ${sin} ${-sin} ${cos} ${at(mark.x, mark.y)} Tm ${literal(mark.text)} Tj ET 0 g\n`;
     }
   }
-}
-
-/** ASCII text as a literal string. */
-function text(ascii: string): string {
-  return `(${ascii.replace(/[\\()]/g, "\\$&")})`;
 }

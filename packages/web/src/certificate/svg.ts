@@ -1,55 +1,117 @@
 import { escapeXml, SVG_BUNDLE_ID, SVG_MAKING_ID } from "../bundle-file.ts";
-import { type Mark, type Sheet, textWidth } from "./layout.ts";
+import { type Font, fontSize, type Leaf, type Mark, type Node, type Run, runsWidth, type Sheet } from "./sheet.ts";
 
-const FAMILIES = {
-  sans: "Helvetica, Arial, 'Liberation Sans', sans-serif",
-  mono: "Courier, 'Courier New', 'Liberation Mono', monospace",
-} as const;
+/** The first of each that a viewer has. All of one line are of one width. */
+const FAMILIES: Readonly<Record<Font, string>> = {
+  sans: "Arimo, Arial, 'Liberation Sans', Helvetica, sans-serif",
+  bold: "Arimo, Arial, 'Liberation Sans', Helvetica, sans-serif",
+  mono: "Cousine, 'Courier New', 'Liberation Mono', Courier, monospace",
+};
 const STAMP = "#d8d8d8";
 
-/** What a certificate carries beside its visible text. */
+/** Roles of WAI-ARIA 1.2 for the tags of PDF. */
+const ROLES: Readonly<Record<Node["tag"], string>> = {
+  Document: "document",
+  H1: 'heading" aria-level="1',
+  H2: 'heading" aria-level="2',
+  P: "paragraph",
+  Table: "table",
+  TR: "row",
+  TH: "rowheader",
+  TD: "cell",
+  L: "list",
+  LI: "listitem",
+  Lbl: "none",
+  LBody: "none",
+  Link: "none",
+  Figure: "img",
+};
+
+/** What a certificate carries and says of itself, beside its visible text. */
 export type Carried = {
   /** UTF-8 of the bundle's JSON. */
   bundle: Uint8Array;
   /** From `writeMaking`. */
   making: string;
   title: string;
+  /** What it certifies, in sentences. */
+  description: string;
+  /** Host of the attestor. */
+  author: string;
+  /** Hex, of 16 bytes: two certificates have different ones. */
+  id: string;
 };
 
-/** A sheet as SVG that carries its bundle. */
-export function toSvg({ width, height, marks }: Sheet, { bundle, making, title }: Carried): string {
+/** A sheet as SVG that carries its bundle: the pages one below the other, the text in the order in which it is read. */
+export function toSvg(
+  { width, height, document, artifacts }: Sheet,
+  { bundle, making, title, description }: Omit<Carried, "author" | "id">,
+): string {
   const json = escapeXml(new TextDecoder().decode(bundle));
+  const whole = round(height * artifacts.length);
+  const decoration = artifacts.flatMap((marks, page) => marks.map((mark) => element(mark, page * height)));
   return [
-    `<svg xmlns="http://www.w3.org/2000/svg" width="${width}pt" height="${height}pt" viewBox="0 0 ${width} ${height}" role="img">`,
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${width}pt" height="${whole}pt" viewBox="0 0 ${width} ${whole}" xml:lang="en" data-pages="${artifacts.length}">`,
     `<title>${escapeXml(title)}</title>`,
+    `<desc>${escapeXml(description)}</desc>`,
     `<metadata id="${SVG_BUNDLE_ID}">${json}</metadata>`,
     `<metadata id="${SVG_MAKING_ID}">${escapeXml(making)}</metadata>`,
     `<rect width="100%" height="100%" fill="#fff"/>`,
-    ...marks.map(element),
+    `<g aria-hidden="true">\n${decoration.join("\n")}\n</g>`,
+    group(document, height),
     "</svg>\n",
   ].join("\n");
 }
 
-function element(mark: Mark): string {
+function group(node: Node, height: number): string {
+  const role = `<g role="${ROLES[node.tag]}"`;
+  if ("kids" in node) return `${role}>\n${node.kids.map((kid) => group(kid, height)).join("\n")}\n</g>`;
+  const drawn = node.marks.map((mark) => element(mark, node.page * height)).join("\n");
+  return `${role}${node.tag === "Figure" ? ` aria-label="${escapeXml(node.alt ?? "")}"` : ""}>\n${linked(node, drawn)}\n</g>`;
+}
+
+function linked({ url }: Leaf, drawn: string): string {
+  return url === undefined ? drawn : `<a href="${escapeXml(url)}">\n${drawn}\n</a>`;
+}
+
+function element(mark: Mark, top: number): string {
+  const at = `x="${round(mark.x)}" y="${round(top + mark.y)}"`;
   switch (mark.kind) {
     case "text": {
-      const { x, y, size, font, text } = mark;
-      // A line keeps its length even when the viewer has another font.
-      const length = round(textWidth(text, font, size));
-      return `<text x="${round(x)}" y="${round(y)}" font-family="${FAMILIES[font]}" font-size="${size}" fill="#000" textLength="${length}" lengthAdjust="spacingAndGlyphs" xml:space="preserve">${escapeXml(text)}</text>`;
+      const { size, runs } = mark;
+      let x = mark.x;
+      const spans = runs.map((run) => {
+        const attributes = `x="${round(x)}" ${styleOf(run, size)}`;
+        x += runsWidth([run], size);
+        return { attributes, text: escapeXml(run.text) };
+      });
+      const [only, ...more] = spans;
+      if (only && more.length === 0)
+        return `<text ${only.attributes.replace(/^x="[^"]*"/, at)} xml:space="preserve">${only.text}</text>`;
+      const inner = spans.map(({ attributes, text }) => `<tspan ${attributes}>${text}</tspan>`).join("");
+      return `<text ${at} xml:space="preserve">${inner}</text>`;
     }
     case "rule":
-      return `<rect x="${round(mark.x)}" y="${round(mark.y)}" width="${round(mark.width)}" height="0.6"/>`;
+      return `<rect ${at} width="${round(mark.width)}" height="0.6"/>`;
     case "code": {
       const boxes = codeRectangles(mark).map((box) => box.map(round));
       const path = boxes.map(([x, y, width, height]) => `M${x} ${y}h${width}v${height}h-${width}z`).join("");
-      return `<path transform="translate(${round(mark.x)} ${round(mark.y)})" d="${path}" shape-rendering="crispEdges"/>`;
+      return `<path transform="translate(${round(mark.x)} ${round(top + mark.y)})" d="${path}" shape-rendering="crispEdges"/>`;
     }
     case "stamp": {
       const { x, y, size, angle, text } = mark;
-      return `<text x="${round(x)}" y="${round(y)}" font-family="${FAMILIES.sans}" font-size="${size}" fill="${STAMP}" textLength="${round(textWidth(text, "sans", size))}" lengthAdjust="spacingAndGlyphs" transform="rotate(${-angle} ${round(x)} ${round(y)})">${escapeXml(text)}</text>`;
+      const style = styleOf({ text, font: "sans" }, size);
+      return `<text ${at} ${style} fill="${STAMP}" transform="rotate(${-angle} ${round(x)} ${round(top + y)})">${escapeXml(text)}</text>`;
     }
   }
+}
+
+/** A line keeps its length even when the viewer has another font. */
+function styleOf(run: Run, size: number): string {
+  const weight = run.font === "bold" ? ' font-weight="700"' : "";
+  const length = round(runsWidth([run], size));
+  const scaled = round(fontSize(run.font, size));
+  return `font-family="${FAMILIES[run.font]}" font-size="${scaled}"${weight} textLength="${length}" lengthAdjust="spacingAndGlyphs"`;
 }
 
 /** The dark modules of a code: one rectangle for each run of modules, so that no seam is visible between two. */
