@@ -212,6 +212,14 @@ $`,
     expect(new Set(headers(service)).size).toBe(2);
   });
 
+  test("--require succeeded buys nothing of a transaction that failed, and tells how it could be bought", async () => {
+    await using service = await fakeService(offered, problem(409, "transaction_failed"));
+    const { code, stderr } = await run(service, "--require", "succeeded");
+    expect([code, service.requests[1]?.body]).toMatchObject([6, { require: "succeeded" }]);
+    expect(stderr).toMatch(/\(transaction_failed\)\n.*\n {2}Nothing was paid\.\n {2}Without --require/s);
+    expect((await run(service, "--require", "failed")).code).toBe(2);
+  });
+
   test("--wait has an end, after which nothing was paid", async () => {
     await using service = await fakeService(offered, problem(409, "source_not_final", { retryAfter: 60 }));
     expect(await run(service, "--wait", "1")).toMatchObject({

@@ -139,6 +139,25 @@ describe("attest buys", () => {
   });
 });
 
+describe("a transaction that failed", () => {
+  test("is refused where success is required, and bought with the same payment where it no longer is", async () => {
+    await using service = await fakeService(
+      paymentRequired([ALGORAND_OFFER]),
+      problem(409, "transaction_failed"),
+      delivery(bytes),
+    );
+    const vault = memoryVault();
+    const wanting = purchase(service, { vault, require: "succeeded" });
+    await expect(wanting.run()).rejects.toEqual(
+      failing("refused", { problem: expect.objectContaining({ code: "transaction_failed" }) }),
+    );
+    expect((await purchase(service, { vault }).run()).bundle).toEqual(bundle);
+    expect(service.requests.map(({ header }) => signatureOf(header))).toEqual([undefined, 1, 1]);
+    const wanted = { txid: TXID, require: "succeeded" };
+    expect(service.requests.map(({ body }) => body)).toEqual([wanted, wanted, { txid: TXID }]);
+  });
+});
+
 describe("blocks and proofs of inclusion", () => {
   const block = testBlockBundle({ block: testBaseBlock(2) });
   const inclusion = testInclusionBundle({ block: testBaseBlock(2), index: 1 });
