@@ -53,7 +53,8 @@ export interface BaseNetwork {
  * second, as on Base since Denim.
  *
  * Blocks do not begin with Base's two deposits, the L1 attributes and BaseTime: both are of one sender, and anvil 1.7.1
- * takes the second for a replacement of the first ("replacement transaction underpriced").
+ * takes the second raw one for a replacement of the first ("replacement transaction underpriced"). It takes several by
+ * `eth_sendTransaction` of an impersonated sender, with nonces of their own, and answers other hashes than they then have.
  *
  * With an archive the keys are those of before, and blocks of earlier starts that have transactions are served too, below
  * the numbers of the new ones. Their state is not kept: every start funds the accounts anew.
