@@ -1,4 +1,5 @@
 import { execFile } from "node:child_process";
+import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { promisify } from "node:util";
 import { inflateSync } from "node:zlib";
@@ -112,6 +113,12 @@ describe.each(["base-transfer", "algorand-block", "sandbox"])("a certificate as 
       expect(parents).toHaveLength(sequences.length - 1);
     }
   });
+});
+
+test("the certificate that is kept is the one that veraPDF validated", async () => {
+  const kept = await readFile(new URL("fixtures/layout-2.pdf", import.meta.url));
+  const verdicts = await readFile(new URL("../../../../docs/certificate.md", import.meta.url), "utf8");
+  expect(verdicts).toContain(createHash("sha256").update(kept).digest("hex"));
 });
 
 const SENTENCE =
