@@ -1,5 +1,7 @@
 import type { KeyHistory, ProofBundle } from "@attestd/proof";
 import type { OptionalNetwork } from "@attestd/sandbox";
+import { decodePaymentResponseHeader } from "@x402/core/http";
+import type { SettleResponse } from "@x402/core/types";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { expect } from "vitest";
 import { usdcTransfer } from "../../packages/web/example.ts";
@@ -37,6 +39,8 @@ export type Site = AsyncDisposable & {
   check(given: GivenFile, history?: KeyHistory): Promise<Page>;
   /** Buys an attestation from the site's service. */
   buy(): Promise<ProofBundle>;
+  /** The same, with the settlement as a stock client reads it (PAYMENT-RESPONSE). */
+  buyWithReceipt(): Promise<{ bought: ProofBundle; settlement: SettleResponse }>;
   /** Uncaught errors of the page, and violations of its content security policy. */
   faults: readonly string[];
 };
@@ -79,9 +83,12 @@ export async function startSite(browser: Browser, networks: OptionalNetwork[] = 
       await checkFile(page, given);
       return page;
     },
-    async buy() {
+    buy: async () => (await site.buyWithReceipt()).bought,
+    async buyWithReceipt() {
       const [url, body] = [`${deployment.url}/attest`, { txid: deployment.sandbox.sampleTransactions.algorand }];
-      return JSON.parse((await pay(url, body, await sign(url, body, algorandClient(deployment.sandbox)))).text);
+      const { text, headers } = await pay(url, body, await sign(url, body, algorandClient(deployment.sandbox)));
+      const settlement = decodePaymentResponseHeader(headers.get("payment-response") as string);
+      return { bought: JSON.parse(text), settlement };
     },
     async [Symbol.asyncDispose]() {
       await Promise.all(contexts.map((context) => context.close()));

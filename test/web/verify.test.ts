@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { buffer as whole } from "node:stream/consumers";
 import type { KeyHistory, ProofBundle } from "@attestd/proof";
 import { type BundleInFile, readFileContents } from "@attestd/web/bundle-file";
+import type { SettleResponse } from "@x402/core/types";
 import type { Browser, Page } from "playwright-core";
 import { getAddress, isAddress, recoverTransactionAddress } from "viem";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -53,9 +54,11 @@ describe.skipIf(!browser)("the page checks", () => {
   let site: Site;
   /** Bought from the site's service. */
   let bought: ProofBundle;
+  /** The answer's PAYMENT-RESPONSE, in which the service's signed receipt is. */
+  let settlement: SettleResponse;
   beforeAll(async () => {
     site = await startSite(browser as Browser);
-    bought = await site.buy();
+    ({ bought, settlement } = await site.buyWithReceipt());
   });
   afterAll(() => closeSite(site));
   const checked = (given: GivenFile, history?: KeyHistory) => site.check(given, history);
@@ -365,6 +368,33 @@ describe.skipIf(!browser)("the page checks", () => {
   });
 
   manyFiles(() => site);
+
+  test("a payment's receipt, by itself and beside its bundle", async () => {
+    const page = await site.open();
+    await checkFile(page, file(settlement, "b.receipt.json"));
+    expect(await focused(page)).toBe("Verified, with a warning");
+    expect(await verdict(page)).toMatch(
+      /Sandbox, not real\..*receipt is unchanged.*names the payment, not the bundle/s,
+    );
+    const facts = await shown(page.locator(".facts"));
+    for (const fact of [settlement.transaction, settlement.payer as string, `${site.deployment.url}/attest`])
+      expect(facts.replaceAll("\n", "")).toContain(fact);
+    await drop(page, file(bought), file(settlement, "b.receipt.json"));
+    await page.getByRole("heading", { name: "2 of 2 files verified" }).waitFor();
+
+    const text = JSON.stringify(settlement);
+    const [, payload = ""] = /"signature":"[\w-]+\.([\w-]+)\./.exec(text) ?? [];
+    const paid = JSON.parse(Buffer.from(payload, "base64url").toString());
+    const forged = Buffer.from(JSON.stringify({ ...paid, issuedAt: paid.issuedAt - 1 })).toString("base64url");
+    await checkFile(page, { name: "forged.json", contents: text.replace(payload, forged) });
+    expect(await focused(page)).toBe("Not verified");
+    expect(await shown(page.locator("main"))).not.toContain("Paid by");
+    const elsewhere = await site.open(current);
+    await checkFile(elsewhere, file(settlement));
+    expect(await focused(elsewhere)).toBe("Signer unknown");
+    expect(await elsewhere.getByRole("button", { name: "Choose a key list" }).count()).toBe(1);
+    expect((await shown(elsewhere.locator(".facts"))).replaceAll("\n", "")).toContain("Signer's key");
+  });
 
   test("a slow file with a notice, and can be cancelled", async () => {
     const context = await site.newContext();

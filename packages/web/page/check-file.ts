@@ -1,6 +1,7 @@
 import { type Bundle, type KeyHistory, parseBundle, parseJson } from "@attestd/proof";
 import { MAX_FILE_BYTES } from "../src/bundle-file.ts";
 import type { Judgement } from "../src/judge.ts";
+import type { JudgedReceipt } from "../src/receipt-verdict.ts";
 import { historyAge, type KeyList, writtenAt } from "../src/trust-basis.ts";
 import type { Judged } from "../src/verdict.ts";
 import { UNREADABLE } from "../src/words.ts";
@@ -9,6 +10,7 @@ import type { Site } from "./site.ts";
 /** What a file is; `bytes` is the bundle, UTF-8. */
 export type Checked =
   | { kind: "judged"; judged: Judged; bytes: Uint8Array }
+  | { kind: "receipt"; receipt: JudgedReceipt; blob: Blob }
   | { kind: "keys"; history: KeyHistory }
   | { kind: "unreadable"; why: string };
 
@@ -25,6 +27,8 @@ export async function checkFile(site: Site, file: Blob, keys?: KeyList): Promise
     const trusted = keys ?? site.keys.current;
     const age = trusted ? historyAge(trusted.basis) : 0;
     const judgement = await site.judging.judge(bytes, { history: trusted?.history, historyAge: age });
+    if (judgement?.kind === "receipt")
+      return { kind: "receipt", receipt: { findings: judgement.findings, keys: trusted }, blob: file };
     return judgement?.kind === "judged" ? judged(judgement, trusted) : judgement;
   } catch {
     return { kind: "unreadable", why: UNREADABLE.gone };

@@ -40,3 +40,8 @@ export async function fetchBlob(path: string, options: RequestInit = {}): Promis
     return undefined;
   }
 }
+
+/** The name of a bundle's file when it is saved. @param id of the bundle */
+export function bundleFileName(id: string, round: number): string {
+  return `attestation-${id.slice(0, 8)}-${round}.json`;
+}

@@ -1,14 +1,15 @@
 import { AttestError, withChainOf } from "@attestd/client/chain-check";
-import { type Bundle, bundleId, type KeyHistory } from "@attestd/proof";
+import { bundleId, type KeyHistory } from "@attestd/proof";
 import { rowOf, sortedRows, unreadableRow } from "../src/file-rows.ts";
 import { isBundleOf, type Pointer } from "../src/pointer.ts";
+import { receiptRow } from "../src/receipt-verdict.ts";
 import { givenBeside, type KeyList } from "../src/trust-basis.ts";
 import { UNREADABLE } from "../src/words.ts";
 import { basisOf, type Checked, checkFile } from "./check-file.ts";
 import { busy, download } from "./dom.ts";
 import type { GivenFile, GivenFiles } from "./given-files.ts";
 import type { Result, ResultActions } from "./result-view.ts";
-import { fetchBlob, type Site } from "./site.ts";
+import { bundleFileName, fetchBlob, type Site } from "./site.ts";
 import type { Row, Table } from "./table-view.ts";
 import { LOOKING, type State, showProgress, verifyView } from "./verify-views.ts";
 
@@ -111,6 +112,7 @@ export function createVerifyPage(site: Site) {
   }
 
   function stateOf(checked: Exclude<Checked, { kind: "keys" }>, pointer: Pointer | undefined, table?: Table): State {
+    if (checked.kind === "receipt") return { name: "receipt", receipt: checked.receipt, blob: checked.blob, table };
     if (checked.kind === "unreadable") return { name: "unreadable", why: checked.why, table };
     const { judged, bytes } = checked;
     if (pointer !== undefined && !(judged.bundle && isBundleOf(pointer, judged.bundle)))
@@ -122,6 +124,7 @@ export function createVerifyPage(site: Site) {
   /** Judges what is shown again, by the key list that was given. */
   async function afterKeys(mine: number): Promise<Taken> {
     if (state.name === "judged") return takeOne({ blob: new Blob([state.result.bytes.slice()]) });
+    if (state.name === "receipt") return takeOne(state);
     if (state.name === "table") return takeMany(state.table.rows, state.table.leftOut);
     if (mine === turn) enter({ name: "empty" });
     return "keys";
@@ -173,6 +176,7 @@ export function createVerifyPage(site: Site) {
       if (checked === undefined || cancels !== cancelsBefore) return;
       if (checked.kind === "keys") useKeys(checked.history, blob);
       else if (checked.kind === "judged") rows.push({ ...rowOf(name, checked.judged), blob });
+      else if (checked.kind === "receipt") rows.push({ ...receiptRow(name, checked.receipt), blob });
       else rows.push({ ...unreadableRow(name, checked.why), blob });
     }
   }
@@ -210,7 +214,9 @@ export function createVerifyPage(site: Site) {
 
   function resultActions(result: Result): ResultActions {
     const { judged, bytes } = result;
-    const name = judged.bundle ? fileName(judged.bundle) : "bundle";
+    const { bundle } = judged;
+    const file = bundle ? bundleFileName(bundleId(bundle), bundle.attest.round) : "bundle.json";
+    const name = file.replace(/\.json$/, "");
     return {
       take: (given) => void take(given),
       askLedger: (pressed) => void askLedger(result, pressed),
@@ -241,8 +247,4 @@ export function createVerifyPage(site: Site) {
     site.announce("");
     enter({ name: "judged", result: asked, table });
   }
-}
-
-function fileName(bundle: Bundle): string {
-  return `attestation-${bundleId(bundle).slice(0, 8)}-${bundle.attest.round}`;
 }

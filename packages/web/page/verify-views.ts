@@ -1,9 +1,11 @@
 import type { Pointer } from "../src/pointer.ts";
+import { printable } from "../src/printable.ts";
+import { type JudgedReceipt, receiptFacts, receiptVerdict } from "../src/receipt-verdict.ts";
 import { STATES } from "../src/words.ts";
 import { aboutView } from "./about.ts";
 import { actions, button, type Child, h } from "./dom.ts";
 import type { GivenFiles } from "./given-files.ts";
-import { chooseButton, folderButton, heading } from "./parts.ts";
+import { chooseButton, factList, folderButton, heading } from "./parts.ts";
 import { type Result, type ResultActions, resultView } from "./result-view.ts";
 import type { Site } from "./site.ts";
 import { type Table, type TableActions, tableView } from "./table-view.ts";
@@ -16,6 +18,8 @@ export type State =
   /** `table`: of which it was opened. */
   | { name: "unreadable"; why: string; table?: Table | undefined }
   | { name: "judged"; result: Result; table?: Table | undefined }
+  /** `blob`: its file. */
+  | { name: "receipt"; receipt: JudgedReceipt; blob: Blob; table?: Table | undefined }
   | { name: "table"; table: Table };
 type Shown<Name> = Extract<State, { name: Name }>;
 
@@ -42,6 +46,8 @@ export function verifyView(state: State, site: Site, can: Actions): Child[] {
       return unreadableView(state, can);
     case "judged":
       return [back(state.table, can), ...resultView(state.result, can.ofResult(state.result))];
+    case "receipt":
+      return [back(state.table, can), ...receiptView(state.receipt, can)];
     case "table":
       return tableView(state.table, site.keys.current, can);
   }
@@ -90,6 +96,26 @@ export function showProgress(done: number, total: number): void {
   if (progress && total > 1) progress.textContent = `${done} of ${total} files`;
 }
 
+function receiptView(receipt: JudgedReceipt, can: Actions): Child[] {
+  const { tone, state, icon, heading: title, sentences } = receiptVerdict(receipt);
+  const isGood = receipt.findings.conclusion === "verified";
+  return [
+    h(
+      "section",
+      { class: "verdict", "data-tone": tone, "data-state": state },
+      heading(title, icon),
+      ...sentences.map((sentence) => h("p", {}, printable(sentence))),
+      !isGood && factList(receiptFacts(receipt)),
+      actions(
+        ...(state === "unknown" ? chooseButton("Choose a key list", can.take) : []),
+        button("Check another", can.startOver),
+      ),
+    ),
+    isGood && h("h2", {}, "What was paid"),
+    isGood && factList(receiptFacts(receipt)),
+  ];
+}
+
 function unreadableView({ why, table }: Shown<"unreadable">, can: Actions): Child[] {
   const { heading: title, tone } = STATES.unreadable;
   const again = button("Check another", can.startOver);
@@ -100,7 +126,11 @@ function unreadableView({ why, table }: Shown<"unreadable">, can: Actions): Chil
       { class: "verdict", "data-tone": tone, "data-state": "unreadable" },
       heading(title),
       h("p", {}, why),
-      h("p", {}, "A bundle is a .json file; a certificate is a .pdf or .svg file that carries its bundle."),
+      h(
+        "p",
+        {},
+        "Bundles, receipts and key lists are .json files; a certificate is a .pdf or .svg file that carries its bundle.",
+      ),
       actions(again),
     ),
   ];

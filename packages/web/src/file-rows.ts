@@ -18,6 +18,7 @@ const ORDER: readonly RowState[] = [
   "failed",
   "altered",
   "revoked",
+  "elsewhere",
   "unreadable",
   "unknown",
   "uncompared",

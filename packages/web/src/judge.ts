@@ -10,6 +10,7 @@ import {
 import { type Subject, subjectOf } from "@attestd/proof/description";
 import { type BundleInFile, readFileContents } from "./bundle-file.ts";
 import type { CertificateJudgement } from "./certificate/making.ts";
+import { judgeReceipt, type ReceiptFindings } from "./receipt-file.ts";
 import { UNREADABLE } from "./words.ts";
 
 export type JudgeOptions = {
@@ -28,6 +29,7 @@ export type Judgement =
       subject: Subject | undefined;
       certificate: CertificateJudgement | undefined;
     }
+  | { kind: "receipt"; findings: ReceiptFindings }
   | { kind: "keys"; history: KeyHistory }
   | { kind: "unreadable"; why: string };
 
@@ -52,6 +54,7 @@ export async function judge(bytes: Uint8Array, { history, historyAge }: JudgeOpt
       case "empty_certificate":
         return { kind: "unreadable", why: UNREADABLE.noBundleInside };
       case "receipt":
+        return { kind: "receipt", findings: judgeReceipt(contents.jws, history) };
       case "other":
         return { kind: "unreadable", why: UNREADABLE.notBundle };
     }

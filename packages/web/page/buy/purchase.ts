@@ -37,8 +37,15 @@ if (!(Symbol.asyncIterator in ReadableStream.prototype)) {
 /** What the service asks for an attestation, on each rail on which it can be paid. At least one. */
 export type Quote = { txid: string; required: PaymentRequired; offers: ReadonlyMap<RailName, PaymentRequirements> };
 
-/** A bundle that was bought here. */
-export type SavedBundle = { id: string; txid: string; round: number; bytes: Uint8Array; savedAt: number };
+/** A bundle that was bought here; `receipt`: the signed receipt of its payment, a compact JWS. */
+export type SavedBundle = {
+  id: string;
+  txid: string;
+  round: number;
+  bytes: Uint8Array;
+  savedAt: number;
+  receipt?: string;
+};
 
 /** Asks the price. @throws AttestError `no_usable_offer`, `price_too_high`, `refused`, `unreachable` */
 export async function askPrice(txid: string): Promise<Quote> {
@@ -121,9 +128,16 @@ export async function finish(
       maxWaitMs: DAY_MS,
       onProgress,
       ...(trust && { trust }),
-      save: async ({ bundle, bundleBytes }) => {
+      save: async ({ bundle, bundleBytes, signedReceipt }) => {
         const id = bundleId(bundle);
-        saved = { id, txid: txidOf(payment), round: bundle.attest.round, bytes: bundleBytes, savedAt: Date.now() };
+        saved = {
+          id,
+          txid: txidOf(payment),
+          round: bundle.attest.round,
+          bytes: bundleBytes,
+          savedAt: Date.now(),
+          ...(signedReceipt && { receipt: signedReceipt.jws }),
+        };
         await storage.update("bundles", id, () => saved);
       },
     });

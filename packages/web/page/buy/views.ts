@@ -4,9 +4,11 @@ import { tokenDomain } from "../../src/authorization.ts";
 import { formatMicro } from "../../src/display.ts";
 import { printable } from "../../src/printable.ts";
 import { BUY, purchaseSteps, type Step, type StepName } from "../../src/purchase-words.ts";
-import { actions, button, type Child, h } from "../dom.ts";
+import { receiptFile, receiptFileName } from "../../src/receipt-file.ts";
+import { actions, button, type Child, download, h } from "../dom.ts";
 import { icon } from "../icons.ts";
 import { heading, idValue, type Row, rowList } from "../parts.ts";
+import { bundleFileName } from "../site.ts";
 import type { PayingWallet } from "./paying-wallet.ts";
 import type { Quote, SavedBundle } from "./purchase.ts";
 
@@ -274,10 +276,18 @@ function doneView({ saved, verified, transaction }: Shown<"done">, can: Actions)
       stepList(purchaseSteps(undefined, { round: saved.round, verified, transaction })),
       actions(
         button("Show the attestation", () => can.open(saved.bytes), { class: "primary" }),
+        saveReceipt(saved),
         button("Buy another", can.startOver),
       ),
     ),
   ];
+}
+
+/** Saves the receipt of what was bought, to stand beside its bundle; nothing where the service signed none. */
+function saveReceipt({ receipt, id, round }: SavedBundle): Child {
+  if (receipt === undefined) return undefined;
+  const name = receiptFileName(bundleFileName(id, round));
+  return button("Save the receipt", () => download(name, "application/json", receiptFile(receipt)));
 }
 
 /** A purchase that stopped. If its payment is stored, the only way on is to send it again. */
