@@ -1,4 +1,5 @@
 import { text } from "node:stream/consumers";
+import { decodePaymentResponseHeader } from "@x402/core/http";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { createPublicClient, type Hex, http } from "viem";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -168,6 +169,9 @@ describe.skipIf(!browser)("buying on the page", () => {
     looked.resolve();
     await page.getByRole("heading", { name: "Bought and saved" }).waitFor();
     expect({ signed: wallet.signatures, sent: payments.size }).toEqual({ signed: 1, sent: 1 });
+    const [savingReceipt] = await Promise.all([page.waitForEvent("download"), press(page, "Save the receipt")]);
+    expect(savingReceipt.suggestedFilename()).toMatch(/^attestation-[\w-]{8}-\d+\.receipt\.json$/);
+    const receipt = JSON.parse(await text(await savingReceipt.createReadStream()));
     expect(await received()).toBe(before + 1000n);
 
     // Stored before each sending; removed once the bundle is stored.
@@ -177,6 +181,8 @@ describe.skipIf(!browser)("buying on the page", () => {
     const replayed = await post(url("attest"), { txid: txid() }, { "payment-signature": payment });
     const [{ bytes } = { bytes: "nothing" }] = await stored<{ bytes: string }>(page, "bundles");
     expect(Buffer.from(bytes, "base64").toString("utf8")).toBe(replayed.text);
+    const settlement = decodePaymentResponseHeader(replayed.headers.get("payment-response") as string);
+    expect(settlement.extensions).toMatchObject({ "offer-receipt": { info: { receipt } } });
     await press(page, "Show the attestation");
     const [saving] = await Promise.all([page.waitForEvent("download"), press(page, "Save bundle")]);
     expect(await text(await saving.createReadStream())).toBe(replayed.text);
