@@ -188,10 +188,11 @@ describe.skipIf(!browser)("the page", () => {
       await page.emulateMedia({ colorScheme });
       await page.setViewportSize({ width, height });
     };
-    // A picture must not show the address of the machine that made it.
+    // A picture must not show the address of the machine that made it, nor that this is a sandbox with a ledger's key list.
     const hideAddress = (page: Page) =>
-      page.evaluate(`for (const hint of document.querySelectorAll("#ledger-hint, .verdict p"))
-        hint.textContent = hint.textContent.replaceAll(location.host, "attestd.example")`);
+      page.evaluate(`document.getElementById("sandbox").hidden = true;
+        for (const hint of document.querySelectorAll("#ledger-hint, .verdict p"))
+          hint.textContent = hint.textContent.replaceAll(location.host, "attestd.example")`);
     for (const [name, given, width, scheme] of [
       ["verified", bundle, 800, "light"],
       ["verified-dark", bundle, 800, "dark"],
