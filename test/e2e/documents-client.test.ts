@@ -6,7 +6,7 @@ import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
-import { algorandClient, type Deployment, pay, sign, startDeployment } from "./deployment.ts";
+import { algorandClient, type Deployment, pay, post, sign, startDeployment } from "./deployment.ts";
 
 /* Generates a client from the OpenAPI document, compiles it, and calls every free operation. */
 
@@ -39,7 +39,7 @@ import type { components, paths } from "./schema.ts";
 
 type Schemas = components["schemas"];
 const [, , baseUrl, file] = process.argv as [string, string, string, string];
-const bundles: { proof: Schemas["ProofBundle"]; block: Schemas["BlockBundle"]; inclusion: Schemas["InclusionBundle"]; id: string } =
+const bundles: { proof: Schemas["ProofBundle"]; block: Schemas["BlockBundle"]; inclusion: Schemas["InclusionBundle"]; id: string; network: string; address: string } =
   JSON.parse(readFileSync(file, "utf8"));
 const client = createClient<paths>({ baseUrl });
 const answers = [
@@ -68,6 +68,11 @@ const answers = [
   await client.GET("/.well-known/security.txt", { parseAs: "text" }),
   await client.GET("/llms.txt", { parseAs: "text" }),
   await client.GET("/logo.svg", { parseAs: "text" }),
+  await client.GET("/status"),
+  await client.GET("/networks/{network}", { params: { path: { network: bundles.network } } }),
+  await client.GET("/networks/{network}/balances/{address}", {
+    params: { path: { network: bundles.network, address: bundles.address } },
+  }),
 ];
 
 // The types have the members of replies, of problems, and of PaymentRequired.
@@ -114,6 +119,9 @@ test("a generated client compiles and calls every free operation", { timeout: 24
     buy("/prove-tx-inclusion", { chain, txId: txid, height }),
   ]);
   const { bundleId } = await import("@attestd/proof");
+  const { accepts } = (await post(`${deployment.url}/attest`, { txid })).json as { accepts: { network: string }[] };
+  const network = accepts[0]?.network ?? "";
+  const address = deployment.sandbox.payTo.algorand;
 
   await using folder = await temporaryFolder();
   const at = (name: string) => join(folder.path, name);
@@ -121,7 +129,10 @@ test("a generated client compiles and calls every free operation", { timeout: 24
   await mkdir(at("client"));
   await symlink(join(ROOT, "node_modules"), at("node_modules"));
   await writeFile(at("openapi.json"), document);
-  await writeFile(at("bundles.json"), JSON.stringify({ proof, block, inclusion, id: bundleId(proof) }));
+  await writeFile(
+    at("bundles.json"),
+    JSON.stringify({ proof, block, inclusion, id: bundleId(proof), network, address }),
+  );
   await writeFile(at("client/package.json"), '{"type":"module"}');
   await writeFile(at("client/tsconfig.json"), JSON.stringify(TSCONFIG));
   await writeFile(at("client/program.ts"), PROGRAM);
@@ -138,6 +149,7 @@ test("a generated client compiles and calls every free operation", { timeout: 24
   type Item = Record<string, { "x-x402"?: unknown }>;
   const free = Object.entries<Item>(JSON.parse(document).paths)
     .filter(([, item]) => Object.values(item).every((operation) => operation["x-x402"] === undefined))
-    .map(([path]) => path.replace("{id}", bundleId(proof)).replace("{code}", "body_invalid"));
+    .map(([path]) => path.replace("{id}", bundleId(proof)).replace("{code}", "body_invalid"))
+    .map((path) => path.replace("{network}", encodeURIComponent(network)).replace("{address}", address));
   expect(told.answers.map(([path]) => path).sort()).toEqual(free.sort());
 });

@@ -178,7 +178,9 @@ describe("keys over time", { timeout: 120_000 }, () => {
     expect(await verdicts()).toEqual(["verified retired", "verified current"]);
     expect(await verdicts({ chain: true })).toEqual(["verified retired", "verified current"]);
     const { stdout } = await attestd(["verify", "1.json", "--keys", "keys.json"], { cwd: folder.path });
-    expect(stdout).toMatch(/Verified, with a warning.*\n.*\n {2}signed by 127\.0\.0\.1:\d+, key \S+ \(retired\)\n/);
+    expect(stdout).toMatch(
+      /Verified, with a warning.*\n.*\n {2}stated as recorded.*\n {2}signed by 127\.0\.0\.1:\d+, key \S+ \(retired\)\n/,
+    );
   });
 
   test("the audit counts no key note as an attestation", async () => {

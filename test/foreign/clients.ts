@@ -89,5 +89,32 @@ export const BUYERS: readonly Buyer[] = [
   },
 ];
 
+/** A program of docs/examples. */
+export type Example = Pick<Buyer, "package" | "over" | "rail" | "installation" | "program"> & {
+  registry: string;
+  requirements: readonly string[];
+};
+
+export const EXAMPLES: readonly Example[] = [
+  {
+    package: "docs/examples/buy.py",
+    registry: "PyPI",
+    over: "HTTP",
+    rail: "base",
+    installation: "x402",
+    requirements: X402,
+    program: "buy.py",
+  },
+  {
+    package: "docs/examples/buy.go",
+    registry: "Go",
+    over: "HTTP",
+    rail: "base",
+    installation: "go-buyer",
+    requirements: ["github.com/ethereum/go-ethereum@v1.17.10"],
+    program: "buy.go",
+  },
+];
+
 /** The tester of the OpenAPI contract. */
 export const SCHEMATHESIS = { installation: "schemathesis", requirements: ["schemathesis==4.32.5"] } as const;

@@ -1,13 +1,13 @@
 // Buys with clients that are not ours, and tests the served contract with schemathesis: `npm run test:foreign`.
-// It needs Python 3.11 or newer and Rust; what is installed stays in test/foreign/.cache.
+// It needs Python 3.11 or newer, Rust and Go; what is installed stays in test/foreign/.cache.
 import { execFileSync, spawn } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { basename, join } from "node:path";
 import { text } from "node:stream/consumers";
 import { parseArgs } from "node:util";
 import { attestdProcess, type Running, start } from "../helpers/command.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
-import { BUYERS, type Buyer, FOLDER, SCHEMATHESIS } from "./clients.ts";
+import { BUYERS, type Buyer, EXAMPLES, type Example, FOLDER, SCHEMATHESIS } from "./clients.ts";
 
 const { values: options } = parseArgs({ options: { examples: { type: "string", default: "100" } } });
 const CACHE = join(FOLDER, ".cache");
@@ -15,21 +15,32 @@ const DOCUMENT = join(FOLDER, "../../docs/foreign-buyers.md");
 
 mkdirSync(CACHE, { recursive: true });
 await using folder = await temporaryFolder();
-const sandbox = start(["sandbox", "--port", "0", "--dir", folder.path], { cwd: folder.path });
+const sandbox = start(["sandbox", "--port", "0"], { cwd: folder.path });
 try {
-  const sandboxFile = join(folder.path, "sandbox.json");
-  const keysFile = join(folder.path, "keys.json");
+  const sandboxFile = join(folder.path, ".attestd", "sandbox.json");
+  const keysFile = join(folder.path, ".attestd", "keys.json");
   await listening(sandbox);
   const { serviceUrl, sampleTransactions } = JSON.parse(readFileSync(sandboxFile, "utf8"));
 
   const lines: string[] = [];
   for (const buyer of BUYERS) {
     const result = await buy(buyer, sandboxFile, sampleTransactions[buyer.rail === "algorand" ? "algorand" : "base"]);
-    const { code, stdout } = await verified(result.bundle, keysFile, serviceUrl);
-    const isPaid = result.receipt?.success === true;
-    const outcome = code === 0 && isPaid ? "delivered and verified" : `FAILED: ${result.error ?? stdout}`;
+    await judge(buyer, result, result.receipt?.success === true);
+  }
+  for (const example of EXAMPLES) {
+    const result = await buyByExample(example);
+    await judge(example, result, result.bundle !== undefined);
+  }
+
+  async function judge(
+    { package: name, registry, over, rail }: Pick<Buyer, "package" | "over" | "rail"> & { registry: string },
+    { bundle, error }: Purchase,
+    isPaid: boolean,
+  ): Promise<void> {
+    const { code, stdout } = await verified(bundle, keysFile, serviceUrl);
+    const outcome = code === 0 && isPaid ? "delivered and verified" : `FAILED: ${error ?? stdout}`;
     if (code !== 0 || !isPaid) process.exitCode = 1;
-    lines.push(`| ${buyer.package} | ${buyer.registry} | ${buyer.over} | ${buyer.rail} | ${outcome} |`);
+    lines.push(`| ${name} | ${registry} | ${over} | ${rail} | ${outcome} |`);
     console.log(lines.at(-1));
   }
 
@@ -68,6 +79,27 @@ async function buy(buyer: Buyer, sandboxFile: string, txid: string): Promise<Pur
       ])
     : await run(build(program), args);
   return code === 0 ? JSON.parse(stdout) : { error: stderr.trim().split("\n").at(-1) ?? "" };
+}
+
+/** Runs a program of docs/examples, which prints the bundle, as its first lines say. */
+async function buyByExample({ program, installation, requirements }: Example): Promise<Purchase> {
+  const source = join(FOLDER, "../../docs/examples", program);
+  const { code, stdout, stderr } = program.endsWith(".go")
+    ? await run(buildGo(source, installation, requirements), [])
+    : await run(install(installation, requirements, "python"), ["-W", "ignore", source]);
+  return code === 0 ? { bundle: JSON.parse(stdout) } : { error: stderr.trim().split("\n").at(-1) ?? "" };
+}
+
+/** @returns the path of the program */
+function buildGo(source: string, name: string, requirements: readonly string[]): string {
+  const cwd = join(CACHE, name);
+  mkdirSync(cwd, { recursive: true });
+  copyFileSync(source, join(cwd, basename(source)));
+  const go = (...args: string[]) => execFileSync("go", args, { cwd, stdio: ["ignore", "ignore", "inherit"] });
+  if (!existsSync(join(cwd, "go.mod"))) go("mod", "init", name);
+  go("get", ...requirements);
+  go("build", "-o", name, ".");
+  return join(cwd, name);
 }
 
 /** Checks the bundle with the sandbox's keys, and asks its chains. */
@@ -136,7 +168,8 @@ ${lines.join("\n")}
 
 - x402-avm for Python names a network by its whole genesis hash, and buys with the policy in
   test/foreign/python/buy_x402_avm.py.
-- No Go client: the modules that the x402 projects publish are not on the module proxy that this was run with.
+- No x402 client for Go: the modules that the x402 projects publish are not on the module proxy that this was run with. The
+  example signs with go-ethereum.
 
 [schemathesis](https://schemathesis.readthedocs.io) 4.32.5, all checks, over \`/openapi.json\` of the same service
 (test/foreign/schemathesis.toml counts 402 and, for a false bundle, 400 as answers to a valid request):

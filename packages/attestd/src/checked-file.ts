@@ -105,7 +105,7 @@ function isForeign(whole: Uint8Array): boolean {
 const OTHERS = {
   empty_certificate: "This certificate carries no bundle. Ask for the bundle's file.",
   keys: "A key history, not a bundle: name it with --keys, and a bundle as the file.",
-  other: "Not an attestd bundle. `attestd inspect` tells what else it may be.",
+  other: "Not an attestd bundle. `attestd inspect` shows what else it may be.",
 };
 
 async function checkBundle(

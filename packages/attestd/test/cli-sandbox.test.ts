@@ -125,7 +125,7 @@ describe("attestd sandbox", () => {
     const online = await run("verify", file, "--chain");
     expect(online).toMatchObject({
       code: 0,
-      stdout: expect.stringContaining(", recorded on the sandbox's ledger in round "),
+      stdout: expect.stringMatching(/\n {2}recorded on the sandbox's ledger in round \d+, \S+ \S+ UTC\n/),
     });
   });
 

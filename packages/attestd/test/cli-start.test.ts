@@ -115,7 +115,7 @@ test("verify loads the proof package and no code for chains", async () => {
   expect(loaded.some((url) => url.includes("/packages/proof/"))).toBe(true);
   const foreign = loaded.filter(
     (url) =>
-      !/\/packages\/(attestd|proof|client\/src\/(body|chain-check|errors)\.ts|web\/src\/(bundle-file|printable|trust-basis|verdict|words|pdf\/\w+)\.ts)|\/node_modules\/(@noble|commander)\//.test(
+      !/\/packages\/(attestd|proof|client\/src\/(body|chain-check|errors)\.ts|web\/src\/(bundle-file|receipt-file|printable|trust-basis|verdict|words|pdf\/\w+)\.ts)|\/node_modules\/(@noble|commander)\//.test(
         url,
       ),
   );
@@ -172,7 +172,9 @@ test.skipIf(!TERMINAL)("colours a terminal, and not a pipe", async () => {
       encoding: "utf8",
       env: { PATH: process.env.PATH, TERM: "xterm", LANG: "C.UTF-8", ...env },
     }).stdout;
-  expect(seen(check)).toBe("\u001b[31m✕\u001b[39m Can't read  b.json\r\n  Not an attestd bundle.\r\n");
+  expect(seen(check)).toBe(
+    "\u001b[31m✕\u001b[39m Can't read  b.json\r\n  Not an attestd bundle. `attestd inspect` shows what else it may be.\r\n",
+  );
   expect(seen(check, { NO_COLOR: "1" })).toMatch(/^✕ /);
   expect(seen(`${check} | cat`)).toMatch(/^✕ /);
 });
