@@ -75,6 +75,9 @@ export type Description = {
   fields: Field[];
 };
 
+/** Of a call whose effects depend on code. */
+export const CALL_ONLY = "Its bytes show the call, not what happened inside it.";
+
 /** A transaction whose meaning is not known here: its fields alone. */
 export function unknownTransaction(title: string, fields: Field[] = []): Description {
   return { kind: "unknown", title, parties: [], undone: "it had no effect", remarks: [], fields };
