@@ -12,7 +12,7 @@ import { drop, freshPage, type GivenFile, openPage } from "./browser.ts";
 export const attestor = testAttestor();
 export const successor = testAttestor("next");
 export const stranger = testAttestor("stranger");
-export const ROUND = 46_581_204;
+export const ROUND = 61_735_484;
 export const bundle = testBundle({ chain: "base", txnBytes: usdcTransfer(), round: ROUND, level: "safe" });
 const fingerprint = bundle.source.hashSha256;
 export const tampered: ProofBundle = {

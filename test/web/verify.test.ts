@@ -88,7 +88,7 @@ describe.skipIf(!browser)("the page checks", () => {
     expect(visible).not.toContain("is recorded");
     // The block's own time, which the note states; the time of the record is not known.
     expect(visible.match(/.*\d\d:\d\d.*/g)).toEqual(["28 May 2026 at 20:26:40 UTC, by its block's clock"]);
-    expect(visible).toMatch(/USDC transfer on Base, 25\.00 USDC.*about January 2025, estimated from the round/s);
+    expect(visible).toMatch(/USDC transfer on Base, 25\.00 USDC.*about May 2026, estimated from the round/s);
     expect(await page.locator(".checks [data-result=pass]").count()).toBe(6);
     expect(await page.locator(".checks [data-result=not_checked]").count()).toBe(2);
     expect(await links(page)).toEqual([
