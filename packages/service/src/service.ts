@@ -24,7 +24,7 @@ import type { Api } from "./endpoints/transport.ts";
 import { hasCode, ignoring } from "./errors.ts";
 import { openJournal, requireOwner } from "./journal/open.ts";
 import { openGauges } from "./monitoring/gauges.ts";
-import { observedJournal, observedPerform, observedVerifier, observeTransition } from "./monitoring/observed.ts";
+import { observedJournal, observedPerform, observedVerifier, transitionObserver } from "./monitoring/observed.ts";
 import { openNetworks } from "./networks/networks.ts";
 import { enableRails } from "./payment/enabled-rail.ts";
 import { SETTLE_MS } from "./payment/facilitator.ts";
@@ -152,7 +152,7 @@ export async function openService(config: Config, origin: string, log: Logger, s
     if (effect.do === "settle" || effect.do === "sign") await keys.confirm();
     return effects(call, effect, ...rest);
   });
-  const runner = createRunner({ journal, perform, clock: systemClock, log, onTransition: observeTransition });
+  const runner = createRunner({ journal, perform, clock: systemClock, log, onTransition: transitionObserver(log) });
   opened.defer(() => runner.stop());
   // A change of the keys ends with a release of leases, which notifies at once; without it, `keepFresh` reads the keys.
   opened.defer(

@@ -1,5 +1,6 @@
 import type { BundleType } from "@attestd/proof";
-import type { Call } from "../calls/call.ts";
+import type { Logger } from "pino";
+import { type Call, liveAttempt } from "../calls/call.ts";
 import type { Journal } from "../calls/journal.ts";
 import { isFinal } from "../calls/machine.ts";
 import type { Perform } from "../calls/perform.ts";
@@ -19,14 +20,29 @@ export function observedJournal<J extends Pick<Journal, "insert" | "update">>(jo
   };
 }
 
-/** Counts a transition that was committed. */
-export function observeTransition(before: Call, after: Call): void {
-  const { rail, state, createdAt } = after;
-  count("transitions", { rail, state });
-  if (state === before.state || !(isFinal(state) || state === "owed")) return;
-  const subject = after.subject.kind;
-  count("calls", { rail, subject, outcome: state });
-  if (state === "done") observe("callSeconds", { rail, subject }, (Date.now() - createdAt) / 1000);
+/** Counts each transition that was committed, and logs one line for each call that comes to its end. */
+export function transitionObserver(log: Pick<Logger, "info">): (before: Call, after: Call) => void {
+  return (before, after) => {
+    const { rail, state, createdAt } = after;
+    count("transitions", { rail, state });
+    if (state === before.state || !(isFinal(state) || state === "owed")) return;
+    const subject = after.subject.kind;
+    count("calls", { rail, subject, outcome: state });
+    if (state === "done") observe("callSeconds", { rail, subject }, (Date.now() - createdAt) / 1000);
+    if (isFinal(state)) log.info(summaryOf(after), "paid call ended");
+  };
+}
+
+/** What an operator asks about a call. No part of it lets anyone pay or fetch a bundle but its id. */
+function summaryOf(call: Call) {
+  const { key, state, reason, rail, payer, requirement, facilitator, settlements, proof, subject, createdAt } = call;
+  return {
+    ...{ key, state, reason, subject, rail, payer, amount: requirement.amount, facilitator, settlements },
+    payment: proof?.transaction,
+    attestation: liveAttempt(call)?.txid,
+    attempts: call.attempts.length,
+    ...{ round: call.round, bundle: call.bundle?.id, ms: Date.now() - createdAt },
+  };
 }
 
 export function observedPerform(perform: Perform): Perform {
