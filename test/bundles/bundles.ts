@@ -11,6 +11,7 @@ import {
   type KeyHistory,
   type Level,
   nobleCrypto,
+  type PaymentReceipt,
   type ProofBundle,
 } from "@attestd/proof";
 import { encodeAddress, txid } from "@attestd/proof/algorand";
@@ -22,7 +23,7 @@ import {
   signingBytes,
   type UnsignedBundle,
 } from "@attestd/proof/attestor";
-import { toBase64, toHex, utf8 } from "@attestd/proof/encoding";
+import { toBase64, toBase64Url, toHex, utf8 } from "@attestd/proof/encoding";
 import { sha256 } from "@noble/hashes/sha2.js";
 import { ml_dsa65 } from "@noble/post-quantum/ml-dsa.js";
 import { type TestBlock, testAlgorandBlock, testPayment } from "./blocks.ts";
@@ -162,6 +163,27 @@ function attest<B extends Bundle>(
 export function signBundle<B extends object>(attestor: TestAttestor, bundle: B): B & Pick<Bundle, "signature"> {
   const sigBase64 = toBase64(attestor.sign(signingBytes(bundle as unknown as UnsignedBundle)));
   return { ...bundle, signature: { alg: "ML-DSA-65", sigBase64 } };
+}
+
+/** What a receipt of a payment states. */
+export const TEST_RECEIPT: PaymentReceipt = {
+  type: "x402-receipt",
+  version: 1,
+  network: "eip155:8453",
+  resourceUrl: "https://attestd.example/attest",
+  payer: "0x857b06519E91e3A54538791bDbb0E22373e36b66",
+  transaction: `0x${"12".repeat(32)}`,
+  issuedAt: 1_795_256_945,
+};
+
+/** The compact JWS (RFC 7515) of what a receipt states, whether or not it has the right form. */
+export function testReceipt(
+  attestor: TestAttestor,
+  stated: object = TEST_RECEIPT,
+  header: object = { alg: "ML-DSA-65", kid: attestor.kid },
+): string {
+  const input = [header, stated].map((part) => toBase64Url(utf8(JSON.stringify(part)))).join(".");
+  return `${input}.${toBase64Url(attestor.sign(utf8(input)))}`;
 }
 
 /** The attestor with another key. */

@@ -1,8 +1,8 @@
-import { createHash } from "node:crypto";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { type ProofBundle, parseNote } from "@attestd/proof";
 import { encodeNote } from "@attestd/proof/attestor";
+import { toHex } from "@attestd/proof/encoding";
 import {
   createPublicClient,
   createWalletClient,
@@ -31,7 +31,6 @@ import { type TransportName, transportsOf } from "./transports.ts";
 const USDC = "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913";
 /** The service's key, with which a test signs bundles that an honest attestor would not sign. */
 const attestor = testAttestor("e2e");
-const SEED = createHash("sha256").update("pq e2e").digest("hex");
 
 type Json = Record<string, unknown>;
 /** What a node says in place of the truth, by method. */
@@ -43,7 +42,10 @@ let failed: TransactionReceipt;
 let time: number;
 beforeAll(async () => {
   node = await startLiar();
-  deployment = await startDeployment({ networks: ["base"] }, { ATTESTOR_PQ_SEED: SEED, BASE_CONFIRMATION: "included" });
+  deployment = await startDeployment(
+    { networks: ["base"] },
+    { ATTESTOR_PQ_SEED: toHex(attestor.pqSeed), BASE_CONFIRMATION: "included" },
+  );
   node.target = deployment.sandbox.baseRpcUrl ?? "";
   await deployment.restart({ BASE_RPC_URL: node.url });
   const chain = createPublicClient({ chain: base, transport: http(node.target) });
@@ -161,13 +163,13 @@ describe("a transaction that failed on Base", () => {
     ["another time", ["b", "u"], () => ofBlock((header) => ({ ...header, timestamp: hex(time + 1) }))],
     ["another block", ["b"], () => ofBlock((header) => ({ ...header, extraData: "0x00" }))],
     ["another height", ["b", "n"], () => ofBlock((header) => ({ ...header, number: hex(failed.blockNumber + 1n) }))],
-  ])("is refused online by a node that tells of %s", async (_, members, lies) => {
+  ])("is refused online by a node that states %s", async (_, members, lies) => {
     // What is final is kept: only what is not is asked for each time.
     isRestarted ??= deployment.restart();
     await isRestarted;
-    const { eth_getBlockByNumber: told = (answer: Json) => answer, ...others } = lies();
+    const { eth_getBlockByNumber: stated = (answer: Json) => answer, ...others } = lies();
     const isHead = (tag: unknown) => tag === "finalized" || tag === "safe";
-    const eth_getBlockByNumber: Lies[string] = (answer, [tag]) => (isHead(tag) ? null : told(answer, [tag]));
+    const eth_getBlockByNumber: Lies[string] = (answer, [tag]) => (isHead(tag) ? null : stated(answer, [tag]));
     node.lies = { ...others, eth_getBlockByNumber };
     const { status, json } = await post(`${deployment.url}/verify?chain=1`, bundle);
     node.lies = {};
@@ -189,31 +191,11 @@ describe("a transaction that failed on Base", () => {
 });
 
 const hex = (value: number | bigint) => `0x${value.toString(16)}`;
-const FIELDS = [
-  ...["parentHash", "sha3Uncles", "miner", "stateRoot", "transactionsRoot", "receiptsRoot", "logsBloom", "difficulty"],
-  ...[
-    "number",
-    "gasLimit",
-    "gasUsed",
-    "timestamp",
-    "extraData",
-    "mixHash",
-    "nonce",
-    "baseFeePerGas",
-    "withdrawalsRoot",
-  ],
-  ...["blobGasUsed", "excessBlobGas", "parentBeaconBlockRoot", "requestsHash"],
-];
-const QUANTITIES = [
-  "difficulty",
-  "number",
-  "gasLimit",
-  "gasUsed",
-  "timestamp",
-  "baseFeePerGas",
-  "blobGasUsed",
-  "excessBlobGas",
-];
+const FIELDS = (
+  "parentHash sha3Uncles miner stateRoot transactionsRoot receiptsRoot logsBloom difficulty number gasLimit gasUsed " +
+  "timestamp extraData mixHash nonce baseFeePerGas withdrawalsRoot blobGasUsed excessBlobGas parentBeaconBlockRoot requestsHash"
+).split(" ");
+const QUANTITIES = "difficulty number gasLimit gasUsed timestamp baseFeePerGas blobGasUsed excessBlobGas".split(" ");
 
 /** A header's hash, by viem. */
 function hashOf(header: Json): Hex {
@@ -226,14 +208,14 @@ function hashOf(header: Json): Hex {
   return keccak256(toRlp(fields));
 }
 
-/** A node that tells consistently of another block for the transaction that failed. */
+/** The lies of a node that puts the transaction that failed in another block, each consistent with the others. */
 function ofBlock(change: (header: Json) => Json): Lies {
-  let told: Json | undefined;
+  let lie: Json | undefined;
   const block = async (): Promise<Json> => {
-    if (told) return told;
+    if (lie) return lie;
     const header = change((await node.ask("eth_getBlockByNumber", [hex(failed.blockNumber), false])) as Json);
-    told = { ...header, hash: hashOf(header) };
-    return told;
+    lie = { ...header, hash: hashOf(header) };
+    return lie;
   };
   return {
     eth_getTransactionReceipt: async (receipt) => {
@@ -241,8 +223,8 @@ function ofBlock(change: (header: Json) => Json): Lies {
       return { ...receipt, blockHash: hash, blockNumber: number };
     },
     eth_getBlockByNumber: async (answer, [tag]) => {
-      const lie = await block();
-      return tag === lie.number ? lie : answer;
+      const other = await block();
+      return tag === other.number ? other : answer;
     },
   };
 }

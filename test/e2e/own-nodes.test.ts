@@ -1,9 +1,9 @@
-import { createHash } from "node:crypto";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type Bundle, parseNote, type TransactionNote } from "@attestd/proof";
 import { decodeMsgpackMap, encodeMsgpack, getMap } from "@attestd/proof/algorand";
 import { encodeNote } from "@attestd/proof/attestor";
+import { toHex } from "@attestd/proof/encoding";
 import algosdk from "algosdk";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { signBundle, testAttestor, testHistory } from "../bundles/bundles.ts";
@@ -14,7 +14,6 @@ import { algorandClient, type Deployment, pay, sign, startDeployment } from "./d
 
 /** The service's key, with which a test signs bundles that an honest attestor would not sign. */
 const attestor = testAttestor("own nodes");
-const SEED = createHash("sha256").update("pq own nodes").digest("hex");
 
 type Proxy = Awaited<ReturnType<typeof startReverseProxy>>;
 let deployment: Deployment;
@@ -25,7 +24,7 @@ let nodes: { algod: string[]; indexer: string[]; base: string[] };
 const bundles: Record<string, Bundle> = {};
 
 beforeAll(async () => {
-  deployment = await startDeployment({ networks: ["base"] }, { ATTESTOR_PQ_SEED: SEED });
+  deployment = await startDeployment({ networks: ["base"] }, { ATTESTOR_PQ_SEED: toHex(attestor.pqSeed) });
   folder = await temporaryFolder();
   const { sandbox, url } = deployment;
   const { algorand, algorandHeight, base, baseHeight } = sandbox.sampleTransactions;

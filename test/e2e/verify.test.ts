@@ -1,19 +1,18 @@
-import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { bundleId, type ProofBundle, parseNote } from "@attestd/proof";
 import { encodeNote } from "@attestd/proof/attestor";
+import { toHex } from "@attestd/proof/encoding";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { signBundle, testAttestor, testBundle } from "../bundles/bundles.ts";
 import { algorandClient, type Deployment, pay, post, sign, startDeployment } from "./deployment.ts";
 
 /** The service's key, with which a test signs bundles that an honest attestor would not sign. */
 const attestor = testAttestor("e2e");
-const SEED = createHash("sha256").update("pq e2e").digest("hex");
 
 let deployment: Deployment;
 let bundle: ProofBundle;
 beforeAll(async () => {
-  deployment = await startDeployment({ networks: [] }, { ATTESTOR_PQ_SEED: SEED });
+  deployment = await startDeployment({ networks: [] }, { ATTESTOR_PQ_SEED: toHex(attestor.pqSeed) });
   bundle = await buy(deployment.sandbox.sampleTransactions.algorand);
 });
 afterAll(() => deployment.close());

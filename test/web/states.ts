@@ -1,5 +1,4 @@
-import { type PaymentReceipt, verify } from "@attestd/proof";
-import { receiptSigningInput } from "@attestd/proof/attestor";
+import { verify } from "@attestd/proof";
 import { subjectOf } from "@attestd/proof/description";
 import { fromUtf8, utf8 } from "@attestd/proof/encoding";
 import { makeCertificate, makingOf, pointerUrl } from "@attestd/web";
@@ -7,12 +6,12 @@ import type { BrowserContext, Page, Route } from "playwright-core";
 import type { Hex } from "viem";
 import { usdcTransfer } from "../../packages/web/example.ts";
 import {
-  type TestAttestor,
   testBaseBlock,
   testBlockBundle,
   testBundle,
   testHistory,
   testInclusionBundle,
+  testReceipt,
 } from "../bundles/bundles.ts";
 import { post } from "../e2e/deployment.ts";
 import { injectAlgorandWallet } from "./algorand-browser-wallet.ts";
@@ -114,15 +113,8 @@ async function* checking({ newContext, deployment }: Site): AsyncGenerator<Stop>
   yield at("one of many files");
   await drop(page, file(current));
   await press(page, "Check another");
-  const paid = {
-    type: "x402-receipt",
-    version: 1,
-    network: "eip155:8453",
-    resourceUrl: "https://attestd.example/attest",
-  };
-  const receipt = { ...paid, payer: "0x857b", transaction: "0x5c50", issuedAt: 1_795_256_945 } as PaymentReceipt;
-  yield await checked({ format: "jws", signature: signReceipt(receipt, attestor) }, "a receipt");
-  yield await checked({ format: "jws", signature: signReceipt(receipt, stranger) }, "a receipt, signer unknown");
+  yield await checked({ format: "jws", signature: testReceipt(attestor) }, "a receipt");
+  yield await checked({ format: "jws", signature: testReceipt(stranger) }, "a receipt, signer unknown");
   await press(page, "Check another");
   await press(page, "Example");
   await page.waitForSelector("[data-state]");
@@ -346,12 +338,6 @@ async function* purchase(site: Site): AsyncGenerator<Stop> {
   await page.reload();
   await heading("Bought, but not verified");
   yield at("bought, not verified");
-}
-
-/** @returns the compact JWS */
-function signReceipt(receipt: PaymentReceipt, { kid, sign }: TestAttestor): string {
-  const input = receiptSigningInput(receipt, kid);
-  return `${input}.${Buffer.from(sign(Buffer.from(input))).toString("base64url")}`;
 }
 
 const press = (page: Page, name: string) => page.getByRole("button", { name }).click();

@@ -1,5 +1,6 @@
-import { type Attestation, formatUsdc, type Progress, railOf } from "@attestd/client";
+import { type Attestation, formatUsdc, type Progress } from "@attestd/client";
 import { conclusionOf } from "@attestd/proof";
+import { railLabel } from "@attestd/proof/rails";
 import { receiptFileName } from "@attestd/web/receipt-file";
 import type { TrustedKeys } from "./keys-file.ts";
 import type { Working } from "./live-line.ts";
@@ -45,7 +46,7 @@ export function progressLines(out: Terminal, working: Working): (progress: Progr
       return out.line(`  waiting    ${progress.code ?? "no answer"}; the same payment is sent again in ${seconds} s`);
     }
     const { network, amount, payer } = progress.offer;
-    const price = `${formatUsdc(BigInt(amount))} USDC on ${railOf(network)?.label ?? network}`;
+    const price = `${formatUsdc(BigInt(amount))} USDC on ${railLabel(network)}`;
     if (progress.step === "resumed") return out.line(`  resuming   ${price}, signed before; nothing new is signed`);
     out.line(`  price      ${price}, from ${out.short(payer)}`);
   };

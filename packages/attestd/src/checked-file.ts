@@ -14,6 +14,7 @@ import { type BundleInFile, readFileContents } from "@attestd/web/bundle-file";
 import { judgeReceipt, type ReceiptFindings, receiptFileName } from "@attestd/web/receipt-file";
 import { historyOf } from "@attestd/web/trust-basis";
 import type { FileFindings } from "@attestd/web/verdict";
+import { UNREADABLE } from "@attestd/web/words";
 import type { ChainCheck, ChainOptions } from "./chain-check.ts";
 import type { Environment } from "./environment.ts";
 import { EXIT, Failure } from "./failure.ts";
@@ -103,9 +104,9 @@ function isForeign(whole: Uint8Array): boolean {
 
 /** Why a file of something else is not checked. */
 const OTHERS = {
-  empty_certificate: "This certificate carries no bundle. Ask for the bundle's file.",
+  empty_certificate: UNREADABLE.noBundleInside,
   keys: "A key history, not a bundle: name it with --keys, and a bundle as the file.",
-  other: "Not an attestd bundle. `attestd inspect` shows what else it may be.",
+  other: `${UNREADABLE.notBundle} \`attestd inspect\` shows what else it may be.`,
 };
 
 async function checkBundle(

@@ -2,14 +2,13 @@ import { decodeMsgpackMap, encodeAddress, getBytes, getInteger, getMap, getStrin
 import { fromBase64 } from "@attestd/proof/encoding";
 import { attempt } from "@attestd/proof/errors";
 import { isObject } from "@attestd/proof/json";
-import { formatUsdc, isUsdc, railOf } from "@attestd/proof/rails";
-import { excerpt } from "@attestd/proof/text";
+import { formatUsdc, isUsdc, railLabel, railOf } from "@attestd/proof/rails";
+import { excerpt, utcTime } from "@attestd/proof/text";
 import { receiptIn } from "@attestd/web/receipt-file";
 import { PaymentPayloadV2Schema, PaymentRequiredV2Schema, type PaymentRequirementsV2 } from "@x402/core/schemas";
 import { EXIT, Failure } from "./failure.ts";
 import { receiptRows } from "./inspection-receipt.ts";
 import type { Inspection } from "./inspection-rows.ts";
-import { railName, utc } from "./receipt-text.ts";
 
 type Rows = Inspection["rows"];
 
@@ -54,7 +53,7 @@ function offerRows(
   { scheme, network, amount, asset, payTo, maxTimeoutSeconds }: PaymentRequirementsV2,
 ): Rows {
   return [
-    [label, `${amountOf(network, asset, amount)} on ${railName(network)}, scheme ${scheme}`],
+    [label, `${amountOf(network, asset, amount)} on ${railLabel(network)}, scheme ${scheme}`],
     ["  to", payTo],
     ["  within", `${maxTimeoutSeconds} s`],
   ];
@@ -142,7 +141,7 @@ function groupMember(text: unknown): string {
 }
 
 function time(seconds: unknown): string {
-  return /^\d{1,12}$/.test(String(seconds)) ? utc(Number(seconds)) : excerpt(String(seconds));
+  return /^\d{1,12}$/.test(String(seconds)) ? utcTime(Number(seconds)) : excerpt(String(seconds));
 }
 
 function inspectResponse(value: Record<string, unknown>): Inspection {
@@ -150,7 +149,7 @@ function inspectResponse(value: Record<string, unknown>): Inspection {
   if (typeof transaction !== "string" || typeof network !== "string") throw malformed("PAYMENT-RESPONSE");
   const rows: Rows = [
     ["settled", success ? "yes" : "no"],
-    ["on", railName(network)],
+    ["on", railLabel(network)],
     ["transaction", excerpt(transaction) || "none"],
   ];
   if (typeof payer === "string") rows.push(["payer", excerpt(payer)]);

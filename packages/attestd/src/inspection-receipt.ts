@@ -1,6 +1,7 @@
 import { parsePaymentReceipt } from "@attestd/proof";
+import { railLabel } from "@attestd/proof/rails";
+import { utcTime } from "@attestd/proof/text";
 import type { Inspection } from "./inspection-rows.ts";
-import { railName, utc } from "./receipt-text.ts";
 
 /** Explains a receipt. @param jws compact. @throws ProofError `format` */
 export function inspectReceipt(jws: string): Inspection {
@@ -17,11 +18,11 @@ export function inspectReceipt(jws: string): Inspection {
 export function receiptRows(jws: string): Inspection["rows"] {
   const { kid, receipt } = parsePaymentReceipt(jws);
   return [
-    ["paid on", railName(receipt.network)],
+    ["paid on", railLabel(receipt.network)],
     ["paid by", receipt.payer],
     ["transaction", receipt.transaction],
     ["for", receipt.resourceUrl],
-    ["delivered", utc(receipt.issuedAt)],
+    ["delivered", utcTime(receipt.issuedAt)],
     ["signed by", `key ${kid}`],
   ];
 }

@@ -16,7 +16,7 @@ import {
 import { circumstancesOf, outcomeWords, sentenceOf, subjectOf } from "@attestd/proof/description";
 import { fromBase64, fromUtf8 } from "@attestd/proof/encoding";
 import { attempt } from "@attestd/proof/errors";
-import { excerpt } from "@attestd/proof/text";
+import { excerpt, utcTime } from "@attestd/proof/text";
 import { type FileContents, readFileContents } from "@attestd/web/bundle-file";
 import { hostOf } from "@attestd/web/printable";
 import { EXIT, Failure } from "./failure.ts";
@@ -24,7 +24,6 @@ import { inspectPayment } from "./inspection-payment.ts";
 import { inspectReceipt } from "./inspection-receipt.ts";
 import type { Inspection } from "./inspection-rows.ts";
 import { spanOf, statusOf } from "./key-text.ts";
-import { utc } from "./receipt-text.ts";
 
 /** A header's name may stand before its value, as in a log. */
 const HEADER = /^(?:payment-(?:required|signature|response)|x-payment(?:-response)?):\s*/i;
@@ -111,7 +110,7 @@ function inspectBundle(bytes: Uint8Array): Inspection {
   if (transaction) rows.push(["transaction", transaction.id]);
   if (block) {
     rows.push(["block", `${block.height}`], ["block hash", block.hash]);
-    if (block.time !== undefined) rows.push(["block time", utc(block.time)]);
+    if (block.time !== undefined) rows.push(["block time", utcTime(block.time)]);
   }
   if (transaction) rows.push(["outcome", outcomeWords(subject, circumstances.outcome)]);
   for (const { label, value } of transaction?.fields ?? [])
@@ -169,7 +168,7 @@ function inspectNote(text: string): Inspection {
 function noteRows(note: Note): Inspection["rows"] {
   const members = Object.entries(note).toSorted(([a], [b]) => (a < b ? -1 : 1));
   return members.map(([name, value]) => {
-    const words = { s: value === 1 ? " (succeeded)" : " (failed)", u: ` (${utc(Number(value))})` }[name] ?? "";
+    const words = { s: value === 1 ? " (succeeded)" : " (failed)", u: ` (${utcTime(Number(value))})` }[name] ?? "";
     return [`note ${name}`, `${MEMBERS[name] ?? "unknown"}: ${value}${words}`];
   });
 }

@@ -1,4 +1,5 @@
-import { railOf } from "@attestd/proof/rails";
+import { railLabel } from "@attestd/proof/rails";
+import { utcTime } from "@attestd/proof/text";
 import { hostOf } from "@attestd/web/printable";
 import type { ReceiptConclusion, ReceiptFindings } from "@attestd/web/receipt-file";
 import { historyOf } from "@attestd/web/trust-basis";
@@ -38,21 +39,9 @@ export function receiptEvidence(
   if (receipt === undefined || conclusion !== "verified") return trouble === undefined ? [] : [trouble];
   const origin = historyOf(trusted?.trust)?.keys.find((key) => key.kid === kid)?.origin;
   return [
-    `receipt of the payment ${out.short(receipt.transaction)} on ${railName(receipt.network)}, by ${out.short(receipt.payer)}`,
-    `for ${receipt.resourceUrl}, delivered ${utc(receipt.issuedAt)}`,
+    `receipt of the payment ${out.short(receipt.transaction)} on ${railLabel(receipt.network)}, by ${out.short(receipt.payer)}`,
+    `for ${receipt.resourceUrl}, delivered ${utcTime(receipt.issuedAt)}`,
     `signed by ${origin === undefined ? "" : `${hostOf(origin)}, `}key ${out.short(kid)}`,
     "It names the payment, not the bundle; amount and payee are on the payment's chain.",
   ];
-}
-
-/** A rail for people. @param network CAIP-2 */
-export function railName(network: string): string {
-  return railOf(network)?.label ?? network;
-}
-
-/** `2026-11-21 14:03:07 UTC`. @param seconds Unix time */
-export function utc(seconds: number): string {
-  const time = new Date(seconds * 1000);
-  if (Number.isNaN(time.getTime())) return `${seconds} s after 1970`;
-  return `${time.toISOString().slice(0, 19).replace("T", " ")} UTC`;
 }

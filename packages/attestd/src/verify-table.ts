@@ -1,9 +1,11 @@
 import { conclusionOf } from "@attestd/proof";
 import { circumstancesOf, subjectLine, subjectOf } from "@attestd/proof/description";
+import { railLabel } from "@attestd/proof/rails";
+import { utcTime } from "@attestd/proof/text";
 import { conclusionOfFile, type FileConclusion, isProven } from "@attestd/web/verdict";
 import type { Checked, Result } from "./checked-file.ts";
 import type { TrustedKeys } from "./keys-file.ts";
-import { railName, receiptTrouble, receiptVerdict, utc } from "./receipt-text.ts";
+import { receiptTrouble, receiptVerdict } from "./receipt-text.ts";
 import { basisLine, verdict, warnings } from "./report-text.ts";
 import type { Source } from "./sources.ts";
 import type { Mark, Terminal } from "./terminal.ts";
@@ -41,8 +43,8 @@ export function tableOf(sources: readonly Source[], trusted: TrustedKeys | undef
           const trouble = receiptTrouble(findings);
           const { receipt } = findings;
           const isSigned = trouble === undefined && receipt !== undefined;
-          const what = isSigned ? `receipt of a payment on ${railName(receipt.network)}` : `receipt: ${trouble}`;
-          print(receiptVerdict(findings), result.file, isSigned ? utc(receipt.issuedAt) : "", what);
+          const what = isSigned ? `receipt of a payment on ${railLabel(receipt.network)}` : `receipt: ${trouble}`;
+          print(receiptVerdict(findings), result.file, isSigned ? utcTime(receipt.issuedAt) : "", what);
           break;
         }
         case "checked":
@@ -62,7 +64,7 @@ function statementOf(checked: Checked): [when: string, what: string] {
   if (!isProven(checked) || bundle === undefined) return ["", ""];
   const subject = subjectOf(bundle);
   const { block, outcome } = circumstancesOf(subject, report);
-  const when = block?.time === undefined ? `recorded in round ${bundle.attest.round}` : utc(block.time);
+  const when = block?.time === undefined ? `recorded in round ${bundle.attest.round}` : utcTime(block.time);
   return [when, subjectLine(subject, outcome)];
 }
 

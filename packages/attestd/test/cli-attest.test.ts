@@ -2,7 +2,14 @@ import { mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { testAttestor, testBundle, testHistory, testPayment } from "../../../test/bundles/bundles.ts";
+import {
+  TEST_RECEIPT,
+  testAttestor,
+  testBundle,
+  testHistory,
+  testPayment,
+  testReceipt,
+} from "../../../test/bundles/bundles.ts";
 import { SANDBOX_LEDGER, sandboxHistory } from "../../../test/e2e/key-histories.ts";
 import { attestd, start } from "../../../test/helpers/command.ts";
 import { temporaryFolder } from "../../../test/helpers/temporary-folder.ts";
@@ -62,20 +69,8 @@ $`,
   });
 
   test("saves the signed receipt beside the bundle, which verify then checks", async () => {
-    const signer = testAttestor();
-    const part = (value: object | Uint8Array) =>
-      Buffer.from(value instanceof Uint8Array ? value : JSON.stringify(value)).toString("base64url");
-    const payload = {
-      issuedAt: 1_795_256_945,
-      network: BASE_OFFER.network,
-      payer: address,
-      resourceUrl: "https://attestd.example/attest",
-      transaction: "SETTLEMENT",
-      type: "x402-receipt",
-      version: 1,
-    };
-    const input = `${part({ alg: "ML-DSA-65", kid: signer.kid })}.${part(payload)}`;
-    const jws = { format: "jws", signature: `${input}.${part(signer.sign(Buffer.from(input)))}` };
+    const stated = { ...TEST_RECEIPT, network: BASE_OFFER.network, payer: address, transaction: "SETTLEMENT" };
+    const jws = { format: "jws", signature: testReceipt(testAttestor(), stated) };
     const settled = { success: true, transaction: "SETTLEMENT", network: BASE_OFFER.network, payer: address };
     const response = { ...settled, extensions: { "offer-receipt": { info: { receipt: jws } } } };
     const header = Buffer.from(JSON.stringify(response)).toString("base64");

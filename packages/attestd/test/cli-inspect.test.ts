@@ -5,6 +5,7 @@ import { encodePaymentRequiredHeader, encodePaymentSignatureHeader } from "@x402
 import algosdk from "algosdk";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {
+  TEST_RECEIPT,
   testAttestor,
   testBaseBlock,
   testBlockBundle,
@@ -22,17 +23,8 @@ const NO_VERDICT = "  Not verified: inspect explains, verify checks.\n";
 
 const part = (value: object | Uint8Array) =>
   Buffer.from(value instanceof Uint8Array ? value : JSON.stringify(value)).toString("base64url");
-const stated = {
-  issuedAt: 1_795_256_945,
-  network: "eip155:8453",
-  payer: "0x857b06519E91e3A54538791bDbb0E22373e36b66",
-  resourceUrl: "https://attestd.example/attest",
-  transaction: `0x${"12".repeat(32)}`,
-  type: "x402-receipt",
-  version: 1,
-};
 /** Its signature is of nothing: inspect does not check it. */
-const jws = `${part({ alg: "ML-DSA-65", kid: attestor.kid })}.${part(stated)}.${part(new Uint8Array(3309))}`;
+const jws = `${part({ alg: "ML-DSA-65", kid: attestor.kid })}.${part(TEST_RECEIPT)}.${part(new Uint8Array(3309))}`;
 const required = {
   x402Version: 2 as const,
   error: "payment required",
@@ -51,9 +43,9 @@ const authorization = {
 const signedOnBase = { x402Version: 2, accepted: BASE_OFFER, payload: { authorization, signature: "0x12" } };
 const settled = {
   success: true,
-  transaction: stated.transaction,
+  transaction: TEST_RECEIPT.transaction,
   network: "eip155:8453",
-  payer: stated.payer,
+  payer: TEST_RECEIPT.payer,
   extensions: { "offer-receipt": { info: { receipt: { format: "jws", signature: jws } } } },
 };
 
@@ -191,8 +183,8 @@ describe("attestd inspect explains", () => {
     const { stdout } = await run("-", Buffer.from(JSON.stringify(settled)).toString("base64"));
     expect(rowsOf(stdout)).toMatchObject({
       settled: "yes",
-      transaction: stated.transaction,
-      "receipt: for": stated.resourceUrl,
+      transaction: TEST_RECEIPT.transaction,
+      "receipt: for": TEST_RECEIPT.resourceUrl,
       "receipt: delivered": "2026-11-21 10:29:05 UTC",
     });
   });
@@ -203,7 +195,7 @@ describe("attestd inspect explains", () => {
   ])("a receipt %s", async (_, input) => {
     const { stdout } = await run("-", input);
     expect(stdout).toMatch(/^Receipt of a payment {2}-\n/);
-    expect(rowsOf(stdout)).toMatchObject({ "paid by": stated.payer, "signed by": `key ${attestor.kid}` });
+    expect(rowsOf(stdout)).toMatchObject({ "paid by": TEST_RECEIPT.payer, "signed by": `key ${attestor.kid}` });
     expect(stdout.endsWith(NO_VERDICT)).toBe(true);
   });
 

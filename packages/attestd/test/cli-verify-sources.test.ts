@@ -3,28 +3,22 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type TestAttestor, testAttestor, testBundle, testHistory } from "../../../test/bundles/bundles.ts";
+import {
+  TEST_RECEIPT,
+  type TestAttestor,
+  testAttestor,
+  testBundle,
+  testHistory,
+  testReceipt,
+} from "../../../test/bundles/bundles.ts";
 import { attestd } from "../../../test/helpers/command.ts";
 import { temporaryFolder } from "../../../test/helpers/temporary-folder.ts";
 
 const bundle = testBundle();
 const attestor = testAttestor();
-const stated = {
-  issuedAt: 1_795_256_945,
-  network: "eip155:8453",
-  payer: "0x857b06519E91e3A54538791bDbb0E22373e36b66",
-  resourceUrl: "https://attestd.example/attest",
-  transaction: `0x${"12".repeat(32)}`,
-  type: "x402-receipt",
-  version: 1,
-};
-
 /** A receipt's file as docs/format.md and x402's extension `offer-receipt` have it. */
-function receipt(by: TestAttestor, payload: object = stated): string {
-  const part = (value: object | Uint8Array) =>
-    Buffer.from(value instanceof Uint8Array ? value : JSON.stringify(value)).toString("base64url");
-  const input = `${part({ alg: "ML-DSA-65", kid: by.kid })}.${part(payload)}`;
-  return JSON.stringify({ format: "jws", signature: `${input}.${part(by.sign(Buffer.from(input)))}` });
+function receipt(by: TestAttestor, stated?: object): string {
+  return JSON.stringify({ format: "jws", signature: testReceipt(by, stated) });
 }
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
@@ -138,14 +132,14 @@ describe("attestd verify of receipts", () => {
       "another payment than was signed",
       receipt(attestor).replace(
         /\.[^.]+\./,
-        `.${Buffer.from(JSON.stringify({ ...stated, version: 1, payer: "0xme" })).toString("base64url")}.`,
+        `.${Buffer.from(JSON.stringify({ ...TEST_RECEIPT, version: 1, payer: "0xme" })).toString("base64url")}.`,
       ),
       "keys.json",
       /^✕ Not verified .*\n {2}changed after signing, or no receipt: signature is not the key's\n/,
     ],
     [
       "a form that is none",
-      receipt(attestor, { ...stated, amount: 1 }),
+      receipt(attestor, { ...TEST_RECEIPT, amount: 1 }),
       "keys.json",
       /payload amount unknown member\n/,
     ],
@@ -153,7 +147,7 @@ describe("attestd verify of receipts", () => {
     await writeFile(join(folder.path, "odd.json"), text);
     const { code, stdout } = await run(`odd.json --keys ${keys}`);
     expect(stdout).toMatch(words);
-    expect(stdout).not.toContain(stated.resourceUrl);
+    expect(stdout).not.toContain(TEST_RECEIPT.resourceUrl);
     expect(code).toBe(1);
   });
 });

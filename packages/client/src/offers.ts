@@ -1,4 +1,4 @@
-import { formatUsdc, isUsdc, railOf } from "@attestd/proof/rails";
+import { formatUsdc, isUsdc, railLabel, railOf } from "@attestd/proof/rails";
 import type { PaymentRequirements } from "@x402/core/types";
 import { AttestError } from "./errors.ts";
 import type { Wallet } from "./wallet.ts";
@@ -33,7 +33,7 @@ export function chooseOffer(
       { price: cheapest },
     );
   }
-  const why = offers.map((offer, i) => `${railOf(offer.network)?.label ?? offer.network}: ${reasons[i]}`);
+  const why = offers.map((offer, i) => `${railLabel(offer.network)}: ${reasons[i]}`);
   throw new AttestError("no_usable_offer", `The wallet can pay none of the offers (${why.join("; ") || "none made"}).`);
 }
 

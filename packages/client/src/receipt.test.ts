@@ -1,8 +1,7 @@
 import type { PaymentReceipt } from "@attestd/proof";
-import { receiptSigningInput } from "@attestd/proof/attestor";
 import type { SettleResponse } from "@x402/core/types";
 import { describe, expect, test } from "vitest";
-import { testAttestor, testBundle } from "../../../test/bundles/bundles.ts";
+import { TEST_RECEIPT, testAttestor, testBundle, testReceipt } from "../../../test/bundles/bundles.ts";
 import { signedReceipt } from "./receipt.ts";
 
 const attestor = testAttestor();
@@ -14,19 +13,10 @@ const offer = {
   payer: "0xABCD",
   maxTimeoutSeconds: 120,
 };
-const payload: PaymentReceipt = {
-  type: "x402-receipt",
-  version: 1,
-  network: offer.network,
-  resourceUrl: "https://attestd.example/attest",
-  payer: "0xabcd",
-  transaction: "0x12",
-  issuedAt: 1_795_256_945,
-};
+const payload = { ...TEST_RECEIPT, network: offer.network, payer: "0xabcd", transaction: "0x12" };
 
 function settlement(receipt: PaymentReceipt, signer = attestor): SettleResponse {
-  const input = receiptSigningInput(receipt, signer.kid);
-  const signature = `${input}.${Buffer.from(signer.sign(Buffer.from(input))).toString("base64url")}`;
+  const signature = testReceipt(signer, receipt);
   return {
     success: true,
     transaction: "0x12",

@@ -1,31 +1,20 @@
 import { createPublicKey, verify as nodeVerify } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { testBundle, testHistory } from "../../../test/bundles/bundles.ts";
+import { TEST_RECEIPT, testBundle, testHistory, testReceipt } from "../../../test/bundles/bundles.ts";
 import { nativeAttestor, nativeCrypto } from "../test/native-crypto.ts";
 import { signingBytes } from "./bundle.ts";
 import { fromBase64, toBase64, toBase64Url, utf8 } from "./encoding.ts";
 import { isProofError } from "./errors.ts";
-import { type PaymentReceipt, receiptSigningInput, verifyPaymentReceipt } from "./payment-receipt.ts";
+import { receiptSigningInput, verifyPaymentReceipt } from "./payment-receipt.ts";
 import { jwk, keyEntryBytes } from "./trust.ts";
 import { verify } from "./verify.ts";
 
 const attestor = nativeAttestor();
 const pqPublicKey = toBase64(attestor.publicKey);
-const receipt: PaymentReceipt = {
-  type: "x402-receipt",
-  version: 1,
-  network: "eip155:8453",
-  resourceUrl: "https://attestd.example/attest",
-  payer: "0x857b06519E91e3A54538791bDbb0E22373e36b66",
-  transaction: `0x${"12".repeat(32)}`,
-  issuedAt: 1_795_256_945,
-};
+const receipt = TEST_RECEIPT;
 
 /** A JWS of any header and payload, with a right signature by the key. */
-function signed(payload: object = receipt, header: object = { alg: "ML-DSA-65", kid: attestor.kid }): string {
-  const input = [header, payload].map((part) => toBase64Url(utf8(JSON.stringify(part)))).join(".");
-  return `${input}.${toBase64Url(attestor.sign(utf8(input)))}`;
-}
+const signed = (payload?: object, header?: object) => testReceipt(attestor, payload, header);
 
 function refusal(jws: string, keys = [pqPublicKey]): string {
   try {

@@ -24,6 +24,11 @@ export function railOf(network: string): Rail | undefined {
   return Object.values(RAILS).find((rail) => rail.network === network);
 }
 
+/** The name of a network for people: that of its rail, or else the network as it is. @param network CAIP-2 */
+export function railLabel(network: string): string {
+  return railOf(network)?.label ?? network;
+}
+
 /** Whether `asset` is the USDC of a rail. The case of an EVM address is only its checksum (EIP-55). */
 export function isUsdc(rail: Rail, asset: string): boolean {
   return rail.name === "base" ? asset.toLowerCase() === rail.usdc.toLowerCase() : asset === rail.usdc;

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { ascii, groupedUnits, printable } from "./text.ts";
+import { ascii, groupedUnits, printable, utcTime } from "./text.ts";
 
 it("groupedUnits is exact for every amount", () => {
   expect(groupedUnits(0n, 6, 2)).toBe("0.00");
@@ -19,4 +19,11 @@ it("groupedUnits is exact for every amount", () => {
 it("printable shows what could hide or reorder other text", () => {
   expect(printable("a\u202eb\n\u200bc é")).toBe("a\\u{202e}b\\u{a}\\u{200b}c é");
   expect(ascii("é€")).toBe("\\u{e9}\\u{20ac}");
+});
+
+it("utcTime writes any number of seconds", () => {
+  expect(utcTime(0)).toBe("1970-01-01 00:00:00 UTC");
+  expect(utcTime(1_000_000_000)).toBe("2001-09-09 01:46:40 UTC");
+  expect(utcTime(253_402_300_800)).toBe("+010000-01-01 00:00:00 UTC");
+  expect(utcTime(8_640_000_000_001)).toBe("8640000000001 s after 1970");
 });

@@ -51,6 +51,13 @@ function codePoint(character: string): string {
   return `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`;
 }
 
+/** A time for people, in UTC: `2026-11-21 14:03:07 UTC`. @param seconds Unix time, of any size */
+export function utcTime(seconds: number): string {
+  const time = new Date(seconds * 1000);
+  if (Number.isNaN(time.getTime())) return `${seconds} s after 1970`;
+  return `${time.toISOString().slice(0, -5).replace("T", " ")} UTC`;
+}
+
 /** English on every machine, as certificates are. */
 export const MONTHS: readonly string[] =
   "January February March April May June July August September October November December".split(" ");

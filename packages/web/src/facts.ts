@@ -8,6 +8,7 @@ import {
   outcomeWords,
   subjectLine,
 } from "@attestd/proof/description";
+import { utcTime } from "@attestd/proof/text";
 import { estimatedMonth } from "./display.ts";
 import { doubt, isProven, isVerified, type Judged, ledgerName, noteOf, recordedTime, signerName } from "./verdict.ts";
 
@@ -49,7 +50,7 @@ export function factsOf(judged: Judged): Fact[] {
     return explorer && { link: { text: explorer.text, url: `${explorer.url}/${path}` } };
   };
   const note = chain.name === "base" ? noteOf(bundle) : undefined;
-  const time = block?.time === undefined ? undefined : (dateline(block.time) ?? `${block.time} s after 1970`);
+  const time = block?.time === undefined ? undefined : (dateline(block.time) ?? utcTime(block.time));
   const facts: (Fact | false | undefined)[] = [
     // What is proven has its headline above.
     !isProven(judged) && { label: "What", text: subjectLine(subject, outcome) },

@@ -1,4 +1,5 @@
 import { circumstancesOf, subjectLine } from "@attestd/proof/description";
+import { utcTime } from "@attestd/proof/text";
 import { isProven, type Judged, verdictOf } from "./verdict.ts";
 import { STATES } from "./words.ts";
 
@@ -61,7 +62,5 @@ export function totalOf(rows: readonly FileRow[]): { heading: string; tone: stri
 function whenOf({ report, bundle, subject }: Judged): string {
   const time = subject && circumstancesOf(subject, report).block?.time;
   if (time === undefined) return bundle ? `recorded in round ${bundle.attest.round}` : "";
-  const date = new Date(time * 1000);
-  if (Number.isNaN(date.getTime())) return `${time} s after 1970`;
-  return `${date.toISOString().slice(0, 16).replace("T", " ")} UTC`;
+  return utcTime(time).replace(/:\d\d UTC$/, " UTC");
 }

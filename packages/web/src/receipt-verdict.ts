@@ -1,4 +1,5 @@
-import { railOf } from "@attestd/proof/rails";
+import { railLabel } from "@attestd/proof/rails";
+import { utcTime } from "@attestd/proof/text";
 import type { Fact } from "./facts.ts";
 import type { FileRow, RowState } from "./file-rows.ts";
 import { hostOf } from "./printable.ts";
@@ -46,10 +47,10 @@ export function receiptFacts({ findings }: JudgedReceipt): Fact[] {
   if (receipt === undefined || conclusion !== "verified") return key;
   return [
     { label: "Payment", id: receipt.transaction },
-    { label: "Paid on", text: networkOf(receipt.network) },
+    { label: "Paid on", text: railLabel(receipt.network) },
     { label: "Paid by", id: receipt.payer },
     { label: "Paid for", text: receipt.resourceUrl },
-    { label: "Delivered", text: timeOf(receipt.issuedAt) },
+    { label: "Delivered", text: utcTime(receipt.issuedAt) },
     ...key,
   ];
 }
@@ -59,16 +60,10 @@ export function receiptRow(name: string, judged: JudgedReceipt): FileRow {
   const { state, sentences } = receiptVerdict(judged);
   const { receipt, conclusion } = judged.findings;
   if (receipt === undefined || conclusion !== "verified") return { name, state, what: sentences[0] ?? "", when: "" };
-  return { name, state, what: `Receipt of a payment on ${networkOf(receipt.network)}`, when: timeOf(receipt.issuedAt) };
-}
-
-function networkOf(network: string): string {
-  return railOf(network)?.label ?? network;
-}
-
-/** @param seconds Unix time, of any size */
-function timeOf(seconds: number): string {
-  const time = new Date(seconds * 1000);
-  if (Number.isNaN(time.getTime())) return `${seconds} s after 1970`;
-  return `${time.toISOString().slice(0, 19).replace("T", " ")} UTC`;
+  return {
+    name,
+    state,
+    what: `Receipt of a payment on ${railLabel(receipt.network)}`,
+    when: utcTime(receipt.issuedAt),
+  };
 }
