@@ -1,13 +1,13 @@
-import { isIP } from "node:net";
 import { availableParallelism } from "node:os";
-import { ALGORAND_MAINNET_GENESIS_HASH, algorandCaip2 } from "@attestd/proof/algorand";
+import { algorandCaip2 } from "@attestd/proof/algorand";
 import { fromBase64 } from "@attestd/proof/encoding";
-import { z } from "zod";
+import type { z } from "zod";
+import { compare } from "./contradictions.ts";
 import { nearestName, SettingFaults, type Values } from "./faults.ts";
-import { endpoints, headerValue, list, origin, type UpstreamNode, whole } from "./formats.ts";
-import { seedOfMnemonic } from "./mnemonic.ts";
-import { namesOf, price, type RailVariables, railShape, readRail } from "./rails.ts";
+import type { UpstreamNode } from "./formats.ts";
+import { namesOf, type RailVariables, railShape, readRail } from "./rails.ts";
 import { readSecretFile } from "./secret-file.ts";
+import { Settings } from "./settings.ts";
 import { readSources, SOURCE_PREFIXES, SourceVariables } from "./sources.ts";
 
 export { configInvalid } from "./faults.ts";
@@ -15,68 +15,6 @@ export type { UpstreamNode } from "./formats.ts";
 
 /** Every setting, as `readConfig` returns it. */
 export type Config = ReturnType<typeof readConfig>;
-
-const LOG_LEVELS = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
-
-/** In the order of the URLs; an empty one is none. */
-const tokens = list.pipe(z.array(z.union([z.literal(""), headerValue])));
-const yesNo = z
-  .enum(["0", "1", "true", "false"], "must be 1 or 0")
-  .transform((text) => text === "1" || text === "true");
-/** Seconds that a payment may live beyond the time of an offer, at least: for clocks and transport. */
-const LIFE_BEYOND_TIMEOUT = 60;
-
-/** Every setting. Those ending in `_FILE` name a file that holds the value; they are read before this schema applies. */
-const Settings = z.object({
-  HOST: z.string().default("127.0.0.1"),
-  PORT: whole(0, 65535).default(4020),
-  PUBLIC_URL: origin.optional(),
-  MCP_URL: origin.optional(),
-  ADMIN_HOST: z.string().default("127.0.0.1"),
-  ADMIN_PORT: whole(0, 65535).optional(),
-  CONTACT: z
-    .string()
-    .regex(/^(mailto:[^\s@]+@[^\s@]+|https:\/\/\S+)$/, "must be a mailto: or https: URI")
-    .refine((uri) => !/^https:\/\/[^/?#]*@/.test(uri), "is published, and must hold no credentials")
-    .optional(),
-  TRUST_PROXY: yesNo.default(false),
-  DATABASE_URL: z
-    .string()
-    .regex(/^(sqlite:.+|postgres(ql)?:\/\/.+)$/, "must be sqlite:<path> or postgres://…")
-    .transform(databaseOf),
-  ALGOD_URL: endpoints,
-  ALGOD_TOKEN: tokens.optional(),
-  INDEXER_URL: endpoints,
-  INDEXER_TOKEN: tokens.optional(),
-  ALGORAND_GENESIS_HASH: z
-    .string()
-    .regex(/^[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=$/, "must be 32 bytes in base64")
-    .default(ALGORAND_MAINNET_GENESIS_HASH),
-  ATTESTOR_MNEMONIC: z.string().transform((text, { addIssue }) => {
-    try {
-      return seedOfMnemonic(text);
-    } catch (error) {
-      addIssue((error as RangeError).message);
-      return z.NEVER;
-    }
-  }),
-  ATTESTOR_PQ_SEED: z
-    .string()
-    .regex(/^[0-9a-fA-F]{64}$/, "must be 32 bytes in hex")
-    .transform((hex) => Uint8Array.fromHex(hex)),
-  PRICE_MICRO_USDC: price.default(1000n),
-  MAX_TIMEOUT_SECONDS: whole(30, 600).default(120),
-  MAX_PAYMENT_LIFE_SECONDS: whole(90, 3600).default(3600),
-  PROVIDER_QUORUM: whole(1, 100).optional(),
-  DISK_RESERVE_MIB: whole(0, 1_000_000_000).default(256),
-  WORKERS: whole(1, 256).optional(),
-  RATE_LIMIT: whole(1, 1_000_000).optional(),
-  LOG_LEVEL: z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(", ")}`).default("info"),
-  SANDBOX_SOURCE_CHAINS: list.optional(),
-});
-
-/** Of settings some of which are at fault: those that are not. */
-const RightSettings = Settings.partial();
 
 /**
  * Every setting, as docs/operations.md lists it: `required`, or with the default that is not computed. `NAME_FILE` may name
@@ -209,50 +147,6 @@ function readSecret(name: string, path: string, faults: SettingFaults): string {
   }
 }
 
-/** Adds contradictions between settings. @param s those that are well formed */
-function compare(s: z.output<typeof RightSettings>, sandbox: boolean, faults: SettingFaults): void {
-  const mainNet = s.ALGORAND_GENESIS_HASH === ALGORAND_MAINNET_GENESIS_HASH;
-  if (s.ALGORAND_GENESIS_HASH !== undefined && mainNet === sandbox) {
-    const message = sandbox
-      ? "--sandbox needs ALGORAND_GENESIS_HASH of the sandbox's own ledger, not MainNet's."
-      : "ALGORAND_GENESIS_HASH is not Algorand MainNet's: another ledger starts only with --sandbox.";
-    faults.add("ALGORAND_GENESIS_HASH", message);
-  }
-  if (sandbox && s.HOST !== undefined && !isLoopback(s.HOST))
-    faults.add("HOST", "--sandbox listens on a loopback HOST only, e.g. 127.0.0.1.");
-  if (!sandbox && s.SANDBOX_SOURCE_CHAINS)
-    faults.add("SANDBOX_SOURCE_CHAINS", "SANDBOX_SOURCE_CHAINS needs --sandbox.");
-  const providers = Math.min(s.ALGOD_URL?.length ?? Infinity, s.INDEXER_URL?.length ?? Infinity);
-  if (s.PROVIDER_QUORUM !== undefined && s.PROVIDER_QUORUM > providers) {
-    const message = "PROVIDER_QUORUM is larger than the number of ALGOD_URL or INDEXER_URL providers.";
-    faults.add("PROVIDER_QUORUM", message);
-  }
-  for (const [prefix, urls, tokens] of [
-    ["ALGOD", s.ALGOD_URL, s.ALGOD_TOKEN],
-    ["INDEXER", s.INDEXER_URL, s.INDEXER_TOKEN],
-  ] as const)
-    if (urls && tokens && tokens.length !== urls.length)
-      faults.add(
-        `${prefix}_TOKEN`,
-        `${prefix}_TOKEN has ${tokens.length} entries and ${prefix}_URL has ${urls.length}.`,
-      );
-
-  const leastLife = (s.MAX_TIMEOUT_SECONDS ?? 0) + LIFE_BEYOND_TIMEOUT;
-  if (s.MAX_PAYMENT_LIFE_SECONDS !== undefined && s.MAX_PAYMENT_LIFE_SECONDS < leastLife) {
-    const message = `MAX_PAYMENT_LIFE_SECONDS must be at least ${leastLife}, a minute more than MAX_TIMEOUT_SECONDS.`;
-    faults.add("MAX_PAYMENT_LIFE_SECONDS", message);
-  }
-}
-
 function withTokens(urls: string[], tokens: string[] | undefined): UpstreamNode[] {
   return urls.map((url, i) => ({ url, ...(tokens?.[i] && { token: tokens[i] }) }));
-}
-
-function databaseOf(url: string): { kind: "sqlite"; path: string } | { kind: "postgres"; url: string } {
-  const path = url.match(/^sqlite:(.+)$/)?.[1];
-  return path === undefined ? { kind: "postgres", url } : { kind: "sqlite", path };
-}
-
-function isLoopback(host: string): boolean {
-  return host === "localhost" || host === "::1" || (isIP(host) === 4 && host.startsWith("127."));
 }

@@ -1,13 +1,13 @@
 import { LRUCache } from "lru-cache";
-import type { Hex } from "viem";
-import { getAddress, numberToHex, slice } from "viem/utils";
+import { numberToHex } from "viem/utils";
 import { z } from "zod";
 import { ignoring } from "../../../errors.ts";
-import { type EthereumRpc, rpcBytes, rpcInteger } from "../../../providers/ethereum-rpc.ts";
+import type { EthereumRpc } from "../../../providers/ethereum-rpc.ts";
 import { refusalOf } from "../../../providers/json-rpc.ts";
 import { isProviderError, unavailable } from "../../../providers/provider.ts";
 import { isLag, lagging } from "./lag.ts";
 import { logPieces } from "./log-pieces.ts";
+import { isOf, readUse, type Use } from "./logged-use.ts";
 import {
   type AuthorizationId,
   addressTopic,
@@ -15,18 +15,11 @@ import {
   isAuthorizationUsed,
   Log,
   readBlock,
-  TRANSFER,
   USED,
 } from "./usdc-contract.ts";
 
 /** Seconds of Unix time, both exclusive. */
 export type TimeWindow = { after: number; before: bigint };
-
-/** How an authorization was spent, by the logs of its token. */
-export type Use = { transaction: string; block: number; blockHash: string } & (
-  | { kind: "used"; to: Hex; value: bigint }
-  | { kind: "cancelled" }
-);
 
 /**
  * Blocks over which the rate of blocks is measured, because their times are whole seconds: five and a half hours of blocks
@@ -42,14 +35,6 @@ const ESTIMATE_SPAN = 1_000;
 const MAX_PIECES = 25;
 /** Some 100 bytes each, of payments whose search has not ended. */
 const MAX_SEARCHES = 1_000;
-
-const Receipt = z.object({
-  status: rpcInteger,
-  transactionHash: rpcBytes,
-  blockHash: rpcBytes,
-  blockNumber: rpcInteger,
-  logs: z.array(Log),
-});
 
 /** The search for uses of authorizations on one node. @param logSpan blocks in one query for logs. @param now ms */
 export function useSearch(rpc: EthereumRpc, logSpan: number, now: () => number) {
@@ -219,39 +204,4 @@ async function gallop(
     else late = middle;
   }
   return [early, late];
-}
-
-/** Reads a use from the receipt of its transaction, whose block must be in the chain. @throws ProviderError */
-async function readUse(rpc: EthereumRpc, id: AuthorizationId, transaction: string, signal: AbortSignal): Promise<Use> {
-  const receipt = await rpc.call("eth_getTransactionReceipt", [transaction], Receipt.nullable(), signal);
-  const canonical = receipt && (await readBlock(rpc, receipt.blockNumber, signal)).hash;
-  if (receipt?.blockHash !== canonical || receipt?.transactionHash !== transaction)
-    throw lagging(`${rpc.name} does not show transaction ${transaction} in a block of its chain`);
-  const { blockNumber: block, blockHash } = receipt;
-  return rpc.decode(() => {
-    const place = receipt.logs.findIndex((log) => isOf(log, id));
-    const [log, next] = receipt.logs.slice(place, place + 2);
-    if (receipt.status !== 1 || place < 0 || !log) throw new Error("no successful transaction with that log");
-    if (log.topics[0] === CANCELLED) return { kind: "cancelled", transaction, block, blockHash };
-    return { kind: "used", transaction, block, blockHash, ...readTransfer(log, next) };
-  });
-}
-
-/** The token logs the transfer right after the use; one transaction may hold many such pairs. */
-function readTransfer(used: Log, next: Log | undefined): { to: Hex; value: bigint } {
-  const [event, from, to] = next?.topics ?? [];
-  const follows = next?.address === used.address && next.logIndex === used.logIndex + 1;
-  if (!follows || event !== TRANSFER || from !== used.topics[1] || to?.length !== 66 || next.data.length !== 66)
-    throw new Error("no transfer follows the use of the authorization");
-  return { to: getAddress(slice(to, 12)), value: BigInt(next.data) };
-}
-
-/** Checks a log again, because a node may ignore the filter. */
-function isOf({ address, topics: [event, from, nonce] }: Log, id: AuthorizationId): boolean {
-  return (
-    address === id.token.toLowerCase() &&
-    (event === USED || event === CANCELLED) &&
-    from === addressTopic(id.from) &&
-    nonce === id.nonce
-  );
 }

@@ -1,11 +1,10 @@
-import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
+import type { PaymentPayload } from "@x402/core/types";
 import type { Hex } from "viem";
-import { isErc6492Signature } from "viem/utils";
 import type { Clock } from "../../../clock.ts";
 import type { Block, EthereumNodes, EthereumRpc } from "../../../providers/ethereum-rpc.ts";
 import { unavailable } from "../../../providers/provider.ts";
 import { agree, failover } from "../../../providers/quorum.ts";
-import { type Payment, type PaymentStanding, paymentRefused, type Rail, VOID_WITNESSES } from "../rail.ts";
+import { type PaymentStanding, paymentRefused, type Rail, VOID_WITNESSES } from "../rail.ts";
 import {
   type Authorization,
   authorizationDigest,
@@ -14,22 +13,14 @@ import {
   readAuthorization,
   type TokenDomain,
 } from "./authorization.ts";
-import { type Use, type UseSearch, useSearch } from "./authorization-use.ts";
+import { type UseSearch, useSearch } from "./authorization-use.ts";
+import { type BasePayment, checkLayout, checkTimes, checkTransfer, SKEW_SECONDS } from "./checks.ts";
 import { BASE, isTransactionHash } from "./facts.ts";
 import { lagging, untilCaughtUp } from "./lag.ts";
+import type { Use } from "./logged-use.ts";
 import { askWallet, isAuthorizationUsed, readBalance, readBlock, readInput } from "./usdc-contract.ts";
 
-/** Seconds that must be left when we settle: verify, settle and a congested block. */
-const MARGIN_SECONDS = 30;
-/** The greatest difference between our clock and the chain's, in seconds. */
-const SKEW_SECONDS = 60;
 const POLL_MS = 1_000;
-
-export type BasePayment = Payment & {
-  readonly rail: "base";
-  readonly authorization: Authorization;
-  readonly signature: Hex;
-};
 
 export type BaseRailOptions = {
   nodes: EthereumNodes;
@@ -233,24 +224,4 @@ function reasonOf(sight: Sight, { validBefore }: Authorization): string {
     case "used":
       return `its nonce was spent on another transfer, in ${sight.transaction}`;
   }
-}
-
-async function checkLayout({ authorization: { from, to }, signature }: BasePayment): Promise<void> {
-  if (BASE.sameAddress(from, to)) throw paymentRefused("the payer is the payee");
-  if (isErc6492Signature(signature))
-    throw paymentRefused("the payer's wallet is not deployed yet (ERC-6492): deploy it and sign again");
-}
-
-function checkTransfer({ to, value }: Authorization, { payTo, amount, asset }: PaymentRequirements): void {
-  if (!BASE.sameAddress(asset, BASE.asset)) throw paymentRefused(`the payment moves ${BASE.asset}, not ${asset}`);
-  if (value !== BigInt(amount)) throw paymentRefused(`the payment moves ${value}, not ${amount}`);
-  if (!BASE.sameAddress(to, payTo)) throw paymentRefused(`the payment goes to ${to}, not ${payTo}`);
-}
-
-function checkTimes({ validAfter, validBefore }: Authorization, now: number, maxLifeSeconds: number): void {
-  if (validAfter >= now) throw paymentRefused(`the payment is not valid before Unix time ${validAfter}`);
-  if (validBefore < now + MARGIN_SECONDS)
-    throw paymentRefused(`the payment expires at Unix time ${validBefore}, too soon after ${now}`);
-  if (validBefore > now + maxLifeSeconds + SKEW_SECONDS)
-    throw paymentRefused(`the payment stays valid for more than ${maxLifeSeconds} s`);
 }

@@ -11,7 +11,7 @@ import {
   payTo,
   stranger,
 } from "../../../../test/fakes/base-payments.ts";
-import type { BasePayment } from "./rail.ts";
+import type { BasePayment } from "./checks.ts";
 
 let world: BaseWorld;
 beforeEach(() => {
