@@ -93,7 +93,7 @@ function html({ title, description, noscript, style, scripts: [script, ...chunks
   return frame.replaceAll(/\{\{(\w+)\}\}/g, (_, name: string) => values[name] ?? "");
 }
 
-// In one file with the fonts of certificates, so that no later request tells that one is judged.
+// In one file with the fonts of certificates, so that no later request shows that one is judged.
 const [worker] = await asset("judge", "page/judge-worker.ts", {}, false);
 // Large, loaded once a wallet is chosen, and of no use without a network: no chunks of the page, which keeps those.
 const [arc27] = await asset("arc27", "page/buy/libraries/arc27.ts");

@@ -104,7 +104,7 @@ export function testOtherRails(site: () => Site): void {
     expect(await rails.solana.received()).toBe(before + 1000n);
   });
 
-  test("a payment that its wallet changed is told when it is refused for it", async () => {
+  test("the page says that a wallet changed its payment when that is why it was refused", async () => {
     const context = await site().newContext();
     const wallet = await injectSolanaWallet(context, site().deployment.sandbox);
     const before = await rails.solana.received();

@@ -86,7 +86,7 @@ func readNote(text string) object {
 	return note
 }
 
-// isNote says whether a note says what was recomputed. What no one can recompute from the bundle only has a form.
+// isNote reports whether a note states what was recomputed, and whether its other members have their form.
 func isNote(text string, facts object, on chain, id *regexp.Regexp) bool {
 	form := object{"p": paymentForm, "l": test(func(level any) bool {
 		name, _ := level.(string)

@@ -40,7 +40,7 @@ function check(bundle, chain, trust) {
 
 const read = (note) => parse(Buffer.from(note.slice(PREFIX.length)));
 
-/** Whether a note says what was recomputed. What no one can recompute from the bundle only has a form. */
+/** Whether a note states what was recomputed, and its other members have their form. */
 function isNote(text, facts, chain) {
   const { LEVELS, CAN_FAIL } = CHAINS[chain];
   const { b, l, n, p, s, u } = read(text);

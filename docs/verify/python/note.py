@@ -1,4 +1,4 @@
-"""The note: what it says of a bundle, and what a transaction's states beyond it."""
+"""The note: its check against the bundle, and what that of a transaction states beyond it."""
 
 import re
 
@@ -9,7 +9,7 @@ PREFIX = "attestd/v1:j"
 
 
 def is_note(text: str, facts: dict, chain: str, module) -> bool:
-    """Whether a note says what was recomputed. What no one can recompute from the bundle only has a form."""
+    """Whether a note states what was recomputed, and its other members have their form."""
     note = read(text)
     form = {"l": lambda level: level in module.LEVELS, "p": re.compile("[A-Za-z0-9_-]{21}[AQgw]")}
     if "t" in facts:  # a transaction's bundle does not hold its block

@@ -20,7 +20,7 @@ export type ChainOptions = {
 
 /** Compares bundles with their chains. */
 export type ChainCheck = {
-  /** Host of the service or node that says what is on the ledger. */
+  /** Host of the service or node that is asked about the ledger. */
   askedOf: string;
   /**
    * Adds the online checks to a report.

@@ -75,7 +75,7 @@ function inspectSigned(value: object): Inspection {
     kind: "payment-signature",
     title: "PAYMENT-SIGNATURE: a signed payment (x402 version 2)",
     rows: rows.slice(0, MAX_ROWS),
-    remarks: ["Whoever has it may have it settled while it is valid, once: to the payee above, and nobody else."],
+    remarks: ["Anyone who has it can have it settled once while it is valid, to the payee above and nobody else."],
     value: { paymentPayload: value },
   };
 }

@@ -169,7 +169,7 @@ describe("attestd inspect explains", () => {
       "  valid": "2026-11-21 10:29:05 UTC to 2026-11-21 10:31:05 UTC",
       "  nonce": authorization.nonce,
     });
-    expect(stdout).toContain("Whoever has it may have it settled");
+    expect(stdout).toContain("Anyone who has it can have it settled once");
   });
 
   test("PAYMENT-SIGNATURE of Algorand: each transaction of the group", async () => {

@@ -64,7 +64,7 @@ export class Answers {
   readonly #open = new Map<string, Map<PaymentPayload["payload"], Turn>>();
   /** The last 402 for each payment, by payment key. */
   readonly #refused = new Map<string, Refused>();
-  /** Who was last told, by payment key, that no other process expects a call. */
+  /** By payment key, the process that last learnt that no other one expects a call. */
   readonly #asked = new Map<string, Turn>();
 
   constructor(options: AnswersOptions) {
@@ -98,7 +98,7 @@ export class Answers {
       this.#options.witness.object("no402", `${key} was refused while another request was about to begin its call`);
   }
 
-  /** A process is told that no other one expects a call under a name, which begins with the payment key. */
+  /** A process learns that no other one expects a call under a name, which begins with the payment key. */
   askedOthers(name: string, by: Life): void {
     const [key = name] = name.split(" ");
     this.#asked.set(key, { by, step: this.#options.step() });

@@ -4,7 +4,7 @@ import type { Expectation } from "../src/calls/journal.ts";
 type Session = { isOpen(): boolean };
 type Standing = { names: readonly string[]; session: Session /** The step in which it began. */; since: number };
 
-/** What replicas have told each other of the calls that may begin. */
+/** The notices of replicas to each other that a call may begin. */
 export class Expectations {
   readonly #standing = new Map<Expectation, Standing>();
 

@@ -64,8 +64,8 @@ export const SETTLEMENT_DEFECTS = {
     breaks: "ownFacilitator",
   },
 
-  /** What is bound to a facilitator that the settings no longer name is settled by one that they name. */
-  "whoever is named settles what is bound to another": {
+  /** A facilitator settles a payment that is bound to another one, which the settings no longer name. */
+  "a facilitator settles what is bound to a removed one": {
     defect: {
       perform: (_: Perform, options: EffectsOptions) => (call, effect, memory, stop) => {
         const posing = ([first, ...rest]: readonly Settler[]): Settler[] =>

@@ -52,9 +52,9 @@ export type ErrorDetails = {
 
   /** Another writer moved the call since it was read: read it again. */
   call_stale: undefined;
-  /** What told other replicas of the call that was to be inserted is gone: they may have refused its payment. */
+  /** The notice to other replicas of a call that was to be inserted has lapsed: they may have refused its payment. */
   expectation_lost: undefined;
-  /** As many payments are being checked as the journal can tell other replicas of. */
+  /** The journal has as many notices of payments that are being checked as it can hold. */
   journal_busy: undefined;
   /** A transition gives a call a name that another call has. */
   name_taken: undefined;

@@ -24,7 +24,7 @@ type Recorded = { label: string; txid: string; unsignedMsgpackBase64: string; in
 const account = ({ parties }: Description, role: string) => parties.find((one) => one.role === role)?.account;
 const SANDBOX = "algorand:ekIDYRawz1wXUrUbmwqm24YRNU6KFFKF";
 
-describe.skipIf(!hasRecordings)("every kind of Algorand transaction, as the indexer tells it", () => {
+describe.skipIf(!hasRecordings)("every kind of Algorand transaction, as the indexer has it", () => {
   const recorded: Recorded[] = hasRecordings
     ? JSON.parse(readFileSync(join(folder, "algod-transactions.json"), "utf8"))
     : [];

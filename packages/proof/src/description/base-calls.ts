@@ -1,14 +1,14 @@
 import { toHex } from "../encoding.ts";
 
-/** A word's type, of the Solidity ABI. */
+/** The type of an argument, by the Solidity ABI. */
 type AbiType = "address" | "uint256" | "uint8" | "bytes32" | "bytes";
 
-/** A call of a token (ERC-20, EIP-3009, EIP-2612) whose arguments say who gets, or may take, how much of whom. */
+/** A call of a token (ERC-20, EIP-3009, EIP-2612) whose arguments name the accounts and the amount. */
 export type TokenCall =
   | { does: "transfer"; to: Uint8Array; units: bigint }
-  /** `bySignature`: `from` signed for it, whoever submits it. */
+  /** `bySignature`: `from` signed for it, and any account may submit it. */
   | { does: "transferFrom"; from: Uint8Array; to: Uint8Array; units: bigint; bySignature: boolean }
-  /** `owner` is undefined where it is the caller. */
+  /** `owner`: undefined where the caller is the owner. */
   | { does: "approve"; owner?: Uint8Array; spender: Uint8Array; units: bigint };
 
 const WORD = 32;
@@ -59,7 +59,7 @@ const CALLS: ReadonlyMap<string, Read> = new Map([
 
 /**
  * Reads a call of a token: exactly the one ABI encoding of the arguments. Undefined for any other function and for any
- * other length, padding or offset, of which the bytes alone do not show what the contract makes.
+ * other length, padding or offset, because their meaning depends on the contract's code.
  */
 export function readTokenCall(data: Uint8Array): TokenCall | undefined {
   const read = CALLS.get(toHex(data.subarray(0, 4)));

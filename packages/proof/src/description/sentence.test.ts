@@ -130,7 +130,7 @@ describe("the sentence about a transaction on Base", () => {
     expect(say(await make(), "succeeded")).toBe(`On 21 November 2026 at 14:03:07 UTC, ${sentence}`);
   });
 
-  it("tells what a failed deposit leaves", () => {
+  it("names what a failed deposit leaves", () => {
     const account = new Uint8Array(20).fill(0xb2);
     const mint = Uint8Array.of(5);
     const none = new Uint8Array();
@@ -142,7 +142,7 @@ describe("the sentence about a transaction on Base", () => {
     );
   });
 
-  it("tells of a type that is not read that it is there", () => {
+  it("names a type that is not read", () => {
     const bundle = testBundle({ chain: "base", txnBytes: Uint8Array.of(0x79, 1) });
     expect(say(bundle, "succeeded")).toBe(
       "On 21 November 2026 at 14:03:07 UTC, transaction Z on Base was recorded. It succeeded. Transactions of type 0x79 are not read here.",

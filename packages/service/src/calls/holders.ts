@@ -13,15 +13,15 @@ import { paymentUnknown } from "./problems.ts";
 type Request = { subject: Subject; payment: Payment; signal: AbortSignal };
 type Announcement = { payment: Payment; withdrawn: Promise<void> };
 
-/** How often it is asked whether another replica still checks a payment, in ms. */
+/** Pause between two questions whether another replica still checks a payment, in ms. */
 const POLL_MS = 200;
 
 /**
  * Finds the call that holds a payment while other requests may bring the same one.
  *
  * A 402 allows the payer to sign another payment. While another request still checks the same payment, a 402 would come too
- * early: the call that this one begins would charge the payer as well. So requests announce their payments here, and by
- * the journal to other replicas.
+ * early: the payer would also be charged by the call that the other request begins. So requests announce their payments,
+ * here to their own process, and by the journal to other replicas.
  */
 export function createHolders(journal: Pick<Journal, "find" | "expect" | "isExpectedElsewhere">, clock: Clock) {
   const announced = new Map<string, Set<Announcement>>();
@@ -59,7 +59,7 @@ export function createHolders(journal: Pick<Journal, "find" | "expect" | "isExpe
   }
 
   async function expect(payment: Payment, isSigned: boolean): Promise<Expectation> {
-    // A sender whose signature cannot be told any more waits for its very bytes alone.
+    // Without a proven signature a request waits only for others that bring the same bytes.
     const names = isSigned ? [payment.key] : [payment.key, nameOfBytes(payment)];
     try {
       return await journal.expect(names);
@@ -78,9 +78,9 @@ export function createHolders(journal: Pick<Journal, "find" | "expect" | "isExpe
     announce,
 
     /**
-     * Announces a payment for which a call may begin to the other replicas.
+     * Tells the other replicas that a call of this payment may begin.
      *
-     * @param isSigned whether the payer has signed the payment, as far as that can be told without its chain
+     * @param isSigned whether the payer has signed the payment, as far as that shows without its chain
      * @throws Problem when too many payments are being checked
      */
     expect,

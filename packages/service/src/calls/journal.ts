@@ -12,12 +12,12 @@ export function nameTaken(key: string): ServiceError {
   return new ServiceError("name_taken", `a name of the call of ${key} is another call's`);
 }
 
-/** The error of an insertion whose expectation does not stand any more. */
+/** The error of an insertion whose expectation no longer stands. */
 export function expectationLost(): ServiceError {
-  return new ServiceError("expectation_lost", "other replicas have not been told all the time that a call may begin");
+  return new ServiceError("expectation_lost", "the notice to other replicas that a call may begin has lapsed");
 }
 
-/** Stands until it is ended, or until its replica is gone. */
+/** A notice to other replicas that a call may begin. It stands until it is ended, or until its replica is gone. */
 export type Expectation = {
   /** Ends it; calling it again does nothing. */
   end(): void;
@@ -65,8 +65,8 @@ export interface Journal {
   expect(names: readonly string[]): Promise<Expectation>;
 
   /**
-   * Whether an expectation of another replica stands under a name. When it is false, every call that one of them led to
-   * MUST be found from then on. Those of this replica do not count once they were ended.
+   * Whether an expectation of another replica stands under a name. When none does, `find` MUST find every call that such
+   * an expectation led to. One of this replica does not count once it has ended.
    */
   isExpectedElsewhere(name: string): Promise<boolean>;
 

@@ -16,7 +16,7 @@ export type NetworksOptions = {
 /** For how long all callers share the answer about a network, in ms: less than a round of MainNet. */
 const SHARED_MS = 2_000;
 
-/** What wallets are told that have no node of their own, so that a page with one need connect to nobody but us. */
+/** Answers for wallets without a node of their own: a page with such a wallet connects to nobody but us. */
 export function createNetworks({ rails, bounded, clock, deadlineMs }: NetworksOptions) {
   const shared = new Map<string, { at: number; answer: Promise<WalletParameters> }>();
 

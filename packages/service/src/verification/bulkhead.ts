@@ -7,7 +7,7 @@ export type BulkheadOptions = {
   maxWaiting: number;
   /** Tasks that start in a second; twice as many after a time without any. */
   perSecond: number;
-  /** What a task is told that would have to wait too long; that of bundles unless given. */
+  /** The sentence with which a task is refused that would wait too long; that about bundles unless given. */
   refusal?: string;
   clock: Pick<Clock, "now" | "sleep">;
 };

@@ -1,6 +1,7 @@
 import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
 import type { Hex } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
+import { AUTHORIZATION_TYPES } from "../../../../test/helpers/eip3009.ts";
 import type { Authorization, TokenDomain } from "../../src/payment/rails/base/authorization.ts";
 import type { BasePayment } from "../../src/payment/rails/base/checks.ts";
 import { BASE } from "../../src/payment/rails/base/facts.ts";
@@ -86,18 +87,8 @@ type TypedData = Parameters<typeof payer.signTypedData>[0];
 
 /** Signs any message, as a wallet does. */
 export function sign(message: ReturnType<typeof authorization>, over: object = {}, key = payer): Promise<Hex> {
-  const types = {
-    TransferWithAuthorization: [
-      { name: "from", type: "address" },
-      { name: "to", type: "address" },
-      { name: "value", type: "uint256" },
-      { name: "validAfter", type: "uint256" },
-      { name: "validBefore", type: "uint256" },
-      { name: "nonce", type: "bytes32" },
-    ],
-  };
   return key.signTypedData({
-    types,
+    types: AUTHORIZATION_TYPES,
     domain: { ...domain, chainId: 8453, verifyingContract: BASE.asset, ...over },
     primaryType: "TransferWithAuthorization",
     message,

@@ -28,7 +28,7 @@ async function read<T>(path: string): Promise<T | undefined> {
 /** What a payment must name to be valid now. @throws WalletRefusal when the service does not say */
 export async function networkNow<N extends AlgorandNow | SolanaNow>(network: string): Promise<N> {
   const answer = await read<N>(`/networks/${network}`);
-  if (!answer) throw new WalletRefusal("other", "this site can't tell what the network needs now");
+  if (!answer) throw new WalletRefusal("other", "this site doesn't know what the network needs now");
   return answer;
 }
 

@@ -180,7 +180,7 @@ function reviewView(review: Review, can: Actions): Child[] {
   ];
 }
 
-/** On Base whoever settles pays the fee; elsewhere a fee payer, where the offer names one. */
+/** Who pays the network's fee: on Base the facilitator, elsewhere the fee payer that the offer names, or else the payer. */
 function feeOf({ wallet, offer }: Review): string {
   return wallet.rail === "base" || offer.extra.feePayer !== undefined ? BUY.fees.sponsored : BUY.fees.own;
 }

@@ -214,7 +214,7 @@ describe("BaseSource", () => {
     expect(conflicts).toHaveLength(1);
   });
 
-  it("is unavailable when the header has another time, or number, than its hash tells", async () => {
+  it("is unavailable when the header has not the time or the number that its hash commits to", async () => {
     for (const change of [{ timestamp: "0x6553f108" }, { number: "0x8" }]) {
       const fake = new FakeBase().include(7, transaction);
       const block = fake.methods.eth_getBlockByNumber;

@@ -11,8 +11,8 @@ const MAX_NAMES = 500;
 
 /**
  * The expectations of a replica, as shared advisory locks of the session that commits its calls. They end with the session,
- * and a call that depends on one is inserted by no other session. So no connection is held while a payment is checked, and
- * whoever gets the exclusive lock knows that every call of the others is committed or never will be.
+ * and no other session inserts a call that depends on one. So no connection is held while a payment is checked. When a
+ * replica gets the exclusive lock, every call of the others is committed or never will be.
  */
 export function createExpectations(writer: ReturnType<typeof createWriter>) {
   const sessions = new WeakMap<Expectation, number>();

@@ -10,7 +10,7 @@ export const BASE = {
   name: "base",
   network: RAILS.base.network,
   asset: RAILS.base.usdc,
-  // EIP-3009: a nonce is used once, and whoever submits the authorization pays.
+  // EIP-3009: a nonce is used once, and the account that submits the authorization pays the fee.
   isForAnyFacilitator: true,
   paysFor: (source) => source !== "algorand",
   // Hex may differ in case alone (EIP-55).
