@@ -1,18 +1,20 @@
-import { createMerkleProof, createMPT, type MerklePatriciaTrie } from "@ethereumjs/mpt";
+import { type InclusionBundle, type ProofBundle, parseKeyHistory, verify } from "@attestd/proof";
+import { createMerkleProof, createMPT, type MerklePatriciaTrie, verifyMPTWithMerkleProof } from "@ethereumjs/mpt";
 import { concatHex, type Hex, hexToBytes, keccak256, numberToHex, toRlp } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
-import { serializeTransaction } from "viem/op-stack";
+import { parseTransaction, serializeTransaction } from "viem/op-stack";
 import { afterAll, expect, test } from "vitest";
 import { fromBase64, toHex } from "../../packages/proof/src/encoding.ts";
 import { BaseSource } from "../../packages/service/src/chains/base/source.ts";
 import { type BlockOfBase, nodeWith } from "../../packages/service/test/fakes/base-block.ts";
 import { startRpcs } from "../../packages/service/test/fakes/base-providers.ts";
 import type { Upstream } from "../../packages/service/test/fakes/providers.ts";
+import { algorandClient, payUntilAnswered, post, sign, startDeployment } from "./deployment.ts";
 
 /*
  * Blocks as Base makes them since Denim: two deposits at the start of each, the L1 attributes and BaseTime, and five to a
  * second, with `timestampMs` in JSON alone (base/docs, upgrades/denim/200ms-blocks). No recording of one is at hand. So the
- * bytes are made by viem, and the roots and proofs by @ethereumjs/mpt.
+ * bytes are made by viem, and the roots and proofs by @ethereumjs/mpt; and the sandbox's anvil makes such blocks.
  */
 const NUMBER = 60_000_000;
 const SECOND = 1_794_000_000;
@@ -163,4 +165,55 @@ async function proven(block: Awaited<ReturnType<BaseSource["block"]>>, id: strin
   const { bytes, inclusion } = (await found?.prove(never)) ?? {};
   if (!bytes || inclusion?.kind !== "mpt") throw new Error(`no proof of ${id}`);
   return { bytes, inclusion };
+}
+
+test("both deposits of a block of the sandbox are sold, and proven to the roots that anvil computed", async () => {
+  const deployment = await startDeployment({ networks: ["base"], baseBlockMs: 200 });
+  try {
+    const { baseRpcUrl = "", sampleTransactions } = deployment.sandbox;
+    const body = { jsonrpc: "2.0", id: 1, method: "eth_getBlockByNumber" };
+    const asked = { ...body, params: [numberToHex(sampleTransactions.baseHeight as number), true] };
+    const block = (await post(baseRpcUrl, asked)).json.result as SandboxBlock;
+    const deposits = block.transactions.filter(({ type }) => type === "0x7e");
+    expect(deposits.map(({ to, transactionIndex }) => [to, transactionIndex])).toEqual([
+      ["0x4200000000000000000000000000000000000015", "0x0"],
+      ["0x4200000000000000000000000000000000000030", "0x1"],
+    ]);
+    const keys = await (await fetch(`${deployment.url}/.well-known/attestor-keys.json`)).text();
+    const trust = parseKeyHistory(keys);
+    const client = algorandClient(deployment.sandbox);
+    async function buy(path: string, request: object): Promise<string> {
+      const url = deployment.url + path;
+      const { status, text } = await payUntilAnswered(url, request, await sign(url, request, client));
+      expect(status, text).toBe(200);
+      expect(verify(text, { trust })).toMatchObject({ verified: true, failures: [] });
+      return text;
+    }
+    for (const [index, { hash, from, input }] of deposits.entries()) {
+      const { source }: ProofBundle = JSON.parse(await buy("/attest", { txid: hash, chain: "base" }));
+      const bytes = `0x${decoded(source.txnBytesBase64)}` as const;
+      expect(keccak256(bytes)).toBe(hash);
+      expect(parseTransaction(bytes)).toMatchObject({ type: "deposit", from, data: input });
+
+      const place = { chain: "base", txId: hash, height: sampleTransactions.baseHeight };
+      const { inclusion }: InclusionBundle = JSON.parse(await buy("/prove-tx-inclusion", place));
+      if (inclusion.kind !== "mpt" || !inclusion.receipt) throw new Error("no proof of a transaction and its receipt");
+      expect(await provenValue(block.transactionsRoot, index, inclusion.nodes)).toBe(bytes);
+      const receipt = `0x${decoded(inclusion.receipt.bytesBase64)}`;
+      expect(await provenValue(block.receiptsRoot, index, inclusion.receipt.nodes)).toBe(receipt);
+    }
+  } finally {
+    await deployment.close();
+  }
+});
+
+type SandboxBlock = Record<"transactionsRoot" | "receiptsRoot", Hex> & {
+  transactions: Record<"type" | "hash" | "from" | "to" | "input" | "transactionIndex", Hex>[];
+};
+
+/** What @ethereumjs/mpt finds at that index by those nodes under that root. */
+async function provenValue(root: Hex, index: number, nodes: readonly string[]): Promise<string> {
+  const key = hexToBytes(toRlp(quantity(index)));
+  const value = await verifyMPTWithMerkleProof(await createMPT(), hexToBytes(root), key, nodes.map(fromBase64));
+  return `0x${toHex(value ?? new Uint8Array())}`;
 }

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import algosdk from "algosdk";
-import { createPublicClient, http } from "viem";
+import { createPublicClient, http, keccak256, numberToHex } from "viem";
 import { expect, test } from "vitest";
 import { temporaryFolder } from "../../../test/helpers/temporary-folder.ts";
 import { signTransaction } from "./algorand/account.ts";
@@ -91,7 +91,7 @@ test("Base serves the blocks of before below the new ones, and Solana its transa
     };
   };
   const archive = openArchive(path);
-  const base = await startBase({ blockMs: 100, archive: archive.of("base") });
+  const base = await startBase({ denim: true, archive: archive.of("base") });
   const seen = await read(base, base.sample.hash);
   await base.close();
   const solana = await startSolana({ slotMs: 20, archive: archive.of("solana") });
@@ -104,6 +104,13 @@ test("Base serves the blocks of before below the new ones, and Solana its transa
   const kept = openArchive(path);
   const newBase = await startBase({ blockMs: 100, archive: kept.of("base") });
   expect(await read(newBase, base.sample.hash)).toEqual({ ...seen, finalized: true });
+  // Deposits too, whose bytes anvil does not give.
+  const client = createPublicClient({ transport: http(newBase.rpcUrl) });
+  for (const [index, hash] of seen.hashes.entries()) {
+    const params = [seen.receipt.blockHash, numberToHex(index)] as never;
+    const raw = await client.request({ method: "eth_getRawTransactionByBlockHashAndIndex" as never, params });
+    expect(keccak256(raw)).toBe(hash);
+  }
   expect([newBase.payer, newBase.payTo]).toEqual([base.payer, base.payTo]);
   expect(newBase.sample.height).toBeGreaterThan(base.sample.height);
   await newBase.close();

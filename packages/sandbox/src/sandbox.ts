@@ -23,8 +23,8 @@ export interface SandboxOptions {
    * leaves Algorand's rounds to `algorand.ledger.advance()`, and Base its default.
    */
   roundMs?: number;
-  /** Milliseconds between Base's blocks: 200 on Base itself, since Denim. */
-  baseBlockMs?: number;
+  /** Milliseconds between Base's blocks. 200 makes them as Base does since Denim: each begins with two deposits. */
+  baseBlockMs?: number | undefined;
   /** Each 0, a free port, unless given. */
   ports?: { algod?: number; indexer?: number; facilitator?: number; base?: number; solana?: number };
   /** Both unless given. */
@@ -199,13 +199,15 @@ async function runAlgorand(
 }
 
 async function runBase(
-  { roundMs, baseBlockMs = roundMs, ports, replayDir, onRequest }: SandboxOptions,
+  { roundMs, baseBlockMs, ports, replayDir, onRequest }: SandboxOptions,
   archive: Archive | undefined,
 ) {
   const { startBase } = await import("./base/network.ts");
+  const { DENIM_BLOCK_MS } = await import("./base/denim.ts");
   const { registerBase } = await import("./facilitator/base.ts");
   const network = await startBase({
-    blockMs: baseBlockMs || undefined,
+    blockMs: (baseBlockMs ?? roundMs) || undefined,
+    denim: baseBlockMs === DENIM_BLOCK_MS,
     port: ports?.base,
     replayDir,
     archive: archive?.of("base"),

@@ -19,7 +19,10 @@ export function addRunning(program: Command, { environment, finish }: Running): 
   )
     .option("--port <n>", "port of the service, 0 for a free one (default: $PORT, else 4020)")
     .option("--round-ms <n>", "time between rounds of the ledger", "1000")
-    .option("--base-block-ms <n>", "time between blocks of Base, 200 as on Base itself (default: as --round-ms)")
+    .option(
+      "--base-block-ms <n>",
+      "time between blocks of Base; 200: as Base makes them itself (default: as --round-ms)",
+    )
     .option("--replay <dir>", "recorded transactions and blocks to serve beside the simulated ones")
     .option(
       "--algorand-behaviour <name=value...>",

@@ -43,7 +43,8 @@ export async function sandbox(options: SandboxOptions, environment: Environment)
   const stop = environment.stop();
   const port = wholeNumber("--port", options.port ?? (environment.variables.PORT || DEFAULT_PORT), 0, 65_535);
   const roundMs = wholeNumber("--round-ms", options.roundMs, 10, 60_000);
-  const baseBlockMs = wholeNumber("--base-block-ms", options.baseBlockMs ?? options.roundMs, 10, 60_000);
+  const baseBlockMs =
+    options.baseBlockMs === undefined ? undefined : wholeNumber("--base-block-ms", options.baseBlockMs, 10, 60_000);
   const folder = sandboxFolder(options.dir);
   const { replay } = options;
   if (replay !== undefined) await readdir(replay).catch(failsFor(EXIT.usage, `replay ${replay}`, "folder"));
@@ -108,7 +109,7 @@ async function runService(folder: SandboxFolder, networks: Sandbox, run: Run): P
 
 /** A sandbox as the options describe it, to be started. @throws Failure `usage` for a wrong option */
 async function readNetworks(
-  pace: { roundMs: number; baseBlockMs: number },
+  pace: { roundMs: number; baseBlockMs: number | undefined },
   options: SandboxOptions,
 ): Promise<(archive: string) => Promise<Sandbox>> {
   const networks = await import("@attestd/sandbox").catch((error: NodeJS.ErrnoException) => {

@@ -7,8 +7,8 @@ import { stripVTControlCharacters } from "node:util";
 import { BASE_CHAIN_ID } from "@attestd/proof/base";
 
 export interface AnvilOptions {
-  /** Time between blocks, in milliseconds. */
-  blockMs: number;
+  /** Time between blocks, in milliseconds. Undefined: blocks are made by `evm_mine`, of transactions as they came. */
+  blockMs: number | undefined;
   /** Number of the genesis block. */
   firstBlock: number;
 }
@@ -45,7 +45,8 @@ export async function startAnvil({ blockMs, firstBlock }: AnvilOptions): Promise
   const options = [
     ...["--host", "127.0.0.1", "--port", "0", "--no-cors"],
     ...["--chain-id", String(BASE_CHAIN_ID), "--network", "optimism", "--accounts", "0"],
-    ...["--block-time", String(blockMs / 1000), "--slots-in-an-epoch", "1", "--number", String(firstBlock)],
+    ...(blockMs === undefined ? ["--no-mining", "--order", "fifo"] : ["--block-time", String(blockMs / 1000)]),
+    ...["--slots-in-an-epoch", "1", "--number", String(firstBlock)],
     // Old states are dropped rather than written to the home directory. Blocks, receipts and logs are all kept.
     ...["--prune-history", "256"],
   ];

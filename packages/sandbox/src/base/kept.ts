@@ -1,12 +1,15 @@
-import { type Hex, numberToHex } from "viem";
+import { type Hex, hexToBigInt, numberToHex } from "viem";
+import { serializeTransaction } from "viem/op-stack";
 import type { NetworkArchive } from "../archive.ts";
 import type { RpcCall } from "../jsonrpc.ts";
 
-type BlockJson = { number: Hex; hash: Hex; transactions: { hash: Hex }[] };
+type BlockJson = { number: Hex; hash: Hex; transactions: TransactionJson[] };
+type TransactionJson = { hash: Hex; type: string };
+type DepositJson = Record<"sourceHash" | "from" | "to" | "mint" | "value" | "gas" | "input", Hex>;
 type LogJson = { address: Hex; topics: Hex[] };
 type ReceiptJson = { transactionHash: Hex; logs: LogJson[] };
 
-/** A block of an earlier start that has transactions, as anvil answered for it. */
+/** A block of an earlier start that has transactions beside deposits, as anvil answered for it. */
 type KeptBlock = { block: BlockJson; raw: Hex[]; receipts: ReceiptJson[] };
 
 type Methods = Record<string, (...args: unknown[]) => unknown>;
@@ -94,7 +97,8 @@ function numberOf(block: string | undefined): number {
 }
 
 /**
- * Keeps every block of anvil that has transactions, and notes the number of the last one, until disposal; then once more.
+ * Keeps every block of anvil that has transactions beside deposits, and notes the number of the last one, until disposal;
+ * then once more.
  *
  * @param from number of the first block to look at
  */
@@ -105,7 +109,7 @@ export function keepBlocks(anvil: RpcCall, archive: NetworkArchive, from: number
     for (; next <= head; next++) {
       const number = numberToHex(next);
       const block = (await anvil("eth_getBlockByNumber", [number, true])) as BlockJson;
-      if (block.transactions.length === 0) archive.note(next);
+      if (block.transactions.every(isDeposit)) archive.note(next);
       else archive.add(next, new TextEncoder().encode(JSON.stringify(await withAnswers(anvil, block))));
     }
   };
@@ -123,8 +127,19 @@ export function keepBlocks(anvil: RpcCall, archive: NetworkArchive, from: number
   };
 }
 
+const isDeposit = ({ type }: TransactionJson) => type === "0x7e";
+
 async function withAnswers(anvil: RpcCall, block: BlockJson): Promise<KeptBlock> {
-  const raw = block.transactions.map(({ hash }) => anvil("eth_getRawTransactionByHash", [hash]) as Promise<Hex>);
+  const raw = block.transactions.map((one) =>
+    isDeposit(one) ? depositBytes(one) : (anvil("eth_getRawTransactionByHash", [one.hash]) as Promise<Hex>),
+  );
   const receipts = anvil("eth_getBlockReceipts", [block.number]) as Promise<ReceiptJson[]>;
   return { block, raw: await Promise.all(raw), receipts: await receipts };
+}
+
+/** The bytes of a deposit, which anvil does not give: it aborts when asked. */
+function depositBytes(transaction: object): Hex {
+  const { sourceHash, from, to, input: data, ...others } = transaction as DepositJson;
+  const amounts = { mint: hexToBigInt(others.mint), value: hexToBigInt(others.value), gas: hexToBigInt(others.gas) };
+  return serializeTransaction({ type: "deposit", sourceHash, from, to, data, ...amounts });
 }

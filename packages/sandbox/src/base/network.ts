@@ -5,6 +5,7 @@ import { listen, type ServerOptions } from "../http.ts";
 import { jsonRpcClient, type RpcCall, serveJsonRpc } from "../jsonrpc.ts";
 import { startAnvil } from "./anvil.ts";
 import { baseChain } from "./chain.ts";
+import { DENIM_BLOCK_MS, denimBlocks } from "./denim.ts";
 import { keepBlocks, readKept } from "./kept.ts";
 import { baseRpc } from "./proxy.ts";
 import { type RecordedBlock, readRecordings } from "./recordings.ts";
@@ -13,6 +14,8 @@ import { installContracts, USDC_ABI, USDC_ADDRESS, USDC_DOMAIN } from "./token.t
 export interface BaseOptions extends ServerOptions {
   /** Time between blocks, in milliseconds; 1000 unless given. */
   blockMs?: number | undefined;
+  /** Makes blocks as Base does since Denim, each beginning with two deposits: every 200 ms, and `blockMs` is not read. */
+  denim?: boolean | undefined;
   /** Folder whose `base/blocks/*.json` are served beside the simulated blocks. */
   replayDir?: string | undefined;
   /** Has the network's keys and blocks from before, and gets those to come. */
@@ -49,20 +52,16 @@ export interface BaseNetwork {
 
 /**
  * Starts Base on anvil behind its JSON-RPC proxy, with random keys. Chain id 8453; `safe` and `finalized` are one and two
- * blocks behind `latest`. Simulated blocks have higher numbers than recorded ones. With blocks of 200 ms, five share each
- * second, as on Base since Denim.
+ * blocks behind `latest`. Simulated blocks have higher numbers than recorded ones.
  *
- * Blocks do not begin with Base's two deposits, the L1 attributes and BaseTime: both are of one sender, and anvil 1.7.1
- * takes the second raw one for a replacement of the first ("replacement transaction underpriced"). It takes several by
- * `eth_sendTransaction` of an impersonated sender, with nonces of their own, and answers other hashes than they then have.
- *
- * With an archive the keys are those of before, and blocks of earlier starts that have transactions are served too, below
+ * With an archive the keys are those of before, and blocks of earlier starts that have more than deposits are served too, below
  * the numbers of the new ones. Their state is not kept: every start funds the accounts anew.
  *
  * @throws {Error} when a recording is wrong (naming its file), anvil cannot be started, or the port is taken
  */
 export async function startBase({
   blockMs = 1000,
+  denim = false,
   replayDir,
   archive = NO_ARCHIVE,
   ...options
@@ -71,9 +70,11 @@ export async function startBase({
   await using starting = new AsyncDisposableStack();
   const kept = readKept(archive);
   const firstBlock = Math.max(recordings.blocks.at(-1)?.number ?? 0, archive.height() ?? 0) + 1;
-  const anvil = await startAnvil({ blockMs, firstBlock });
+  const anvil = await startAnvil({ blockMs: denim ? undefined : blockMs, firstBlock });
   starting.defer(anvil.close);
-  const call = jsonRpcClient(anvil.url);
+  const client = jsonRpcClient(anvil.url);
+  const blocks = denim ? starting.use(await denimBlocks(client)) : undefined;
+  const call = blocks?.call ?? client;
   const { payer, payTo, facilitator, otherFacilitators } = archive.keep("identity", () => ({
     payer: randomKey(),
     payTo: { address: randomKey().address },
@@ -81,7 +82,8 @@ export async function startBase({
     otherFacilitators: [randomKey(), randomKey()],
   }));
   const sample = await fund(call, anvil.url, payer.address, [facilitator, ...otherFacilitators]);
-  if (archive !== NO_ARCHIVE) starting.use(keepBlocks(call, archive, firstBlock, blockMs));
+  blocks?.run();
+  if (archive !== NO_ARCHIVE) starting.use(keepBlocks(call, archive, firstBlock, denim ? DENIM_BLOCK_MS : blockMs));
   const server = await listen(serveJsonRpc(baseRpc(call, recordings, kept)), { server: "base", ...options });
   starting.defer(server.close);
   const running = starting.move();
