@@ -1,5 +1,7 @@
 import { type InclusionBundle, type ProofBundle, parseKeyHistory, verify } from "@attestd/proof";
 import { createMerkleProof, createMPT, type MerklePatriciaTrie, verifyMPTWithMerkleProof } from "@ethereumjs/mpt";
+import { x402Client } from "@x402/core/client";
+import { ExactEvmScheme } from "@x402/evm/exact/client";
 import { concatHex, type Hex, hexToBytes, keccak256, numberToHex, toRlp } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { parseTransaction, serializeTransaction } from "viem/op-stack";
@@ -9,7 +11,7 @@ import { BaseSource } from "../../packages/service/src/chains/base/source.ts";
 import { type BlockOfBase, nodeWith } from "../../packages/service/test/fakes/base-block.ts";
 import { startRpcs } from "../../packages/service/test/fakes/base-providers.ts";
 import type { Upstream } from "../../packages/service/test/fakes/providers.ts";
-import { algorandClient, payUntilAnswered, post, sign, startDeployment } from "./deployment.ts";
+import { payUntilAnswered, post, sign, startDeployment } from "./deployment.ts";
 
 /*
  * Blocks as Base makes them since Denim: two deposits at the start of each, the L1 attributes and BaseTime, and five to a
@@ -170,7 +172,7 @@ async function proven(block: Awaited<ReturnType<BaseSource["block"]>>, id: strin
 test("both deposits of a block of the sandbox are sold, and proven to the roots that anvil computed", async () => {
   const deployment = await startDeployment({ networks: ["base"], baseBlockMs: 200 });
   try {
-    const { baseRpcUrl = "", sampleTransactions } = deployment.sandbox;
+    const { baseRpcUrl = "", payers, sampleTransactions } = deployment.sandbox;
     const body = { jsonrpc: "2.0", id: 1, method: "eth_getBlockByNumber" };
     const asked = { ...body, params: [numberToHex(sampleTransactions.baseHeight as number), true] };
     const block = (await post(baseRpcUrl, asked)).json.result as SandboxBlock;
@@ -181,7 +183,9 @@ test("both deposits of a block of the sandbox are sold, and proven to the roots 
     ]);
     const keys = await (await fetch(`${deployment.url}/.well-known/attestor-keys.json`)).text();
     const trust = parseKeyHistory(keys);
-    const client = algorandClient(deployment.sandbox);
+    // Settled on Base, in such blocks too.
+    const payer = privateKeyToAccount(payers.base?.privateKey as Hex);
+    const client = new x402Client().register("eip155:*", new ExactEvmScheme(payer));
     async function buy(path: string, request: object): Promise<string> {
       const url = deployment.url + path;
       const { status, text } = await payUntilAnswered(url, request, await sign(url, request, client));
