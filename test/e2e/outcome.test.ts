@@ -115,7 +115,7 @@ describe("a transaction that failed on Base", () => {
     });
     const sold = await pay(url, request, payment);
     expect(sold.status, sold.text).toBe(200);
-    // What was required decides whether it is sold, not what: the payment has bought this.
+    // `require` decides whether it is sold, not what is sold: the payment has bought this.
     expect(await pay(url, { ...request, require: "succeeded" }, payment)).toMatchObject({ text: sold.text });
   });
 

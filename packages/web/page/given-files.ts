@@ -36,7 +36,7 @@ async function walk(entries: readonly FileSystemEntry[]): Promise<GivenFiles> {
 }
 
 function bounded(files: readonly GivenFile[]): GivenFiles {
-  // What an operating system puts into folders is nobody's bundle.
+  // Operating systems put files of their own into folders.
   const wanted = files.filter(
     ({ name }) => !/(^|\/)(\.[^/]*|Thumbs\.db|desktop\.ini)$/i.test(name) || files.length === 1,
   );

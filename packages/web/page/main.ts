@@ -100,7 +100,7 @@ async function takeAll(given: GivenFiles | Promise<GivenFiles>): Promise<void> {
   await verifyPage.take(await given);
 }
 
-/** What has no file name. */
+/** Pasted contents, which have no file name. */
 function pasted(contents: BlobPart): GivenFiles {
   return { files: [{ name: "what was pasted", blob: new Blob([contents]) }], leftOut: false };
 }

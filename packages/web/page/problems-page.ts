@@ -55,7 +55,7 @@ function missing(site: Site): Child[] {
   ];
 }
 
-/** Advice whose `code` is set as such. */
+/** Sets what stands between backquotes as code. */
 function withCode(advice: string): Child[] {
   return advice.split("`").map((part, index) => (index % 2 === 1 ? h("code", {}, printable(part)) : printable(part)));
 }

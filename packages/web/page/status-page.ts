@@ -1,6 +1,7 @@
 import type { Fact } from "../src/facts.ts";
 import { printable } from "../src/printable.ts";
 import { listed, networkName, type ServiceStatus } from "../src/service-status.ts";
+import { recordedTime } from "../src/verdict.ts";
 import { actions, button, type Child, h } from "./dom.ts";
 import { fetchStatus } from "./frame.ts";
 import { contactLink, factList, heading, type Row, rowList } from "./parts.ts";
@@ -48,7 +49,7 @@ function statusView(status: ServiceStatus, again: Child): Child[] {
     ),
     h("h2", {}, "Ledger"),
     factList([
-      { label: "Last round", text: `${ledger.round}, seen ${ledger.seenAt.slice(0, 19).replace("T", " ")} UTC` },
+      { label: "Last round", text: `${ledger.round}, seen ${recordedTime({ recordedAt: ledger.seenAt })}` },
       { label: "Network", text: ledger.network },
     ]),
     h("h2", {}, "Current key"),

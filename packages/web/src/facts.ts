@@ -52,7 +52,7 @@ export function factsOf(judged: Judged): Fact[] {
   const note = chain.name === "base" ? noteOf(bundle) : undefined;
   const time = block?.time === undefined ? undefined : (dateline(block.time) ?? utcTime(block.time));
   const facts: (Fact | false | undefined)[] = [
-    // What is proven has its headline above.
+    // The headline above already has what is proven.
     !isProven(judged) && { label: "What", text: subjectLine(subject, outcome) },
     ...(transaction?.parties ?? []).map(({ role, account }) => ({ label: role, id: account })),
     transaction?.amount && { label: "Amount", text: transaction.amount.text },

@@ -7,7 +7,7 @@ import type { Inspection } from "../inspection-rows.ts";
 import { nothingIn, readSource, type Source, sourcesOf } from "../sources.ts";
 import type { Terminal } from "../terminal.ts";
 
-/** Of one value: a stranger may have written it. */
+/** The most characters of a value that are shown: a stranger may have written it. */
 const MAX_SHOWN = 1000;
 /** The last line of every explanation: an explanation is no verdict. */
 const NO_VERDICT = "Not verified: inspect explains, verify checks.";

@@ -61,7 +61,7 @@ export function describeAlgorandTransaction(bytes: Uint8Array, ledger: string): 
   };
 }
 
-/** Nothing paid by an account to itself is how it is handed over to other keys. */
+/** A payment of nothing to oneself, whose only effect is to hand the account to other keys. */
 function rekeyAlone(transaction: MsgpackMap): Meaning | undefined {
   const isNothing = transaction.get("type") === "pay" && !transaction.has("amt") && !transaction.has("close");
   const [sender, receiver] = [addressOf(transaction, "snd"), addressOf(transaction, "rcv")];

@@ -42,7 +42,7 @@ export type Words = (string | { id: string })[];
 /** What somebody does: `sent …`, `to send …`. */
 export type Clause = { past: string; bare: string; what: Words };
 
-/** Who does what, for a sentence. Whether it came about is the outcome's to say. */
+/** Who does what, for a sentence. The outcome decides whether it happened. */
 export type Deed = {
   actor: Words;
   clauses: [Clause, ...Clause[]];
@@ -51,31 +51,31 @@ export type Deed = {
 };
 
 /**
- * A transaction for people: what its bytes ask for, not whether it came about. Texts that strangers wrote are `printable`.
+ * A transaction for people: what its bytes ask for, not whether it happened. Texts that strangers wrote are `printable`.
  * Plain data, so that one thread can describe for another.
  */
 export type Description = {
   kind: Kind;
   /** In a few words: `USDC transfer`. */
   title: string;
-  /** Who signed it, or for a deposit has it made; undefined where the bytes do not show it. */
+  /** The account that signed it, or of a deposit its `from`; undefined where the bytes do not show it. */
   sender?: string;
   amount?: Amount;
-  /** Who takes part, the sender first. */
+  /** The accounts that take part, the sender first. */
   parties: Party[];
   /** Undefined for a type that is not read here. */
   deed?: Deed;
-  /** What did not come about if it failed: `nothing moved`. */
+  /** What a failure means: `nothing moved`. */
   undone: string;
-  /** A sentence about what stays even if it failed. */
+  /** A sentence about the effects that stay after a failure. */
   lasting?: Words;
-  /** Sentences that its reader must know. */
+  /** Sentences that a surface shows beside it. */
   remarks: string[];
   /** All its members. */
   fields: Field[];
 };
 
-/** Of a call whose effects depend on code. */
+/** The remark about a call whose effects depend on code. */
 export const CALL_ONLY = "Its bytes show the call, not what happened inside it.";
 
 /** A transaction whose meaning is not known here: its fields alone. */

@@ -60,7 +60,7 @@ export function outcomeWords({ transaction, chain }: Subject, outcome: Outcome):
 
 /**
  * What was attested, in sentences: `On 21 November 2026 at 14:03:07 UTC, account X sent 25.00 USDC to account Y in
- * transaction Z on Base. It succeeded.` Nothing is said to have come about that is not known to.
+ * transaction Z on Base. It succeeded.` Only what is known to have happened is stated as done.
  */
 export function sentenceOf(
   subject: Subject,

@@ -8,7 +8,7 @@ export class WalletRefusal extends Error {
   }
 }
 
-/** For how long a wallet may think about what it could answer without its user, in ms. */
+/** Time that a wallet has for an answer that needs no user, in ms. */
 const PROMPTLY_MS = 2_000;
 
 /** The answer of a wallet that need not open for it; undefined when it does not come at once. @throws as `work` */
@@ -17,9 +17,9 @@ export function promptly<T>(work: Promise<T>): Promise<T | undefined> {
   return Promise.race([work, late]);
 }
 
-/** The codes of a reader's no: EIP-1193 and ARC-27, and what wallets use beside them. */
+/** The code of a refusal by the reader, in EIP-1193 and ARC-27. */
 const DECLINED = 4001;
-/** Of wallets that give no code of their own for it. */
+/** The words of such a refusal, by wallets that have no code for it. */
 const DECLINED_WORDS = /\b(reject|declin|den(y|ied)|cancel)/i;
 const UNKNOWN_CHAIN = 4902;
 const NETWORK_NOT_SUPPORTED = 4004;

@@ -22,7 +22,7 @@ export function watchSolanaWallets(onChange: () => void): () => PayingWallet[] {
   return () => get().filter(signsOnSolana).map(solanaWallet);
 }
 
-/** A wallet of another form than the standard's is none. */
+/** Whether it has the form of the standard, and signs on Solana. */
 function signsOnSolana({ chains, features }: Partial<Wallet>): boolean {
   return (
     Array.isArray(chains) &&

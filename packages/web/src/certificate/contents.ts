@@ -18,7 +18,7 @@ import {
   subjectTitle,
 } from "@attestd/proof/description";
 import { fromBase64Url, toHex } from "@attestd/proof/encoding";
-import { withoutTrailing } from "@attestd/proof/text";
+import { utcTime, withoutTrailing } from "@attestd/proof/text";
 import { estimatedMonth } from "../display.ts";
 import { EXPLORERS, LEVELS } from "../facts.ts";
 import { pointerUrl } from "../pointer.ts";
@@ -73,7 +73,7 @@ export function certificateContents(bundle: Bundle, report: Shown, entry: KeyEnt
   };
 }
 
-/** The first 64 bits of the bundle's id, in four groups: who has the bundle can compute it. */
+/** The first 64 bits of the bundle's id, in four groups: anyone who has the bundle can compute it. */
 export function numberOf(bundle: Bundle): string {
   const digits = toHex(fromBase64Url(bundleId(bundle)).subarray(0, 8)).toUpperCase();
   return digits.replace(/.{4}(?=.)/g, "$&-");
@@ -82,7 +82,7 @@ export function numberOf(bundle: Bundle): string {
 function subjectRows(bundle: Bundle, subject: Subject, { block, outcome }: Circumstances): CertificateRow[] {
   const { chain, transaction, fingerprint } = subject;
   const note = chain.name === "base" ? noteOf(bundle) : undefined;
-  const time = block?.time === undefined ? "" : `, ${dateline(block.time)}`;
+  const time = block?.time === undefined ? "" : `, ${dateline(block.time) ?? utcTime(block.time)}`;
   return [
     ...(transaction
       ? [

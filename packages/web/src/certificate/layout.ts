@@ -16,9 +16,9 @@ import {
 
 const MM = 72 / 25.4;
 const MARGIN = 18 * MM;
-/** Of the first baseline, below the head of each page. */
+/** Distance of the first baseline from the upper edge, below the head of each page. */
 const TOP = MARGIN + 30;
-/** Kept free at the foot of each page. */
+/** Height that is kept free at the foot of each page. */
 const FOOT = 22;
 const CODE_SIDE = 34 * MM;
 /** ISO/IEC 18004: four modules of quiet zone. */

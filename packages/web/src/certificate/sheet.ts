@@ -68,7 +68,7 @@ export function wrap(runs: readonly Run[], size: number, width: number): Run[][]
   return line.length === 0 ? lines : [...lines, line];
 }
 
-/** Neighbours of one font as one run. */
+/** Joins neighbours of one font into one run. */
 function merged(runs: readonly Run[]): Run[] {
   const whole: Run[] = [];
   for (const { text, font } of runs) {
@@ -93,7 +93,7 @@ function* words(runs: readonly Run[], size: number, width: number) {
   }
 }
 
-/** A word in parts that are no wider than `width`. */
+/** Splits a word into parts no wider than `width`. */
 function pieces(word: string, font: Font, size: number, width: number): string[] {
   const parts = [""];
   for (const character of word) {

@@ -1,7 +1,7 @@
 import { escapeXml, SVG_BUNDLE_ID, SVG_MAKING_ID } from "../bundle-file.ts";
 import { type Font, fontSize, type Leaf, type Mark, type Node, type Run, runsWidth, type Sheet } from "./sheet.ts";
 
-/** The first of each that a viewer has. All of one line are of one width. */
+/** A viewer takes the first font that it has. The fonts of one line have the same widths. */
 const FAMILIES: Readonly<Record<Font, string>> = {
   sans: "Arimo, Arial, 'Liberation Sans', Helvetica, sans-serif",
   bold: "Arimo, Arial, 'Liberation Sans', Helvetica, sans-serif",
