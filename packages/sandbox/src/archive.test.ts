@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import algosdk from "algosdk";
 import { createPublicClient, http, keccak256, numberToHex } from "viem";
 import { expect, test } from "vitest";
@@ -148,6 +149,42 @@ test("a process that is killed while it writes leaves what it has reported as ke
   expect(archive.of("algorand").height()).toBe(records.length);
   expect(records.every((record, i) => record.length === 1000 && record[0] === (i + 1) % 256)).toBe(true);
   expect((await stat(path)).mode & 0o777).toBe(0o600);
+  archive.close();
+});
+
+test("says when the disk takes no more, and keeps nothing after that", async () => {
+  await using folder = await temporaryFolder();
+  const path = join(folder.path, "networks.db");
+  const program = `import { openArchive } from ${JSON.stringify(ARCHIVE)};
+    const archive = openArchive(process.argv[1]);
+    const part = archive.of("algorand");
+    let reason;
+    archive.broken.then((why) => (reason = why));
+    let height = 0;
+    while (reason === undefined) {
+      part.add(++height, new Uint8Array(10_000));
+      await undefined;
+    }
+    part.add(height + 1, new Uint8Array(1));
+    console.log(JSON.stringify({ height, reason }));`;
+  // Files of 512 blocks of 512 bytes at most, as the shell counts; what exceeds it fails as on a full disk.
+  const command = [
+    "-c",
+    'ulimit -f 512; exec "$@"',
+    "sh",
+    process.execPath,
+    "--input-type=module",
+    "-e",
+    program,
+    path,
+  ];
+  const writer = spawn("sh", command, { stdio: ["ignore", "pipe", "inherit"] });
+  const { height, reason } = JSON.parse(await text(writer.stdout));
+  expect(reason).toMatch(/networks\.db cannot be written: (disk I\/O error|database or disk is full)$/);
+  const archive = openArchive(path);
+  const { length } = archive.of("algorand").records();
+  expect([length, length + 1]).toContain(archive.of("algorand").height());
+  expect(length).toBeLessThan(height);
   archive.close();
 });
 

@@ -20,6 +20,8 @@ export interface NetworkArchive {
 /** What a sandbox keeps from one start to the next. */
 export interface Archive {
   of(network: "algorand" | "base" | "solana"): NetworkArchive;
+  /** Resolves with the reason when something could not be kept, as on a full disk: nothing after it is kept either. */
+  broken: Promise<string>;
   close(): void;
 }
 
@@ -68,12 +70,32 @@ export function openArchive(path: string): Archive {
       "DELETE FROM records WHERE spare = 1 AND height <= (SELECT height FROM heights h WHERE h.network = records.network) - ?",
     )
     .run(SPARE_RECORDS);
-  const archive = { of: (network: string) => networkArchive(database, network), close: () => database.close() };
+  const { promise: broken, resolve: breakWith } = Promise.withResolvers<string>();
+  let isBroken = false;
+  // Blocks are made by clocks, which nobody waits for: an error is reported to whoever runs the sandbox. A gap must not follow.
+  const unlessBroken = (write: () => void) => {
+    if (isBroken) return;
+    try {
+      write();
+    } catch (error) {
+      isBroken = true;
+      breakWith(`${path} cannot be written: ${(error as Error).message}`);
+    }
+  };
+  const archive = {
+    of: (network: string) => networkArchive(database, network, unlessBroken),
+    broken,
+    close: () => database.close(),
+  };
   opening.move();
   return archive;
 }
 
-function networkArchive(database: DatabaseSync, network: string): NetworkArchive {
+function networkArchive(
+  database: DatabaseSync,
+  network: string,
+  unlessBroken: (write: () => void) => void,
+): NetworkArchive {
   const read = database.prepare("SELECT value FROM kept WHERE network = ? AND name = ?");
   const write = database.prepare("INSERT INTO kept VALUES (?, ?, ?)");
   const list = database.prepare("SELECT record FROM records WHERE network = ? ORDER BY id");
@@ -93,10 +115,11 @@ function networkArchive(database: DatabaseSync, network: string): NetworkArchive
     records: () => list.all(network).map(({ record }) => record as Uint8Array),
     height: () => highest.get(network)?.height as number | undefined,
     add(height, record, isSpare = false) {
-      insert.run(network, height, isSpare ? 1 : 0, record);
+      // First, so that no height is given twice when the record does not fit.
       archive.note(height);
+      unlessBroken(() => insert.run(network, height, isSpare ? 1 : 0, record));
     },
-    note: (height) => void raise.run(network, height),
+    note: (height) => unlessBroken(() => raise.run(network, height)),
     whole(change) {
       database.exec("BEGIN IMMEDIATE");
       try {
@@ -104,7 +127,8 @@ function networkArchive(database: DatabaseSync, network: string): NetworkArchive
         database.exec("COMMIT");
         return result;
       } catch (error) {
-        database.exec("ROLLBACK");
+        // SQLite has rolled back by itself after some errors, such as a full disk.
+        if (database.isTransaction) database.exec("ROLLBACK");
         throw error;
       }
     },

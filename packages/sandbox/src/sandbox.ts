@@ -78,7 +78,7 @@ export interface Sandbox {
   sampleTransactions: { algorand: string; algorandHeight: number; base?: string; baseHeight?: number };
   /** CAIP-2 of every chain in the recordings, which a service may accept as sources too. */
   sourceChains: string[];
-  /** Resolves with the reason when a network ends by itself, or with undefined after `close()`. */
+  /** Resolves with the reason when a network ends by itself or cannot be kept, or with undefined after `close()`. */
   died: Promise<string | undefined>;
   /** For tests; clients use the URLs. */
   algorand: AlgorandNetwork;
@@ -160,7 +160,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
       ...(base && { base: base.sample.hash, baseHeight: base.sample.height }),
     },
     sourceChains: [...algorand.recordedChains, ...recordedEvmChains],
-    died: base?.exited ?? new Promise(() => {}),
+    died: Promise.race([base?.exited, archive?.broken].map((end) => end ?? new Promise<never>(() => {}))),
     algorand,
     ...(base && { base }),
     ...(solana && { solana }),

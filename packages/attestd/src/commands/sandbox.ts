@@ -98,13 +98,18 @@ async function runService(folder: SandboxFolder, networks: Sandbox, run: Run): P
   working.show(undefined);
   await printBanner(out, networks, service.url, run.dir);
   await service.showLog(out);
+  let death: string | undefined;
   void service.ended.then((how) => {
-    if (stop.aborted) return;
+    if (stop.aborted || death !== undefined) return;
     err.line(`attestd: the service ended (${how}). The networks keep running.`);
     err.line(`  Start it again: ${ownCommand()} serve --sandbox --env ${join(run.dir, "service.env")}`);
   });
-  const death = await Promise.race([networks.died, aborted(stop, stop)]);
-  if (death) throw new Failure(EXIT.unreachable, "a network of the sandbox ended by itself", [death]);
+  death = (await Promise.race([networks.died, aborted(stop, stop)])) || undefined;
+  if (death !== undefined)
+    throw new Failure(EXIT.unreachable, "the sandbox cannot go on", [
+      death,
+      "The next start goes on with what was kept.",
+    ]);
 }
 
 /** A sandbox as the options describe it, to be started. @throws Failure `usage` for a wrong option */
