@@ -57,7 +57,7 @@ async function started(databaseDir: string): Promise<{ server: EmbeddedPostgres;
       onLog: () => undefined,
       onError: () => undefined,
     });
-    if (tries === 1) await server.initialise();
+    if (tries === 1) await server.initialise().catch(notBuilt);
     try {
       await server.start();
       return { server, port };
@@ -65,6 +65,14 @@ async function started(databaseDir: string): Promise<{ server: EmbeddedPostgres;
       if (tries === TRIES) throw error;
     }
   }
+}
+
+/** A program that does not start ends with a reason that names no remedy, or with none. */
+function notBuilt(cause: unknown): never {
+  throw new Error(
+    "PostgreSQL did not start. If npm was run without scripts, or its lock is of another platform: npm rebuild, or npm ci.",
+    { cause },
+  );
 }
 
 /** Runs statements on a connection of their own. */
