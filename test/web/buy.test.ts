@@ -190,6 +190,11 @@ describe.skipIf(!browser)("buying on the page", () => {
     await page.goto(url("#buy"));
     await page.reload();
     await page.getByRole("heading", { name: "Buy an attestation" }).waitFor();
+    // A receipt that was not saved then can be saved later.
+    const later = page.getByRole("button", { name: `Save the receipt of ${txid()}` });
+    const [savingLater] = await Promise.all([page.waitForEvent("download"), later.click()]);
+    expect(savingLater.suggestedFilename()).toBe(savingReceipt.suggestedFilename());
+    expect(JSON.parse(await text(await savingLater.createReadStream()))).toEqual(receipt);
   });
 
   test("allows another payment only after a 402", async () => {

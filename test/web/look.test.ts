@@ -77,6 +77,9 @@ describe.skipIf(!browser)("the page", () => {
         expect.soft(await violations(page)).toEqual([]);
         expect.soft(await page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(width);
       }
+      // The last form was dark, as are the other views then.
+      const background = "getComputedStyle(document.documentElement).backgroundColor";
+      expect(await page.evaluate(background)).toBe("rgb(20, 22, 26)");
       expect(await shown(page.locator("#sandbox"))).toContain("Nothing here is real");
       const policyOf = async (path: string) =>
         (await fetch(`${site.deployment.url}${path}`)).headers.get("content-security-policy");
@@ -153,6 +156,19 @@ describe.skipIf(!browser)("the page", () => {
       // Chromium sends `afterprint` when the print ends.
       expect(await page.locator(".certificate").count()).toBe(0);
       await page.emulateMedia({ media: null });
+    });
+
+    test("says when what makes certificates can't be loaded", async () => {
+      const context = await site.newContext(current);
+      await context.route("**/assets/certificate-*", (route) => route.abort("connectionrefused"));
+      for (const name of ["Save certificate", "Print certificate"]) {
+        const page = await openPage(context, `${site.deployment.url}/`);
+        await choose(page, file(bundle));
+        await page.getByRole("button", { name }).click();
+        await page.getByText("No certificate was made").waitFor();
+        expect(await verdict(page)).toContain("Verified");
+        await page.close();
+      }
     });
 
     test("prints without buttons, and with all details open", async () => {

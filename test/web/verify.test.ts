@@ -289,7 +289,7 @@ describe.skipIf(!browser)("the page checks", () => {
 
   test.each<[string, GivenFile, string]>([
     ["a file that is not JSON", { name: "text.json", contents: '{\n"version": 1,\n oops' }, "Not JSON (line 3)."],
-    ["JSON that is not a bundle", file({ hello: "world" }), "Not an attestd bundle."],
+    ["JSON that is not a bundle", file({ hello: "world" }), "No bundle, receipt or key list of attestd."],
     ["a picture", { name: "a.png", contents: Uint8Array.of(137, 80, 78, 71, 255) }, "Not JSON: it isn't text."],
     ["another PDF", { name: "a.pdf", contents: "%PDF-1.7\n%%EOF" }, "carries no bundle"],
     ["an invalid key list", file({ ...retired, keys: retired.keys.slice(0, 1) }), "Not a valid key list"],
@@ -394,6 +394,10 @@ describe.skipIf(!browser)("the page checks", () => {
     expect(await focused(elsewhere)).toBe("Signer unknown");
     expect(await elsewhere.getByRole("button", { name: "Choose a key list" }).count()).toBe(1);
     expect((await shown(elsewhere.locator(".facts"))).replaceAll("\n", "")).toContain("Signer's key");
+    // The list of that other ledger can be given here.
+    await checkFile(elsewhere, file(bought));
+    expect(await focused(elsewhere)).toBe("Made for another ledger");
+    expect(await elsewhere.getByRole("button", { name: "Choose a key list" }).count()).toBe(1);
   });
 
   test("a slow file with a notice, and can be cancelled", async () => {

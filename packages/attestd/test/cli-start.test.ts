@@ -173,7 +173,7 @@ test.skipIf(!TERMINAL)("colours a terminal, and not a pipe", async () => {
       env: { PATH: process.env.PATH, TERM: "xterm", LANG: "C.UTF-8", ...env },
     }).stdout;
   expect(seen(check)).toBe(
-    "\u001b[31m✕\u001b[39m Can't read  b.json\r\n  Not an attestd bundle. `attestd inspect` shows what else it may be.\r\n",
+    "\u001b[31m✕\u001b[39m Can't read  b.json\r\n  No bundle, receipt or key list of attestd. `attestd inspect` shows what else it may be.\r\n",
   );
   expect(seen(check, { NO_COLOR: "1" })).toMatch(/^✕ /);
   expect(seen(`${check} | cat`)).toMatch(/^✕ /);

@@ -259,7 +259,7 @@ describe("attestd verify", () => {
 
   test.each([
     ["text.json", "Not JSON (line 3)."],
-    ["other.json", "Not an attestd bundle. `attestd inspect` shows what else it may be."],
+    ["other.json", "No bundle, receipt or key list of attestd. `attestd inspect` shows what else it may be."],
     ["big.json", "5.0 MB or more; bundles are smaller."],
     ["none.json", "There is no such file."],
   ])("can't read %s, and prints why", async (file, why) => {

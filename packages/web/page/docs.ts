@@ -61,6 +61,12 @@ function examples({ React: { createElement }, specSelectors }: System, path: str
   return createElement("div", { className: "examples" }, ...samples.map(one));
 }
 
+// Swagger UI's dark theme is a class of the document. Paper is light.
+const dark = matchMedia("screen and (prefers-color-scheme: dark)");
+const showTheme = () => document.documentElement.classList.toggle("dark-mode", dark.matches);
+dark.addEventListener("change", showTheme);
+showTheme();
+
 markView("/docs");
 showConnection();
 void openStorage()

@@ -19,7 +19,7 @@ export async function openKeysPage(site: Site, focus: boolean): Promise<void> {
     [
       title,
       h("p", { class: "block" }, provenance(current)),
-      found && h("p", { class: "banner", "data-tone": "caution" }, doubtSentence(found)),
+      found && h("p", { class: "notice", "data-tone": "caution" }, doubtSentence(found)),
       ...current.history.keys.toReversed().flatMap(entryView),
       h("h2", {}, "Keep it"),
       h("p", {}, "With a copy of this list, bundles can be checked when this site is gone."),

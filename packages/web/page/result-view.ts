@@ -28,9 +28,14 @@ export type Result = {
   isNamed: boolean;
   /** Why the ledger could not be asked. */
   ledgerTrouble?: string | undefined;
+  /** Whether what makes certificates could not be loaded. */
+  hasNoCertificates?: boolean;
   /** Host that the ledger check sends the file to. */
   service: string;
 };
+
+const NO_CERTIFICATES =
+  "No certificate was made: the part of this page that makes them couldn't be loaded; the result stands. Go online, load the page again, and give it the file again.";
 
 /** The view of a judged file: the verdict, the actions, what was attested, the checks, the rest. */
 export function resultView(result: Result, can: ResultActions): Child[] {
@@ -46,7 +51,8 @@ export function resultView(result: Result, can: ResultActions): Child[] {
       result.isNamed && h("p", {}, "This is the attestation that the certificate names."),
       result.ledgerTrouble !== undefined &&
         h("p", {}, `Couldn't ask the ledger; the result stands. ${printable(result.ledgerTrouble)}`),
-      verdict.state === "unknown" && signerKey(judged),
+      result.hasNoCertificates && h("p", {}, NO_CERTIFICATES),
+      needsKeys(judged) && signerKey(judged),
       ...actionRows(result, verdict.mayAskLedger, can),
     ),
     ...(isProven(judged) ? proven(judged, rows) : refused(judged, rows)),
@@ -54,6 +60,12 @@ export function resultView(result: Result, can: ResultActions): Child[] {
     isProven(judged) && withoutThisSite(judged),
     limits(judged),
   ];
+}
+
+/** Whether another key list could tell who signed it. */
+function needsKeys(judged: Judged): boolean {
+  const { state } = verdictOf(judged);
+  return state === "unknown" || state === "elsewhere";
 }
 
 /** Whom to ask for a key list: the key is all that is known of an unknown signer. */
@@ -74,7 +86,7 @@ function actionRows({ judged, ledgerTrouble, service }: Result, mayAsk: boolean,
     actions(
       asks && button(ledgerTrouble === undefined ? "Check on the ledger" : "Try again", can.askLedger, ask),
       certifies && button("Save certificate", () => void can.saveCertificate()),
-      ...(verdictOf(judged).state === "unknown" ? chooseButton("Choose a key list", can.take) : []),
+      ...(needsKeys(judged) ? chooseButton("Choose a key list", can.take) : []),
       !isGood && again,
     ),
     asks && h("p", { class: "hint", id: "ledger-hint" }, `The ledger check sends this file to ${service}.`),

@@ -220,14 +220,25 @@ export function createVerifyPage(site: Site) {
     return {
       take: (given) => void take(given),
       askLedger: (pressed) => void askLedger(result, pressed),
-      saveCertificate: async () => {
-        const { certificateOf } = await import("./certificate.ts");
-        download(`${name}.pdf`, "application/pdf", certificateOf(judged, bytes, "pdf"));
-      },
-      printCertificate: async () => (await import("./certificate.ts")).printCertificate(judged, bytes),
+      saveCertificate: () =>
+        import("./certificate.ts").then(
+          ({ certificateOf }) => download(`${name}.pdf`, "application/pdf", certificateOf(judged, bytes, "pdf")),
+          () => sayNoCertificates(result),
+        ),
+      printCertificate: () =>
+        import("./certificate.ts").then(
+          ({ printCertificate }) => printCertificate(judged, bytes),
+          () => sayNoCertificates(result),
+        ),
       saveBundle: () => download(`${name}.json`, "application/json", bytes.slice()),
       startOver: () => enter({ name: "empty" }),
     };
+  }
+
+  /** What makes certificates could not be loaded. */
+  function sayNoCertificates(result: Result): void {
+    if (state.name !== "judged" || state.result !== result) return;
+    enter({ ...state, result: { ...result, hasNoCertificates: true } });
   }
 
   async function askLedger(result: Result, pressed: HTMLButtonElement): Promise<void> {

@@ -8,7 +8,7 @@ export const BUY = {
   notAnId: "That is not a transaction id: 0x and 64 characters of 0–9 and a–f, or 52 of A–Z and 2–7.",
   asking: "Asking the price…",
   reviewTitle: "Review",
-  notCharged: "Not charged if it can't be attested.",
+  notCharged: "Not charged if it can't be attested. One that failed on its chain is attested as failed, and charged.",
   signs: {
     base: (amount: string, until: string) =>
       `a permission to move exactly ${amount} USDC to that address before ${until}. Not an approval; nothing else can be taken.`,

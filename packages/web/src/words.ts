@@ -57,7 +57,7 @@ export const WARNINGS = {
 export const UNREADABLE = {
   notJson: (line: number) => `Not JSON (line ${line}).`,
   notText: "Not JSON: it isn't text.",
-  notBundle: "Not an attestd bundle.",
+  notBundle: "No bundle, receipt or key list of attestd.",
   noBundleInside: "This certificate carries no bundle. Ask for the bundle's file.",
   tooLarge: (bytes: number) => `${(bytes / 1e6).toFixed(1)} MB; bundles are smaller.`,
   badKeys: (why: string) => `Not a valid key list: ${why}.`,

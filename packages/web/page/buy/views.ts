@@ -113,10 +113,15 @@ function notice(trouble: string): HTMLElement {
 function savedList(saved: readonly SavedBundle[], can: Actions): HTMLElement {
   const newestFirst = saved.toSorted((a, b) => b.savedAt - a.savedAt);
   return rowList(
-    newestFirst.map(({ txid, round, bytes }) => ({
-      label: `Round ${round}`,
-      value: [idValue(txid)],
-      beside: button("Show", () => can.open(bytes), { "aria-label": `Show the attestation of ${txid}` }),
+    newestFirst.map((one) => ({
+      label: `Round ${one.round}`,
+      value: [idValue(one.txid)],
+      beside: h(
+        "div",
+        { class: "pair" },
+        button("Show", () => can.open(one.bytes), { "aria-label": `Show the attestation of ${one.txid}` }),
+        saveReceipt(one, "Receipt", `Save the receipt of ${one.txid}`),
+      ),
     })),
   );
 }
@@ -284,10 +289,11 @@ function doneView({ saved, verified, transaction }: Shown<"done">, can: Actions)
 }
 
 /** Saves the receipt of what was bought, to stand beside its bundle; nothing where the service signed none. */
-function saveReceipt({ receipt, id, round }: SavedBundle): Child {
+function saveReceipt({ receipt, id, round }: SavedBundle, label = "Save the receipt", name = label): Child {
   if (receipt === undefined) return undefined;
-  const name = receiptFileName(bundleFileName(id, round));
-  return button("Save the receipt", () => download(name, "application/json", receiptFile(receipt)));
+  const file = receiptFileName(bundleFileName(id, round));
+  const save = () => download(file, "application/json", receiptFile(receipt));
+  return button(label, save, { "aria-label": name });
 }
 
 /** A purchase that stopped. If its payment is stored, the only way on is to send it again. */
