@@ -48,8 +48,8 @@ export async function sandbox(options: SandboxOptions, environment: Environment)
   const folder = sandboxFolder(options.dir);
   const { replay } = options;
   if (replay !== undefined) await readdir(replay).catch(failsFor(EXIT.usage, `replay ${replay}`, "folder"));
-  await checkPort(port);
   const startNetworks = await readNetworks({ roundMs, baseBlockMs }, options);
+  await checkPort(port);
 
   await mkdir(folder.path, { recursive: true, mode: 0o700 }).catch(failsFor(EXIT.usage, `use ${folder.path}`));
   using _lock = lock(folder);
