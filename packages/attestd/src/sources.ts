@@ -53,7 +53,8 @@ export function isUrl(name: string): boolean {
   return /^https?:\/\//i.test(name);
 }
 
-async function isFolder(name: string): Promise<boolean> {
+/** Whether a path is a folder's. */
+export async function isFolder(name: string): Promise<boolean> {
   return stat(name).then(
     (one) => one.isDirectory(),
     () => false,

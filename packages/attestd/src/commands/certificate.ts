@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { mkdir, stat } from "node:fs/promises";
+import { mkdir } from "node:fs/promises";
 import { basename, extname, join, resolve } from "node:path";
 import { aborted } from "node:util";
 import { subjectOf } from "@attestd/proof/description";
@@ -13,14 +13,14 @@ import { EXIT, type ExitCode, Failure, failsFor } from "../failure.ts";
 import { writeWhole } from "../files.ts";
 import type { TrustedKeys } from "../keys-file.ts";
 import { evidence, verdict } from "../report-text.ts";
-import { isUrl, nothingIn, type Source, sourcesOf } from "../sources.ts";
+import { isFolder, isUrl, nothingIn, type Source, sourcesOf } from "../sources.ts";
 
 export type CertificateOptions = TrustOptions & { out?: string; force?: boolean; paper: Paper };
 
 const EXTENSIONS = [".pdf", ".svg"];
 
 /**
- * Makes a certificate of each verified bundle: one sheet to print, with a QR code for verifying it and the bundle inside.
+ * Makes a certificate of each verified bundle, with a QR code for verifying it and the bundle inside.
  *
  * @param names files, folders or URLs of bundles or certificates; `-` is standard input
  * @returns for several: not verified before usage before unreadable before unreachable
@@ -133,26 +133,19 @@ function make(
  * @throws Failure `usage`
  */
 async function outputs(sources: readonly Source[], { out }: CertificateOptions): Promise<(source: Source) => string> {
-  const isFolder = out !== undefined && (/[/\\]$/.test(out) || (await isDirectory(out)));
-  if (isFolder) await mkdir(out, { recursive: true }).catch(failsFor(EXIT.usage, `create ${out}`, "folder"));
+  const intoFolder = out !== undefined && (/[/\\]$/.test(out) || (await isFolder(out)));
+  if (intoFolder) await mkdir(out, { recursive: true }).catch(failsFor(EXIT.usage, `create ${out}`, "folder"));
   else if (out !== undefined && sources.length > 1)
     throw new Failure(EXIT.usage, "--out is one file, and there are several bundles", ["Name a folder: --out FOLDER/"]);
   else if (out !== undefined && !EXTENSIONS.includes(extname(out).toLowerCase()))
     throw new Failure(EXIT.usage, "a certificate is a .pdf or an .svg", [`${out} is neither.`]);
   const taken = new Set<string>();
   return (source) => {
-    const path = out === undefined || isFolder ? unused(join(out ?? "", nameOf(source)), taken) : out;
+    const path = out === undefined || intoFolder ? unused(join(out ?? "", nameOf(source)), taken) : out;
     taken.add(path);
     if (source.kind !== "file" || resolve(path) !== resolve(source.name)) return path;
     throw new Failure(EXIT.usage, `${path} is the file to be read`, ["Choose another file: --out."]);
   };
-}
-
-async function isDirectory(path: string): Promise<boolean> {
-  return stat(path).then(
-    (found) => found.isDirectory(),
-    () => false,
-  );
 }
 
 function nameOf({ name }: Source): string {
