@@ -6,7 +6,8 @@ import type { Site } from "../site.ts";
 import type { PayingWallet } from "./paying-wallet.ts";
 import { askPrice, finish, type Quote, type SavedBundle, signAndKeep, txidOf } from "./purchase.ts";
 import { WalletRefusal } from "./refusal.ts";
-import { type Actions, buyView, expiry, type Review, type State } from "./views.ts";
+import { expiry, type Review } from "./review.ts";
+import { type Actions, buyView, type State } from "./views.ts";
 import { watchWallets } from "./wallets.ts";
 
 export type BuyPage = ReturnType<typeof createBuyPage>;

@@ -1,0 +1,119 @@
+import { formatUsdc, railOf } from "@attestd/client";
+import type { PaymentRequirements } from "@x402/core/types";
+import { tokenDomain } from "../../src/authorization.ts";
+import { formatMicro } from "../../src/display.ts";
+import { printable } from "../../src/printable.ts";
+import { BUY } from "../../src/purchase-words.ts";
+import { actions, button, type Child, h } from "../dom.ts";
+import { heading, idValue, type Row, rowList } from "../parts.ts";
+import { commandLine, notice, railLabel } from "./parts.ts";
+import type { PayingWallet } from "./paying-wallet.ts";
+import type { Quote } from "./purchase.ts";
+
+/** What would be paid, by which wallet. */
+export type Review = {
+  quote: Quote;
+  /** The one of the wallet's rail. */
+  offer: PaymentRequirements;
+  wallet: PayingWallet;
+  /** Whether the reader could choose another wallet. */
+  hasOthers: boolean;
+  account?: string | undefined;
+  /** micro-USDC of the account; `none` where it has no account for USDC, undefined where that is not known. */
+  balance?: bigint | "none" | undefined;
+  /** What the wallet has to do first; `other`: it is of no use here. */
+  needs?: "switch" | "add" | "other" | undefined;
+  trouble?: string | undefined;
+  nowMs: number;
+};
+
+export type ReviewActions = {
+  chooseAnother(quote: Quote): void;
+  connect(review: Review): void;
+  switchNetwork(review: Review): void;
+  addNetwork(review: Review): void;
+  sign(review: Review, pressed: HTMLButtonElement): void;
+  startOver(): void;
+};
+
+/** Amount, payee and expiry of the payment, before any wallet opens. */
+export function reviewView(review: Review, can: ReviewActions): Child[] {
+  const { quote, offer, wallet, account, nowMs } = review;
+  const amount = formatUsdc(BigInt(offer.amount));
+  const [before, after] = BUY.signs[wallet.rail](amount, "\u0000").split("\u0000");
+  const until = h("span", { id: "until" }, expiry(offer, nowMs));
+  const rows: Row[] = [
+    { label: "You pay", value: [`${amount} USDC on ${railLabel(wallet)}. ${feeOf(review)}`] },
+    { label: "To", value: [idValue(offer.payTo), ` (${location.host})`] },
+    { label: "You get", value: ["one attestation of ", idValue(quote.txid)] },
+    { label: "You sign", value: [before, until, after] },
+    { label: "Token", value: [`${printable(tokenName(review))}, `, idValue(offer.asset)] },
+    { label: "You have", value: [balanceText(review)] },
+    ...(account === undefined ? [] : [{ label: "From", value: [idValue(account)] }]),
+  ];
+  const trouble = troubleOf(review, amount);
+  return [
+    heading(BUY.reviewTitle, "", trouble === undefined ? undefined : "trouble"),
+    trouble !== undefined && notice(trouble),
+    trouble === BUY.otherLedger && commandLine(quote.txid),
+    rowList(rows, "facts block"),
+    h("p", { class: "block" }, BUY.notCharged),
+    actions(
+      ...reviewControls(review, amount, can),
+      review.hasOthers && button("Another wallet", () => can.chooseAnother(quote)),
+      button("Cancel", can.startOver),
+    ),
+  ];
+}
+
+/** Who pays the network's fee: on Base the facilitator, elsewhere the fee payer that the offer names, or else the payer. */
+function feeOf({ wallet, offer }: Review): string {
+  return wallet.rail === "base" || offer.extra.feePayer !== undefined ? BUY.fees.sponsored : BUY.fees.own;
+}
+
+function tokenName({ wallet, offer }: Review): string {
+  return wallet.rail === "base" ? tokenDomain(offer).name : "USDC";
+}
+
+function balanceText({ balance, account }: Review): string {
+  if (account === undefined) return BUY.notConnected;
+  if (balance === undefined) return BUY.unknownBalance;
+  return `${formatMicro(balance === "none" ? 0n : balance)} USDC`;
+}
+
+/** For how long a transaction of Solana can be recorded: 150 blocks of 0.4 s. */
+const SOLANA_SECONDS = 60;
+
+/** When a payment that is signed now becomes void: exactly on Base, elsewhere by the mean time of a block. */
+export function expiry({ network, maxTimeoutSeconds }: PaymentRequirements, nowMs: number): string {
+  const seconds = railOf(network)?.name === "solana" ? Math.min(SOLANA_SECONDS, maxTimeoutSeconds) : maxTimeoutSeconds;
+  const time = { hour: "2-digit", minute: "2-digit", second: "2-digit" } as const;
+  return new Date(nowMs + seconds * 1000).toLocaleTimeString(undefined, time);
+}
+
+/** The reason why the reader cannot sign yet. */
+function troubleOf(review: Review, amount: string): string | undefined {
+  const { trouble, account, needs, balance, wallet } = review;
+  if (trouble !== undefined) return trouble;
+  if (needs === "other") return BUY.otherLedger;
+  if (account === undefined) return undefined;
+  if (needs === "switch") return BUY.otherChain;
+  if (balance === "none") return BUY.noAccount[wallet.rail];
+  return isTooLittle(review) ? BUY.tooLittle(formatUsdc(balance ?? 0n), railLabel(wallet), amount) : undefined;
+}
+
+function isTooLittle({ balance, offer }: Review): boolean {
+  return balance === "none" || (balance !== undefined && balance < BigInt(offer.amount));
+}
+
+function reviewControls(review: Review, amount: string, can: ReviewActions): Child[] {
+  const { wallet, account, needs } = review;
+  const primary = (label: string, press: (pressed: HTMLButtonElement) => void) =>
+    button(label, press, { class: "primary" });
+  if (needs === "other") return [];
+  if (needs === "add") return [primary("Add Base to the wallet", () => can.addNetwork(review))];
+  if (account === undefined) return [primary(`Connect ${printable(wallet.name)}`, () => can.connect(review))];
+  if (needs === "switch") return [primary("Switch to Base", () => can.switchNetwork(review))];
+  if (isTooLittle(review)) return [];
+  return [primary(`Sign and pay ${amount} USDC`, (pressed) => can.sign(review, pressed))];
+}
