@@ -85,7 +85,8 @@ export async function openService(config: Config, origin: string, log: Logger, s
   const { ledger, chains, rails, indexers, congestion } = networks;
   const identity = { genesisHash: ledger.genesisHash, algorandAddress: ledger.address };
   requireOwner(await journal.claim(identity), identity);
-  const round = await ledger.rounds.next(start);
+  // The round that was read while the rails were opened will do: another one may take seconds.
+  const round = ledger.rounds.latest() || (await ledger.rounds.next(start));
 
   const signer = seedSigner(config.attestor.pqSeed);
   const view = await openHistory({
