@@ -66,7 +66,11 @@ async function showFindings(
     const { examine } = await import("@attestd/service/operator");
     const file = await examinedFile(options, environment);
     const examined = examine(settings, { sandbox: options.sandbox ?? false, signal, file, isStarting: true });
-    for await (const { mark, message } of examined) if (mark !== "ok") err.marked(mark, message);
+    for await (const { mark, message } of examined) {
+      // A service that is stopping looks like one that is broken.
+      if (signal.aborted) return;
+      if (mark !== "ok") err.marked(mark, message);
+    }
   } catch (error) {
     if (!signal.aborted) err.line(`attestd: not everything was examined: ${(error as Error).message}`);
   }
