@@ -1,4 +1,4 @@
-// Writes .env.example from the table of settings in docs/operations.md: `node build/env-example.ts`.
+// Writes .env.example from the table of settings in docs/operating/settings.md: `node build/env-example.ts`.
 import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
@@ -7,19 +7,16 @@ const WIDTH = 100;
 
 /** The text of .env.example: every setting with its meaning; those that are required, or have no default, are empty. */
 export function envExample(): string {
-  const page = readFileSync(at("docs/operations.md"), "utf8");
-  const [, section = ""] = page.split("\n## Settings\n");
-  const rows =
-    section
-      .split("\n## ")[0]
-      ?.split("\n")
-      .filter((line) => line.startsWith("| `")) ?? [];
+  const page = readFileSync(at("docs/operating/settings.md"), "utf8");
+  const [table = ""] = page.split("\n## ");
+  const rows = table.split("\n").filter((line) => line.startsWith("| `"));
   return [HEAD, ...rows.map(entry)].join("\n\n").concat("\n");
 }
 
 const HEAD = `# Settings of attestd. Copy to a file that only its user can read (chmod 600), fill in what is required,
 # check it with \`attestd doctor --env FILE\`, and start with \`attestd serve --env FILE\`.
-# A line that begins with # keeps the default. docs/operations.md says more; docs/first-sale.md goes through them in order.
+# A line that begins with # keeps the default.
+# docs/operating/settings.md says more; docs/first-sale.md goes through them in order.
 # A name that ends in _FILE names a file that has the value: use it for secrets.`;
 
 /** A row of the table: its names, their defaults in the same order, their meaning. */

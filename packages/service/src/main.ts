@@ -47,7 +47,7 @@ const DRAIN_MS = 10_000;
 /**
  * Starts the service: reads the settings, opens what it needs, listens.
  *
- * @param env the settings by name (docs/operations.md)
+ * @param env the settings by name (docs/operating/settings.md)
  * @throws config_invalid when a setting is wrong; Error when the journal or a network cannot be used
  */
 export async function startService(

@@ -62,7 +62,7 @@ const MAX_IN_FLIGHT = 2_000;
 /** How long a paid call may wait for its bundle before new calls are refused, in ms: about twenty rounds of MainNet. */
 const MAX_QUEUE_AGE_MS = 60_000;
 const REFRESH_MS = 15_000;
-/** In this time, in ms, the journal cannot grow by more than the reserve of disk space (docs/operations.md). */
+/** In this time, in ms, the journal cannot grow by more than the reserve of disk space (docs/operating/journal.md). */
 const DISK_REFRESH_MS = 2_000;
 
 /**

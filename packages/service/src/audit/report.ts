@@ -8,7 +8,7 @@ import type { Span } from "./facts.ts";
  */
 export type Severity = "violation" | "open" | "information";
 
-/** The invariants of a journal and its chains (docs/operations.md, "The audit"). */
+/** The invariants of a journal and its chains (docs/operating/day-to-day.md). */
 export const INVARIANTS = {
   1: "every attestation has a payment of its own",
   2: "every payment has an attestation, and every attestation a bundle that can be fetched",

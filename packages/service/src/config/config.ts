@@ -17,8 +17,8 @@ export type { UpstreamNode } from "./formats.ts";
 export type Config = ReturnType<typeof readConfig>;
 
 /**
- * Every setting, as docs/operations.md lists it: `required`, or with the default that is not computed. `NAME_FILE` may name
- * a file that holds a secret's value.
+ * Every setting, as docs/operating/settings.md lists it: `required`, or with the default that is not computed.
+ * `NAME_FILE` may name a file that holds a secret's value.
  */
 export function settingsOf(rails: readonly RailVariables[]) {
   const ofRails = Object.assign({}, ...rails.map(railShape));

@@ -11,7 +11,7 @@ import { openJournal, openJournalReader, requireOwner } from "../journal/open.ts
 import { openLedger, openNetworks } from "../networks/networks.ts";
 import { RAIL_SETTINGS } from "../payment/rails/registry.ts";
 
-/** The service's settings by name (docs/operations.md). */
+/** The service's settings by name (docs/operating/settings.md). */
 export type Settings = Readonly<Record<string, string | undefined>>;
 
 /** What every command of an operator takes. */

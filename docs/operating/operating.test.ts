@@ -1,16 +1,14 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { envExample } from "../build/env-example.ts";
-import { CODES, INVARIANTS } from "../packages/service/src/audit/report.ts";
-import { settingsOf } from "../packages/service/src/config/config.ts";
-import { RAIL_SETTINGS } from "../packages/service/src/payment/rails/registry.ts";
+import { envExample } from "../../build/env-example.ts";
+import { CODES, INVARIANTS } from "../../packages/service/src/audit/report.ts";
+import { settingsOf } from "../../packages/service/src/config/config.ts";
+import { RAIL_SETTINGS } from "../../packages/service/src/payment/rails/registry.ts";
 
-const page = readFileSync(join(import.meta.dirname, "operations.md"), "utf8");
-
-/** Cells of the table under a heading, without its first two rows. */
-function tableUnder(heading: string): string[][] {
-  const [, section = ""] = page.split(`\n## ${heading}\n`);
+/** Cells of the first table under a heading of a page, without its first two rows. */
+function tableUnder(heading: string, page: string): string[][] {
+  const [, section = ""] = `\n${readFileSync(join(import.meta.dirname, page), "utf8")}`.split(`\n${heading}\n`);
   const lines = section.split("\n## ")[0]?.split("\n") ?? [];
   const rows = lines.filter((line) => line.startsWith("|")).slice(2);
   return rows.map((line) =>
@@ -22,7 +20,7 @@ function tableUnder(heading: string): string[][] {
 }
 
 const namesIn = (cell = "") => [...cell.matchAll(/`([^`]+)`/g)].map(([, name]) => name as string);
-const settings = tableUnder("Settings");
+const settings = tableUnder("# Settings", "settings.md");
 const SETTINGS = settingsOf(RAIL_SETTINGS);
 
 test("the page lists every setting of the service, and no other", () => {
@@ -44,7 +42,7 @@ test.each(settings)(
 );
 
 test(".env.example has every setting: `node build/env-example.ts` writes it", () => {
-  const file = readFileSync(join(import.meta.dirname, "../.env.example"), "utf8");
+  const file = readFileSync(join(import.meta.dirname, "../../.env.example"), "utf8");
   expect(file).toBe(envExample());
   const named = [...file.matchAll(/^(?:# )?([A-Z][A-Z_]*)=/gm)].map(([, name]) => name as string);
   const expected = SETTINGS.flatMap(({ name, fromFile }) => (fromFile ? [name, `${name}_FILE`] : [name]));
@@ -63,5 +61,5 @@ test("the page lists every invariant of the audit, with its findings", () => {
       .map(([code]) => `\`${code}\``)
       .join(", "),
   ]);
-  expect(tableUnder("The audit")).toEqual(expected);
+  expect(tableUnder("## The audit", "day-to-day.md")).toEqual(expected);
 });
