@@ -9,9 +9,12 @@ import { ServiceError } from "../../errors.ts";
 import type { SqliteCommands } from "./commands.ts";
 import { keepPrivate } from "./private-files.ts";
 import { callOf, movedRow, newRow } from "./rows.ts";
-import type { Replies, Reply, Request } from "./worker.ts";
+import type { Replies, Reply, Request, Requests } from "./worker.ts";
 
 type Waiting = { resolve: (value: never) => void; reject: (error: Error) => void };
+
+/** Requests in a message: a commit has at most twice as many. */
+const MAX_REQUESTS_PER_MESSAGE = 256;
 
 /**
  * A journal in one SQLite file: WAL, `synchronous=FULL`. The file is locked to this process, which thus is the only
@@ -30,6 +33,8 @@ export async function openSqliteJournal(path: string, log?: Pick<Logger, "warn">
   const waiting = new Map<number, Waiting>();
   const held = new Set<string>();
   const listeners = new Set<Listener>();
+  /** The requests of this turn, which go to the worker as one message and thus into one commit. */
+  let turn: Request[] = [];
   let last = 0;
   let failure: Error | undefined;
 
@@ -49,6 +54,16 @@ export async function openSqliteJournal(path: string, log?: Pick<Logger, "warn">
   worker.on("error", fail);
   worker.on("exit", () => fail(new Error("the journal is closed")));
 
+  function send(request: Request): void {
+    if (turn.push(request) === 1) queueMicrotask(post);
+    else if (turn.length === MAX_REQUESTS_PER_MESSAGE) post();
+  }
+
+  function post(): void {
+    if (turn.length > 0) worker.postMessage(turn satisfies Requests);
+    turn = [];
+  }
+
   function ask<K extends keyof SqliteCommands>(
     command: K,
     ...args: Parameters<SqliteCommands[K]>
@@ -57,7 +72,7 @@ export async function openSqliteJournal(path: string, log?: Pick<Logger, "warn">
     return new Promise((resolve, reject) => {
       const id = ++last;
       waiting.set(id, { resolve, reject });
-      worker.postMessage({ id, command, args } satisfies Request);
+      send({ id, command, args });
     });
   }
 
@@ -123,7 +138,7 @@ export async function openSqliteJournal(path: string, log?: Pick<Logger, "warn">
     async close() {
       if (failure) return;
       const exited = new Promise<void>((resolve) => worker.once("exit", () => resolve()));
-      worker.postMessage({ id: ++last, command: "close", args: [] } satisfies Request);
+      send({ id: ++last, command: "close", args: [] });
       await exited;
     },
   };

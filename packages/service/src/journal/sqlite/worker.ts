@@ -10,6 +10,8 @@ import { migrate } from "./schema.ts";
  */
 
 export type Request = { id: number; command: keyof SqliteCommands | "close"; args: unknown[] };
+/** The requests of one turn of the event loop. They are committed together. */
+export type Requests = readonly Request[];
 export type Reply = {
   id: number;
   value?: unknown;
@@ -18,6 +20,7 @@ export type Reply = {
 /** The replies to all requests of one commit. */
 export type Replies = readonly Reply[];
 
+/** A commit with as many takes no further message. */
 const MAX_REQUESTS_PER_COMMIT = 256;
 
 function open(path: string): { db: DatabaseSync; lock: DatabaseSync } {
@@ -102,10 +105,10 @@ function readAfter({ message }: Error, db: DatabaseSync, run: SqliteCommands, ba
 function serve(port: MessagePort, path: string): void {
   const { db, lock } = open(path);
   const run = sqliteCommands(db);
-  port.on("message", (first: Request) => {
+  port.on("message", (first: Requests) => {
     const batch: Request[] = [];
-    for (let next: { message: Request } | undefined = { message: first }; next; ) {
-      batch.push(next.message);
+    for (let next: { message: Requests } | undefined = { message: first }; next; ) {
+      batch.push(...next.message);
       next = batch.length < MAX_REQUESTS_PER_COMMIT ? receiveMessageOnPort(port) : undefined;
     }
     const work = batch.filter(({ command }) => command !== "close");
