@@ -1,7 +1,7 @@
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 import GithubSlugger from "github-slugger";
-import { marked, type Tokens, walkTokens } from "marked";
+import { marked, type Token, type Tokens, walkTokens } from "marked";
 import { expect, test } from "vitest";
 
 const ROOT = join(import.meta.dirname, "..");
@@ -22,8 +22,8 @@ function pageOf(file: string): { links: string[]; anchors: string[] } {
 }
 
 /** Text without its marks. */
-function plain(tokens: readonly { raw: string; text?: string; tokens?: [] }[]): string {
-  return tokens.map((token) => (token.tokens ? plain(token.tokens) : (token.text ?? token.raw))).join("");
+function plain(tokens: readonly Token[]): string {
+  return tokens.map((token) => ("tokens" in token && token.tokens ? plain(token.tokens) : token.raw)).join("");
 }
 
 const PAGES = new Map(files("{*.md,{docs,packages}/**/*.md}").map((file) => [file, pageOf(file)]));
@@ -47,8 +47,8 @@ test("links are looked at", () => {
 });
 
 test("every page that a comment, a message or a configuration names exists", () => {
-  const named = files("{.env,*,{bench,build,docs,test,packages}/**/*}.{ts,mjs,js,json,yml,example,py,go}").flatMap((file) =>
-    [...read(file).matchAll(/\bdocs\/[\w./-]+\.(?:md|yml|json|conf)\b/g)].map(([path]) => ({ file, path })),
+  const named = files("{.env,*,{bench,build,docs,test,packages}/**/*}.{ts,mjs,js,json,yml,example,py,go}").flatMap(
+    (file) => [...read(file).matchAll(/\bdocs\/[\w./-]+\.(?:md|yml|json|conf)\b/g)].map(([path]) => ({ file, path })),
   );
   expect(named.length).toBeGreaterThan(10);
   expect(named.filter(({ path }) => !existsSync(join(ROOT, path)))).toEqual([]);
