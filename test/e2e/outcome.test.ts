@@ -3,23 +3,12 @@ import type { AddressInfo } from "node:net";
 import { type ProofBundle, parseNote } from "@attestd/proof";
 import { encodeNote } from "@attestd/proof/attestor";
 import { toHex } from "@attestd/proof/encoding";
-import {
-  createPublicClient,
-  createWalletClient,
-  erc20Abi,
-  type Hex,
-  http,
-  keccak256,
-  parseUnits,
-  type TransactionReceipt,
-  toRlp,
-  zeroAddress,
-} from "viem";
-import { privateKeyToAccount } from "viem/accounts";
+import { createPublicClient, type Hex, http, keccak256, type TransactionReceipt, toRlp } from "viem";
 import { base } from "viem/chains";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { signBundle, testAttestor } from "../bundles/bundles.ts";
 import { algorandClient, type Deployment, pay, post, sign, startDeployment } from "./deployment.ts";
+import { failedTransfer } from "./failed-transfer.ts";
 import { outsider } from "./ledger.ts";
 import { type TransportName, transportsOf } from "./transports.ts";
 
@@ -28,7 +17,6 @@ import { type TransportName, transportsOf } from "./transports.ts";
  * gets. The expected values are viem's, from the node itself.
  */
 
-const USDC = "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913";
 /** The service's key, with which a test signs bundles that an honest attestor would not sign. */
 const attestor = testAttestor("e2e");
 
@@ -49,17 +37,7 @@ beforeAll(async () => {
   node.target = deployment.sandbox.baseRpcUrl ?? "";
   await deployment.restart({ BASE_RPC_URL: node.url });
   const chain = createPublicClient({ chain: base, transport: http(node.target) });
-  const account = privateKeyToAccount(deployment.sandbox.payers.base?.privateKey as Hex);
-  // More than it has. The gas is given because what will fail cannot be estimated.
-  const hash = await createWalletClient({ account, chain: base, transport: http(node.target) }).writeContract({
-    address: USDC,
-    abi: erc20Abi,
-    functionName: "transfer",
-    args: [zeroAddress.replace(/0$/, "1") as Hex, parseUnits("25000000", 6)],
-    gas: 100_000n,
-  });
-  failed = await chain.waitForTransactionReceipt({ hash, pollingInterval: 50 });
-  expect(failed.status).toBe("reverted");
+  failed = await failedTransfer(deployment.sandbox);
   time = Number((await chain.getBlock({ blockHash: failed.blockHash })).timestamp);
 });
 afterAll(async () => {

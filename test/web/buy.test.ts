@@ -4,6 +4,7 @@ import type { Browser, BrowserContext, Page } from "playwright-core";
 import { createPublicClient, type Hex, http } from "viem";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { post } from "../e2e/deployment.ts";
+import { failedTransfer } from "../e2e/failed-transfer.ts";
 import { startForeignPage } from "../e2e/foreign-page.ts";
 import { BASE_USDC, USDC_ABI } from "../e2e/rails.ts";
 import { openPage, pressByKeyboard, shown, startBrowser, stored, watchFocus } from "./browser.ts";
@@ -81,6 +82,29 @@ describe.skipIf(!browser)("buying on the page", () => {
     expect(await shown(page.locator("main"))).toContain("on Base");
     await page.goto(url("#buy"));
     await page.getByRole("heading", { name: "Saved on this device" }).waitFor();
+  });
+
+  test("asks again before a failed transaction is bought, also after a reload: one payment, one signature", async () => {
+    const { context, wallet } = await walletOf(site, "Rabby");
+    const before = await received();
+    const { transactionHash, blockNumber } = await failedTransfer(site.deployment.sandbox);
+    const page = await openPage(context, url("#buy"));
+    await page.getByLabel("Transaction").fill(transactionHash);
+    await press(page, "See the price");
+    await press(page, "Connect Rabby");
+    await press(page, "Sign and pay 0.001 USDC");
+    await page.getByRole("heading", { name: "It failed on its chain" }).waitFor();
+    expect(await shown(page.locator(".verdict"))).toContain("You were not charged.");
+    await page.reload();
+    await page.getByRole("heading", { name: "It failed on its chain" }).waitFor();
+    expect(await received()).toBe(before);
+
+    await press(page, "Attest that it failed");
+    await page.getByRole("heading", { name: "Bought and saved" }).waitFor();
+    expect([await received(), wallet.signatures]).toEqual([before + 1000n, 1]);
+    await press(page, "Show the attestation");
+    await page.getByRole("heading", { name: "Failed on Base: nothing moved" }).waitFor();
+    expect(await shown(page.locator("main"))).toContain(`${blockNumber} of Base`);
   });
 
   test("works with the keyboard alone, and never loses the focus", async () => {

@@ -321,10 +321,14 @@ async function* purchase(site: Site): AsyncGenerator<Stop> {
   await press(page, "Sign and pay");
   await heading("Not attested");
   yield at("refused");
+  answer = (route) => route.fulfill({ status: 409, json: { code: "transaction_failed" } });
+  await press(page, "Ask again");
+  await heading("It failed on its chain");
+  yield at("refused, because the transaction failed");
   const unpaid = await post(`${deployment.url}/attest`, { txid });
   const required = unpaid.headers.get("payment-required") as string;
   answer = (route) => route.fulfill({ status: 402, headers: { "payment-required": required }, body: unpaid.text });
-  await press(page, "Ask again");
+  await press(page, "Attest that it failed");
   await heading("Not paid");
   yield at("not paid");
   answer = (route) => route.fulfill({ json: { version: 1 } });

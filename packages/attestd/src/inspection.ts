@@ -13,7 +13,7 @@ import {
   type VerifyReport,
   verify,
 } from "@attestd/proof";
-import { circumstancesOf, outcomeWords, sentenceOf, subjectOf } from "@attestd/proof/description";
+import { circumstancesOf, noteFields, outcomeWords, sentenceOf, subjectOf } from "@attestd/proof/description";
 import { fromBase64, fromUtf8 } from "@attestd/proof/encoding";
 import { attempt } from "@attestd/proof/errors";
 import { excerpt, utcTime } from "@attestd/proof/text";
@@ -142,22 +142,6 @@ function inclusionWords(inclusion: Extract<Bundle, { inclusion: unknown }>["incl
   return `place ${inclusion.index} in the block; ${inclusion.siblings.length} siblings in the tree ${inclusion.tree}${light}`;
 }
 
-/** What the members of a note are. */
-const MEMBERS: Readonly<Record<string, string>> = {
-  a: "SHA-256 of the attestor's key",
-  b: "block hash",
-  c: "chain of the source",
-  g: "ledger on which the note stands",
-  h: "SHA-256 of the transaction, or of the block's header",
-  k: "SHA-256 of a key's entry, new or withdrawn",
-  l: "how sure the chain was",
-  n: "block height",
-  p: "commitment to the payment",
-  s: "outcome",
-  t: "transaction id",
-  u: "block time",
-};
-
 /** @throws ProofError `format` */
 function inspectNote(text: string): Inspection {
   const note = parseNote(text);
@@ -166,11 +150,7 @@ function inspectNote(text: string): Inspection {
 }
 
 function noteRows(note: Note): Inspection["rows"] {
-  const members = Object.entries(note).toSorted(([a], [b]) => (a < b ? -1 : 1));
-  return members.map(([name, value]) => {
-    const words = { s: value === 1 ? " (succeeded)" : " (failed)", u: ` (${utcTime(Number(value))})` }[name] ?? "";
-    return [`note ${name}`, `${MEMBERS[name] ?? "unknown"}: ${value}${words}`];
-  });
+  return noteFields(note).map(({ member, label, value }) => [`note ${member}`, `${label}: ${value}`]);
 }
 
 function inspectKeys(history: KeyHistory): Inspection {

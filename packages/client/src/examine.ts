@@ -2,6 +2,7 @@ import {
   type Bundle,
   type BundleBlock,
   chainOf,
+  ProofError,
   parseBundle,
   type Trust,
   type VerifyReport,
@@ -25,7 +26,8 @@ export function examine(
   try {
     examined = { report: verify(bytes, { trust, historyAge }), bundle: parseBundle(bytes) };
   } catch (cause) {
-    const message = `The service's answer is not a bundle: ${(cause as Error).message}.`;
+    const where = cause instanceof ProofError && cause.pointer !== "" ? `${cause.pointer} ` : "";
+    const message = `The service's answer is not a bundle: ${where}${(cause as Error).message}.`;
     throw new AttestError("paid_unfinished", message, { paymentId: id, cause });
   }
   const other = difference(examined.bundle, request);

@@ -1,9 +1,9 @@
 import type { Bundle } from "@attestd/proof";
-import { circumstancesOf } from "@attestd/proof/description";
+import { circumstancesOf, noteFields } from "@attestd/proof/description";
 import { type CheckRow, checkRows } from "../src/checks.ts";
-import { factsOf, type Headline, headlineOf, noteFields } from "../src/facts.ts";
+import { factsOf, type Headline, headlineOf } from "../src/facts.ts";
 import { printable } from "../src/printable.ts";
-import { doubt, isProven, isVerified, type Judged, verdictOf } from "../src/verdict.ts";
+import { doubt, isProven, isVerified, type Judged, noteOf, verdictOf } from "../src/verdict.ts";
 import { LIMITS } from "../src/words.ts";
 import { actions, button, type Child, h } from "./dom.ts";
 import type { GivenFiles } from "./given-files.ts";
@@ -147,7 +147,11 @@ function schemaReasons({ report }: Judged): Node[] {
 }
 
 function noteDetails(bundle: Bundle): HTMLElement {
-  const fields = noteFields(bundle);
+  const note = noteOf(bundle);
+  const fields = (note ? noteFields(note) : []).map(({ member, label, value }) => ({
+    label: `${label} (${member})`,
+    value,
+  }));
   return disclosure(
     "Note on the ledger",
     h("pre", {}, printable(bundle.attest.note)),

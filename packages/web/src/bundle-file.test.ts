@@ -107,6 +107,10 @@ describe("readFileContents", () => {
     expect(await readFileContents(bytes)).toEqual({ kind: "bundle", bytes, from: "json" });
     expect(await readFileContents(utf8(JSON.stringify(testHistory())))).toMatchObject({ kind: "keys" });
     expect(await readFileContents(utf8("[1]"))).toEqual({ kind: "other" });
+    // A sandbox's description and a service's status name an attestor.
+    expect(await readFileContents(utf8('{"attestor":{"kid":"k"},"serviceUrl":"http://localhost"}'))).toEqual({
+      kind: "other",
+    });
     await expect(readFileContents(utf8("no"))).rejects.toThrow(/line 1/);
     // The verifier reports what is wrong with ambiguous JSON.
     const twice = utf8(JSON.stringify(bundle).replace('"version":1', '"version":1,"version":1'));

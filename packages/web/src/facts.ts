@@ -87,26 +87,3 @@ export const EXPLORERS: Readonly<Record<string, NonNullable<Fact["link"]>>> = {
   algorand: { text: "Allo", url: "https://allo.info" },
   base: { text: "Basescan", url: "https://basescan.org" },
 };
-
-const NOTE_LABELS: Readonly<Record<string, string>> = {
-  a: "Key (SHA-256)",
-  b: "Block hash",
-  c: "Chain",
-  g: "Ledger",
-  h: "Fingerprint",
-  l: "Confirmation seen",
-  n: "Height",
-  p: "Payment (commitment)",
-  s: "Outcome (1: succeeded, 0: failed)",
-  t: "Transaction",
-  u: "Block's time (Unix seconds)",
-  k: "Key entry (SHA-256)",
-};
-
-/** The note's members with labels; empty when the note is malformed. */
-export function noteFields(bundle: Bundle): Field[] {
-  return Object.entries(noteOf(bundle) ?? {}).map(([name, value]) => ({
-    label: `${NOTE_LABELS[name] ?? name} (${name})`,
-    value: String(value),
-  }));
-}

@@ -8,7 +8,7 @@ export const BUY = {
   notAnId: "That is not a transaction id: 0x and 64 characters of 0–9 and a–f, or 52 of A–Z and 2–7.",
   asking: "Asking the price…",
   reviewTitle: "Review",
-  notCharged: "Not charged if it can't be attested. One that failed on its chain is attested as failed, and charged.",
+  notCharged: "Not charged if it can't be attested. If it failed on its chain, you are asked first.",
   signs: {
     base: (amount: string, until: string) =>
       `a permission to move exactly ${amount} USDC to that address before ${until}. Not an approval; nothing else can be taken.`,
@@ -54,6 +54,10 @@ export const BUY = {
   open: "The payment is kept here. Ask again; don't pay again.",
   refusedTitle: "Not attested",
   refused: "You were not charged.",
+  failedTitle: "It failed on its chain",
+  failed:
+    "This transaction is in a block, and it failed: it moved nothing. You were not charged. That it failed can be attested, too, for the price that you signed.",
+  attestFailure: "Attest that it failed",
   cantSell: "The service can't be reached now. Nothing was paid.",
   savedTitle: "Saved on this device",
 } as const;

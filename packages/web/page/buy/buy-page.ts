@@ -4,7 +4,7 @@ import { BUY, type StepName, stepOf } from "../../src/purchase-words.ts";
 import { busy } from "../dom.ts";
 import type { Site } from "../site.ts";
 import type { PayingWallet } from "./paying-wallet.ts";
-import { askPrice, finish, type Quote, type SavedBundle, signAndKeep, txidOf } from "./purchase.ts";
+import { acceptFailure, askPrice, finish, type Quote, type SavedBundle, signAndKeep, txidOf } from "./purchase.ts";
 import { WalletRefusal } from "./refusal.ts";
 import { expiry, type Review } from "./review.ts";
 import { type Actions, buyView, type State } from "./views.ts";
@@ -37,6 +37,7 @@ export function createBuyPage(site: Site) {
     addNetwork: (review) => void attempt(review, async (wallet) => wallet.addNetwork?.()),
     sign: (review, pressed) => void pay(review, pressed),
     carryOn: (kept) => void carryOn(kept, false),
+    attestFailure: (kept) => void attestFailure(kept),
     startOver: () => void enter({ name: "ask", txid: "" }),
   };
 
@@ -151,6 +152,13 @@ export function createBuyPage(site: Site) {
     });
   }
 
+  /** Lets the payment buy what it was refused for, and sends it again. */
+  async function attestFailure(kept: StoredPayment): Promise<void> {
+    const accepting = site.storage && (await acceptFailure(kept, site.storage).catch(() => undefined));
+    const txid = txidOf(kept);
+    await (accepting ? carryOn(accepting, false) : enter({ name: "ask", txid, trouble: BUY.cantKeep }));
+  }
+
   /** Sends a stored payment until its bundle is delivered; nothing here can sign another. */
   async function carryOn(payment: StoredPayment, isContinued: boolean): Promise<void> {
     const { storage } = site;
@@ -189,6 +197,8 @@ function stopped(error: unknown, txid: string, kept: StoredPayment, isAltered: b
     const why = (isAltered ? BUY.altered : BUY.notPaid)(error.message);
     return { name: "stopped", title: BUY.notPaidTitle, why, txid };
   }
+  if (error instanceof AttestError && error.problem?.code === "transaction_failed")
+    return { name: "stopped", title: BUY.failedTitle, why: BUY.failed, txid, kept, isFailed: true };
   if (error instanceof AttestError && error.code === "refused" && error.problem)
     return { name: "stopped", title: BUY.refusedTitle, why: `${error.message} ${BUY.refused}`, txid, kept };
   return { name: "stopped", title: BUY.openTitle, why: `${sentence(error)} ${BUY.open}`, txid, kept };

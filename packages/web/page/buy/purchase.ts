@@ -122,6 +122,7 @@ export async function finish(
     const attestation = await attest({
       service: payment.service,
       txid: txidOf(payment),
+      ...(requiresSuccess(payment) && { require: "succeeded" }),
       wallet: payerOn(payment.offer.network, payment.offer.payer),
       maxPrice: MAX_PRICE,
       vault: browserVault(storage),
@@ -166,8 +167,24 @@ export function txidOf({ request }: StoredPayment): string {
   return request.path === "/attest" ? request.body.txid : "";
 }
 
+/** A reader who pastes an id expects that the transaction succeeded: one that failed is bought after a question only. */
 function requestFor(txid: string) {
-  return { path: "/attest" as const, body: { txid } };
+  return { path: "/attest" as const, body: { txid, require: "succeeded" as const } };
+}
+
+/**
+ * Lets a stored payment buy the attestation of a transaction that failed, also after a reload.
+ * @returns undefined when the payment is no longer stored
+ */
+export function acceptFailure(payment: StoredPayment, storage: Storage): Promise<StoredPayment | undefined> {
+  const request = { path: "/attest" as const, body: { txid: txidOf(payment) } };
+  return storage.update<StoredPayment>("payments", paymentId(location.origin, payment.request), (stored) =>
+    stored?.header === payment.header ? { ...stored, request } : stored,
+  );
+}
+
+function requiresSuccess({ request }: StoredPayment): boolean {
+  return request.path === "/attest" && request.body.require === "succeeded";
 }
 
 /**

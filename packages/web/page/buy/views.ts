@@ -18,8 +18,8 @@ export type State =
   | { name: "review"; review: Review }
   | { name: "working"; txid: string; now: StepName; startedAt: number; note: string | undefined }
   | { name: "done"; saved: SavedBundle; verified: boolean; transaction: string | undefined }
-  /** `kept` may still be sent: a new payment may be signed only when it is absent. */
-  | { name: "stopped"; title: string; why: string; txid: string; kept?: StoredPayment };
+  /** `kept` may still be sent: a new payment may be signed only when it is absent. `isFailed`: the transaction. */
+  | { name: "stopped"; title: string; why: string; txid: string; kept?: StoredPayment; isFailed?: true };
 type Shown<Name> = Extract<State, { name: Name }>;
 
 export type Actions = ReviewActions & {
@@ -28,6 +28,8 @@ export type Actions = ReviewActions & {
   choose(quote: Quote, wallet: PayingWallet, pressed: HTMLButtonElement): void;
   /** Sends a stored payment again. */
   carryOn(kept: StoredPayment): void;
+  /** The same, to buy the attestation that the transaction failed. */
+  attestFailure(kept: StoredPayment): void;
 };
 
 export function buyView(state: State, can: Actions): Child[] {
@@ -174,18 +176,19 @@ function saveReceipt({ receipt, id, round }: SavedBundle, label = "Save the rece
 }
 
 /** A purchase that stopped. If its payment is stored, the only way on is to send it again. */
-function stoppedView({ title, why, txid, kept }: Shown<"stopped">, can: Actions): Child[] {
+function stoppedView({ title, why, txid, kept, isFailed }: Shown<"stopped">, can: Actions): Child[] {
   const again = (pressed: HTMLButtonElement) => (kept ? can.carryOn(kept) : can.quote(txid, pressed));
+  const primary =
+    kept && isFailed
+      ? button(BUY.attestFailure, () => can.attestFailure(kept), { class: "primary" })
+      : button(kept ? "Ask again" : "See the price again", again, { class: "primary" });
   return [
     h(
       "section",
       { class: "verdict", "data-tone": "caution" },
       heading(title, "⚠"),
       h("p", {}, printable(why)),
-      actions(
-        button(kept ? "Ask again" : "See the price again", again, { class: "primary" }),
-        button(kept ? "Another transaction" : "Cancel", can.startOver),
-      ),
+      actions(primary, button(kept ? "Another transaction" : "Cancel", can.startOver)),
     ),
   ];
 }
