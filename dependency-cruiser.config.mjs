@@ -27,7 +27,7 @@ const FLOORS = [
   ["ledger"],
   ["chains"],
   ["providers"],
-  ["clock", "config", "crypto", "errors", "metrics", "problems", "workers"],
+  ["clock", "config", "crypto", "errors", "metrics", "problems", "tracing", "workers"],
 ];
 const TRANSPORTS = ["http", "mcp", "a2a"];
 

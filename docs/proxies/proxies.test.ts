@@ -76,6 +76,7 @@ describe.each(PROXIES)("behind $name", ({ name, file, command }) => {
       "content-type": "application/json",
       "payment-signature": "C".repeat(12_000),
       "x-forwarded-for": "6.6.6.6",
+      "x-request-id": "chosen-by-the-client",
     };
     const answer = await fetch(`${url}/attest`, { method: "POST", headers, body: "{}" });
     expect([answer.status, answer.headers.get("payment-response"), await answer.text()]).toEqual([
@@ -87,6 +88,7 @@ describe.each(PROXIES)("behind $name", ({ name, file, command }) => {
     expect(passed).toMatchObject({ host: new URL(url).host, "payment-signature": "C".repeat(12_000) });
     // The last address is the one that the proxy saw, which TRUST_PROXY goes by.
     expect(String(passed["x-forwarded-for"]).split(",").at(-1)?.trim()).toBe("127.0.0.1");
+    expect(passed["x-request-id"]).toMatch(/^[0-9a-f-]{32,36}$/);
   });
 
   test.skipIf(!isThere)("a bundle of 2 MiB can be verified", async () => {

@@ -36,12 +36,13 @@ export type Deployment = {
  * Starts a sandbox and a service. Every answer of the service is checked against its OpenAPI document.
  *
  * @param over settings that replace the sandbox's own
- * @param page the page for people, which most tests do not need
+ * @param more.page the page for people, which most tests do not need
+ * @param more.log takes the lines of the service's log; standard output, unless given
  */
 export async function startDeployment(
   options: Partial<SandboxOptions> = {},
   over: Settings = {},
-  { page }: { page?: readonly PageFile[] } = {},
+  more: { page?: readonly PageFile[]; log?: { write(line: string): void } } = {},
 ): Promise<Deployment> {
   const dir = await mkdtemp(join(tmpdir(), "attestd-deployment-"));
   const sandbox = await startSandbox({ roundMs: 200, ...options });
@@ -55,7 +56,7 @@ export async function startDeployment(
   const faults = new Set<string>();
   async function start(): Promise<RunningService> {
     const check = createContractCheck((fault) => faults.add(fault));
-    const started = await startService(settings, { sandbox: true, page, observe: check.observe });
+    const started = await startService(settings, { sandbox: true, ...more, observe: check.observe });
     await check.readDocument(started.url);
     return started;
   }

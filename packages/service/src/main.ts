@@ -16,6 +16,7 @@ import { openAdmin } from "./monitoring/admin.ts";
 import { answerCounter } from "./monitoring/answers.ts";
 import { RAIL_SETTINGS } from "./payment/rails/registry.ts";
 import { openService, type Seams } from "./service.ts";
+import { logMembers } from "./tracing/context.ts";
 
 export type { Observe } from "./http/listener.ts";
 export type { PageFile } from "./http/page.ts";
@@ -55,7 +56,7 @@ export async function startService(
   { sandbox, page, observe, log: lines, ...seams }: StartOptions,
 ): Promise<RunningService> {
   const config = readConfig(env, { sandbox, rails: RAIL_SETTINGS });
-  const logging = { level: config.logLevel, redact: ["req.headers", "*.headers"] };
+  const logging = { level: config.logLevel, redact: ["req.headers", "*.headers"], mixin: logMembers };
   const log = lines ? pino(logging, lines) : pino(logging);
 
   // Listens first: with port 0, the links and the first key entry need the actual port.
@@ -85,7 +86,7 @@ export async function startService(
     const paths = [...Object.values(CATALOGUE), ...agents].map(({ path }) => path);
     const counted = answerCounter(paths);
     const listener = createApp({
-      ...{ ...offered, routes, rateLimit, view: viewOf(page) },
+      ...{ ...offered, routes, rateLimit, trustProxy: config.trustProxy, view: viewOf(page) },
       observe(incoming, answer) {
         counted(incoming, answer);
         observe?.(incoming, answer);

@@ -1,4 +1,5 @@
 import { excerpt } from "@attestd/proof/text";
+import { currentContext } from "./tracing/context.ts";
 
 const NOT_CHARGED = "Nothing was charged.";
 const NOTIFIED = `The operator has been notified. ${NOT_CHARGED}`;
@@ -150,14 +151,16 @@ export class Problem extends Error {
     this.members = options.members ?? {};
   }
 
-  /** The problem document (RFC 9457). @param origin of this service, for the links */
+  /** The problem document (RFC 9457) of the request that is answered. @param origin of this service, for the links */
   toJSON(origin: string): Record<string, unknown> {
+    const requestId = currentContext()?.requestId;
     return {
       type: `${origin}/problems/${this.code}`,
       title: PROBLEMS[this.code][1],
       status: this.status,
       detail: this.message,
       code: this.code,
+      ...(requestId !== undefined && { requestId }),
       ...this.members,
     };
   }

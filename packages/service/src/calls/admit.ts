@@ -11,6 +11,7 @@ import { verifyPayment } from "../payment/verify-payment.ts";
 import { Problem } from "../problems.ts";
 import type { Products } from "../subjects/product.ts";
 import { requestHash, type Subject } from "../subjects/subject.ts";
+import { currentContext } from "../tracing/context.ts";
 import { createBacking } from "./backing.ts";
 import type { Call } from "./call.ts";
 import type { Capacity } from "./capacity.ts";
@@ -76,6 +77,8 @@ export function createAdmission(options: AdmissionOptions): Admit {
     if (!payload) return paymentRequired(offers, subject.chain);
     const read = await readPayment(payload).catch(refusal);
     if (hasCode(read, "payment_refused")) return paymentRequired(offers, subject.chain, read.message);
+    const context = currentContext();
+    if (context) context.key = read.payment.key;
     const request = (): Request => ({ ...read, subject, name, signal: clock.timeout(options.deadlineMs) });
 
     let call = await callFor(request());

@@ -1,6 +1,7 @@
 import type { Logger } from "pino";
 import { type Clock, deadline } from "../clock.ts";
 import { hasCode } from "../errors.ts";
+import { currentContext, within } from "../tracing/context.ts";
 import type { Call, CallState } from "./call.ts";
 import type { Journal } from "./journal.ts";
 import { keepLeases } from "./leases.ts";
@@ -132,7 +133,8 @@ export function createRunner({ journal, perform, clock, log, onTransition }: Run
     if (isAtRest(call) || stopping.signal.aborted || !journal.holds(key)) return Promise.resolve();
     const started: Running = { call, done: Promise.resolve(), memory: { failures: 0 }, end: new AbortController() };
     running.set(key, started);
-    started.done = carry(started).finally(() => {
+    // The lines of the call name the request that began it.
+    started.done = within({ requestId: currentContext()?.requestId, key }, () => carry(started)).finally(() => {
       running.delete(key);
       waiters.wake(key);
     });

@@ -32,6 +32,11 @@ export const HEADERS = {
     schema: z.string().regex(/^[0-9]+$/),
     required: false,
   },
+  "X-Request-Id": {
+    description: "Identifies the request in the service's log: quote it to the operator.",
+    schema: z.string().regex(/^[A-Za-z0-9._~-]{8,64}$/),
+    required: true,
+  },
   ETag: {
     description: "Identifies exactly these bytes, for If-None-Match.",
     schema: z.string().regex(/^"[A-Za-z0-9_-]+"$/),

@@ -137,9 +137,12 @@ function responses(endpoint: Endpoint): Record<string, ResponseObject> {
   for (const [status, codes] of byStatus) add(status, problemResponse(codes));
   if (endpoint.hasView) for (const status of [200, 404]) if (all.has(status)) add(status, VIEW);
   return Object.fromEntries(
-    [...all].sort(([a], [b]) => a - b).map(([status, alternatives]) => [status, alternatives.reduce(merge)]),
+    [...all].sort(([a], [b]) => a - b).map(([status, alternatives]) => [status, [...alternatives, ANY].reduce(merge)]),
   );
 }
+
+/** What every answer has. */
+const ANY: ResponseObject = { description: "", headers: headerObjects(["X-Request-Id"]) };
 
 /** What a browser gets. */
 const VIEW: ResponseObject = {
@@ -149,9 +152,9 @@ const VIEW: ResponseObject = {
 
 function merge(a: ResponseObject, b: ResponseObject): ResponseObject {
   return {
-    description: `${a.description} ${b.description}`,
+    description: [a.description, b.description].filter(Boolean).join(" "),
     headers: { ...a.headers, ...b.headers },
-    content: { ...a.content, ...b.content },
+    ...((a.content || b.content) && { content: { ...a.content, ...b.content } }),
   };
 }
 

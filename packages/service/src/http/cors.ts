@@ -3,7 +3,8 @@ import type { Answer } from "../endpoints/answer.ts";
 /** Any page may read our answers and their payment headers: no answer depends on cookies. */
 const CORS_HEADERS = {
   "access-control-allow-origin": "*",
-  "access-control-expose-headers": "PAYMENT-REQUIRED, PAYMENT-RESPONSE, Retry-After, ETag, Allow, X-A2A-Extensions",
+  "access-control-expose-headers":
+    "PAYMENT-REQUIRED, PAYMENT-RESPONSE, Retry-After, ETag, Allow, X-Request-Id, X-A2A-Extensions",
 };
 
 /**

@@ -4,8 +4,10 @@ import { excerpt } from "@attestd/proof/text";
 import { type Answer, problemAnswer, problemOf } from "../endpoints/answer.ts";
 import type { Route, TransportOptions } from "../endpoints/transport.ts";
 import { Problem } from "../problems.ts";
+import { within } from "../tracing/context.ts";
 import { complete, preflight } from "./cors.ts";
 import type { RateLimit } from "./rate-limit.ts";
+import { requestIdOf } from "./request-id.ts";
 import { createRouter } from "./router.ts";
 
 /** Called with every answer before it is sent. */
@@ -13,6 +15,8 @@ export type Observe = (incoming: IncomingMessage, answer: Answer) => void;
 
 export type ListenerOptions = Pick<TransportOptions, "origin" | "log"> & {
   routes: readonly Route[];
+  /** Whether a proxy of the operator names requests in X-Request-Id. */
+  trustProxy?: boolean;
   /** Requests are not limited where absent. */
   rateLimit?: RateLimit | undefined;
   /** For tests. */
@@ -26,7 +30,14 @@ const MAX_DROPPED = 64 * 1024;
  * Applies the rate limit to every request, calls its handler and sends the answer. An error is answered as a problem; a
  * client that has hung up gets no answer.
  */
-export function createListener({ routes, rateLimit, origin, log, observe }: ListenerOptions): RequestListener {
+export function createListener({
+  routes,
+  trustProxy = false,
+  rateLimit,
+  origin,
+  log,
+  observe,
+}: ListenerOptions): RequestListener {
   const find = createRouter(routes);
 
   function handle(incoming: IncomingMessage): Answer | Promise<Answer> {
@@ -42,9 +53,10 @@ export function createListener({ routes, rateLimit, origin, log, observe }: List
     return { ...answer, headers: { ...headers, allow } };
   }
 
-  function send(incoming: IncomingMessage, outgoing: ServerResponse, answered: Answer): void {
+  function send({ incoming, outgoing, id }: Exchange, answered: Answer): void {
     try {
-      const answer = complete(answered);
+      const { headers, ...rest } = complete(answered);
+      const answer = { ...rest, headers: { ...headers, "x-request-id": id } };
       observe?.(incoming, answer);
       // Node then sends Connection: close, and closes the connection after the answer.
       if (hasUnreadBody(incoming)) outgoing.shouldKeepAlive = false;
@@ -55,28 +67,38 @@ export function createListener({ routes, rateLimit, origin, log, observe }: List
     }
   }
 
-  function fail(incoming: IncomingMessage, outgoing: ServerResponse, error: unknown): void {
+  function fail(exchange: Exchange, error: unknown): void {
+    const { incoming, outgoing } = exchange;
     if (error === incoming.errored) return void outgoing.destroy();
     const { method, url = "", headers } = incoming;
     const mayBePaid = headers["payment-signature"] !== undefined;
     const problem = problemOf(error, { log, mayBePaid, method, path: pathOf(url) });
-    send(incoming, outgoing, problemAnswer(problem, origin));
+    send(exchange, problemAnswer(problem, origin));
   }
 
-  return (incoming, outgoing) => {
+  function answer(exchange: Exchange): void {
+    const { incoming } = exchange;
     try {
       const answered = rateLimit ? rateLimit(incoming).then(() => handle(incoming)) : handle(incoming);
       // An answer that is ready is sent in the same turn of the event loop.
-      if (!(answered instanceof Promise)) return send(incoming, outgoing, answered);
+      if (!(answered instanceof Promise)) return void send(exchange, answered);
       answered.then(
-        (answer) => send(incoming, outgoing, answer),
-        (error: unknown) => fail(incoming, outgoing, error),
+        (answer) => send(exchange, answer),
+        (error: unknown) => fail(exchange, error),
       );
     } catch (error) {
-      fail(incoming, outgoing, error);
+      fail(exchange, error);
     }
+  }
+
+  return (incoming, outgoing) => {
+    const id = requestIdOf(incoming, trustProxy);
+    within({ requestId: id }, () => answer({ incoming, outgoing, id }));
   };
 }
+
+/** A request, the response to it, and its id. */
+type Exchange = { incoming: IncomingMessage; outgoing: ServerResponse; id: string };
 
 /** The path of a request target, for messages. */
 function pathOf(target: string): string {

@@ -1,7 +1,9 @@
+import { randomUUID } from "node:crypto";
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import { problemAnswer } from "../endpoints/answer.ts";
 import { Problem, type ProblemCode } from "../problems.ts";
+import { within } from "../tracing/context.ts";
 import { complete } from "./cors.ts";
 
 /** Node's errors of requests that do not reach a listener; any other is `request_malformed`. */
@@ -35,7 +37,10 @@ export function answerUnread(server: Server, origin: string): void {
 /** An HTTP/1.1 answer after which the connection is closed. */
 function responseText(code: ProblemCode, origin: string): string {
   const problem = new Problem(code, "The request could not be read.");
-  const { status, headers, body } = complete(problemAnswer(problem, origin));
-  const lines = Object.entries({ ...headers, connection: "close" }).map(([name, value]) => `${name}: ${value}\r\n`);
+  const requestId = randomUUID();
+  const { status, headers, body } = within({ requestId }, () => complete(problemAnswer(problem, origin)));
+  const lines = Object.entries({ ...headers, "x-request-id": requestId, connection: "close" }).map(
+    ([name, value]) => `${name}: ${value}\r\n`,
+  );
   return `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}\r\n${lines.join("")}\r\n${body}`;
 }

@@ -15,6 +15,7 @@ export const ProblemDocument = namedObject("Problem", "Why a request was not ser
   status: z.int().min(400).max(599),
   detail: z.string(),
   code: ProblemCodeSchema,
+  requestId: z.string().describe("Identifies the request in the service's log: quote it to the operator."),
   errors: z
     .array(z.strictObject({ pointer: z.string().describe("JSON pointer (RFC 6901)."), detail: z.string() }))
     .optional()
