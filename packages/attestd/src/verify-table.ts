@@ -68,7 +68,8 @@ function statementOf(checked: Checked): [when: string, what: string] {
   return [when, subjectLine(subject, outcome)];
 }
 
-function remarksOn(checked: Checked, trusted: TrustedKeys | undefined): string[] {
+/** Why it is not verified, its warnings, and what is said of its receipt; some are empty. */
+export function remarksOn(checked: Checked, trusted: TrustedKeys | undefined): string[] {
   const { report, certificate, ledgerTrouble, payment } = checked;
   const isUnknown = conclusionOf(report) === "unknown";
   const failed = new Set<string>(isUnknown ? [] : report.failures.map(({ check }) => check));
@@ -83,7 +84,8 @@ function remarksOn(checked: Checked, trusted: TrustedKeys | undefined): string[]
   ];
 }
 
-function summary(results: readonly Result[]): string {
+/** How many files have which verdict, in one line. */
+export function summary(results: readonly Result[]): string {
   const checked = results.filter((result) => result.kind === "checked");
   const receipts = results.flatMap((result) => {
     if (result.kind === "receipt") return [result];

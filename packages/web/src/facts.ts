@@ -2,7 +2,6 @@ import type { Bundle, VerifyReport } from "@attestd/proof";
 import {
   circumstancesOf,
   dateline,
-  type Field,
   headline,
   type Outcome,
   outcomeWords,

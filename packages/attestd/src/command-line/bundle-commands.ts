@@ -115,6 +115,25 @@ export function addChecking(program: Command, { environment, finish }: Running):
       finish(await inspect(files, options, environment));
     });
 
+  const exporting = subcommand(
+    program,
+    "export",
+    "write what bundles prove as a table, for accountants",
+    "Check bundles and receipts, and write what they prove as a table: verdict, transaction, block, time, outcome, parties,",
+    "amount, record, payment. A file that is not verified has its verdict alone.",
+    "  attestd export proofs/ --out table.csv",
+    "  attestd export proofs/*.json --json | jq .amount",
+  )
+    .argument("<files...>", "files, folders or URLs of bundles, certificates or receipts; - is standard input")
+    .addOption(new Option("--csv", "a CSV table, in UTF-8 (the default)").conflicts("json"))
+    .option("--json", "one JSON object a line instead of CSV")
+    .option("-o, --out <file>", "where to save it (default: standard output)")
+    .option("--force", "replace the file if it is there already");
+  addChainOptions(addTrustOptions(exporting)).action(async (files, options) => {
+    const { exportTable } = await import("../commands/export.ts");
+    finish(await exportTable(files, options, environment));
+  });
+
   const certifying = subcommand(
     program,
     "certificate",

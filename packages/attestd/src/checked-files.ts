@@ -1,0 +1,71 @@
+import { aborted } from "node:util";
+import { isVerified } from "@attestd/web/verdict";
+import { chainCheck } from "./chain-check.ts";
+import { checkSource, isReceiptOf, type Result, type TrustOptions, trustedKeys } from "./checked-file.ts";
+import type { Environment } from "./environment.ts";
+import { EXIT, type ExitCode, Failure } from "./failure.ts";
+import type { TrustedKeys } from "./keys-file.ts";
+import { nothingIn, type Source, sourcesOf } from "./sources.ts";
+
+export type Checking = {
+  sources: readonly Source[];
+  trusted: TrustedKeys | undefined;
+  /** One after another. @throws Failure `interrupted`; `unreadable` at the end when all files are of other things */
+  results: AsyncIterable<Result>;
+};
+
+/**
+ * Begins to check the bundles and receipts that the arguments of a command name.
+ *
+ * @param names files, folders, URLs; `-` is standard input
+ * @throws Failure `usage`, or `unreadable` for keys and folders that cannot be read
+ */
+export async function openChecking(
+  names: string[],
+  options: TrustOptions,
+  environment: Environment,
+): Promise<Checking> {
+  const trusted = await trustedKeys(options);
+  const chains = await chainCheck(options, trusted);
+  const sources = withoutReceiptsBeside(await sourcesOf(names));
+  return { sources, trusted, results: results() };
+
+  async function* results(): AsyncGenerator<Result> {
+    const stop = environment.stop();
+    const interrupted = aborted(stop, stop);
+    using working = environment.working(chains && "asking the chains");
+    let others = 0;
+    for (const [done, source] of sources.entries()) {
+      if (sources.length > 1) working.show(`${done + 1} of ${sources.length}`);
+      const result = await Promise.race([checkSource(source, trusted, chains, environment), interrupted]);
+      if (!result || stop.aborted)
+        throw new Failure(EXIT.interrupted, "interrupted", [`${done} of ${sources.length} files were checked.`]);
+      if (result.kind === "other") others++;
+      yield result;
+    }
+    working.show(undefined);
+    if (others === sources.length) throw nothingIn(names, others);
+  }
+}
+
+/** A receipt is checked with the bundle that it stands beside. */
+function withoutReceiptsBeside(sources: Source[]): Source[] {
+  const files = sources.filter(({ kind }) => kind === "file");
+  return sources.filter(({ name }) => !files.some((bundle) => isReceiptOf(name, bundle.name)));
+}
+
+/** The exit code of a command that checked these: not verified before unreadable before unreachable. */
+export function exitCodeOf(results: readonly Result[]): ExitCode {
+  const bad = results.some((result) => !isGood(result));
+  if (bad) return EXIT.notVerified;
+  const codes = results.flatMap((result) => (result.kind === "unreadable" ? [result.exitCode] : []));
+  const troubled = results.some((result) => result.kind === "checked" && result.ledgerTrouble !== undefined);
+  if (codes.includes(EXIT.unreadable)) return EXIT.unreadable;
+  return troubled || codes.length > 0 ? EXIT.unreachable : EXIT.good;
+}
+
+/** Whether nothing that was checked is doubtful. */
+function isGood(result: Result): boolean {
+  if (result.kind === "receipt") return result.findings.conclusion === "verified";
+  return result.kind !== "checked" || (isVerified(result) && (!result.payment || isGood(result.payment)));
+}
