@@ -6,6 +6,7 @@ import { createTaskIds } from "./a2a/task-id.ts";
 import { createApp } from "./app.ts";
 import { CATALOGUE } from "./catalogue/catalogue.ts";
 import { type Config, readConfig } from "./config/config.ts";
+import { createAccessLog } from "./http/access-log.ts";
 import type { Observe } from "./http/listener.ts";
 import { type PageFile, pageRoutes, viewOf } from "./http/page.ts";
 import type { RateLimit } from "./http/rate-limit.ts";
@@ -56,7 +57,12 @@ export async function startService(
   { sandbox, page, observe, log: lines, ...seams }: StartOptions,
 ): Promise<RunningService> {
   const config = readConfig(env, { sandbox, rails: RAIL_SETTINGS });
-  const logging = { level: config.logLevel, redact: ["req.headers", "*.headers"], mixin: logMembers };
+  const logging = {
+    level: config.logLevel,
+    formatters: { level: (level: string) => ({ level }) },
+    redact: ["req.headers", "*.headers"],
+    mixin: logMembers,
+  };
   const log = lines ? pino(logging, lines) : pino(logging);
 
   // Listens first: with port 0, the links and the first key entry need the actual port.
@@ -85,11 +91,13 @@ export async function startService(
     const routes = [...agents, ...pageRoutes(page)];
     const paths = [...Object.values(CATALOGUE), ...agents].map(({ path }) => path);
     const counted = answerCounter(paths);
+    const { trustProxy } = config;
     const listener = createApp({
-      ...{ ...offered, routes, rateLimit, trustProxy: config.trustProxy, view: viewOf(page) },
-      observe(incoming, answer) {
-        counted(incoming, answer);
-        observe?.(incoming, answer);
+      ...{ ...offered, routes, rateLimit, trustProxy, view: viewOf(page) },
+      accessLog: config.accessLog ? createAccessLog(log, trustProxy) : undefined,
+      observe(...answered) {
+        counted(...answered);
+        observe?.(...answered);
       },
     });
     opening.resolve(listener);

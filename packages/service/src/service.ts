@@ -24,7 +24,13 @@ import type { Api } from "./endpoints/transport.ts";
 import { hasCode, ignoring } from "./errors.ts";
 import { openJournal, requireOwner } from "./journal/open.ts";
 import { openGauges } from "./monitoring/gauges.ts";
-import { observedJournal, observedPerform, observedVerifier, transitionObserver } from "./monitoring/observed.ts";
+import {
+  observedJournal,
+  observedPerform,
+  observedProducts,
+  observedVerifier,
+  transitionObserver,
+} from "./monitoring/observed.ts";
 import { openNetworks } from "./networks/networks.ts";
 import { enableRails } from "./payment/enabled-rail.ts";
 import { SETTLE_MS } from "./payment/facilitator.ts";
@@ -135,7 +141,7 @@ export async function openService(config: Config, origin: string, log: Logger, s
     block: resourceOf(CATALOGUE.attestBlock, origin),
     inclusion: resourceOf(CATALOGUE.proveInclusion, origin),
   };
-  const products = createProducts(chains);
+  const products = observedProducts(createProducts(chains));
   const effects = createEffects({
     rails: new Map(rails.map((rail) => [rail.name, rail])),
     settlers: offers.settlers,

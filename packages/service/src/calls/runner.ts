@@ -133,8 +133,9 @@ export function createRunner({ journal, perform, clock, log, onTransition }: Run
     if (isAtRest(call) || stopping.signal.aborted || !journal.holds(key)) return Promise.resolve();
     const started: Running = { call, done: Promise.resolve(), memory: { failures: 0 }, end: new AbortController() };
     running.set(key, started);
-    // The lines of the call name the request that began it.
-    started.done = within({ requestId: currentContext()?.requestId, key }, () => carry(started)).finally(() => {
+    // The lines of the call name the request that began it, whose admission had its first stages.
+    const { requestId, stages = {} } = currentContext() ?? {};
+    started.done = within({ requestId, key, stages }, () => carry(started)).finally(() => {
       running.delete(key);
       waiters.wake(key);
     });

@@ -107,6 +107,7 @@ export function readConfig(
     workers: s.WORKERS ?? availableParallelism(),
     /** Requests a minute per client. */
     rateLimit: sandbox ? undefined : s.RATE_LIMIT,
+    accessLog: s.ACCESS_LOG,
     logLevel: s.LOG_LEVEL,
   };
 }

@@ -57,6 +57,7 @@ export const Settings = z.object({
   DISK_RESERVE_MIB: whole(0, 1_000_000_000).default(256),
   WORKERS: whole(1, 256).optional(),
   RATE_LIMIT: whole(1, 1_000_000).optional(),
+  ACCESS_LOG: yesNo.default(false),
   LOG_LEVEL: z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(", ")}`).default("info"),
   SANDBOX_SOURCE_CHAINS: list.optional(),
 });

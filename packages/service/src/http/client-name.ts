@@ -1,3 +1,4 @@
+import type { IncomingMessage } from "node:http";
 import { isIPv4, isIPv6 } from "node:net";
 import { excerpt } from "@attestd/proof/text";
 
@@ -21,6 +22,20 @@ export function clientName(address: string): string {
     .slice(0, 4)
     .map((group) => group.toString(16))
     .join(":")}::/64`;
+}
+
+/**
+ * The name of the client that has sent a request.
+ *
+ * @param trustProxy whether a proxy of the operator names the client in X-Forwarded-For. It appends the address that it
+ *   sees; the client may have made up those before it
+ */
+export function clientOf(
+  { headers, socket }: Pick<IncomingMessage, "headers" | "socket">,
+  trustProxy: boolean,
+): string {
+  const forwarded = trustProxy ? [headers["x-forwarded-for"]].flat().join(",").split(",").at(-1)?.trim() : "";
+  return clientName(forwarded || (socket.remoteAddress ?? "unknown"));
 }
 
 function withoutPort(address: string): string {

@@ -1,17 +1,18 @@
-import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
+import type { IncomingMessage, RequestListener } from "node:http";
 import { pipeline, Readable } from "node:stream";
 import { excerpt } from "@attestd/proof/text";
 import { type Answer, problemAnswer, problemOf } from "../endpoints/answer.ts";
 import type { Route, TransportOptions } from "../endpoints/transport.ts";
 import { Problem } from "../problems.ts";
 import { within } from "../tracing/context.ts";
+import type { AccessLog, Exchange } from "./access-log.ts";
 import { complete, preflight } from "./cors.ts";
 import type { RateLimit } from "./rate-limit.ts";
 import { requestIdOf } from "./request-id.ts";
 import { createRouter } from "./router.ts";
 
-/** Called with every answer before it is sent. */
-export type Observe = (incoming: IncomingMessage, answer: Answer) => void;
+/** Called with every answer before it is sent. @param route the path of its route, where there is one */
+export type Observe = (incoming: IncomingMessage, answer: Answer, route?: string) => void;
 
 export type ListenerOptions = Pick<TransportOptions, "origin" | "log"> & {
   routes: readonly Route[];
@@ -19,6 +20,8 @@ export type ListenerOptions = Pick<TransportOptions, "origin" | "log"> & {
   trustProxy?: boolean;
   /** Requests are not limited where absent. */
   rateLimit?: RateLimit | undefined;
+  /** Requests are not logged where absent. */
+  accessLog?: AccessLog | undefined;
   /** For tests. */
   observe?: Observe | undefined;
 };
@@ -30,21 +33,17 @@ const MAX_DROPPED = 64 * 1024;
  * Applies the rate limit to every request, calls its handler and sends the answer. An error is answered as a problem; a
  * client that has hung up gets no answer.
  */
-export function createListener({
-  routes,
-  trustProxy = false,
-  rateLimit,
-  origin,
-  log,
-  observe,
-}: ListenerOptions): RequestListener {
+export function createListener({ routes, origin, log, ...options }: ListenerOptions): RequestListener {
+  const { trustProxy = false, rateLimit, accessLog, observe } = options;
   const find = createRouter(routes);
 
-  function handle(incoming: IncomingMessage): Answer | Promise<Answer> {
+  function handle(exchange: Exchange): Answer | Promise<Answer> {
+    const { incoming } = exchange;
     const { method = "", url = "" } = incoming;
     const found = find(url);
     if (!found) throw new Problem("not_found", `There is nothing at ${pathOf(url)}.`);
-    const { handlers, allow } = found;
+    const { path, handlers, allow } = found;
+    exchange.route = path;
     const handler = handlers.get(method);
     if (handler) return handler(incoming, found);
     if (method === "OPTIONS") return preflight(allow);
@@ -53,15 +52,16 @@ export function createListener({
     return { ...answer, headers: { ...headers, allow } };
   }
 
-  function send({ incoming, outgoing, id }: Exchange, answered: Answer): void {
+  function send(exchange: Exchange, answered: Answer): void {
+    const { incoming, outgoing, context, route } = exchange;
     try {
       const { headers, ...rest } = complete(answered);
-      const answer = { ...rest, headers: { ...headers, "x-request-id": id } };
-      observe?.(incoming, answer);
+      const answer = { ...rest, headers: { ...headers, "x-request-id": context.requestId } };
+      observe?.(incoming, answer, route);
       // Node then sends Connection: close, and closes the connection after the answer.
       if (hasUnreadBody(incoming)) outgoing.shouldKeepAlive = false;
       outgoing.writeHead(answer.status, answer.headers);
-      write(outgoing, answer.body);
+      write(exchange, answer.body);
     } catch {
       outgoing.destroy();
     }
@@ -79,7 +79,7 @@ export function createListener({
   function answer(exchange: Exchange): void {
     const { incoming } = exchange;
     try {
-      const answered = rateLimit ? rateLimit(incoming).then(() => handle(incoming)) : handle(incoming);
+      const answered = rateLimit ? rateLimit(incoming).then(() => handle(exchange)) : handle(exchange);
       // An answer that is ready is sent in the same turn of the event loop.
       if (!(answered instanceof Promise)) return void send(exchange, answered);
       answered.then(
@@ -92,13 +92,12 @@ export function createListener({
   }
 
   return (incoming, outgoing) => {
-    const id = requestIdOf(incoming, trustProxy);
-    within({ requestId: id }, () => answer({ incoming, outgoing, id }));
+    const context: Exchange["context"] = { requestId: requestIdOf(incoming, trustProxy), stages: {} };
+    const exchange: Exchange = { incoming, outgoing, context, bytes: 0 };
+    accessLog?.(exchange);
+    within(context, () => answer(exchange));
   };
 }
-
-/** A request, the response to it, and its id. */
-type Exchange = { incoming: IncomingMessage; outgoing: ServerResponse; id: string };
 
 /** The path of a request target, for messages. */
 function pathOf(target: string): string {
@@ -110,8 +109,18 @@ function hasUnreadBody({ complete, headers }: IncomingMessage): boolean {
   return !complete && ("transfer-encoding" in headers || Number(headers["content-length"] ?? 0) > MAX_DROPPED);
 }
 
-function write(outgoing: ServerResponse, body: Answer["body"]): void {
-  if (!(body instanceof ReadableStream)) return void outgoing.end(body);
+function write(exchange: Exchange, body: Answer["body"]): void {
+  const { incoming, outgoing } = exchange;
+  if (!(body instanceof ReadableStream)) {
+    if (incoming.method !== "HEAD") exchange.bytes = body === null ? 0 : Buffer.byteLength(body);
+    return void outgoing.end(body);
+  }
   outgoing.flushHeaders();
-  pipeline(Readable.fromWeb(body), outgoing, () => undefined);
+  const counted = async function* (chunks: AsyncIterable<Uint8Array>) {
+    for await (const chunk of chunks) {
+      exchange.bytes += chunk.length;
+      yield chunk;
+    }
+  };
+  pipeline(Readable.fromWeb(body), counted, outgoing, () => undefined);
 }

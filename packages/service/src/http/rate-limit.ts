@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { RateLimiterMemory, RateLimiterRes } from "rate-limiter-flexible";
 import { Problem } from "../problems.ts";
-import { clientName } from "./client-name.ts";
+import { clientOf } from "./client-name.ts";
 
 /** Counts a request. @throws Problem `too_many_requests` above the limit */
 export type RateLimit = (incoming: IncomingMessage) => Promise<void>;
@@ -21,10 +21,4 @@ export function createRateLimit({ perMinute, trustProxy }: { perMinute: number; 
       throw new Problem("too_many_requests", `A client may make ${perMinute} requests a minute.`, { retryAfter });
     }
   };
-}
-
-/** The proxy appends the address that it sees; the client may have made up those before it. */
-function clientOf({ headers, socket }: IncomingMessage, trustProxy: boolean): string {
-  const forwarded = trustProxy ? [headers["x-forwarded-for"]].flat().join(",").split(",").at(-1)?.trim() : "";
-  return clientName(forwarded || (socket.remoteAddress ?? "unknown"));
 }

@@ -2,6 +2,8 @@ import type { Handler, Parameters, Route } from "../endpoints/transport.ts";
 
 /** The handlers of a path. */
 export type Place = {
+  /** The path, in which `:name` is a parameter. */
+  path: string;
   /** By method. HEAD has the handler of GET. */
   handlers: ReadonlyMap<string, Handler>;
   /** Value of Allow. */
@@ -18,7 +20,7 @@ export type Router = (target: string) => Found | undefined;
 export function createRouter(routes: readonly Route[]): Router {
   const byPath = new Map<string, Found>();
   for (const [path, found] of Map.groupBy(routes, (route) => route.path))
-    byPath.set(path, { ...placeOf(found), params: {}, query: {} });
+    byPath.set(path, { path, ...placeOf(found), params: {}, query: {} });
   const patterns = [...byPath].map(([path, place]) => ({ segments: path.split("/"), place }));
 
   return (target) => {
@@ -34,7 +36,7 @@ export function createRouter(routes: readonly Route[]): Router {
   };
 }
 
-function placeOf(routes: readonly Route[]): Place {
+function placeOf(routes: readonly Route[]): Omit<Place, "path"> {
   const handlers = new Map<string, Handler>();
   for (const { method, handle } of routes) {
     handlers.set(method, handle);

@@ -62,7 +62,7 @@ export const HISTOGRAMS = {
   },
   stageSeconds: {
     name: "attestd_call_stage_duration_seconds",
-    help: "Time of one step of a paid call: settle, reconcile, sign, submit or seal.",
+    help: "Time of one step of a paid call: verify, source, settle, reconcile, sign, submit or seal.",
     labels: ["stage"],
     buckets: CALL,
   },

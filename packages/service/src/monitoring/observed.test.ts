@@ -1,10 +1,23 @@
 import { expect, test } from "vitest";
 import { aCall, after, GOOD_COURSE } from "../../test/fakes/calls.ts";
+import type { CallEvent } from "../calls/machine.ts";
 import { transitionObserver } from "./observed.ts";
 
+type Line = [object, string];
+
+const logInto = (lines: Line[], levels: string[] = []) => {
+  const at =
+    (level: string) =>
+    (...line: unknown[]) => {
+      levels.push(level);
+      lines.push(line as Line);
+    };
+  return { info: at("info"), warn: at("warn"), error: at("error") };
+};
+
 test("a paid call has one line at its end, with what an operator asks for and without its payment's signature", () => {
-  const lines: [object, string][] = [];
-  const observe = transitionObserver({ info: (...line: unknown[]) => void lines.push(line as [object, string]) });
+  const lines: Line[] = [];
+  const observe = transitionObserver(logInto(lines));
   const payload = { ...aCall().payload, payload: { signature: "0xsecret" } };
   let call = aCall({ payload, facilitator: "https://facilitator.example" });
   for (const event of GOOD_COURSE) {
@@ -17,8 +30,9 @@ test("a paid call has one line at its end, with what an operator asks for and wi
     [
       expect.objectContaining({
         key: "algorand:genesis/PAYMENT",
-        state: "done",
+        outcome: "done",
         subject: { kind: "transaction", chain: "algorand", id: "SOURCE" },
+        network: call.requirement.network,
         payer: "PAYER",
         amount: "1000",
         facilitator: "https://facilitator.example",
@@ -37,4 +51,26 @@ test("a paid call has one line at its end, with what an operator asks for and wi
   // Looked at again until the payment is final: it has ended once.
   observe(call, { ...call, version: call.version + 1 });
   expect(lines).toHaveLength(1);
+});
+
+const VOID: CallEvent = { type: "payment_void", reason: "expired", receipt: "receipt" };
+const UNFINAL = GOOD_COURSE.map((event) =>
+  event.type === "payment_proved" ? { ...event, proof: { ...event.proof, final: false } } : event,
+);
+const LOST: CallEvent = { type: "payment_lost", reason: "gone" };
+
+test.each<[outcome: string, level: string, course: readonly CallEvent[]]>([
+  ["done", "info", GOOD_COURSE],
+  ["void", "warn", [VOID]],
+  ["loss", "error", [...UNFINAL, LOST]],
+])("a call that ends as %s is logged as %s", (outcome, level, course) => {
+  const [lines, levels]: [Line[], string[]] = [[], []];
+  const observe = transitionObserver(logInto(lines, levels));
+  let call = aCall();
+  for (const event of course) {
+    const next = after(call, event);
+    observe(call, next);
+    call = next;
+  }
+  expect([lines.at(-1)?.[0], levels.at(-1)]).toEqual([expect.objectContaining({ outcome }), level]);
 });

@@ -1,11 +1,14 @@
 import type { BundleType } from "@attestd/proof";
 import type { Logger } from "pino";
-import { type Call, liveAttempt } from "../calls/call.ts";
+import { type Call, type CallState, liveAttempt } from "../calls/call.ts";
 import type { Journal } from "../calls/journal.ts";
 import { isFinal } from "../calls/machine.ts";
 import type { Perform } from "../calls/perform.ts";
 import { count, observe, timed } from "../metrics/meter.ts";
 import { Problem } from "../problems.ts";
+import type { Product, Products } from "../subjects/product.ts";
+import { currentContext } from "../tracing/context.ts";
+import { stage } from "../tracing/stage.ts";
 import type { Verifier } from "../verification/verifier.ts";
 
 /*
@@ -21,7 +24,7 @@ export function observedJournal<J extends Pick<Journal, "insert" | "update">>(jo
 }
 
 /** Counts each transition that was committed, and logs one line for each call that comes to its end. */
-export function transitionObserver(log: Pick<Logger, "info">): (before: Call, after: Call) => void {
+export function transitionObserver(log: Pick<Logger, Level>): (before: Call, after: Call) => void {
   return (before, after) => {
     const { rail, state, createdAt } = after;
     count("transitions", { rail, state });
@@ -29,19 +32,26 @@ export function transitionObserver(log: Pick<Logger, "info">): (before: Call, af
     const subject = after.subject.kind;
     count("calls", { rail, subject, outcome: state });
     if (state === "done") observe("callSeconds", { rail, subject }, (Date.now() - createdAt) / 1000);
-    if (isFinal(state)) log.info(summaryOf(after), "paid call ended");
+    if (isFinal(state)) log[LEVELS[state] ?? "info"](summaryOf(after), "paid call ended");
   };
 }
 
+type Level = "info" | "warn" | "error";
+
+/** Of ends at which an operator should look. */
+const LEVELS: Readonly<Partial<Record<CallState, Level>>> = { void: "warn", loss: "error" };
+
 /** What an operator asks about a call. No part of it lets anyone pay or fetch a bundle but its id. */
 function summaryOf(call: Call) {
-  const { key, state, reason, rail, payer, requirement, facilitator, settlements, proof, subject, createdAt } = call;
+  const { key, state: outcome, reason, rail, payer, requirement, facilitator, settlements, proof, subject } = call;
+  const { network, amount } = requirement;
   return {
-    ...{ key, state, reason, subject, rail, payer, amount: requirement.amount, facilitator, settlements },
+    ...{ key, outcome, reason, subject, rail, network, payer, amount, facilitator, settlements },
     payment: proof?.transaction,
     attestation: liveAttempt(call)?.txid,
     attempts: call.attempts.length,
-    ...{ round: call.round, bundle: call.bundle?.id, ms: Date.now() - createdAt },
+    ...{ round: call.round, bundle: call.bundle?.id, ms: Date.now() - call.createdAt },
+    stages: currentContext()?.stages,
   };
 }
 
@@ -49,8 +59,18 @@ export function observedPerform(perform: Perform): Perform {
   return (call, effect, ...rest) => {
     const run = () => perform(call, effect, ...rest);
     // A delivered payment is watched for minutes, on purpose.
-    return effect.do === "watch" || effect.do === "nothing" ? run() : timed("stageSeconds", { stage: effect.do }, run);
+    return effect.do === "watch" || effect.do === "nothing" ? run() : stage(effect.do, run);
   };
+}
+
+/** The subjects' sources are fetched before anything is charged. */
+export function observedProducts(products: Products): Products {
+  const observed = (product: Product): Product => ({
+    ...product,
+    evidence: (...asked) => stage("source", () => product.evidence(...asked)),
+  });
+  const { transaction, block, inclusion } = products;
+  return { transaction: observed(transaction), block: observed(block), inclusion: observed(inclusion) };
 }
 
 export function observedVerifier(verifier: Verifier): Verifier {

@@ -1,4 +1,5 @@
 import { count, timed } from "../metrics/meter.ts";
+import { stage } from "../tracing/stage.ts";
 import type { Facilitator, SettleAnswer } from "./facilitator.ts";
 
 /** A facilitator whose answers are counted. @param host of its URL */
@@ -6,7 +7,7 @@ export function observedFacilitator(facilitator: Facilitator, rail: string, host
   const time = <T>(operation: keyof Facilitator, ask: () => Promise<T>) =>
     timed("facilitatorSeconds", { facilitator: host, operation }, ask);
   return {
-    verify: (...asked) => time("verify", () => facilitator.verify(...asked)),
+    verify: (...asked) => stage("verify", () => time("verify", () => facilitator.verify(...asked))),
     supported: (signal) => time("supported", () => facilitator.supported(signal)),
     async settle(...asked) {
       const settled = (outcome: string) => count("settlements", { rail, facilitator: host, outcome });

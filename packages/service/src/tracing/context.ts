@@ -9,6 +9,8 @@ export type Context = {
   readonly requestId?: string | undefined;
   /** The payment key of the request's payment, once it is read; that of the call. */
   key?: string;
+  /** Milliseconds that the stages of the call have taken, in this process. */
+  readonly stages: Record<string, number>;
 };
 
 const storage = new AsyncLocalStorage<Context>();

@@ -1,0 +1,43 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Logger } from "pino";
+import type { Context } from "../tracing/context.ts";
+import { clientOf } from "./client-name.ts";
+
+/** A request and the response to it. */
+export type Exchange = {
+  incoming: IncomingMessage;
+  outgoing: ServerResponse;
+  /** With the request's id and, once it is read, the key of its payment. */
+  context: Context & { requestId: string };
+  /** The path of its route, in which `:name` is a parameter; undefined where there is none. */
+  route?: string;
+  /** Bytes of the answer's body that were given to the connection. */
+  bytes: number;
+};
+
+export type AccessLog = (exchange: Exchange) => void;
+
+/**
+ * Logs a line for each request when its answer has been sent, or its connection has ended. The line has neither the URL, which
+ * a stranger writes, nor any header.
+ */
+export function createAccessLog(log: Pick<Logger, "info">, trustProxy: boolean): AccessLog {
+  return (exchange) => {
+    const { incoming, outgoing } = exchange;
+    const start = performance.now();
+    const client = clientOf(incoming, trustProxy);
+    outgoing.once("close", () => {
+      const { context, route = "other", bytes } = exchange;
+      const { requestId, key } = context;
+      const status = outgoing.headersSent ? outgoing.statusCode : undefined;
+      const isCut = !outgoing.writableFinished;
+      const payment = incoming.headers["payment-signature"] !== undefined;
+      const ms = Math.round(performance.now() - start);
+      const { method } = incoming;
+      log.info(
+        { requestId, method, route, status, bytes, ms, client, payment, key, ...(isCut && { isCut }) },
+        "request",
+      );
+    });
+  };
+}
