@@ -2,6 +2,7 @@ import { join } from "node:path";
 import type { Address } from "@solana/kit";
 import type { PaymentPayload } from "@x402/core/types";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { CALL_REQUESTS } from "../../packages/service/src/operator/costs/requests.ts";
 import { type FaultProxy, type ProxiedRequest, type ProxiedResponse, startFaultProxy } from "../crash/fault-proxy.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
 import { type Bundles, probesOf } from "./cost-probes.ts";
@@ -119,6 +120,25 @@ describe.each(NAMES)("a purchase on %s, over every transport,", (name) => {
     expect(await sendEverywhere(expired)).toMatchObject({ kind: "payment_required" });
   });
 });
+
+test.each(CALL_REQUESTS)(
+  "a purchase on $rail of a transaction of $source causes no more requests than `attestd costs` counts",
+  async ({ rail, source, bundle }) => {
+    const body = { txid: deployment.sandbox.sampleTransactions[source as "algorand" | "base"] };
+    const url = `${deployment.url}/attest`;
+    const excess = async () => {
+      const payment = await sign(url, body, rails[rail as RailName].client);
+      const asked = await counting.during(async () => expect((await pay(url, body, payment)).status).toBe(200));
+      const { facilitator, ...nodes } = asked;
+      const counts = Object.entries(nodes).map(([name, { length }]) => [name, length] as const);
+      expect(facilitator).toEqual(["POST /verify", "POST /settle"]);
+      return counts.filter(([name, count]) => count > Number(bundle[name as keyof typeof bundle] ?? 0n));
+    };
+    // The service looks at payees and indexers each 15 s: that may fall in between, and asks again where a block is late.
+    const first = await excess();
+    if (first.length > 0) expect({ first, second: await excess() }).toEqual({ first, second: [] });
+  },
+);
 
 /** Whether a request is about an earlier purchase. */
 const isOfPurchase = ({ request }: CostRow) => /known payment|bundle/.test(request);

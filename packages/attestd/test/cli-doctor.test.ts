@@ -316,3 +316,34 @@ describe("attestd doctor", () => {
     expect(code).toBe(bad.some((one) => one.startsWith("fail")) ? 1 : 0);
   });
 });
+
+test("attestd costs takes prices, facilitators and the balance from the configured service", async () => {
+  const { algodUrl, attestor } = deployment.sandbox;
+  const { amount, minBalance } = await new algosdk.Algodv2("", algodUrl).accountInformation(attestor.address).do();
+  const file = here("costs.env");
+  const changed = { ...settings, PRICE_MICRO_USDC_BASE: "2500" };
+  await writeFile(
+    file,
+    Object.entries(changed)
+      .map(([name, value]) => `${name}="${value}"\n`)
+      .join(""),
+    { mode: 0o600 },
+  );
+  const args = ["costs", "--sandbox", "--env", file, "--algo-price", "0.2"];
+  const unknown = await attestd(args);
+  expect(unknown).toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(/The price of 127\.0\.0\.1:\d+ on algorand is not known: .*--facilitator algorand=/),
+  });
+  const { code, stdout } = await attestd([...args, "--facilitator", "algorand=0", "--json"]);
+  expect(code).toBe(0);
+  // The sandbox's facilitator of Base and Solana is CDP's kind: 0.0025 - 0.001 - 0.0002, and 0.001 - 0.001 - 0.0002.
+  expect(JSON.parse(stdout)).toMatchObject({
+    rails: [
+      { rail: "algorand", price: "0.001", usual: { remains: "0.0008" } },
+      { rail: "base", price: "0.0025", settledBy: "cdp", usual: { remains: "0.0013" } },
+      { rail: "solana", price: "0.001", settledBy: "cdp", usual: { remains: "-0.0002" } },
+    ],
+    algo: { spendable: String(Number(amount - minBalance) / 1e6) },
+  });
+});

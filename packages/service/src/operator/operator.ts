@@ -4,6 +4,11 @@ export { type AuditReport, type Finding, INVARIANTS, type Severity } from "../au
 export { type Adoption, adoptPayment } from "./adopt.ts";
 export { auditJournal } from "./audit.ts";
 export { type BackupManifest, backUp, checkBackup, restoreBackup } from "./backup.ts";
+export { configuredCosts } from "./costs/configured.ts";
+export { type CostInputs, type Costs, costsOf, type NoteFee, type RailCost } from "./costs/costs.ts";
+export { UPSTREAMS, type Upstream } from "./costs/requests.ts";
+export { FACILITATORS, PUBLISHED_ON, type Settlement, settlementOf } from "./costs/settlement.ts";
+export { formatUsd, MICRO, type PicoUsd, parseUsd } from "./costs/usd.ts";
 export { type ExaminationOptions, examine } from "./doctor/examine.ts";
 export type { SubjectFinding } from "./doctor/finding.ts";
 export { type KeyChangeReport, readKeyHistory, restoreKeys, revokeKey, rotateKey } from "./keys.ts";

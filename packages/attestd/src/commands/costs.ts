@@ -1,0 +1,142 @@
+import type { CostInputs, PicoUsd, Settlement } from "@attestd/service/operator";
+import { costsJson, printCosts } from "../costs-text.ts";
+import type { Environment } from "../environment.ts";
+import { EXIT, type ExitCode, Failure } from "../failure.ts";
+import { operate } from "../operate.ts";
+import { readSettings, type SettingsOptions } from "../settings-file.ts";
+
+export type CostsOptions = SettingsOptions & {
+  algoPrice: string;
+  facilitator?: string[];
+  price?: string[];
+  perDay?: string;
+  algo?: string;
+  signaturePrice: string;
+  requestPrice?: string[];
+  diskPrice: string;
+  keepMonths: string;
+  monthly: string;
+  json?: boolean;
+};
+
+type Operations = typeof import("@attestd/service/operator");
+
+/** The network's minimum balance of an account that holds nothing but ALGO, in microAlgos. */
+const MIN_BALANCE = 100_000n;
+const RAILS = ["algorand", "base", "solana"];
+const DEFAULT_PRICE = "0.001";
+
+/** Prints what an attestation costs, from a configured service or from arguments alone. @throws Failure */
+export async function costs(options: CostsOptions, environment: Environment): Promise<ExitCode> {
+  const operations = await import("@attestd/service/operator");
+  const settings = await readSettings(options, environment);
+  const given = givenInputs(options, operations);
+  const prices = pricesOf(options.price, operations);
+  const settlements = settlementsOf(options.facilitator ?? [], operations);
+  // A container has its settings in the environment alone.
+  const isConfigured = options.env !== undefined || options.sandbox === true || Boolean(settings.ALGOD_URL);
+  const service = isConfigured
+    ? await operate(
+        options,
+        environment,
+        { doing: "reading the balance", undone: "not computed" },
+        (_, all, operator) => operations.configuredCosts(all, settlements, operator),
+      )
+    : { rails: [...settlements].map(([rail, settlement]) => ({ rail, price: undefined, settlement })) };
+  if (service.rails.length === 0) {
+    const remedy = "Name what settles each rail: --facilitator algorand=goplausible base=cdp solana=0.0015.";
+    throw new Failure(EXIT.usage, "there is nothing to compute", [remedy, "Or name a service's settings: --env FILE."]);
+  }
+  const rails = service.rails.map(({ rail, price, settlement }) => ({
+    rail,
+    settlement,
+    price: prices.get(rail) ?? prices.get("all") ?? price ?? inMicro(DEFAULT_PRICE, "--price", operations),
+  }));
+  const spendable = given.spendable ?? ("spendable" in service ? service.spendable : undefined);
+  const result = operations.costsOf({ ...given, rails, spendable });
+  if (options.json) environment.out.json(costsJson(result, operations));
+  else printCosts(result, environment.out, operations);
+  return EXIT.good;
+}
+
+/** What arguments alone say. */
+function givenInputs(options: CostsOptions, operations: Operations): Omit<CostInputs, "rails"> {
+  const usd = (text: string, option: string) => usdOf(text, option, operations);
+  const requests = pairsOf(options.requestPrice ?? [], "--request-price", operations.UPSTREAMS);
+  return {
+    algoPrice: inMicro(options.algoPrice, "--algo-price", operations),
+    // 1 ALGO is a million microAlgos, as 1 USD is a million micro-USD.
+    spendable: options.algo === undefined ? undefined : above(inMicro(options.algo, "--algo", operations)),
+    callsADay: options.perDay === undefined ? undefined : countOf(options.perDay, "--per-day", 100_000_000),
+    signature: usd(options.signaturePrice, "--signature-price"),
+    requests: Object.fromEntries([...requests].map(([name, text]) => [name, usd(text, `--request-price ${name}`)])),
+    disk: {
+      price: usd(options.diskPrice, "--disk-price"),
+      months: countOf(options.keepMonths, "--keep-months", 1_200),
+    },
+    monthly: usd(options.monthly, "--monthly"),
+  };
+}
+
+function above(balance: bigint): bigint {
+  return balance > MIN_BALANCE ? balance - MIN_BALANCE : 0n;
+}
+
+/** Prices in micro-USDC by rail; `all` of an amount without one. */
+function pricesOf(texts: readonly string[] = [], operations: Operations): Map<string, bigint> {
+  const named = texts.map((text) => (text.includes("=") ? text : `all=${text}`));
+  const pairs = pairsOf(named, "--price", ["all", ...RAILS]);
+  return new Map([...pairs].map(([rail, text]) => [rail, inMicro(text, "--price", operations)]));
+}
+
+function settlementsOf(texts: readonly string[], operations: Operations): Map<string, Settlement> {
+  const { FACILITATORS, settlementOf } = operations;
+  const pairs = pairsOf(texts, "--facilitator", RAILS);
+  return new Map(
+    [...pairs].map(([rail, by]) => {
+      const settlement = settlementOf(by, rail);
+      if (settlement) return [rail, settlement];
+      const what = FACILITATORS.includes(by)
+        ? `${by} does not serve ${rail}`
+        : `--facilitator ${rail}=${by} is no price`;
+      const remedy = `Write an amount of USD a settlement, such as 0.001, or one of ${FACILITATORS.join(", ")}.`;
+      throw new Failure(EXIT.usage, what, [remedy]);
+    }),
+  );
+}
+
+/** `NAME=VALUE` arguments by name. @throws Failure `usage` */
+function pairsOf(texts: readonly string[], option: string, names: readonly string[]): Map<string, string> {
+  const pairs = new Map<string, string>();
+  for (const text of texts) {
+    const at = text.indexOf("=");
+    const name = text.slice(0, Math.max(at, 0));
+    if (!names.includes(name))
+      throw new Failure(EXIT.usage, `${option} ${text} does not say what it is for`, [
+        `Write NAME=VALUE, with a name of ${names.join(", ")}.`,
+      ]);
+    if (pairs.has(name)) throw new Failure(EXIT.usage, `${option} names ${name} twice`);
+    pairs.set(name, text.slice(at + 1));
+  }
+  return pairs;
+}
+
+function usdOf(text: string, option: string, { parseUsd }: Operations): PicoUsd {
+  const amount = parseUsd(text);
+  if (amount !== undefined) return amount;
+  throw new Failure(EXIT.usage, `${option} ${text} is no amount`, [
+    "Write an amount such as 0.0015, with at most 12 decimals and no currency.",
+  ]);
+}
+
+/** An amount of USD or ALGO in millionths. */
+function inMicro(text: string, option: string, operations: Operations): bigint {
+  const amount = usdOf(text, option, operations);
+  if (amount % operations.MICRO === 0n) return amount / operations.MICRO;
+  throw new Failure(EXIT.usage, `${option} ${text} has more than 6 decimals`);
+}
+
+function countOf(text: string, option: string, most: number): bigint {
+  if (/^\d{1,9}$/.test(text) && Number(text) >= 1 && Number(text) <= most) return BigInt(text);
+  throw new Failure(EXIT.usage, `${option} ${text} is no number from 1 to ${most}`);
+}

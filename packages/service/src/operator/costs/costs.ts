@@ -1,0 +1,123 @@
+import { ATTESTATION_FEE, ATTESTOR_RESERVE } from "../../calls/capacity.ts";
+import type { RailName } from "../../payment/rails/rail.ts";
+import { CALL_REQUESTS, DAILY_REQUESTS, type Requests, type Upstream } from "./requests.ts";
+import type { Settlement } from "./settlement.ts";
+import { dividedUp, MICRO, type PicoUsd } from "./usd.ts";
+
+/** Signatures of a call: the attestation transaction, the bundle, the receipt. */
+const SIGNATURES = 3n;
+/** Bytes of a call in the journal: its row, bundle and attestation (docs/operating/journal.md). */
+const BYTES_A_CALL = 32n * 1024n;
+const GIB = 2n ** 30n;
+const DAYS_A_MONTH = 30n;
+
+/**
+ * microAlgos of an attestation: usually; when the ledger is congested, as much as the service ever pays; and with an
+ * account that signs with Falcon-1024, which go-algorand v5.0.0 charges two minimum fees more.
+ */
+export const NOTE_FEES = {
+  usual: ATTESTATION_FEE,
+  congested: 10n * ATTESTATION_FEE,
+  falcon: 3n * ATTESTATION_FEE,
+} as const;
+export type NoteFee = keyof typeof NOTE_FEES;
+
+export type CostInputs = {
+  /** micro-USD for an ALGO. */
+  algoPrice: bigint;
+  /** What is sold, by rail; `price` in micro-USDC, which counts as as many micro-USD. */
+  rails: readonly { rail: RailName; price: bigint; settlement: Settlement }[];
+  /** microAlgos on the attestor's account above its minimum balance. */
+  spendable?: bigint | undefined;
+  callsADay?: bigint | undefined;
+  /** Of one request to what keeps the keys; 0 for keys in files. */
+  signature: PicoUsd;
+  /** Of one request to each kind of node. */
+  requests: Readonly<Partial<Record<Upstream, PicoUsd>>>;
+  /** Of a GiB in a month, and for how many months a call is kept. */
+  disk: { price: PicoUsd; months: bigint };
+  /** Of a month, however much is sold: the machine, subscriptions of nodes. */
+  monthly: PicoUsd;
+};
+
+export type Costs = ReturnType<typeof costsOf>;
+export type RailCost = Costs["rails"][number];
+
+/** What an attestation costs, what remains of its price, and what a month brings. Amounts are exact, in 10^-12 USD. */
+export function costsOf(inputs: CostInputs) {
+  const { algoPrice, rails, spendable, callsADay } = inputs;
+  return {
+    algoPrice,
+    callsADay,
+    noteFees: NOTE_FEES,
+    rails: rails.map((one) => railCost(inputs, one)),
+    algo: spendable === undefined ? undefined : supply(spendable, callsADay),
+    months: callsADay === undefined ? [] : rails.map((one) => month(inputs, one, callsADay)),
+  };
+}
+
+type Sold = CostInputs["rails"][number];
+
+function railCost({ algoPrice, signature, requests, disk }: CostInputs, { rail, price, settlement }: Sold) {
+  const parts = {
+    settlement: settlement.fee,
+    signatures: SIGNATURES * signature,
+    requests: dearestCall(rail, requests),
+    disk: dividedUp(BYTES_A_CALL * disk.price * disk.months, GIB),
+  };
+  const beside = Object.values(parts).reduce((sum, part) => sum + part, 0n);
+  const withNote = (fee: bigint) => {
+    const note = fee * algoPrice;
+    const cost = beside + note;
+    // A price is whole micro-USDC.
+    return { note, cost, remains: price * MICRO - cost, breakEven: dividedUp(cost, MICRO) };
+  };
+  return {
+    rail,
+    price,
+    by: settlement.by,
+    freeAMonth: settlement.freeAMonth,
+    ...parts,
+    usual: withNote(NOTE_FEES.usual),
+    congested: withNote(NOTE_FEES.congested),
+    falcon: withNote(NOTE_FEES.falcon),
+  };
+}
+
+/** A month of a rail, if every call is paid on it. */
+function month(inputs: CostInputs, sold: Sold, callsADay: bigint) {
+  const calls = callsADay * DAYS_A_MONTH;
+  const { rail, freeAMonth, settlement, usual } = railCost(inputs, sold);
+  const free = calls < freeAMonth ? calls : freeAMonth;
+  const revenue = calls * sold.price * MICRO;
+  const always = inputs.monthly + DAYS_A_MONTH * priceOf(DAILY_REQUESTS, inputs.requests);
+  const cost = calls * usual.cost - free * settlement;
+  return { rail, calls, revenue, cost, always, remains: revenue - cost - always };
+}
+
+/** The requests of a call for the source that causes the dearest ones. */
+function dearestCall(rail: RailName, prices: CostInputs["requests"]): PicoUsd {
+  return CALL_REQUESTS.filter((one) => one.rail === rail)
+    .map(({ bundle, final }) => priceOf(bundle, prices) + priceOf(final, prices))
+    .reduce((most, one) => (one > most ? one : most), 0n);
+}
+
+function priceOf(requests: Requests, prices: CostInputs["requests"]): PicoUsd {
+  const counts = Object.entries(requests) as [Upstream, bigint][];
+  return counts.reduce((sum, [upstream, count]) => sum + count * (prices[upstream] ?? 0n), 0n);
+}
+
+/** For how many attestations the account's ALGO lasts, and for how many whole days, at each fee. */
+function supply(spendable: bigint, callsADay: bigint | undefined) {
+  const available = spendable > ATTESTOR_RESERVE ? spendable - ATTESTOR_RESERVE : 0n;
+  const at = (fee: bigint) => {
+    const attestations = available / fee;
+    return { attestations, ...(callsADay !== undefined && { days: attestations / callsADay }) };
+  };
+  return {
+    spendable,
+    usual: at(NOTE_FEES.usual),
+    congested: at(NOTE_FEES.congested),
+    falcon: at(NOTE_FEES.falcon),
+  };
+}
