@@ -10,15 +10,22 @@ export type Vectors = {
   json(path: string): any;
 };
 
+/** The folder that ATTESTD_VECTORS names; undefined if it names none. */
+export function readVectors(): Vectors | undefined {
+  const folder = process.env.ATTESTD_VECTORS;
+  if (folder === undefined) return undefined;
+  const bytes = (path: string) => new Uint8Array(readFileSync(join(folder, path)));
+  const text = (path: string) => readFileSync(join(folder, path), "utf8");
+  return { bytes, text, json: (path) => JSON.parse(text(path)) };
+}
+
 /** A `describe` that needs the vectors, and says so where there are none. */
 export function describeVectors(name: string, tests: (vectors: Vectors) => void): void {
-  const folder = process.env.ATTESTD_VECTORS;
-  if (folder === undefined) {
+  const vectors = readVectors();
+  if (vectors === undefined) {
     console.warn(`skipped: ${name} (ATTESTD_VECTORS does not name the folder of test vectors)`);
     describe.skip(name, () => {});
     return;
   }
-  const bytes = (path: string) => new Uint8Array(readFileSync(join(folder, path)));
-  const text = (path: string) => readFileSync(join(folder, path), "utf8");
-  describe(name, () => tests({ bytes, text, json: (path) => JSON.parse(text(path)) }));
+  describe(name, () => tests(vectors));
 }

@@ -1,0 +1,80 @@
+import { falcon1024 } from "@noble/post-quantum/falcon.js";
+import { concatBytes, utf8 } from "../../encoding.ts";
+
+/*
+ * Falcon-1024 with a fixed salt, and its compressed signatures. Source: algorand/falcon v0.1.0, `deterministic.h` and
+ * `deterministic.c`. A signature is 0xBA, the version of the salt, and the compressed coefficients.
+ */
+
+export const FALCON_PUBLIC_KEY_LENGTH = 1793;
+/** The longest compressed signature. */
+export const FALCON_MAX_SIGNATURE_LENGTH = 1423;
+/** The length of a signature whose coefficients are written in 12 bits each. */
+export const FALCON_CT_LENGTH = 1538;
+
+const COMPRESSED_HEADER = 0xba;
+const CT_HEADER = 0xda;
+const COEFFICIENTS = 1024;
+const MAX_COEFFICIENT = 2047;
+/** The header of a signature with its salt, as Falcon itself has it: compressed, degree 2^10. */
+const SALTED_HEADER = 0x3a;
+const SALT_LENGTH = 40;
+const LOG_DEGREE = 10;
+
+/** The version of the salt with which a signature was made; undefined if the bytes are no compressed signature. */
+export function saltVersion(signature: Uint8Array): number | undefined {
+  const fits = signature.length > 2 && signature.length <= FALCON_MAX_SIGNATURE_LENGTH;
+  return fits && signature[0] === COMPRESSED_HEADER ? signature[1] : undefined;
+}
+
+/** Whether a compressed signature is the key's over the message. @param publicKey 1793 bytes */
+export function verifyFalcon(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean {
+  const version = saltVersion(signature);
+  if (version === undefined || publicKey.length !== FALCON_PUBLIC_KEY_LENGTH) return false;
+  const salt = new Uint8Array(SALT_LENGTH);
+  salt.set([version, LOG_DEGREE, ...utf8("FALCON_DET")]);
+  const salted = concatBytes(Uint8Array.of(SALTED_HEADER), salt, signature.subarray(2));
+  return falcon1024.verify(salted, message, publicKey);
+}
+
+/**
+ * A compressed signature with its coefficients in 12 bits each, as the leaf of a signature hashes it: 1538 bytes.
+ * @returns undefined if the coefficients do not decode: cut, "-0", more than 2047, or bits left over
+ */
+export function constantLength(signature: Uint8Array): Uint8Array<ArrayBuffer> | undefined {
+  const version = saltVersion(signature);
+  if (version === undefined) return undefined;
+  const bytes = new Uint8Array(FALCON_CT_LENGTH);
+  bytes.set([CT_HEADER, version]);
+  let place = 2;
+  let bits = 0;
+  let pending = 0;
+  for (let index = 0; index < COEFFICIENTS; index++) {
+    // Bits past the end read as zeros, which the limit ends.
+    for (; bits < 8; bits += 8) pending = (pending << 8) | (signature[place++] ?? 0);
+    bits -= 8;
+    const first = (pending >> bits) & 0xff;
+    let magnitude = first & 0x7f;
+    for (;;) {
+      if (bits === 0) {
+        pending = signature[place++] ?? 0;
+        bits = 8;
+      }
+      if ((pending >> --bits) & 1) break;
+      magnitude += 128;
+      if (magnitude > MAX_COEFFICIENT) return undefined;
+    }
+    if (first === 0x80 && magnitude === 0) return undefined;
+    const value = (first & 0x80 ? -magnitude : magnitude) & 0xfff;
+    const at = 2 + (index >> 1) * 3;
+    if (index % 2 === 0) {
+      bytes[at] = value >> 4;
+      bytes[at + 1] = (value & 15) << 4;
+    } else {
+      bytes[at + 1] = (bytes[at + 1] as number) | (value >> 8);
+      bytes[at + 2] = value;
+    }
+  }
+  const isWhole = place === signature.length && (pending & ((1 << bits) - 1)) === 0;
+  return isWhole ? bytes : undefined;
+}

@@ -1,0 +1,3 @@
+export * from "./form.ts";
+export * from "./message.ts";
+export * from "./verify.ts";

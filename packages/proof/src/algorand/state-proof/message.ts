@@ -1,0 +1,99 @@
+import { sha256 } from "@noble/hashes/sha2.js";
+import { concatBytes, fromBase64, toBase64, utf8 } from "../../encoding.ts";
+import { base64, integer, object, type Reader } from "../../json/readers.ts";
+import { encodeMsgpack, structMap } from "../msgpack.ts";
+import { SUMHASH_LENGTH } from "./sumhash.ts";
+
+/** What a state proof attests: the blocks of its rounds, and who signs the next one. Integers are below 2^53. */
+export type StateProofMessage = {
+  /** The vector commitment to the light headers of its rounds, base64 of 32 bytes. */
+  blockHeadersCommitment: string;
+  /** The vector commitment to the participants who sign the next one, base64 of 64 bytes. */
+  votersCommitment: string;
+  /** ln of the microalgos that the next one must prove, in 16 binary places, rounded up. */
+  lnProvenWeight: number;
+  firstAttestedRound: number;
+  lastAttestedRound: number;
+};
+
+/**
+ * What a verifier must know to verify the state proof of the rounds after `round`: everything after it follows from it.
+ * `lnProvenWeight` is never computed again, since go-algorand's logarithm differs between processors.
+ */
+export type Checkpoint = {
+  /** The network's, base64 of 32 bytes. */
+  genesisHash: string;
+  /** The last round that is attested by now. */
+  round: number;
+  /** As in the message that attests `round`. */
+  votersCommitment: string;
+  /** As in the message that attests `round`. */
+  lnProvenWeight: number;
+};
+
+const commitment = base64(SUMHASH_LENGTH);
+
+/** Reads a message. @throws ProofError `format` */
+export const readStateProofMessage: Reader<StateProofMessage> = object({
+  blockHeadersCommitment: base64(32),
+  votersCommitment: commitment,
+  lnProvenWeight: integer(1),
+  firstAttestedRound: integer(1),
+  lastAttestedRound: integer(1),
+});
+
+/** Reads a checkpoint. @throws ProofError `format` */
+export const readCheckpoint: Reader<Checkpoint> = object({
+  genesisHash: base64(32),
+  round: integer(0),
+  votersCommitment: commitment,
+  lnProvenWeight: integer(1),
+});
+
+/**
+ * The hash of a message that the participants sign: 32 bytes, SHA-256 of `"spm"` and the canonical msgpack of
+ * `{P, b, f, l, v}`. Source: go-algorand, `data/stateproofmsg/message.go`.
+ */
+export function stateProofMessageHash(message: StateProofMessage): Uint8Array {
+  const map = structMap({
+    P: message.lnProvenWeight,
+    b: fromBase64(message.blockHeadersCommitment),
+    f: message.firstAttestedRound,
+    l: message.lastAttestedRound,
+    v: fromBase64(message.votersCommitment),
+  });
+  return sha256(concatBytes(utf8("spm"), encodeMsgpack(map)));
+}
+
+const readNodeMessage = object({
+  BlockHeadersCommitment: base64(32),
+  VotersCommitment: commitment,
+  LnProvenWeight: integer(1),
+  FirstAttestedRound: integer(1),
+  LastAttestedRound: integer(1),
+});
+const readNodeAnswer = object({ Message: readNodeMessage, StateProof: base64() });
+
+/**
+ * Reads algod's answer to `GET /v2/stateproofs/{round}`: the message, and the state proof's canonical msgpack in base64.
+ * @throws ProofError `format`
+ */
+export function readNodeStateProof(answer: unknown): { message: StateProofMessage; stateProof: Uint8Array } {
+  const { Message, StateProof } = readNodeAnswer(answer, "");
+  return {
+    message: {
+      blockHeadersCommitment: Message.BlockHeadersCommitment,
+      votersCommitment: Message.VotersCommitment,
+      lnProvenWeight: Message.LnProvenWeight,
+      firstAttestedRound: Message.FirstAttestedRound,
+      lastAttestedRound: Message.LastAttestedRound,
+    },
+    stateProof: fromBase64(StateProof),
+  };
+}
+
+/** The checkpoint after a message that the network of `genesisHash` has proven. @param genesisHash 32 bytes */
+export function checkpointAfter(genesisHash: Uint8Array, message: StateProofMessage): Checkpoint {
+  const { lastAttestedRound: round, votersCommitment, lnProvenWeight } = message;
+  return { genesisHash: toBase64(genesisHash), round, votersCommitment, lnProvenWeight };
+}

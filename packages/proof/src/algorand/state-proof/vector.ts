@@ -1,0 +1,48 @@
+import { equalBytes, utf8 } from "../../encoding.ts";
+import { SUMHASH_LENGTH, sumhash512 } from "./sumhash.ts";
+
+/*
+ * A vector commitment by sumhash512, of which several places are shown at once. Source: go-algorand,
+ * `crypto/merklearray`: merkle.go, partial.go, vectorCommitmentArray.go. Its verifier loops until the hashes run out; this
+ * one counts the levels, and takes no hash that is missing for one of zeros: a vector is filled up, so that none is.
+ */
+
+const NODE = utf8("MA");
+
+export interface VectorProof {
+  depth: number;
+  /** The siblings that the shown places do not give, level by level, from left to right; 64 bytes each. */
+  path: Uint8Array[];
+}
+
+/** Whether the leaves' hashes, by their places in the vector, lead to the root. @param leaves at least one */
+export function verifyVector(leaves: Map<number, Uint8Array>, { depth, path }: VectorProof, root: Uint8Array): boolean {
+  if (leaves.size === 0 || [...leaves.keys()].some((place) => place >= 2 ** depth)) return false;
+  let level = [...leaves].map(([place, hash]) => ({ place: reverseBits(place, depth), hash }));
+  level.sort((a, b) => a.place - b.place);
+  const node = new Uint8Array(NODE.length + 2 * SUMHASH_LENGTH);
+  node.set(NODE);
+  let used = 0;
+  for (let height = 0; height < depth; height++) {
+    const above: typeof level = [];
+    for (let index = 0; index < level.length; index++) {
+      const { place, hash } = level[index] as (typeof level)[number];
+      const next = level[index + 1];
+      const isPair = next !== undefined && next.place === (place ^ 1);
+      const sibling = isPair ? next.hash : path[used++];
+      if (sibling?.length !== SUMHASH_LENGTH) return false;
+      if (isPair) index++;
+      node.set(hash, NODE.length + (place % 2) * SUMHASH_LENGTH);
+      node.set(sibling, NODE.length + ((place + 1) % 2) * SUMHASH_LENGTH);
+      above.push({ place: place >> 1, hash: sumhash512(node) });
+    }
+    level = above;
+  }
+  return used === path.length && level.length === 1 && equalBytes((level[0] as (typeof level)[number]).hash, root);
+}
+
+function reverseBits(place: number, depth: number): number {
+  let reversed = 0;
+  for (let bit = 0; bit < depth; bit++) reversed = (reversed << 1) | ((place >> bit) & 1);
+  return reversed;
+}

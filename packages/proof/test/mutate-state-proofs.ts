@@ -1,0 +1,42 @@
+import { parseArgs } from "node:util";
+import { checkStateProof } from "../src/algorand/state-proof/index.ts";
+import { mutations } from "./state-proof-mutations.ts";
+import { mainnetProofs, type Proven, privateProofs } from "./state-proofs.ts";
+import { readVectors } from "./vectors.ts";
+
+/*
+ * npm run mutate:state-proofs -- [--mainnet STEP]
+ *
+ * Changes every bit of a recorded state proof of a private network, of its message and of its checkpoint, and every STEP-th
+ * bit of one of MainNet, one at a time, and verifies each. Exits with 1 if one is accepted. docs/verify/state-proofs.md
+ * has the last result.
+ */
+
+const { values } = parseArgs({ options: { mainnet: { type: "string", default: "2003" } } });
+const vectors = readVectors();
+if (vectors === undefined) throw new Error("ATTESTD_VECTORS does not name the folder of test vectors");
+
+const [small] = privateProofs(vectors) as [Proven];
+const [large] = mainnetProofs(vectors) as [Proven];
+const step = Number(values.mainnet);
+const accepted = [
+  ...tried("private network, interval 16", small, () => 1),
+  ...tried("MainNet, rounds 59,999,745 to 60,000,000", large, (part) => (part === "proof" ? step : 1)),
+];
+for (const what of accepted) console.log(`accepted: ${what}`);
+process.exitCode = accepted.length === 0 ? 0 : 1;
+
+function tried(name: string, proven: Proven, stepOf: (part: string) => number): string[] {
+  const wrong: string[] = [];
+  const faults = new Map<string, number>();
+  let count = 0;
+  for (const { what, changed } of mutations(proven, stepOf)) {
+    const fault = checkStateProof(changed.stateProof, changed.message, changed.checkpoint);
+    if (fault === undefined) wrong.push(`${name}: ${what}`);
+    else faults.set(fault, (faults.get(fault) ?? 0) + 1);
+    count++;
+  }
+  const found = [...faults].map(([fault, times]) => `${fault} ${times}`).join(", ");
+  console.log(`${name}: ${count} changes, ${wrong.length} accepted (${found})`);
+  return wrong;
+}
