@@ -5,7 +5,8 @@ import { fileURLToPath } from "node:url";
 import type { BuildOptions, Plugin } from "esbuild";
 import { exampleFile } from "./example.ts";
 
-// Builds the page into `dist`, or into the folder given as argument. `npm ci` runs it. Nothing is fetched.
+// Builds the page into `dist`, or into the folder given as argument. `npm ci` runs it. Nothing is fetched. A second argument
+// names a file for what the page was made of: a JSON array of paths from this folder.
 
 const { build } = await import("esbuild").catch(() => {
   // Without development dependencies the service answers at `/` that there is no page.
@@ -15,6 +16,7 @@ const { build } = await import("esbuild").catch(() => {
 
 const HERE = import.meta.dirname;
 const OUT = resolve(process.argv[2] ?? join(HERE, "dist"));
+const [, , , INPUTS] = process.argv;
 
 /** Leaves out what signs with a program's own keys: the page signs with the reader's wallet. */
 const withoutKeys: Plugin = {
@@ -40,11 +42,14 @@ const COMMON = {
   plugins: [withoutKeys],
   external: ["/assets/*", ...OTHER_WALLETS],
   logLevel: "warning",
+  metafile: true,
   write: false,
 } as const satisfies BuildOptions;
 
 /** The page's files by URL path. */
 const files = new Map<string, string | Uint8Array>();
+/** Paths of what they were made of. */
+const inputs = new Set<string>();
 
 /**
  * Bundles an entry and, unless `splitting` is false, the chunks that it loads apart, under names with a hash of their contents.
@@ -56,7 +61,7 @@ async function asset(
   define: Record<string, string> = {},
   splitting = true,
 ): Promise<[own: string, ...others: string[]]> {
-  const { outputFiles } = await build({
+  const { outputFiles, metafile } = await build({
     ...COMMON,
     define,
     entryPoints: { [name]: entry },
@@ -66,6 +71,7 @@ async function asset(
     outdir: "/assets",
   });
   for (const { path, contents } of outputFiles) files.set(path, contents);
+  for (const path of Object.keys(metafile.inputs)) inputs.add(path);
   const paths = outputFiles.map(({ path }) => path);
   const own = paths.find((path) => path.startsWith(`/assets/${name}-`));
   if (own === undefined) throw new Error(`${entry} made no file`);
@@ -150,3 +156,4 @@ for (const [path, contents] of files) {
   await mkdir(dirname(join(OUT, path)), { recursive: true });
   await writeFile(join(OUT, path), contents);
 }
+if (INPUTS !== undefined) await writeFile(INPUTS, JSON.stringify([...inputs].sort()));

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import type { Sandbox } from "@attestd/sandbox";
 import { writeWhole } from "./files.ts";
 import { readKeys } from "./keys-file.ts";
-import { ownCommand } from "./own-command.ts";
+import { forShell, ownCommand } from "./own-command.ts";
 import { DEFAULT_FOLDER, type SandboxFolder, sandboxFolder } from "./sandbox-folder.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -45,8 +45,8 @@ export async function printBanner(out: Terminal, networks: Sandbox, serviceUrl: 
   const { sampleTransactions } = networks;
   const elsewhere = sandboxFolder(dir).path !== sandboxFolder(DEFAULT_FOLDER).path;
   const description = join(dir, "sandbox.json");
-  const keys = join(dir, "keys.json");
-  const where = elsewhere ? ` --service ${serviceUrl} --wallet ${description} --keys ${keys}` : "";
+  const keys = forShell(join(dir, "keys.json"));
+  const where = elsewhere ? ` --service ${serviceUrl} --wallet ${forShell(description)} --keys ${keys}` : "";
 
   out.line("attestd sandbox   no real money, nothing leaves this machine");
   if (await exists(`${serviceUrl}/`)) out.line(`  page      ${serviceUrl}`);

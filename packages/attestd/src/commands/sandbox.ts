@@ -9,7 +9,7 @@ import type { Behaviour, Sandbox } from "@attestd/sandbox";
 import type { Environment } from "../environment.ts";
 import { EXIT, type ExitCode, Failure, failsFor } from "../failure.ts";
 import type { Working } from "../live-line.ts";
-import { ownCommand } from "../own-command.ts";
+import { forShell, IS_RELEASED, ownCommand } from "../own-command.ts";
 import { describeSandbox, printBanner } from "../sandbox-description.ts";
 import { type SandboxFolder, sandboxFolder } from "../sandbox-folder.ts";
 import { childVariables, newServiceSettings, seedSettings, writeSettings } from "../sandbox-settings.ts";
@@ -102,7 +102,7 @@ async function runService(folder: SandboxFolder, networks: Sandbox, run: Run): P
   void service.ended.then((how) => {
     if (stop.aborted || death !== undefined) return;
     err.line(`attestd: the service ended (${how}). The networks keep running.`);
-    err.line(`  Start it again: ${ownCommand()} serve --sandbox --env ${join(run.dir, "service.env")}`);
+    err.line(`  Start it again: ${ownCommand()} serve --sandbox --env ${forShell(join(run.dir, "service.env"))}`);
   });
   death = (await Promise.race([networks.died, aborted(stop, stop)])) || undefined;
   if (death !== undefined)
@@ -118,9 +118,10 @@ async function readNetworks(
   options: SandboxOptions,
 ): Promise<(archive: string) => Promise<Sandbox>> {
   const networks = await import("@attestd/sandbox").catch((error: NodeJS.ErrnoException) => {
-    // The packages of the sandbox are development dependencies.
     if (error.code !== "ERR_MODULE_NOT_FOUND") throw error;
-    const remedy = "It needs the development dependencies: run npm ci without --omit=dev.";
+    const remedy = IS_RELEASED
+      ? "It has an archive of its own, attestd-sandbox-…: unpack it in the folder in which you unpacked this one."
+      : "It needs the development dependencies: run npm ci without --omit=dev.";
     throw new Failure(EXIT.usage, "the sandbox is not installed here", [remedy], error);
   });
   const { startSandbox, ArchiveError, parseBehaviour, parseFacilitatorKinds, parseFacilitatorBehaviour } = networks;

@@ -1,10 +1,10 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { createRequire } from "node:module";
 import { createInterface } from "node:readline";
 import type { Readable, Writable } from "node:stream";
 import { stripVTControlCharacters } from "node:util";
 import { BASE_CHAIN_ID } from "@attestd/proof/base";
+import { anvilBinary } from "./anvil-binary.ts";
 
 export interface AnvilOptions {
   /** Time between blocks, in milliseconds. Undefined: blocks are made by `evm_mine`, of transactions as they came. */
@@ -86,15 +86,4 @@ async function listening(stdout: Readable): Promise<string> {
     if (match) return `http://${match[1]}`;
   }
   return new Promise(() => {}); // The stream ended: the race is settled by `exited`.
-}
-
-/** Path of the binary in its platform package, without the package's wrapper script, which would be another process. */
-function anvilBinary(): string {
-  const wrapper = createRequire(import.meta.url).resolve("@foundry-rs/anvil/package.json");
-  const arch = process.arch === "x64" ? "amd64" : process.arch;
-  try {
-    return createRequire(wrapper).resolve(`@foundry-rs/anvil-${process.platform}-${arch}/bin/anvil`);
-  } catch (cause) {
-    throw new Error(`@foundry-rs/anvil has no binary for ${process.platform} on ${process.arch}`, { cause });
-  }
 }

@@ -1,0 +1,93 @@
+import { readFileSync } from "node:fs";
+import { glob } from "node:fs/promises";
+import { isBuiltin } from "node:module";
+import { basename, dirname, join } from "node:path";
+import { type BuildOptions, build, type Metafile } from "esbuild";
+import { ROOT } from "./paths.ts";
+import { oneCopy, ownSources, SANDBOX_ENTRY, sandboxApart, standIns } from "./plugins.ts";
+
+/** Bundled code. */
+export type Bundle = {
+  /** Contents by name. All lie in one folder. */
+  files: ReadonlyMap<string, Uint8Array>;
+  /** What it was made of: paths in the workspace. */
+  inputs: ReadonlySet<string>;
+};
+
+/** Optional packages that are not installed: their users go without them. */
+const ABSENT = ["pg-native", "bufferutil", "utf-8-validate"];
+
+/**
+ * Before every file. CommonJS packages get Node's own modules by it and nothing else: no folder in which the archive is
+ * unpacked, and no current folder, can give them a package. `FOLDER` is for those that cannot write `import.meta`.
+ */
+const BEFORE_EACH = `const FOLDER = import.meta.dirname;
+const require = (id) => {
+  const builtin = process.getBuiltinModule(id);
+  if (builtin) return builtin;
+  throw Object.assign(new Error(\`\${id} is not in this archive\`), { code: "MODULE_NOT_FOUND" });
+};`;
+
+/** Not minified: who runs it can read it, and a stack trace names its functions. That costs 2 MB and no time. */
+const COMMON = {
+  external: ABSENT,
+  absWorkingDir: ROOT,
+  bundle: true,
+  format: "esm",
+  platform: "node",
+  target: "node26",
+  splitting: true,
+  outdir: join(ROOT, "dist"),
+  outExtension: { ".js": ".mjs" },
+  chunkNames: "[name]-[hash]",
+  legalComments: "inline",
+  banner: { js: BEFORE_EACH },
+  metafile: true,
+  write: false,
+  logLevel: "warning",
+} as const satisfies BuildOptions;
+
+const COMMAND_SOURCES = "packages/{attestd,client,proof,service,web}/src/**/*.ts";
+/** A module that is loaded by its URL: a worker, what a worker loads, or the command as a child process. */
+const MODULE_URL = /new URL\("(\.[^"]+\.ts)", import\.meta\.url\)/g;
+
+/** The command without the sandbox, in `attestd.mjs` and what it loads. */
+export async function bundleCommand(): Promise<Bundle> {
+  const entries = new Map([["packages/attestd/src/main.ts", "attestd"]]);
+  for await (const path of glob(COMMAND_SOURCES, { cwd: ROOT })) {
+    if (path.endsWith(".test.ts")) continue;
+    for (const [, url = ""] of readFileSync(join(ROOT, path), "utf8").matchAll(MODULE_URL)) {
+      const entry = join(dirname(path), url);
+      if (!entries.has(entry))
+        entries.set(entry, entry.slice("packages/".length, -".ts".length).replaceAll(/\/(src\/)?/g, "-"));
+    }
+  }
+  return bundle(entries, sandboxApart);
+}
+
+/** The sandbox's networks, in `sandbox.mjs` and what it loads. */
+export function bundleSandbox(): Promise<Bundle> {
+  return bundle(new Map([["packages/sandbox/src/sandbox.ts", "sandbox"]]));
+}
+
+/** @param entries names of files by path in the workspace */
+async function bundle(entries: ReadonlyMap<string, string>, ...plugins: BuildOptions["plugins"] & {}): Promise<Bundle> {
+  const { outputFiles, metafile } = await build({
+    ...COMMON,
+    entryPoints: Object.fromEntries([...entries].map(([path, name]) => [name, join(ROOT, path)])),
+    define: { RELEASE_ARCHIVE: "true" },
+    plugins: [...plugins, standIns, ownSources(MODULE_URL, entries), oneCopy],
+  });
+  checkComplete(metafile);
+  return {
+    files: new Map(outputFiles.map(({ path, contents }) => [basename(path), contents])),
+    inputs: new Set(Object.keys(metafile.inputs)),
+  };
+}
+
+/** @throws Error when a file would look for something outside of the archive */
+function checkComplete({ outputs }: Metafile): void {
+  const imports = Object.values(outputs).flatMap(({ imports }) => imports.filter(({ external }) => external));
+  const missing = imports.filter(({ path }) => !isBuiltin(path) && !ABSENT.includes(path) && path !== SANDBOX_ENTRY);
+  if (missing.length > 0) throw new Error(`not in the bundle: ${missing.map(({ path }) => path).join(", ")}`);
+}

@@ -1,0 +1,110 @@
+import { readFileSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import type { Plugin } from "esbuild";
+import { installedPackages, packageFolder } from "./installed.ts";
+import { ROOT } from "./paths.ts";
+
+/** Where the command finds the sandbox, if its archive is unpacked too. */
+export const SANDBOX_ENTRY = "./sandbox/sandbox.mjs";
+
+/** Leaves the sandbox out of the command, which loads it when it is asked for one. */
+export const sandboxApart: Plugin = {
+  name: "sandbox-apart",
+  setup({ onResolve }) {
+    onResolve({ filter: /^@attestd\/sandbox$/ }, () => ({ path: SANDBOX_ENTRY, external: true }));
+  },
+};
+
+/** Modules that look for a file of an installed package; in the archive the file lies beside the bundled code. */
+const STAND_INS: Readonly<Record<string, string>> = {
+  "packages/sandbox/src/base/anvil-binary.ts":
+    'import { join } from "node:path"; export const anvilBinary = () => join(import.meta.dirname, "anvil");',
+  // A CommonJS module, whose `module.exports` the native code fills in.
+  "node_modules/litesvm/dist/internal.js": 'process.dlopen(module, require("node:path").join(FOLDER, "litesvm.node"));',
+};
+
+export const standIns: Plugin = {
+  name: "stand-ins",
+  setup({ onLoad }) {
+    onLoad({ filter: /[/\\](anvil-binary\.ts|litesvm[/\\]dist[/\\]internal\.js)$/ }, ({ path }) => {
+      const contents = STAND_INS[relative(ROOT, path)];
+      if (contents === undefined) throw new Error(`${path}: no stand-in`);
+      return { contents, loader: path.endsWith(".ts") ? "ts" : "js" };
+    });
+  },
+};
+
+/** Own modules that find a file of the archive from their place in it, with what they must name instead. */
+const PLACES: Readonly<Record<string, readonly [was: string, is: string]>> = {
+  "packages/attestd/src/own-command.ts": ['"../bin/attestd"', '"../bin/attestd"'],
+  "packages/web/src/assets.ts": ['"../dist"', '"../page"'],
+};
+
+/**
+ * Leads own code to other files of the bundle.
+ *
+ * @param moduleUrl matches the URL of a module, whose path it captures
+ * @param entries names of entries by path in the workspace
+ */
+export function ownSources(moduleUrl: RegExp, entries: ReadonlyMap<string, string>): Plugin {
+  return {
+    name: "own-sources",
+    setup({ onLoad }) {
+      onLoad({ filter: /[/\\]packages[/\\]\w+[/\\](src|token)[/\\].*\.ts$/ }, ({ path }) => {
+        const own = relative(ROOT, path);
+        const [was, is] = PLACES[own] ?? ["", ""];
+        const source = readFileSync(path, "utf8");
+        if (!source.includes(was)) throw new Error(`${own}: no ${was}`);
+        const contents = source
+          .replace(was, is)
+          // esbuild follows only its own `require`.
+          .replace(/^const require = createRequire\(import\.meta\.url\);\n/m, "")
+          .replace(moduleUrl, (_, url: string) => {
+            const name = entries.get(join(dirname(own), url));
+            if (name === undefined) throw new Error(`${own}: ${url} is no entry of the bundle`);
+            return `new URL("./${name}.mjs", import.meta.url)`;
+          });
+        const left = contents.replaceAll(/new URL\("\.\/[\w-]+\.mjs", import\.meta\.url\)/g, "");
+        if (!PLACES[own] && /import\.meta\.(url|dirname|filename|resolve)/.test(left))
+          throw new Error(`${own} looks for a file from its own place, which a bundle changes`);
+        return { contents, loader: "ts" };
+      });
+    },
+  };
+}
+
+/** Takes a package that npm has installed several times, in one version, from one place, if it needs no others. */
+export const oneCopy: Plugin = {
+  name: "one-copy",
+  setup({ onResolve, resolve }) {
+    const places = placesOfCopies();
+    onResolve({ filter: /^[^./]/ }, async ({ path, pluginData, ...options }) => {
+      if (pluginData === oneCopy) return undefined;
+      const { importer, namespace, resolveDir, kind, with: attributes } = options;
+      const found = await resolve(path, {
+        importer,
+        namespace,
+        resolveDir,
+        kind,
+        with: attributes,
+        pluginData: oneCopy,
+      });
+      const folder = packageFolder(relative(ROOT, found.path));
+      const place = folder && places.get(folder);
+      return place ? { ...found, path: join(ROOT, place, relative(join(ROOT, folder), found.path)) } : found;
+    });
+  },
+};
+
+/** By the folder of a package without dependencies: that of its copy to take. */
+function placesOfCopies(): ReadonlyMap<string, string> {
+  const first = new Map<string, string>();
+  const places = new Map<string, string>();
+  for (const { folder, name, version, alone } of installedPackages()) {
+    if (!alone) continue;
+    const same = `${name}@${version}`;
+    if (!first.has(same)) first.set(same, folder);
+    places.set(folder, first.get(same) ?? folder);
+  }
+  return places;
+}
