@@ -25,6 +25,8 @@ const FLOORS = [
   // A key counts only once the ledger has its note; the ledger reads its rounds as the Algorand chain does.
   ["attestor"],
   ["ledger"],
+  // Where the attestor's keys are: the ledger and the attestor sign by them.
+  ["signers"],
   ["chains"],
   ["providers"],
   ["clock", "config", "crypto", "errors", "metrics", "problems", "tracing", "workers"],

@@ -28,8 +28,8 @@ function rotate() {
   const onWait = (round: number) => {
     while (ledger.round < round) ledger.advance();
   };
-  const seed = async () => Uint8Array.fromHex(NEXT);
-  return rotateKey(settings, { seed, onWait }, { sandbox: true, signal: AbortSignal.timeout(60_000) });
+  const changed = async () => ({ ATTESTOR_PQ_SEED: NEXT });
+  return rotateKey(settings, { settings: changed, onWait }, { sandbox: true, signal: AbortSignal.timeout(60_000) });
 }
 
 test("a rotation waits until no replica runs; a replica that was suspended during it stops selling, and states why", async () => {

@@ -157,9 +157,7 @@ describe("keys over time", { timeout: 120_000 }, () => {
   });
 
   test("the service starts only with the new seed, and serves a history that every verifier accepts", async () => {
-    await expect(deployment.restart()).rejects.toThrow(
-      /ATTESTOR_PQ_SEED is of the key .*, which was replaced in round \d+:/,
-    );
+    await expect(deployment.restart()).rejects.toThrow(/The attestor's key is .*, which was replaced in round \d+:/);
     await deployment.restart({ ATTESTOR_PQ_SEED: await seedIn("second.seed") });
     await bought();
     history = parseKeyHistory(await served());
@@ -290,7 +288,7 @@ describe("keys over time", { timeout: 120_000 }, () => {
     await deployment.stopService();
     const third = history.keys[2]?.kid;
     edit(`DELETE FROM key_revocations; DELETE FROM keys WHERE kid = '${third}'`);
-    await expect(deployment.restart()).rejects.toThrow(`ATTESTOR_PQ_SEED is of the key ${third}, but`);
+    await expect(deployment.restart()).rejects.toThrow(`The attestor's key is ${third} (ATTESTOR_SIGNER), but`);
     expect((await operate("third.seed", "restore", "bad3.json")).stderr).toContain("It does not fit the ledger");
     expect((await operate("third.seed", "restore", "keys.json")).code).toBe(0);
     await deployment.restart();

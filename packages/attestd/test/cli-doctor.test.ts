@@ -143,7 +143,7 @@ describe("attestd doctor", () => {
     [
       "an account without ALGO",
       { ATTESTOR_MNEMONIC: algosdk.secretKeyToMnemonic(nobody.sk), DATABASE_URL: "sqlite:/tmp/none.db" },
-      /^fail ATTESTOR_MNEMONIC: \w{58} can pay for 0 attestations\. Send it ALGO/,
+      /^fail ATTESTOR_SIGNER: the account \w{58} can pay for 0 attestations\. Send it ALGO/,
     ],
     [
       "a node that is away",
@@ -253,7 +253,7 @@ describe("attestd doctor", () => {
     [
       "a seed that is not the journal's",
       { ATTESTOR_PQ_SEED: "ab".repeat(32) },
-      /^fail ATTESTOR_PQ_SEED is of the key .*\. Set the seed that belongs to this journal\.$/,
+      /^fail The attestor's key is .* \(ATTESTOR_SIGNER\), .*\. Choose the signer, or the seed, that belongs to this journal\.$/,
     ],
     [
       "no journal",

@@ -93,7 +93,7 @@ test("serve names everything that is wrong at once, and prints no stack trace", 
   expect([code, stdout]).toEqual([2, ""]);
   expect(stderr.trimEnd().split("\n")).toEqual([
     "attestd: 3 faults in the settings",
-    expect.stringMatching(/^ {2}ATTESTOR_MNEMONIC: \w{58} can pay for 0 attestations\./),
+    expect.stringMatching(/^ {2}ATTESTOR_SIGNER: the account \w{58} can pay for 0 attestations\./),
     expect.stringMatching(/^ {2}PAY_TO_ALGORAND has not opted in to USDC/),
     expect.stringMatching(/^ {2}PAY_TO_SOLANA has no USDC account/),
   ]);

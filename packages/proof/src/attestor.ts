@@ -1,5 +1,5 @@
 export { signingBytes, type UnsignedBundle } from "./bundle.ts";
-export { keyNotePrefix, keyRevocationHash } from "./keys.ts";
+export { keyNotePrefix, keyRevocationBytes, keyRevocationHash } from "./keys.ts";
 export { encodeNote, paymentCommitment } from "./note.ts";
 export { receiptSigningInput } from "./payment-receipt.ts";
 export {

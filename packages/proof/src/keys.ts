@@ -10,10 +10,15 @@ import { accountOf, type KeyEntry, type KeyHistory, keyEntryHash } from "./trust
 /** A transaction of the ledger that carries a note. */
 export type RecordedNote = { txid: string; round: number; sender: string; note: string };
 
-/** The `k` of the note that revokes a key: SHA-256 in hex of RFC 8785 of its entry with `revokedRound`. */
-export function keyRevocationHash(entry: KeyEntry & { revokedRound: number }): string {
+/** What a revocation commits to: RFC 8785 of the key's entry with `revokedRound`. */
+export function keyRevocationBytes(entry: KeyEntry & { revokedRound: number }): Uint8Array<ArrayBuffer> {
   const { endorsement: _endorsement, untilRound: _untilRound, ...withdrawn } = entry;
-  return toHex(sha256(canonicalBytes(withdrawn)));
+  return canonicalBytes(withdrawn);
+}
+
+/** The `k` of the note that revokes a key: SHA-256 in hex of `keyRevocationBytes`. */
+export function keyRevocationHash(entry: KeyEntry & { revokedRound: number }): string {
+  return toHex(sha256(keyRevocationBytes(entry)));
 }
 
 /** The prefix of every key note on a ledger, and of no other note: for an indexer's search. @param ledger CAIP-2 */

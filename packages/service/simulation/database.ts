@@ -101,6 +101,7 @@ export class Database {
     const own = new Set<{ hint: Hint; listener: Listener }>();
 
     return {
+      secret: () => link("secret", "", () => new Uint8Array(32)),
       claim: (identity) => link("claim", "", () => (this.#identity ??= identity)),
       find: (key) => link("find", key, () => this.find(key)),
       expect: (names) => {

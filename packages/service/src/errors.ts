@@ -1,6 +1,12 @@
 /** How a request ended without an answer that counts: the HTTP status that it got, or how it failed. */
 export type Ending = number | "unreachable" | "late" | "too long";
 
+/**
+ * How a signer failed: no connection or answer; no answer in time; asked too often; it refuses us, or the key; it refuses
+ * these bytes by its rule; its answer is not a signature under the key.
+ */
+export type SignerFailure = "unreachable" | "late" | "throttled" | "denied" | "refused" | "wrong";
+
 /** Every code of a ServiceError, with the type of the `details` that its errors carry. */
 export type ErrorDetails = {
   /** Settings are missing, wrong or contradictory: one sentence for each fault, with its name and the remedy. */
@@ -73,6 +79,9 @@ export type ErrorDetails = {
   calls_unfinished: undefined;
   /** The attestor's account cannot pay for a note. */
   attestor_unfunded: undefined;
+
+  /** A signer gave no signature that fits, so that nothing was signed. */
+  signer_failed: { failure: SignerFailure };
 };
 
 export type ServiceErrorCode = keyof ErrorDetails;

@@ -83,7 +83,7 @@ export async function startService(
     const service = await openService(config, origin, log, seams);
     const rateLimit = await rateLimitOf(config);
     const offered = { ...service.api, catalogue: CATALOGUE, origin, log };
-    const ids = createTaskIds(config.attestor.pqSeed);
+    const ids = createTaskIds(service.secret);
     const agents = [
       a2aRoute({ ...offered, ids }),
       mcpRoute({ ...offered, origins: [origin, config.mcpUrl ?? origin] }),

@@ -3,7 +3,6 @@ import type { Logger } from "pino";
 import { createAttestor } from "./attestor/attestor.ts";
 import { openHistory } from "./attestor/history.ts";
 import { createKeyWatch } from "./attestor/key-watch.ts";
-import { seedSigner } from "./attestor/signer.ts";
 import { createAdmission } from "./calls/admit.ts";
 import { ATTESTATION_FEE, ATTESTOR_RESERVE, createCapacity } from "./calls/capacity.ts";
 import { createDiskWatch } from "./calls/disk-watch.ts";
@@ -36,6 +35,7 @@ import { enableRails } from "./payment/enabled-rail.ts";
 import { SETTLE_MS } from "./payment/facilitator.ts";
 import { createOffers } from "./payment/offers.ts";
 import { resourceOf } from "./payment/resource.ts";
+import { openAccount, openSigner, watchSigners } from "./signers/open.ts";
 import { blockCapabilities } from "./subjects/block-capabilities.ts";
 import { createProducts } from "./subjects/products.ts";
 import { createBulkhead } from "./verification/bulkhead.ts";
@@ -44,6 +44,8 @@ import { openVerification } from "./verification/open.ts";
 /** The service, which carries calls and does not listen yet. */
 export type Service = {
   kid: string;
+  /** 32 bytes that every replica has, and nobody else. */
+  secret: Uint8Array;
   api: Api;
   /** Refuses new calls from now on; those in flight continue. */
   drain(): void;
@@ -68,6 +70,8 @@ const MAX_IN_FLIGHT = 2_000;
 /** How long a paid call may wait for its bundle before new calls are refused, in ms: about twenty rounds of MainNet. */
 const MAX_QUEUE_AGE_MS = 60_000;
 const REFRESH_MS = 15_000;
+/** How often a signer that fails is asked whether it signs again, in ms. */
+const SIGNER_REFRESH_MS = 5_000;
 /** In this time, in ms, the journal cannot grow by more than the reserve of disk space (docs/operating/journal.md). */
 const DISK_REFRESH_MS = 2_000;
 
@@ -86,15 +90,21 @@ export async function openService(config: Config, origin: string, log: Logger, s
   const journal = observedJournal(seams.journal?.(own) ?? own);
   opened.defer(() => journal.close());
 
-  const networks = await openNetworks(config, log, systemClock, start);
+  const asking = { log, clock: systemClock, signal: start };
+  const signer = await openSigner(config, asking);
+  opened.defer(() => signer.close());
+  const account = await openAccount(config, asking);
+  opened.defer(() => account.close());
+  const signers = watchSigners(signer, account);
+  const networks = await openNetworks(config, account, log, systemClock, start);
   opened.defer(() => networks.close());
   const { ledger, chains, rails, indexers, congestion } = networks;
   const identity = { genesisHash: ledger.genesisHash, algorandAddress: ledger.address };
   requireOwner(await journal.claim(identity), identity);
+  const secret = await journal.secret();
   // The round that was read while the rails were opened will do: another one may take seconds.
   const round = ledger.rounds.latest() || (await ledger.rounds.next(start));
 
-  const signer = seedSigner(config.attestor.pqSeed);
   const view = await openHistory({
     journal,
     signer,
@@ -157,6 +167,8 @@ export async function openService(config: Config, origin: string, log: Logger, s
   const perform = observedPerform(async (call, effect, ...rest) => {
     // A key that is not the current one must not take money or make a note.
     if (effect.do === "settle" || effect.do === "sign") await keys.confirm();
+    // Nor while nothing can be signed: the money would be taken long before anything is delivered.
+    if (effect.do === "settle") signers.confirm();
     return effects(call, effect, ...rest);
   });
   const runner = createRunner({ journal, perform, clock: systemClock, log, onTransition: transitionObserver(log) });
@@ -175,9 +187,11 @@ export async function openService(config: Config, origin: string, log: Logger, s
     reserve: ATTESTOR_RESERVE,
     fee: ATTESTATION_FEE,
     keyObstacle: keys.obstacle,
+    signerObstacle: signers.obstacle,
     diskObstacle: disk.obstacle,
   });
   await capacity.refresh(start);
+  await signers.refresh(start);
   await runner.resume();
 
   const refreshing = new AbortController();
@@ -185,6 +199,7 @@ export async function openService(config: Config, origin: string, log: Logger, s
   // The offers log this failure themselves, once.
   const refreshedOffers = { refresh: (signal: AbortSignal) => offers.refresh(signal).catch(unlessUnsupported) };
   void keepFresh([capacity, payable, refreshedOffers, keys, indexers, congestion], REFRESH_MS, refreshing.signal, log);
+  void keepFresh([signers], SIGNER_REFRESH_MS, refreshing.signal, log);
   void keepFresh([disk], DISK_REFRESH_MS, refreshing.signal, log);
 
   const admit = createAdmission({
@@ -217,6 +232,7 @@ export async function openService(config: Config, origin: string, log: Logger, s
   const closing = opened.move();
   return {
     kid: signer.kid,
+    secret,
     api: {
       admit,
       recall: createRecall(journal, offers),

@@ -17,7 +17,13 @@ const PUBLISH = "  Pass the new history on to verifiers: attestd keys history --
 /** Replaces the attestor's key with the one whose seed is in a file; a file that does not exist is created with a seed. */
 export async function keysRotate(options: KeysRotateOptions, environment: Environment): Promise<ExitCode> {
   const seedFile = resolve(options.seedFile);
-  const next = { seed: () => seedIn(seedFile, "--seed-file"), onWait: waitLine(environment) };
+  const next = {
+    async settings() {
+      await seedIn(seedFile, "--seed-file");
+      return { ATTESTOR_PQ_SEED: "", ATTESTOR_PQ_SEED_FILE: seedFile };
+    },
+    onWait: waitLine(environment),
+  };
   const texts = { doing: "replacing the key", undone: "not rotated", interrupted: INTERRUPTED };
   const change = await operate(options, environment, texts, ({ rotateKey }, settings, operator) =>
     rotateKey(settings, next, operator),

@@ -13,9 +13,9 @@ export type TaskIds = ReturnType<typeof createTaskIds>;
 const NONCE_BYTES = 12;
 const MAC_BYTES = 16;
 
-/** @param seed of the attestor's post-quantum key, which every replica has; ids do not reveal it (HKDF, RFC 5869) */
-export function createTaskIds(seed: Uint8Array) {
-  const key = Buffer.from(hkdfSync("sha256", seed, "", "attestd/a2a-task/v1", 32));
+/** @param secret 32 bytes that every replica has, and nobody else; ids do not reveal it (HKDF, RFC 5869) */
+export function createTaskIds(secret: Uint8Array) {
+  const key = Buffer.from(hkdfSync("sha256", secret, "", "attestd/a2a-task/v1", 32));
   const mac = (text: string) =>
     createHmac("sha256", key).update(text).digest().subarray(0, MAC_BYTES).toString("base64url");
   return {

@@ -1,7 +1,7 @@
 import { type Bundle, bundleId, type PaymentReceipt } from "@attestd/proof";
 import { receiptSigningInput, signingBytes, type UnsignedBundle } from "@attestd/proof/attestor";
 import { toBase64, toBase64Url, utf8 } from "@attestd/proof/encoding";
-import type { Signer } from "./signer.ts";
+import type { Signer } from "../signers/signer.ts";
 
 /** A signed bundle. Signatures are hedged, so that its bytes can never be made again. */
 export type SealedBundle = {
@@ -14,10 +14,10 @@ export type SealedBundle = {
 /** The identity that signs bundles, and receipts for them. */
 export interface Attestor extends Pick<Signer, "kid" | "keySha256" | "pqPublicKey"> {
   /** Signs a bundle and fixes its bytes. Every member of it MUST have been recomputed by us. */
-  seal(unsigned: UnsignedBundle): Promise<SealedBundle>;
+  seal(unsigned: UnsignedBundle, signal: AbortSignal): Promise<SealedBundle>;
 
   /** Signs a receipt for a payment that was delivered for. @returns a compact JWS */
-  signReceipt(receipt: PaymentReceipt): Promise<string>;
+  signReceipt(receipt: PaymentReceipt, signal: AbortSignal): Promise<string>;
 }
 
 export function createAttestor(signer: Signer): Attestor {
@@ -26,14 +26,14 @@ export function createAttestor(signer: Signer): Attestor {
     kid,
     keySha256,
     pqPublicKey,
-    async seal(unsigned) {
-      const sigBase64 = toBase64(await signer.sign(signingBytes(unsigned)));
+    async seal(unsigned, signal) {
+      const sigBase64 = toBase64(await signer.sign(signingBytes(unsigned), signal));
       const bundle: Bundle = { ...unsigned, signature: { alg: "ML-DSA-65", sigBase64 } };
       return { id: bundleId(bundle), body: JSON.stringify(bundle) };
     },
-    async signReceipt(receipt) {
+    async signReceipt(receipt, signal) {
       const input = receiptSigningInput(receipt, kid);
-      return `${input}.${toBase64Url(await signer.sign(utf8(input)))}`;
+      return `${input}.${toBase64Url(await signer.sign(utf8(input), signal))}`;
     },
   };
 }

@@ -4,8 +4,8 @@ import { testAttestor } from "../../../../test/bundles/bundles.ts";
 import { testTakeover } from "../../../../test/bundles/takeover.ts";
 import { MemoryKeys } from "../../test/fakes/keys.ts";
 import { nativeCrypto } from "../crypto/crypto.ts";
+import { seedSigner } from "../signers/seed.ts";
 import { openHistory } from "./history.ts";
-import { seedSigner } from "./signer.ts";
 
 const LEDGER = "algorand:wGHE2Pwdvd7S12BL5FaOP20EGYesN73k";
 const { algorandAddress } = testAttestor();
@@ -31,9 +31,9 @@ test("a history begins once, at the ledger's round, and any verifier can read it
 test("a seed or an account that is not the current entry's stops the start", async () => {
   const journal = new MemoryKeys();
   await openHistory({ ...options, journal, signer: signer(1), round: 100 });
-  await expect(openHistory({ ...options, journal, signer: signer(2), round: 101 })).rejects.toThrow("ATTESTOR_PQ_SEED");
+  await expect(openHistory({ ...options, journal, signer: signer(2), round: 101 })).rejects.toThrow("The attestor's key");
   const other = { ...options, algorandAddress: testAttestor("other").algorandAddress };
-  await expect(openHistory({ ...other, journal, signer: signer(1), round: 101 })).rejects.toThrow("ATTESTOR_MNEMONIC");
+  await expect(openHistory({ ...other, journal, signer: signer(1), round: 101 })).rejects.toThrow("The attestor's account");
 });
 
 test("a history that was tampered with in the journal stops the start", async () => {

@@ -1,8 +1,8 @@
 import { isProofError, type KeyEntry, type KeyHistory, parseKeyHistory } from "@attestd/proof";
 import { configInvalid } from "../config/config.ts";
 import { nativeCrypto } from "../crypto/crypto.ts";
+import type { Signer } from "../signers/signer.ts";
 import type { KeyJournal, KeyRecord, KeyRevocation } from "./key-journal.ts";
-import type { Signer } from "./signer.ts";
 
 /** The key history, and the record that is being added to it. */
 export type KeyView = { history: KeyHistory; announced: KeyRecord | undefined };
@@ -54,7 +54,7 @@ export function obstacleTo(kid: string, { history: { keys }, announced }: KeyVie
   const current = keys.at(-1);
   if (!own || own !== current) {
     const but = own?.untilRound === undefined ? "but" : `which was replaced in round ${own.untilRound}:`;
-    return `ATTESTOR_PQ_SEED is of the key ${kid}, ${but} the history's current key is ${current?.kid}.`;
+    return `The attestor's key is ${kid} (ATTESTOR_SIGNER), ${but} the history's current key is ${current?.kid}.`;
   }
   if (own.revokedRound !== undefined)
     return `The current key ${kid} is revoked from round ${own.revokedRound} on: replace it with "attestd keys rotate".`;
@@ -93,7 +93,9 @@ export async function openHistory(options: HistoryOptions): Promise<KeyView> {
   if (obstacle) throw configInvalid(obstacle);
   const account = view.history.keys.at(-1)?.algorandAddress;
   if (account !== algorandAddress)
-    throw configInvalid(`ATTESTOR_MNEMONIC is of ${algorandAddress}, but the history names ${account}.`);
+    throw configInvalid(
+      `The attestor's account is ${algorandAddress} (ATTESTOR_SIGNER), but the history names ${account}.`,
+    );
   return view;
 }
 

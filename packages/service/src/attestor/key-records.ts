@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
-import { encodeNote, keyEntryBytes, keyEntryHash, keyRevocationHash } from "@attestd/proof/attestor";
+import { encodeNote, keyEntryBytes, keyRevocationBytes } from "@attestd/proof/attestor";
 import { toBase64 } from "@attestd/proof/encoding";
 import { ServiceError } from "../errors.ts";
 import type { Ledger } from "../ledger/ledger.ts";
+import type { Signer } from "../signers/signer.ts";
 import { entryOf, readHistory } from "./history.ts";
 import type { KeyAnnouncement, KeyJournal, KeyRecord } from "./key-journal.ts";
-import type { Signer } from "./signer.ts";
 
 export type KeyChangeOptions = {
   journal: KeyJournal;
@@ -53,23 +53,26 @@ export async function rotateKey(
   if (entries.some(({ kid }) => kid === next.kid))
     throw new ServiceError("not_allowed", `The seed is of ${next.kid}, which is in the history: a key never returns.`);
   if (last.algorandAddress !== ledger.address)
-    throw new ServiceError("not_allowed", `ATTESTOR_MNEMONIC is of ${ledger.address}, not ${last.algorandAddress}.`);
+    throw new ServiceError(
+      "not_allowed",
+      `The attestor's account is ${ledger.address} (ATTESTOR_SIGNER), not ${last.algorandAddress}.`,
+    );
 
   const isOurs = (record: KeyRecord): record is NewKey => record.kind === "key" && record.entry.kid === next.kid;
   const requireCurrent = () => {
     if (last.kid === current.kid) return;
-    const message = `ATTESTOR_PQ_SEED is of the key ${current.kid}, but ${last.kid} is the current one, which must endorse the next.`;
+    const message = `The attestor's key is ${current.kid} (ATTESTOR_SIGNER), but ${last.kid} is the current one, which must endorse the next.`;
     throw new ServiceError("not_allowed", message);
   };
   // An announced key is endorsed already: the settings may lack the old seed by now.
   const announced = await journal.announced();
   if (!announced || !isOurs(announced.record)) requireCurrent();
 
-  const make = async (fromRound: number): Promise<{ record: NewKey; k: string }> => {
+  const make = async (fromRound: number): Promise<{ record: NewKey; keyRecord: Uint8Array }> => {
     requireCurrent();
     const entry = entryOf(next, { algorandAddress: ledger.address, origin: origin ?? last.origin, fromRound });
-    const endorsement = toBase64(await current.sign(keyEntryBytes(entry)));
-    return { record: { kind: "key", entry: { ...entry, endorsement } }, k: keyEntryHash(entry) };
+    const endorsement = toBase64(await current.sign(keyEntryBytes(entry), options.signal));
+    return { record: { kind: "key", entry: { ...entry, endorsement } }, keyRecord: keyEntryBytes(entry) };
   };
   return carry({ isOurs, make, lease: leaseOf(`successor/${current.kid}`), alone: true }, options);
 }
@@ -91,7 +94,10 @@ export async function revokeKey(
   const entry = history.keys.find((key) => key.kid === kid);
   if (!entry) throw new ServiceError("not_allowed", `The history has no key ${kid}.`);
   if (entry.algorandAddress !== ledger.address)
-    throw new ServiceError("not_allowed", `ATTESTOR_MNEMONIC is of ${ledger.address}, not ${entry.algorandAddress}.`);
+    throw new ServiceError(
+      "not_allowed",
+      `The attestor's account is ${ledger.address} (ATTESTOR_SIGNER), not ${entry.algorandAddress}.`,
+    );
   const isSame = (round: number) => revokedRound === undefined || revokedRound === round;
   if (entry.revokedRound !== undefined) {
     if (!isSame(entry.revokedRound))
@@ -108,9 +114,9 @@ export async function revokeKey(
   const isOurs = (record: KeyRecord): record is Revocation =>
     record.kind === "revocation" && record.kid === kid && isSame(record.revokedRound);
   const from = revokedRound ?? latest + 1;
-  const make = async (): Promise<{ record: Revocation; k: string }> => ({
+  const make = async (): Promise<{ record: Revocation; keyRecord: Uint8Array }> => ({
     record: { kind: "revocation", kid, revokedRound: from },
-    k: keyRevocationHash({ ...entry, revokedRound: from }),
+    keyRecord: keyRevocationBytes({ ...entry, revokedRound: from }),
   });
   // A retired key signs nothing any more: replicas may go on.
   const alone = entry.untilRound === undefined;
@@ -121,8 +127,8 @@ type Plan<R extends KeyRecord> = {
   isOurs(record: KeyRecord): record is R;
   /** 32 bytes: of notes under one lease, at most one is recorded. */
   lease: Uint8Array;
-  /** Makes the record and the K of its note, which is recorded before `fromRound` or never. */
-  make(fromRound: number): Promise<{ record: R; k: string }>;
+  /** Makes the record, and the bytes whose hash is the K of its note, which is recorded before `fromRound` or never. */
+  make(fromRound: number): Promise<{ record: R; keyRecord: Uint8Array }>;
   /** Whether no replica may run meanwhile. */
   alone: boolean;
 };
@@ -158,8 +164,10 @@ async function announce<R extends KeyRecord>(plan: Plan<R>, options: KeyChangeOp
   if (plan.alone) await requireAlone(options);
   const latest = ledger.rounds.latest() || (await ledger.rounds.next(signal));
   const fromRound = latest + 1 + NOTICE_ROUNDS;
-  const { record, k } = await plan.make(fromRound);
-  const attempt = await ledger.sign(encodeNote({ g: ledger.caip2, k }), plan.lease, signal, fromRound - 1);
+  const { record, keyRecord } = await plan.make(fromRound);
+  const k = createHash("sha256").update(keyRecord).digest("hex");
+  const special = { lastValid: fromRound - 1, keyRecord };
+  const attempt = await ledger.sign(encodeNote({ g: ledger.caip2, k }), plan.lease, signal, special);
   const standing = await journal.announce({ record, attempt });
   if (plan.alone && standing.attempt.txid === attempt.txid) {
     // Check again: a replica that started before it could see the announcement is seen now. Nothing was submitted yet.

@@ -2,10 +2,10 @@ import { beforeEach, expect, test } from "vitest";
 import { testAttestor } from "../../../../test/bundles/bundles.ts";
 import { MemoryKeys } from "../../test/fakes/keys.ts";
 import { NoteLedger } from "../../test/fakes/note-ledger.ts";
+import { seedSigner } from "../signers/seed.ts";
 import { openHistory } from "./history.ts";
 import { type KeyChangeOptions, revokeKey, rotateKey } from "./key-records.ts";
 import { createKeyWatch } from "./key-watch.ts";
-import { seedSigner } from "./signer.ts";
 
 const LEDGER = "algorand:wGHE2Pwdvd7S12BL5FaOP20EGYesN73k";
 const { algorandAddress } = testAttestor();

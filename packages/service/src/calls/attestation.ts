@@ -52,7 +52,7 @@ export function createAttestation(options: EffectsOptions) {
   }
 
   /** The submitted note decides which key must sign, and which note stands in the bundle. */
-  async function seal(call: Call, attempt: Attempt, memory: Memory): Promise<CallEvent> {
+  async function seal(call: Call, attempt: Attempt, memory: Memory, stop: AbortSignal): Promise<CallEvent> {
     const { subject, round, receipt: unsigned } = call;
     if (round === undefined || unsigned === undefined) throw new Error("a confirmed call has a round and a receipt");
     const note = noteOf(attempt);
@@ -65,9 +65,10 @@ export function createAttestation(options: EffectsOptions) {
       attest: { txnId: attempt.txid, round, note },
       attestor: { algorandAddress: ledger.address, pqPublicKey: attestor.pqPublicKey },
     };
+    const ends = deadline(clock, deadlineMs, stop);
     const [bundle, receipt] = await Promise.all([
-      attestor.seal(products[subject.kind].bundle(evidenceOf(call), attested)),
-      signReceipt(unsigned, { resourceUrl: resourceOf(subject).url, at: clock.now() }, attestor),
+      attestor.seal(products[subject.kind].bundle(evidenceOf(call), attested), ends),
+      signReceipt(unsigned, { resourceUrl: resourceOf(subject).url, at: clock.now() }, attestor, ends),
     ]);
     return { type: "bundle_sealed", bundle, receipt };
   }

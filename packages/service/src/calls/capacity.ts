@@ -19,6 +19,8 @@ export type CapacityOptions = {
   fee: bigint;
   /** Why the attestor's key may not sign, as a sentence. */
   keyObstacle?: () => string | undefined;
+  /** Why nothing can be signed, as a sentence. */
+  signerObstacle?: () => string | undefined;
   /** Why the journal may take no further call, as a sentence. */
   diskObstacle?: () => string | undefined;
 };
@@ -27,7 +29,7 @@ export type Capacity = ReturnType<typeof createCapacity>;
 
 /** Decides whether another call may begin. It refuses only calls that are not paid yet. */
 export function createCapacity(options: CapacityOptions) {
-  const { ledger, carried, maxInFlight, queue, reserve, fee, keyObstacle, diskObstacle } = options;
+  const { ledger, carried, maxInFlight, queue, reserve, fee, keyObstacle, signerObstacle, diskObstacle } = options;
   let admitting = 0;
   let stopping = false;
   let spendable: bigint | undefined;
@@ -37,6 +39,8 @@ export function createCapacity(options: CapacityOptions) {
     if (stopping) return new Problem("stopping", "The service is stopping.", { retryAfter: 5 });
     const obstacle = keyObstacle?.();
     if (obstacle) return new Problem("attestor_key_unusable", obstacle, { retryAfter: 60 });
+    const unsigned = signerObstacle?.();
+    if (unsigned) return new Problem("signer_unavailable", unsigned, { retryAfter: 15 });
     const full = diskObstacle?.();
     if (full) return new Problem("disk_low", full, { retryAfter: 60 });
     const inFlight = admitting + carried();

@@ -17,7 +17,7 @@ export function createEffects(options: EffectsOptions): Perform {
       case "submit":
         return attestation.submit(call, effect.attempt, stop);
       case "seal":
-        return attestation.seal(call, effect.attempt, memory);
+        return attestation.seal(call, effect.attempt, memory, stop);
       case "watch":
         return payment.watch(call, memory, stop);
       case "nothing":

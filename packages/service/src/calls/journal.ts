@@ -53,6 +53,9 @@ export interface Journal {
   /** Records the identity on first use. @returns the recorded one, which the caller compares with its own */
   claim(identity: Identity): Promise<Identity>;
 
+  /** 32 random bytes, made on first use: the same for every replica, and for nobody else. */
+  secret(): Promise<Uint8Array>;
+
   /** The call that holds a payment key, or an alias of one. MUST show every change that has resolved, in any replica. */
   find(key: string): Promise<Call | undefined>;
 

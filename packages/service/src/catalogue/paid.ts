@@ -38,6 +38,7 @@ const PROBLEMS = [
   "attestor_unfunded",
   "disk_low",
   "attestor_key_unusable",
+  "signer_unavailable",
   "stopping",
 ] as const satisfies readonly ProblemCode[];
 

@@ -114,6 +114,18 @@ describe("the settings", () => {
     [{ ATTESTOR_MNEMONIC: "one two" }, "ATTESTOR_MNEMONIC must be 25 words."],
     [{ ATTESTOR_PQ_SEED_FILE: "/seed" }, "ATTESTOR_PQ_SEED and ATTESTOR_PQ_SEED_FILE are both set: keep one."],
     [{ ATTESTOR_PQ_SEED: "", ATTESTOR_PQ_SEED_FILE: "/no/such/file" }, "ATTESTOR_PQ_SEED_FILE cannot be read: ENOENT."],
+    [{ ATTESTOR_SIGNER: "hsm" }, "ATTESTOR_SIGNER must be one of seed, socket."],
+    [{ ATTESTOR_SIGNER: "socket" }, "ATTESTOR_SIGNER_SOCKET is not set."],
+    [
+      { ATTESTOR_SIGNER: "socket", ATTESTOR_SIGNER_SOCKET: "/s", ATTESTOR_MNEMONIC: "" },
+      "ATTESTOR_PQ_SEED is set, and ATTESTOR_SIGNER=socket does not use it: remove it, or choose another signer.",
+    ],
+    [{ ATTESTOR_SIGNER_SOCKET: "/s" }, "ATTESTOR_SIGNER_SOCKET is set, and ATTESTOR_SIGNER=seed does not use it"],
+    [
+      { ATTESTOR_ACCOUNT_SIGNER: "socket", ATTESTOR_MNEMONIC: "", ATTESTOR_SIGNER_SOCKET: "/s" },
+      "ATTESTOR_SIGNER=seed and ATTESTOR_ACCOUNT_SIGNER=socket contradict each other: socket signs with both",
+    ],
+    [{ ATTESTOR_SIGNER_SOCKET: "signer.sock" }, "ATTESTOR_SIGNER_SOCKET must be the absolute path of a socket"],
     [{ PAY_TO_ETHEREUM: "0x" }, "PAY_TO_ETHEREUM is not a setting of attestd."],
     [{ FACILITATOR_TOKEN: "x" }, "FACILITATOR_TOKEN is not a setting of attestd."],
     [{ PAY_TO_BASE: BASE.PAY_TO_BASE }, "PAY_TO_BASE is set but BASE_FACILITATOR_URL is not."],

@@ -8,10 +8,12 @@ import type { UpstreamNode } from "./formats.ts";
 import { namesOf, type RailVariables, railShape, readRail } from "./rails.ts";
 import { readSecretFile } from "./secret-file.ts";
 import { Settings } from "./settings.ts";
+import { isRequiredByDefault, type KeySettings, readSigners } from "./signers.ts";
 import { readSources, SOURCE_PREFIXES, SourceVariables } from "./sources.ts";
 
 export { configInvalid } from "./faults.ts";
 export type { UpstreamNode } from "./formats.ts";
+export type { KeySettings } from "./signers.ts";
 
 /** Every setting, as `readConfig` returns it. */
 export type Config = ReturnType<typeof readConfig>;
@@ -25,7 +27,7 @@ export function settingsOf(rails: readonly RailVariables[]) {
   return Object.entries<z.ZodType>({ ...Settings.shape, ...SourceVariables.shape, ...ofRails }).map(
     ([name, schema]) => {
       const { success, data } = schema.safeParse(undefined);
-      return { name, fromFile: SECRETS.includes(name), required: !success, default: data };
+      return { name, fromFile: SECRETS.includes(name), required: !success || isRequiredByDefault(name), default: data };
     },
   );
 }
@@ -56,7 +58,9 @@ export function readConfig(
   const present = Object.entries(env).filter((entry): entry is [string, string] => Boolean(entry[1]));
   const faults = new SettingFaults();
   const values = resolveFiles(Object.fromEntries(present), rails, faults);
-  compare(faults.readEach(Settings, values) ?? {}, sandbox, faults);
+  const right = faults.readEach(Settings, values) ?? {};
+  const attestor = readSigners(right, values, faults);
+  compare(right, sandbox, faults);
   const sources = faults.read(SourceVariables, values);
   const enabled = rails.flatMap((rail) => {
     const settings = readRail(rail, values, faults);
@@ -90,8 +94,8 @@ export function readConfig(
     sources: readSources(sources ?? {}),
     /** CAIP-2 names accepted as a source's own chain beside the configured ones (sandbox only). */
     extraSourceChains: s.SANDBOX_SOURCE_CHAINS ?? [],
-    /** Both seeds have 32 bytes: of the account, and of the ML-DSA-65 key. */
-    attestor: { seed: s.ATTESTOR_MNEMONIC, pqSeed: s.ATTESTOR_PQ_SEED },
+    /** Who signs with the ML-DSA-65 key, and with the account's. */
+    attestor: attestor as Record<"pq" | "account", KeySettings>,
     /** The rails that are switched on, by name; `price` in micro-USDC a call. */
     rails: Object.fromEntries(
       enabled.map(([name, { price = s.PRICE_MICRO_USDC, ...rest }]) => [name, { ...rest, price }]),

@@ -1,8 +1,8 @@
 import { ALGORAND_MAINNET_GENESIS_HASH } from "@attestd/proof/algorand";
 import { z } from "zod";
 import { endpoints, headerValue, list, origin, whole } from "./formats.ts";
-import { seedOfMnemonic } from "./mnemonic.ts";
 import { price } from "./rails.ts";
+import { SignerVariables } from "./signers.ts";
 
 const LOG_LEVELS = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
 
@@ -38,18 +38,7 @@ export const Settings = z.object({
     .string()
     .regex(/^[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=$/, "must be 32 bytes in base64")
     .default(ALGORAND_MAINNET_GENESIS_HASH),
-  ATTESTOR_MNEMONIC: z.string().transform((text, { addIssue }) => {
-    try {
-      return seedOfMnemonic(text);
-    } catch (error) {
-      addIssue((error as RangeError).message);
-      return z.NEVER;
-    }
-  }),
-  ATTESTOR_PQ_SEED: z
-    .string()
-    .regex(/^[0-9a-fA-F]{64}$/, "must be 32 bytes in hex")
-    .transform((hex) => Uint8Array.fromHex(hex)),
+  ...SignerVariables.shape,
   PRICE_MICRO_USDC: price.default(1000n),
   MAX_TIMEOUT_SECONDS: whole(30, 600).default(120),
   MAX_PAYMENT_LIFE_SECONDS: whole(90, 3600).default(3600),

@@ -4,12 +4,14 @@ import { join } from "node:path";
 import { verifySignature } from "@attestd/proof/attestor";
 import { fromHex, toHex } from "@attestd/proof/encoding";
 import { describe, expect, test } from "vitest";
-import { seedSigner } from "../attestor/signer.ts";
+import { seedSigner } from "../signers/seed.ts";
 import { nativeCrypto, serviceCrypto } from "./crypto.ts";
 import { wasmKeccak256 } from "./keccak.ts";
 
 const vectors = process.env.ATTESTD_VECTORS;
 if (!vectors) console.log("native ML-DSA-65: ATTESTD_VECTORS is not set, the Wycheproof cases are skipped");
+
+const never = new AbortController().signal;
 
 type Case = { tcId: number; msg: string; ctx?: string; sig: string; result: string };
 
@@ -40,7 +42,7 @@ describe.skipIf(!vectors)("the platform's ML-DSA-65", () => {
 test("a signer's signatures verify under its public key, and are hedged", async () => {
   const signer = seedSigner(new Uint8Array(32).fill(9));
   const message = new TextEncoder().encode("message");
-  const [first, second] = [await signer.sign(message), await signer.sign(message)];
+  const [first, second] = [await signer.sign(message, never), await signer.sign(message, never)];
   expect(first).toHaveLength(3309);
   expect(first).not.toEqual(second);
   for (const signature of [first, second])
@@ -52,7 +54,7 @@ test("a key verifies among a hundred others", async () => {
   const crypto = await serviceCrypto();
   const message = new TextEncoder().encode("message");
   const signers = Array.from({ length: 100 }, (_, index) => seedSigner(new Uint8Array(32).fill(index)));
-  const signatures = await Promise.all(signers.map((signer) => signer.sign(message)));
+  const signatures = await Promise.all(signers.map((signer) => signer.sign(message, never)));
   for (const round of [0, 1]) {
     for (const [index, { publicKey }] of signers.entries()) {
       const own = signatures[index] as Uint8Array;
@@ -71,7 +73,7 @@ test("the attestor's own key stays imported while many other keys are used", asy
   });
   const message = new TextEncoder().encode("message");
   const own = seedSigner(new Uint8Array(32).fill(200));
-  const signature = await own.sign(message);
+  const signature = await own.sign(message, never);
   crypto.pin([own.publicKey]);
   for (let index = 0; index < 200; index++) {
     const stranger = Uint8Array.from({ length: own.publicKey.length }, (_, byte) => byte * 7 + index);

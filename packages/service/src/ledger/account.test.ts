@@ -3,6 +3,7 @@ import algosdk from "algosdk";
 import { afterEach, describe, expect, it } from "vitest";
 import { FakeChain, FakeNodes, GENESIS, GENESIS_HASH, idOf } from "../../test/fakes/algorand-providers.ts";
 import { AlgorandSource } from "../chains/algorand/source.ts";
+import { seedKey } from "../signers/seed.ts";
 import { AttestorAccount } from "./account.ts";
 import type { Rounds } from "./ledger.ts";
 import { readRecorded } from "./recorded.ts";
@@ -28,7 +29,7 @@ async function accountIn(now: { round: number }, ...chains: FakeChain[]): Promis
   return new AttestorAccount({
     nodes,
     genesisHash: GENESIS_HASH,
-    seed: wallet.sk.subarray(0, 32),
+    signer: seedKey("account", wallet.sk.subarray(0, 32)),
     rounds,
   });
 }

@@ -1,5 +1,3 @@
-import { createPrivateKey, createPublicKey, type KeyObject, sign } from "node:crypto";
-import { promisify } from "node:util";
 import {
   algorandCaip2,
   decodeMsgpackMap,
@@ -14,15 +12,15 @@ import type { Algod, TransactionParams } from "../providers/algod.ts";
 import type { AlgorandNodes } from "../providers/algorand-nodes.ts";
 import { isProviderError } from "../providers/provider.ts";
 import { failover } from "../providers/quorum.ts";
-import { ATTEMPT_ROUNDS, type Attempt, type Ledger, type Rounds, type Submission } from "./ledger.ts";
+import { type AccountSigner, KEY_FORMS } from "../signers/signer.ts";
+import { ATTEMPT_ROUNDS, type Attempt, type Ledger, type Rounds, type SpecialNote, type Submission } from "./ledger.ts";
 import { classifyRejection } from "./submission.ts";
 
 export type AttestorAccountOptions = {
   nodes: AlgorandNodes;
   /** Base64, 32 bytes. */
   genesisHash: string;
-  /** The 32-byte ed25519 seed behind the account's mnemonic. */
-  seed: Uint8Array;
+  signer: AccountSigner;
   rounds: Rounds;
 };
 
@@ -30,9 +28,9 @@ export type AttestorAccountOptions = {
 const MAX_FEE = 10_000n;
 const MAX_NOTE_BYTES = 1_024;
 const LEASE_BYTES = 32;
+const SIGNATURE_BYTES = KEY_FORMS.account.signature;
 
 const TX = utf8("TX");
-const signAsync = promisify(sign);
 
 /** The attestor's account on one Algorand network. */
 export class AttestorAccount implements Ledger {
@@ -41,21 +39,19 @@ export class AttestorAccount implements Ledger {
   readonly address: string;
   readonly rounds: Rounds;
   readonly #nodes: AlgorandNodes;
-  readonly #key: KeyObject;
-  readonly #publicKey: Uint8Array;
+  readonly #signer: AccountSigner;
   #params: { round: number; asked: Promise<TransactionParams> } | undefined;
 
-  constructor({ nodes, genesisHash, seed, rounds }: AttestorAccountOptions) {
+  constructor({ nodes, genesisHash, signer, rounds }: AttestorAccountOptions) {
     this.#nodes = nodes;
-    this.#key = createPrivateKey({ key: seed, format: "raw-private", asymmetricKeyType: "ed25519" });
-    this.#publicKey = new Uint8Array(createPublicKey(this.#key).export({ format: "raw-public" }));
+    this.#signer = signer;
     this.genesisHash = genesisHash;
     this.caip2 = algorandCaip2(fromBase64(genesisHash));
-    this.address = encodeAddress(this.#publicKey);
+    this.address = encodeAddress(signer.publicKey);
     this.rounds = rounds;
   }
 
-  async sign(note: string, lease: Uint8Array, signal: AbortSignal, until?: number): Promise<Attempt> {
+  async sign(note: string, lease: Uint8Array, signal: AbortSignal, special?: SpecialNote): Promise<Attempt> {
     const noteBytes = utf8(note);
     if (noteBytes.length > MAX_NOTE_BYTES)
       throw new RangeError(`note of ${noteBytes.length} bytes, over ${MAX_NOTE_BYTES}`);
@@ -64,12 +60,12 @@ export class AttestorAccount implements Ledger {
     // The quorum's round, not one node's: a first round in the future would keep the attempt open for long.
     const firstValid = this.rounds.latest() || (await this.rounds.next(signal));
     const params = await this.#paramsOf(firstValid, signal);
-    const lastValid = until ?? firstValid + ATTEMPT_ROUNDS;
+    const lastValid = special?.lastValid ?? firstValid + ATTEMPT_ROUNDS;
     const transaction = (fee: bigint) =>
       structMap({
         type: "pay",
-        snd: this.#publicKey,
-        rcv: this.#publicKey,
+        snd: this.#signer.publicKey,
+        rcv: this.#signer.publicKey,
         fee,
         fv: firstValid,
         lv: lastValid,
@@ -79,7 +75,8 @@ export class AttestorAccount implements Ledger {
         note: noteBytes,
       });
     const bytes = encodeMsgpack(transaction(feeOf(transaction(MAX_FEE), params)));
-    const signature = await signAsync(null, concatBytes(TX, bytes), this.#key);
+    const context = special && { keyRecord: special.keyRecord };
+    const signature = await this.#signer.sign(concatBytes(TX, bytes), signal, context);
     const raw = signed(decodeMsgpackMap(bytes), signature);
     return { txid: txid(bytes), raw, firstValid, lastValid };
   }
@@ -122,7 +119,7 @@ export class AttestorAccount implements Ledger {
 }
 
 function feeOf(transaction: MsgpackMap, { minFee, feePerByte }: TransactionParams): bigint {
-  const size = BigInt(signed(transaction, new Uint8Array(64)).length);
+  const size = BigInt(signed(transaction, new Uint8Array(SIGNATURE_BYTES)).length);
   const asked = feePerByte * size > minFee ? feePerByte * size : minFee;
   return asked < MAX_FEE ? asked : MAX_FEE;
 }
@@ -141,6 +138,7 @@ async function submitTo(algod: Algod, raw: Uint8Array, signal: AbortSignal): Pro
   }
 }
 
+/** What the ledger takes: the one place that knows by which member the account authorises. */
 function signed(transaction: MsgpackMap, signature: Uint8Array): Uint8Array {
   return encodeMsgpack(structMap({ sig: new Uint8Array(signature), txn: transaction }));
 }

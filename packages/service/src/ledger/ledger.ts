@@ -76,6 +76,9 @@ export interface Rounds {
   find(txid: string, signal: AbortSignal, from?: number): Promise<Location | undefined>;
 }
 
+/** What the transaction of a key note has beside the others. */
+export type SpecialNote = { lastValid: number; keyRecord: Uint8Array };
+
 /** The attestor's account on the ledger, and the ledger as the place of record. */
 export interface Ledger {
   /** Base64, 32 bytes. */
@@ -91,10 +94,10 @@ export interface Ledger {
    *
    * @param note UTF-8, at most 1024 bytes
    * @param lease 32 bytes
-   * @param lastValid last round in which it may be recorded; 100 rounds from now unless given
-   * @throws ProviderError when no node gives parameters of this genesis
+   * @param special.lastValid last round in which it may be recorded; 100 rounds from now unless given
+   * @throws ProviderError when no node gives parameters of this genesis; signer_failed
    */
-  sign(note: string, lease: Uint8Array, signal: AbortSignal, lastValid?: number): Promise<Attempt>;
+  sign(note: string, lease: Uint8Array, signal: AbortSignal, special?: SpecialNote): Promise<Attempt>;
 
   /** Prefetches what the next signature needs. Best effort: it never fails. */
   prepare(signal: AbortSignal): void;

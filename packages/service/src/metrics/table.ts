@@ -46,6 +46,11 @@ export const COUNTERS = {
     help: "Bundles to verify, by type and verdict: verified, rejected, or undecided where it could not be found out.",
     labels: ["type", "verdict"],
   },
+  signatures: {
+    name: "attestd_signatures_total",
+    help: "Signatures asked of the attestor's signer, by key (pq or account) and outcome: signed, unreachable, late, throttled, denied, refused, wrong, or not_sent after repeated failures.",
+    labels: ["key", "signer", "outcome"],
+  },
   answers: {
     name: "attestd_http_answers_total",
     help: "Answers to HTTP requests, by endpoint and status; payment is sent where the request has a PAYMENT-SIGNATURE.",
@@ -78,6 +83,12 @@ export const HISTOGRAMS = {
     labels: ["upstream"],
     buckets: EXCHANGE,
   },
+  signatureSeconds: {
+    name: "attestd_signature_duration_seconds",
+    help: "Time until the attestor's signer has answered, or has failed to, with the verification of its signature.",
+    labels: ["key", "signer"],
+    buckets: COMMIT,
+  },
   commitSeconds: {
     name: "attestd_journal_commit_duration_seconds",
     help: "Time of a commit of the journal, its fsync included, as a paid call waits for it.",
@@ -94,6 +105,11 @@ export const GAUGES = {
     labels: ["version"],
   },
   ready: { name: "attestd_ready", help: "1 while /ready answers 200.", labels: [] },
+  signerUsable: {
+    name: "attestd_signer_usable",
+    help: "1 while the attestor's signer signs with the key, pq or account.",
+    labels: ["key", "signer"],
+  },
   railOpen: { name: "attestd_rail_open", help: "1 while the rail is offered.", labels: ["rail"] },
   inFlight: {
     name: "attestd_calls_in_flight",

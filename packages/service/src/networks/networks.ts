@@ -14,6 +14,7 @@ import { openRails } from "../payment/rails/registry.ts";
 import type { AlgorandNodes } from "../providers/algorand-nodes.ts";
 import { type CongestionWatch, watchCongestion } from "../providers/congestion-watch.ts";
 import { type IndexerWatch, watchIndexers } from "../providers/indexer-watch.ts";
+import type { AccountSigner } from "../signers/signer.ts";
 import { type Nodes, openNodes } from "./nodes.ts";
 
 /** Everything outside that the service reads and writes, as the settings name it. */
@@ -35,10 +36,16 @@ export type Networks = {
  *
  * @throws config_invalid when USDC on Base is not the token that payers sign for; ProviderError when it cannot be read
  */
-export async function openNetworks(config: Config, log: Logger, clock: Clock, signal: AbortSignal): Promise<Networks> {
+export async function openNetworks(
+  config: Config,
+  account: AccountSigner,
+  log: Logger,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<Networks> {
   await using opened = new AsyncDisposableStack();
   const nodes = openNodes(config, log);
-  const { ledger, rounds } = followLedger(config, nodes.algorand, log, clock);
+  const { ledger, rounds } = followLedger(config, account, nodes.algorand, log, clock);
   opened.defer(() => rounds.stop());
   const rails = await openRails(nodes.rail, { config, rounds, clock, signal });
   const blockWorkers = createBlockWorkers({ maxWorkers: config.workers });
@@ -88,16 +95,27 @@ function openChains(
 }
 
 /** Connects to the ledger alone, for an operator's command that needs nothing else. */
-export function openLedger(config: Config, log: Logger, clock: Clock): { ledger: Ledger; close(): Promise<void> } {
-  const { ledger, rounds } = followLedger(config, openNodes(config, log).algorand, log, clock);
+export function openLedger(
+  config: Config,
+  account: AccountSigner,
+  log: Logger,
+  clock: Clock,
+): { ledger: Ledger; close(): Promise<void> } {
+  const { ledger, rounds } = followLedger(config, account, openNodes(config, log).algorand, log, clock);
   return { ledger, close: () => rounds.stop() };
 }
 
 /** Begins to follow the ledger's rounds by nodes that are there already. */
-export function followLedger({ algorand, attestor }: Config, nodes: AlgorandNodes, log: Logger, clock: Clock) {
+export function followLedger(
+  { algorand }: Config,
+  signer: AccountSigner,
+  nodes: AlgorandNodes,
+  log: Logger,
+  clock: Clock,
+) {
   const { genesisHash } = algorand;
   const onError = (err: unknown) => log.warn({ err }, "rounds cannot be read");
   const rounds = new RoundWatcher({ nodes, genesisHash, now: clock.now, onError });
   rounds.start();
-  return { ledger: new AttestorAccount({ nodes, genesisHash, seed: attestor.seed, rounds }), rounds };
+  return { ledger: new AttestorAccount({ nodes, genesisHash, signer, rounds }), rounds };
 }

@@ -1,5 +1,4 @@
 import type { PaymentRequirements } from "@x402/core/types";
-import { seedSigner } from "../attestor/signer.ts";
 import { findPayment, type KeyedPayment } from "../audit/find-payment.ts";
 import { attestorNotes } from "../audit/ledger.ts";
 import type { Call, CallRequest } from "../calls/call.ts";
@@ -43,12 +42,12 @@ export type Adoption = {
  */
 export async function adoptPayment(settings: Settings, adoption: Adoption, options: OperatorOptions): Promise<Call> {
   await using session = await openSession(settings, options);
-  const { config, chains, history, signal } = session;
+  const { chains, history, signal } = session;
   const journal = await session.journal();
   const networks = await session.networks();
   const { address: algorandAddress, caip2: ledger, rounds } = networks.ledger;
   const subject = subjectOf(adoption.subject, networks.chains);
-  const { keySha256, kid } = seedSigner(config.attestor.pqSeed);
+  const { keySha256, kid } = await session.signer();
   if (history.keys.at(-1)?.kid !== kid)
     throw configInvalid("ATTESTOR_PQ_SEED is not of the key history's current key.");
   return await adopt(adoption.target, subject, {

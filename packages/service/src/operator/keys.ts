@@ -13,13 +13,13 @@ import {
   revokeKey as revoke,
   rotateKey as rotate,
 } from "../attestor/key-records.ts";
-import { seedSigner } from "../attestor/signer.ts";
 import { attestorNotes } from "../audit/ledger.ts";
 import { liveAttempt } from "../calls/call.ts";
 import { isFinal } from "../calls/machine.ts";
-import type { Config } from "../config/config.ts";
+import { readConfig } from "../config/config.ts";
 import { ServiceError } from "../errors.ts";
-import { type OperatorOptions, openSession, type Settings } from "./session.ts";
+import { RAIL_SETTINGS } from "../payment/rails/registry.ts";
+import { type OperatorOptions, openSession, type Session, type Settings } from "./session.ts";
 
 /** What came of a change of the keys. */
 export type KeyChangeReport = {
@@ -42,17 +42,19 @@ export async function readKeyHistory(settings: Settings, options: OperatorOption
 /**
  * Replaces the attestor's key. Broken off, the same call goes on where it was.
  *
- * @param next.seed gives the new key's seed, 32 bytes, once it is kept; asked for when the settings and the journal fit
+ * @param next.settings gives the settings that change with the key, once it is kept; asked for when the settings and the
+ *   journal fit. An empty one is removed
  * @throws ServiceError; Error when the journal cannot be opened
  */
 export async function rotateKey(
   settings: Settings,
-  next: { seed(): Promise<Uint8Array>; onWait(round: number): void },
+  next: { settings(): Promise<Settings>; onWait(round: number): void },
   options: OperatorOptions,
 ): Promise<KeyChangeReport> {
-  return withKeys(settings, options, next.onWait, async ({ attestor, publicUrl }, changing) => {
-    const keys = { current: seedSigner(attestor.pqSeed), next: seedSigner(await next.seed()), origin: publicUrl };
-    return rotate(keys, changing);
+  return withKeys(settings, options, next.onWait, async ({ config, signer }, changing) => {
+    const current = await signer();
+    const changed = readConfig({ ...settings, ...(await next.settings()) }, { ...options, rails: RAIL_SETTINGS });
+    return rotate({ current, next: await signer(changed), origin: config.publicUrl }, changing);
   });
 }
 
@@ -67,7 +69,7 @@ export async function revokeKey(
   what: { kid: string; round: number | undefined; onWait(round: number): void },
   options: OperatorOptions,
 ): Promise<KeyChangeReport> {
-  return withKeys(settings, options, what.onWait, (_config, changing) => revoke(what.kid, what.round, changing));
+  return withKeys(settings, options, what.onWait, (_session, changing) => revoke(what.kid, what.round, changing));
 }
 
 /**
@@ -126,12 +128,12 @@ async function withKeys(
   settings: Settings,
   options: OperatorOptions,
   onWait: (round: number) => void,
-  change: (config: Config, options: KeyChangeOptions) => Promise<KeyChange>,
+  change: (session: Session, options: KeyChangeOptions) => Promise<KeyChange>,
 ): Promise<KeyChangeReport> {
   await using session = await openSession(settings, options);
   const journal = await session.journal();
   const ledger = await session.ledger();
-  const { txid } = await change(session.config, {
+  const { txid } = await change(session, {
     journal,
     ledger,
     onWait,

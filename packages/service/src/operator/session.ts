@@ -5,11 +5,13 @@ import { timeOfRound } from "../audit/ledger.ts";
 import { readableChains } from "../audit/rails/registry.ts";
 import type { Journal } from "../calls/journal.ts";
 import { deadline, systemClock } from "../clock.ts";
-import { readConfig } from "../config/config.ts";
+import { type Config, readConfig } from "../config/config.ts";
 import { ServiceError } from "../errors.ts";
 import { openJournal, openJournalReader, requireOwner } from "../journal/open.ts";
 import { openLedger, openNetworks } from "../networks/networks.ts";
 import { RAIL_SETTINGS } from "../payment/rails/registry.ts";
+import { openAccount, openSigner } from "../signers/open.ts";
+import type { Signer } from "../signers/signer.ts";
 
 /** The service's settings by name (docs/operating/settings.md). */
 export type Settings = Readonly<Record<string, string | undefined>>;
@@ -69,7 +71,9 @@ export async function openSession(settings: Settings, options: OperatorOptions) 
 
     /** Connects to the ledger alone, and waits for its first round. */
     async ledger() {
-      const { ledger, close } = openLedger(config, log, systemClock);
+      const account = await openAccount(config, { log, clock: systemClock, signal });
+      opened.defer(() => account.close());
+      const { ledger, close } = openLedger(config, account, log, systemClock);
       opened.defer(close);
       await ledger.rounds.next(deadline(systemClock, DEADLINE_MS, signal));
       return ledger;
@@ -78,10 +82,19 @@ export async function openSession(settings: Settings, options: OperatorOptions) 
     /** Connects to all networks, and waits for the ledger's first round. */
     async networks() {
       const ends = deadline(systemClock, DEADLINE_MS, signal);
-      const networks = await openNetworks(config, log, systemClock, ends);
+      const account = await openAccount(config, { log, clock: systemClock, signal });
+      opened.defer(() => account.close());
+      const networks = await openNetworks(config, account, log, systemClock, ends);
       opened.defer(() => networks.close());
       await networks.ledger.rounds.next(ends);
       return networks;
+    },
+
+    /** Opens the ML-DSA-65 key of the settings, or of other ones. */
+    async signer(settings: Pick<Config, "attestor"> = config): Promise<Signer> {
+      const signer = await openSigner(settings, { log, clock: systemClock, signal });
+      opened.defer(() => signer.close());
+      return signer;
     },
 
     /** Unix s from which on the chains are read: nothing was sold before the first key. */

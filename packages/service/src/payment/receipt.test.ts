@@ -3,11 +3,12 @@ import type { PaymentRequirements } from "@x402/core/types";
 import { extractReceiptFromResponse, extractReceiptPayload } from "@x402/extensions/offer-receipt";
 import { expect, test } from "vitest";
 import { createAttestor } from "../attestor/attestor.ts";
-import { seedSigner } from "../attestor/signer.ts";
 import { nativeCrypto } from "../crypto/crypto.ts";
+import { seedSigner } from "../signers/seed.ts";
 import type { Payment } from "./rails/rail.ts";
 import { settlementReceipt, signReceipt } from "./receipt.ts";
 
+const never = new AbortController().signal;
 const attestor = createAttestor(seedSigner(new Uint8Array(32).fill(7)));
 const delivery = { resourceUrl: `https://${"attestd.".repeat(8)}example/prove-tx-inclusion`, at: 1_795_256_945_678 };
 
@@ -26,7 +27,7 @@ const requirement: PaymentRequirements = {
 test("stock clients find the signed receipt of a payment, and our verifier accepts it", async () => {
   const transaction = "5".repeat(88);
   const settled = settlementReceipt(payment, requirement, { success: true, transaction });
-  const header = await signReceipt(settled, delivery, attestor);
+  const header = await signReceipt(settled, delivery, attestor, never);
 
   const receipt = extractReceiptFromResponse(new Response(null, { headers: { "payment-response": header } }));
   if (!receipt) throw new Error("the stock client finds no receipt");
@@ -51,10 +52,10 @@ test("stock clients find the signed receipt of a payment, and our verifier accep
 /** What the strictest of common clients (Python's aiohttp) takes for one header, and Java's netty for all of them. */
 test("a signed receipt fits into 8,000 bytes", async () => {
   const settled = settlementReceipt(payment, requirement, { success: true, transaction: "5".repeat(88) });
-  expect((await signReceipt(settled, delivery, attestor)).length).toBeLessThan(8_000);
+  expect((await signReceipt(settled, delivery, attestor, never)).length).toBeLessThan(8_000);
 });
 
 test("nothing is signed for a settlement that failed", async () => {
   const failed = settlementReceipt(payment, requirement, { success: false, reason: "expired" });
-  await expect(signReceipt(failed, delivery, attestor)).rejects.toThrow("only a payment that was made");
+  await expect(signReceipt(failed, delivery, attestor, never)).rejects.toThrow("only a payment that was made");
 });

@@ -64,19 +64,20 @@ export type Delivery = {
  * @param receipt of `settlementReceipt`
  * @returns standard base64 of JSON, under 8 KB, which is the longest header that some clients accept
  */
-export async function signReceipt(receipt: string, { resourceUrl, at }: Delivery, attestor: Attestor): Promise<string> {
+export async function signReceipt(
+  receipt: string,
+  { resourceUrl, at }: Delivery,
+  attestor: Pick<Attestor, "signReceipt">,
+  signal: AbortSignal,
+): Promise<string> {
   const settlement = settlementOf(receipt);
   const { network, transaction, payer } = settlement;
   if (!settlement.success || payer === undefined) throw new Error("only a payment that was made is signed for");
-  const signature = await attestor.signReceipt({
-    type: "x402-receipt",
-    version: 1,
-    network,
-    resourceUrl,
-    payer,
-    transaction,
-    issuedAt: Math.floor(at / 1000),
-  });
+  const issuedAt = Math.floor(at / 1000);
+  const signature = await attestor.signReceipt(
+    { type: "x402-receipt", version: 1, network, resourceUrl, payer, transaction, issuedAt },
+    signal,
+  );
   const extension = { info: { receipt: { format: "jws", signature } }, schema: RECEIPT_SCHEMA };
   return encodeHeader({ ...settlement, extensions: { "offer-receipt": extension } });
 }

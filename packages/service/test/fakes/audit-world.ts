@@ -4,12 +4,12 @@ import { algorandCaip2, encodeAddress, encodeMsgpack } from "@attestd/proof/algo
 import { encodeNote, keyIdentity, paymentCommitment } from "@attestd/proof/attestor";
 import { toBase32, toBase64 } from "@attestd/proof/encoding";
 import { createAttestor } from "../../src/attestor/attestor.ts";
-import { seedSigner } from "../../src/attestor/signer.ts";
 import type { ChainPayment, Facts, LedgerNote, Premises } from "../../src/audit/facts.ts";
 import { type Call, type CallState, evidenceOf } from "../../src/calls/call.ts";
 import { type CallEvent, reduce } from "../../src/calls/machine.ts";
 import { nativeCrypto } from "../../src/crypto/crypto.ts";
 import type { RailName } from "../../src/payment/rails/rail.ts";
+import { seedSigner } from "../../src/signers/seed.ts";
 import { createProducts } from "../../src/subjects/products.ts";
 import { requestHash, type Subject } from "../../src/subjects/subject.ts";
 import { GENESIS, idOf, payment } from "./algorand-providers.ts";
@@ -223,6 +223,7 @@ export function seal(call: Call) {
       attest: { txnId: attempt.txid, round: call.round, note: noteOf(call) },
       attestor: { algorandAddress: ATTESTOR, pqPublicKey: attestor.pqPublicKey },
     }),
+    new AbortController().signal,
   );
 }
 

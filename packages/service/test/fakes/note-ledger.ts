@@ -1,4 +1,4 @@
-import type { Attempt, Ledger, Rounds, Standing, Submission } from "../../src/ledger/ledger.ts";
+import type { Attempt, Ledger, Rounds, SpecialNote, Standing, Submission } from "../../src/ledger/ledger.ts";
 
 type Submitted = Attempt & { note: string; lease: string };
 
@@ -20,7 +20,8 @@ export class NoteLedger implements Pick<Ledger, "caip2" | "address" | "sign" | "
     this.address = address;
   }
 
-  async sign(note: string, lease: Uint8Array, _signal: AbortSignal, lastValid = this.round + 100): Promise<Attempt> {
+  async sign(note: string, lease: Uint8Array, _signal: AbortSignal, special?: SpecialNote): Promise<Attempt> {
+    const lastValid = special?.lastValid ?? this.round + 100;
     const txid = `NOTE ${this.#signed.length}`;
     const attempt = { txid, raw: new TextEncoder().encode(txid), firstValid: this.round, lastValid };
     this.#signed.push({ ...attempt, note, lease: Buffer.from(lease).toString("hex") });

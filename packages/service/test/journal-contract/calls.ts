@@ -237,8 +237,10 @@ export function journalContract(name: string, create: () => Promise<TestDatabase
       later.stop();
     });
 
-    test("keeps its identity and every payee", async () => {
+    test("keeps its identity, its secret and every payee", async () => {
       const identity = { genesisHash: "g", algorandAddress: "A" };
+      const secret = await journal.secret();
+      expect(secret).toHaveLength(32);
       expect(await journal.claim(identity)).toEqual(identity);
       await journal.rememberPayees([{ rail: "algorand", address: "P" }]);
       await journal.rememberPayees([
@@ -247,6 +249,7 @@ export function journalContract(name: string, create: () => Promise<TestDatabase
       ]);
       await reopened();
       expect(await journal.claim({ genesisHash: "other", algorandAddress: "B" })).toEqual(identity);
+      expect(await journal.secret()).toEqual(secret);
       expect(await journal.payees()).toEqual([
         { rail: "algorand", address: "P" },
         { rail: "base", address: "0x" },
@@ -428,6 +431,12 @@ export function replicaContract(name: string, create: () => Promise<SharedDataba
       await news.heard(`ended ${ended.key}`);
       expect(await two.find(ended.key)).toEqual(ended);
       news.stop();
+    });
+
+    test("has one secret, whichever replica is first", async () => {
+      const [first, second] = await Promise.all([one, two].map((journal) => journal.secret()));
+      expect(first).toHaveLength(32);
+      expect(second).toEqual(first);
     });
 
     test("keeps one identity, whichever replica is first", async () => {

@@ -1,4 +1,4 @@
-import { randomUUID } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
 import { type ClientConfig, DatabaseError } from "pg";
 import type { KeyJournal } from "../../attestor/key-journal.ts";
 import type { Call } from "../../calls/call.ts";
@@ -102,6 +102,11 @@ async function open(config: ClientConfig): Promise<Journal & KeyJournal> {
     async claim(own) {
       await ask("claim", JSON.stringify(own));
       return (await identity()) as Identity;
+    },
+    async secret() {
+      await ask("beginSecret", randomBytes(32).toString("hex"));
+      const [row] = await ask<{ value: string }>("secret");
+      return Uint8Array.fromHex(row?.value ?? "");
     },
     ...expectations.journal,
     async insert(call, expectation) {

@@ -82,6 +82,8 @@ export const SQL = {
   lost: "SELECT key FROM calls WHERE key = ANY ($2) AND NOT (open AND owner = $1)",
   release: `WITH gone AS (DELETE FROM replicas WHERE id = $1) SELECT pg_notify('${FREED}', '')`,
   claim: "INSERT INTO meta (name, value) VALUES ('identity', $1) ON CONFLICT DO NOTHING",
+  beginSecret: "INSERT INTO meta (name, value) VALUES ('secret', $1) ON CONFLICT DO NOTHING",
+  secret: "SELECT value FROM meta WHERE name = 'secret'",
   identity: "SELECT value FROM meta WHERE name = 'identity'",
   rememberPayee: "INSERT INTO payees (rail, address) VALUES ($1, $2) ON CONFLICT DO NOTHING",
   payees: "SELECT rail, address FROM payees ORDER BY rail, address",

@@ -56,6 +56,11 @@ export function sqliteCommands(db: DatabaseSync) {
       sql("claim").run(JSON.stringify(own));
       return identity() as Identity;
     },
+    /** @returns the recorded one, in hex: the first */
+    secret(own: string): string {
+      sql("beginSecret").run(own);
+      return sql("secret").get()?.value as string;
+    },
     find,
     /** @returns the earlier holder of one of the names; undefined when the call was inserted */
     insert({ row, names, evidence }: NewRow): FoundRow | undefined {

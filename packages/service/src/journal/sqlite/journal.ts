@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { stat, statfs } from "node:fs/promises";
 import { dirname } from "node:path";
 import { Worker } from "node:worker_threads";
@@ -79,6 +80,7 @@ export async function openSqliteJournal(path: string, log?: Pick<Logger, "warn">
   await ask("ready");
   return {
     claim: (identity) => ask("claim", identity),
+    secret: async () => Uint8Array.fromHex(await ask("secret", randomBytes(32).toString("hex"))),
     async find(key) {
       const row = await ask("find", key);
       return row && callOf(row);

@@ -37,6 +37,8 @@ export const SQL = {
     WHERE rail = ? AND payer = ? AND state IN ('prepared', 'settling')`,
   bundle: "SELECT bundle FROM calls WHERE bundle_id = ?",
   claim: "INSERT INTO meta (name, value) VALUES ('identity', ?) ON CONFLICT DO NOTHING",
+  beginSecret: "INSERT INTO meta (name, value) VALUES ('secret', ?) ON CONFLICT DO NOTHING",
+  secret: "SELECT value FROM meta WHERE name = 'secret'",
   identity: "SELECT value FROM meta WHERE name = 'identity'",
   rememberPayee: "INSERT INTO payees (rail, address) VALUES (?, ?) ON CONFLICT DO NOTHING",
   payees: "SELECT rail, address FROM payees ORDER BY rail, address",

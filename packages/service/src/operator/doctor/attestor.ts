@@ -1,6 +1,5 @@
 import { checkKeyNotes, type KeyHistory, type RecordedNote } from "@attestd/proof";
 import { obstacleTo, readHistory } from "../../attestor/history.ts";
-import { seedSigner } from "../../attestor/signer.ts";
 import { attestorNotes } from "../../audit/ledger.ts";
 import { readableChains } from "../../audit/rails/registry.ts";
 import { ATTESTATION_FEE, ATTESTOR_RESERVE } from "../../calls/capacity.ts";
@@ -29,25 +28,28 @@ export const checkAttestor: Check = async (examined) => {
     return [
       ...(authorizer === ledger.address
         ? []
-        : [fail(`ATTESTOR_MNEMONIC: ${ledger.address} is rekeyed to ${authorizer}. Rekey it back, or make another.`)]),
+        : [
+            fail(
+              `ATTESTOR_SIGNER: the account ${ledger.address} is rekeyed to ${authorizer}. Rekey it back, or make another.`,
+            ),
+          ]),
       fundsOf(ledger.address, amount - minBalance),
       ...(await checkKeys(examined, ledger.address)),
     ];
   } catch (error) {
-    return [unread(`ATTESTOR_MNEMONIC: ${ledger.address}`, error)];
+    return [unread(`ATTESTOR_SIGNER: the account ${ledger.address}`, error)];
   }
 };
 
 function fundsOf(address: string, spendable: bigint): Finding {
   const left = spendable > ATTESTOR_RESERVE ? (spendable - ATTESTOR_RESERVE) / ATTESTATION_FEE : 0n;
-  const sentence = `ATTESTOR_MNEMONIC: ${address} can pay for ${left} attestations`;
+  const sentence = `ATTESTOR_SIGNER: the account ${address} can pay for ${left} attestations`;
   if (left === 0n) return fail(`${sentence}. Send it ALGO: 0.2, and 0.001 for each attestation.`);
   return left < FEW ? warning(`${sentence}. Send it ALGO: 0.001 for each.`) : ok(`${sentence}.`);
 }
 
 async function checkKeys(examined: Examined, address: string): Promise<Finding[]> {
-  const { config } = examined;
-  const { kid } = seedSigner(config.attestor.pqSeed);
+  const { config, kid } = examined;
   let history: KeyHistory | undefined;
   try {
     history = await readJournal(config, async (reader) => {
@@ -60,20 +62,21 @@ async function checkKeys(examined: Examined, address: string): Promise<Finding[]
   const [first] = history?.keys ?? [];
   if (!history || !first) {
     const before = await notesOf(examined, [address], 0, 1);
-    const begin = `ATTESTOR_PQ_SEED: the key ${kid} begins a history at the first start`;
+    const begin = `ATTESTOR_SIGNER: the key ${kid} begins a history at the first start`;
     if (before === "unfinished" || before.length === 0) return [ok(`${begin}.`)];
     const remedy = "Restore its journal and name it by DATABASE_URL, or make a new attestor by `attestd keygen`";
     return [warning(`${begin}, but ${address} has attested before, in round ${before[0]?.round}. ${remedy}.`)];
   }
   const obstacle = obstacleTo(kid, { history, announced: undefined });
-  if (obstacle !== undefined) return [fail(`${obstacle} Set the seed that belongs to this journal.`)];
+  if (obstacle !== undefined)
+    return [fail(`${obstacle} Choose the signer, or the seed, that belongs to this journal.`)];
   const accounts = [...new Set(history.keys.map(({ algorandAddress }) => algorandAddress))];
   const notes = await notesOf(examined, accounts, first.fromRound);
   return [compared(history, notes, kid)];
 }
 
 function compared(history: KeyHistory, notes: RecordedNote[] | "unfinished", kid: string): Finding {
-  const key = `ATTESTOR_PQ_SEED: the key ${kid} is the history's current one`;
+  const key = `ATTESTOR_SIGNER: the key ${kid} is the history's current one`;
   if (notes === "unfinished") {
     const remedy = "Run `attestd keys history --env FILE --indexer URL`";
     return warning(`${key}, but the ledger's notes were not all read in ${NOTES_MS / 1000} s. ${remedy}.`);

@@ -1,5 +1,4 @@
 import pino from "pino";
-import { seedSigner } from "../../attestor/signer.ts";
 import { deadline, systemClock } from "../../clock.ts";
 import { readConfig, settingNames } from "../../config/config.ts";
 import { hasCode } from "../../errors.ts";
@@ -16,6 +15,7 @@ import { checkChoices, checkPort, checkSecretFiles, createClockCheck, secretFile
 import { checkJournal } from "./journal.ts";
 import { checkPayees } from "./payees.ts";
 import { checkPublicUrl } from "./public-url.ts";
+import { examineSigner } from "./signer.ts";
 import { checkSolana } from "./solana.ts";
 
 /** How long one subject's check may take, in ms. */
@@ -63,12 +63,17 @@ export async function* examine(settings: Settings, options: ExaminationOptions):
 
   const log = pino({ level: "silent" });
   const nodes = openNodes(config, log);
-  const { ledger, rounds } = followLedger(config, nodes.algorand, log, systemClock);
+  await using signers = new AsyncDisposableStack();
+  const examinedSigner = await examineSigner(config, { log, signal }, signers);
+  yield* examinedSigner.findings.map(about("signer"));
+  if (!examinedSigner.keys) return;
+  const { kid, account } = examinedSigner.keys;
+  const { ledger, rounds } = followLedger(config, account, nodes.algorand, log, systemClock);
   const clock = createClockCheck(systemClock.now);
   try {
     const found = CHECKS.map(async ([subject, check]) => {
       const ends = deadline(systemClock, CHECK_MS, signal);
-      const examined: Examined = { config, nodes, ledger, log, signal: ends, noteDate: clock.note };
+      const examined: Examined = { config, nodes, ledger, kid, log, signal: ends, noteDate: clock.note };
       return (await check(examined).catch(lateOr(ends, signal))).map(about(subject));
     });
     // All run at once; a failure that is not awaited yet must not end the process.
@@ -78,7 +83,6 @@ export async function* examine(settings: Settings, options: ExaminationOptions):
     if (isStarting) return;
     const { finding, isServed } = await checkPort(config);
     yield about("address")(finding);
-    const { kid } = seedSigner(config.attestor.pqSeed);
     yield* (await checkPublicUrl(config, { kid, isServed, signal })).map(about("address"));
   } finally {
     await rounds.stop();

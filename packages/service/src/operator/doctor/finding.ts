@@ -36,6 +36,8 @@ export type Examined = {
   nodes: Nodes;
   /** The attestor's account. */
   ledger: Ledger;
+  /** Of the attestor's ML-DSA-65 key. */
+  kid: string;
   log: Logger;
   /** Ends the check. */
   signal: AbortSignal;

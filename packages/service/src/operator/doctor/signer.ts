@@ -1,0 +1,64 @@
+import type { Logger } from "pino";
+import { deadline, systemClock } from "../../clock.ts";
+import type { Config } from "../../config/config.ts";
+import { hasCode, type SignerFailure } from "../../errors.ts";
+import { type OpenAccount, type OpenSigner, openAccount, openSigner } from "../../signers/open.ts";
+import { type Finding, fail, ok, warning } from "./finding.ts";
+
+type Examined = { findings: Finding[]; keys?: { kid: string; account: OpenAccount } };
+
+/** How long a signer may take, in ms. */
+const SIGNER_MS = 15_000;
+
+/**
+ * Opens the attestor's keys, and has each sign a probe, which says nothing and is thrown away.
+ *
+ * @param opened closes them
+ * @returns no keys when a signer gives no public key: then the account is not known
+ */
+export async function examineSigner(
+  config: Pick<Config, "attestor">,
+  { log, signal }: { log: Logger; signal: AbortSignal },
+  opened: AsyncDisposableStack,
+): Promise<Examined> {
+  const ends = deadline(systemClock, SIGNER_MS, signal);
+  const options = { log, clock: systemClock, signal: ends };
+  try {
+    const signer = await openSigner(config, options);
+    opened.defer(() => signer.close());
+    const account = await openAccount(config, options);
+    opened.defer(() => account.close());
+    return { findings: await probe({ signer, account }, ends), keys: { kid: signer.kid, account } };
+  } catch (error) {
+    return { findings: [troubleOf(error), warning("Nothing else was examined: the attestor's keys are not known.")] };
+  }
+}
+
+async function probe({ signer, account }: { signer: OpenSigner; account: OpenAccount }, signal: AbortSignal) {
+  try {
+    await signer.probe(signal);
+    await account.probe(signal);
+    const both = signer.words === account.words ? signer.words : `${signer.words} and ${account.words}`;
+    return [ok(`ATTESTOR_SIGNER: ${both} signed a probe with each key.`)];
+  } catch (error) {
+    return [troubleOf(error)];
+  }
+}
+
+const REMEDIES: Record<SignerFailure, string> = {
+  unreachable: "Check that it runs, and that this user may reach it.",
+  late: "Look at its load, and at the way to it.",
+  throttled: "Raise its limit.",
+  denied: "Give this user the right to sign with the key.",
+  refused: "Look at its log: it says which rule the request broke.",
+  wrong: "It has another key than it says: stop it, and find out why.",
+};
+
+/** @throws every other error */
+function troubleOf(error: unknown): Finding {
+  if (hasCode(error, "config_invalid")) return fail(error.message);
+  if (!hasCode(error, "signer_failed")) throw error;
+  const { failure } = error.details;
+  const isAway = failure === "unreachable" || failure === "late" || failure === "throttled";
+  return { ...fail(`ATTESTOR_SIGNER: ${error.message}. ${REMEDIES[failure]}`), ...(isAway && { isAway }) };
+}

@@ -1,0 +1,207 @@
+import { createPublicKey, randomBytes, verify } from "node:crypto";
+import { aborted, promisify } from "node:util";
+import { toHex, utf8 } from "@attestd/proof/encoding";
+import type { Logger } from "pino";
+import { type Clock, deadline } from "../clock.ts";
+import { hasCode, ServiceError, type SignerFailure } from "../errors.ts";
+import { count, observe } from "../metrics/meter.ts";
+import { Breaker } from "../providers/breaker.ts";
+import { KEY_FORMS, type Key, type KeyUse, type SignedContext } from "./signer.ts";
+
+export type GuardOptions = {
+  use: KeyUse;
+  /** The kind of signer, as the setting names it: a label of metrics. */
+  kind: string;
+  /** See `KeyPlace.words`. */
+  words: string;
+  log: Logger;
+  clock: Pick<Clock, "timeout">;
+  /** Monotonic, in ms. */
+  now?: () => number;
+  /** ms until an answer counts as late. */
+  deadlineMs?: number;
+  /** Requests under way at one time; the others wait. */
+  maxActive?: number;
+};
+
+const DEADLINE_MS = 10_000;
+const MAX_ACTIVE = 16;
+/** How long a key may fail before nothing is sold with it, in ms; a wrong signature and an open breaker take no time. */
+const PATIENCE_MS = 5_000;
+/** How long a signature shows that the key can sign, in ms. */
+const FRESH_MS = 60_000;
+
+/** Starts what is signed to see whether a key can sign. No transaction, bundle, receipt or key entry begins so. */
+const PROBE = "attestd/probe/v1/";
+/** The message of a probe: no one else's signature fits it. */
+const probeMessage = () => utf8(`${PROBE}${toHex(randomBytes(16))}`);
+
+const verifyAsync = promisify(verify);
+
+export type GuardedKey = Key & {
+  /** Why nothing may be sold that needs the key, as a sentence; undefined while it can sign. */
+  obstacle(): string | undefined;
+  /** Signs a probe: a message that says nothing. @throws signer_failed when it cannot */
+  probe(signal: AbortSignal): Promise<void>;
+  /** Signs a probe, unless a signature of the last minute shows the same. Never rejects. */
+  refresh(signal: AbortSignal): Promise<void>;
+};
+
+/**
+ * Guards a key that may be elsewhere: verifies every signature before it is used, bounds requests and their time, leaves a
+ * signer alone that fails again and again, and counts. It tries once: who needs the signature tries again.
+ *
+ * @throws signer_failed when its public key has a wrong length
+ */
+export function guardKey(key: Key, options: GuardOptions): GuardedKey {
+  const { use, kind, words, log, clock, deadlineMs = DEADLINE_MS, maxActive = MAX_ACTIVE } = options;
+  const now = options.now ?? (() => performance.now());
+  const form = KEY_FORMS[use];
+  const { publicKey } = key;
+  if (publicKey.length !== form.publicKey)
+    throw failed("wrong", `a public key of ${publicKey.length} bytes instead of ${form.publicKey}`);
+  const imported = createPublicKey({
+    key: Buffer.from(publicKey),
+    format: "raw-public",
+    asymmetricKeyType: use === "pq" ? "ml-dsa-65" : "ed25519",
+  });
+  const breaker = new Breaker({ firstRestMs: 500, maxRestMs: 5_000, now });
+  const places = createPlaces(maxActive);
+  let signedAt = Number.NEGATIVE_INFINITY;
+  let failing: { since: number; error: ServiceError<"signer_failed"> } | undefined;
+  let isShown = true;
+
+  function failed(failure: SignerFailure, message: string, cause?: unknown): ServiceError<"signer_failed"> {
+    return new ServiceError("signer_failed", `${words}: ${message}`, { details: { failure }, cause });
+  }
+
+  function obstacle(): string | undefined {
+    if (!failing) return undefined;
+    const { error, since } = failing;
+    if (error.details.failure !== "wrong" && !breaker.isOpen && now() - since < PATIENCE_MS) return undefined;
+    return `The attestor's signer (${kind}) does not sign with the ${form.words} key: ${WORDS[error.details.failure]}.`;
+  }
+
+  function note(error: ServiceError<"signer_failed"> | undefined, begun: number): void {
+    if (!error) signedAt = now();
+    failing = error && { since: failing?.since ?? begun, error };
+    const reason = obstacle();
+    if (isShown === (reason === undefined)) return;
+    isShown = reason === undefined;
+    if (reason === undefined) log.info({ signer: words, key: use }, "the signer signs again");
+    else log.error({ signer: words, key: use, err: error }, "the signer does not sign: nothing is sold");
+  }
+
+  async function ask(message: Uint8Array, signal: AbortSignal, context?: SignedContext): Promise<Uint8Array> {
+    const ends = deadline(clock, deadlineMs, signal);
+    const late = failed("late", `no answer within ${deadlineMs / 1000} s`);
+    const signature = await Promise.race([key.sign(message, ends, context), endOf(ends)]).catch((error: unknown) => {
+      signal.throwIfAborted();
+      if (ends.aborted) throw late;
+      if (hasCode(error, "signer_failed")) throw failed(error.details.failure, error.message, error);
+      throw failed("unreachable", (error as Error).message, error);
+    });
+    const fits = signature.length === form.signature && (await verifyAsync(null, message, imported, signature));
+    if (!fits) throw failed("wrong", `what it returned is not a signature under the ${form.words} key`);
+    return signature;
+  }
+
+  async function sign(message: Uint8Array, signal: AbortSignal, context?: SignedContext): Promise<Uint8Array> {
+    const leave = await places.enter(signal);
+    const begun = now();
+    try {
+      return await breaker.run(async (vote) => {
+        const start = performance.now();
+        const outcome = await ask(message, signal, context).catch((error: unknown) => error as Error);
+        observe("signatureSeconds", { key: use, signer: kind }, (performance.now() - start) / 1000);
+        if (outcome instanceof Uint8Array) {
+          vote("answered");
+          note(undefined, begun);
+          count("signatures", { key: use, signer: kind, outcome: "signed" });
+          return outcome;
+        }
+        if (hasCode(outcome, "signer_failed")) {
+          const { failure } = outcome.details;
+          count("signatures", { key: use, signer: kind, outcome: failure });
+          // It answers, and will not sign this: that shows nothing about what else it is asked.
+          if (failure === "refused") log.error({ signer: words, key: use, err: outcome }, "the signer refuses to sign");
+          else {
+            vote("failed");
+            note(outcome, begun);
+          }
+        }
+        throw outcome;
+      });
+    } catch (error) {
+      if (!hasCode(error, "breaker_open")) throw error;
+      count("signatures", { key: use, signer: kind, outcome: "not_sent" });
+      throw failed(failing?.error.details.failure ?? "unreachable", "is left alone after repeated failures", error);
+    } finally {
+      leave();
+    }
+  }
+
+  async function probe(signal: AbortSignal): Promise<void> {
+    await sign(probeMessage(), signal);
+  }
+
+  return {
+    publicKey,
+    sign,
+    obstacle,
+    probe,
+    async refresh(signal) {
+      if (!failing && now() - signedAt < FRESH_MS) return;
+      await probe(signal).catch((err: unknown) => {
+        if (!failing) log.warn({ err, signer: words, key: use }, "the signer was not probed");
+      });
+    },
+  };
+}
+
+const WORDS: Record<SignerFailure, string> = {
+  unreachable: "it cannot be reached",
+  late: "it does not answer in time",
+  throttled: "it is asked too often",
+  denied: "it refuses us",
+  refused: "it refuses what it is asked to sign",
+  wrong: "its signatures are wrong",
+};
+
+/** Rejects once the signal aborts. */
+async function endOf(signal: AbortSignal): Promise<never> {
+  await aborted(signal, signal);
+  throw signal.reason;
+}
+
+/** Lets so many in at a time; the others wait in their order. */
+function createPlaces(most: number) {
+  let active = 0;
+  const waiting: (() => void)[] = [];
+  /** Hands the place to the next. */
+  const leave = () => {
+    const next = waiting.shift();
+    if (next) next();
+    else active -= 1;
+  };
+  return {
+    /** @returns leaves. @throws the signal's reason when that comes first */
+    async enter(signal: AbortSignal): Promise<() => void> {
+      signal.throwIfAborted();
+      if (active < most) {
+        active += 1;
+        return leave;
+      }
+      const { promise, resolve, reject } = Promise.withResolvers<void>();
+      const quit = () => {
+        const place = waiting.indexOf(resolve);
+        if (place >= 0) waiting.splice(place, 1);
+        reject(signal.reason);
+      };
+      waiting.push(resolve);
+      signal.addEventListener("abort", quit, { once: true });
+      await promise.finally(() => signal.removeEventListener("abort", quit));
+      return leave;
+    },
+  };
+}

@@ -1,0 +1,94 @@
+import type { Logger } from "pino";
+import { type Clock, deadline } from "../clock.ts";
+import type { Config, KeySettings } from "../config/config.ts";
+import type { SignerFailure } from "../errors.ts";
+import { countFromZero, gauge } from "../metrics/meter.ts";
+import { type GuardedKey, guardKey } from "./guard.ts";
+import { identityOf, seedPlace } from "./seed.ts";
+import type { AccountSigner, KeyPlace, KeyUse, Signer } from "./signer.ts";
+
+/** What a kind of signer is opened with. */
+export type OpenOptions = {
+  log: Logger;
+  clock: Clock;
+  /** Ends the opening. */
+  signal: AbortSignal;
+};
+
+/** A key that is open, and whether it can sign. */
+type Opened = { /** See `KeyPlace.words`. */ readonly words: string } & Pick<
+  GuardedKey,
+  "obstacle" | "probe" | "refresh"
+> & { close(): Promise<void> };
+export type OpenSigner = Signer & Opened;
+export type OpenAccount = AccountSigner & Opened;
+
+/** Both keys, as sales depend on them. */
+export type SignerWatch = {
+  /** Why nothing may be sold, as a sentence; undefined while both keys can sign. */
+  obstacle(): string | undefined;
+  /** Looks whether both keys can sign. Never rejects. */
+  refresh(signal: AbortSignal): Promise<void>;
+  /** @throws Error with the reason when a key cannot sign */
+  confirm(): void;
+};
+
+/** Outcomes that an operator has to look at. */
+const ALARMS: readonly SignerFailure[] = ["wrong", "refused"];
+/** How long a signer may take to give a public key, in ms. */
+const OPEN_MS = 10_000;
+
+/**
+ * Opens the attestor's ML-DSA-65 key where the settings say that it is.
+ *
+ * @throws signer_failed when its signer gives no public key; config_invalid when it has no such key
+ */
+export async function openSigner(config: Pick<Config, "attestor">, options: OpenOptions): Promise<OpenSigner> {
+  const { sign, publicKey, ...opened } = await openKey("pq", config.attestor.pq, options);
+  return { ...opened, ...identityOf(publicKey), sign };
+}
+
+/** Opens the key of the attestor's account where the settings say that it is. @throws as `openSigner` */
+export async function openAccount(config: Pick<Config, "attestor">, options: OpenOptions): Promise<OpenAccount> {
+  return await openKey("account", config.attestor.account, options);
+}
+
+/** Watches whether each of these keys can sign. */
+export function watchSigners(...keys: readonly Opened[]): SignerWatch {
+  const obstacle = () => keys.map((key) => key.obstacle()).find((sentence) => sentence !== undefined);
+  return {
+    obstacle,
+    async refresh(signal) {
+      await Promise.all(keys.map((key) => key.refresh(signal)));
+    },
+    confirm() {
+      const sentence = obstacle();
+      if (sentence !== undefined) throw new Error(sentence);
+    },
+  };
+}
+
+async function openKey(use: KeyUse, settings: KeySettings, { log, clock, signal }: OpenOptions) {
+  await using opened = new AsyncDisposableStack();
+  const place = placeOf(use, settings);
+  opened.defer(() => place.close());
+  const { kind } = settings;
+  const key = guardKey(await place.open(use, deadline(clock, OPEN_MS, signal)), {
+    ...{ use, kind, words: place.words, log, clock },
+  });
+  for (const outcome of ALARMS) countFromZero("signatures", { key: use, signer: kind, outcome });
+  opened.defer(
+    gauge("signerUsable", () => [{ labels: { key: use, signer: kind }, value: key.obstacle() === undefined ? 1 : 0 }]),
+  );
+  const closing = opened.move();
+  return { ...key, words: place.words, close: () => closing.disposeAsync() };
+}
+
+function placeOf(use: KeyUse, settings: KeySettings): KeyPlace {
+  switch (settings.kind) {
+    case "seed":
+      return seedPlace({ [use]: settings.seed });
+    case "socket":
+      throw new TypeError("not built yet");
+  }
+}

@@ -1,0 +1,48 @@
+import { createPrivateKey, createPublicKey, type KeyObject, sign } from "node:crypto";
+import { promisify } from "node:util";
+import { keyIdentity } from "@attestd/proof/attestor";
+import { toBase64 } from "@attestd/proof/encoding";
+import type { Key, KeyPlace, KeyUse, Signer } from "./signer.ts";
+
+const signAsync = promisify(sign);
+
+/** Keys in this process. @param seeds 32 bytes each: FIPS 204's ξ, and RFC 8032's private key */
+export function seedPlace(seeds: Partial<Readonly<Record<KeyUse, Uint8Array>>>): KeyPlace {
+  return {
+    words: "the seed in the settings",
+    async open(use) {
+      const seed = seeds[use];
+      if (!seed) throw new TypeError(`the settings have the seed of the ${use} key`);
+      return seedKey(use, seed);
+    },
+    close: async () => undefined,
+  };
+}
+
+/** @param seed 32 bytes */
+export function seedKey(use: KeyUse, seed: Uint8Array): Key {
+  const secret = importSeed(use, seed);
+  return {
+    publicKey: new Uint8Array(createPublicKey(secret).export({ format: "raw-public" })),
+    // Off the event loop; ML-DSA-65 is hedged.
+    sign: (message) => signAsync(null, message, secret),
+  };
+}
+
+function importSeed(use: KeyUse, seed: Uint8Array): KeyObject {
+  const key = Buffer.from(seed);
+  return use === "pq"
+    ? createPrivateKey({ key, format: "raw-seed", asymmetricKeyType: "ml-dsa-65" })
+    : createPrivateKey({ key, format: "raw-private", asymmetricKeyType: "ed25519" });
+}
+
+/** What a public key is called. @param publicKey raw ML-DSA-65, 1952 bytes */
+export function identityOf(publicKey: Uint8Array): Omit<Signer, "sign"> {
+  return { publicKey, pqPublicKey: toBase64(publicKey), ...keyIdentity(publicKey) };
+}
+
+/** The signer of a seed of 32 bytes, without the guard of `openSigners`. */
+export function seedSigner(seed: Uint8Array): Signer {
+  const key = seedKey("pq", seed);
+  return { ...identityOf(key.publicKey), sign: key.sign };
+}

@@ -1,0 +1,79 @@
+/** Which of the attestor's two keys: `pq` signs bundles, receipts and its successor; `account` signs transactions. */
+export type KeyUse = "pq" | "account";
+
+/** Lengths in bytes of raw public keys and signatures: ML-DSA-65 (FIPS 204, table 2) and ed25519 (RFC 8032). */
+export const KEY_FORMS = {
+  pq: { words: "ML-DSA-65", publicKey: 1952, signature: 3309 },
+  account: { words: "ed25519", publicKey: 32, signature: 64 },
+} as const satisfies Record<KeyUse, { words: string; publicKey: number; signature: number }>;
+
+/** What a signature of the account's key commits to by a hash alone: a signer that checks what it signs needs it whole. */
+export type SignedContext = {
+  /** RFC 8785 of the key entry or of the revocation whose SHA-256 is the `k` of a key note. */
+  keyRecord?: Uint8Array;
+};
+
+/** One of the attestor's keys where it is kept. Not used as it is: `guardKey` checks what it returns. */
+export interface Key {
+  /** Raw, of the length in `KEY_FORMS`. MUST stay the same for the life of the object. */
+  readonly publicKey: Uint8Array;
+
+  /**
+   * Signs these bytes. `pq`: ML-DSA-65 (FIPS 204), pure, empty context. `account`: pure ed25519. Called for many messages
+   * at once, and again with the same ones. It need not bound its own time, and SHOULD end when `signal` aborts.
+   *
+   * @returns the raw signature, of the length in `KEY_FORMS`
+   * @throws signer_failed with what is the matter; any other error counts as `unreachable`
+   */
+  sign(message: Uint8Array, signal: AbortSignal, context?: SignedContext): Promise<Uint8Array>;
+}
+
+/** Where keys are kept: what a kind of signer opens (open.ts). */
+export interface KeyPlace {
+  /** For the log and for the operator: "the signer at /run/attestd/signer.sock". Holds no secret. */
+  readonly words: string;
+
+  /**
+   * Opens a key, and reads its public half.
+   *
+   * @throws signer_failed when it cannot be reached now; config_invalid when the settings name no such key
+   */
+  open(use: KeyUse, signal: AbortSignal): Promise<Key>;
+
+  /** Ends its connections. */
+  close(): Promise<void>;
+}
+
+/** The post-quantum half of the attestor's identity. The secret stays where it is. */
+export interface Signer {
+  /** Raw ML-DSA-65 public key, 1952 bytes. */
+  readonly publicKey: Uint8Array;
+  /** Standard base64 of it. */
+  readonly pqPublicKey: string;
+  /** RFC 7638 thumbprint of the AKP JWK. */
+  readonly kid: string;
+  /** Base64url SHA-256 of the raw public key: the note's `a`. */
+  readonly keySha256: string;
+
+  /**
+   * Signs a message: ML-DSA-65 (FIPS 204), pure, empty context. Signatures are hedged: the next one of the same message
+   * differs, so commit what is made of one before it leaves.
+   *
+   * @returns the 3309-byte signature, which was verified
+   * @throws signer_failed; the signal's reason
+   */
+  sign(message: Uint8Array, signal: AbortSignal): Promise<Uint8Array>;
+}
+
+/** The key of the attestor's account on the ledger. The secret stays where it is. */
+export interface AccountSigner {
+  /** Raw ed25519 public key, 32 bytes: the account's address without its checksum. */
+  readonly publicKey: Uint8Array;
+
+  /**
+   * @param message "TX" and the canonical msgpack of a transaction
+   * @returns the 64-byte signature, which was verified
+   * @throws signer_failed; the signal's reason
+   */
+  sign(message: Uint8Array, signal: AbortSignal, context?: SignedContext): Promise<Uint8Array>;
+}
