@@ -6,6 +6,7 @@ import { ServiceError } from "../../errors.ts";
 import { openLedger } from "../../networks/networks.ts";
 import type { RailName } from "../../payment/rails/rail.ts";
 import { RAIL_SETTINGS } from "../../payment/rails/registry.ts";
+import { openAccount } from "../../signers/open.ts";
 import type { OperatorOptions, Settings } from "../session.ts";
 import type { CostInputs } from "./costs.ts";
 import { facilitatorAt, type Settlement, settlementOf } from "./settlement.ts";
@@ -29,13 +30,14 @@ export async function configuredCosts(
     const settlement = named.get(rail) ?? dearest(facilitators.map((one) => publishedOf(one, rail)));
     return { rail, price, settlement };
   });
-  const { ledger, close } = openLedger(config, pino({ level: "silent" }), systemClock);
-  try {
-    const spendable = await ledger.spendable(deadline(systemClock, DEADLINE_MS, signal));
-    return { rails, spendable };
-  } finally {
-    await close();
-  }
+  await using opened = new AsyncDisposableStack();
+  const ends = deadline(systemClock, DEADLINE_MS, signal);
+  const log = pino({ level: "silent" });
+  const account = await openAccount(config, { log, clock: systemClock, signal: ends });
+  opened.defer(() => account.close());
+  const { ledger, close } = openLedger(config, account, log, systemClock);
+  opened.defer(close);
+  return { rails, spendable: await ledger.spendable(ends) };
 }
 
 function publishedOf({ url, auth }: FacilitatorSettings, rail: RailName): Settlement {
