@@ -31,9 +31,13 @@ test("a history begins once, at the ledger's round, and any verifier can read it
 test("a seed or an account that is not the current entry's stops the start", async () => {
   const journal = new MemoryKeys();
   await openHistory({ ...options, journal, signer: signer(1), round: 100 });
-  await expect(openHistory({ ...options, journal, signer: signer(2), round: 101 })).rejects.toThrow("The attestor's key");
+  await expect(openHistory({ ...options, journal, signer: signer(2), round: 101 })).rejects.toThrow(
+    "The attestor's key",
+  );
   const other = { ...options, algorandAddress: testAttestor("other").algorandAddress };
-  await expect(openHistory({ ...other, journal, signer: signer(1), round: 101 })).rejects.toThrow("The attestor's account");
+  await expect(openHistory({ ...other, journal, signer: signer(1), round: 101 })).rejects.toThrow(
+    "The attestor's account",
+  );
 });
 
 test("a history that was tampered with in the journal stops the start", async () => {
