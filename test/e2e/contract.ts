@@ -24,13 +24,17 @@ export type Exchange = { method: string; path: string; status: number; headers: 
 /** Lists the parts of an answer that the document does not describe. */
 export type Contract = (exchange: Exchange) => string[];
 
+/** One for all documents: it first compiles the schema of schemas, which takes as long as a document. */
+const ajv = addFormats.default(new Ajv2020({ strict: false, logger: false }));
+let documents = 0;
+
 /** Checks answers against an OpenAPI document: their status, media type, headers and body. */
 export function contractOf(document: OpenApiDocument): Contract {
-  const ajv = addFormats.default(new Ajv2020({ strict: false, logger: false }));
-  ajv.addSchema(document, "document");
+  const name = `document${++documents}`;
+  ajv.addSchema(document, name);
   const compiled = new Map<string, ValidateFunction>();
   const validator = (pointer: string) => {
-    const known = compiled.get(pointer) ?? ajv.compile({ $ref: `document#${pointer}` });
+    const known = compiled.get(pointer) ?? ajv.compile({ $ref: `${name}#${pointer}` });
     compiled.set(pointer, known);
     return known;
   };

@@ -35,6 +35,7 @@ export const DEFECTS = {
       },
     },
     breaks: "attestedOnce",
+    shownBy: 247,
   },
 
   /** A payment without a signature is treated as one whose signature the chain must check. */
@@ -71,6 +72,7 @@ export const DEFECTS = {
       }),
     },
     breaks: "no402",
+    shownBy: 115,
   },
 
   /** The end of a call counts as committed as soon as it has been handed in. */
@@ -94,6 +96,7 @@ export const DEFECTS = {
       journal: (journal: Journal): Journal => ({ ...journal, isExpectedElsewhere: async () => false }),
     },
     breaks: "no402",
+    shownBy: 852,
   },
 
   /** The attestation leaves before its bytes are in the journal. */
@@ -134,6 +137,7 @@ export const DEFECTS = {
         },
     },
     breaks: "served",
+    shownBy: 293,
   },
 
   /** A failed purchase keeps its name: a later purchase under that name gets the void call for ever. */
@@ -149,6 +153,7 @@ export const DEFECTS = {
       }),
     },
     breaks: "served",
+    shownBy: 53,
   },
 
   /** A call that once had nothing to do but wait is never counted as work again. */
@@ -161,6 +166,7 @@ export const DEFECTS = {
       },
     },
     breaks: "bounded",
+    shownBy: 947,
   },
 
   /** An inclusion is sold, and its block alone attested. */

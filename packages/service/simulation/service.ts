@@ -40,8 +40,14 @@ export type Defect = {
   keyOf?(process: string): string;
 };
 
-/** A mistake that one could make in the service, and what it breaks. */
-export type PlantedDefect = { defect: Defect; breaks: Invariant };
+/** A mistake that one could make in the service. */
+export type PlantedDefect = {
+  defect: Defect;
+  /** What it breaks. */
+  breaks: Invariant;
+  /** The first seed whose schedule showed that, where many before did not: the search begins there, to take less time. */
+  shownBy?: number;
+};
 
 export type ServiceOptions = {
   /** How long a paid request waits for its bundle, in ms. */

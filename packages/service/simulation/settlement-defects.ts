@@ -78,6 +78,7 @@ export const SETTLEMENT_DEFECTS = {
       },
     },
     breaks: "ownFacilitator",
+    shownBy: 912,
   },
 
   /** Where any facilitator may settle, the other one is asked before the row names it. */
@@ -100,6 +101,7 @@ export const SETTLEMENT_DEFECTS = {
       },
     },
     breaks: "settledAgain",
+    shownBy: 896,
   },
 } satisfies Record<string, PlantedDefect>;
 
