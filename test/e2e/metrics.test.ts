@@ -59,6 +59,7 @@ test("a purchase, its verification and a price are counted, each once", async ()
   expect(sampleOf(after, "attestd_journal_commit_duration_seconds_count", { operation: "insert" })).toBe(1);
   expect(sampleOf(after, "attestd_ready")).toBe(1);
   expect(sampleOf(after, "attestd_rail_open", { rail: "algorand" })).toBe(1);
+  expect(sampleOf(after, "attestd_upstream_breakers_open")).toBe(0);
   expect(sampleOf(after, "attestd_attestations_affordable")).toBeGreaterThan(1_000);
   expect(sampleOf(after, "attestd_ledger_round")).toBeGreaterThan(sampleOf(before, "attestd_ledger_round") as number);
   expect(sampleOf(after, "attestd_upstream_requests_total", { outcome: "answered" })).toBeGreaterThan(0);

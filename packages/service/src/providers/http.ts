@@ -75,6 +75,8 @@ export class HttpProvider {
     const onSwitch = (isOpen: boolean) => shift("breakers", { upstream: host }, isOpen ? 1 : -1);
     this.#breaker = "breaker" in options ? options.breaker : new Breaker({ onSwitch });
     this.#foreign = this.#breaker && new Breaker({ onSwitch });
+    // So that the metric has a sample of every upstream before the first one fails.
+    shift("breakers", { upstream: host }, 0);
   }
 
   /**

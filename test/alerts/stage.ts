@@ -1,0 +1,133 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Sandbox, startSandbox } from "@attestd/sandbox";
+import algosdk from "algosdk";
+import { mountSmallDisk } from "../../packages/service/test/fakes/small-disk.ts";
+import { buy, priceOf } from "../crash/buyer.ts";
+import { type Deployment, newDeployment } from "../crash/deployment.ts";
+import { type FaultProxy, startFaultProxy } from "../crash/fault-proxy.ts";
+import { payerOf, RAILS, type RailName } from "../crash/payers.ts";
+import { createStarter, createTurns, type ServiceProcess } from "../crash/process.ts";
+import { requestFor, SUBJECTS } from "../crash/subjects.ts";
+import { temporaryFolder } from "../helpers/temporary-folder.ts";
+
+const ROUND_MS = 1_000;
+/** MiB of the journal's disk: little more than the 2,048 below which the rules alert. The disk is in memory. */
+const DISK_MIB = 2_120;
+const BALLAST_MIB = 128;
+/** microAlgos: the account's minimum balance and the service's reserve, and the fee of an attestation or a transfer. */
+const KEPT = 200_000n;
+const FEE = 1_000n;
+/** Pause of a buyer between two purchases, in ms: the machine also runs Prometheus and four networks. */
+const PAUSE_MS = 200;
+
+/** A service in a process of its own, on the sandbox's networks, that sells on every rail all the time. */
+export type Stage = AsyncDisposable & {
+  proxies: Deployment["proxies"] & { secondBase: FaultProxy };
+  /** What was bought and delivered until now. */
+  delivered(): number;
+  /** Why the journal's disk cannot be filled here. */
+  noDisk?: string;
+  fillDisk(): Promise<void>;
+  emptyDisk(): Promise<void>;
+  /** Leaves the attestor's account as many attestations. */
+  affordOnly(attestations: bigint): Promise<void>;
+  stopService(): Promise<void>;
+  startService(): Promise<void>;
+};
+
+/** @param adminPort where the service serves its metrics */
+export async function openStage(adminPort: number): Promise<Stage> {
+  await using opened = new AsyncDisposableStack();
+  const sandbox = await startSandbox({ roundMs: ROUND_MS });
+  opened.defer(() => sandbox.close());
+  const disk = await mountSmallDisk(DISK_MIB);
+  const folder = "reason" in disk ? await temporaryFolder() : disk;
+  opened.use(folder);
+  const deployment = await newDeployment(sandbox, `sqlite:${join(folder.path, "data", "journal.sqlite")}`);
+  opened.defer(() => deployment.close());
+  const secondBase = await startFaultProxy(sandbox.baseRpcUrl as string);
+  opened.defer(() => secondBase.close());
+  const settings = {
+    ...deployment.settings,
+    ADMIN_PORT: String(adminPort),
+    BASE_RPC_URL: `${deployment.settings.BASE_RPC_URL},${secondBase.url}`,
+  };
+  const start = createStarter(createTurns());
+  let service: ServiceProcess = await start(settings);
+  opened.defer(() => service.kill());
+  const load = startLoad(sandbox, () => service.url);
+  opened.defer(load.stop);
+  const ballast = join(folder.path, "ballast");
+  const running = opened.move();
+  return {
+    proxies: { ...deployment.proxies, secondBase },
+    delivered: load.delivered,
+    ...("reason" in disk && { noDisk: disk.reason }),
+    fillDisk: () => writeFile(ballast, new Uint8Array(BALLAST_MIB * 2 ** 20)),
+    emptyDisk: () => writeFile(ballast, ""),
+    affordOnly: (attestations) => affordOnly(sandbox, deployment.accounts.attestor, attestations),
+    stopService: () => service.kill(),
+    async startService() {
+      service = await start(settings);
+    },
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
+  };
+}
+
+/** Buys on each rail, one purchase after the other, and has each bundle verified. */
+function startLoad(sandbox: Sandbox, url: () => string) {
+  const stop = new AbortController();
+  const { signal } = stop;
+  let delivered = 0;
+  const pay = payerOf(sandbox);
+  const purchase = async (rail: RailName, n: number) => {
+    const request = requestFor(sandbox, SUBJECTS[n % SUBJECTS.length] ?? "transaction");
+    const payment = await pay(rail, await priceOf(url(), request, signal));
+    const { status, text } = await buy(url, request, payment, signal);
+    if (status !== 200) return;
+    delivered += 1;
+    const headers = { "content-type": "application/json" };
+    await fetch(`${url()}/verify`, { method: "POST", headers, body: text, signal }).then((answer) => answer.text());
+  };
+  const buyers = RAILS.map(async (rail) => {
+    for (let n = 0; !signal.aborted; n++) {
+      // While the service is down, a price cannot be asked for.
+      await purchase(rail, n).catch(() => undefined);
+      await sleep(PAUSE_MS, undefined, { signal }).catch(() => undefined);
+    }
+  });
+  return {
+    delivered: () => delivered,
+    async stop() {
+      stop.abort();
+      await Promise.all(buyers);
+    },
+  };
+}
+
+/** Moves ALGO between the attestor's account and the sandbox's dispenser. */
+async function affordOnly(
+  { algodUrl, algorand }: Sandbox,
+  { address, mnemonic }: { address: string; mnemonic: string },
+  attestations: bigint,
+): Promise<void> {
+  const algod = new algosdk.Algodv2("", algodUrl, new URL(algodUrl).port);
+  const suggestedParams = await algod.getTransactionParams().do();
+  const { amount } = await algod.accountInformation(address).do();
+  const wanted = KEPT + attestations * FEE;
+  const { address: dispenser, secretKey } = algorand.accounts.dispenser;
+  const [sender, receiver, key, moved] =
+    amount > wanted
+      ? [address, dispenser, algosdk.mnemonicToSecretKey(mnemonic).sk, amount - wanted - FEE]
+      : [dispenser, address, secretKey, wanted - amount];
+  const transfer = algosdk.makePaymentTxnWithSuggestedParamsFromObject({
+    sender,
+    receiver,
+    amount: moved,
+    suggestedParams,
+  });
+  const { txid } = await algod.sendRawTransaction(transfer.signTxn(key)).do();
+  await algosdk.waitForConfirmation(algod, txid, 10);
+}
