@@ -146,6 +146,9 @@ describe("the published proof", () => {
     console.log(`@attestd/proof in a browser, gzipped: all of it ${size} bytes, parseJson alone ${partSize}`);
     expect(size).toBeLessThanOrEqual(MAX_PROOF_SIZE);
     expect(partSize).toBeLessThan(size / 10);
+    // What verifies state proofs is loaded apart.
+    expect(whole).not.toContain("FALCON_DET");
+    expect(await bundled('export * from "@attestd/proof/evidence";')).toContain("FALCON_DET");
   });
 
   test("verifies a bundle in Chromium", async () => {

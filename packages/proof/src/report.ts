@@ -31,8 +31,31 @@ export type Statement = {
   outcome: "succeeded" | "failed" | "not_applicable";
 };
 
+/** What the evidence beside a bundle shows; `withEvidence` adds it. */
+export type EvidenceReport = {
+  schema: CheckResult;
+  /** That the attestation transaction stands under a header of its round. */
+  inclusion: CheckResult;
+  /** That stake which a trusted checkpoint commits to has signed for that header. */
+  stateProof: CheckResult;
+  authorisation: CheckResult;
+  /** Their pointers lead into the evidence. */
+  failures: ({ check: "schema" | "inclusion" | "stateProof" } & Finding)[];
+};
+
+/** Who recorded the attestation, where `stateProof` passed: the network's stake, whatever the attestor says. */
+export type Recorded = {
+  round: number;
+  /** The time in the header of the round: RFC 3339, UTC. */
+  time: string;
+  /** Microalgos that the state proof proves to have signed at least, in four digits, rounded down. */
+  provenWeight: number;
+  /** The checkpoint that it rests on: its round, and the trusted root of its table, unless it is trusted itself. */
+  checkpoint: { round: number; root?: string };
+};
+
 export type VerifyReport = {
-  /** Every offline check of the type passed, and no online check failed. */
+  /** Every offline check of the type passed, and no online check, nor anything in the evidence, failed. */
   verified: boolean;
   type: BundleType;
   checks: Partial<Record<CheckName, CheckResult>>;
@@ -44,6 +67,10 @@ export type VerifyReport = {
   receipt?: { status: ReceiptStatus };
   /** When the ledger recorded it, by the ledger's clock, if `chainAttest` passed: RFC 3339, UTC. */
   recordedAt?: string;
+  /** Only of `withEvidence`. */
+  evidence?: EvidenceReport;
+  /** Only of `withEvidence`, and where its `stateProof` passed. Believe it only where `verified` is true. */
+  recordedBy?: Recorded;
   /** The signer, without `kid` and address if `schema` failed. */
   attestor: { kid?: string; status: KeyStatus; algorandAddress?: string };
   warnings: Warning[];

@@ -154,9 +154,10 @@ function record(report: VerifyReport, check: CheckName, found: Finding[] | undef
   report.failures.push(...found.map((finding) => ({ check, ...finding })));
 }
 
-function isVerified({ type, checks }: VerifyReport): boolean {
+function isVerified({ type, checks, evidence }: VerifyReport): boolean {
   const offline: CheckName[] = ["schema", ...CHECKS[type]];
-  return offline.every((check) => checks[check] === "pass") && !Object.values(checks).includes("fail");
+  const all: unknown[] = [...Object.values(checks), ...Object.values(evidence ?? {})];
+  return offline.every((check) => checks[check] === "pass") && !all.includes("fail");
 }
 
 function addInclusion(

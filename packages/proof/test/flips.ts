@@ -5,7 +5,7 @@ export function flip(bytes: Uint8Array, bit: number): Uint8Array {
   return changed;
 }
 
-/** Every change of one bit of some bytes. */
-export function* flipped(bytes: Uint8Array): Generator<Uint8Array> {
-  for (let bit = 0; bit < bytes.length * 8; bit++) yield flip(bytes, bit);
+/** Every change of one bit of some bytes, or of every `step`-th. */
+export function* flipped(bytes: Uint8Array, step = 1): Generator<Uint8Array> {
+  for (let bit = 0; bit < bytes.length * 8; bit += step) yield flip(bytes, bit);
 }

@@ -194,6 +194,7 @@ function refusal({ failures }: VerifyReport): string {
   const all = [...failed];
   if (failed.has("schema")) return "It looks like an attestation, but doesn't have the form of one.";
   if (failed.has("signature")) return "Changed after signing, or another file's signature.";
+  if (all.length === 0) return "The evidence beside it contradicts it.";
   if (all.every((check) => ONLINE.includes(check))) return "The chains differ from this file.";
   return all.every((check) => check === "keyTrust")
     ? "Its key was not this signer's at the time."

@@ -1,0 +1,118 @@
+import {
+  type Checkpoint,
+  readCheckpoint,
+  readStateProofMessage,
+  type StateProofMessage,
+} from "../algorand/state-proof/message.ts";
+import { formatError } from "../errors.ts";
+import { type JsonValue, parseJson } from "../json/parse.ts";
+import { base64, constant, hex32Bytes, integer, isObject, list, object, type Reader, string } from "../json/readers.ts";
+import { type CheckpointPath, readCheckpointPath } from "./checkpoints.ts";
+
+/** What is kept beside a bundle, unsigned: every item shows by itself what it says. */
+export type Evidence = {
+  format: "attestd.evidence/1";
+  /** `sha256:` and lower-case hex of the bundle's canonical bytes, its signature included. */
+  bundle: string;
+  items: EvidenceItem[];
+};
+
+/** An item of a type that is not known here is read as far as its type. */
+export type EvidenceItem = AlgorandInclusionItem | AlgorandStateProofItem | { type: string };
+
+/** The attestation transaction stands under a header. */
+export type AlgorandInclusionItem = {
+  type: "algorand-inclusion/1";
+  /** Canonical msgpack of the unsigned transaction, base64. */
+  txnBytesBase64: string;
+  /** Canonical msgpack of the header, base64. */
+  headerBase64: string;
+  /** The transaction's index in the payset, from 0. */
+  index: number;
+  /** Canonical msgpack of the in-block map, base64, without the prefix `STIB`. */
+  stibBase64: string;
+  /** From leaf to the header's `txn256`, base64 of 32 bytes each. */
+  siblings: string[];
+};
+
+/** The network's stake has signed for the header of the inclusion. */
+export type AlgorandStateProofItem = {
+  type: "algorand-state-proof/1";
+  /** From the header's light header to the message's `blockHeadersCommitment`, base64 of 32 bytes each. */
+  siblings: string[];
+  message: StateProofMessage;
+  /** Lower-case hex of the SHA-256 of the state proof's canonical msgpack. */
+  stateProofSha256: string;
+  /** Those bytes, base64. Left out, they are kept elsewhere, once for all rounds of the interval. */
+  stateProofBase64?: string;
+  /** What the state proof rests on. */
+  checkpoint: Checkpoint;
+  /** The way from the checkpoint to the root of a table. */
+  path?: CheckpointPath;
+};
+
+/** The size of the largest evidence that is read: a state proof of the largest size, in base64, and the rest. */
+export const MAX_EVIDENCE_BYTES = 5 * 2 ** 20;
+const MAX_ITEMS = 20;
+
+const digest = base64(32);
+/** A payset's tree is not deeper, see `algorand/format.ts`. */
+const siblings = list(20, digest);
+
+const ITEMS: Record<string, Reader<EvidenceItem>> = {
+  "algorand-inclusion/1": object({
+    type: constant("algorand-inclusion/1"),
+    txnBytesBase64: base64(),
+    headerBase64: base64(),
+    index: integer(0),
+    stibBase64: base64(),
+    siblings,
+  }),
+  "algorand-state-proof/1": object(
+    {
+      type: constant("algorand-state-proof/1"),
+      siblings,
+      message: readStateProofMessage,
+      stateProofSha256: hex32Bytes,
+      checkpoint: readCheckpoint,
+    },
+    { stateProofBase64: base64(), path: readCheckpointPath },
+  ),
+};
+
+const readItem: Reader<EvidenceItem> = (value, pointer) => {
+  const type = isObject(value) ? value.type : undefined;
+  if (typeof type !== "string") throw formatError(`${pointer}/type`, "must be a string");
+  return Object.hasOwn(ITEMS, type) ? (ITEMS[type] as Reader<EvidenceItem>)(value, pointer) : { type };
+};
+
+const readMembers = object({
+  format: constant("attestd.evidence/1"),
+  bundle: string("sha256: and lower-case hex of 32 bytes", /^sha256:[0-9a-f]{64}$/),
+  items: list(MAX_ITEMS, readItem),
+});
+
+/** Reads a value as evidence. @throws ProofError `format` */
+export function readEvidence(value: unknown): Evidence {
+  const evidence = readMembers(value, "");
+  const known = evidence.items.map(({ type }) => type).filter((type) => Object.hasOwn(ITEMS, type));
+  const twice = known.find((type, index) => known.indexOf(type) !== index);
+  if (twice !== undefined) throw formatError("/items", `has ${twice} twice`);
+  return evidence;
+}
+
+/** Parses a text or its UTF-8, and returns any other value as it is. @throws ProofError `json` */
+export function evidenceValue(input: unknown): JsonValue | unknown {
+  const isText = typeof input === "string" || input instanceof Uint8Array;
+  return isText ? parseJson(input, { maxSize: MAX_EVIDENCE_BYTES }) : input;
+}
+
+/** The item of a type and its place; undefined if there is none. */
+export function itemOf<T extends "algorand-inclusion/1" | "algorand-state-proof/1">(
+  { items }: Evidence,
+  type: T,
+): { item: Extract<EvidenceItem, { type: T }>; pointer: string } | undefined {
+  const place = items.findIndex((item) => item.type === type);
+  if (place === -1) return undefined;
+  return { item: items[place] as Extract<EvidenceItem, { type: T }>, pointer: `/items/${place}` };
+}

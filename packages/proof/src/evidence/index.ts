@@ -1,0 +1,3 @@
+export * from "./checkpoints.ts";
+export * from "./form.ts";
+export * from "./verify.ts";

@@ -1,0 +1,28 @@
+import { expect, it } from "vitest";
+import { describeVectors } from "../../test/vectors.ts";
+import { fromHex, toHex } from "../encoding.ts";
+import { inclusionPath, leafHash, rootByPath, treeHash } from "./rfc6962.ts";
+
+describeVectors("a tree of RFC 6962", (vectors) => {
+  const { leafInputsHex, rootHexBySize } = vectors.json("log/rfc6962-roots.json");
+  const leaves: Uint8Array[] = leafInputsHex.map((hex: string) => leafHash(fromHex(hex)));
+
+  it("has the roots of transparency-dev/merkle, to which every path leads, and from no other place", () => {
+    for (const [size, root] of rootHexBySize.entries()) {
+      const first = leaves.slice(0, size);
+      expect(toHex(treeHash(first))).toBe(root);
+      for (const [index, leaf] of first.entries()) {
+        const path = inclusionPath(first, index);
+        const rootOf = (...[at, of, by]: [number, number, Uint8Array[]]) => {
+          const found = rootByPath(leaf, at, of, by);
+          return found && toHex(found);
+        };
+        expect(rootOf(index, size, path)).toBe(root);
+        expect(rootOf(index, size, [...path, leaf])).toBeUndefined();
+        if (path.length > 0) expect(rootOf(index, size, path.slice(1))).not.toBe(root);
+        for (let other = 0; other < size; other++)
+          if (other !== index) expect(rootOf(other, size, path)).not.toBe(root);
+      }
+    }
+  });
+});

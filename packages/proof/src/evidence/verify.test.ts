@@ -1,0 +1,200 @@
+import { describe, expect, it } from "vitest";
+import { signBundle, testAttestor, testHistory } from "../../../../test/bundles/bundles.ts";
+import { testEvidence } from "../../../../test/bundles/evidence.ts";
+import { flip, flipped } from "../../test/flips.ts";
+import { fromBase64, toBase64 } from "../encoding.ts";
+import { verify, withChain } from "../verify.ts";
+import { checkpointEntry, checkpointRoot, type Evidence, proveCheckpoint, withEvidence } from "./index.ts";
+
+const { bundle, evidence, inclusion, stateProof, checkpoint } = testEvidence();
+const report = verify(bundle, { trust: testHistory() });
+const trusted = { checkpoints: [checkpoint] };
+const judge = (of: unknown, options = trusted as Parameters<typeof withEvidence>[3]) =>
+  withEvidence(report, bundle, of, options);
+const withItems = (...items: Evidence["items"]): Evidence => ({ ...evidence, items });
+const results = ({ verified, evidence: found, recordedBy }: ReturnType<typeof judge>) => {
+  const { failures, ...checks } = found ?? { failures: [] };
+  return {
+    verified,
+    checks: Object.values(checks),
+    at: failures.map(({ pointer }) => pointer),
+    recorded: !!recordedBy,
+  };
+};
+
+describe("evidence", () => {
+  it("shows that the network's stake recorded the attestation", () => {
+    for (const input of [evidence, JSON.stringify(evidence), Buffer.from(JSON.stringify(evidence))]) {
+      const judged = judge(input);
+      expect(judged.evidence).toEqual({
+        schema: "pass",
+        inclusion: "pass",
+        stateProof: "pass",
+        authorisation: "not_checked",
+        failures: [],
+      });
+      expect(judged.verified).toBe(true);
+      expect(judged.recordedBy).toEqual({
+        round: 1000,
+        time: "2026-05-28T20:27:01.000Z",
+        provenWeight: 599_900_000_000_000,
+        checkpoint: { round: 992 },
+      });
+    }
+  });
+
+  it("may name a state proof that is kept elsewhere", () => {
+    const { stateProofBase64 = "", ...named } = stateProof;
+    const apart = withItems(inclusion, named);
+    expect(results(judge(apart))).toMatchObject({
+      verified: true,
+      checks: ["pass", "pass", "not_checked", "not_checked"],
+    });
+    const found = (bytes: Uint8Array) => judge(apart, { ...trusted, stateProof: () => bytes });
+    expect(results(found(fromBase64(stateProofBase64)))).toMatchObject({ verified: true, recorded: true });
+    expect(results(found(flip(fromBase64(stateProofBase64), 800)))).toMatchObject({
+      verified: false,
+      at: ["/items/1/stateProofSha256"],
+    });
+  });
+
+  it("rests on a root of a table by a path", () => {
+    for (const [size, place] of [
+      [1, 0],
+      [2, 1],
+      [7, 4],
+      [8, 0],
+    ] as const) {
+      const rows = Array.from({ length: size }, (_, index) => {
+        return checkpointEntry(index === place ? checkpoint : { ...checkpoint, lnProvenWeight: 7 + index });
+      });
+      const { genesisHash, round } = checkpoint;
+      const table = { genesisHash, firstRound: round - place * 16, interval: 16, entries: Buffer.concat(rows) };
+      const path = proveCheckpoint(table, place);
+      const root = checkpointRoot(table);
+      const judged = judge(withItems(inclusion, { ...stateProof, path }), { roots: [root] });
+      expect(judged.recordedBy?.checkpoint).toEqual({ round: 992, root });
+      for (const changed of path.hashes
+        .flatMap((hash, index) => [...flipped(fromBase64(hash), 37)].map((to) => path.hashes.with(index, toBase64(to))))
+        .slice(0, 40))
+        expect(
+          judge(withItems(inclusion, { ...stateProof, path: { ...path, hashes: changed } }), { roots: [root] })
+            .recordedBy,
+        ).toBeUndefined();
+    }
+  });
+
+  it("is not believed without a trusted checkpoint, and takes nothing from the bundle", () => {
+    for (const options of [{}, { roots: ["00".repeat(32)] }, { checkpoints: [{ ...checkpoint, round: 976 }] }])
+      expect(results(judge(evidence, options))).toEqual({
+        verified: true,
+        checks: ["pass", "pass", "not_checked", "not_checked"],
+        at: [],
+        recorded: false,
+      });
+  });
+
+  it("leaves unchecked what is missing and what is unknown", () => {
+    const unchecked = "not_checked";
+    const of = (...items: Evidence["items"]) => results(judge(withItems(...items))).checks;
+    expect(of()).toEqual(["pass", unchecked, unchecked, unchecked]);
+    expect(of({ type: "algorand-authorisation/9" })).toEqual(["pass", unchecked, unchecked, unchecked]);
+    expect(of(inclusion)).toEqual(["pass", "pass", unchecked, unchecked]);
+    expect(of(stateProof)).toEqual(["pass", unchecked, unchecked, unchecked]);
+  });
+
+  it("rescues no bundle", () => {
+    const wrong = { ...bundle, source: { ...bundle.source, hashSha256: "00".repeat(32) } };
+    const signed = signBundle(testAttestor(), wrong);
+    const failed = verify(signed, { trust: testHistory() });
+    expect(failed.verified).toBe(false);
+    expect(withEvidence(failed, signed, evidence, trusted).verified).toBe(false);
+    const untrusted = verify(bundle);
+    expect(withEvidence(untrusted, bundle, evidence, trusted).verified).toBe(false);
+    expect(withEvidence(verify({}), {}, evidence, trusted)).toMatchObject({
+      verified: false,
+      evidence: { schema: "not_checked" },
+    });
+  });
+
+  it("fails a verified bundle that the chains confirm, where it is wrong", () => {
+    const wrong = judge(withItems({ ...inclusion, index: 0 }, stateProof));
+    expect(wrong.verified).toBe(false);
+    expect(withChain(wrong, { chainAttest: "pass" }).verified).toBe(false);
+    expect(withEvidence(withChain(report, { chainAttest: "pass" }), bundle, evidence, trusted).verified).toBe(true);
+  });
+
+  it.each<[string, unknown, string]>([
+    ["another format", { ...evidence, format: "attestd.evidence/2" }, "/format"],
+    ["a member more", { ...evidence, extra: 1 }, "/extra"],
+    ["another bundle", { ...evidence, bundle: `sha256:${"00".repeat(32)}` }, "/bundle"],
+    ["an item without a type", { ...evidence, items: [{}] }, "/items/0/type"],
+    ["an item twice", withItems(inclusion, inclusion), "/items"],
+    [
+      "an unknown member in an item",
+      withItems({ ...inclusion, extra: 1 } as object as typeof inclusion),
+      "/items/0/extra",
+    ],
+    ["a short hash", withItems({ ...inclusion, siblings: ["AAAA"] }), "/items/0/siblings/0"],
+    [
+      "a place beyond the table",
+      withItems(inclusion, { ...stateProof, path: { index: 1, size: 1, hashes: [] } }),
+      "/items/1/path/index",
+    ],
+    ["21 items", { ...evidence, items: Array(21).fill({ type: "x" }) }, "/items"],
+    ["ambiguous JSON", `{"format":1,"format":2}`, "/format"],
+  ])("has one form: %s", (_, input, pointer) => {
+    expect(results(judge(input))).toMatchObject({ verified: false, at: [pointer] });
+    expect(judge(input).evidence?.schema).toBe("fail");
+  });
+
+  it("throws for what is no JSON, and for an option that does not exist", () => {
+    expect(() => judge("{")).toThrow("too early");
+    expect(() => judge(evidence, { checkpoint } as object)).toThrow("no option");
+  });
+
+  it("is of the attestation itself: the same payment in every other respect does not do", () => {
+    const { headerBase64, txnBytesBase64 } = inclusion;
+    expect(results(judge(withItems({ ...inclusion, headerBase64: toBase64(Buffer.from([0x80])) }))).at).toEqual([
+      "/items/0/headerBase64",
+    ]);
+    expect(results(judge(withItems({ ...inclusion, txnBytesBase64: headerBase64 }))).at).toEqual([
+      "/items/0/txnBytesBase64",
+    ]);
+    // Another network's ledger: the same note would name it.
+    const other = testEvidence("GBdWz9mcNmDIJKeT2C7upkJ6HNwYETpOh6L6qA6IJD8=");
+    const theirs = verify(other.bundle, { trust: testHistory(undefined, "algorand:GBdWz9mcNmDIJKeT2C7upkJ6HNwYETpO") });
+    expect(theirs.verified).toBe(true);
+    const judged = withEvidence(theirs, other.bundle, { ...other.evidence, items: [inclusion, stateProof] }, trusted);
+    expect(results(judged).checks.slice(0, 2)).toEqual(["pass", "fail"]);
+    expect(txnBytesBase64).not.toBe(other.inclusion.txnBytesBase64);
+  });
+
+  // Every fifth bit: all eight of a byte are among them.
+  it("is accepted with no bit of the transaction, its entry, its path, header or hashes changed", () => {
+    const accepted: string[] = [];
+    const attempt = (what: string, items: Evidence["items"]) => {
+      if (judge(withItems(...items)).recordedBy) accepted.push(what);
+    };
+    // The state proof itself, whose bits verify.test.ts changes, is left out where what is before it fails.
+    const { stateProofBase64: _, ...named } = stateProof;
+    const options = { ...trusted, stateProof: () => fromBase64(stateProof.stateProofBase64 ?? "") };
+    expect(judge(withItems(inclusion, named), options).recordedBy).toBeDefined();
+    for (const member of ["txnBytesBase64", "headerBase64", "stibBase64"] as const)
+      for (const to of flipped(fromBase64(inclusion[member]), 5))
+        attempt(member, [{ ...inclusion, [member]: toBase64(to) }, stateProof]);
+    for (const [place, sibling] of inclusion.siblings.entries())
+      for (const to of flipped(fromBase64(sibling), 5))
+        attempt("sibling", [{ ...inclusion, siblings: inclusion.siblings.with(place, toBase64(to)) }, stateProof]);
+    for (const to of flipped(fromBase64(stateProof.siblings[0] ?? ""), 5))
+      attempt("light header", [inclusion, { ...stateProof, siblings: stateProof.siblings.with(0, toBase64(to)) }]);
+    for (const to of flipped(fromBase64(checkpoint.genesisHash), 5))
+      attempt("genesis", [inclusion, { ...stateProof, checkpoint: { ...checkpoint, genesisHash: toBase64(to) } }]);
+    for (let bit = 0; bit < 52; bit += 5) {
+      const changed = (value: number) => Number(BigInt(value) ^ (1n << BigInt(bit)));
+      attempt("index", [{ ...inclusion, index: changed(inclusion.index) }, stateProof]);
+      attempt("round", [inclusion, { ...stateProof, checkpoint: { ...checkpoint, round: changed(checkpoint.round) } }]);
+    }
+    expect(accepted).toEqual([]);
+  });
+});

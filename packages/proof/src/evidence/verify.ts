@@ -1,0 +1,174 @@
+import { sha256 } from "@noble/hashes/sha2.js";
+import {
+  type Checkpoint,
+  checkStateProof,
+  commitsToHeader,
+  MAX_STATE_PROOF_BYTES,
+  type StateProofFault,
+} from "../algorand/state-proof/index.ts";
+import { type Bundle, parseBundle } from "../bundle.ts";
+import type { Finding } from "../chain-format.ts";
+import { fromBase64, toBase64, toHex } from "../encoding.ts";
+import { isProofError } from "../errors.ts";
+import { canonicalBytes } from "../json/canonical.ts";
+import { parseNote } from "../note.ts";
+import type { EvidenceReport, Recorded, VerifyReport } from "../report.ts";
+import { rootOfCheckpoint } from "./checkpoints.ts";
+import { type AlgorandStateProofItem, type Evidence, evidenceValue, itemOf, readEvidence } from "./form.ts";
+import { checkInclusionItem, type ProvenHeader } from "./inclusion.ts";
+
+export type EvidenceOptions = {
+  /** Checkpoints that the verifier trusts. */
+  checkpoints?: readonly Checkpoint[];
+  /** Roots of tables of checkpoints that the verifier trusts, lower-case hex of 32 bytes. */
+  roots?: readonly string[];
+  /** Finds a state proof that the evidence names without holding it. @param sha256 lower-case hex */
+  stateProof?: (sha256: string) => Uint8Array | undefined;
+};
+
+/**
+ * Adds what the evidence beside a bundle shows to the report of `verify`. It makes no bundle verified that was not; evidence
+ * that is there and wrong makes one fail that was. Who trusts no checkpoint learns only whether the evidence is consistent.
+ *
+ * @param report of this bundle
+ * @param bundle as text or UTF-8, or a value as `parseJson` returns it
+ * @param evidence likewise, at most `MAX_EVIDENCE_BYTES`
+ * @throws ProofError `json` for evidence that is no JSON or too large; ambiguous JSON fails `schema` instead
+ * @throws TypeError for an unknown option
+ */
+export function withEvidence(
+  report: VerifyReport,
+  bundle: unknown,
+  evidence: unknown,
+  options: EvidenceOptions = {},
+): VerifyReport {
+  const { checkpoints = [], roots = [], stateProof, ...others } = options;
+  const [unknown] = Object.keys(others);
+  if (unknown !== undefined) throw new TypeError(`withEvidence has no option ${JSON.stringify(unknown)}`);
+  const found: EvidenceReport = {
+    schema: "not_checked",
+    inclusion: "not_checked",
+    stateProof: "not_checked",
+    authorisation: "not_checked",
+    failures: [],
+  };
+  const judged: VerifyReport = { ...report, evidence: found };
+  if (report.checks.schema !== "pass") return judged;
+  const record = (check: "schema" | "inclusion" | "stateProof", faults: Finding[]) => {
+    found[check] = faults.length === 0 ? "pass" : "fail";
+    found.failures.push(...faults.map((fault) => ({ check, ...fault })));
+    if (faults.length > 0) judged.verified = false;
+  };
+
+  const parsed = parseBundle(bundle);
+  const read = readOf(evidence, parsed);
+  record("schema", "evidence" in read ? [] : [read.fault]);
+  if (!("evidence" in read)) return judged;
+
+  const inclusion = itemOf(read.evidence, "algorand-inclusion/1");
+  if (inclusion === undefined) return judged;
+  const header = checkInclusionItem(inclusion.item, parsed, ledgerOf(parsed), inclusion.pointer);
+  record("inclusion", Array.isArray(header) ? header : []);
+
+  const proof = itemOf(read.evidence, "algorand-state-proof/1");
+  if (Array.isArray(header) || proof === undefined) return judged;
+  const faults = checkStateProofItem(proof.item, header, stateProof, proof.pointer);
+  if (faults === undefined) return judged;
+  const trusted = trustedBy(proof.item, checkpoints, roots);
+  if (faults.length > 0) record("stateProof", faults);
+  else if (trusted) {
+    record("stateProof", []);
+    judged.recordedBy = recorded(parsed, header, proof.item.checkpoint, trusted);
+  }
+  return judged;
+}
+
+function readOf(input: unknown, bundle: Bundle): { evidence: Evidence } | { fault: Finding } {
+  try {
+    const evidence = readEvidence(evidenceValue(input));
+    const computed = `sha256:${toHex(sha256(canonicalBytes(bundle)))}`;
+    if (evidence.bundle === computed) return { evidence };
+    return { fault: { pointer: "/bundle", stated: evidence.bundle, computed, message: "is another bundle" } };
+  } catch (error) {
+    if (!(isProofError(error, "format") || (isProofError(error, "json") && error.isAmbiguous))) throw error;
+    return { fault: { pointer: error.pointer, message: error.message } };
+  }
+}
+
+function ledgerOf({ attest }: Bundle): string | undefined {
+  try {
+    return parseNote(attest.note).g;
+  } catch (error) {
+    if (isProofError(error, "format")) return undefined;
+    throw error;
+  }
+}
+
+const FAULTS: Record<StateProofFault, string> = {
+  form: "is no canonical state proof",
+  rounds: "is not of the interval after the checkpoint",
+  weight: "does not prove enough weight",
+  salt: "has a signature with a salt of another version",
+  coins: "reveals other participants than the coins fell on",
+  participants: "reveals others than the checkpoint's participants",
+  signatures: "reveals other signatures than it commits to",
+  key: "has a key that is not its participant's",
+  signature: "has a signature that does not fit the message",
+};
+
+/** @returns the faults, or undefined where the state proof itself is not here */
+function checkStateProofItem(
+  { siblings, message, stateProofSha256, stateProofBase64, checkpoint }: AlgorandStateProofItem,
+  header: ProvenHeader,
+  stateProof: EvidenceOptions["stateProof"],
+  pointer: string,
+): Finding[] | undefined {
+  if (checkpoint.genesisHash !== toBase64(header.genesisHash))
+    return [{ pointer: `${pointer}/checkpoint/genesisHash`, message: "is of another network than the header" }];
+  if (!commitsToHeader(message, header.bytes, siblings.map(fromBase64)))
+    return [{ pointer: `${pointer}/siblings`, message: "does not lead to the message's commitment" }];
+  const bytes = stateProofBase64 === undefined ? stateProof?.(stateProofSha256) : fromBase64(stateProofBase64);
+  if (bytes === undefined) return undefined;
+  const at = `${pointer}/stateProofSha256`;
+  if (bytes.length > MAX_STATE_PROOF_BYTES || toHex(sha256(bytes)) !== stateProofSha256)
+    return [{ pointer: at, message: "is not of the state proof" }];
+  const fault = checkStateProof(bytes, message, checkpoint);
+  return fault === undefined ? [] : [{ pointer: at, message: FAULTS[fault] }];
+}
+
+/** What makes the checkpoint a trusted one: itself, or the root of its table. */
+function trustedBy(
+  { checkpoint, path }: AlgorandStateProofItem,
+  checkpoints: readonly Checkpoint[],
+  roots: readonly string[],
+): { root?: string } | undefined {
+  const same = (one: Checkpoint) =>
+    Object.entries(checkpoint).every(([name, value]) => one[name as keyof Checkpoint] === value);
+  if (checkpoints.some(same)) return {};
+  const root = path && rootOfCheckpoint(checkpoint, path);
+  return root !== undefined && roots.includes(root) ? { root } : undefined;
+}
+
+function recorded(
+  { attest }: Bundle,
+  { time }: ProvenHeader,
+  checkpoint: Checkpoint,
+  trusted: { root?: string },
+): Recorded {
+  return {
+    round: attest.round,
+    time: new Date(time * 1000).toISOString(),
+    provenWeight: leastWeight(checkpoint.lnProvenWeight),
+    checkpoint: { round: checkpoint.round, ...trusted },
+  };
+}
+
+/**
+ * The microalgos that were proven at least, in four digits, rounded down: the logarithm was rounded up, so that the weight
+ * is more than that of one less. Four digits are the same by every processor's exponential.
+ */
+function leastWeight(lnProvenWeight: number): number {
+  const weight = Math.exp((lnProvenWeight - 1) / 65536);
+  const unit = 10 ** Math.max(0, Math.floor(Math.log10(weight)) - 3);
+  return Math.floor(weight / unit) * unit;
+}

@@ -1,0 +1,153 @@
+import type { ProofBundle } from "@attestd/proof";
+import {
+  ALGORAND_MAINNET_GENESIS_HASH,
+  algorandCaip2,
+  decodeAddress,
+  decodeMsgpackMap,
+  encodeMsgpack,
+  headerDigest,
+  lightHeaderLeaf,
+  proveLeaf,
+  structMap,
+  transactionLeaf,
+  treeRoot,
+  txid,
+} from "@attestd/proof/algorand";
+import { concatBytes, fromBase64, toBase64, toHex, utf8 } from "@attestd/proof/encoding";
+import type { AlgorandInclusionItem, AlgorandStateProofItem, Evidence } from "@attestd/proof/evidence";
+import { canonicalBytes } from "@attestd/proof/json";
+import { type Checkpoint, type StateProofMessage, stateProofMessageHash } from "@attestd/proof/state-proof";
+import { sha256 } from "@noble/hashes/sha2.js";
+import { falcon1024 } from "@noble/post-quantum/falcon.js";
+import { constantLength } from "../../packages/proof/src/algorand/state-proof/falcon.ts";
+import { sumhash512 } from "../../packages/proof/src/algorand/state-proof/sumhash.ts";
+import { uint64 } from "../../packages/proof/src/algorand/state-proof/weights.ts";
+import { signBundle, testAttestor, testBundle } from "./bundles.ts";
+
+/*
+ * A bundle with evidence of a network whose only participant is made here. That its state proof is one, Algorand's own Falcon
+ * and sumhash say, in docs/verify/go.
+ */
+
+const INTERVAL = 16;
+const ROUND = 1000;
+const FIRST = 993;
+const WEIGHT = 2_000_000_000_000_000n;
+/** ln of 30 % of the weight. */
+const LN_PROVEN_WEIGHT = Math.ceil(65_536 * Math.log(600_000_000_000_000));
+/** As many coins as that weight needs. */
+const COINS = 148;
+const SCHEME = Uint8Array.of(0, 0);
+
+export type TestEvidence = {
+  bundle: ProofBundle;
+  evidence: Evidence;
+  /** Its two items. */
+  inclusion: AlgorandInclusionItem;
+  stateProof: AlgorandStateProofItem;
+  checkpoint: Checkpoint;
+};
+
+let key: ReturnType<typeof falcon1024.keygen> | undefined;
+
+/** @param genesisHash of the ledger, base64 */
+export function testEvidence(genesisHash: string = ALGORAND_MAINNET_GENESIS_HASH): TestEvidence {
+  const gh = fromBase64(genesisHash);
+  const attestor = testAttestor();
+  const unsigned = testBundle({ attestor, ledger: algorandCaip2(gh), round: ROUND });
+  const account = decodeAddress(attestor.algorandAddress);
+  const fields = {
+    fee: 1000,
+    fv: 990,
+    lv: 1990,
+    note: utf8(unsigned.attest.note),
+    rcv: account,
+    snd: account,
+    type: "pay",
+  };
+  const transaction = encodeMsgpack(structMap({ ...fields, gh }));
+  const bundle = signBundle(attestor, { ...unsigned, attest: { ...unsigned.attest, txnId: txid(transaction) } });
+
+  const stibs = ["before", "", "after"].map((note) =>
+    encodeMsgpack(
+      structMap({ sig: new Uint8Array(64).fill(7), txn: structMap(note ? { ...fields, note: utf8(note) } : fields) }),
+    ),
+  );
+  const leaves = ["before", "", "after"].map((note, index) => {
+    const bytes = note ? encodeMsgpack(structMap({ ...fields, note: utf8(note), gh })) : transaction;
+    return transactionLeaf("txn256", bytes, stibs[index] as Uint8Array);
+  });
+  const headers = Array.from({ length: INTERVAL }, (_, index) =>
+    encodeMsgpack(
+      structMap({ gh, rnd: FIRST + index, ts: 1_780_000_000 + 3 * index, txn256: treeRoot("txn256", leaves) }),
+    ),
+  );
+  const header = headers[ROUND - FIRST] as Uint8Array;
+  const light = headers.map((one) => lightHeaderLeaf(decodeMsgpackMap(one), headerDigest(one)));
+  const inclusion: AlgorandInclusionItem = {
+    type: "algorand-inclusion/1",
+    txnBytesBase64: toBase64(transaction),
+    headerBase64: toBase64(header),
+    index: 1,
+    stibBase64: toBase64(stibs[1] as Uint8Array),
+    siblings: proveLeaf("txn256", leaves, 1).map(toBase64),
+  };
+
+  key ??= falcon1024.keygen(new Uint8Array(48).fill(1));
+  const keys = sumhash512(concatBytes(utf8("KP"), SCHEME, uint64(BigInt(FIRST + 15)), key.publicKey));
+  const lifetime = BigInt(INTERVAL);
+  const voters = sumhash512(concatBytes(utf8("spp"), uint64(WEIGHT), uint64(lifetime), keys));
+  const votersCommitment = toBase64(voters);
+  const message: StateProofMessage = {
+    blockHeadersCommitment: toBase64(treeRoot("txn256", light)),
+    votersCommitment,
+    lnProvenWeight: LN_PROVEN_WEIGHT,
+    firstAttestedRound: FIRST,
+    lastAttestedRound: FIRST + INTERVAL - 1,
+  };
+  const checkpoint = { genesisHash, round: FIRST - 1, votersCommitment, lnProvenWeight: LN_PROVEN_WEIGHT };
+  const proof = signedBy(key, keys, message);
+  const stateProof: AlgorandStateProofItem = {
+    type: "algorand-state-proof/1",
+    siblings: proveLeaf("txn256", light, ROUND - FIRST).map(toBase64),
+    message,
+    stateProofSha256: toHex(sha256(proof)),
+    stateProofBase64: toBase64(proof),
+    checkpoint,
+  };
+  const evidence: Evidence = {
+    format: "attestd.evidence/1",
+    bundle: `sha256:${toHex(sha256(canonicalBytes(bundle)))}`,
+    items: [inclusion, stateProof],
+  };
+  return { bundle, evidence, inclusion, stateProof, checkpoint };
+}
+
+/** A state proof by one participant, who holds all weight, so that every coin falls on it. */
+function signedBy(
+  { publicKey, secretKey }: { publicKey: Uint8Array; secretKey: Uint8Array },
+  cmt: Uint8Array,
+  message: StateProofMessage,
+) {
+  const salt = concatBytes(Uint8Array.of(0, 10), utf8("FALCON_DET"), new Uint8Array(28));
+  const random = (length = 0) => (length === salt.length ? salt.slice() : new Uint8Array(length).fill(5));
+  const salted = falcon1024.sign(stateProofMessageHash(message), secretKey, { random } as object);
+  const sig = concatBytes(Uint8Array.of(0xba, 0), salted.subarray(1 + salt.length));
+  const hsh = structMap({ t: 1 });
+  const constant = constantLength(sig) as Uint8Array;
+  const path = new Uint8Array(1 + 16 * 64);
+  const leaf = concatBytes(utf8("sps"), uint64(0n), SCHEME, constant, publicKey, uint64(0n), path);
+  const slot = structMap({ sig, prf: structMap({ hsh }), vkey: structMap({ k: publicKey }) });
+  const participant = structMap({ p: structMap({ cmt, lf: INTERVAL }), w: WEIGHT });
+  const reveal = structMap({ s: structMap({ s: slot }), p: participant });
+  return encodeMsgpack(
+    structMap({
+      c: sumhash512(leaf),
+      w: WEIGHT,
+      S: structMap({ hsh }),
+      P: structMap({ hsh }),
+      r: new Map([[0, reveal]]),
+      pr: Array(COINS).fill(0),
+    }),
+  );
+}
