@@ -14,7 +14,9 @@ import type { Config } from "../config/config.ts";
 import { openJournal, openJournalReader } from "./open.ts";
 import { examineDatabase } from "./postgres/examination.ts";
 import { openPostgresJournal } from "./postgres/journal.ts";
+import { schemaState } from "./reader.ts";
 import { openSqliteJournal } from "./sqlite/journal.ts";
+import { MIGRATIONS_KNOWN } from "./sqlite/schema.ts";
 
 let dir: string;
 let postgres: TestPostgres;
@@ -107,14 +109,15 @@ test("the schema of a journal by another release is named", async () => {
   const path = join(dir, "releases.db");
   await (await openJournal({ kind: "sqlite", path }, { warn: () => undefined })).close();
   const states: string[] = [];
-  for (const version of [0, 1, 99]) {
+  for (const version of [0, MIGRATIONS_KNOWN, 99]) {
     const db = new DatabaseSync(path);
     db.exec(`PRAGMA user_version = ${version}`);
     db.close();
     await using reader = await openJournalReader({ kind: "sqlite", path });
     states.push(await reader.schema());
   }
-  expect(states).toEqual(["absent", "older", "newer"]);
+  expect(states).toEqual(["absent", "current", "newer"]);
+  expect(schemaState(1, 2)).toBe("older");
 });
 
 test("what a PostgreSQL user may do, and whether the server syncs, is read before a journal is there", async () => {

@@ -4,6 +4,9 @@ import type { Identity, Journal } from "../calls/journal.ts";
 
 export type SchemaState = "absent" | "older" | "current" | "newer";
 
+/** Why this release can do nothing with a journal, and what to do. */
+export const WRITTEN_LATER = "a later release of attestd has written this journal: run that release, or a later one";
+
 /** @param done migrations that a database has had, of those that this release knows */
 export function schemaState(done: number, known: number): SchemaState {
   if (done === 0) return "absent";

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { createReadStream, existsSync } from "node:fs";
-import { mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { lstat, mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { z } from "zod";
@@ -30,6 +30,8 @@ const Manifest = z.strictObject({
     keys: z.int().positive(),
   }),
   files: z.array(Saved),
+  /** SHA-256 in hex of this file's text as it was with an empty `digest`. */
+  digest: z.string(),
 });
 
 export type BackupManifest = z.infer<typeof Manifest>;
@@ -39,6 +41,8 @@ const MANIFEST = "manifest.json";
 const KEYS = "keys.json";
 /** The settings, without those that are or may hold a secret. */
 const SETTINGS = "settings.json";
+/** Bytes that a manifest may have: ours have two thousand. */
+const MAX_MANIFEST = 64 * 1024;
 
 /**
  * Saves journal, key history and settings to a new folder, while services sell. It holds no secret: the attestor's seeds
@@ -50,24 +54,24 @@ const SETTINGS = "settings.json";
 export async function backUp(settings: Settings, to: string, options: OperatorOptions): Promise<BackupManifest> {
   const folder = resolve(to);
   if (existsSync(folder)) throw new ServiceError("argument_invalid", `${to} exists: name a new folder.`);
-  await using session = await openSession(settings, options);
+  await using session = await openSession(settings, options, { mayBeOlder: true });
   const { database } = session.config;
   const draft = `${folder}.unfinished`;
   await rm(draft, { recursive: true, force: true });
   await mkdir(draft, { recursive: true, mode: 0o700 });
   const madeAt = new Date().toISOString();
-  const journal = savedName(database.kind);
-  await saveJournal(database, join(draft, journal));
+  const journal = join(draft, savedName(database.kind));
+  await saveJournal(database, journal);
   await writeJson(join(draft, KEYS), session.history);
   await writeJson(join(draft, SETTINGS), publicSettings(settings));
-  const manifest: BackupManifest = {
+  const manifest = sealed({
     format: "attestd.backup/1",
     madeAt,
     version: VERSION,
     database: database.kind,
-    journal: await checkSaved(database.kind, join(draft, journal)),
-    files: await Promise.all([journal, KEYS, SETTINGS].map((name) => described(draft, name))),
-  };
+    journal: await checkSaved(database.kind, journal),
+    files: await Promise.all(namesIn(database.kind).map((name) => described(draft, name))),
+  });
   await writeJson(join(draft, MANIFEST), manifest);
   await sync(draft);
   await rename(draft, folder);
@@ -82,16 +86,20 @@ export async function backUp(settings: Settings, to: string, options: OperatorOp
  */
 export async function checkBackup(from: string): Promise<BackupManifest> {
   const manifest = await readManifest(from);
-  for (const file of manifest.files) {
-    const { bytes, sha256 } = await described(from, file.name).catch(() => ({ bytes: -1, sha256: "" }));
-    if (bytes !== file.bytes || sha256 !== file.sha256)
-      throw new ServiceError("not_allowed", `${join(from, file.name)} is not as it was saved.`);
-  }
-  const others = (await readdir(from)).filter(
-    (name) => name !== MANIFEST && !manifest.files.some((f) => f.name === name),
-  );
+  const names = namesIn(manifest.database);
+  if (manifest.files.map(({ name }) => name).join() !== names.join())
+    throw new ServiceError("not_allowed", `${from} has a manifest of other files than ${names.join(", ")}.`);
+  const others = (await readdir(from)).filter((name) => name !== MANIFEST && !names.includes(name));
   if (others.length > 0)
-    throw new ServiceError("not_allowed", `${from} has files that were not saved: ${others.join(", ")}.`);
+    throw new ServiceError("not_allowed", `${from} has files that were not saved: ${others.slice(0, 3).join(", ")}.`);
+  for (const file of manifest.files) {
+    const path = join(from, file.name);
+    // Before it is read: a pipe would never end, and neither would a device.
+    const found = await lstat(path).catch(() => undefined);
+    const isWhole =
+      found?.isFile() && found.size === file.bytes && (await described(from, file.name)).sha256 === file.sha256;
+    if (!isWhole) throw new ServiceError("not_allowed", `${path} is not as it was saved.`);
+  }
   const saved = await checkSaved(manifest.database, join(from, savedName(manifest.database)));
   if (!isSame(saved, manifest.journal))
     throw new ServiceError("not_allowed", `${from} has another journal than its manifest says.`);
@@ -117,8 +125,15 @@ export async function restoreBackup(
 }
 
 async function readManifest(from: string): Promise<BackupManifest> {
+  const path = join(from, MANIFEST);
   try {
-    return Manifest.parse(JSON.parse(await readFile(join(from, MANIFEST), "utf8")));
+    const found = await lstat(path);
+    if (!found.isFile() || found.size > MAX_MANIFEST) throw new RangeError(`no file of at most ${MAX_MANIFEST} bytes`);
+    const text = await readFile(path, "utf8");
+    const manifest = Manifest.parse(JSON.parse(text));
+    // A bit of it may have flipped in a place where it is still a manifest.
+    if (textOf(sealed(manifest)) !== text) throw new Error("it is not as it was written");
+    return manifest;
   } catch (cause) {
     throw new ServiceError("argument_invalid", `${from} is no backup: it has no ${MANIFEST} that can be read.`, {
       cause,
@@ -126,32 +141,49 @@ async function readManifest(from: string): Promise<BackupManifest> {
   }
 }
 
+/** A manifest with its digest. */
+function sealed(manifest: Omit<BackupManifest, "digest">): BackupManifest {
+  const digest = createHash("sha256").update(textOf({ ...manifest, digest: "" }));
+  return { ...manifest, digest: digest.digest("hex") };
+}
+
+/** The files of a backup beside the manifest, in its order. */
+function namesIn(kind: BackupManifest["database"]): string[] {
+  return [savedName(kind), KEYS, SETTINGS];
+}
+
 async function described(folder: string, name: string): Promise<z.infer<typeof Saved>> {
-  if (name !== savedName("sqlite") && name !== savedName("postgres") && name !== KEYS && name !== SETTINGS)
-    throw new Error(`${name} is no file of a backup`);
   const path = join(folder, name);
   const hash = createHash("sha256");
   await pipeline(createReadStream(path), hash);
   return { name, bytes: (await stat(path)).size, sha256: hash.digest("hex") };
 }
 
-/** Names that hold a secret, or a URL that may hold one in its path. */
-const MAY_BE_SECRET = /MNEMONIC|SEED|SECRET|TOKEN|_AUTH|KEY_ID|(ALGOD|INDEXER|RPC|DATABASE)_URL/;
+/** Settings whose values are saved. Any other may hold a secret, or a URL that has one in its path. */
+const PUBLIC = [
+  /^(HOST|PORT|PUBLIC_URL|MCP_URL|ADMIN_HOST|ADMIN_PORT|CONTACT|TRUST_PROXY|WORKERS|RATE_LIMIT|LOG_LEVEL)$/,
+  /^(ALGORAND_GENESIS_HASH|SANDBOX_SOURCE_CHAINS|PROVIDER_QUORUM|DISK_RESERVE_MIB|BASE_LOG_SPAN)$/,
+  /^(MAX_TIMEOUT|MAX_PAYMENT_LIFE)_SECONDS$|^(ALGORAND|BASE|SOLANA)_MAX_[A-Z_]+$|^BASE_(BLOCK_)?CONFIRMATION$/,
+  /^PAY_TO_[A-Z]+$|^PRICE_MICRO_USDC(_[A-Z]+)?$|^([A-Z]+_)?FACILITATOR_(URL|KIND)$/,
+  // The name of a file.
+  /_FILE$/,
+];
 
 /** The settings that are set; of those that may hold a secret, the names alone. */
 function publicSettings(settings: Settings): Record<string, string> {
   const own = settingNames(RAIL_SETTINGS);
   const set = Object.entries(settings).filter(([name, value]) => own.has(name) && value);
   return Object.fromEntries(
-    set.map(([name, value]) => [
-      name,
-      MAY_BE_SECRET.test(name) && !name.endsWith("_FILE") ? "(not saved)" : `${value}`,
-    ]),
+    set.map(([name, value]) => [name, PUBLIC.some((names) => names.test(name)) ? `${value}` : "(not saved)"]),
   );
 }
 
 async function writeJson(path: string, value: unknown): Promise<void> {
-  await writeFile(path, `${JSON.stringify(value, undefined, 2)}\n`, { mode: 0o600, flag: "wx", flush: true });
+  await writeFile(path, textOf(value), { mode: 0o600, flag: "wx", flush: true });
+}
+
+function textOf(value: unknown): string {
+  return `${JSON.stringify(value, undefined, 2)}\n`;
 }
 
 async function sync(path: string): Promise<void> {

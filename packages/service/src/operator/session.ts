@@ -8,6 +8,7 @@ import { deadline, systemClock } from "../clock.ts";
 import { type Config, readConfig } from "../config/config.ts";
 import { ServiceError } from "../errors.ts";
 import { openJournal, openJournalReader, requireOwner } from "../journal/open.ts";
+import { WRITTEN_LATER } from "../journal/reader.ts";
 import { openLedger, openNetworks } from "../networks/networks.ts";
 import { RAIL_SETTINGS } from "../payment/rails/registry.ts";
 import { openAccount, openSigner } from "../signers/open.ts";
@@ -37,10 +38,12 @@ export type Session = Awaited<ReturnType<typeof openSession>>;
  * Opens what an operator's command works with: the settings, the log, the journal's key history, and the chains as an
  * auditor reads them. The rest is opened when the command asks for it, once, and closed with the session.
  *
- * @throws config_invalid also when the journal is of another ledger; not_allowed when no service has begun it; Error when
+ * @param mayBeOlder whether a journal that this release has not upgraded yet will do; nothing upgrades it
+ * @throws config_invalid also when the journal is of another ledger; not_allowed when no service has begun it,
+ *   or another release has written it; Error when
  *   it cannot be read
  */
-export async function openSession(settings: Settings, options: OperatorOptions) {
+export async function openSession(settings: Settings, options: OperatorOptions, { mayBeOlder = false } = {}) {
   const { signal, since } = options;
   const config = readConfig(settings, { ...options, rails: RAIL_SETTINGS });
   // To stderr: stdout is the command's own.
@@ -114,7 +117,14 @@ export async function openSession(settings: Settings, options: OperatorOptions) 
   async function journalHistory() {
     const { genesisHash, caip2 } = config.algorand;
     await using reader = await openJournalReader(config.database);
-    const identity = await reader.identity();
+    const schema = await reader.schema();
+    if (schema === "newer") throw new ServiceError("not_allowed", `DATABASE_URL: ${WRITTEN_LATER}.`);
+    if (schema === "older" && !mayBeOlder)
+      throw new ServiceError(
+        "not_allowed",
+        "DATABASE_URL: an earlier release of attestd has written this journal: start the service once, which upgrades it.",
+      );
+    const identity = schema === "absent" ? undefined : await reader.identity();
     if (!identity || (await reader.keys()).length === 0)
       throw new ServiceError("not_allowed", "The journal is empty: no service has begun it yet.");
     requireOwner(identity, { genesisHash });

@@ -1,11 +1,11 @@
 import { createReadStream } from "node:fs";
 import { open } from "node:fs/promises";
-import { createInterface } from "node:readline";
+import type { ClientBase } from "pg";
 import type { CallState } from "../../calls/call.ts";
 import type { Identity } from "../../calls/journal.ts";
-import type { SavedJournal } from "../reader.ts";
+import { type SavedJournal, WRITTEN_LATER } from "../reader.ts";
 import { addressOf, connectionTo, messageOf, newClient } from "./connections.ts";
-import { MIGRATIONS_KNOWN, migrate } from "./schema.ts";
+import { applyMigrations, MIGRATIONS, MIGRATIONS_KNOWN, versionOf } from "./schema.ts";
 
 /**
  * Every table but the replicas, whose leases end with them. In this order no row refers to a later one; rows are sorted,
@@ -30,6 +30,9 @@ export const TABLE_NAMES = Object.keys(TABLES) as readonly Table[];
 type Line = { schema: number } | { table: Table; row: Record<string, unknown>; text: string };
 
 const ROWS = 200;
+/** Characters: some times the largest row, whose evidence is of a bundle of two MiB at most. */
+const MAX_LINE = 32 * 1024 * 1024;
+const NOT_EMPTY = "the database has a journal already: name an empty one, and keep it for the audit";
 
 /** One transaction reads all of it, `REPEATABLE READ`: PostgreSQL holds up no writer for it. */
 export async function dumpPostgres(url: string, file: string): Promise<void> {
@@ -38,8 +41,8 @@ export async function dumpPostgres(url: string, file: string): Promise<void> {
     await using handle = await open(file, "wx", 0o600);
     const { rows } = await client.query<{ schema: number }>("SELECT max(version) AS schema FROM migrations");
     await handle.write(`${JSON.stringify({ schema: rows[0]?.schema })}\n`);
-    for (const [table, order] of Object.entries(TABLES)) {
-      const select = `SELECT row_to_json(t)::text AS row FROM ${table} t ORDER BY ${order}`;
+    for (const table of await tablesOf(client)) {
+      const select = `SELECT row_to_json(t)::text AS row FROM ${table} t ORDER BY ${TABLES[table]}`;
       await client.query(`DECLARE reading NO SCROLL CURSOR FOR ${select}`);
       for (;;) {
         const { rows: page } = await client.query<{ row: string }>(`FETCH ${ROWS} FROM reading`);
@@ -69,23 +72,26 @@ export async function checkDump(file: string): Promise<SavedJournal> {
     }
   }
   if (schema === undefined || !identity) throw new Error(`${file} is no whole journal`);
-  if (schema > MIGRATIONS_KNOWN) throw new Error("a later release of attestd has written this journal");
+  if (schema > MIGRATIONS_KNOWN) throw new Error(WRITTEN_LATER);
   return { schema, identity, calls, keys };
 }
 
-/** In one transaction: a crash leaves the database empty. */
+/**
+ * In one transaction: a crash leaves the database as it was. A journal of an earlier release gets the schema of that release,
+ * which the next start upgrades.
+ */
 export async function loadDump(file: string, url: string): Promise<void> {
   const { schema } = await checkDump(file);
-  if (schema !== MIGRATIONS_KNOWN)
-    throw new Error(`the backup has schema ${schema}: restore it with the release that made it, and upgrade then`);
   await connected(url, async (client) => {
-    await migrate(client);
     await client.query("BEGIN");
-    await client.query(`LOCK TABLE ${TABLE_NAMES.join(", ")} IN ACCESS EXCLUSIVE MODE`);
-    for (const table of TABLE_NAMES) {
+    const there = await tablesOf(client);
+    if (there.length > 0) await client.query(`LOCK TABLE ${there.join(", ")} IN ACCESS EXCLUSIVE MODE`);
+    for (const table of there) {
       const { rowCount } = await client.query(`SELECT 1 FROM ${table} LIMIT 1`);
-      if (rowCount) throw new Error("the database has a journal already: name an empty one, and keep it for the audit");
+      if (rowCount) throw new Error(NOT_EMPTY);
     }
+    if (there.length > 0 && (await versionOf(client)) !== schema) throw new Error(NOT_EMPTY);
+    await applyMigrations(client, MIGRATIONS.slice(0, schema));
     let page: string[] = [];
     let filled: Table | undefined;
     const write = async () => {
@@ -110,13 +116,41 @@ export async function loadDump(file: string, url: string): Promise<void> {
   });
 }
 
+/** The tables that the database has, in their order. */
+async function tablesOf(client: ClientBase): Promise<Table[]> {
+  const { rows } = await client.query<{ name: Table }>(
+    "SELECT name FROM unnest($1::text[]) WITH ORDINALITY AS own (name, place) WHERE to_regclass(name) IS NOT NULL ORDER BY place",
+    [TABLE_NAMES],
+  );
+  return rows.map(({ name }) => name);
+}
+
 async function* linesOf(file: string): AsyncGenerator<Line> {
-  for await (const text of createInterface({ input: createReadStream(file), crlfDelay: Number.POSITIVE_INFINITY })) {
+  for await (const text of textLinesOf(file)) {
     const line = JSON.parse(text) as { schema: number } | { table: Table; row: Record<string, unknown> };
     if ("schema" in line) yield line;
     else if (!Object.hasOwn(TABLES, line.table)) throw new Error(`${file} has rows of an unknown table`);
-    else yield { ...line, text: text.slice(`{"table":"${line.table}","row":`.length, -1) };
+    else {
+      const start = `{"table":"${line.table}","row":`;
+      if (!text.startsWith(start)) throw new Error(`${file} has a line that no backup has`);
+      yield { ...line, text: text.slice(start.length, -1) };
+    }
   }
+}
+
+/** @throws Error when a line is longer than any that is saved: it would fill the memory */
+async function* textLinesOf(file: string): AsyncGenerator<string> {
+  let rest = "";
+  for await (const chunk of createReadStream(file, "utf8")) {
+    const [first, ...more] = (chunk as string).split("\n") as [string, ...string[]];
+    rest += first;
+    for (const next of more) {
+      yield rest;
+      rest = next;
+    }
+    if (rest.length > MAX_LINE) throw new Error(`${file} has a line of more than ${MAX_LINE} characters`);
+  }
+  if (rest !== "") throw new Error(`${file} ends within a line`);
 }
 
 /** @throws Error that names the database, and neither user nor password */

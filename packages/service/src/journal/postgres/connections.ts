@@ -35,13 +35,17 @@ export function newClient(config: ClientConfig): Client {
   return client;
 }
 
-export function newPool(config: ClientConfig, own: PoolConfig): Pool {
+/** @param prepare is run on every new connection, before it is used; where it throws, the connection is given up */
+export function newPool(config: ClientConfig, own: PoolConfig, prepare: (client: ClientBase) => Promise<void>): Pool {
   const pool = new Pool({
     ...config,
     ...own,
     // Longer than the server's own limit: for a server that does not answer at all.
     query_timeout: 1.5 * STATEMENT_MS,
-    onConnect: (client: ClientBase) => client.query(SESSION),
+    async onConnect(client: ClientBase) {
+      await client.query(SESSION);
+      await prepare(client);
+    },
   });
   // As in `newClient`: the pool itself listens to its idle connections only, and emits their errors.
   pool.on("error", () => undefined);

@@ -17,7 +17,7 @@ import { addressOf, connectionTo, messageOf, newClient, newPool, SESSION } from 
 import { createExpectations } from "./expectations.ts";
 import { listenOn } from "./listener.ts";
 import { type Ask, postgresReads, statement } from "./reader.ts";
-import { migrate } from "./schema.ts";
+import { holdSchema, migrate } from "./schema.ts";
 import { createWriter, SessionEnded } from "./writer.ts";
 
 /** Connections for everything but the commits of calls. */
@@ -57,9 +57,9 @@ async function open(config: ClientConfig): Promise<Journal & KeyJournal> {
   } finally {
     await migrator.end().catch(() => undefined);
   }
-  const pool = newPool(config, { max: MAX_READERS });
+  const pool = newPool(config, { max: MAX_READERS }, holdSchema);
   opened.defer(() => pool.end());
-  const committing = newPool(config, { max: 1, pipeline: true, idleTimeoutMillis: 0 });
+  const committing = newPool(config, { max: 1, pipeline: true, idleTimeoutMillis: 0 }, holdSchema);
   opened.defer(() => committing.end());
   let fullUntil = Number.NEGATIVE_INFINITY;
   const writer = createWriter(committing, ({ code }) => {

@@ -1,11 +1,12 @@
 import type { ClientBase } from "pg";
-import { type SchemaState, schemaState } from "../reader.ts";
+import { type SchemaState, schemaState, WRITTEN_LATER } from "../reader.ts";
 
 /**
- * Each is applied once and in order, and never changed once it was released: what comes later is a new one. While
- * replicas are replaced one by one, the older release still writes, so a migration only adds what that one can ignore.
+ * Each is applied once and in order, and never changed once it was released: what comes later is a new one. To each belongs
+ * a journal in test/journals, which every later release is tested to upgrade. A migration may change anything: no replica of
+ * an earlier release has the database open while it runs, or afterwards (`holdSchema`).
  */
-const MIGRATIONS: readonly string[] = [
+export const MIGRATIONS: readonly string[] = [
   `
   CREATE TABLE meta (name text PRIMARY KEY, value json NOT NULL);
   -- What is attested, by the SHA-256 of its JSON: it may be large, and many calls may be of one subject.
@@ -23,7 +24,8 @@ const MIGRATIONS: readonly string[] = [
   );
   CREATE INDEX calls_open ON calls (created_at) WHERE open;
   CREATE INDEX calls_of_evidence ON calls (evidence_hash) WHERE evidence_hash IS NOT NULL;
-  CREATE INDEX calls_of_payer ON calls (rail, payer) WHERE open;
+  -- For what a payer has promised and not paid yet.
+  CREATE INDEX calls_unpaid ON calls (rail, payer) WHERE state IN ('prepared', 'settling');
   -- Every key and alias: one table, so that no alias is ever another call's key.
   CREATE TABLE names (name text PRIMARY KEY, key text NOT NULL REFERENCES calls);
   CREATE TABLE attempts (
@@ -38,8 +40,6 @@ const MIGRATIONS: readonly string[] = [
   );
   -- A replica lives until then, and with it every lease that it holds: a heartbeat is one row, however many the calls.
   CREATE TABLE replicas (id uuid PRIMARY KEY, until timestamptz NOT NULL);
-  `,
-  `
   CREATE TABLE key_revocations (
     place integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     kid text NOT NULL UNIQUE REFERENCES keys (kid), revoked_round bigint NOT NULL
@@ -50,48 +50,100 @@ const MIGRATIONS: readonly string[] = [
     record json NOT NULL, txid text NOT NULL, raw bytea NOT NULL, first_valid bigint NOT NULL, last_valid bigint NOT NULL
   );
   `,
-  `
-  -- For what a payer has promised and not paid yet; calls_of_payer also has those that are delivered and not final.
-  CREATE INDEX calls_unpaid ON calls (rail, payer) WHERE state IN ('prepared', 'settling');
-  `,
 ];
 
 /** How many migrations this release knows. */
 export const MIGRATIONS_KNOWN = MIGRATIONS.length;
 
-/** How far a database's schema has come. */
-export async function stateOf(client: ClientBase): Promise<SchemaState> {
+/** How many migrations a database has had. */
+export async function versionOf(client: ClientBase): Promise<number> {
   const { rows: tables } = await client.query<{ found: boolean }>(
     "SELECT to_regclass('migrations') IS NOT NULL AS found",
   );
-  if (!tables[0]?.found) return "absent";
+  if (!tables[0]?.found) return 0;
   const { rows } = await client.query<{ done: number }>("SELECT coalesce(max(version), 0) AS done FROM migrations");
-  return schemaState(rows[0]?.done ?? 0, MIGRATIONS.length);
+  return rows[0]?.done ?? 0;
+}
+
+/** How far a database's schema has come. */
+export async function stateOf(client: ClientBase): Promise<SchemaState> {
+  return schemaState(await versionOf(client), MIGRATIONS.length);
+}
+
+/** Held shared by every session of a replica, and alone by a migration. */
+const SCHEMA_LOCK = "hashtext('attestd schema')";
+/** The error of a lock that was not got in time, and for how long one is waited for, in ms. */
+const LOCK_NOT_AVAILABLE = "55P03";
+const PATIENCE_MS = 2_000;
+
+/**
+ * Keeps the schema as this release knows it while the session lasts: no migration runs meanwhile. So a replica whose sessions
+ * all broke, and which a later release has replaced, cannot write or read one row more.
+ *
+ * @throws Error when the schema is not this release's
+ */
+export async function holdSchema(client: ClientBase): Promise<void> {
+  await client.query(`SELECT pg_advisory_lock_shared(${SCHEMA_LOCK})`);
+  const state = await stateOf(client);
+  if (state === "newer") throw new Error(WRITTEN_LATER);
+  if (state !== "current") throw new Error("the journal was replaced by an earlier one: start the service again");
 }
 
 /**
  * Brings the schema up to date, in one transaction. Of replicas that start at once one does it, and the others wait.
  *
- * @throws Error when a later release has migrated the database further
+ * @param migrations a test's own
+ * @throws Error when a later release has migrated the database further, or when replicas of an earlier one have it open;
+ *   nothing is changed then
  */
-export async function migrate(client: ClientBase): Promise<void> {
+export async function migrate(client: ClientBase, migrations = MIGRATIONS): Promise<void> {
   await client.query("BEGIN");
   try {
-    await client.query("SET LOCAL statement_timeout = 0");
-    await client.query("SELECT pg_advisory_xact_lock(hashtext('attestd migrations'))");
-    await client.query(
-      "CREATE TABLE IF NOT EXISTS migrations (version integer PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT now())",
-    );
-    const { rows } = await client.query<{ done: number }>("SELECT coalesce(max(version), 0) AS done FROM migrations");
-    const done = rows[0]?.done ?? 0;
-    if (done > MIGRATIONS.length) throw new Error("a later release of attestd has written this journal");
-    for (const [i, migration] of MIGRATIONS.slice(done).entries()) {
-      await client.query(migration);
-      await client.query("INSERT INTO migrations (version) VALUES ($1)", [done + i + 1]);
-    }
+    await applyMigrations(client, migrations);
     await client.query("COMMIT");
   } catch (error) {
     await client.query("ROLLBACK").catch(() => undefined);
     throw error;
   }
+}
+
+/** As `migrate`, inside the caller's transaction. */
+export async function applyMigrations(client: ClientBase, migrations = MIGRATIONS): Promise<void> {
+  await client.query("SET LOCAL statement_timeout = 0");
+  await client.query("SELECT pg_advisory_xact_lock(hashtext('attestd migrations'))");
+  await client.query(
+    "CREATE TABLE IF NOT EXISTS migrations (version integer PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT now())",
+  );
+  const done = await versionOf(client);
+  if (done > migrations.length) throw new Error(WRITTEN_LATER);
+  if (done > 0 && done < migrations.length) await waitForReplicas(client);
+  for (const [i, migration] of migrations.slice(done).entries()) {
+    await client.query(migration);
+    await client.query("INSERT INTO migrations (version) VALUES ($1)", [done + i + 1]);
+  }
+}
+
+/** Until the transaction ends, no replica can open the database. @throws Error when one has it open, and keeps it */
+async function waitForReplicas(client: ClientBase): Promise<void> {
+  await client.query(`SET LOCAL lock_timeout = ${PATIENCE_MS}`);
+  await client.query(`SELECT pg_advisory_xact_lock(${SCHEMA_LOCK})`).catch((error: { code?: string }) => {
+    if (error.code !== LOCK_NOT_AVAILABLE) throw error;
+    throw new Error("replicas of an earlier release have this journal open: stop them all, then start this release");
+  });
+  await client.query("SET LOCAL lock_timeout = 0");
+}
+
+/** Every column, constraint and index of the journal's tables, a line for each. */
+export async function schemaTextOf(client: ClientBase): Promise<string[]> {
+  const { rows } = await client.query<{ text: string }>(`
+    SELECT format('%s.%s %s%s%s', c.relname, attname, format_type(atttypid, atttypmod),
+      CASE WHEN attnotnull THEN ' NOT NULL' ELSE '' END, CASE attidentity WHEN '' THEN '' ELSE ' IDENTITY' END) AS text
+    FROM pg_attribute JOIN pg_class c ON c.oid = attrelid
+    WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind = 'r' AND attnum > 0 AND NOT attisdropped
+    UNION ALL SELECT format('%s %s', conrelid::regclass, pg_get_constraintdef(oid)) FROM pg_constraint
+    WHERE connamespace = current_schema()::regnamespace AND contype <> 'n'
+    UNION ALL SELECT indexdef FROM pg_indexes WHERE schemaname = current_schema()
+    UNION ALL SELECT pg_get_triggerdef(oid) FROM pg_trigger WHERE NOT tgisinternal
+    ORDER BY text`);
+  return rows.map(({ text }) => text);
 }

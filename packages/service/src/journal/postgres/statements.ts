@@ -1,9 +1,6 @@
 import { ENDED, FREED } from "./listener.ts";
 
-/**
- * A call with its evidence and its attempts, of one snapshot. The columns are named, because a later release may add
- * columns while this one runs, and a prepared statement whose columns change fails.
- */
+/** A call with its evidence and its attempts, of one snapshot. */
 const CALL = `
   calls.key, rail, payer, subject_hash, created_at, request, state, version, progress, bundle_id, bundle,
   (SELECT content FROM evidence WHERE hash = calls.evidence_hash) AS evidence, (

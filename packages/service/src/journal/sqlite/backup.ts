@@ -4,9 +4,9 @@ import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
 import type { CallState } from "../../calls/call.ts";
-import type { SavedJournal } from "../reader.ts";
+import { type SavedJournal, WRITTEN_LATER } from "../reader.ts";
 import { sqliteCommands } from "./commands.ts";
-import { MIGRATIONS_KNOWN, versionOf } from "./schema.ts";
+import { MIGRATIONS, MIGRATIONS_KNOWN, migrate, schemaTextOf, versionOf } from "./schema.ts";
 
 /** `VACUUM INTO` copies what one read transaction sees: WAL lets the service commit meanwhile. */
 export async function copySqlite(from: string, to: string): Promise<void> {
@@ -35,7 +35,8 @@ export function checkSqliteCopy(file: string): SavedJournal {
     const broken = db.prepare("PRAGMA foreign_key_check").get();
     if (broken) throw new Error(`rows of ${String(broken.table)} refer to nothing`);
     const schema = versionOf(db);
-    if (schema > MIGRATIONS_KNOWN) throw new Error("a later release of attestd has written this journal");
+    if (schema > MIGRATIONS_KNOWN) throw new Error(WRITTEN_LATER);
+    if (!hasSchema(db, schema)) throw new Error(`its tables are not those of a journal of schema ${schema}`);
     const { identity, keys } = sqliteCommands(db);
     const owner = identity();
     if (!owner) throw new Error("no service has begun this journal");
@@ -47,6 +48,15 @@ export function checkSqliteCopy(file: string): SavedJournal {
   } finally {
     db.close();
   }
+}
+
+/** Whether a file has the tables and indexes that the first migrations make, and no others, nor triggers or views. */
+function hasSchema(db: DatabaseSync, schema: number): boolean {
+  const made = new DatabaseSync(":memory:");
+  migrate(made, MIGRATIONS.slice(0, schema));
+  const same = schemaTextOf(made).join("\n") === schemaTextOf(db).join("\n");
+  made.close();
+  return same;
 }
 
 /** The whole file appears at once: a crash leaves no half of a journal where a service would open it. */

@@ -1,8 +1,11 @@
 import type { DatabaseSync } from "node:sqlite";
-import { type SchemaState, schemaState } from "../reader.ts";
+import { type SchemaState, schemaState, WRITTEN_LATER } from "../reader.ts";
 
-/** Each is applied once and in order, and never changed once it was released: what comes later is a new one. */
-const MIGRATIONS: readonly string[] = [
+/**
+ * Each is applied once and in order, and never changed once it was released: what comes later is a new one. To each belongs
+ * a journal in test/journals, which every later release is tested to upgrade.
+ */
+export const MIGRATIONS: readonly string[] = [
   `
   CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
   -- What is attested, by the SHA-256 of its JSON: it may be large, and many calls may be of one subject.
@@ -19,7 +22,10 @@ const MIGRATIONS: readonly string[] = [
   ) STRICT;
   CREATE INDEX calls_open ON calls (created_at) WHERE open;
   CREATE INDEX calls_of_evidence ON calls (evidence_hash) WHERE evidence_hash IS NOT NULL;
-  CREATE INDEX calls_of_payer ON calls (rail, payer) WHERE open;
+  -- What a payer has promised and not paid yet is summed for every purchase: from this alone, without the rows, of which
+  -- those that are delivered stay open until their payments are final.
+  CREATE INDEX calls_unpaid ON calls (rail, payer, state, CAST(request ->> '$.requirement.amount' AS INTEGER))
+    WHERE state IN ('prepared', 'settling');
   -- Every key and alias: one table, so that no alias is ever another call's key.
   CREATE TABLE names (name TEXT PRIMARY KEY, key TEXT NOT NULL REFERENCES calls) STRICT, WITHOUT ROWID;
   CREATE TABLE attempts (
@@ -30,8 +36,6 @@ const MIGRATIONS: readonly string[] = [
   ) STRICT;
   CREATE TABLE payees (rail TEXT NOT NULL, address TEXT NOT NULL, PRIMARY KEY (rail, address)) STRICT;
   CREATE TABLE keys (place INTEGER PRIMARY KEY, kid TEXT NOT NULL UNIQUE, entry TEXT NOT NULL) STRICT;
-  `,
-  `
   CREATE TABLE key_revocations (
     place INTEGER PRIMARY KEY, kid TEXT NOT NULL UNIQUE REFERENCES keys (kid), revoked_round INTEGER NOT NULL
   ) STRICT;
@@ -40,13 +44,6 @@ const MIGRATIONS: readonly string[] = [
     place INTEGER PRIMARY KEY CHECK (place = 1),
     record TEXT NOT NULL, txid TEXT NOT NULL, raw BLOB NOT NULL, first_valid INTEGER NOT NULL, last_valid INTEGER NOT NULL
   ) STRICT;
-  `,
-  `
-  -- What a payer has promised and not paid yet is summed for every purchase: from this alone, without the rows, of which
-  -- those that are delivered stay open until their payments are final.
-  CREATE INDEX calls_unpaid ON calls (rail, payer, state, CAST(request ->> '$.requirement.amount' AS INTEGER))
-    WHERE state IN ('prepared', 'settling');
-  DROP INDEX calls_of_payer;
   `,
 ];
 
@@ -66,12 +63,26 @@ export function stateOf(db: DatabaseSync): SchemaState {
 /**
  * Brings the schema up to date, in one transaction; `user_version` counts the migrations that a file has had.
  *
- * @throws Error when a later release has migrated the file further
+ * @param migrations a test's own
+ * @throws Error when a later release has migrated the file further; nothing is changed then
  */
-export function migrate(db: DatabaseSync): void {
+export function migrate(db: DatabaseSync, migrations = MIGRATIONS): void {
   db.exec("BEGIN IMMEDIATE");
-  const done = versionOf(db);
-  if (done > MIGRATIONS.length) throw new Error("a later release of attestd has written this journal");
-  for (const migration of MIGRATIONS.slice(done)) db.exec(migration);
-  db.exec(`PRAGMA user_version = ${MIGRATIONS.length}; COMMIT`);
+  try {
+    const done = versionOf(db);
+    if (done > migrations.length) throw new Error(WRITTEN_LATER);
+    for (const migration of migrations.slice(done)) db.exec(migration);
+    db.exec(`PRAGMA user_version = ${migrations.length}; COMMIT`);
+  } catch (error) {
+    if (db.isTransaction) db.exec("ROLLBACK");
+    throw error;
+  }
+}
+
+/** Every table and index of a file, in SQLite's own text. */
+export function schemaTextOf(db: DatabaseSync): string[] {
+  return db
+    .prepare("SELECT type || ' ' || name || coalesce(': ' || sql, '') AS text FROM sqlite_schema ORDER BY type, name")
+    .all()
+    .map(({ text }) => text as string);
 }

@@ -4,7 +4,7 @@ import { dirname, resolve } from "node:path";
 import type { Config } from "../../config/config.ts";
 import { hasCode } from "../../errors.ts";
 import { openJournalReader, requireOwner } from "../../journal/open.ts";
-import type { JournalReader } from "../../journal/reader.ts";
+import { type JournalReader, WRITTEN_LATER } from "../../journal/reader.ts";
 import { type Check, type Examined, type Finding, fail, ok, warning } from "./finding.ts";
 
 /** The journal: whether it can be reached, written and migrated, whose it is, and the room that is left. Creates nothing. */
@@ -48,13 +48,12 @@ async function checkContent(examined: Examined, name: string): Promise<Finding> 
 async function readContent(reader: JournalReader, { ledger }: Examined, name: string): Promise<Finding> {
   const schema = await reader.schema();
   if (schema === "absent") return missing(name);
-  if (schema === "newer")
-    return fail(`DATABASE_URL: a later release of attestd has written ${name}. Run that release, or a later one.`);
+  if (schema === "newer") return fail(`DATABASE_URL: ${name}: ${WRITTEN_LATER}.`);
   const identity = await reader.identity();
   if (!identity) return missing(name);
   requireOwner(identity, { genesisHash: ledger.genesisHash, algorandAddress: ledger.address });
   const keys = (await reader.keys()).length;
-  const migrated = schema === "older" ? ", and is migrated at the next start" : "";
+  const migrated = schema === "older" ? ", and is upgraded at the next start (docs/upgrading.md)" : "";
   return ok(`DATABASE_URL: ${name} is this ledger's journal, with ${keys} ${keys === 1 ? "key" : "keys"}${migrated}.`);
 }
 
@@ -90,7 +89,7 @@ async function checkPostgres(examined: Examined, url: string): Promise<Finding[]
     findings.push(fail(`DATABASE_URL: ${name} is a standby, which takes no writes. Name the primary.`));
   if (!found.syncs)
     findings.push(fail(`DATABASE_URL: ${name} runs with fsync=off, and may forget payments. Switch it on.`));
-  return findings.length > 0 ? findings : [await checkContent(examined, name)];
+  return [...findings, await checkContent(examined, name)];
 }
 
 /** Reads the journal, beside whatever has it open. @returns undefined when there is no file */

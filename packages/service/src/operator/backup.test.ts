@@ -1,0 +1,346 @@
+import { createHash } from "node:crypto";
+import { appendFile, cp, mkdir, readFile, rm, stat, symlink, truncate, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import algosdk from "algosdk";
+import pino from "pino";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { temporaryFolder } from "../../../../test/helpers/temporary-folder.ts";
+import { serviceError } from "../../test/errors.ts";
+import { aCall, after, GOOD_COURSE } from "../../test/fakes/calls.ts";
+import { sql, startPostgres, type TestPostgres } from "../../test/fakes/postgres.ts";
+import { openHistory } from "../attestor/history.ts";
+import { readConfig } from "../config/config.ts";
+import { openJournal, openJournalReader } from "../journal/open.ts";
+import { RAIL_SETTINGS } from "../payment/rails/registry.ts";
+import { openService } from "../service.ts";
+import { seedSigner } from "../signers/seed.ts";
+import { adoptPayment } from "./adopt.ts";
+import { auditJournal } from "./audit.ts";
+import { backUp, checkBackup, restoreBackup } from "./backup.ts";
+import { checkJournal } from "./doctor/journal.ts";
+import { readKeyHistory } from "./keys.ts";
+import { recordRefund } from "./refund.ts";
+import type { Settings } from "./session.ts";
+
+const GENESIS = "wGHE2Pwdvd7S12BL5FaOP20EGYesN73ktiC1qzkkit8=";
+const account = algosdk.mnemonicToSecretKey(algosdk.mnemonicFromSeed(new Uint8Array(32).fill(1)));
+/** In the value of every secret here. */
+const SECRET = "5ec4e7";
+const SETTINGS = {
+  ALGOD_URL: `http://127.0.0.1:9/${SECRET}`,
+  ALGOD_TOKEN: SECRET,
+  INDEXER_URL: `http://127.0.0.1:9/${SECRET}`,
+  INDEXER_TOKEN: SECRET,
+  ATTESTOR_MNEMONIC: algosdk.secretKeyToMnemonic(account.sk),
+  ATTESTOR_PQ_SEED: SECRET.padEnd(64, "0"),
+  PAY_TO_ALGORAND: account.addr.toString(),
+  FACILITATOR_URL: "https://facilitator.example",
+  FACILITATOR_KIND: "header",
+  FACILITATOR_SECRET: SECRET,
+  BASE_RPC_URL: `http://127.0.0.1:9/${SECRET}`,
+};
+const options = () => ({ sandbox: false, signal: AbortSignal.timeout(20_000) });
+const log = { warn: () => undefined };
+
+let postgres: TestPostgres;
+let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+beforeAll(async () => {
+  [postgres, folder] = await Promise.all([startPostgres(), temporaryFolder()]);
+});
+afterAll(async () => {
+  await Promise.all([postgres.close(), folder[Symbol.asyncDispose]()]);
+});
+
+let places = 0;
+/** The settings of a deployment without a journal. */
+async function deployment(kind: "sqlite" | "postgres") {
+  const path = join(folder.path, `${++places}`, "journal.sqlite");
+  await mkdir(join(folder.path, `${places}`));
+  const url = kind === "sqlite" ? `sqlite:${path}` : await postgres.database();
+  return { ...SETTINGS, DATABASE_URL: url };
+}
+
+/** A deployment whose service has delivered a call and begun another. */
+async function begun(kind: "sqlite" | "postgres") {
+  const settings = await deployment(kind);
+  const { database, algorand } = readConfig(settings, { sandbox: false, rails: RAIL_SETTINGS });
+  const journal = await openJournal(database, log);
+  const algorandAddress = account.addr.toString();
+  await journal.claim({ genesisHash: GENESIS, algorandAddress });
+  const signer = seedSigner(Buffer.from(SETTINGS.ATTESTOR_PQ_SEED, "hex"));
+  await openHistory({
+    journal,
+    signer,
+    ledger: algorand.caip2,
+    algorandAddress,
+    origin: "https://a.example",
+    round: 1,
+  });
+  let call = await journal.insert(aCall());
+  for (const event of GOOD_COURSE) {
+    call = after(call, event);
+    await journal.update(call);
+  }
+  await journal.insert(aCall({ key: "begun" }));
+  await journal.close();
+  return { settings, database, call };
+}
+
+/** Writes a manifest as an attacker would, with the digest that it should have. */
+async function rewrite(from: string, change: (manifest: Record<string, unknown>) => unknown): Promise<void> {
+  const path = join(from, "manifest.json");
+  const manifest = JSON.parse(await readFile(path, "utf8"));
+  change(manifest);
+  manifest.digest = "";
+  const text = () => `${JSON.stringify(manifest, undefined, 2)}\n`;
+  manifest.digest = createHash("sha256").update(text()).digest("hex");
+  await writeFile(path, text());
+}
+
+/** Describes a file of a backup anew, as an attacker would. */
+async function describeAgain(from: string, name: string): Promise<void> {
+  const bytes = await readFile(join(from, name));
+  await rewrite(from, (manifest) => {
+    const file = (manifest.files as Record<string, unknown>[]).find((one) => one.name === name);
+    Object.assign(file ?? {}, { bytes: bytes.length, sha256: createHash("sha256").update(bytes).digest("hex") });
+  });
+}
+
+describe.each(["sqlite", "postgres"] as const)("a backup of a journal in %s", (kind) => {
+  const JOURNAL = kind === "sqlite" ? "journal.sqlite" : "journal.ndjson";
+  let whole: string;
+  let saved: Awaited<ReturnType<typeof begun>>;
+  let untouched: Awaited<ReturnType<typeof deployment>>;
+  beforeAll(async () => {
+    untouched = await deployment(kind);
+    saved = await begun(kind);
+    whole = join(folder.path, `whole ${kind}`);
+    await backUp(saved.settings, whole, options());
+  });
+
+  let copies = 0;
+  async function copy(): Promise<string> {
+    const to = join(folder.path, `copy ${kind} ${++copies}`);
+    await cp(whole, to, { recursive: true });
+    return to;
+  }
+
+  test("is restored to what was saved, once", async () => {
+    expect(await checkBackup(whole)).toMatchObject({ journal: { calls: { done: 1, prepared: 1 }, keys: 1 } });
+    const target = await deployment(kind);
+    await restoreBackup(target, whole, options());
+    await expect(restoreBackup(target, whole, options())).rejects.toThrow(/is there already|has a journal already/);
+    const { database } = readConfig(target, { sandbox: false, rails: RAIL_SETTINGS });
+    await using reader = await openJournalReader(database);
+    expect(await Array.fromAsync(reader.calls())).toEqual([saved.call, aCall({ key: "begun" })]);
+  });
+
+  test("has no secret", async () => {
+    const text = await readFile(join(whole, "settings.json"), "utf8");
+    expect(JSON.parse(text)).toMatchObject({ ALGOD_URL: "(not saved)", FACILITATOR_KIND: "header" });
+    for (const name of ["settings.json", "keys.json", "manifest.json", JOURNAL])
+      expect(await readFile(join(whole, name), "latin1")).not.toContain(SECRET);
+  });
+
+  test("is refused when any bit of it has flipped", async () => {
+    const from = await copy();
+    for (const name of ["manifest.json", "settings.json", "keys.json", JOURNAL]) {
+      const path = join(from, name);
+      const bytes = await readFile(path);
+      // Every byte of the manifest, which has no other check; of the files, which are hashed, some.
+      const step = name === "manifest.json" ? 1 : Math.ceil(bytes.length / 25);
+      for (let at = 0; at < bytes.length; at += step) {
+        const flipped = Buffer.from(bytes);
+        flipped.writeUInt8(flipped.readUInt8(at) ^ (1 << (at % 8)), at);
+        await writeFile(path, flipped);
+        await expect(checkBackup(from), `${name} at ${at}`).rejects.toThrow(/is no backup|is not as it was saved/);
+      }
+      await writeFile(path, bytes);
+    }
+    await checkBackup(from);
+  });
+
+  test.each<[string, RegExp, (from: string) => Promise<unknown>]>([
+    ["a missing journal", /is not as it was saved/, (from) => rm(join(from, JOURNAL))],
+    ["a missing key history", /is not as it was saved/, (from) => rm(join(from, "keys.json"))],
+    ["a missing manifest", /is no backup/, (from) => rm(join(from, "manifest.json"))],
+    ["a file more", /were not saved: x/, (from) => writeFile(join(from, "x"), "")],
+    [
+      "a link for a file",
+      /not as it was/,
+      async (from) => {
+        await rm(join(from, "keys.json"));
+        await symlink(join(whole, "keys.json"), join(from, "keys.json"));
+      },
+    ],
+    [
+      "a device for a file",
+      /not as it was/,
+      async (from) => {
+        await rm(join(from, "keys.json"));
+        await symlink("/dev/zero", join(from, "keys.json"));
+      },
+    ],
+    [
+      "a device for a manifest",
+      /is no backup/,
+      async (from) => {
+        await rm(join(from, "manifest.json"));
+        await symlink("/dev/zero", join(from, "manifest.json"));
+      },
+    ],
+    ["a manifest of many bytes", /is no backup/, (from) => truncate(join(from, "manifest.json"), 2 ** 32)],
+    ["a journal of many bytes", /not as it was/, (from) => truncate(join(from, JOURNAL), 2 ** 40)],
+    [
+      "a path that leads elsewhere",
+      /manifest of other files/,
+      (from) =>
+        rewrite(from, ({ files }) => Object.assign((files as object[])[1] ?? {}, { name: "../../../etc/passwd" })),
+    ],
+    [
+      "a file that is named twice",
+      /manifest of other files/,
+      (from) => rewrite(from, ({ files }) => (files as object[]).push((files as object[])[0] ?? {})),
+    ],
+    [
+      "no files",
+      /manifest of other files/,
+      (from) => rewrite(from, (manifest) => Object.assign(manifest, { files: [] })),
+    ],
+    [
+      "the other database",
+      /manifest of other files/,
+      (from) =>
+        rewrite(from, (manifest) => Object.assign(manifest, { database: kind === "sqlite" ? "postgres" : "sqlite" })),
+    ],
+    [
+      "a member that we do not know",
+      /is no backup/,
+      (from) => rewrite(from, (manifest) => Object.assign(manifest, { x: 1 })),
+    ],
+    [
+      "another backup's counts",
+      /has another journal/,
+      (from) => rewrite(from, ({ journal }) => Object.assign(journal as object, { calls: { done: 2 } })),
+    ],
+    [
+      "a journal of a later release",
+      /a later release/,
+      async (from) => {
+        if (kind === "sqlite") edit(join(from, JOURNAL), "PRAGMA user_version = 99");
+        else
+          await writeFile(
+            join(from, JOURNAL),
+            (await readFile(join(from, JOURNAL), "utf8")).replace(/"schema":\d+/, '"schema":99'),
+          );
+        await describeAgain(from, JOURNAL);
+      },
+    ],
+    [
+      "a journal that is none",
+      /not a database|ends within a line/,
+      async (from) => {
+        await writeFile(join(from, JOURNAL), "no journal, but long enough to be taken for one".repeat(99));
+        await describeAgain(from, JOURNAL);
+      },
+    ],
+  ])("is refused with %s", async (_, reason, attack) => {
+    const from = await copy();
+    await attack(from);
+    await expect(checkBackup(from)).rejects.toThrow(reason);
+    await expect(restoreBackup(untouched, from, options())).rejects.toThrow(reason);
+    if (kind === "postgres") expect(await tablesOf(untouched.DATABASE_URL)).toEqual([]);
+    else await expect(stat(untouched.DATABASE_URL.slice("sqlite:".length))).rejects.toThrow("ENOENT");
+  });
+
+  test("of another ledger is not restored", async () => {
+    const from = await copy();
+    const other = GENESIS.replace("w", "x");
+    if (kind === "sqlite")
+      edit(join(from, JOURNAL), `UPDATE meta SET value = replace(value, '${GENESIS}', '${other}')`);
+    else await writeFile(join(from, JOURNAL), (await readFile(join(from, JOURNAL), "utf8")).replace(GENESIS, other));
+    await describeAgain(from, JOURNAL);
+    await rewrite(from, ({ journal }) =>
+      Object.assign((journal as { identity: object }).identity, { genesisHash: other }),
+    );
+    await checkBackup(from);
+    await expect(restoreBackup(await deployment(kind), from, options())).rejects.toThrow("journal of another ledger");
+  });
+
+  test("each command refuses a journal of a later release, and says what to do", async () => {
+    const { settings, database } = await begun(kind);
+    if (database.kind === "sqlite") edit(database.path, "PRAGMA user_version = 99");
+    else await sql(database.url, "INSERT INTO migrations (version) VALUES (99)");
+    const reason = "a later release of attestd has written this journal: run that release, or a later one";
+    for (const [name, run] of Object.entries(commandsOn(settings))) await expect(run(), name).rejects.toThrow(reason);
+    expect(await doctorOn(settings)).toContainEqual({ mark: "fail", message: expect.stringContaining(reason) });
+  });
+});
+
+/** What an operator may run on a deployment. */
+function commandsOn(settings: Settings): Record<string, () => Promise<unknown>> {
+  const config = readConfig(settings, { sandbox: false, rails: RAIL_SETTINGS });
+  const txid = "A".repeat(52);
+  return {
+    serve: () => openService(config, "https://a.example", pino({ level: "silent" })),
+    audit: () => auditJournal(settings, options()),
+    adopt: () => adoptPayment(settings, { target: txid, subject: { txid }, onWait: () => undefined }, options()),
+    refund: () => recordRefund(settings, { key: "key", transaction: txid }, options()),
+    history: () => readKeyHistory(settings, options()),
+    backup: () => backUp(settings, join(folder.path, `never ${++places}`), options()),
+  };
+}
+
+/** The doctor's findings on the journal. */
+async function doctorOn(settings: Settings) {
+  const config = readConfig(settings, { sandbox: false, rails: RAIL_SETTINGS });
+  const ledger = { genesisHash: GENESIS, address: account.addr.toString() };
+  return checkJournal({ config, ledger } as Parameters<typeof checkJournal>[0]);
+}
+
+function edit(path: string, statement: string): void {
+  const db = new DatabaseSync(path);
+  db.exec(statement);
+  db.close();
+}
+
+async function tablesOf(url: string): Promise<unknown[]> {
+  return sql(url, "SELECT tablename FROM pg_tables WHERE schemaname = 'public'");
+}
+
+test("an SQLite backup with a trigger, or with another table than a journal has, is refused", async () => {
+  const { settings } = await begun("sqlite");
+  const whole = join(folder.path, "schema");
+  await backUp(settings, whole, options());
+  for (const [i, statement] of [
+    "CREATE TRIGGER steal AFTER INSERT ON payees BEGIN UPDATE payees SET address = 'THIEF'; END",
+    "CREATE VIEW more AS SELECT 1",
+    "DROP INDEX calls_open",
+  ].entries()) {
+    const from = `${whole} ${i}`;
+    await cp(whole, from, { recursive: true });
+    edit(join(from, "journal.sqlite"), statement);
+    await describeAgain(from, "journal.sqlite");
+    await expect(checkBackup(from), statement).rejects.toThrow("its tables are not those of a journal");
+  }
+});
+
+test("a line of a PostgreSQL backup that would fill the memory, or that is cut off, is refused", async () => {
+  const { settings } = await begun("postgres");
+  const from = join(folder.path, "bomb");
+  await backUp(settings, from, options());
+  const path = join(from, "journal.ndjson");
+  await appendFile(path, '{"table":"calls"');
+  await describeAgain(from, "journal.ndjson");
+  await expect(checkBackup(from)).rejects.toThrow("ends within a line");
+  // A hole in the file: zeros that take no room on disk.
+  await truncate(path, 64 * 1024 * 1024);
+  await describeAgain(from, "journal.ndjson");
+  await expect(checkBackup(from)).rejects.toThrow("a line of more than");
+});
+
+test("a folder that exists is not written to", async () => {
+  const { settings } = await begun("sqlite");
+  await expect(backUp(settings, folder.path, options())).rejects.toThrow(serviceError("argument_invalid"));
+});
