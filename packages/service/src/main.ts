@@ -1,9 +1,10 @@
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
-import pino from "pino";
+import pino, { type Logger } from "pino";
 import { a2aRoute } from "./a2a/agent.ts";
 import { createTaskIds } from "./a2a/task-id.ts";
 import { createApp } from "./app.ts";
+import { VERSION } from "./catalogue/about.ts";
 import { CATALOGUE } from "./catalogue/catalogue.ts";
 import { type Config, readConfig } from "./config/config.ts";
 import { createAccessLog } from "./http/access-log.ts";
@@ -18,6 +19,7 @@ import { answerCounter } from "./monitoring/answers.ts";
 import { RAIL_SETTINGS } from "./payment/rails/registry.ts";
 import { openService, type Seams } from "./service.ts";
 import { logMembers } from "./tracing/context.ts";
+import type { Tracer } from "./tracing/span.ts";
 
 export type { Observe } from "./http/listener.ts";
 export type { PageFile } from "./http/page.ts";
@@ -78,9 +80,11 @@ export async function startService(
   const url = await listen(server, config.host, config.port);
   const origin = config.publicUrl ?? url;
   answerUnread(server, origin);
+  let tracer: Tracer | undefined;
   try {
     const metrics = config.admin && (await startMetrics());
-    const service = await openService(config, origin, log, seams);
+    tracer = await tracerOf(config, log);
+    const service = await openService(config, origin, log, { ...seams, tracer });
     const rateLimit = await rateLimitOf(config);
     const offered = { ...service.api, catalogue: CATALOGUE, origin, log };
     const ids = createTaskIds(service.secret);
@@ -116,6 +120,7 @@ export async function startService(
         await closed;
         clearTimeout(late);
         await service.close();
+        await tracer?.close();
         log.info("closed");
       },
     };
@@ -123,8 +128,16 @@ export async function startService(
     opening.reject(error);
     server.close();
     server.closeAllConnections();
+    await tracer?.close();
     throw error;
   }
+}
+
+/** Loads OpenTelemetry only where the settings name a receiver. */
+async function tracerOf({ tracing }: Config, log: Logger): Promise<Tracer | undefined> {
+  if (!tracing) return undefined;
+  const { openTracer } = await import("./tracing/otlp.ts");
+  return openTracer(tracing, VERSION, log);
 }
 
 /** Loads the limiter only where there is a limit. */

@@ -24,12 +24,14 @@ import { hasCode, ignoring } from "./errors.ts";
 import { openJournal, requireOwner } from "./journal/open.ts";
 import { openGauges } from "./monitoring/gauges.ts";
 import {
+  observedAdmit,
   observedJournal,
   observedPerform,
   observedProducts,
   observedVerifier,
   transitionObserver,
 } from "./monitoring/observed.ts";
+import { contextOfCalls, tracedAdmit } from "./monitoring/traced.ts";
 import { openNetworks } from "./networks/networks.ts";
 import { enableRails } from "./payment/enabled-rail.ts";
 import { SETTLE_MS } from "./payment/facilitator.ts";
@@ -38,6 +40,7 @@ import { resourceOf } from "./payment/resource.ts";
 import { openAccount, openSigner, watchSigners } from "./signers/open.ts";
 import { blockCapabilities } from "./subjects/block-capabilities.ts";
 import { createProducts } from "./subjects/products.ts";
+import type { Tracer } from "./tracing/span.ts";
 import { createBulkhead } from "./verification/bulkhead.ts";
 import { openVerification } from "./verification/open.ts";
 
@@ -82,7 +85,12 @@ const DISK_REFRESH_MS = 2_000;
  * @throws config_invalid when a setting contradicts the journal, a facilitator or the network; Error when one of them
  *   cannot be used
  */
-export async function openService(config: Config, origin: string, log: Logger, seams: Seams = {}): Promise<Service> {
+export async function openService(
+  config: Config,
+  origin: string,
+  log: Logger,
+  { tracer, ...seams }: Seams & { tracer?: Tracer | undefined } = {},
+): Promise<Service> {
   await using opened = new AsyncDisposableStack();
   const start = AbortSignal.timeout(DEADLINE_MS);
 
@@ -171,7 +179,8 @@ export async function openService(config: Config, origin: string, log: Logger, s
     if (effect.do === "settle") signers.confirm();
     return effects(call, effect, ...rest);
   });
-  const runner = createRunner({ journal, perform, clock: systemClock, log, onTransition: transitionObserver(log) });
+  const observed = { onTransition: transitionObserver(log), carrying: contextOfCalls(tracer) };
+  const runner = createRunner({ journal, perform, clock: systemClock, log, ...observed });
   opened.defer(() => runner.stop());
   // A change of the keys ends with a release of leases, which notifies at once; without it, `keepFresh` reads the keys.
   opened.defer(
@@ -217,6 +226,7 @@ export async function openService(config: Config, origin: string, log: Logger, s
     waitMs: config.maxTimeoutSeconds * 1000 + WAIT_BEYOND_TIMEOUT_MS,
     deadlineMs: DEADLINE_MS,
   });
+  const railOf = (network: string) => rails.find((rail) => rail.isNetwork(network))?.name;
   const { genesisHash } = ledger;
   const verification = openVerification(config, log, { history: keys.history, genesisHash, deadlineMs: DEADLINE_MS });
   opened.defer(() => verification.close());
@@ -234,7 +244,7 @@ export async function openService(config: Config, origin: string, log: Logger, s
     kid: signer.kid,
     secret,
     api: {
-      admit,
+      admit: tracedAdmit(observedAdmit(admit, railOf), tracer),
       recall: createRecall(journal, offers),
       offers,
       readMessage: verification.readMessage,

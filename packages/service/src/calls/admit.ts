@@ -12,6 +12,7 @@ import { Problem } from "../problems.ts";
 import type { Products } from "../subjects/product.ts";
 import { requestHash, type Subject } from "../subjects/subject.ts";
 import { currentContext } from "../tracing/context.ts";
+import { inSpan } from "../tracing/span.ts";
 import { createBacking } from "./backing.ts";
 import type { Call } from "./call.ts";
 import type { Capacity } from "./capacity.ts";
@@ -78,10 +79,10 @@ export function createAdmission(options: AdmissionOptions): Admit {
     const read = await readPayment(payload).catch(refusal);
     if (hasCode(read, "payment_refused")) return paymentRequired(offers, subject.chain, read.message);
     const context = currentContext();
-    if (context) context.key = read.payment.key;
+    if (context) context.call.key = read.payment.key;
     const request = (): Request => ({ ...read, subject, name, signal: clock.timeout(options.deadlineMs) });
 
-    let call = await callFor(request());
+    let call = await inSpan("admission", {}, () => callFor(request()));
     if (wait && !hasCode(call, "payment_refused") && !isFinal(call.state))
       call = await runner.wait(call, clock.timeout(options.waitMs));
     if (hasCode(call, "payment_refused")) return paymentRequired(offers, subject.chain, call.message);

@@ -1,7 +1,6 @@
 import type { Logger } from "pino";
 import { type Clock, deadline } from "../clock.ts";
 import { hasCode } from "../errors.ts";
-import { currentContext, within } from "../tracing/context.ts";
 import type { Call, CallState } from "./call.ts";
 import type { Journal } from "./journal.ts";
 import { keepLeases } from "./leases.ts";
@@ -17,7 +16,12 @@ export type RunnerOptions = {
   log: Logger;
   /** Called after each commit. */
   onTransition?: (before: Call, after: Call) => void;
+  /** Runs the loop of a call. */
+  carrying?: Carrying;
 };
+
+/** @param carry the call's loop, which never rejects */
+export type Carrying = (call: Call, carry: () => Promise<void>) => Promise<void>;
 
 /** Failures in a row after which a paid call counts as owed, which is logged as an error. */
 const OWED_AFTER_FAILURES = 3;
@@ -44,7 +48,7 @@ export type Runner = ReturnType<typeof createRunner>;
  * Every event is committed before the effect that follows from it. The loops have no state that a restart would miss:
  * after a crash, the replica that takes the lease continues from the row.
  */
-export function createRunner({ journal, perform, clock, log, onTransition }: RunnerOptions) {
+export function createRunner({ journal, perform, clock, log, onTransition, carrying }: RunnerOptions) {
   const running = new Map<string, Running>();
   const waiters = new Waiters();
   const unlisten = journal.listen({ ended: (key) => waiters.wake(key) });
@@ -133,9 +137,8 @@ export function createRunner({ journal, perform, clock, log, onTransition }: Run
     if (isAtRest(call) || stopping.signal.aborted || !journal.holds(key)) return Promise.resolve();
     const started: Running = { call, done: Promise.resolve(), memory: { failures: 0 }, end: new AbortController() };
     running.set(key, started);
-    // The lines of the call name the request that began it, whose admission had its first stages.
-    const { requestId, stages = {} } = currentContext() ?? {};
-    started.done = within({ requestId, key, stages }, () => carry(started)).finally(() => {
+    const carried = carrying ? carrying(call, () => carry(started)) : carry(started);
+    started.done = carried.finally(() => {
       running.delete(key);
       waiters.wake(key);
     });

@@ -38,7 +38,7 @@ export function settingNames(rails: readonly RailVariables[]): ReadonlySet<strin
 }
 
 /** Settings whose value a file may hold instead, which `NAME_FILE` names. Facilitators' are lists of files. */
-const SECRETS: readonly string[] = ["ATTESTOR_MNEMONIC", "ATTESTOR_PQ_SEED"];
+const SECRETS: readonly string[] = ["ATTESTOR_MNEMONIC", "ATTESTOR_PQ_SEED", "OTEL_EXPORTER_OTLP_HEADERS"];
 
 /** What settings begin with, beside those of source chains and rails. */
 const PREFIXES = "ADMIN ALGOD INDEXER ATTESTOR PAY_TO FACILITATOR PROVIDER SANDBOX PRICE MAX_TIMEOUT MAX_PAYMENT DISK";
@@ -67,6 +67,7 @@ export function readConfig(
     return settings ? [[rail.name, settings] as const] : [];
   });
   const own = rails.map((rail) => [rail, faults.read(rail.own, values)] as const);
+  compareTraceHosts(values, faults);
   faults.throwAll();
   const s = Settings.parse(values);
 
@@ -112,6 +113,19 @@ export function readConfig(
     /** Requests a minute per client. */
     rateLimit: sandbox ? undefined : s.RATE_LIMIT,
     accessLog: s.ACCESS_LOG,
+    /** Where spans are sent, and how. Absent: nothing is traced. */
+    tracing:
+      s.OTEL_EXPORTER_OTLP_ENDPOINT === undefined
+        ? undefined
+        : {
+            endpoint: s.OTEL_EXPORTER_OTLP_ENDPOINT,
+            headers: s.OTEL_EXPORTER_OTLP_HEADERS ?? {},
+            serviceName: s.OTEL_SERVICE_NAME,
+            resourceAttributes: s.OTEL_RESOURCE_ATTRIBUTES ?? {},
+            sampler: { name: s.OTEL_TRACES_SAMPLER, ratio: s.OTEL_TRACES_SAMPLER_ARG ?? 1 },
+            /** Hosts of upstreams, with their ports, that are told of which trace a request is. */
+            hosts: s.TRACE_HOSTS ?? [],
+          },
     logLevel: s.LOG_LEVEL,
   };
 }
@@ -119,6 +133,20 @@ export function readConfig(
 /** The values of a rail's own settings. @param rail one of those that the settings were read for */
 export function ownSettings<R extends RailVariables>(config: Pick<Config, "ownSettings">, rail: R): z.infer<R["own"]> {
   return config.ownSettings.get(rail) as z.infer<R["own"]>;
+}
+
+/** Adds each of TRACE_HOSTS that is the host of no upstream. */
+function compareTraceHosts(values: Values, faults: SettingFaults): void {
+  const upstreams = Object.entries(values).filter(([name]) => /(ALGOD|INDEXER|RPC|FACILITATOR)_URL$/.test(name));
+  const hosts = new Set(
+    upstreams.flatMap(([, urls = ""]) => urls.split(",").map((text) => URL.parse(text.trim())?.host)),
+  );
+  const unknown = values.TRACE_HOSTS?.split(",").find((host) => !hosts.has(host.trim()));
+  if (unknown === undefined) return;
+  faults.add(
+    "TRACE_HOSTS",
+    "TRACE_HOSTS must name hosts of upstreams as their URLs do, with the port if they have one.",
+  );
 }
 
 /** Replaces each `NAME_FILE` by the value that its file holds, and adds names that are none of a setting. */

@@ -33,6 +33,34 @@ export function publishedUrl(secret: string) {
   );
 }
 
+/** The URL of a receiver. What is secret stands in a header: a URL is shown more easily. */
+export const receiver = url.refine(
+  (text) => !hasCredentials(text) && !/[?#]/.test(text),
+  "must hold no credentials, query or fragment: OTEL_EXPORTER_OTLP_HEADERS or OTEL_EXPORTER_OTLP_HEADERS_FILE holds what is secret",
+);
+
+/** `name=value` pairs, comma-separated, values percent-encoded (OpenTelemetry, as W3C Baggage has them). */
+export const pairs = z
+  .string()
+  .regex(
+    /^\s*[\w.-]+\s*=[\x21-\x2b\x2d-\x7e ]*(,\s*[\w.-]+\s*=[\x21-\x2b\x2d-\x7e ]*)*$/,
+    "must be name=value pairs, comma-separated, with %20 for a space and %2C for a comma",
+  )
+  .transform((text, { addIssue }) => {
+    const entries = text.split(",").map((pair) => {
+      const at = pair.indexOf("=");
+      return [pair.slice(0, at).trim(), pair.slice(at + 1).trim()] as const;
+    });
+    try {
+      const decoded = entries.map(([name, value]) => [name, decodeURIComponent(value)] as const);
+      if (decoded.every(([, value]) => !/\p{Cc}/u.test(value))) return Object.fromEntries(decoded);
+      addIssue("has a control character");
+    } catch {
+      addIssue("has a percent sign that encodes nothing: write %25");
+    }
+    return z.NEVER;
+  });
+
 /** The value of a header that holds a secret. */
 export const headerValue = z.string().regex(/^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/, "must be one line of ASCII");
 

@@ -1,9 +1,11 @@
 import { ALGORAND_MAINNET_GENESIS_HASH } from "@attestd/proof/algorand";
 import { z } from "zod";
-import { endpoints, headerValue, list, origin, whole } from "./formats.ts";
+import { endpoints, headerValue, list, origin, pairs, receiver, whole } from "./formats.ts";
 import { price } from "./rails.ts";
 import { SignerVariables } from "./signers.ts";
 
+/** Those of OpenTelemetry that do not let the caller decide. */
+const SAMPLERS = ["always_on", "always_off", "traceidratio"] as const;
 const LOG_LEVELS = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
 
 /** In the order of the URLs; an empty one is none. */
@@ -48,6 +50,17 @@ export const Settings = z.object({
   RATE_LIMIT: whole(1, 1_000_000).optional(),
   ACCESS_LOG: yesNo.default(false),
   LOG_LEVEL: z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(", ")}`).default("info"),
+  OTEL_EXPORTER_OTLP_ENDPOINT: receiver.optional(),
+  OTEL_EXPORTER_OTLP_HEADERS: pairs.optional(),
+  OTEL_SERVICE_NAME: z.string().max(100).default("attestd"),
+  OTEL_RESOURCE_ATTRIBUTES: pairs.optional(),
+  OTEL_TRACES_SAMPLER: z.enum(SAMPLERS, `must be one of ${SAMPLERS.join(", ")}`).default("always_on"),
+  OTEL_TRACES_SAMPLER_ARG: z
+    .string()
+    .regex(/^(0(\.\d+)?|1(\.0+)?)$/, "must be a number from 0 to 1")
+    .transform(Number)
+    .optional(),
+  TRACE_HOSTS: list.optional(),
   SANDBOX_SOURCE_CHAINS: list.optional(),
 });
 

@@ -28,7 +28,8 @@ export function createAccessLog(log: Pick<Logger, "info">, trustProxy: boolean):
     const client = clientOf(incoming, trustProxy);
     outgoing.once("close", () => {
       const { context, route = "other", bytes } = exchange;
-      const { requestId, key } = context;
+      const { requestId, call } = context;
+      const { key } = call;
       const status = outgoing.headersSent ? outgoing.statusCode : undefined;
       const isCut = !outgoing.writableFinished;
       const payment = incoming.headers["payment-signature"] !== undefined;

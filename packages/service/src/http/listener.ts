@@ -5,6 +5,7 @@ import { type Answer, problemAnswer, problemOf } from "../endpoints/answer.ts";
 import type { Route, TransportOptions } from "../endpoints/transport.ts";
 import { Problem } from "../problems.ts";
 import { within } from "../tracing/context.ts";
+import { parseTraceparent } from "../tracing/traceparent.ts";
 import type { AccessLog, Exchange } from "./access-log.ts";
 import { complete, preflight } from "./cors.ts";
 import type { RateLimit } from "./rate-limit.ts";
@@ -92,7 +93,11 @@ export function createListener({ routes, origin, log, ...options }: ListenerOpti
   }
 
   return (incoming, outgoing) => {
-    const context: Exchange["context"] = { requestId: requestIdOf(incoming, trustProxy), stages: {} };
+    const context: Exchange["context"] = {
+      requestId: requestIdOf(incoming, trustProxy),
+      call: { stages: {} },
+      parent: parseTraceparent(incoming.headers.traceparent),
+    };
     const exchange: Exchange = { incoming, outgoing, context, bytes: 0 };
     accessLog?.(exchange);
     within(context, () => answer(exchange));

@@ -38,7 +38,9 @@ export function answerUnread(server: Server, origin: string): void {
 function responseText(code: ProblemCode, origin: string): string {
   const problem = new Problem(code, "The request could not be read.");
   const requestId = randomUUID();
-  const { status, headers, body } = within({ requestId, stages: {} }, () => complete(problemAnswer(problem, origin)));
+  const { status, headers, body } = within({ requestId, call: { stages: {} } }, () =>
+    complete(problemAnswer(problem, origin)),
+  );
   const lines = Object.entries({ ...headers, "x-request-id": requestId, connection: "close" }).map(
     ([name, value]) => `${name}: ${value}\r\n`,
   );

@@ -25,8 +25,8 @@ const reads = new Map<keyof typeof GAUGES, Set<Read<Metric>>>();
 /** Of gauges that are counted up and down, by their labels; kept from the start, because they must not miss a change. */
 const levels = new Map<string, Sample<Metric> & { name: keyof typeof GAUGES }>();
 
-export function count<K extends keyof typeof COUNTERS>(name: K, labels: Labels<(typeof COUNTERS)[K]>): void {
-  live?.counters[name]?.inc(labels);
+export function count<K extends keyof typeof COUNTERS>(name: K, labels: Labels<(typeof COUNTERS)[K]>, by = 1): void {
+  live?.counters[name]?.inc(labels, by);
 }
 
 export function observe<K extends keyof typeof HISTOGRAMS>(

@@ -21,6 +21,11 @@ export const COUNTERS = {
     help: "Paid calls that came to an end, by how they ended: done, void, owed, refunded or loss.",
     labels: ["rail", "subject", "outcome"],
   },
+  payments: {
+    name: "attestd_payments_total",
+    help: "Requests with a payment, over any transport, by rail and answer: delivered, payment_required, or a problem's code.",
+    labels: ["rail", "answer"],
+  },
   transitions: {
     name: "attestd_call_transitions_total",
     help: "Transitions of paid calls that were committed, by the state that they led to.",
@@ -50,6 +55,11 @@ export const COUNTERS = {
     name: "attestd_signatures_total",
     help: "Signatures asked of the attestor's signer, by key (pq or account) and outcome: signed, unreachable, late, throttled, denied, refused, wrong, or not_sent after repeated failures.",
     labels: ["key", "signer", "outcome"],
+  },
+  spans: {
+    name: "attestd_trace_spans_total",
+    help: "Spans of traces, sent to their receiver or failed to be.",
+    labels: ["outcome"],
   },
   answers: {
     name: "attestd_http_answers_total",

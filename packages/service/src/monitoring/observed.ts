@@ -1,5 +1,6 @@
 import type { BundleType } from "@attestd/proof";
 import type { Logger } from "pino";
+import type { Admit } from "../calls/admit.ts";
 import { type Call, type CallState, liveAttempt } from "../calls/call.ts";
 import type { Journal } from "../calls/journal.ts";
 import { isFinal } from "../calls/machine.ts";
@@ -14,6 +15,22 @@ import type { Verifier } from "../verification/verifier.ts";
 /*
  * Parts of the service, counted from outside: what counts must not change what they do.
  */
+
+/** Counts requests with a payment by their answers. @param railOf the name of a network's rail */
+export function observedAdmit(admit: Admit, railOf: (network: string) => string | undefined): Admit {
+  return async (subject, payload, ...rest) => {
+    if (!payload) return admit(subject, payload, ...rest);
+    const rail = railOf(payload.accepted.network) ?? "other";
+    try {
+      const outcome = await admit(subject, payload, ...rest);
+      count("payments", { rail, answer: outcome.kind });
+      return outcome;
+    } catch (error) {
+      count("payments", { rail, answer: error instanceof Problem ? error.code : "internal" });
+      throw error;
+    }
+  };
+}
 
 export function observedJournal<J extends Pick<Journal, "insert" | "update">>(journal: J): J {
   return {
@@ -32,7 +49,12 @@ export function transitionObserver(log: Pick<Logger, Level>): (before: Call, aft
     const subject = after.subject.kind;
     count("calls", { rail, subject, outcome: state });
     if (state === "done") observe("callSeconds", { rail, subject }, (Date.now() - createdAt) / 1000);
-    if (isFinal(state)) log[LEVELS[state] ?? "info"](summaryOf(after), "paid call ended");
+    if (!isFinal(state)) return;
+    // The loop goes on until the payment is final, which on Base takes many minutes.
+    const { span } = currentContext() ?? {};
+    span?.add({ "attestd.outcome": state });
+    span?.end(state === "done" ? undefined : state);
+    log[LEVELS[state] ?? "info"](summaryOf(after), "paid call ended");
   };
 }
 
@@ -51,7 +73,7 @@ function summaryOf(call: Call) {
     attestation: liveAttempt(call)?.txid,
     attempts: call.attempts.length,
     ...{ round: call.round, bundle: call.bundle?.id, ms: Date.now() - call.createdAt },
-    stages: currentContext()?.stages,
+    stages: currentContext()?.call.stages,
   };
 }
 
@@ -59,7 +81,7 @@ export function observedPerform(perform: Perform): Perform {
   return (call, effect, ...rest) => {
     const run = () => perform(call, effect, ...rest);
     // A delivered payment is watched for minutes, on purpose.
-    return effect.do === "watch" || effect.do === "nothing" ? run() : stage(effect.do, run);
+    return effect.do === "watch" || effect.do === "nothing" ? run() : stage(effect.do, {}, run);
   };
 }
 
@@ -67,7 +89,7 @@ export function observedPerform(perform: Perform): Perform {
 export function observedProducts(products: Products): Products {
   const observed = (product: Product): Product => ({
     ...product,
-    evidence: (...asked) => stage("source", () => product.evidence(...asked)),
+    evidence: (...asked) => stage("source", {}, () => product.evidence(...asked)),
   });
   const { transaction, block, inclusion } = products;
   return { transaction: observed(transaction), block: observed(block), inclusion: observed(inclusion) };

@@ -7,7 +7,8 @@ export function observedFacilitator(facilitator: Facilitator, rail: string, host
   const time = <T>(operation: keyof Facilitator, ask: () => Promise<T>) =>
     timed("facilitatorSeconds", { facilitator: host, operation }, ask);
   return {
-    verify: (...asked) => stage("verify", () => time("verify", () => facilitator.verify(...asked))),
+    verify: (...asked) =>
+      stage("verify", { "attestd.facilitator": host }, () => time("verify", () => facilitator.verify(...asked))),
     supported: (signal) => time("supported", () => facilitator.supported(signal)),
     async settle(...asked) {
       const settled = (outcome: string) => count("settlements", { rail, facilitator: host, outcome });

@@ -3,6 +3,7 @@ import { excerpt } from "@attestd/proof/text";
 import { z } from "zod";
 import { hasCode } from "../errors.ts";
 import { count, observe, shift } from "../metrics/meter.ts";
+import { currentContext } from "../tracing/context.ts";
 import { Breaker, type Vote } from "./breaker.ts";
 import { exchangeWith, type HttpAnswer, unanswered } from "./exchange.ts";
 import { parseLosslessJson } from "./json.ts";
@@ -143,7 +144,8 @@ export class HttpProvider {
     vote: (vote: Vote) => void,
   ): Promise<HttpAnswer> {
     const limitMs = longPollMs ?? this.#timeoutMs;
-    const all = { ...this.#headers, ...headers };
+    const traceparent = currentContext()?.span?.traceparentFor(this.name);
+    const all = { ...this.#headers, ...headers, ...(traceparent !== undefined && { traceparent }) };
     const sent = { method, path: this.#withBase(path), headers: all, body, maxBytes, limitMs };
     const start = performance.now();
     const conclude = (outcome: "failed" | "answered") => {

@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from "node:async_hooks";
+import type { Parent, Span } from "./span.ts";
 
 /**
  * For what the running code works: a request, a paid call, or both. Log lines, problems and requests to upstreams further
@@ -7,16 +8,24 @@ import { AsyncLocalStorage } from "node:async_hooks";
 export type Context = {
   /** Of the request that is answered, or that began the call. */
   readonly requestId?: string | undefined;
-  /** The payment key of the request's payment, once it is read; that of the call. */
+  readonly call: CallContext;
+  /** The span of a traced request's client. */
+  readonly parent?: Parent | undefined;
+  /** The innermost span that runs; undefined where nothing is traced. */
+  readonly span?: Span | undefined;
+};
+
+export type CallContext = {
+  /** The payment key: of the request's payment, once it is read; of the call. */
   key?: string;
   /** Milliseconds that the stages of the call have taken, in this process. */
   readonly stages: Record<string, number>;
 };
 
-const storage = new AsyncLocalStorage<Context>();
+const storage = new AsyncLocalStorage<Context | undefined>();
 
-/** Runs a function, and all that it begins, in a context. */
-export function within<T>(context: Context, run: () => T): T {
+/** Runs a function, and all that it begins, in a context; `undefined`: in none. */
+export function within<T>(context: Context | undefined, run: () => T): T {
   return storage.run(context, run);
 }
 
@@ -26,7 +35,7 @@ export function currentContext(): Context | undefined {
 }
 
 /** Members that every log line of the context has (pino's `mixin`). */
-export function logMembers(): { requestId?: string | undefined; key?: string } {
-  const { requestId, key } = storage.getStore() ?? {};
-  return { ...(requestId !== undefined && { requestId }), ...(key !== undefined && { key }) };
+export function logMembers(): { requestId?: string; key?: string } {
+  const { requestId, call } = storage.getStore() ?? {};
+  return { ...(requestId !== undefined && { requestId }), ...(call?.key !== undefined && { key: call.key }) };
 }

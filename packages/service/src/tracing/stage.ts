@@ -1,16 +1,17 @@
 import { timed } from "../metrics/meter.ts";
 import { currentContext } from "./context.ts";
+import { type Attributes, inSpan } from "./span.ts";
 
 /** A step of a paid call that takes time. */
 export type Stage = "verify" | "source" | "settle" | "reconcile" | "sign" | "submit" | "seal";
 
-/** Runs a stage: its time counts among the metrics, and for the log line of the call (`Context.stages`). */
-export async function stage<T>(name: Stage, run: () => Promise<T>): Promise<T> {
+/** Runs a stage: its time counts among the metrics and for the log line of the call, and it is a span of a traced one. */
+export async function stage<T>(name: Stage, attributes: Attributes, run: () => Promise<T>): Promise<T> {
   const start = performance.now();
   try {
-    return await timed("stageSeconds", { stage: name }, run);
+    return await timed("stageSeconds", { stage: name }, () => inSpan(name, attributes, run));
   } finally {
-    const stages = currentContext()?.stages;
+    const stages = currentContext()?.call.stages;
     if (stages) stages[name] = Math.round((stages[name] ?? 0) + performance.now() - start);
   }
 }

@@ -1,0 +1,46 @@
+import type { Admit } from "../calls/admit.ts";
+import type { Carrying } from "../calls/runner.ts";
+import type { Subject } from "../subjects/subject.ts";
+import { currentContext, within } from "../tracing/context.ts";
+import { runIn, type Tracer } from "../tracing/span.ts";
+
+/*
+ * The spans of paid calls: a request with a payment, and the call that it begins, which goes on after its answer.
+ */
+
+/** @param tracer undefined where nothing is traced */
+export function tracedAdmit(admit: Admit, tracer: Tracer | undefined): Admit {
+  if (!tracer) return admit;
+  return (subject, payload, ...rest) => {
+    if (!payload) return admit(subject, payload, ...rest);
+    const { requestId, parent } = currentContext() ?? {};
+    const network = payload.accepted.network;
+    const span = tracer.request("paid request", parent, {
+      ...ofSubject(subject),
+      "attestd.request_id": requestId,
+      "attestd.network": typeof network === "string" ? network : undefined,
+    });
+    return runIn(span, async () => {
+      const outcome = await admit(subject, payload, ...rest);
+      span.add({ "attestd.key": currentContext()?.call.key, "attestd.answer": outcome.kind });
+      return outcome;
+    });
+  };
+}
+
+/** Gives a call's loop its context: its key, and the request that began it, whose admission had its first stages. */
+export function contextOfCalls(tracer: Tracer | undefined): Carrying {
+  return (call, carry) => {
+    const { requestId, span: request, call: own } = currentContext() ?? {};
+    const { key, rail, subject } = call;
+    const attributes = { ...ofSubject(subject), "attestd.key": key, "attestd.rail": rail };
+    // After a restart there is no request: the key joins the two traces.
+    const span = request?.child("paid call", attributes) ?? tracer?.work("paid call", attributes);
+    const carried = within({ requestId, call: { key, stages: own?.stages ?? {} }, span }, carry);
+    return span ? carried.finally(() => span.end()) : carried;
+  };
+}
+
+function ofSubject({ kind, chain }: Subject) {
+  return { "attestd.subject": kind, "attestd.chain": chain };
+}
