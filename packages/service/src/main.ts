@@ -19,7 +19,7 @@ import { answerCounter } from "./monitoring/answers.ts";
 import { RAIL_SETTINGS } from "./payment/rails/registry.ts";
 import { openService, type Seams } from "./service.ts";
 import { logMembers } from "./tracing/context.ts";
-import type { Tracer } from "./tracing/span.ts";
+import type { Tracer } from "./tracing/tracer.ts";
 
 export type { Observe } from "./http/listener.ts";
 export type { PageFile } from "./http/page.ts";

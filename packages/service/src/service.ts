@@ -40,7 +40,7 @@ import { resourceOf } from "./payment/resource.ts";
 import { openAccount, openSigner, watchSigners } from "./signers/open.ts";
 import { blockCapabilities } from "./subjects/block-capabilities.ts";
 import { createProducts } from "./subjects/products.ts";
-import type { Tracer } from "./tracing/span.ts";
+import type { Tracer } from "./tracing/tracer.ts";
 import { createBulkhead } from "./verification/bulkhead.ts";
 import { openVerification } from "./verification/open.ts";
 

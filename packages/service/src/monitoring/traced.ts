@@ -2,7 +2,8 @@ import type { Admit } from "../calls/admit.ts";
 import type { Carrying } from "../calls/runner.ts";
 import type { Subject } from "../subjects/subject.ts";
 import { currentContext, within } from "../tracing/context.ts";
-import { runIn, type Tracer } from "../tracing/span.ts";
+import { runIn } from "../tracing/span.ts";
+import type { Tracer } from "../tracing/tracer.ts";
 
 /*
  * The spans of paid calls: a request with a payment, and the call that it begins, which goes on after its answer.

@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from "node:async_hooks";
-import type { Parent, Span } from "./span.ts";
+import type { Parent, Span } from "./tracer.ts";
 
 /**
  * For what the running code works: a request, a paid call, or both. Log lines, problems and requests to upstreams further

@@ -24,7 +24,7 @@ import type { Logger } from "pino";
 import type { Config } from "../config/config.ts";
 import { count } from "../metrics/meter.ts";
 import { within } from "./context.ts";
-import type { Attributes, Parent, Span, Tracer } from "./span.ts";
+import type { Attributes, Parent, Span, Tracer } from "./tracer.ts";
 
 /*
  * Spans to a receiver of OTLP over HTTP, by OpenTelemetry's SDK. main.ts loads this file only where the settings name a

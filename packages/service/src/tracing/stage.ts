@@ -1,6 +1,7 @@
 import { timed } from "../metrics/meter.ts";
 import { currentContext } from "./context.ts";
-import { type Attributes, inSpan } from "./span.ts";
+import { inSpan } from "./span.ts";
+import type { Attributes } from "./tracer.ts";
 
 /** A step of a paid call that takes time. */
 export type Stage = "verify" | "source" | "settle" | "reconcile" | "sign" | "submit" | "seal";

@@ -1,4 +1,4 @@
-import type { Parent } from "./span.ts";
+import type { Parent } from "./tracer.ts";
 
 /** Version 00, or a later one, of which only what version 00 has may be read (W3C Trace Context, 3.2). */
 const FORM = /^(?!ff)([0-9a-f]{2})-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-[0-9a-f]{2}(-.*)?$/;
