@@ -2,7 +2,7 @@ import { Argument, Command, CommanderError } from "commander";
 import packageJson from "../package.json" with { type: "json" };
 import { addBuying, addChecking } from "./command-line/bundle-commands.ts";
 import { describeFirst, everyCommand, pathOf, subcommand, whereToLook } from "./command-line/help.ts";
-import { addOperating, addRunning } from "./command-line/service-commands.ts";
+import { addOperating, addRunning, addSigner } from "./command-line/service-commands.ts";
 import type { Environment, Running } from "./environment.ts";
 import { EXIT, Failure } from "./failure.ts";
 
@@ -65,6 +65,7 @@ export function commandLine(environment: Environment, finish: Running["finish"])
 
   const running = { environment, finish };
   addRunning(program, running);
+  addSigner(program, running);
   addBuying(program, running);
   addChecking(program, running);
   addOperating(program, running);

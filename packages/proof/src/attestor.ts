@@ -7,4 +7,4 @@ export {
   ML_DSA_65_SIGNATURE_LENGTH,
   verifySignature,
 } from "./signature.ts";
-export { jwk, type KeyIdentity, keyEntryBytes, keyEntryHash, keyId, keyIdentity } from "./trust.ts";
+export { jwk, type KeyIdentity, keyEntryBytes, keyEntryHash, keyId, keyIdentity, parseKeyEntry } from "./trust.ts";

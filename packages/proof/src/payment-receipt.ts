@@ -23,8 +23,8 @@ export type PaymentReceipt = {
 };
 
 /**
- * The JWS signing input of a receipt (RFC 7515 section 5.1), ASCII. It begins with `e`, and every other message that the key
- * signs with `{`, so that no signature fits both.
+ * The JWS signing input of a receipt (RFC 7515 section 5.1), ASCII. It begins with `e`, every document that the key signs with
+ * `{`, and a signer's probe with `a`, so that no signature fits both.
  * @param kid thumbprint of the key that signs
  */
 export function receiptSigningInput(receipt: PaymentReceipt, kid: string): string {

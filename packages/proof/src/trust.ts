@@ -175,6 +175,15 @@ const readKeyEntry: Reader<KeyEntry> = (value, pointer) => {
   return entry;
 };
 
+/**
+ * Reads one entry, and recomputes its `kid` and SHA-256; an endorsement is not verified.
+ * @param input text or UTF-8, or a value as `parseJson` returns it
+ * @throws ProofError `format`; `json` for a text
+ */
+export function parseKeyEntry(input: unknown): KeyEntry {
+  return readKeyEntry(jsonValue(input), "");
+}
+
 const readHistory: Reader<KeyHistory> = object({
   version: constant(1),
   ledger: string("CAIP-2 of an Algorand network", isAlgorandCaip2),

@@ -54,6 +54,30 @@ export function addRunning(program: Command, { environment, finish }: Running): 
     });
 }
 
+/** The process that holds the attestor's keys apart from the service. */
+export function addSigner(program: Command, { environment, finish }: Running): void {
+  subcommand(
+    program,
+    "signer",
+    "hold the attestor's keys apart from the service",
+    "Sign on a Unix socket what a service of this attestor asks for, and nothing else. docs/signer.md has the rule.",
+    "  attestd signer --socket /run/attestd-signer/signer.sock --seed-file attestor.pq-seed --mnemonic-file attestor.mnemonic",
+    "  attestd serve --env /etc/attestd.env    with ATTESTOR_SIGNER=socket and ATTESTOR_SIGNER_SOCKET",
+  )
+    .requiredOption("--socket <path>", "where to listen; in a folder where nobody else may write")
+    .requiredOption("--seed-file <file>", "the ML-DSA-65 seed, as attestd keygen writes it")
+    .requiredOption("--mnemonic-file <file>", "the account's 25 words, as attestd keygen writes them")
+    .option("--group", "let the socket's group connect too: mode 0660 instead of 0600")
+    .option("--genesis-hash <base64>", "of the ledger to sign for (default: Algorand MainNet's)")
+    .option("--endorse <kid>", "also sign for a rotation to this key; without it, for none")
+    .option("--revoke <kid>", "also sign the note that revokes this key; without it, of none")
+    .option("--per-minute <n>", "signatures a minute of both keys together (default: no limit)")
+    .action(async (options) => {
+      const { signer } = await import("../commands/signer.ts");
+      finish(await signer(options, environment));
+    });
+}
+
 /** A command of an operator, on the service's settings. */
 function operatorCommand(parent: Command, name: string, summary: string, ...description: string[]): Command {
   return subcommand(parent, name, summary, ...description)

@@ -5,13 +5,13 @@ import { timeOfRound } from "../audit/ledger.ts";
 import { readableChains } from "../audit/rails/registry.ts";
 import type { Journal } from "../calls/journal.ts";
 import { deadline, systemClock } from "../clock.ts";
-import { type Config, readConfig } from "../config/config.ts";
+import { readConfig } from "../config/config.ts";
 import { ServiceError } from "../errors.ts";
 import { openJournal, openJournalReader, requireOwner } from "../journal/open.ts";
 import { WRITTEN_LATER } from "../journal/reader.ts";
 import { openLedger, openNetworks } from "../networks/networks.ts";
 import { RAIL_SETTINGS } from "../payment/rails/registry.ts";
-import { openAccount, openSigner } from "../signers/open.ts";
+import { type KeyConfig, openAccount, openSigner } from "../signers/open.ts";
 import type { Signer } from "../signers/signer.ts";
 
 /** The service's settings by name (docs/operating/settings.md). */
@@ -94,7 +94,7 @@ export async function openSession(settings: Settings, options: OperatorOptions, 
     },
 
     /** Opens the ML-DSA-65 key of the settings, or of other ones. */
-    async signer(settings: Pick<Config, "attestor"> = config): Promise<Signer> {
+    async signer(settings: KeyConfig = config): Promise<Signer> {
       const signer = await openSigner(settings, { log, clock: systemClock, signal });
       opened.defer(() => signer.close());
       return signer;

@@ -1,11 +1,12 @@
-import { createPublicKey, randomBytes, verify } from "node:crypto";
+import { createPublicKey, verify } from "node:crypto";
 import { aborted, promisify } from "node:util";
-import { toHex, utf8 } from "@attestd/proof/encoding";
+import { utf8 } from "@attestd/proof/encoding";
 import type { Logger } from "pino";
 import { type Clock, deadline } from "../clock.ts";
 import { hasCode, ServiceError, type SignerFailure } from "../errors.ts";
 import { count, observe } from "../metrics/meter.ts";
 import { Breaker } from "../providers/breaker.ts";
+import { newProbe } from "./probe.ts";
 import { KEY_FORMS, type Key, type KeyUse, type SignedContext } from "./signer.ts";
 
 export type GuardOptions = {
@@ -30,11 +31,6 @@ const MAX_ACTIVE = 16;
 const PATIENCE_MS = 5_000;
 /** How long a signature shows that the key can sign, in ms. */
 const FRESH_MS = 60_000;
-
-/** Starts what is signed to see whether a key can sign. No transaction, bundle, receipt or key entry begins so. */
-const PROBE = "attestd/probe/v1/";
-/** The message of a probe: no one else's signature fits it. */
-const probeMessage = () => utf8(`${PROBE}${toHex(randomBytes(16))}`);
 
 const verifyAsync = promisify(verify);
 
@@ -142,7 +138,7 @@ export function guardKey(key: Key, options: GuardOptions): GuardedKey {
   }
 
   async function probe(signal: AbortSignal): Promise<void> {
-    await sign(probeMessage(), signal);
+    await sign(utf8(newProbe()), signal);
   }
 
   return {

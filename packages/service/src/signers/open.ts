@@ -1,11 +1,16 @@
+import { fromBase64 } from "@attestd/proof/encoding";
 import type { Logger } from "pino";
 import { type Clock, deadline } from "../clock.ts";
-import type { Config, KeySettings } from "../config/config.ts";
+import type { Config } from "../config/config.ts";
 import type { SignerFailure } from "../errors.ts";
 import { countFromZero, gauge } from "../metrics/meter.ts";
 import { type GuardedKey, guardKey } from "./guard.ts";
 import { identityOf, seedPlace } from "./seed.ts";
 import type { AccountSigner, KeyPlace, KeyUse, Signer } from "./signer.ts";
+import { socketPlace } from "./socket/client.ts";
+
+/** The settings that say where the keys are. */
+export type KeyConfig = Pick<Config, "attestor" | "algorand">;
 
 /** What a kind of signer is opened with. */
 export type OpenOptions = {
@@ -43,14 +48,14 @@ const OPEN_MS = 10_000;
  *
  * @throws signer_failed when its signer gives no public key; config_invalid when it has no such key
  */
-export async function openSigner(config: Pick<Config, "attestor">, options: OpenOptions): Promise<OpenSigner> {
-  const { sign, publicKey, ...opened } = await openKey("pq", config.attestor.pq, options);
+export async function openSigner(config: KeyConfig, options: OpenOptions): Promise<OpenSigner> {
+  const { sign, publicKey, ...opened } = await openKey("pq", config, options);
   return { ...opened, ...identityOf(publicKey), sign };
 }
 
 /** Opens the key of the attestor's account where the settings say that it is. @throws as `openSigner` */
-export async function openAccount(config: Pick<Config, "attestor">, options: OpenOptions): Promise<OpenAccount> {
-  return await openKey("account", config.attestor.account, options);
+export async function openAccount(config: KeyConfig, options: OpenOptions): Promise<OpenAccount> {
+  return await openKey("account", config, options);
 }
 
 /** Watches whether each of these keys can sign. */
@@ -68,11 +73,11 @@ export function watchSigners(...keys: readonly Opened[]): SignerWatch {
   };
 }
 
-async function openKey(use: KeyUse, settings: KeySettings, { log, clock, signal }: OpenOptions) {
+async function openKey(use: KeyUse, config: KeyConfig, { log, clock, signal }: OpenOptions) {
   await using opened = new AsyncDisposableStack();
-  const place = placeOf(use, settings);
+  const place = placeOf(use, config);
   opened.defer(() => place.close());
-  const { kind } = settings;
+  const { kind } = config.attestor[use];
   const key = guardKey(await place.open(use, deadline(clock, OPEN_MS, signal)), {
     ...{ use, kind, words: place.words, log, clock },
   });
@@ -84,11 +89,12 @@ async function openKey(use: KeyUse, settings: KeySettings, { log, clock, signal 
   return { ...key, words: place.words, close: () => closing.disposeAsync() };
 }
 
-function placeOf(use: KeyUse, settings: KeySettings): KeyPlace {
+function placeOf(use: KeyUse, { attestor, algorand }: KeyConfig): KeyPlace {
+  const settings = attestor[use];
   switch (settings.kind) {
     case "seed":
       return seedPlace({ [use]: settings.seed });
     case "socket":
-      throw new TypeError("not built yet");
+      return socketPlace(settings.path, fromBase64(algorand.genesisHash));
   }
 }

@@ -1,8 +1,7 @@
 import type { Logger } from "pino";
 import { deadline, systemClock } from "../../clock.ts";
-import type { Config } from "../../config/config.ts";
 import { hasCode, type SignerFailure } from "../../errors.ts";
-import { type OpenAccount, type OpenSigner, openAccount, openSigner } from "../../signers/open.ts";
+import { type KeyConfig, type OpenAccount, type OpenSigner, openAccount, openSigner } from "../../signers/open.ts";
 import { type Finding, fail, ok, warning } from "./finding.ts";
 
 type Examined = { findings: Finding[]; keys?: { kid: string; account: OpenAccount } };
@@ -17,7 +16,7 @@ const SIGNER_MS = 15_000;
  * @returns no keys when a signer gives no public key: then the account is not known
  */
 export async function examineSigner(
-  config: Pick<Config, "attestor">,
+  config: KeyConfig,
   { log, signal }: { log: Logger; signal: AbortSignal },
   opened: AsyncDisposableStack,
 ): Promise<Examined> {

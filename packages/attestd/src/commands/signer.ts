@@ -1,0 +1,48 @@
+import { aborted } from "node:util";
+import { ALGORAND_MAINNET_GENESIS_HASH } from "@attestd/proof/algorand";
+import type { Environment } from "../environment.ts";
+import { EXIT, type ExitCode, Failure } from "../failure.ts";
+import { readableLog } from "../log-text.ts";
+
+export type SignerOptions = {
+  socket: string;
+  seedFile: string;
+  mnemonicFile: string;
+  genesisHash?: string;
+  group?: boolean;
+  endorse?: string;
+  revoke?: string;
+  perMinute?: string;
+};
+
+/** Runs the signer until it is asked to stop. @throws Failure `usage` when an option is wrong or the socket is in use */
+export async function signer(options: SignerOptions, environment: Environment): Promise<ExitCode> {
+  const stop = environment.stop();
+  const { socket: path, seedFile, mnemonicFile, group = false, endorse, revoke } = options;
+  const genesisHash = genesisOf(options.genesisHash ?? ALGORAND_MAINNET_GENESIS_HASH);
+  const perMinute = perMinuteOf(options.perMinute);
+  const { readSeeds, signerLog, startSigner } = await import("@attestd/service/signer");
+  const log = signerLog(await readableLog(environment.out));
+  try {
+    const seeds = readSeeds({ seed: seedFile, mnemonic: mnemonicFile });
+    const running = await startSigner({ path, group, seeds, genesisHash, endorse, revoke, perMinute, log });
+    await aborted(stop, stop);
+    await running.close();
+    log.info("closed");
+    return EXIT.good;
+  } catch (error) {
+    throw new Failure(EXIT.usage, "the signer did not start", [(error as Error).message], error);
+  }
+}
+
+function genesisOf(text: string): Uint8Array {
+  const bytes = Buffer.from(text, "base64");
+  if (bytes.length === 32 && bytes.toString("base64") === text) return new Uint8Array(bytes);
+  throw new Failure(EXIT.usage, "--genesis-hash must be 32 bytes in base64");
+}
+
+function perMinuteOf(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  if (/^[1-9]\d{0,6}$/.test(text)) return Number(text);
+  throw new Failure(EXIT.usage, `--per-minute must be a whole number from 1, and is ${text}`);
+}

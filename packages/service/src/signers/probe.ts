@@ -1,0 +1,13 @@
+import { randomBytes } from "node:crypto";
+
+/** What begins so is no transaction ("TX"), bundle or key entry ("{") or receipt ("e"): it states nothing. */
+const PROBE = "attestd/probe/v1/";
+
+/** A message to sign in order to see whether a key can sign: no earlier signature fits it. */
+export function newProbe(): string {
+  return `${PROBE}${randomBytes(16).toString("hex")}`;
+}
+
+export function isProbe(text: string): boolean {
+  return text.startsWith(PROBE) && /^[0-9a-f]{32}$/.test(text.slice(PROBE.length));
+}

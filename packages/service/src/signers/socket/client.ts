@@ -1,0 +1,117 @@
+import { createConnection, type Socket } from "node:net";
+import { equalBytes } from "@attestd/proof/encoding";
+import { configInvalid } from "../../config/config.ts";
+import { ServiceError, type SignerFailure } from "../../errors.ts";
+import type { KeyPlace, KeyUse, SignedContext } from "../signer.ts";
+import {
+  type Answer,
+  type Description,
+  decodeAnswer,
+  decodeDescription,
+  encodeRequest,
+  FrameReader,
+  MAX_ANSWER,
+  type Request,
+} from "./protocol.ts";
+
+type Waiting = { resolve(answer: Answer): void; reject(error: Error): void };
+type Connection = { socket: Socket; waiting: Map<number, Waiting>; answered: number; end(error: Error): void };
+/** What is asked, without its id. */
+type Question = Request extends infer R ? (R extends Request ? Omit<R, "id"> : never) : never;
+
+/**
+ * The keys of `attestd signer`. One connection carries all requests; it is made when it is needed, and made again after the
+ * signer was away.
+ *
+ * @param path of its socket
+ * @param genesisHash 32 bytes: of the ledger that it must sign for
+ */
+export function socketPlace(path: string, genesisHash: Uint8Array): KeyPlace {
+  const words = `the signer at ${path}`;
+  let connection: Connection | undefined;
+  let last = 0;
+
+  function failed(failure: SignerFailure, message: string, cause?: unknown): ServiceError<"signer_failed"> {
+    return new ServiceError("signer_failed", message, { details: { failure }, cause });
+  }
+
+  function connect(): Connection {
+    const socket = createConnection(path);
+    const made: Connection = { socket, waiting: new Map(), answered: 0, end };
+    const frames = new FrameReader(MAX_ANSWER);
+    function end(error: Error): void {
+      if (connection === made) connection = undefined;
+      for (const { reject } of made.waiting.values()) reject(failed("unreachable", error.message, error));
+      made.waiting.clear();
+      socket.destroy();
+    }
+    socket.on("data", (chunk: Buffer) => {
+      try {
+        for (const body of frames.push(chunk)) {
+          const answer = decodeAnswer(body);
+          made.waiting.get(answer.id)?.resolve(answer);
+          made.waiting.delete(answer.id);
+          made.answered += 1;
+        }
+      } catch (error) {
+        end(error as Error);
+      }
+    });
+    socket.on("error", end);
+    socket.on("close", () => end(new Error("it has closed the connection")));
+    // The service ends by itself, not by its last connection.
+    socket.unref();
+    return made;
+  }
+
+  async function ask(question: Question, signal: AbortSignal): Promise<Uint8Array> {
+    signal.throwIfAborted();
+    connection ??= connect();
+    const used = connection;
+    const { socket, waiting, answered } = used;
+    last = (last + 1) % 2 ** 32;
+    const id = last;
+    const { promise, resolve, reject } = Promise.withResolvers<Answer>();
+    waiting.set(id, { resolve, reject });
+    const quit = () => {
+      waiting.delete(id);
+      reject(signal.reason);
+      // It may hang: the next request gets a connection of its own.
+      if (used.answered === answered) used.end(new Error("it does not answer"));
+    };
+    signal.addEventListener("abort", quit, { once: true });
+    socket.ref();
+    socket.write(encodeRequest({ ...question, id }));
+    try {
+      const answer = await promise;
+      if ("done" in answer) return answer.done;
+      throw failed(answer.failure, answer.reason);
+    } finally {
+      signal.removeEventListener("abort", quit);
+      if (waiting.size === 0) socket.unref();
+    }
+  }
+
+  async function describe(signal: AbortSignal): Promise<Description> {
+    const description = decodeDescription(await ask({ ask: "describe" }, signal));
+    if (!equalBytes(description.genesisHash, genesisHash))
+      throw configInvalid(`ATTESTOR_SIGNER_SOCKET: ${words} signs for another ledger than ALGORAND_GENESIS_HASH.`);
+    return description;
+  }
+
+  return {
+    words,
+    async open(use: KeyUse, signal: AbortSignal) {
+      const { [use]: publicKey } = await describe(signal);
+      return {
+        publicKey,
+        sign: (message: Uint8Array, ends: AbortSignal, context: SignedContext = {}) =>
+          ask({ ask: use, message, ...context }, ends),
+      };
+    },
+    async close() {
+      connection?.socket.destroy();
+      connection = undefined;
+    },
+  };
+}

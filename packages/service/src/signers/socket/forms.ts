@@ -1,0 +1,30 @@
+/** Whose signer it is. */
+export type Attestor = {
+  /** Of the ML-DSA-65 key: standard base64, base64url SHA-256 of it, thumbprint. */
+  pqPublicKey: string;
+  keySha256: string;
+  kid: string;
+  /** Raw ed25519 public key of the account, and its address. */
+  accountKey: Uint8Array;
+  algorandAddress: string;
+  /** Of the ledger: 32 bytes, and CAIP-2. */
+  genesisHash: Uint8Array;
+  ledger: string;
+  /** The one key that it may endorse, and note on the ledger; none unless given. */
+  endorse?: string | undefined;
+  /** The one key that it may revoke on the ledger; none unless given. */
+  revoke?: string | undefined;
+};
+
+/** What is asked for, as the log names it. */
+export type Form = { form: "bundle" | "receipt" | "endorsement" | "note" | "key-note" | "probe"; about: string };
+
+/** The signer does not sign this. The message says which rule it breaks. */
+export class Refusal extends Error {
+  override readonly name = "Refusal";
+}
+
+/** @throws Refusal unless the signer was started with the option for this key */
+export function requireKid(kid: string, allowed: string | undefined, option: string): void {
+  if (kid !== allowed) throw new Refusal(`this signer was not started with ${option} ${kid}`);
+}

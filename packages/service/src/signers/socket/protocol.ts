@@ -1,0 +1,136 @@
+import { concatBytes, fromUtf8, utf8 } from "@attestd/proof/encoding";
+import type { SignerFailure } from "../../errors.ts";
+import { KEY_FORMS, type KeyUse, type SignedContext } from "../signer.ts";
+
+/*
+ * The protocol between a service and `attestd signer`. Both directions carry frames: 4 bytes of length, big-endian, and so
+ * many bytes, which begin with the 4-byte id of the request. Answers come in any order.
+ *
+ *   request   id, 0                                             describe
+ *             id, 1 (pq) or 2 (account), length of the record (2 bytes), key record, message
+ *   answer    id, 0, signature or description                   done
+ *             id, 1 refused, 2 throttled; UTF-8 of the reason
+ */
+
+/** Bytes of the largest request: a bundle has at most 2 MiB. */
+export const MAX_REQUEST = 2 * 2 ** 20 + 8_192;
+/** Bytes of the largest answer. */
+export const MAX_ANSWER = 4_096;
+/** Bytes of the largest key record. */
+export const MAX_RECORD = 4_096;
+
+const USES = [undefined, "pq", "account"] as const;
+const FAILURES = [undefined, "refused", "throttled"] as const satisfies (SignerFailure | undefined)[];
+/** Before the keys in a description. */
+const VERSION = 1;
+
+export type Request =
+  | { id: number; ask: "describe" }
+  | ({ id: number; ask: KeyUse; message: Uint8Array } & SignedContext);
+export type Answer = { id: number } & ({ done: Uint8Array } | { failure: "refused" | "throttled"; reason: string });
+/** The signer's keys, raw, and its ledger's genesis hash, 32 bytes. */
+export type Description = Record<KeyUse, Uint8Array> & { genesisHash: Uint8Array };
+
+/** The peer does not speak the protocol. */
+export class ProtocolError extends Error {
+  override readonly name = "ProtocolError";
+}
+
+export function encodeRequest(request: Request): Uint8Array {
+  if (request.ask === "describe") return frame(request.id, Uint8Array.of(0));
+  const { id, ask, message, keyRecord = new Uint8Array() } = request;
+  const { length } = keyRecord;
+  return frame(id, Uint8Array.of(USES.indexOf(ask), length >> 8, length & 0xff), keyRecord, message);
+}
+
+/** @param body of a frame. @throws ProtocolError */
+export function decodeRequest(body: Uint8Array): Request {
+  const { id, rest } = split(body);
+  const [op, high = 0, low = 0] = rest;
+  if (op === 0 && rest.length === 1) return { id, ask: "describe" };
+  const ask = USES[op ?? 0];
+  const end = 3 + high * 256 + low;
+  if (!ask || rest.length < 3 || end > rest.length || end - 3 > MAX_RECORD) throw new ProtocolError("not a request");
+  return { id, ask, message: rest.subarray(end), ...(end > 3 && { keyRecord: rest.subarray(3, end) }) };
+}
+
+export function encodeAnswer(answer: Answer): Uint8Array {
+  if ("done" in answer) return frame(answer.id, Uint8Array.of(0), answer.done);
+  return frame(answer.id, Uint8Array.of(FAILURES.indexOf(answer.failure)), utf8(answer.reason.slice(0, 400)));
+}
+
+/** @param body of a frame. @throws ProtocolError; ProofError for a reason that is no text */
+export function decodeAnswer(body: Uint8Array): Answer {
+  const { id, rest } = split(body);
+  const [status] = rest;
+  if (status === 0) return { id, done: rest.subarray(1) };
+  const failure = FAILURES[status ?? 0];
+  if (!failure) throw new ProtocolError("not an answer");
+  return { id, failure, reason: fromUtf8(rest.subarray(1)) };
+}
+
+export function encodeDescription({ account, pq, genesisHash }: Description): Uint8Array {
+  return concatBytes(Uint8Array.of(VERSION), account, pq, genesisHash);
+}
+
+/** @throws ProtocolError */
+export function decodeDescription(bytes: Uint8Array): Description {
+  const ends = [1, 1 + KEY_FORMS.account.publicKey, 1 + KEY_FORMS.account.publicKey + KEY_FORMS.pq.publicKey] as const;
+  if (bytes[0] !== VERSION || bytes.length !== ends[2] + 32)
+    throw new ProtocolError("not a description of this version");
+  const [account, pq] = [bytes.slice(ends[0], ends[1]), bytes.slice(ends[1], ends[2])];
+  return { account, pq, genesisHash: bytes.slice(ends[2]) };
+}
+
+function frame(id: number, ...parts: Uint8Array[]): Uint8Array {
+  const length = parts.reduce((sum, part) => sum + part.length, 4);
+  const head = Buffer.alloc(8);
+  head.writeUInt32BE(length, 0);
+  head.writeUInt32BE(id, 4);
+  return concatBytes(head, ...parts);
+}
+
+function split(body: Uint8Array): { id: number; rest: Uint8Array } {
+  if (body.length < 5) throw new ProtocolError("a frame without a request");
+  return { id: Buffer.from(body.buffer, body.byteOffset, 4).readUInt32BE(0), rest: body.subarray(4) };
+}
+
+/** Takes a stream apart into the bodies of its frames. */
+export class FrameReader {
+  readonly #max: number;
+  #parts: Uint8Array[] = [];
+  #held = 0;
+
+  /** @param max bytes of one body */
+  constructor(max: number) {
+    this.#max = max;
+  }
+
+  /** Whether a frame has begun and not ended. */
+  get isWithin(): boolean {
+    return this.#held > 0;
+  }
+
+  /** @returns the bodies that are whole now. @throws ProtocolError when a frame is longer than it may be */
+  push(chunk: Uint8Array): Uint8Array[] {
+    this.#parts.push(chunk);
+    this.#held += chunk.length;
+    const bodies: Uint8Array[] = [];
+    for (;;) {
+      const length = this.#length();
+      if (length !== undefined && length > this.#max) throw new ProtocolError(`a frame of ${length} bytes`);
+      if (length === undefined || this.#held < 4 + length) return bodies;
+      const all = this.#parts.length === 1 ? (this.#parts[0] as Uint8Array) : concatBytes(...this.#parts);
+      bodies.push(new Uint8Array(all.subarray(4, 4 + length)));
+      this.#parts = all.length > 4 + length ? [all.subarray(4 + length)] : [];
+      this.#held = all.length - 4 - length;
+    }
+  }
+
+  #length(): number | undefined {
+    if (this.#held < 4) return undefined;
+    if ((this.#parts[0] as Uint8Array).length < 4) this.#parts = [concatBytes(...this.#parts)];
+    const [first] = this.#parts as [Uint8Array];
+    return Buffer.from(first.buffer, first.byteOffset, 4).readUInt32BE(0);
+  }
+}

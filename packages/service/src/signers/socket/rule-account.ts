@@ -1,0 +1,75 @@
+import { createHash } from "node:crypto";
+import { parseNote } from "@attestd/proof";
+import {
+  decodeMsgpackMap,
+  getBytes,
+  getInteger,
+  getString,
+  isCanonicalMsgpack,
+  isEmpty,
+  type MsgpackMap,
+  txid,
+} from "@attestd/proof/algorand";
+import { keyEntryBytes, keyRevocationBytes, parseKeyEntry } from "@attestd/proof/attestor";
+import { equalBytes, fromUtf8, utf8 } from "@attestd/proof/encoding";
+import type { SignedContext } from "../signer.ts";
+import { type Attestor, type Form, Refusal, requireKid } from "./forms.ts";
+
+/** microAlgos. */
+export const MAX_FEE = 10_000n;
+/** Rounds from the first to the last in which it may be recorded. */
+export const MAX_LIFETIME = 100n;
+/** Characters of a genesis id; the genesis hash is what counts. */
+const MAX_GENESIS_ID = 64;
+
+const TX = utf8("TX");
+/** Every member that the attestor's transactions have, and no other: no amount, no close-out, no rekey, no group. */
+const MEMBERS = ["fee", "fv", "gen", "gh", "lv", "lx", "note", "rcv", "snd", "type"];
+
+/** @param message "TX" and a transaction: of 0 from the account to itself, with a note of the attestor's */
+export function accountForm(message: Uint8Array, context: SignedContext, attestor: Attestor): Form {
+  if (!equalBytes(message.subarray(0, TX.length), TX)) throw new Refusal("neither a transaction nor a probe");
+  const bytes = message.subarray(TX.length);
+  const transaction = decodeMsgpackMap(bytes);
+  if (!isCanonicalMsgpack(bytes) || [...transaction.values()].some(isEmpty))
+    throw new Refusal("the transaction is not canonical msgpack");
+  checkMembers(transaction, attestor);
+  const note = parseNote(fromUtf8(getBytes(transaction, "note") ?? new Uint8Array()));
+  if (note.g !== attestor.ledger) throw new Refusal("the note is of another ledger");
+  if ("k" in note) return keyNote(note.k, context.keyRecord, attestor);
+  if (context.keyRecord) throw new Refusal("a key record comes with a key note alone");
+  if (note.a !== attestor.keySha256) throw new Refusal("the note names another key");
+  return { form: "note", about: txid(new Uint8Array(bytes)) };
+}
+
+function checkMembers(transaction: MsgpackMap, { accountKey, genesisHash }: Attestor): void {
+  const unknown = [...transaction.keys()].find((key) => !MEMBERS.includes(String(key)));
+  if (unknown !== undefined) throw new Refusal(`the transaction has ${String(unknown).slice(0, 20)}`);
+  if (getString(transaction, "type") !== "pay") throw new Refusal("the transaction is no payment");
+  const isOwn = (member: string) => equalBytes(getBytes(transaction, member, 32) ?? new Uint8Array(), accountKey);
+  if (!isOwn("snd")) throw new Refusal("the transaction is of another account");
+  if (!isOwn("rcv")) throw new Refusal("the payment is to another account");
+  if (!equalBytes(getBytes(transaction, "gh", 32) ?? new Uint8Array(), genesisHash))
+    throw new Refusal("the transaction is for another network");
+  if ((getString(transaction, "gen") ?? "").length > MAX_GENESIS_ID) throw new Refusal("the genesis id is too long");
+  if (getBytes(transaction, "lx", 32) === undefined) throw new Refusal("the transaction has no lease");
+  const fee = getInteger(transaction, "fee");
+  if (fee > MAX_FEE) throw new Refusal(`the fee of ${fee} is over ${MAX_FEE}`);
+  const lifetime = getInteger(transaction, "lv") - getInteger(transaction, "fv");
+  if (lifetime < 0n || lifetime > MAX_LIFETIME)
+    throw new Refusal(`the transaction lives for ${lifetime} rounds, over ${MAX_LIFETIME}`);
+}
+
+/** @param k SHA-256 in hex of the record that the note announces, which must come with it */
+function keyNote(k: string, record: Uint8Array | undefined, attestor: Attestor): Form {
+  if (!record || createHash("sha256").update(record).digest("hex") !== k)
+    throw new Refusal("a key note comes with the record that it announces");
+  const entry = parseKeyEntry(fromUtf8(record));
+  if (entry.algorandAddress !== attestor.algorandAddress) throw new Refusal("the key record names another account");
+  const { revokedRound } = entry;
+  const bytes = revokedRound === undefined ? keyEntryBytes(entry) : keyRevocationBytes({ ...entry, revokedRound });
+  if (!equalBytes(bytes, record)) throw new Refusal("the key record is not as it is noted");
+  if (revokedRound === undefined) requireKid(entry.kid, attestor.endorse, "--endorse");
+  else requireKid(entry.kid, attestor.revoke, "--revoke");
+  return { form: "key-note", about: entry.kid };
+}

@@ -1,0 +1,48 @@
+import { type Crypto, nobleCrypto, parseJson, verify, verifyPaymentReceipt } from "@attestd/proof";
+import {
+  keyEntryBytes,
+  ML_DSA_65_SIGNATURE_LENGTH,
+  parseKeyEntry,
+  receiptSigningInput,
+  signingBytes,
+} from "@attestd/proof/attestor";
+import { equalBytes, fromUtf8, toBase64, toBase64Url } from "@attestd/proof/encoding";
+import { isObject } from "@attestd/proof/json";
+import { type Attestor, type Form, Refusal, requireKid } from "./forms.ts";
+
+/** Takes every signature for right: what is examined is to be signed only now. */
+const UNSIGNED: Crypto = { ...nobleCrypto, mldsa65: { verify: () => true } };
+const NO_SIGNATURE = new Uint8Array(ML_DSA_65_SIGNATURE_LENGTH);
+
+/** A bundle of any type: a verifier that trusts this key alone finds no fault in it but the missing signature. */
+export function bundleForm(message: Uint8Array, { kid, ledger, algorandAddress, pqPublicKey }: Attestor): Form {
+  const value = parseJson(message);
+  if (!isObject(value) || Object.hasOwn(value, "signature")) throw new Refusal("a bundle to sign has no signature yet");
+  const bundle = { ...value, signature: { alg: "ML-DSA-65", sigBase64: toBase64(NO_SIGNATURE) } };
+  if (!equalBytes(signingBytes(bundle as never), message)) throw new Refusal("the bundle is not in RFC 8785");
+  const report = verify(bundle, { trust: { kids: [kid], ledger }, crypto: UNSIGNED });
+  const [failure] = report.failures;
+  if (!report.verified)
+    throw new Refusal(`the bundle fails ${failure?.check} ${failure?.pointer ?? ""} ${failure?.message ?? ""}`.trim());
+  const { attestor, attest } = bundle as unknown as Record<"attestor" | "attest", Record<string, string>>;
+  if (attestor.pqPublicKey !== pqPublicKey) throw new Refusal("the bundle names another key");
+  if (attestor.algorandAddress !== algorandAddress) throw new Refusal("the bundle names another account");
+  return { form: "bundle", about: attest.txnId as string };
+}
+
+/** @param input a JWS signing input */
+export function receiptForm(input: string, { kid, pqPublicKey }: Attestor): Form {
+  const receipt = verifyPaymentReceipt(`${input}.${toBase64Url(NO_SIGNATURE)}`, [pqPublicKey], UNSIGNED);
+  if (receiptSigningInput(receipt, kid) !== input) throw new Refusal("the receipt is not in its one spelling");
+  return { form: "receipt", about: receipt.transaction };
+}
+
+/** The entry of the key that comes next, where this signer was started to endorse it. */
+export function endorsementForm(message: Uint8Array, attestor: Attestor): Form {
+  const entry = parseKeyEntry(fromUtf8(message));
+  if (!equalBytes(keyEntryBytes(entry), message)) throw new Refusal("the key entry is not as it is endorsed");
+  if (entry.algorandAddress !== attestor.algorandAddress) throw new Refusal("the key entry names another account");
+  requireKid(entry.kid, attestor.endorse, "--endorse");
+  if (entry.kid === attestor.kid) throw new Refusal("a key does not endorse itself");
+  return { form: "endorsement", about: entry.kid };
+}
