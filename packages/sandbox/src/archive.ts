@@ -5,6 +5,8 @@ import { DatabaseSync } from "node:sqlite";
 export interface NetworkArchive {
   /** A value that was kept under the name, or else the one that `make` gives, which is kept from now on. */
   keep<T>(name: string, make: () => T): T;
+  /** A value that was kept under the name. */
+  kept<T>(name: string): T | undefined;
   /** Everything that was added, in that order. */
   records(): Uint8Array[];
   /** The greatest height that was added or noted; undefined before the first. */
@@ -28,6 +30,7 @@ export interface Archive {
 /** Of a sandbox that keeps nothing. */
 export const NO_ARCHIVE: NetworkArchive = {
   keep: (_, make) => make(),
+  kept: () => undefined,
   records: () => [],
   height: () => undefined,
   add: () => undefined,
@@ -105,9 +108,13 @@ function networkArchive(
     "INSERT INTO heights VALUES (?, ?) ON CONFLICT DO UPDATE SET height = max(height, excluded.height)",
   );
   const archive: NetworkArchive = {
-    keep(name, make) {
+    kept(name) {
       const found = read.get(network, name);
-      if (found !== undefined) return JSON.parse(String(found.value));
+      return found && JSON.parse(String(found.value));
+    },
+    keep<T>(name: string, make: () => T) {
+      const found = archive.kept<T>(name);
+      if (found !== undefined) return found;
       const value = make();
       write.run(network, name, JSON.stringify(value));
       return value;

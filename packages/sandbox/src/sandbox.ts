@@ -23,6 +23,8 @@ export interface SandboxOptions {
    * leaves Algorand's rounds to `algorand.ledger.advance()`, and Base its default.
    */
   roundMs?: number;
+  /** Rounds of one state proof of Algorand: 16 to 256, a power of two, as on MainNet. None are made unless given. */
+  stateProofInterval?: number | undefined;
   /** Milliseconds between Base's blocks. 200 makes them as Base does since Denim: each begins with two deposits. */
   baseBlockMs?: number | undefined;
   /** Each 0, a free port, unless given. */
@@ -179,13 +181,14 @@ function archiveIn(path: string): Archive {
 // A network and its rail are imported on demand: each takes up to half a second.
 
 async function runAlgorand(
-  { roundMs = 1000, ports, replayDir, behaviour, onRequest }: SandboxOptions,
+  { roundMs = 1000, stateProofInterval, ports, replayDir, behaviour, onRequest }: SandboxOptions,
   archive: Archive | undefined,
 ) {
   const { registerAlgorand } = await import("./facilitator/algorand.ts");
   const listeners = { algodPort: ports?.algod, indexerPort: ports?.indexer, onRequest };
   const network = await startAlgorand({
     roundMs,
+    stateProofInterval,
     replayDir,
     behaviour,
     archive: archive?.of("algorand"),

@@ -23,6 +23,7 @@ export function addRunning(program: Command, { environment, finish }: Running): 
       "--base-block-ms <n>",
       "time between blocks of Base; 200: as Base makes them itself (default: as --round-ms)",
     )
+    .option("--state-proof-interval <n>", "rounds of one state proof: 16 to 256, a power of two; 0: none", "16")
     .option("--replay <dir>", "recorded transactions and blocks to serve beside the simulated ones")
     .option(
       "--algorand-behaviour <name=value...>",

@@ -21,6 +21,7 @@ export type SandboxOptions = {
   port?: string;
   roundMs: string;
   baseBlockMs?: string;
+  stateProofInterval: string;
   replay?: string;
   algorandBehaviour?: string[];
   facilitator?: string[];
@@ -45,10 +46,11 @@ export async function sandbox(options: SandboxOptions, environment: Environment)
   const roundMs = wholeNumber("--round-ms", options.roundMs, 10, 60_000);
   const baseBlockMs =
     options.baseBlockMs === undefined ? undefined : wholeNumber("--base-block-ms", options.baseBlockMs, 10, 60_000);
+  const stateProofInterval = intervalOf(options.stateProofInterval);
   const folder = sandboxFolder(options.dir);
   const { replay } = options;
   if (replay !== undefined) await readdir(replay).catch(failsFor(EXIT.usage, `replay ${replay}`, "folder"));
-  const startNetworks = await readNetworks({ roundMs, baseBlockMs }, options);
+  const startNetworks = await readNetworks({ roundMs, baseBlockMs, stateProofInterval }, options);
   await checkPort(port);
 
   await mkdir(folder.path, { recursive: true, mode: 0o700 }).catch(failsFor(EXIT.usage, `use ${folder.path}`));
@@ -112,9 +114,17 @@ async function runService(folder: SandboxFolder, networks: Sandbox, run: Run): P
     ]);
 }
 
+function intervalOf(text: string): number {
+  const interval = wholeNumber("--state-proof-interval", text, 0, 256);
+  if (interval === 0 || (interval >= 16 && Number.isInteger(Math.log2(interval)))) return interval;
+  throw new Failure(EXIT.usage, `--state-proof-interval can't be ${text}`, [
+    "Write 16, 32, 64, 128 or 256, or 0 for none.",
+  ]);
+}
+
 /** A sandbox as the options describe it, to be started. @throws Failure `usage` for a wrong option */
 async function readNetworks(
-  pace: { roundMs: number; baseBlockMs: number | undefined },
+  pace: { roundMs: number; baseBlockMs: number | undefined; stateProofInterval: number },
   options: SandboxOptions,
 ): Promise<(archive: string) => Promise<Sandbox>> {
   const networks = await import("@attestd/sandbox").catch((error: NodeJS.ErrnoException) => {

@@ -15,6 +15,7 @@ import { MIN_TXN_FEE } from "./consensus.ts";
 import { apiError, indentedJson, json, msgpack, pathInteger, restApi } from "./http.ts";
 import { algodJson } from "./json.ts";
 import type { LedgerNode } from "./node.ts";
+import type { ProvenRounds } from "./state-proof/state-proofs.ts";
 import { decodeSignedTransactions, type SignedTransaction } from "./transaction.ts";
 import { answerSimulate, pendingInformation } from "./transaction-information.ts";
 
@@ -39,8 +40,7 @@ const NOT_FOUND = "could not find the transaction in the transaction pool or in 
 
 /**
  * algod's REST API over a node, as far as algosdk and @x402/avm use it. Statuses and texts are go-algorand's
- * (`daemon/algod/api/server/v2`). State proofs are never made, so their answers are those of a real node before a state
- * proof covers the round.
+ * (`daemon/algod/api/server/v2`).
  * @param token required in `X-Algo-API-Token` on `/v2`, if given
  */
 export function algodApp(node: LedgerNode, token?: string): Hono {
@@ -111,12 +111,20 @@ export function algodApp(node: LedgerNode, token?: string): Hono {
   app.get("/v2/blocks/:round/hash", (c) => json({ blockHash: block(node, c).hash }));
   app.get("/v2/blocks/:round/txids", (c) => json({ blockTxids: block(node, c).txids }));
   app.get("/v2/blocks/:round/transactions/:txid/proof", (c) => json(transactionProof(node, c)));
-  for (const path of ["/v2/blocks/:round/lightheader/proof", "/v2/stateproofs/:round"])
-    app.get(path, (c) => {
-      if (pathInteger("round", c.req.param("round") ?? "") > node.round)
-        throw apiError(500, "given round is greater than the latest round");
-      throw apiError(404, "no state proof can be found for that round");
+  app.get("/v2/blocks/:round/lightheader/proof", (c) => json(lightHeaderProof(node, c)));
+  app.get("/v2/stateproofs/:round", (c) => {
+    const { message, stateProof } = provenRounds(node, c);
+    return json({
+      Message: {
+        BlockHeadersCommitment: message.blockHeadersCommitment,
+        FirstAttestedRound: message.firstAttestedRound,
+        LastAttestedRound: message.lastAttestedRound,
+        LnProvenWeight: message.lnProvenWeight,
+        VotersCommitment: message.votersCommitment,
+      },
+      StateProof: toBase64(stateProof),
     });
+  });
 
   // Only a follower has the data API.
   app.get("/v2/ledger/sync", () =>
@@ -175,6 +183,26 @@ function pool({ ledger, behaviour }: LedgerNode, c: Context): MsgpackMap {
   const top = max === 0 ? waiting : waiting.slice(0, max);
   const answer: MsgpackMap = new Map([["top-transactions", top.map(({ map }) => map)]]);
   return answer.set("total-transactions", waiting.length);
+}
+
+/** The state proof of the round in the path, whose transaction a node looks for in the blocks after it. */
+function provenRounds(node: LedgerNode, c: Context): ProvenRounds {
+  const round = pathInteger("round", c.req.param("round") ?? "");
+  if (round > node.round) throw apiError(500, "given round is greater than the latest round");
+  const proven = node.ledger.stateProofs?.of(round);
+  if (proven === undefined || proven.round > node.round)
+    throw apiError(404, "no state proof can be found for that round");
+  if (node.block(round + 1) === undefined) throw apiError(500, NO_BLOCK);
+  return proven;
+}
+
+function lightHeaderProof(node: LedgerNode, c: Context): Json {
+  const { firstAttestedRound: first, lastAttestedRound: last } = provenRounds(node, c).message;
+  const index = pathInteger("round", c.req.param("round") ?? "") - first;
+  const leaves = node.ledger.stateProofs?.lightHeaders(first, last, (round) => node.block(round));
+  if (leaves === undefined) throw apiError(500, NO_BLOCK);
+  const siblings = proveLeaf("txn256", leaves, index);
+  return { index, proof: toBase64(concatBytes(...siblings)), treedepth: siblings.length };
 }
 
 function transactionProof(node: LedgerNode, c: Context): Json {

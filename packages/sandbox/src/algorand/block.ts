@@ -68,6 +68,8 @@ interface HeaderFields {
   /** Canonical msgpack of the header before; absent where the chain begins. */
   previousHeader?: Uint8Array;
   consensus: Consensus;
+  /** `spt`; by default that of a chain on which a state proof of 256 rounds follows the other. */
+  stateProofs?: MsgpackMap;
 }
 
 /** The part of a genesis that its blocks contain. Recorded transactions may have been on a chain of unknown id. */
@@ -98,7 +100,9 @@ export function makeBlock(genesis: BlockGenesis, fields: HeaderFields, payset: M
     rwcalr: nextMultiple(round, REWARDS_RATE_REFRESH_INTERVAL),
     rwd: decodeAddress(genesis.special.rewardsPool),
     seed: fields.seed,
-    spt: new Map([[0, structMap({ n: nextMultiple(round + STATE_PROOF_INTERVAL, STATE_PROOF_INTERVAL) })]]),
+    spt:
+      fields.stateProofs ??
+      new Map([[0, structMap({ n: nextMultiple(round + STATE_PROOF_INTERVAL, STATE_PROOF_INTERVAL) })]]),
     tc: fields.counter,
     ts: fields.timestamp,
     // An empty plain tree has the zero root, which a header omits.

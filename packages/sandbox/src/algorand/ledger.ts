@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { EventEmitter, once } from "node:events";
 import { getString, type MsgpackMap, splitBlock } from "@attestd/proof/algorand";
+import type { NetworkArchive } from "../archive.ts";
 import { type ApplyData, applyTransaction } from "./apply.ts";
 import { BlockStore, blockTransactions, inBlockMap, makeBlock, makeGenesisBlock, type StoredBlock } from "./block.ts";
 import { type Consensus, MAX_TIMESTAMP_INCREMENT } from "./consensus.ts";
@@ -8,6 +9,7 @@ import { applyGroup } from "./evaluate.ts";
 import type { Genesis } from "./genesis.ts";
 import { prefixRejection, Rejection } from "./rejection.ts";
 import { LedgerState } from "./state.ts";
+import { StateProofs } from "./state-proof/state-proofs.ts";
 import { type SignedTransaction, signedTransaction } from "./transaction.ts";
 import { verifyGroup } from "./verify.ts";
 
@@ -25,6 +27,8 @@ export interface LedgerOptions {
   now: () => number;
   /** The rules of the next block. */
   consensus: () => Consensus;
+  /** Absent from a ledger that makes no state proofs. */
+  stateProofs?: { interval: number; archive: NetworkArchive } | undefined;
 }
 
 interface Pooled {
@@ -46,6 +50,7 @@ export interface Simulation {
 export class Ledger {
   readonly genesis: Genesis;
   readonly blocks = new BlockStore();
+  readonly stateProofs: StateProofs | undefined;
   readonly #now: () => number;
   readonly #consensus: () => Consensus;
   readonly #onBlock: (block: StoredBlock) => void;
@@ -60,12 +65,30 @@ export class Ledger {
   readonly #rounds = new EventEmitter().setMaxListeners(0);
 
   /** @throws Error when a recorded block and a kept one have the same round */
-  constructor({ genesis, counter, recorded, kept = [], onBlock = () => {}, now, consensus }: LedgerOptions) {
+  constructor({
+    genesis,
+    counter,
+    recorded,
+    kept = [],
+    onBlock = () => {},
+    now,
+    consensus,
+    stateProofs,
+  }: LedgerOptions) {
     this.genesis = genesis;
     this.#now = now;
     this.#consensus = consensus;
     this.#onBlock = onBlock;
     this.#state = new LedgerState(undefined, counter);
+    this.stateProofs =
+      stateProofs &&
+      new StateProofs({
+        ...stateProofs,
+        genesisHash: genesis.hash,
+        blocks: this.blocks,
+        submit: (txn) =>
+          this.#pool.set(`stpf ${this.round}`, { signed: signedTransaction(new Map([["txn", txn]])), applied: {} }),
+      });
     for (const { addr, state } of genesis.document.alloc)
       this.#state.putAccount(addr, { balance: BigInt(state.algo), authAddress: undefined, holdings: new Map() });
     for (const block of kept) this.#apply(block);
@@ -100,6 +123,7 @@ export class Ledger {
       // A recorded block is of another chain.
       ...(before === own && previous && { previousHeader: previous.headerBytes }),
       consensus: this.#consensus(),
+      ...this.#tracking(round, previous?.header, []),
     };
     return round === 0 ? makeGenesisBlock(genesis, fields) : makeBlock(genesis, fields, []);
   }
@@ -107,11 +131,17 @@ export class Ledger {
   /** Applies a kept block, which was valid when it was made. */
   #apply(block: StoredBlock): void {
     if (block.txids.length === 0) return;
+    this.stateProofs?.add(block);
     for (const { txn: map } of blockTransactions(splitBlock(block.bytes))) {
       const { txn } = signedTransaction(new Map([["txn", map]]));
-      applyTransaction(this.#state, txn, this.genesis.special.feeSink);
+      if (txn.type !== "stpf") applyTransaction(this.#state, txn, this.genesis.special.feeSink);
       this.#state.addTransaction(txn);
     }
+  }
+
+  #tracking(round: number, before: MsgpackMap | undefined, payset: MsgpackMap[]) {
+    const tracking = this.stateProofs?.tracking(round, before, payset);
+    return tracking && { stateProofs: tracking };
   }
 
   get round(): number {
@@ -183,6 +213,9 @@ export class Ledger {
   advance(): StoredBlock {
     this.#pending.commit();
     const { header, headerBytes } = splitBlock(this.#latest.bytes);
+    const payset = [...this.#pool.values()].map(({ signed, applied }) =>
+      inBlockMap(signed.map, signed.txn.map, applied),
+    );
     const fields = {
       round: this.round + 1,
       timestamp: this.#nextTimestamp(header),
@@ -190,16 +223,16 @@ export class Ledger {
       counter: this.#state.counter,
       previousHeader: headerBytes,
       consensus: this.consensus,
+      ...this.#tracking(this.round + 1, header, payset),
     };
-    const payset = [...this.#pool.values()].map(({ signed, applied }) =>
-      inBlockMap(signed.map, signed.txn.map, applied),
-    );
     this.#latest = makeBlock(this.genesis, fields, payset);
     this.blocks.add(this.#latest);
     this.#onBlock(this.#latest);
     this.#latestAt = this.#now();
     this.#pool = new Map();
     this.#pending = this.#state.child();
+    this.stateProofs?.add(this.#latest);
+    this.stateProofs?.advance(this.#latest);
     this.#rounds.emit("round");
     return this.#latest;
   }

@@ -31,6 +31,8 @@ export interface AlgorandOptions {
   behaviour?: Partial<Behaviour> | undefined;
   /** Has the network's keys and blocks from before, and gets those to come. */
   archive?: NetworkArchive | undefined;
+  /** Rounds of one state proof; none are made unless given. */
+  stateProofInterval?: number | undefined;
   onRequest?: RequestObserver | undefined;
   /** Milliseconds since 1970. */
   now?: (() => number) | undefined;
@@ -75,7 +77,7 @@ export interface AlgorandNetwork {
  * @throws Error with the file's name when a recording is invalid
  */
 export async function startAlgorand(options: AlgorandOptions): Promise<AlgorandNetwork> {
-  const { roundMs, replayDir, onRequest, now = Date.now } = options;
+  const { roundMs, replayDir, stateProofInterval, onRequest, now = Date.now } = options;
   const { archive = NO_ARCHIVE } = options;
   const behaviour: Behaviour = { ...USUAL, ...options.behaviour };
   const consensus = () => ({ ...CONSENSUS[behaviour.consensus], congestionTax: behaviour.congestionTax });
@@ -92,11 +94,13 @@ export async function startAlgorand(options: AlgorandOptions): Promise<AlgorandN
       onBlock,
       now,
       consensus,
+      stateProofs: stateProofInterval ? { interval: stateProofInterval, archive } : undefined,
     });
     return { ledger, sample: archive.keep("sample", () => furnish(ledger, accounts)) };
   });
 
   await using starting = new AsyncDisposableStack();
+  starting.defer(() => ledger.stateProofs?.close());
   const algodFetch = front(
     algodApp(new LedgerNode(ledger, behaviour), options.algodToken).fetch,
     behaviour,

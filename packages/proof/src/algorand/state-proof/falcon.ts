@@ -31,9 +31,7 @@ export function saltVersion(signature: Uint8Array): number | undefined {
 export function verifyFalcon(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean {
   const version = saltVersion(signature);
   if (version === undefined || publicKey.length !== FALCON_PUBLIC_KEY_LENGTH) return false;
-  const salt = new Uint8Array(SALT_LENGTH);
-  salt.set([version, LOG_DEGREE, ...utf8("FALCON_DET")]);
-  const salted = concatBytes(Uint8Array.of(SALTED_HEADER), salt, signature.subarray(2));
+  const salted = concatBytes(Uint8Array.of(SALTED_HEADER), saltOf(version), signature.subarray(2));
   return falcon1024.verify(salted, message, publicKey);
 }
 
@@ -77,4 +75,15 @@ export function constantLength(signature: Uint8Array): Uint8Array<ArrayBuffer> |
   }
   const isWhole = place === signature.length && (pending & ((1 << bits) - 1)) === 0;
   return isWhole ? bytes : undefined;
+}
+
+/** The salted form of a signature, which Falcon itself makes with the salt of version 0, as a compressed one without it. */
+export function signedFalcon(sign: (salt: Uint8Array) => Uint8Array): Uint8Array {
+  return concatBytes(Uint8Array.of(COMPRESSED_HEADER, 0), sign(saltOf(0)).subarray(1 + SALT_LENGTH));
+}
+
+function saltOf(version: number): Uint8Array {
+  const salt = new Uint8Array(SALT_LENGTH);
+  salt.set([version, LOG_DEGREE, ...utf8("FALCON_DET")]);
+  return salt;
 }

@@ -1,4 +1,4 @@
-import { equalBytes, utf8 } from "../../encoding.ts";
+import { concatBytes, equalBytes, utf8 } from "../../encoding.ts";
 import { SUMHASH_LENGTH, sumhash512 } from "./sumhash.ts";
 
 /*
@@ -8,6 +8,7 @@ import { SUMHASH_LENGTH, sumhash512 } from "./sumhash.ts";
  */
 
 const NODE = utf8("MA");
+const BOTTOM = utf8("MB");
 
 export interface VectorProof {
   depth: number;
@@ -39,6 +40,36 @@ export function verifyVector(leaves: Map<number, Uint8Array>, { depth, path }: V
     level = above;
   }
   return used === path.length && level.length === 1 && equalBytes((level[0] as (typeof level)[number]).hash, root);
+}
+
+/** The root over the leaves' hashes. @param leaves at least one */
+export function vectorRoot(leaves: readonly Uint8Array[]): Uint8Array {
+  return vectorLevels(leaves).at(-1)?.[0] as Uint8Array;
+}
+
+/** What shows the leaves at these places to `verifyVector`. @param places ascending or not, each once */
+export function proveVector(leaves: readonly Uint8Array[], places: readonly number[]): VectorProof {
+  const levels = vectorLevels(leaves);
+  const depth = levels.length - 1;
+  const path: Uint8Array[] = [];
+  let shown = places.map((place) => reverseBits(place, depth)).sort((a, b) => a - b);
+  for (const level of levels.slice(0, -1)) {
+    for (const place of shown) if (!shown.includes(place ^ 1)) path.push(level[place ^ 1] as Uint8Array);
+    shown = [...new Set(shown.map((place) => place >> 1))];
+  }
+  return { depth, path };
+}
+
+function vectorLevels(leaves: readonly Uint8Array[]): Uint8Array[][] {
+  const depth = Math.ceil(Math.log2(leaves.length));
+  const bottom = sumhash512(BOTTOM);
+  const levels = [Array.from({ length: 2 ** depth }, (_, place) => leaves[reverseBits(place, depth)] ?? bottom)];
+  for (let height = 0; height < depth; height++) {
+    const below = levels[height] as Uint8Array[];
+    const pairs = Array.from({ length: below.length / 2 }, (_, pair) => [below[2 * pair], below[2 * pair + 1]]);
+    levels.push(pairs.map(([left, right]) => sumhash512(concatBytes(NODE, left as Uint8Array, right as Uint8Array))));
+  }
+  return levels;
 }
 
 function reverseBits(place: number, depth: number): number {

@@ -102,15 +102,27 @@ function coinsFit(
 }
 
 /** Source: go-algorand, `data/basics/stateProofParticipant.go`. */
-function participantLeaf({ weight, keyLifetime, keys }: Reveal): Uint8Array {
+export function participantLeaf({
+  weight,
+  keyLifetime,
+  keys,
+}: Pick<Reveal, "weight" | "keyLifetime" | "keys">): Uint8Array {
   return sumhash512(concatBytes(utf8("spp"), uint64(weight), uint64(keyLifetime), keys));
 }
+
+export type SignatureSlot = Pick<Reveal, "before" | "signature" | "publicKey" | "keyIndex" | "keyProof">;
 
 /**
  * Source: go-algorand, `crypto/stateproof/committableSignatureSlot.go`, `GetFixedLengthHashableRepresentation`.
  * @returns undefined if the signature's coefficients do not decode
  */
-function signatureLeaf({ before, signature, publicKey, keyIndex, keyProof }: Reveal): Uint8Array | undefined {
+export function signatureLeaf({
+  before,
+  signature,
+  publicKey,
+  keyIndex,
+  keyProof,
+}: SignatureSlot): Uint8Array | undefined {
   const constant = constantLength(signature);
   if (constant === undefined || keyProof.path.length !== keyProof.depth) return undefined;
   const filler = new Uint8Array((MAX_KEY_DEPTH - keyProof.depth) * SUMHASH_LENGTH);
@@ -120,9 +132,13 @@ function signatureLeaf({ before, signature, publicKey, keyIndex, keyProof }: Rev
 }
 
 /** Source: go-algorand, `crypto/merklesignature`: merkleSignatureScheme.go, committablePublicKeys.go. */
+export function keyLeaf(publicKey: Uint8Array, firstRound: bigint): Uint8Array {
+  return sumhash512(concatBytes(utf8("KP"), SCHEME, uint64(firstRound), publicKey));
+}
+
 function isKeyOf({ keys, keyLifetime, keyIndex, keyProof, publicKey }: Reveal, lastRound: number): boolean {
   const round = BigInt(lastRound);
-  const leaf = sumhash512(concatBytes(utf8("KP"), SCHEME, uint64(round - (round % keyLifetime)), publicKey));
+  const leaf = keyLeaf(publicKey, round - (round % keyLifetime));
   return verifyVector(new Map([[keyIndex, leaf]]), keyProof, keys);
 }
 

@@ -1,0 +1,262 @@
+import { Worker } from "node:worker_threads";
+import {
+  decodeAddress,
+  decodeMsgpackMap,
+  encodeMsgpack,
+  getBytes,
+  getInteger,
+  getMap,
+  headerDigest,
+  lightHeaderLeaf,
+  type MsgpackMap,
+  splitBlock,
+  structMap,
+  treeRoot,
+} from "@attestd/proof/algorand";
+import { fromBase64, toBase64 } from "@attestd/proof/encoding";
+import type { Checkpoint, StateProofMessage } from "@attestd/proof/state-proof";
+import type { NetworkArchive } from "../../archive.ts";
+import type { BlockStore, StoredBlock } from "../block.ts";
+import { MAX_TXN_LIFE } from "../consensus.ts";
+import { type FalconKey, participantsAt, votersOf } from "./participants.ts";
+import type { ProofRequest, WorkerAnswer } from "./worker.ts";
+
+/** `StateProofSender`, which has no key (go-algorand, `data/transactions/stateproof.go`). */
+const SENDER = decodeAddress("XM6FEYVJ2XDU2IBH4OT6VZGW75YM63CM4TC6AV6BD3JZXFJUIICYTVB5EU");
+/** The share of the weight that a state proof proves, in 2^-32: 30 %. */
+const PROVEN_SHARE = 1_288_490_188n;
+
+/** A state proof on the chain, and the round of its transaction. */
+export interface ProvenRounds {
+  message: StateProofMessage;
+  /** Canonical msgpack. */
+  stateProof: Uint8Array;
+  round: number;
+}
+
+export interface StateProofsOptions {
+  /** Rounds of one state proof: a power of two from 8 to 256. */
+  interval: number;
+  /** 32 bytes. */
+  genesisHash: Uint8Array;
+  blocks: BlockStore;
+  /** Has the participants' keys. */
+  archive: NetworkArchive;
+  /** Puts a transaction that nobody signs into the next block. */
+  submit(txn: MsgpackMap): void;
+}
+
+type KeptKey = { publicKey: string; secretKey: string };
+
+/**
+ * The state proofs of a ledger (go-algorand, `stateproof` and `ledger/eval`): what headers say of them (`spt`), and a worker
+ * that has the participants' keys. All stake signs at once, so that a proof is in a block soon after its rounds.
+ */
+export class StateProofs {
+  readonly interval: number;
+  readonly #options: StateProofsOptions;
+  /** Ascending. */
+  readonly #proven: ProvenRounds[] = [];
+  #keys: FalconKey[] | undefined;
+  #worker: Worker | undefined;
+  /** The last round that the worker was asked to prove. */
+  #asked = 0;
+  /** Resolves when the worker has done what it was asked for. */
+  #idle = Promise.withResolvers<void>();
+
+  constructor(options: StateProofsOptions) {
+    this.#options = options;
+    this.interval = options.interval;
+    const kept = options.archive.kept<KeptKey[]>("participants");
+    this.#keys = kept?.map(({ publicKey, secretKey }) => ({
+      publicKey: fromBase64(publicKey),
+      secretKey: fromBase64(secretKey),
+    }));
+    this.#idle.resolve();
+  }
+
+  /**
+   * `spt` of a header: the round up to which is proven next, and every `interval` rounds the participants who sign for the
+   * rounds after it.
+   * @param before the header before
+   * @param payset of the block
+   */
+  tracking(round: number, before: MsgpackMap | undefined, payset: readonly MsgpackMap[]): MsgpackMap {
+    const { interval } = this;
+    const keys = round % interval === 0 ? this.#keys : undefined;
+    const voters = keys && votersOf(participantsAt(publicKeysOf(keys), round + interval));
+    const next = this.#nextAt(round, before, payset.find(isStateProof));
+    return new Map([[0, structMap({ n: next, t: voters?.weight, v: voters?.commitment })]]);
+  }
+
+  #nextAt(round: number, before: MsgpackMap | undefined, included: MsgpackMap | undefined): number {
+    const { interval } = this;
+    if (included) return messageOf(included).lastAttestedRound + interval;
+    const next = before === undefined ? 0 : nextOf(before);
+    if (next > 0 && next % interval === 0 && (next >= round || this.#isProvable(next))) return next;
+    // A chain begins, or has changed its interval, or lost what the proof of these rounds needs.
+    const end = Math.ceil(round / interval) * interval;
+    return this.#checkpoint(end - interval) ? end : end + interval;
+  }
+
+  /** Notes a block of the ledger, new or from before. */
+  add(block: StoredBlock): void {
+    const { transactions } = splitBlock(block.bytes);
+    for (const entry of transactions.filter(isStateProof)) {
+      const { round } = block;
+      this.#proven.push({ message: messageOf(entry), stateProof: proofOf(entry), round });
+    }
+  }
+
+  /** Has the rounds up to the latest block proven, when all that a proof needs is there. */
+  advance(block: StoredBlock): void {
+    const { interval } = this;
+    // Keys take seconds of CPU: they are made when the first voters are near, and not in a sandbox that ends before.
+    if (block.round % interval >= interval / 2) this.#worker ??= this.#startWorker();
+    const last = nextOf(splitBlock(block.bytes).header);
+    if (this.#worker === undefined || block.round < last || this.#asked === last || !this.#isProvable(last)) return;
+    const [checkpoint, after] = [this.#checkpoint(last - interval), this.#checkpoint(last)];
+    if (checkpoint === undefined || after === undefined) return;
+    this.#asked = last;
+    const first = last - interval + 1;
+    const message: StateProofMessage = {
+      blockHeadersCommitment: toBase64(treeRoot("txn256", this.lightHeaders(first, last) ?? [])),
+      votersCommitment: after.votersCommitment,
+      lnProvenWeight: after.lnProvenWeight,
+      firstAttestedRound: first,
+      lastAttestedRound: last,
+    };
+    this.#idle = Promise.withResolvers();
+    this.#worker.postMessage({ message, checkpoint } satisfies ProofRequest);
+  }
+
+  /** The proof that attests a round; undefined when there is none yet. */
+  of(round: number): ProvenRounds | undefined {
+    return this.#proven.find(
+      ({ message }) => message.firstAttestedRound <= round && round <= message.lastAttestedRound,
+    );
+  }
+
+  /** The leaves of the light headers of these rounds; undefined when one is not kept. @param block as a node has it */
+  lightHeaders(
+    first: number,
+    last: number,
+    block = (round: number) => this.#options.blocks.block(round),
+  ): Uint8Array[] | undefined {
+    const blocks = Array.from({ length: last - first + 1 }, (_, index) => block(first + index));
+    if (blocks.some((one) => one === undefined)) return undefined;
+    return blocks.map((one) => {
+      const { header, headerBytes } = splitBlock((one as StoredBlock).bytes);
+      return lightHeaderLeaf(header, headerDigest(headerBytes));
+    });
+  }
+
+  /** Resolves when the keys are made, and every proof that was asked for is in the pool. */
+  async idle(): Promise<void> {
+    await this.#idle.promise;
+  }
+
+  async close(): Promise<void> {
+    await this.#worker?.terminate();
+    this.#idle.resolve();
+  }
+
+  #startWorker(): Worker {
+    const worker = new Worker(new URL("./worker.ts", import.meta.url), { workerData: { keys: this.#keys } });
+    worker.unref();
+    this.#idle = Promise.withResolvers();
+    // Its errors end the process, as any other defect of the sandbox.
+    worker.on("message", (answer: WorkerAnswer) => {
+      if ("keys" in answer) this.#keep(answer.keys);
+      else this.#submit(answer);
+      this.#idle.resolve();
+    });
+    return worker;
+  }
+
+  #keep(keys: FalconKey[]): void {
+    this.#keys = keys;
+    this.#options.archive.keep("participants", () =>
+      keys.map((key): KeptKey => ({ publicKey: toBase64(key.publicKey), secretKey: toBase64(key.secretKey) })),
+    );
+  }
+
+  #submit({ message, stateProof }: Extract<WorkerAnswer, { stateProof: Uint8Array }>): void {
+    const { genesisHash, submit } = this.#options;
+    const firstValid = message.lastAttestedRound + 1;
+    submit(
+      structMap({
+        type: "stpf",
+        snd: SENDER,
+        fv: firstValid,
+        lv: firstValid + MAX_TXN_LIFE,
+        gh: genesisHash,
+        sp: decodeMsgpackMap(stateProof),
+        spmsg: structMap({
+          P: message.lnProvenWeight,
+          b: fromBase64(message.blockHeadersCommitment),
+          f: message.firstAttestedRound,
+          l: message.lastAttestedRound,
+          v: fromBase64(message.votersCommitment),
+        }),
+      }),
+    );
+  }
+
+  /** Whether the rounds up to this one have all that a proof of them needs. */
+  #isProvable(last: number): boolean {
+    const { interval } = this;
+    const ends = [this.#checkpoint(last - interval), this.#checkpoint(last)];
+    return ends.every(Boolean) && this.lightHeaders(last - interval + 1, last) !== undefined;
+  }
+
+  /** What a header says of the voters after it; undefined when it says nothing, or is not kept. */
+  #checkpoint(round: number): Checkpoint | undefined {
+    const { blocks, genesisHash } = this.#options;
+    const block = blocks.block(round);
+    const tracking = block && trackingOf(splitBlock(block.bytes).header);
+    const commitment = tracking && getBytes(tracking, "v", 64);
+    if (tracking === undefined || commitment === undefined) return undefined;
+    const proven = (getInteger(tracking, "t") * PROVEN_SHARE) >> 32n;
+    return {
+      genesisHash: toBase64(genesisHash),
+      round,
+      votersCommitment: toBase64(commitment),
+      lnProvenWeight: Math.ceil(65_536 * Math.log(Number(proven))),
+    };
+  }
+}
+
+function publicKeysOf(keys: readonly FalconKey[]): Uint8Array[] {
+  return keys.map(({ publicKey }) => publicKey);
+}
+
+function trackingOf(header: MsgpackMap): MsgpackMap {
+  const tracking = getMap(header, "spt");
+  return (tracking && getMap(tracking, 0)) ?? new Map();
+}
+
+function nextOf(header: MsgpackMap): number {
+  return Number(getInteger(trackingOf(header), "n"));
+}
+
+/** Whether an entry of a payset is a state proof. */
+export function isStateProof(entry: MsgpackMap): boolean {
+  return getMap(entry, "txn")?.get("type") === "stpf";
+}
+
+function messageOf(entry: MsgpackMap): StateProofMessage {
+  const message = getMap(getMap(entry, "txn") ?? new Map(), "spmsg") ?? new Map();
+  const bytes = (name: string) => toBase64(getBytes(message, name) ?? new Uint8Array());
+  return {
+    blockHeadersCommitment: bytes("b"),
+    votersCommitment: bytes("v"),
+    lnProvenWeight: Number(getInteger(message, "P")),
+    firstAttestedRound: Number(getInteger(message, "f")),
+    lastAttestedRound: Number(getInteger(message, "l")),
+  };
+}
+
+function proofOf(entry: MsgpackMap): Uint8Array {
+  return encodeMsgpack(getMap(getMap(entry, "txn") ?? new Map(), "sp") ?? new Map());
+}
