@@ -4,6 +4,8 @@ go 1.26.0
 
 require (
 	filippo.io/mldsa v1.0.0
+	github.com/algorand/falcon v0.1.0
+	github.com/algorand/go-sumhash v0.1.0
 	golang.org/x/crypto v0.58.0
 )
 

@@ -21,13 +21,15 @@ var integerForm = regexp.MustCompile(`^(0|-?[1-9][0-9]{0,15})$`)
 
 // parse reads the value of a file. encoding/json alone would hide a member that is there twice, half a surrogate pair,
 // bytes that are not UTF-8, and how numbers are spelled.
-func parse(text []byte) (value any, err error) {
+func parse(text []byte) (value any, err error) { return parseUpTo(text, 1<<21) }
+
+func parseUpTo(text []byte, most int) (value any, err error) {
 	defer func() {
 		if reason := recover(); reason != nil {
 			value, err = nil, fmt.Errorf("%v", reason)
 		}
 	}()
-	require(len(text) <= 1<<21 && utf8.Valid(text) && json.Valid(text), "no JSON of at most 2 MiB")
+	require(len(text) <= most && utf8.Valid(text) && json.Valid(text), "no JSON, or too large")
 	for _, escape := range escapes.FindAll(text, -1) {
 		require(len(escape) != 4, "half a surrogate pair")
 	}

@@ -1,7 +1,7 @@
-// go run . BUNDLE... KEYS: says which checks each bundle passes, and exits with 0 if all pass all, else with 1.
+// go run . [--evidence EVIDENCE CHECKPOINT] BUNDLE... KEYS: says which checks each bundle passes, and exits with 0 if all pass all, else with 1.
 //
-// KEYS is the file of a key history, or the kid of the one key that is believed. docs/format.md as a program: it shares
-// nothing with attestd but Go's own library, filippo.io/mldsa and golang.org/x/crypto.
+// KEYS is the file of a key history, or the kid of the one key that is believed; CHECKPOINT a file, or the root of a table.
+// docs/format.md as a program: it shares nothing with attestd but Go's library and the modules of go.mod.
 package main
 
 import (
@@ -19,11 +19,15 @@ func main() {
 			os.Exit(1)
 		}
 	}()
-	require(len(os.Args) > 2, "usage: go run . BUNDLE... KEYS")
-	last := len(os.Args) - 1
-	believed, all := readTrust(os.Args[last]), true
-	for _, file := range os.Args[1:last] {
-		all = report(file, believed) && all
+	args, evidence := os.Args[1:], []string(nil)
+	if len(args) > 3 && args[0] == "--evidence" {
+		args, evidence = args[3:], args[1:3]
+	}
+	require(len(args) > 1, "usage: go run . [--evidence EVIDENCE CHECKPOINT] BUNDLE... KEYS")
+	last := len(args) - 1
+	believed, all := readTrust(args[last]), true
+	for _, file := range args[:last] {
+		all = report(file, believed, evidence) && all
 	}
 	if !all {
 		os.Exit(1)
@@ -31,7 +35,7 @@ func main() {
 }
 
 // report says what is right and wrong with the bundle in a file, and whether it verifies.
-func report(file string, believed trust) bool {
+func report(file string, believed trust, evidence []string) bool {
 	text, err := os.ReadFile(file)
 	require(err == nil, "no such bundle")
 	value, _ := parse(text)
@@ -48,9 +52,9 @@ func report(file string, believed trust) bool {
 		verified = verified && result.passed
 	}
 	if inclusion, ok := bundle["inclusion"].(object); ok && name != "" && inclusion["lightHeader"] != nil {
-		fmt.Println("not_checked commitment")
+		fmt.Println(notChecked, "commitment")
 	}
-	status := ""
+	var status string
 	if slices.Contains(results, result{"inclusion", true}) {
 		status = outcome(bundle)
 	}
@@ -63,6 +67,9 @@ func report(file string, believed trust) bool {
 	if name != "" {
 		status, _ := judgeKey(bundle, believed)
 		fmt.Println("key", keyID(bundle["attestor"].(object)["pqPublicKey"]), status)
+	}
+	if name != "" && evidence != nil {
+		verified = reportEvidence(evidence[0], evidence[1], bundle) && verified
 	}
 	if !verified {
 		fmt.Println("not verified")

@@ -82,10 +82,15 @@ function base32(digest) {
 
 /** Whether a text is an address: a public key of 32 bytes and the last 4 of its hash, 2 bits unused. */
 export function isAddress(text) {
-  if (!/^[A-Z2-7]{57}[AEIMQUY4]$/.test(text)) return false;
+  return /^[A-Z2-7]{57}[AEIMQUY4]$/.test(text) && addressBytes(text) !== undefined;
+}
+
+/** The public key of an address. */
+export function addressBytes(text) {
   const bits = [...text].reduce((number, letter) => number * 32n + BigInt(BASE32.indexOf(letter)), 0n);
   const bytes = Buffer.from((bits >> 2n).toString(16).padStart(72, "0"), "hex");
-  return hash("sha512-256", bytes.subarray(0, 32)).subarray(28).equals(bytes.subarray(32));
+  const key = bytes.subarray(0, 32);
+  return hash("sha512-256", key).subarray(28).equals(bytes.subarray(32)) ? key : undefined;
 }
 
 function readDigest(value) {
@@ -93,7 +98,7 @@ function readDigest(value) {
   return value.subarray(2);
 }
 
-function readInteger(value) {
+export function readInteger(value) {
   if (value === undefined) return 0;
   assert(value[0] < 0x80 || (value[0] >= 0xcc && value[0] <= 0xcf), "not an integer");
   return Number(`0x${value.toString("hex", value.length > 1 ? 1 : 0)}`);

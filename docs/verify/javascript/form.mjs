@@ -4,11 +4,11 @@ import { isAddress } from "./algorand.mjs";
 // A shape is a constant, a pattern, a test, a list of at most 20, or an object, of which "name?" may be absent.
 export const integer = (min) => (value) => Number.isSafeInteger(value) && value >= min;
 const text = (value) => typeof value === "string" && Buffer.byteLength(value) <= 1024;
-const base64 = (length) => (value) => {
+export const base64 = (length) => (value) => {
   const bytes = typeof value === "string" ? Buffer.from(value, "base64") : [];
   return bytes.length > 0 && bytes.length === (length ?? bytes.length) && bytes.toString("base64") === value;
 };
-const HEX = /^[0-9a-f]{64}$/;
+export const HEX = /^[0-9a-f]{64}$/;
 const SHA256 = /^[\w-]{42}[AEIMQUYcgkosw048]$/;
 export const ID = { algorand: /^[A-Z2-7]{51}[AQ]$/, base: /^0x[0-9a-f]{64}$/ };
 
@@ -78,7 +78,7 @@ export function chainOf(bundle) {
 }
 export const isHistory = (value) => fits(value, HISTORY);
 
-function fits(value, shape) {
+export function fits(value, shape) {
   if (shape instanceof RegExp) return typeof value === "string" && shape.test(value);
   if (typeof shape === "function") return shape(value);
   if (Array.isArray(shape))

@@ -6,8 +6,8 @@ const TOKENS = /[{}[\],]|"[^"\\]*(?:\\.[^"\\]*)*"(\s*:)?|[^\s{}[\],"]+/g;
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /** The value of a file. JSON.parse alone would hide a member that is there twice, and how numbers are spelled. */
-export function parse(bytes) {
-  assert(bytes.length <= 2 ** 21, "larger than 2 MiB");
+export function parse(bytes, most = 2 ** 21) {
+  assert(bytes.length <= most, "too large");
   const text = utf8.decode(bytes);
   const value = JSON.parse(text);
   const open = [];

@@ -1,4 +1,5 @@
-// node verify.mjs BUNDLE... KEYS: says which checks each bundle passes, and exits with 0 if all pass all, else with 1.
+// node verify.mjs [--evidence EVIDENCE CHECKPOINT] BUNDLE... KEYS: says which checks each bundle passes, and exits with 0
+// if all pass all, else with 1. EVIDENCE is of one bundle; CHECKPOINT is a file, or the root of a table in hex.
 // KEYS is the file of a key history, or the kid of the one key that is believed. docs/format.md as a program: it shares
 // nothing with attestd but Node's hashes and, from npm, @noble/post-quantum and @noble/hashes.
 import { createHash } from "node:crypto";
@@ -73,8 +74,16 @@ function attempt(compute) {
   }
 }
 
+/** Says what the evidence shows, and whether none of it is wrong. */
+function reportEvidence({ checkEvidence, readCheckpoint }, [file, checkpoint], bundle) {
+  const { recorded, ...results } = checkEvidence(file, bundle, readCheckpoint(checkpoint));
+  for (const [name, result] of Object.entries(results)) console.log(result.replace("fail", "FAIL"), `evidence.${name}`);
+  if (recorded) console.log("recorded", ...recorded);
+  return !Object.values(results).includes("fail");
+}
+
 /** Says what is right and wrong with the bundle in a file, and whether it verifies. */
-function report(file, trust) {
+function report(file, trust, evidence) {
   const bundle = attempt(() => parse(readFileSync(file)));
   const chain = chainOf(bundle);
   const results = { schema: chain !== undefined, ...(chain && check(bundle, chain, trust)) };
@@ -86,7 +95,8 @@ function report(file, trust) {
   const stated = results.note && !bundle.block ? statement(bundle) : [];
   if (stated.length > 0) console.log("states", ...stated);
   if (chain) console.log("key", keyId(bundle.attestor.pqPublicKey), judgeKey(bundle, trust)[0]);
-  const verified = Object.values(results).every(Boolean);
+  const isRight = !chain || !evidence || reportEvidence(stake, evidence, bundle);
+  const verified = Object.values(results).every(Boolean) && isRight;
   if (verified && trust.ledger !== MAINNET) console.log("warning sandbox");
   if (verified && bundle.attest.note.includes('"l":"included"')) console.log("warning included_only");
   if (verified && [status, stated[3]].includes("failed")) console.log("warning transaction_failed");
@@ -95,5 +105,8 @@ function report(file, trust) {
 }
 
 const files = process.argv.slice(2);
+const evidence = files[0] === "--evidence" ? files.splice(0, 3).slice(1) : undefined;
+// Falcon and sumhash are loaded only where they are needed.
+const stake = evidence && (await import("./evidence.mjs"));
 const trust = readTrust(files.pop());
-process.exitCode = files.map((file) => report(file, trust)).every(Boolean) && files.length > 0 ? 0 : 1;
+process.exitCode = files.map((file) => report(file, trust, evidence)).every(Boolean) && files.length > 0 ? 0 : 1;

@@ -3,9 +3,9 @@
 import json
 
 
-def parse(data: bytes):
-    if len(data) > 2**21:
-        raise ValueError("larger than 2 MiB")
+def parse(data: bytes, most: int = 2**21):
+    if len(data) > most:
+        raise ValueError("too large")
     hooks = {"parse_int": integer, "parse_float": refuse, "parse_constant": refuse}
     value = json.loads(data.decode(), object_pairs_hook=unique, **hooks)
     if members(value) > 4096:

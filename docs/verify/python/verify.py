@@ -1,7 +1,7 @@
-"""python3 verify.py BUNDLE... KEYS: says which checks each bundle passes, and exits with 0 if all pass all, else with 1.
+"""python3 verify.py [--evidence EVIDENCE] BUNDLE... KEYS: says which checks each bundle passes; exits with 0 if all do.
 
-KEYS is the file of a key history, or the kid of the one key that is believed. docs/format.md as a program: it shares
-nothing with attestd but Python's own library and the package `cryptography`, 48 or later.
+EVIDENCE is of one bundle. KEYS is the file of a key history, or the kid of the one key that is believed. docs/format.md
+as a program: it shares nothing with attestd but Python's own library and the package `cryptography`, 48 or later.
 """
 
 import hashlib
@@ -11,6 +11,7 @@ from pathlib import Path
 
 import algorand
 import base
+from evidence import check_evidence
 from form import chain_of
 from keys import MAINNET, judge_key, key_id, key_sha256, read_trust, signs
 from note import is_note, statement
@@ -67,7 +68,7 @@ def outcome(bundle: dict) -> str | None:
     return receipt and base.receipt_status(b64decode(receipt["bytesBase64"]), b64decode(bundle["source"]["txnBytesBase64"]))
 
 
-def report(file: str, trust: dict) -> bool:
+def report(file: str, trust: dict, evidence: str | None) -> bool:
     """Says what is right and wrong with the bundle in a file, and whether it verifies."""
     bundle = attempt(lambda: parse(Path(file).read_bytes()))
     chain = chain_of(bundle)
@@ -88,7 +89,9 @@ def report(file: str, trust: dict) -> bool:
         print("states", *stated)
     if chain:
         print("key", key_id(bundle["attestor"]["pqPublicKey"]), judge_key(bundle, trust)[0])
-    if not all(results.values()):
+    shown = check_evidence(evidence, bundle, attempt) if chain and evidence else {}
+    print(*(f"{result} evidence.{name}\n" for name, result in shown.items()), sep="", end="")
+    if not all(results.values()) or "FAIL" in shown.values():
         print("not verified")
         return False
     if trust["ledger"] != MAINNET:
@@ -102,11 +105,14 @@ def report(file: str, trust: dict) -> bool:
 
 
 def main(*files: str) -> int:
+    evidence = None
+    if files[:1] == ("--evidence",):
+        _, evidence, *files = files
     try:
         trust = read_trust(files[-1])
     except (LookupError, OSError, ValueError) as reason:
         sys.exit(f"keys: {reason}")
-    results = [report(file, trust) for file in files[:-1]]
+    results = [report(file, trust, evidence) for file in files[:-1]]
     return 0 if results and all(results) else 1
 
 

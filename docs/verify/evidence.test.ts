@@ -1,0 +1,168 @@
+import { createHash } from "node:crypto";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { verify } from "@attestd/proof";
+import { fromBase64, toBase64 } from "@attestd/proof/encoding";
+import { checkpointEntry, checkpointRoot, proveCheckpoint, withEvidence } from "@attestd/proof/evidence";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { flip } from "../../packages/proof/test/flips.ts";
+import { testHistory } from "../../test/bundles/bundles.ts";
+import { testEvidence } from "../../test/bundles/evidence.ts";
+import { PROGRAMS, type Program, run } from "./programs.ts";
+
+/* What the verifiers of this folder, and the library, say of evidence: in Go by Algorand's own Falcon and sumhash. */
+
+const { bundle, evidence, inclusion, stateProof, checkpoint } = testEvidence();
+const other = { ...checkpoint, lnProvenWeight: 7 };
+const table = {
+  genesisHash: checkpoint.genesisHash,
+  firstRound: checkpoint.round - 2 * 16,
+  interval: 16,
+  entries: Buffer.concat([other, other, checkpoint, other, other].map(checkpointEntry)),
+};
+const root = checkpointRoot(table);
+const path = proveCheckpoint(table, 2);
+const proof = fromBase64(stateProof.stateProofBase64 ?? "");
+const { stateProofBase64: _, ...named } = stateProof;
+const changed = (base64: string, bit: number) => toBase64(flip(fromBase64(base64), bit));
+const first = changed(stateProof.siblings[0] ?? "", 3);
+const { message } = stateProof;
+
+type Result = "pass" | "fail" | "not_checked";
+const [pass, fail, open] = ["pass", "fail", "not_checked"] as const;
+type Case = [
+  name: string,
+  results: [schema: Result, inclusion: Result, stateProof: Result],
+  items: unknown[],
+  trusts?: string,
+];
+
+/** By hand from docs/format.md. */
+const CASES: Case[] = [
+  ["both items, on a checkpoint that is trusted", [pass, pass, pass], [inclusion, stateProof]],
+  ["the order of items does not matter", [pass, pass, pass], [stateProof, { type: "later/1", x: 1 }, inclusion]],
+  ["a path to a trusted root", [pass, pass, pass], [inclusion, { ...stateProof, path }], root],
+  ["a path to another root", [pass, pass, open], [inclusion, { ...stateProof, path: { ...path, index: 1 } }], root],
+  [
+    "a path with a hash too many",
+    [pass, pass, open],
+    [inclusion, { ...stateProof, path: { ...path, hashes: [...path.hashes, path.hashes[0]] } }],
+    root,
+  ],
+  ["no path to the root", [pass, pass, open], [inclusion, stateProof], root],
+  ["a state proof that is elsewhere", [pass, pass, open], [inclusion, named]],
+  ["nothing", [pass, open, open], []],
+  ["an unknown item alone", [pass, open, open], [{ type: "algorand-inclusion/2" }]],
+  ["a state proof alone", [pass, open, open], [stateProof]],
+  ["an item twice", [fail, open, open], [inclusion, inclusion]],
+  ["an item without a type", [fail, open, open], [inclusion, {}]],
+  ["a member more", [fail, open, open], [{ ...inclusion, more: 1 }]],
+  ["a path out of its table", [fail, open, open], [{ ...stateProof, path: { ...path, index: 5 } }]],
+  ["another place", [pass, fail, open], [{ ...inclusion, index: 0 }, stateProof]],
+  [
+    "another header",
+    [pass, fail, open],
+    [{ ...inclusion, headerBase64: changed(inclusion.headerBase64, 99) }, stateProof],
+  ],
+  [
+    "another transaction",
+    [pass, fail, open],
+    [{ ...inclusion, txnBytesBase64: changed(inclusion.txnBytesBase64, 900) }, stateProof],
+  ],
+  [
+    "another way to the commitment",
+    [pass, pass, fail],
+    [inclusion, { ...stateProof, siblings: stateProof.siblings.with(0, first) }],
+  ],
+  ["one level too few", [pass, pass, fail], [inclusion, { ...stateProof, siblings: stateProof.siblings.slice(1) }]],
+  [
+    "another network's checkpoint",
+    [pass, pass, fail],
+    [inclusion, { ...stateProof, checkpoint: { ...checkpoint, genesisHash: toBase64(new Uint8Array(32)) } }],
+  ],
+  [
+    "rounds after the header's",
+    [pass, pass, fail],
+    [inclusion, { ...stateProof, message: { ...message, firstAttestedRound: 1009, lastAttestedRound: 1024 } }],
+  ],
+  [
+    "a hash that is not the state proof's",
+    [pass, pass, fail],
+    [inclusion, { ...stateProof, stateProofSha256: "00".repeat(32) }],
+  ],
+  [
+    "a checkpoint of another weight, on which one participant proves it too",
+    [pass, pass, open],
+    [inclusion, { ...stateProof, checkpoint: { ...checkpoint, lnProvenWeight: checkpoint.lnProvenWeight + 1 } }],
+  ],
+];
+/** What Python cannot check, having no Falcon. */
+const FALCON: Case[] = [
+  [
+    "a message of another weight",
+    [pass, pass, fail],
+    [inclusion, { ...stateProof, message: { ...message, lnProvenWeight: 7 } }],
+  ],
+  ...[4000, 20_000].map((bit): Case => {
+    const bytes = flip(proof, bit);
+    const stateProofSha256 = createHash("sha256").update(bytes).digest("hex");
+    const item = { ...stateProof, stateProofSha256, stateProofBase64: toBase64(bytes) };
+    return [`bit ${bit} of the state proof`, [pass, pass, fail], [inclusion, item]];
+  }),
+];
+
+const RECORDED = "recorded 1000 2026-05-28T20:27:01.000Z 599900000000000";
+
+let folder: string;
+const write = (name: string, value: object) => {
+  writeFileSync(join(folder, name), JSON.stringify(value));
+  return join(folder, name);
+};
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "attestd-evidence-"));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+it.each([...CASES, ...FALCON])("the library says what is right: %s", (_name, results, items, trusts) => {
+  const trusted = trusts === undefined ? { checkpoints: [checkpoint] } : { roots: [trusts] };
+  const report = withEvidence(verify(bundle, { trust: testHistory() }), bundle, { ...evidence, items }, trusted);
+  const { schema, inclusion: included, stateProof: proven } = report.evidence ?? {};
+  expect([schema, included, proven]).toEqual(results);
+  expect(report.verified).toBe(!results.includes(fail));
+  expect(report.recordedBy !== undefined).toBe(results[2] === pass);
+});
+
+describe.each(Object.entries(PROGRAMS))("the verifier in %s", (language, find) => {
+  let verifier: Program;
+  beforeAll(async () => {
+    verifier = await find(folder);
+    if ("missing" in verifier) console.warn(`skipped: the verifier in ${language}: ${verifier.missing}`);
+  });
+
+  it("says the same of evidence", async ({ skip }) => {
+    if ("missing" in verifier) return skip();
+    const { command, args } = verifier;
+    const files = [write("bundle.json", bundle), write("keys.json", testHistory())];
+    const checkpointFile = write("checkpoint.json", checkpoint);
+    const hasFalcon = language !== "Python";
+    // Node and Python take longer to start than to verify: they get every third.
+    const some = CASES.filter((_case, index) => language === "Go" || index % 3 === 0);
+    for (const [name, [schema, included, proven], items, trusts] of [...some, ...(hasFalcon ? FALCON : [])]) {
+      const file = write("evidence.json", { ...evidence, items });
+      const ofStake = hasFalcon ? [trusts ?? checkpointFile] : [];
+      const { code, stdout } = await run(command, [...args, "--evidence", file, ...ofStake, ...files]);
+      const found = hasFalcon || proven === fail ? proven : open;
+      const isGood = ![schema, included, proven].includes(fail);
+      expect([name, ...stdout.trim().split("\n").slice(9)]).toEqual([
+        name,
+        ...[`${schema} evidence.schema`, `${included} evidence.inclusion`, `${found} evidence.stateProof`].map((line) =>
+          line.replace("fail", "FAIL"),
+        ),
+        ...(found === pass ? [RECORDED] : []),
+        isGood ? "verified, stated as recorded on Algorand in round 1000" : "not verified",
+      ]);
+      expect(code).toBe(isGood ? 0 : 1);
+    }
+  });
+});

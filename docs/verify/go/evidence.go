@@ -1,0 +1,110 @@
+// The evidence beside a bundle: the record's inclusion in its block, and the state proof over that.
+
+package main
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"math/bits"
+	"time"
+)
+
+const notChecked = "not_checked"
+
+// reportEvidence says what the evidence shows, and whether none of it is wrong.
+func reportEvidence(file, trusted string, bundle object) bool {
+	items, schema, inclusion, stateProof := map[string]object{}, "FAIL", notChecked, notChecked
+	attempt(func() { items, schema = readEvidence(file, bundle), "pass" })
+	in, proof := items[inclusionItem], items[stateProofItem]
+	if in != nil {
+		inclusion = "FAIL"
+		attempt(func() { checkInclusion(in, bundle); inclusion = "pass" })
+	}
+	if inclusion == "pass" && proof != nil {
+		stateProof = "FAIL"
+		attempt(func() { stateProof = checkProof(proof, in, trusted) })
+	}
+	fmt.Printf("%s evidence.schema\n%s evidence.inclusion\n%s evidence.stateProof\n", schema, inclusion, stateProof)
+	if stateProof == "pass" {
+		header := readMap(decode(in["headerBase64"]), false)
+		seconds := time.Unix(int64(readInteger(header["ts"])), 0).UTC()
+		weight := math.Exp((proof["checkpoint"].(object)["lnProvenWeight"].(float64) - 1) / 65536)
+		unit := math.Pow(10, math.Max(0, math.Floor(math.Log10(weight))-3))
+		at := seconds.Format("2006-01-02T15:04:05.000Z")
+		fmt.Printf("recorded %.0f %s %.0f\n", bundle["attest"].(object)["round"], at, math.Floor(weight/unit)*unit)
+	}
+	return schema != "FAIL" && inclusion != "FAIL" && stateProof != "FAIL"
+}
+
+// checkInclusion panics unless the item's transaction is the bundle's attestation, and stands under the item's header.
+func checkInclusion(item, bundle object) {
+	attest, attestor := bundle["attest"].(object), bundle["attestor"].(object)
+	txn, head := decode(item["txnBytesBase64"]), decode(item["headerBase64"])
+	own, block := algorand{}.transaction(txn, ""), algorand{}.header(head, "")
+	ledger := readNote(attest["note"].(string))["g"]
+	isOwn := own.id == attest["txnId"] && own.network == ledger
+	require(isOwn && block.network == ledger && float64(block.height) == attest["round"], "another transaction or block")
+	fields, of := readMap(txn, true), readMap(head, false)
+	require(string(fields["type"]) == "\xa3pay" && fields["amt"] == nil && fields["close"] == nil && fields["rekey"] == nil,
+		"no payment of nothing")
+	address, err := noPadding.DecodeString(attestor["algorandAddress"].(string))
+	require(err == nil && bytes.Equal(readDigest(fields["snd"]), address[:32]), "another sender")
+	note := (&msgpack{data: fields["note"]}).decode().([]byte)
+	require(string(note) == attest["note"] && bytes.Equal(fields["gh"], of["gh"]), "another note or network")
+	require(readInteger(of["ts"]) < 1<<43 && of["txn256"] != nil, "no time, or no txn256")
+	path := with(item, object{"tree": "txn256"})
+	require(algorand{}.isIncluded(path, txn, head), "does not lead to txn256")
+}
+
+// checkProof panics unless the state proof is one of the header's message; it passes on a trusted checkpoint.
+func checkProof(item, in object, trusted string) string {
+	message, checkpoint := item["message"].(object), item["checkpoint"].(object)
+	head := decode(in["headerBase64"])
+	of := readMap(head, false)
+	require(bytes.Equal(decode(checkpoint["genesisHash"]), readDigest(of["gh"])), "of another network")
+	first, last := message["firstAttestedRound"].(float64), message["lastAttestedRound"].(float64)
+	index := float64(readInteger(of["rnd"])) - first
+	light := object{"index": index, "interval": last - first + 1, "commitment": message["blockHeadersCommitment"]}
+	path := with(in, object{"tree": "txn256", "lightHeader": with(light, object{"siblings": item["siblings"]})})
+	require(index >= 0 && last-first < 256 && algorand{}.isIncluded(path, decode(in["txnBytesBase64"]), head), "not of its commitment")
+	if item["stateProofBase64"] == nil || !hasFalcon {
+		return notChecked
+	}
+	proof := decode(item["stateProofBase64"])
+	require(hexSHA256(proof) == item["stateProofSha256"], "another state proof")
+	verifyStateProof(proof, message, checkpoint)
+	result := notChecked
+	attempt(func() {
+		result = map[bool]string{true: "pass", false: notChecked}[isTrusted(trusted, checkpoint, item["path"])]
+	})
+	return result
+}
+
+// messageHash is what the participants sign.
+func messageHash(message object) []byte {
+	encoded := []byte{0x85}
+	for _, member := range []struct{ key, name string }{{"P", "lnProvenWeight"}, {"b", "blockHeadersCommitment"},
+		{"f", "firstAttestedRound"}, {"l", "lastAttestedRound"}, {"v", "votersCommitment"}} {
+		encoded = append(encoded, 0xa1, member.key[0])
+		if number, ok := message[member.name].(float64); ok {
+			encoded = append(encoded, shortest(uint64(number))...)
+		} else {
+			data := decode(message[member.name])
+			encoded = append(append(encoded, 0xc4, byte(len(data))), data...)
+		}
+	}
+	return sha2_256([]byte("spm"), encoded)
+}
+
+// shortest is msgpack of an integer.
+func shortest(number uint64) []byte {
+	if number < 0x80 {
+		return []byte{byte(number)}
+	}
+	size := 0 // of 1, 2, 4 or 8 bytes
+	for ; size < 3 && bits.Len64(number) > 8<<size; size++ {
+	}
+	return append([]byte{0xcc + byte(size)}, binary.BigEndian.AppendUint64(nil, number)[8-(1<<size):]...)
+}
