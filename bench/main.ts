@@ -23,6 +23,7 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<Benchmark>>> = {
   challenge: () => import("./challenge.ts"),
   documents: () => import("./documents.ts"),
   paid: () => import("./paid.ts"),
+  "paid-cost": () => import("./paid-cost.ts"),
   browser: () => import("./browser.ts"),
   growth: () => import("./growth.ts"),
   overload: () => import("./overload.ts"),
