@@ -22,6 +22,7 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<Benchmark>>> = {
   verify: () => import("./verify.ts"),
   challenge: () => import("./challenge.ts"),
   documents: () => import("./documents.ts"),
+  round: () => import("./round.ts"),
   paid: () => import("./paid.ts"),
   "paid-cost": () => import("./paid-cost.ts"),
   browser: () => import("./browser.ts"),
