@@ -43,7 +43,7 @@ export function addRunning(program: Command, { environment, finish }: Running): 
     "serve",
     "run the service",
     "Run the service. Settings come from the environment, and from a file where the environment has none.",
-    "  attestd serve --env /etc/attestd.env",
+    "  attestd serve --env /etc/attestd/env",
     "  attestd serve --sandbox                 again, on the networks of a running sandbox",
   )
     .addOption(settingsFile())
@@ -94,8 +94,8 @@ export function addOperating(program: Command, { environment, finish }: Running)
     "doctor",
     "examine a deployment: every setting and every upstream",
     "Examine every setting and every upstream of a deployment, and print what to do. Nothing is changed or spent.",
-    "  attestd doctor --env /etc/attestd.env",
-    "  attestd doctor --env /etc/attestd.env --json | jq 'select(.mark != \"ok\")'",
+    "  attestd doctor --env /etc/attestd/env",
+    "  attestd doctor --env /etc/attestd/env --json | jq 'select(.mark != \"ok\")'",
   ).action(async (options) => {
     const { doctor } = await import("../commands/doctor.ts");
     finish(await doctor(options, environment));
@@ -107,7 +107,7 @@ export function addOperating(program: Command, { environment, finish }: Running)
     "compute what an attestation costs, and what remains",
     "Compute what an attestation costs on each rail, what remains of its price, the price that covers the cost, and for how",
     "long the attestor's ALGO lasts: for a configured service, whose prices and balance are read, or from arguments alone.",
-    "  attestd costs --env /etc/attestd.env --algo-price 0.20 --per-day 1000",
+    "  attestd costs --env /etc/attestd/env --algo-price 0.20 --per-day 1000",
     "  attestd costs --algo-price 0.20 --facilitator algorand=goplausible base=cdp solana=payai",
     "  attestd costs --algo-price 0.20 --facilitator base=0.0023 --price 0.0035 --algo 10 --per-day 1000 --json",
   )
@@ -161,7 +161,7 @@ export function addOperating(program: Command, { environment, finish }: Running)
     "Print a key history after checking that each key endorses the next one and no key is missing between.",
     "  attestd keys history --service https://attestd.example --save keys.json",
     "  attestd keys history --keys keys.json --indexer https://indexer.example",
-    "  attestd keys history --env /etc/attestd.env          of your own service, from its journal",
+    "  attestd keys history --env /etc/attestd/env          of your own service, from its journal",
   )
     .option("--service <url>", "the service that publishes it (default: the sandbox's)", serviceUrl)
     .addOption(new Option("--keys <file>", "a file that contains it").conflicts("service"))
@@ -183,7 +183,7 @@ export function addOperating(program: Command, { environment, finish }: Running)
     "rotate",
     "replace the attestor's key",
     "Replace the attestor's key, while no service runs. If interrupted, run the same command again.",
-    "  attestd keys rotate --env /etc/attestd.env --seed-file /etc/attestd/attestor-2.pq-seed",
+    "  attestd keys rotate --env /etc/attestd/env --seed-file /etc/attestd/attestor-2.pq-seed",
   )
     .requiredOption("--seed-file <file>", "the new seed; a file that does not exist is created with one")
     .action(async (options) => {
@@ -196,7 +196,7 @@ export function addOperating(program: Command, { environment, finish }: Running)
     "revoke",
     "withdraw a key of the attestor",
     "Withdraw a key of the attestor, current or replaced. If interrupted, run the same command again.",
-    "  attestd keys revoke KID --from 46581204 --env /etc/attestd.env",
+    "  attestd keys revoke KID --from 46581204 --env /etc/attestd/env",
   )
     .argument("<kid>", "id of the key, as the history lists it")
     .option("--from <round>", "round of the ledger from which its signatures do not count (default: the next)")
@@ -210,7 +210,7 @@ export function addOperating(program: Command, { environment, finish }: Running)
     "restore",
     "put back into the journal what a restored backup has lost",
     "Put the keys of a saved history back into a journal whose backup is older, while no service runs.",
-    "  attestd keys restore keys.json --env /etc/attestd.env",
+    "  attestd keys restore keys.json --env /etc/attestd/env",
   )
     .argument("<file>", "the history, as `keys history --save` writes it; the ledger must have a note of all new keys")
     .action(async (file, options) => {
@@ -223,11 +223,11 @@ export function addOperating(program: Command, { environment, finish }: Running)
     "audit",
     "compare the journal with the ledger and the rails",
     "Compare the journal with the ledger and the rails, and print what does not match. Nothing is written.",
-    "  attestd audit --env /etc/attestd.env",
-    "  attestd audit --env /etc/attestd.env --since 2026-11-20 --json | jq .findings",
+    "  attestd audit --env /etc/attestd/env",
+    "  attestd audit --env /etc/attestd/env --since 2026-11-20 --json | jq .findings",
     "",
     "Assign a payment that the journal has lost to its request; the payer then gets the bundle by sending both again.",
-    "  attestd audit --env /etc/attestd.env --adopt PAYMENT --txid TXID",
+    "  attestd audit --env /etc/attestd/env --adopt PAYMENT --txid TXID",
   )
     .option("--since <time>", "read the chains from this time on (default: from the attestor's first round)")
     .option("--adopt <payment>", "payment key, or transaction id of the payment")
@@ -244,7 +244,7 @@ export function addOperating(program: Command, { environment, finish }: Running)
     "backup",
     "save the journal, the key history and the settings",
     "Save the journal, the key history and the settings to a new folder, while the service sells; without the seeds.",
-    "  attestd backup --env /etc/attestd.env --to /backups/2026-11-23",
+    "  attestd backup --env /etc/attestd/env --to /backups/2026-11-23",
     "  attestd backup --verify /backups/2026-11-23         read every byte of it, on any machine",
   )
     .addOption(new Option("--to <folder>", "the new folder").conflicts("verify"))
@@ -259,7 +259,7 @@ export function addOperating(program: Command, { environment, finish }: Running)
     "restore",
     "put the journal of a backup where there is none",
     "Put the journal of a backup where DATABASE_URL names none yet. Audit before you sell again.",
-    "  attestd restore /backups/2026-11-23 --env /etc/attestd.env",
+    "  attestd restore /backups/2026-11-23 --env /etc/attestd/env",
   )
     .argument("<folder>", "the backup")
     .action(async (folder, options) => {
@@ -272,7 +272,7 @@ export function addOperating(program: Command, { environment, finish }: Running)
     "refund",
     "record that a payment was paid back",
     "Record that you paid a payment back, for a call that has been owed for a day and can no longer be attested.",
-    "  attestd refund PAYMENT_KEY --transaction TXID --env /etc/attestd.env",
+    "  attestd refund PAYMENT_KEY --transaction TXID --env /etc/attestd/env",
   )
     .argument("<payment key>", "of the call, as the audit and the log print it")
     .requiredOption("--transaction <id>", "the transfer to the payer, on the payment's chain")
