@@ -21,6 +21,7 @@ import {
   recordedTime,
 } from "@attestd/web/verdict";
 import { STATES, WARNINGS } from "@attestd/web/words";
+import { evidenceFaults, evidenceLines } from "./evidence-text.ts";
 import type { TrustedKeys } from "./keys-file.ts";
 import type { Mark, Terminal } from "./terminal.ts";
 
@@ -74,14 +75,15 @@ export function evidence(
   const state = conclusionOfFile(checked);
   if (state === "altered" || state === "uncompared") return [...certificateLines(checked, out), basisLine(trusted)];
   if (!report.verified || !bundle) return [...refusal(report, trust, out), basisLine(trusted)];
-  const recorded = report.checks.chainAttest === "pass" ? "recorded" : "stated as recorded";
-  const time = recordedTime(report);
+  const isRecorded = report.checks.chainAttest === "pass" || report.recordedBy !== undefined;
+  const time = recordedTime({ recordedAt: report.recordedAt ?? report.recordedBy?.time });
   const { kid = "", status } = report.attestor;
   const origin = historyOf(trust)?.keys.find((key) => key.kid === kid)?.origin;
   const by = origin ? `${hostOf(origin)}, key ${out.short(kid)} (${status})` : `key ${out.short(kid)} (pinned)`;
   return [
     ...subjectLines(bundle, report, out),
-    `${recorded} on ${ledgerName(report)} in round ${bundle.attest.round}${time ? `, ${time}` : ""}`,
+    `${isRecorded ? "recorded" : "stated as recorded"} on ${ledgerName(report)} in round ${bundle.attest.round}${time ? `, ${time}` : ""}`,
+    ...evidenceLines(report, out),
     `signed by ${by}`,
     basisLine(trusted),
     checksLine(report),
@@ -128,13 +130,14 @@ function refusal(report: VerifyReport, trust: Trust | undefined, out: Terminal):
     return [`Unchanged, but ${why}. Anyone could have made it.`];
   }
   if (conclusionOf(report) === "elsewhere") return [elsewhere(report), otherKeys(report, trust)];
-  const width = Math.max(...report.failures.map(({ check }) => check.length)) + 1;
+  const width = Math.max(0, ...report.failures.map(({ check }) => check.length)) + 1;
   const revoked = historyOf(trust)?.keys.find(({ kid }) => kid === report.attestor.kid)?.revokedRound;
   const why = (failure: Failure) =>
     revoked !== undefined && failure.pointer === "/attestor/pqPublicKey"
       ? `key withdrawn in round ${revoked}; its signature alone can't be believed${mayAskChain(report) ? " (--chain)" : ""}`
       : reason(failure, out);
-  return report.failures.map((failure) => `${failure.check.padEnd(width)} ${why(failure)}`);
+  const failures = report.failures.map((failure) => `${failure.check.padEnd(width)} ${why(failure)}`);
+  return [...failures, ...evidenceFaults(report)];
 }
 
 /** What to give for a file of another ledger. Without a list of keys, `--ledger` says which ledger they are of. */

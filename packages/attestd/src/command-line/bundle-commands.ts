@@ -89,9 +89,17 @@ export function addChecking(program: Command, { environment, finish }: Running):
     "  attestd verify proofs/ --json | jq .verified",
     "  attestd verify b.json --chain --service https://attestd.example      also ask the ledger",
     "  attestd verify b.json --chain --algod http://localhost:4001 --base-rpc http://localhost:8545",
+    "  attestd verify b.json --evidence e.json --checkpoint c.json      by the stake that signed for its round, offline",
   )
     .argument("<files...>", "files, folders or URLs of bundles, certificates or receipts; - is standard input")
-    .option("--json", "print one report a line as JSON");
+    .option("--json", "print one report a line as JSON")
+    .option("--evidence <file>", "the evidence of one bundle, which shows that the ledger recorded it")
+    .addOption(
+      new Option(
+        "--checkpoint <file or root>",
+        "what you trust of the ledger's stake: a checkpoint, or the root of a table in hex; may be repeated",
+      ).argParser((one: string, before: string[] = []) => [...before, one]),
+    );
   addChainOptions(addTrustOptions(verifying)).action(async (files, options) => {
     const { verify } = await import("../commands/verify.ts");
     finish(await verify(files, options, environment));

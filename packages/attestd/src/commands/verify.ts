@@ -2,14 +2,15 @@ import { isVerified } from "@attestd/web/verdict";
 import type { CheckedReceipt, Result, TrustOptions } from "../checked-file.ts";
 import { exitCodeOf, openChecking } from "../checked-files.ts";
 import type { Environment } from "../environment.ts";
-import type { ExitCode } from "../failure.ts";
+import type { EvidenceFiles } from "../evidence-file.ts";
+import { EXIT, type ExitCode, Failure } from "../failure.ts";
 import { type TrustedKeys, trustForPrograms } from "../keys-file.ts";
 import { receiptEvidence, receiptVerdict } from "../receipt-text.ts";
-import { basisLine, evidence, verdict } from "../report-text.ts";
+import { basisLine, evidence as linesOfReport, verdict } from "../report-text.ts";
 import type { Terminal } from "../terminal.ts";
 import type { tableOf } from "../verify-table.ts";
 
-export type VerifyOptions = TrustOptions & { json?: boolean };
+export type VerifyOptions = TrustOptions & EvidenceFiles & { json?: boolean };
 
 /**
  * Checks bundles, one after another, and prints the result of each.
@@ -21,10 +22,12 @@ export async function verify(names: string[], options: VerifyOptions, environmen
   const { sources, trusted, results } = await openChecking(names, options, environment);
   const { out } = environment;
   const isMany = sources.length !== 1 || sources.some(({ isFound }) => isFound);
+  const evidence = await evidenceBeside(options, isMany);
   // What describes transactions is loaded only for a table.
   const table = isMany && !options.json ? await loadTable(sources, trusted, out) : undefined;
   const checked: Result[] = [];
-  for await (const result of results) {
+  for await (const found of results) {
+    const result = evidence && found.kind === "checked" ? evidence(found) : found;
     checked.push(result);
     if (options.json) printJson(result, trusted, environment);
     else if (table) table.row(result);
@@ -32,6 +35,15 @@ export async function verify(names: string[], options: VerifyOptions, environmen
   }
   table?.end(checked);
   return exitCodeOf(checked);
+}
+
+/** Loads the code for evidence only for evidence. */
+async function evidenceBeside({ evidence, checkpoint = [] }: EvidenceFiles, isMany: boolean) {
+  if (evidence === undefined && checkpoint.length > 0)
+    throw new Failure(EXIT.usage, "--checkpoint is what evidence rests on", ["Add --evidence FILE."]);
+  if (evidence === undefined) return undefined;
+  if (isMany) throw new Failure(EXIT.usage, "--evidence is of one bundle", ["Name one bundle."]);
+  return (await import("../evidence-file.ts")).evidenceCheck(evidence, checkpoint);
 }
 
 async function loadTable(...of: Parameters<typeof tableOf>) {
@@ -86,7 +98,7 @@ function linesOf(
   out: Terminal,
 ): string[] {
   if (result.kind === "unreadable") return [result.why];
-  if (result.kind === "checked") return evidence(result, trusted, out);
+  if (result.kind === "checked") return linesOfReport(result, trusted, out);
   return [...receiptEvidence(result.findings, trusted, out), basisLine(trusted)];
 }
 

@@ -1,0 +1,79 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { checkpointEntry, checkpointRoot, proveCheckpoint } from "@attestd/proof/evidence";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { testHistory } from "../../../test/bundles/bundles.ts";
+import { testEvidence } from "../../../test/bundles/evidence.ts";
+import { attestd } from "../../../test/helpers/command.ts";
+import { temporaryFolder } from "../../../test/helpers/temporary-folder.ts";
+
+const { bundle, evidence, inclusion, stateProof, checkpoint } = testEvidence();
+const { genesisHash, round } = checkpoint;
+const table = { genesisHash, firstRound: round, interval: 16, entries: checkpointEntry(checkpoint) };
+let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+
+beforeAll(async () => {
+  folder = await temporaryFolder();
+  const files = {
+    "b.json": bundle,
+    "keys.json": testHistory(),
+    "e.json": evidence,
+    "by-root.json": { ...evidence, items: [inclusion, { ...stateProof, path: proveCheckpoint(table, 0) }] },
+    "wrong.json": { ...evidence, items: [{ ...inclusion, index: 0 }] },
+    "c.json": checkpoint,
+    "no-checkpoint.json": { ...checkpoint, round: "992" },
+  };
+  for (const [name, value] of Object.entries(files)) await writeFile(join(folder.path, name), JSON.stringify(value));
+  await writeFile(join(folder.path, "text.json"), "{");
+});
+afterAll(() => folder[Symbol.asyncDispose]());
+
+const verify = (...args: string[]) =>
+  attestd(["verify", "b.json", "--keys", "keys.json", ...args], { cwd: folder.path });
+
+test("verify says which stake recorded a bundle, on a trusted checkpoint", async () => {
+  const { code, stdout } = await verify("--evidence", "e.json", "--checkpoint", "c.json");
+  expect(stdout).toContain("  recorded on Algorand in round 1000, 2026-05-28 20:27:01 UTC\n");
+  expect(stdout).toContain(
+    "  stake of more than 599,900,000 ALGO signed for the round; rests on the checkpoint of round 992\n",
+  );
+  expect(code).toBe(0);
+});
+
+test("verify takes the root of a table, and prints it as JSON", async () => {
+  const root = checkpointRoot(table);
+  const { code, stdout } = await verify("--evidence", "by-root.json", "--checkpoint", root, "--json");
+  expect(JSON.parse(stdout)).toMatchObject({
+    verified: true,
+    evidence: { schema: "pass", inclusion: "pass", stateProof: "pass", authorisation: "not_checked" },
+    recordedBy: { round: 1000, provenWeight: 599_900_000_000_000, checkpoint: { round: 992, root } },
+  });
+  expect(code).toBe(0);
+});
+
+test("verify without a checkpoint leaves the record the attestor's word", async () => {
+  const { code, stdout } = await verify("--evidence", "e.json");
+  expect(stdout).toContain("  stated as recorded on Algorand in round 1000\n");
+  expect(stdout).toContain("no state proof on a trusted --checkpoint\n");
+  expect(code).toBe(0);
+});
+
+test("verify fails a bundle that its evidence contradicts", async () => {
+  const { code, stdout } = await verify("--evidence", "wrong.json", "--checkpoint", "c.json");
+  expect(stdout).toContain("Not verified");
+  expect(stdout).toContain("  evidence  /items/0/siblings does not lead to the header's txn256\n");
+  expect(code).toBe(1);
+});
+
+test.each([
+  ["a checkpoint alone", ["--checkpoint", "c.json"], 2, "Add --evidence FILE."],
+  ["several bundles", ["keys.json", "--evidence", "e.json"], 2, "Name one bundle."],
+  ["no such evidence", ["--evidence", "none.json"], 3, "There is no such file."],
+  ["evidence that is no JSON", ["--evidence", "text.json"], 3, "text.json is no evidence"],
+  ["no such checkpoint", ["--evidence", "e.json", "--checkpoint", "none.json"], 3, "64 hex digits"],
+  ["another thing as a checkpoint", ["--evidence", "e.json", "--checkpoint", "no-checkpoint.json"], 3, "/round"],
+])("verify says what is wrong with %s", async (_, args, code, said) => {
+  const ended = await verify(...args);
+  expect(ended.stderr).toContain(said);
+  expect(ended.code).toBe(code);
+});
