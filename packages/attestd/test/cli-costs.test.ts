@@ -55,6 +55,9 @@ test("a month counts a facilitator's free settlements, and what is paid without 
   expect(many.months).toEqual([
     { rail: "base", calls: 30_000, revenue: "30", cost: "35", always: "20", remains: "-25" },
   ]);
+  // Both keys are probed each minute: 2 × 1,440 × 30 × 0.000015.
+  const kept = await costs("--algo-price 0.2 --facilitator base=0 --per-day 10 --signature-price 0.000015");
+  expect(kept.months[0]).toMatchObject({ always: "1.296" });
   const few = await costs("--algo-price 0.2 --facilitator base=cdp --per-day 10 --monthly 0");
   expect(few.months).toEqual([
     { rail: "base", calls: 300, revenue: "0.3", cost: "0.06", always: "0", remains: "0.24" },

@@ -6,6 +6,8 @@ import { dividedUp, MICRO, type PicoUsd } from "./usd.ts";
 
 /** Signatures of a call: the attestation transaction, the bundle, the receipt. */
 const SIGNATURES = 3n;
+/** Probes of both keys, each once a minute while no call is signed (signers/guard.ts). */
+const PROBES_A_DAY = 2n * 1_440n;
 /** Bytes of a call in the journal: its row, bundle and attestation (docs/operating/journal.md). */
 const BYTES_A_CALL = 32n * 1024n;
 const GIB = 2n ** 30n;
@@ -90,7 +92,8 @@ function month(inputs: CostInputs, sold: Sold, callsADay: bigint) {
   const { rail, freeAMonth, settlement, usual } = railCost(inputs, sold);
   const free = calls < freeAMonth ? calls : freeAMonth;
   const revenue = calls * sold.price * MICRO;
-  const always = inputs.monthly + DAYS_A_MONTH * priceOf(DAILY_REQUESTS, inputs.requests);
+  const daily = priceOf(DAILY_REQUESTS, inputs.requests) + PROBES_A_DAY * inputs.signature;
+  const always = inputs.monthly + DAYS_A_MONTH * daily;
   const cost = calls * usual.cost - free * settlement;
   return { rail, calls, revenue, cost, always, remains: revenue - cost - always };
 }
