@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { AlgorandClient } from "@algorandfoundation/algokit-utils/algorand-client";
 import { type Sandbox, type SandboxOptions, startSandbox } from "@attestd/sandbox";
-import { type PageFile, type RunningService, startService } from "@attestd/service";
+import { type Observe, type PageFile, type RunningService, startService } from "@attestd/service";
 import { toClientAvmSigner } from "@x402/avm";
 import { ExactAvmScheme } from "@x402/avm/exact/client";
 import { x402Client } from "@x402/core/client";
@@ -20,6 +20,8 @@ type Settings = Record<string, string | undefined>;
 /** A sandbox and a service on it, in this process, with the settings that an operator would use. */
 export type Deployment = {
   sandbox: Sandbox;
+  /** Of the running service. */
+  settings: Settings;
   /** Origin of the running service. */
   url: string;
   /** Origin of the listener for its operator, where ADMIN_PORT is set. */
@@ -37,12 +39,13 @@ export type Deployment = {
  *
  * @param over settings that replace the sandbox's own
  * @param more.page the page for people, which most tests do not need
+ * @param more.observe sees every answer
  * @param more.log takes the lines of the service's log; standard output, unless given
  */
 export async function startDeployment(
   options: Partial<SandboxOptions> = {},
   over: Settings = {},
-  more: { page?: readonly PageFile[]; log?: { write(line: string): void } } = {},
+  more: { page?: readonly PageFile[]; observe?: Observe; log?: { write(line: string): void } } = {},
 ): Promise<Deployment> {
   const dir = await mkdtemp(join(tmpdir(), "attestd-deployment-"));
   const sandbox = await startSandbox({ roundMs: 200, ...options });
@@ -56,13 +59,20 @@ export async function startDeployment(
   const faults = new Set<string>();
   async function start(): Promise<RunningService> {
     const check = createContractCheck((fault) => faults.add(fault));
-    const started = await startService(settings, { sandbox: true, ...more, observe: check.observe });
+    const observe: Observe = (...answered) => {
+      more.observe?.(...answered);
+      return check.observe(...answered);
+    };
+    const started = await startService(settings, { sandbox: true, ...more, observe });
     await check.readDocument(started.url);
     return started;
   }
   let service: RunningService = await start();
   return {
     sandbox,
+    get settings() {
+      return settings;
+    },
     get url() {
       return service.url;
     },

@@ -1,0 +1,188 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { setTimeout as sleep } from "node:timers/promises";
+import { startService } from "@attestd/service";
+import type { PaymentPayload } from "@x402/core/types";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { startOtlpReceiver } from "../helpers/otlp-receiver.ts";
+import { startReverseProxy } from "../helpers/reverse-proxy.ts";
+import { leaksIn, type Secrets, secretsOf, secretsOfPayment } from "../helpers/secrets.ts";
+import { type Deployment, pay, post, sign, startDeployment } from "./deployment.ts";
+import { type RailName, railsOf } from "./rails.ts";
+
+/* A busy run, after which no secret is in the log, an answer, a metric or a span: the upstreams repeat what they are told. */
+
+const UPSTREAMS = ["algod", "indexer", "base", "solana", "facilitator"] as const;
+type Upstream = (typeof UPSTREAMS)[number];
+type Proxy = Awaited<ReturnType<typeof startReverseProxy>>;
+
+const SECRETS = {
+  ALGOD_TOKEN: "algod-token-5f1e0c7a9b",
+  INDEXER_TOKEN: "indexer-token-77c2d1e4",
+  FACILITATOR_SECRET: "Bearer facilitator-secret-1a2b3c4d5e",
+  BASE_FACILITATOR_SECRET: "Bearer base-facilitator-secret-6f7a8b",
+  SOLANA_FACILITATOR_SECRET: "Bearer solana-facilitator-secret-9c0d",
+  OTEL_EXPORTER_OTLP_HEADERS: "authorization=Bearer%20receiver-secret-3e4f5a6b",
+};
+
+let deployment: Deployment;
+let receiver: Awaited<ReturnType<typeof startOtlpReceiver>>;
+const proxies = {} as Record<Upstream, Proxy>;
+let secrets: Secrets;
+const payments = new Map<string, PaymentPayload>();
+const log: string[] = [];
+const answers: string[] = [];
+/** What upstreams were told, headers and all. */
+const told: string[] = [];
+
+beforeAll(async () => {
+  receiver = await startOtlpReceiver();
+  const targets = () => {
+    const { algodUrl, indexerUrl, baseRpcUrl, solanaRpcUrl, facilitatorUrl } = deployment.sandbox;
+    return {
+      algod: algodUrl,
+      indexer: indexerUrl,
+      base: baseRpcUrl,
+      solana: solanaRpcUrl,
+      facilitator: facilitatorUrl,
+    };
+  };
+  for (const name of UPSTREAMS) proxies[name] = await startReverseProxy(() => targets()[name] as string);
+  deployment = await startDeployment(
+    {},
+    {},
+    {
+      log: { write: (line) => void log.push(line) },
+      observe: (_, { headers, body }) => {
+        const text = body instanceof Uint8Array ? Buffer.from(body).toString("latin1") : "";
+        answers.push(`${JSON.stringify(headers)}\n${text}\n`);
+      },
+    },
+  );
+  const withUser = (url: string) => url.replace("//", "//base-user:base-password-0d9c8b@");
+  const changes = {
+    ...SECRETS,
+    LOG_LEVEL: "trace",
+    ACCESS_LOG: "1",
+    ADMIN_PORT: "0",
+    ALGOD_URL: proxies.algod.url,
+    INDEXER_URL: proxies.indexer.url,
+    BASE_RPC_URL: withUser(proxies.base.url),
+    SOLANA_RPC_URL: `${proxies.solana.url}/?api-key=solana-query-key-4b5a6c7d`,
+    FACILITATOR_URL: `${proxies.facilitator.url}`,
+    FACILITATOR_KIND: "header",
+    BASE_FACILITATOR_URL: `${proxies.facilitator.url}`,
+    BASE_FACILITATOR_KIND: "header",
+    SOLANA_FACILITATOR_URL: `${proxies.facilitator.url}`,
+    SOLANA_FACILITATOR_KIND: "header",
+    OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url,
+  };
+  await deployment.restart(changes);
+  secrets = secretsOf({ ...deployment.settings, ...changes });
+});
+afterAll(async () => {
+  await deployment.close();
+  await receiver[Symbol.asyncDispose]();
+  for (const name of UPSTREAMS) await proxies[name][Symbol.asyncDispose]();
+});
+
+/** Everything that an upstream knows of us, in one text. */
+const known = ({ headers, url }: IncomingMessage, body: Buffer) => `${url} ${Object.values(headers).join(" ")} ${body}`;
+
+/** How an upstream may repeat what it was told. */
+const ECHOES: Record<string, (told: string, incoming: IncomingMessage, outgoing: ServerResponse) => void> = {
+  "as a text": (told, _, outgoing) => void outgoing.writeHead(200).end(told),
+  "as a message": (message, _, outgoing) => void outgoing.writeHead(401).end(JSON.stringify({ message })),
+  "as an error of JSON-RPC": (message, _, outgoing) =>
+    void outgoing.writeHead(200).end(JSON.stringify({ jsonrpc: "2.0", id: 1, error: { code: -32000, message } })),
+  "as a reason": (told, _, outgoing) => {
+    const reasons = { invalidReason: told, invalidMessage: told, errorReason: told, errorMessage: told };
+    outgoing.writeHead(200).end(JSON.stringify({ isValid: false, success: false, transaction: told, ...reasons }));
+  },
+  "as a page": (told, _, outgoing) => void outgoing.writeHead(502).end(`<html>${told.replaceAll("/", "\\/")}</html>`),
+  "as a redirect": (told, _, outgoing) =>
+    void outgoing.writeHead(307, { location: `https://other.example/?${encodeURIComponent(told)}` }).end(),
+  "as a number": (told, _, outgoing) => void outgoing.writeHead(200).end(`{"last-round": ${told}}`),
+  "as names of members": (told, _, outgoing) => void outgoing.writeHead(200).end(JSON.stringify({ [told]: told })),
+  "as no HTTP": (told, incoming) => void incoming.socket.end(`HTTP/1.1 200 OK\r\n${told}\r\n\r\n`),
+};
+
+async function payment(rail: RailName): Promise<{ body: object; payment: PaymentPayload }> {
+  const { base, algorand } = deployment.sandbox.sampleTransactions;
+  const body = { txid: rail === "algorand" ? algorand : base };
+  const signed = await sign(`${deployment.url}/attest`, body, (await railsOf(deployment.sandbox))[rail].client);
+  payments.set(`the payment ${payments.size} on ${rail}`, signed);
+  return { body, payment: signed };
+}
+
+describe("a busy run", () => {
+  const RAILS = ["algorand", "base", "solana"] as const;
+
+  test("of purchases on every rail", async () => {
+    for (const rail of RAILS) {
+      const { body, payment: signed } = await payment(rail);
+      const bought = await pay(`${deployment.url}/attest`, body, signed);
+      expect(bought.status, bought.text).toBe(200);
+      expect((await post(`${deployment.url}/verify?chain=1`, bought.text)).status).toBe(200);
+    }
+  });
+
+  test.each(UPSTREAMS)("and of a hostile %s, which repeats what it is told", async (upstream) => {
+    const { url, sandbox } = deployment;
+    const rail = upstream === "base" || upstream === "solana" ? upstream : "algorand";
+    const forms = Object.values(ECHOES);
+    const bought = await Promise.all(Array.from({ length: 3 }, () => payment(rail)));
+    const before = told.length;
+    proxies[upstream].meddling = {
+      answer(incoming, outgoing, body) {
+        const text = known(incoming, body);
+        told.push(text);
+        forms[told.length % forms.length]?.(text, incoming, outgoing);
+        return true;
+      },
+    };
+    const answered = Promise.all([
+      ...bought.map(({ body, payment: signed }) => pay(`${url}/attest`, body, signed)),
+      ...["/ready", "/status", "/networks/algorand", "/networks/solana"].map((path) => fetch(url + path)),
+      fetch(`${url}/networks/solana/balances/${sandbox.payers.solana?.address}`),
+      fetch(`${url}/networks/algorand/balances/${sandbox.payers.algorand.address}`),
+    ]);
+    // A paid call that waits for the upstream is answered when that is itself again.
+    await Promise.race([answered, sleep(1_500)]);
+    expect(told.length).toBeGreaterThan(before);
+    proxies[upstream].meddling = {};
+    await answered;
+  });
+
+  test("and of a database that is away", async () => {
+    const settings = { ...deployment.settings, DATABASE_URL: "postgres://us:db-password-e1f2a3b4@127.0.0.1:1/attestd" };
+    const failure = await startService(settings, { sandbox: true, log: { write: (line) => void log.push(line) } }).then(
+      () => undefined,
+      (error: Error) => error,
+    );
+    expect(failure?.message).toContain("DATABASE_URL");
+    log.push(`${failure?.stack}\n${JSON.stringify(failure)}`);
+  });
+});
+
+test("leaves no secret in the log, the answers, the metrics and the spans", async () => {
+  const metrics = await (await fetch(`${deployment.adminUrl}/metrics`)).text();
+  await deployment.restart();
+  const ours = new Map([
+    ...secrets,
+    ...secretsOf({ DATABASE_URL: "postgres://us:db-password-e1f2a3b4@127.0.0.1:1/x" }),
+  ]);
+  const theirs = new Map([...payments].flatMap(([name, signed]) => [...secretsOfPayment(name, signed)]));
+  const spans = `${JSON.stringify(receiver.spans, (_, value) => (typeof value === "bigint" ? `${value}` : value))}${receiver.requests.map(({ body }) => body.toString("latin1")).join("")}`;
+  const [logged, answered] = [log.join("\n"), answers.join("\n")];
+  for (const text of [logged, answered, metrics, spans]) expect(text.length).toBeGreaterThan(1_000);
+  expect(ours.size).toBeGreaterThan(10);
+  // Each form was used, and what was repeated had secrets in it.
+  expect(told.length).toBeGreaterThan(Object.keys(ECHOES).length);
+  expect(leaksIn(told.join("\n"), ours).length).toBeGreaterThan(4);
+  expect({
+    log: leaksIn(logged, new Map([...ours, ...theirs])),
+    answers: leaksIn(answered, ours),
+    metrics: leaksIn(metrics, new Map([...ours, ...theirs])),
+    spans: leaksIn(spans, new Map([...ours, ...theirs])),
+  }).toEqual({ log: [], answers: [], metrics: [], spans: [] });
+});
