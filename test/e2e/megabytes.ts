@@ -53,7 +53,11 @@ const report = verify(bundle, { trust: history });
 const form = { verifying: ["verify"], beside: ["skill"] };
 const taskIds = createTaskIds(new Uint8Array(32));
 const findRoute = createRouter([{ method: "GET", path: "/bundles/:id", handle: () => json(200, "") }]);
-const rateLimit = createRateLimit({ perMinute: 1e9, trustProxy: true });
+const rateLimit = createRateLimit({
+  perMinute: { paid: 1e9, verify: 1e9, agents: 1e9, documents: 1e9 },
+  classOf: () => "paid",
+  trustProxy: true,
+});
 const base64Url = (text: string) => Buffer.from(text).toString("base64url");
 const quoted = (text: string) => JSON.stringify(text.toWellFormed());
 const answering = (init: ResponseInit, body = "{}") =>
@@ -122,7 +126,7 @@ const SLOWER: typeof READERS = {
   "clientName, in brackets": (text) => clientName(`[${text}`),
   "Accept-Encoding": (text) => takesGzip(text),
   "If-None-Match": (text) => isKnown(text, '"etag"'),
-  "X-Forwarded-For": (text) => rateLimit({ headers: { "x-forwarded-for": text }, socket: {} } as never),
+  "X-Forwarded-For": (text) => rateLimit({ headers: { "x-forwarded-for": text }, socket: {} } as never, "/attest"),
   "requireJson, an encoding": (text) => requireJson("application/json", text),
   ...Object.fromEntries(
     Object.entries({ ...settings, whole: settings.whole(0, 9), publishedUrl: settings.publishedUrl("AUTH") }).map(

@@ -5,12 +5,12 @@ import { a2aRoute } from "./a2a/agent.ts";
 import { createTaskIds } from "./a2a/task-id.ts";
 import { createApp } from "./app.ts";
 import { VERSION } from "./catalogue/about.ts";
-import { CATALOGUE } from "./catalogue/catalogue.ts";
+import { CATALOGUE, type Endpoint } from "./catalogue/catalogue.ts";
 import { type Config, readConfig } from "./config/config.ts";
 import { createAccessLog } from "./http/access-log.ts";
 import type { Observe } from "./http/listener.ts";
 import { type PageFile, pageRoutes, viewOf } from "./http/page.ts";
-import type { RateLimit } from "./http/rate-limit.ts";
+import { createRateLimit, type LimitClass, type RateLimit } from "./http/rate-limit.ts";
 import { answerUnread } from "./http/unread.ts";
 import { mcpRoute } from "./mcp/route.ts";
 import { startMetrics } from "./metrics/meter.ts";
@@ -85,7 +85,6 @@ export async function startService(
     const metrics = config.admin && (await startMetrics());
     tracer = await tracerOf(config, log);
     const service = await openService(config, origin, log, { ...seams, tracer });
-    const rateLimit = await rateLimitOf(config);
     const offered = { ...service.api, catalogue: CATALOGUE, origin, log };
     const ids = createTaskIds(service.secret);
     const agents = [
@@ -96,6 +95,10 @@ export async function startService(
     const paths = [...Object.values(CATALOGUE), ...agents].map(({ path }) => path);
     const counted = answerCounter(paths);
     const { trustProxy } = config;
+    const rateLimit = rateLimitOf(
+      config,
+      agents.map(({ path }) => path),
+    );
     const listener = createApp({
       ...{ ...offered, routes, rateLimit, trustProxy, view: viewOf(page) },
       accessLog: config.accessLog ? createAccessLog(log, trustProxy) : undefined,
@@ -140,11 +143,16 @@ async function tracerOf({ tracing }: Config, log: Logger): Promise<Tracer | unde
   return openTracer(tracing, VERSION, log);
 }
 
-/** Loads the limiter only where there is a limit. */
-async function rateLimitOf({ rateLimit: perMinute, trustProxy }: Config): Promise<RateLimit | undefined> {
-  if (perMinute === undefined) return undefined;
-  const { createRateLimit } = await import("./http/rate-limit.ts");
-  return createRateLimit({ perMinute, trustProxy });
+/** @param agents the paths of the other protocols @returns undefined where there is no limit */
+function rateLimitOf({ rateLimit: perMinute, trustProxy }: Config, agents: readonly string[]): RateLimit | undefined {
+  if (Object.values(perMinute).every((limit) => limit === undefined)) return undefined;
+  const classes = new Map<string | undefined, LimitClass | undefined>(agents.map((path) => [path, "agents"]));
+  for (const { path, access, tag } of Object.values<Endpoint>(CATALOGUE))
+    classes.set(path, access === "paid" ? "paid" : tag === "verify" ? "verify" : "documents");
+  // A load balancer that is refused would take the service for dead.
+  for (const { path } of [CATALOGUE.health, CATALOGUE.ready]) classes.set(path, undefined);
+  const classOf = (path: string | undefined) => (classes.has(path) ? classes.get(path) : "documents");
+  return createRateLimit({ perMinute, classOf, trustProxy });
 }
 
 async function listen(server: ReturnType<typeof createServer>, host: string, port: number): Promise<string> {

@@ -32,6 +32,17 @@ export const HEADERS = {
     schema: z.string().regex(/^[0-9]+$/),
     required: false,
   },
+  "RateLimit-Policy": {
+    description:
+      "The limit that the request counts against: its name, `q` requests in `w` seconds (draft-ietf-httpapi-ratelimit-headers). Absent where none applies.",
+    schema: z.string().regex(/^"[a-z]+";q=[0-9]+;w=[0-9]+$/),
+    required: false,
+  },
+  RateLimit: {
+    description: "What is left of that limit: `r` requests in the next `t` seconds.",
+    schema: z.string().regex(/^"[a-z]+";r=[0-9]+;t=[0-9]+$/),
+    required: false,
+  },
   "X-Request-Id": {
     description: "Identifies the request in the service's log: quote it to the operator.",
     schema: z.string().regex(/^[A-Za-z0-9._~-]{8,64}$/),

@@ -41,7 +41,8 @@ export function settingNames(rails: readonly RailVariables[]): ReadonlySet<strin
 const SECRETS: readonly string[] = ["ATTESTOR_MNEMONIC", "ATTESTOR_PQ_SEED", "OTEL_EXPORTER_OTLP_HEADERS"];
 
 /** What settings begin with, beside those of source chains and rails. */
-const PREFIXES = "ADMIN ALGOD INDEXER ATTESTOR PAY_TO FACILITATOR PROVIDER SANDBOX PRICE MAX_TIMEOUT MAX_PAYMENT DISK";
+const PREFIXES =
+  "ADMIN ALGOD INDEXER ATTESTOR PAY_TO FACILITATOR PROVIDER SANDBOX PRICE MAX_TIMEOUT MAX_PAYMENT DISK RATE_LIMIT";
 
 /**
  * Reads every setting, once.
@@ -110,8 +111,13 @@ export function readConfig(
     /** Bytes that must be free for the journal. */
     diskReserve: BigInt(s.DISK_RESERVE_MIB) * 2n ** 20n,
     workers: s.WORKERS ?? availableParallelism(),
-    /** Requests a minute per client. */
-    rateLimit: sandbox ? undefined : s.RATE_LIMIT,
+    /** Requests a minute of each client, by class. */
+    rateLimit: {
+      paid: s.RATE_LIMIT_PAID ?? s.RATE_LIMIT,
+      verify: s.RATE_LIMIT_VERIFY ?? s.RATE_LIMIT,
+      agents: s.RATE_LIMIT_AGENTS ?? s.RATE_LIMIT,
+      documents: s.RATE_LIMIT_DOCUMENTS ?? s.RATE_LIMIT,
+    },
     accessLog: s.ACCESS_LOG,
     /** Where spans are sent, and how. Absent: nothing is traced. */
     tracing:

@@ -8,6 +8,7 @@ import { SignerVariables } from "./signers.ts";
 const SAMPLERS = ["always_on", "always_off", "traceidratio"] as const;
 const LOG_LEVELS = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
 
+const perMinute = whole(1, 1_000_000).optional();
 /** In the order of the URLs; an empty one is none. */
 const tokens = list.pipe(z.array(z.union([z.literal(""), headerValue])));
 const yesNo = z
@@ -47,7 +48,11 @@ export const Settings = z.object({
   PROVIDER_QUORUM: whole(1, 100).optional(),
   DISK_RESERVE_MIB: whole(0, 1_000_000_000).default(256),
   WORKERS: whole(1, 256).optional(),
-  RATE_LIMIT: whole(1, 1_000_000).optional(),
+  RATE_LIMIT: perMinute,
+  RATE_LIMIT_PAID: perMinute,
+  RATE_LIMIT_VERIFY: perMinute,
+  RATE_LIMIT_AGENTS: perMinute,
+  RATE_LIMIT_DOCUMENTS: perMinute,
   ACCESS_LOG: yesNo.default(false),
   LOG_LEVEL: z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(", ")}`).default("info"),
   OTEL_EXPORTER_OTLP_ENDPOINT: receiver.optional(),

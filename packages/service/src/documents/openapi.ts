@@ -142,7 +142,10 @@ function responses(endpoint: Endpoint): Record<string, ResponseObject> {
 }
 
 /** What every answer has. */
-const ANY: ResponseObject = { description: "", headers: headerObjects(["X-Request-Id"]) };
+const ANY: ResponseObject = {
+  description: "",
+  headers: headerObjects(["RateLimit-Policy", "RateLimit", "X-Request-Id"]),
+};
 
 /** What a browser gets. */
 const VIEW: ResponseObject = {

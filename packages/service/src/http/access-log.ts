@@ -11,6 +11,8 @@ export type Exchange = {
   context: Context & { requestId: string };
   /** The path of its route, in which `:name` is a parameter; undefined where there is none. */
   route?: string;
+  /** Headers about its rate limit. */
+  limits?: Readonly<Record<string, string>> | undefined;
   /** Bytes of the answer's body that were given to the connection. */
   bytes: number;
 };

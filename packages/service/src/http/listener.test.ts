@@ -48,8 +48,11 @@ let limited = false;
 const server = createServer(
   createListener({
     routes,
-    rateLimit: async () => {
-      if (limited) throw new Problem("too_many_requests", "Enough.", { retryAfter: 3 });
+    rateLimit: () => {
+      const headers = { ratelimit: '"all";r=0;t=3' };
+      return limited
+        ? { headers, refusal: new Problem("too_many_requests", "Enough.", { retryAfter: 3 }) }
+        : { headers };
     },
     origin: "https://attestd.example",
     log,

@@ -42,9 +42,13 @@ export function createListener({ routes, origin, log, ...options }: ListenerOpti
     const { incoming } = exchange;
     const { method = "", url = "" } = incoming;
     const found = find(url);
+    if (found) exchange.route = found.path;
+    // A preflight costs less than its refusal.
+    const limited = method === "OPTIONS" ? undefined : rateLimit?.(incoming, found?.path);
+    exchange.limits = limited?.headers;
+    if (limited?.refusal) throw limited.refusal;
     if (!found) throw new Problem("not_found", `There is nothing at ${pathOf(url)}.`);
-    const { path, handlers, allow } = found;
-    exchange.route = path;
+    const { handlers, allow } = found;
     const handler = handlers.get(method);
     if (handler) return handler(incoming, found);
     if (method === "OPTIONS") return preflight(allow);
@@ -54,10 +58,10 @@ export function createListener({ routes, origin, log, ...options }: ListenerOpti
   }
 
   function send(exchange: Exchange, answered: Answer): void {
-    const { incoming, outgoing, context, route } = exchange;
+    const { incoming, outgoing, context, route, limits } = exchange;
     try {
       const { headers, ...rest } = complete(answered);
-      const answer = { ...rest, headers: { ...headers, "x-request-id": context.requestId } };
+      const answer = { ...rest, headers: { ...headers, ...limits, "x-request-id": context.requestId } };
       observe?.(incoming, answer, route);
       // Node then sends Connection: close, and closes the connection after the answer.
       if (hasUnreadBody(incoming)) outgoing.shouldKeepAlive = false;
@@ -78,9 +82,8 @@ export function createListener({ routes, origin, log, ...options }: ListenerOpti
   }
 
   function answer(exchange: Exchange): void {
-    const { incoming } = exchange;
     try {
-      const answered = rateLimit ? rateLimit(incoming).then(() => handle(exchange)) : handle(exchange);
+      const answered = handle(exchange);
       // An answer that is ready is sent in the same turn of the event loop.
       if (!(answered instanceof Promise)) return void send(exchange, answered);
       answered.then(

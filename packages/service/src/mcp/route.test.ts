@@ -19,7 +19,7 @@ test("the route is rate-limited", async () => {
   const app = createApp({
     ...options,
     routes: [mcpRoute({ ...options, origins: [] })],
-    rateLimit: async () => {
+    rateLimit: () => {
       throw new Problem("too_many_requests", "Enough.", { retryAfter: 3 });
     },
   });
