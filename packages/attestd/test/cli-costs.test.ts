@@ -102,6 +102,7 @@ test.each([
   ["--algo-price 0.2 --facilitator base=coinbase", "base=coinbase is no price"],
   ["--algo-price 0.2 --facilitator cdp", "Write NAME=VALUE, with a name of algorand, base, solana"],
   ["--algo-price 0.2 --facilitator base=cdp base=payai", "--facilitator names base twice"],
+  ["--algo-price 0.2 --facilitator base=cdp --price solana=1", "--price names solana, on which nothing is sold"],
   ["--algo-price 0.2 --facilitator base=cdp --per-day 0", "--per-day 0 is no number from 1"],
   ["--algo-price 0.2 --facilitator base=cdp --request-price rpc=1", "with a name of algod, indexer, base, solana"],
 ])("costs %s: %s", async (line, message) => {

@@ -47,6 +47,12 @@ export async function costs(options: CostsOptions, environment: Environment): Pr
     const remedy = "Name what settles each rail: --facilitator algorand=goplausible base=cdp solana=0.0015.";
     throw new Failure(EXIT.usage, "there is nothing to compute", [remedy, "Or name a service's settings: --env FILE."]);
   }
+  for (const [option, names] of Object.entries({ "--price": prices, "--facilitator": settlements })) {
+    const unsold = [...names.keys()].find((name) => name !== "all" && !service.rails.some(({ rail }) => rail === name));
+    if (unsold === undefined) continue;
+    const remedy = isConfigured ? "The settings switch that rail off." : "Name what settles it, with --facilitator.";
+    throw new Failure(EXIT.usage, `${option} names ${unsold}, on which nothing is sold`, [remedy]);
+  }
   const rails = service.rails.map(({ rail, price, settlement }) => ({
     rail,
     settlement,
