@@ -4,7 +4,7 @@ import { isBuiltin } from "node:module";
 import { basename, dirname, join } from "node:path";
 import { type BuildOptions, build, type Metafile } from "esbuild";
 import { ROOT } from "./paths.ts";
-import { NAMED, ownSources, packages, SANDBOX_ENTRY, sandboxApart, standIns } from "./plugins.ts";
+import { oneCopy, ownSources, SANDBOX_ENTRY, sandboxApart, standIns } from "./plugins.ts";
 
 /** Bundled code. */
 export type Bundle = {
@@ -76,20 +76,18 @@ async function bundle(entries: ReadonlyMap<string, string>, ...plugins: BuildOpt
     ...COMMON,
     entryPoints: Object.fromEntries([...entries].map(([path, name]) => [name, join(ROOT, path)])),
     define: { RELEASE_ARCHIVE: "true" },
-    plugins: [...plugins, standIns, ownSources(MODULE_URL, entries), packages],
+    plugins: [...plugins, standIns, ownSources(MODULE_URL, entries), oneCopy],
   });
   checkComplete(metafile);
   return {
     files: new Map(outputFiles.map(({ path, contents }) => [basename(path), contents])),
-    inputs: new Set(Object.keys(metafile.inputs).filter((path) => !path.startsWith(`${NAMED}:`))),
+    inputs: new Set(Object.keys(metafile.inputs)),
   };
 }
 
-/** @throws Error when a file would look for something outside of the archive, or not find it in another one */
-function checkComplete({ inputs, outputs }: Metafile): void {
+/** @throws Error when a file would look for something outside of the archive */
+function checkComplete({ outputs }: Metafile): void {
   const imports = Object.values(outputs).flatMap(({ imports }) => imports.filter(({ external }) => external));
   const missing = imports.filter(({ path }) => !isBuiltin(path) && !ABSENT.includes(path) && path !== SANDBOX_ENTRY);
   if (missing.length > 0) throw new Error(`not in the bundle: ${missing.map(({ path }) => path).join(", ")}`);
-  const nameless = Object.values(outputs).find(({ entryPoint = "" }) => inputs[entryPoint]?.format === "cjs");
-  if (nameless) throw new Error(`${nameless.entryPoint} has no named exports in the bundle`);
 }

@@ -11,6 +11,8 @@ import { runFailover } from "./failover.ts";
 import { FAILOVER_CELLS, failoverRuns, failoverTitle } from "./failover-cells.ts";
 import { FAULT_CELLS, faultTitle, REMEMBERED_ROUNDS, runFaults, sequencesOf } from "./faults.ts";
 import { runFlood } from "./flood.ts";
+import { runKms } from "./kms.ts";
+import { KMS_CELLS, kmsRuns, kmsTitle } from "./kms-cells.ts";
 import { CELLS, drawRuns, inParallel, runTitle, summaryOf, titleOf } from "./matrix.ts";
 import { createStarter, createTurns } from "./process.ts";
 import { runReplicas } from "./replicas.ts";
@@ -21,7 +23,7 @@ import { soakText } from "./soak-text.ts";
 import type { Vitals } from "./vitals.ts";
 
 /*
- * npm run test:crash -- [matrix | failover | faults | replicas | flood | report]
+ * npm run test:crash -- [matrix | failover | kms | faults | replicas | flood | report]
  * npm run soak -- [--minutes N]
  *
  * Runs all the crash tests of which `npm test` runs a sample. Each result is appended to a file at once. `report` writes
@@ -29,14 +31,14 @@ import type { Vitals } from "./vitals.ts";
  * writes its part of docs/performance.md.
  */
 
-const USAGE = `npm run test:crash -- [matrix | failover | faults | replicas | flood | report] [options]
+const USAGE = `npm run test:crash -- [matrix | failover | kms | faults | replicas | flood | report] [options]
 npm run soak -- [options]
 
   --results FILE   file of results (default: attestd-crash.jsonl in the folder for temporary files)
   --resume         keep the results in the file and run what is missing; else the command's results are replaced
-  --times N        matrix, failover: runs of each cell, each with another subject (default 3)
-  --only TEXT      matrix, failover, faults: run the cells whose title contains the text
-  --jobs N         matrix, failover: cells at a time (default 6)
+  --times N        matrix, failover, kms: runs of each cell, each with another subject (default 3)
+  --only TEXT      matrix, failover, kms, faults: run the cells whose title contains the text
+  --jobs N         matrix, failover, kms: cells at a time (default 6)
   --seed N         matrix, failover, replicas, soak: seed of the random choices (default 1)
   --purchases N    replicas: purchases during the kills (default 500)
   --payments N     flood: authorizations on one small balance (default 5000)
@@ -75,7 +77,16 @@ const [times, jobs, seed] = [Number(values.times), Number(values.jobs), Number(v
 const [purchases, payments] = [Number(values.purchases), Number(values.payments)];
 const results = new Results(values.results);
 const revision = execFileSync("git", ["rev-parse", "--short", "HEAD"], { encoding: "utf8" }).trim();
-const COMMANDS: Record<string, () => Promise<boolean>> = { matrix, failover, faults, replicas, flood, report, soak };
+const COMMANDS: Record<string, () => Promise<boolean>> = {
+  matrix,
+  failover,
+  kms,
+  faults,
+  replicas,
+  flood,
+  report,
+  soak,
+};
 
 const command = COMMANDS[positionals[0] ?? "matrix"];
 if (values.help || !command) console.log(USAGE);
@@ -124,6 +135,26 @@ async function failover(): Promise<boolean> {
       console.log(`${++done}/${runs.length} ${failoverTitle(run)}: ${verdict(wrong)} ${details}`);
     });
     await second.kill();
+  });
+  console.log(`${held} of ${runs.length} held`);
+  if (values.only === "") await report();
+  return held === runs.length;
+}
+
+async function kms(): Promise<boolean> {
+  begin("kms");
+  const cells = KMS_CELLS.filter((cell) => kmsTitle(cell).includes(values.only));
+  const runs = kmsRuns(cells, times);
+  let [held, done] = [0, 0];
+  await withTestBed(async (testBed) => {
+    await inParallel(runs, jobs, async (run) => {
+      const outcome = await runKms({ ...testBed, expireLeasesAtOnce: true }, run);
+      results.add({ ...stamp(), kms: outcome });
+      const { wrong, answers, signs, seconds } = outcome;
+      held += Number(wrong.length === 0);
+      const details = `(${summaryOf(answers)}; ${signs ?? "?"} to sign; ${seconds.toFixed(1)} s)`;
+      console.log(`${++done}/${runs.length} ${kmsTitle(run)}: ${verdict(wrong)} ${details}`);
+    });
   });
   console.log(`${held} of ${runs.length} held`);
   if (values.only === "") await report();
@@ -203,7 +234,7 @@ async function report(): Promise<boolean> {
 }
 
 /** Removes earlier results of a kind, unless `--resume` keeps them. */
-function begin(kind: "matrix" | "failover" | "fault" | "replicas" | "flood"): void {
+function begin(kind: "matrix" | "failover" | "kms" | "fault" | "replicas" | "flood"): void {
   if (values.resume) return;
   const others = results.all().filter((result) => !(kind in result));
   rmSync(values.results, { force: true });

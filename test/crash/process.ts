@@ -34,6 +34,8 @@ export type StartOptions = {
   watch?: { everyMs: number; onVitals: (vitals: Vitals) => void };
   /** Limit of the heap of each thread, in MiB; V8's default unless given. */
   heapMiB?: number;
+  /** Variables of its environment that are no settings. */
+  env?: Settings;
 };
 
 /** Runs work, a limited number at a time; the rest waits in order. */
@@ -82,9 +84,12 @@ export function createStarter(turn: Turns): Starter {
  *
  * @throws Error when it does not listen in time; the process has ended then
  */
-async function startProcess(settings: Settings, { killAt, watch, heapMiB }: StartOptions): Promise<ServiceProcess> {
+async function startProcess(
+  settings: Settings,
+  { killAt, watch, heapMiB, env }: StartOptions,
+): Promise<ServiceProcess> {
   const child = fork(ENTRY, {
-    env: { NODE_COMPILE_CACHE: CACHE },
+    env: { NODE_COMPILE_CACHE: CACHE, ...env },
     execArgv: heapMiB === undefined ? [] : [`--max-old-space-size=${heapMiB}`],
     stdio: ["ignore", "ignore", "pipe", "ipc"],
   });

@@ -3,6 +3,7 @@ import type { CellRun, Outcome } from "./cell.ts";
 import type { FailoverOutcome } from "./failover.ts";
 import type { FaultOutcome } from "./faults.ts";
 import type { FloodOutcome } from "./flood.ts";
+import type { KmsOutcome } from "./kms.ts";
 import { runTitle } from "./matrix.ts";
 import type { ReplicasOutcome } from "./replicas.ts";
 
@@ -10,6 +11,7 @@ import type { ReplicasOutcome } from "./replicas.ts";
 export type Result = { at: string; revision: string } & (
   | { matrix: Outcome; seed: number }
   | { failover: FailoverOutcome; seed: number }
+  | { kms: KmsOutcome }
   | { fault: FaultOutcome }
   | { replicas: ReplicasOutcome }
   | { flood: FloodOutcome }

@@ -1,9 +1,23 @@
 import { z } from "zod";
 import type { SettingFaults, Values } from "./faults.ts";
+import { origin } from "./formats.ts";
 import { seedOfMnemonic } from "./mnemonic.ts";
 
-const KINDS = ["seed", "socket"] as const;
+const KINDS = ["seed", "socket", "aws-kms", "google-kms"] as const;
 const kind = z.enum(KINDS, `must be one of ${KINDS.join(", ")}`);
+
+/** What AWS KMS calls a key: id (a UUID; `mrk-` and 32 hex characters in several regions), alias, or the ARN of either. */
+const AWS_KEY =
+  /^(arn:aws[\w-]*:kms:[\w-]+:\d{12}:key\/)?([0-9a-f-]{36}|mrk-[0-9a-f]{32})$|^(arn:aws[\w-]*:kms:[\w-]+:\d{12}:)?alias\/[\w/-]{1,250}$/;
+/** What Cloud KMS calls a version of a key. */
+const GOOGLE_KEY =
+  /^projects\/[^/\s]+\/locations\/[\w-]+\/keyRings\/[\w-]+\/cryptoKeys\/[\w-]+\/cryptoKeyVersions\/\d+$/;
+const kmsKey = z
+  .string()
+  .refine(
+    (text) => AWS_KEY.test(text) || GOOGLE_KEY.test(text),
+    "must be an id, alias or ARN of AWS KMS, or projects/…/locations/…/keyRings/…/cryptoKeys/…/cryptoKeyVersions/N of Google",
+  );
 
 /** The settings of the attestor's keys: who signs, and what each kind of signer needs. */
 export const SignerVariables = z.object({
@@ -30,6 +44,9 @@ export const SignerVariables = z.object({
     // The kernel's limit for the address of a Unix socket, on Linux and macOS.
     .regex(/^\/.{1,102}$/, "must be the absolute path of a socket, of at most 103 bytes")
     .optional(),
+  ATTESTOR_KMS_KEY: kmsKey.optional(),
+  ATTESTOR_KMS_ACCOUNT_KEY: kmsKey.optional(),
+  ATTESTOR_GOOGLE_KMS_ENDPOINT: origin.optional(),
 });
 
 type Variables = z.output<typeof SignerVariables>;
@@ -40,12 +57,30 @@ export type KeySettings =
   /** This process. */
   | { kind: "seed"; seed: Uint8Array }
   /** `attestd signer`, on the Unix socket of this path. */
-  | { kind: "socket"; path: string };
+  | { kind: "socket"; path: string }
+  /** AWS KMS. `id`: a key's id, alias or ARN. */
+  | { kind: "aws-kms"; id: string }
+  /** Google Cloud KMS. `id`: the resource name of a key's version; `endpoint`: an origin, if not Google's usual one. */
+  | { kind: "google-kms"; id: string; endpoint: string | undefined };
 
 /** What each kind needs for a key. */
 const NEEDS: Record<"pq" | "account", Record<SignerKind, readonly (keyof Variables)[]>> = {
-  pq: { seed: ["ATTESTOR_PQ_SEED"], socket: ["ATTESTOR_SIGNER_SOCKET"] },
-  account: { seed: ["ATTESTOR_MNEMONIC"], socket: ["ATTESTOR_SIGNER_SOCKET"] },
+  pq: {
+    seed: ["ATTESTOR_PQ_SEED"],
+    socket: ["ATTESTOR_SIGNER_SOCKET"],
+    "aws-kms": ["ATTESTOR_KMS_KEY"],
+    "google-kms": ["ATTESTOR_KMS_KEY"],
+  },
+  account: {
+    seed: ["ATTESTOR_MNEMONIC"],
+    socket: ["ATTESTOR_SIGNER_SOCKET"],
+    "aws-kms": ["ATTESTOR_KMS_ACCOUNT_KEY"],
+    "google-kms": ["ATTESTOR_KMS_ACCOUNT_KEY"],
+  },
+};
+/** What a kind may also use. */
+const MAY_USE: Partial<Record<SignerKind, readonly (keyof Variables)[]>> = {
+  "google-kms": ["ATTESTOR_GOOGLE_KMS_ENDPOINT"],
 };
 
 /** Kinds that take both keys or none: what they sign for one names the other. */
@@ -71,11 +106,12 @@ export function readSigners(
   if (isAtFault("ATTESTOR_SIGNER") || isAtFault("ATTESTOR_ACCOUNT_SIGNER")) return undefined;
   const { ATTESTOR_SIGNER: pq = "seed", ATTESTOR_ACCOUNT_SIGNER: account = pq } = right;
   const needed = [...NEEDS.pq[pq], ...NEEDS.account[account]];
-  const others = Object.values(NEEDS).flatMap((kinds) => Object.values(kinds).flat());
+  const used = [...needed, ...(MAY_USE[pq] ?? []), ...(MAY_USE[account] ?? [])];
+  const all = [...Object.values(NEEDS), MAY_USE].flatMap((kinds) => Object.values(kinds).flat());
   const chosen = `ATTESTOR_SIGNER=${pq}${account === pq ? "" : ` and ATTESTOR_ACCOUNT_SIGNER=${account}`}`;
   for (const name of needed) if (values[name] === undefined) faults.add(name, `${name} is not set.`);
-  for (const name of new Set(others))
-    if (values[name] !== undefined && !needed.includes(name))
+  for (const name of new Set(all))
+    if (values[name] !== undefined && !used.includes(name))
       faults.add(name, `${name} is set, and ${chosen} does not use it: remove it, or choose another signer.`);
   const [alone] = account === pq ? [] : [pq, account].filter((one) => BOTH_OR_NONE.includes(one));
   if (alone !== undefined)
@@ -83,18 +119,28 @@ export function readSigners(
       "ATTESTOR_ACCOUNT_SIGNER",
       `${chosen} contradict each other: ${alone} signs with both keys or with none.`,
     );
-  const settings = {
-    pq: settingsOf(pq, right.ATTESTOR_PQ_SEED),
-    account: settingsOf(account, right.ATTESTOR_MNEMONIC),
-  };
+  const settings = { pq: settingsOf("pq", pq), account: settingsOf("account", account) };
   return settings.pq && settings.account && { pq: settings.pq, account: settings.account };
 
-  function settingsOf(kind: SignerKind, seed: Uint8Array | undefined): KeySettings | undefined {
+  function settingsOf(use: "pq" | "account", kind: SignerKind): KeySettings | undefined {
+    const seed = use === "pq" ? right.ATTESTOR_PQ_SEED : right.ATTESTOR_MNEMONIC;
+    const path = right.ATTESTOR_SIGNER_SOCKET;
+    const name = use === "pq" ? "ATTESTOR_KMS_KEY" : "ATTESTOR_KMS_ACCOUNT_KEY";
+    const id = right[name];
     switch (kind) {
       case "seed":
         return seed && { kind, seed };
       case "socket":
-        return right.ATTESTOR_SIGNER_SOCKET === undefined ? undefined : { kind, path: right.ATTESTOR_SIGNER_SOCKET };
+        return path === undefined ? undefined : { kind, path };
+      case "aws-kms":
+      case "google-kms":
+        if (id === undefined) return undefined;
+        if ((kind === "google-kms") !== GOOGLE_KEY.test(id)) {
+          const other = kind === "aws-kms" ? "google-kms" : "aws-kms";
+          faults.add(name, `${name} names a key as ${other} does, and the signer is ${kind}: correct one of the two.`);
+          return undefined;
+        }
+        return kind === "aws-kms" ? { kind, id } : { kind, id, endpoint: right.ATTESTOR_GOOGLE_KMS_ENDPOINT };
     }
   }
 }

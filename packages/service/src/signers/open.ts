@@ -4,6 +4,8 @@ import { type Clock, deadline } from "../clock.ts";
 import type { Config } from "../config/config.ts";
 import type { SignerFailure } from "../errors.ts";
 import { countFromZero, gauge } from "../metrics/meter.ts";
+import { awsKmsPlace } from "./aws-kms.ts";
+import { googleKmsPlace } from "./google-kms.ts";
 import { type GuardedKey, guardKey } from "./guard.ts";
 import { identityOf, seedPlace } from "./seed.ts";
 import type { AccountSigner, KeyPlace, KeyUse, Signer } from "./signer.ts";
@@ -96,5 +98,9 @@ function placeOf(use: KeyUse, { attestor, algorand }: KeyConfig): KeyPlace {
       return seedPlace({ [use]: settings.seed });
     case "socket":
       return socketPlace(settings.path, fromBase64(algorand.genesisHash));
+    case "aws-kms":
+      return awsKmsPlace({ [use]: settings.id });
+    case "google-kms":
+      return googleKmsPlace({ keys: { [use]: settings.id }, endpoint: settings.endpoint });
   }
 }

@@ -104,7 +104,7 @@ async function open(config: ClientConfig): Promise<Journal & KeyJournal> {
       return (await identity()) as Identity;
     },
     async secret() {
-      await ask("beginSecret", randomBytes(32).toString("hex"));
+      await ask("beginSecret", JSON.stringify(randomBytes(32).toString("hex")));
       const [row] = await ask<{ value: string }>("secret");
       return Uint8Array.fromHex(row?.value ?? "");
     },

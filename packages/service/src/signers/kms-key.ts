@@ -1,0 +1,48 @@
+import { createPublicKey } from "node:crypto";
+import { excerpt } from "@attestd/proof/text";
+import { ServiceError, type SignerFailure } from "../errors.ts";
+import type { KeyUse } from "./signer.ts";
+
+/** The settings that name keys in a key management service. */
+export const KMS_SETTINGS = { pq: "ATTESTOR_KMS_KEY", account: "ATTESTOR_KMS_ACCOUNT_KEY" } as const satisfies Record<
+  KeyUse,
+  string
+>;
+
+/** Node's names of the two kinds of keys. */
+const KEY_TYPES = { pq: "ml-dsa-65", account: "ed25519" } as const satisfies Record<KeyUse, string>;
+
+/** Bytes of an answer, at most: a signature or a public key takes 5 kB in base64. */
+export const MAX_ANSWER_BYTES = 65_536;
+
+/** Of a message, which may repeat what a provider answers. */
+const MAX_MESSAGE = 400;
+
+/**
+ * The error of a provider's client is no cause: it holds the request, and that holds credentials.
+ *
+ * @param message without the name of the signer, which the guard adds
+ */
+export function signerFailed(failure: SignerFailure, message: string): ServiceError<"signer_failed"> {
+  return new ServiceError("signer_failed", excerpt(message, MAX_MESSAGE), { details: { failure } });
+}
+
+/**
+ * Reads the raw public key out of a SubjectPublicKeyInfo.
+ *
+ * @param spki its DER (RFC 5280, RFC 9881, RFC 8410), or PEM
+ * @throws signer_failed `wrong` when it is none of this use
+ */
+export function rawPublicKey(use: KeyUse, spki: Uint8Array | string): Uint8Array {
+  const wanted = KEY_TYPES[use];
+  try {
+    const key =
+      typeof spki === "string"
+        ? createPublicKey(spki)
+        : createPublicKey({ key: Buffer.from(spki), format: "der", type: "spki" });
+    if (key.asymmetricKeyType !== wanted) throw new RangeError(`a public key of ${key.asymmetricKeyType}`);
+    return new Uint8Array(key.export({ format: "raw-public" }));
+  } catch (error) {
+    throw signerFailed("wrong", `gave ${(error as Error).message} instead of a public key of ${wanted}`);
+  }
+}
