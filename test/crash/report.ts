@@ -2,6 +2,7 @@ import type { Outcome } from "./cell.ts";
 import { failoverPart } from "./failover-report.ts";
 import { EVERY_FAULT, FAULT_CELLS, type FaultOutcome, upstreamRequestTitle } from "./faults.ts";
 import type { FloodOutcome } from "./flood.ts";
+import { kmsPart } from "./kms-report.ts";
 import { CELLS, COLUMNS, type Column, runTitle, summaryOf } from "./matrix.ts";
 import { nameOf, POINTS, type Point, SCENARIOS, type Scenario } from "./points.ts";
 import type { ReplicasOutcome } from "./replicas.ts";
@@ -57,6 +58,7 @@ export function failuresOf(outcomes: readonly Outcome[]): string[] {
 export function documentOf(results: readonly Result[], earlier: string): string {
   const runs = results.filter((result) => "matrix" in result);
   const failovers = results.filter((result) => "failover" in result);
+  const kms = results.filter((result) => "kms" in result);
   const broken = results.filter((result) => "fault" in result);
   const trials = results.filter((result) => "replicas" in result);
   const floods = results.filter((result) => "flood" in result);
@@ -72,6 +74,10 @@ export function documentOf(results: readonly Result[], earlier: string): string 
       when(failovers),
       failovers[0]?.seed,
     ),
+    ...kmsPart(
+      kms.map((result) => result.kms),
+      when(kms),
+    ),
     ...faultsPart(
       broken.map(({ fault }) => fault),
       when(broken),
@@ -82,8 +88,8 @@ export function documentOf(results: readonly Result[], earlier: string): string 
   for (const [heading, part] of partsOf(written)) parts.set(heading, part);
   return `# How a purchase ends after crashes and faults
 
-Written by \`npm run test:crash\`, whose commands \`matrix\`, \`failover\`, \`faults\`, \`replicas\` and \`flood\` fill the parts. A
-fixed sample of each runs in \`npm test\` (\`test/crash/sample.test.ts\`).
+Written by \`npm run test:crash\`, whose commands \`matrix\`, \`failover\`, \`kms\`, \`faults\`, \`replicas\` and \`flood\` fill the
+parts. A fixed sample of each runs in \`npm test\` (\`test/crash/sample.test.ts\`).
 
 In all of them the service runs as real processes or a real server with its own journal, attestor and payees, on the
 sandbox's networks, behind fault proxies. The buyer requests the price, signs once, and sends that one payment until an

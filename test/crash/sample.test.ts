@@ -7,6 +7,8 @@ import { type FailoverOutcome, runFailover } from "./failover.ts";
 import { FAILOVER_SAMPLE, failoverRuns, failoverTitle } from "./failover-cells.ts";
 import { FAULT_SAMPLE, type FaultOutcome, faultTitle, REMEMBERED_ROUNDS, runFaults, sequencesOf } from "./faults.ts";
 import { type FloodOutcome, runFlood } from "./flood.ts";
+import { type KmsOutcome, runKms } from "./kms.ts";
+import { KMS_SAMPLE, kmsRuns, kmsTitle } from "./kms-cells.ts";
 import { CELLS, inParallel, runTitle, sampleOf } from "./matrix.ts";
 import { createStarter, createTurns } from "./process.ts";
 import { type ReplicasOutcome, runReplicas } from "./replicas.ts";
@@ -29,6 +31,7 @@ let databases: Databases;
 let second: KillableFacilitator;
 let crashes: Map<string, Outcome>;
 let failovers: Map<string, FailoverOutcome>;
+let kms: Map<string, KmsOutcome>;
 let faults: Map<string, FaultOutcome>;
 let replicas: PromiseSettledResult<ReplicasOutcome>;
 let flood: PromiseSettledResult<FloodOutcome>;
@@ -51,11 +54,12 @@ beforeAll(async () => {
   second = await startKillableFacilitator(sandbox);
   const sequences = sequencesOf(FAULT_SAMPLE);
   // A failure must not end the others: nothing may still run when the sandbox closes.
-  const [crashed, failed, broken, [atWork, flooded]] = await Promise.all([
+  const [crashed, failed, signed, broken, [atWork, flooded]] = await Promise.all([
     inParallel(cells, CELLS_AT_ONCE, (cell) => runCell(testBed, cell)),
     inParallel(failoverRuns(FAILOVER_SAMPLE, 1, 1), FAILOVER_SAMPLE.length, (run) =>
       runFailover(testBed, second.url, run),
     ),
+    inParallel(kmsRuns(KMS_SAMPLE, 1), KMS_SAMPLE.length, (run) => runKms(testBed, run)),
     inParallel(sequences, sequences.length, (sequence) => runFaults(testBed, sequence)),
     Promise.allSettled([runReplicas(testBed, TRIAL), runFlood(testBed, FLOOD)]),
   ]);
@@ -63,6 +67,7 @@ beforeAll(async () => {
   flood = flooded;
   crashes = new Map(crashed.map((outcome) => [runTitle(outcome.cell), outcome]));
   failovers = new Map(failed.map((outcome) => [failoverTitle(outcome.run), outcome]));
+  kms = new Map(signed.map((outcome) => [kmsTitle(outcome.run), outcome]));
   faults = new Map(broken.flat().map((outcome) => [faultTitle(outcome.cell), outcome]));
 }, 900_000);
 afterAll(async () => {
@@ -80,6 +85,12 @@ describe("a purchase whose process is killed", () => {
 describe("a purchase whose process is killed while the first of two facilitators settles", () => {
   test.each(FAILOVER_SAMPLE.map(failoverTitle))("%s: is paid once, attested once, and delivered", (title) => {
     expect(failovers.get(title)?.wrong).toEqual([]);
+  });
+});
+
+describe("a purchase whose keys are in a KMS", () => {
+  test.each(KMS_SAMPLE.map(kmsTitle))("%s: is paid once, attested once, and delivered", (title) => {
+    expect(kms.get(title)?.wrong).toEqual([]);
   });
 });
 
