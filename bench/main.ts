@@ -17,6 +17,7 @@ type Benchmark = { run(effort: Effort): Promise<Row[]> };
 const BENCHMARKS: Readonly<Record<string, () => Promise<Benchmark>>> = {
   trie: () => import("./trie.ts"),
   merkle: () => import("./merkle.ts"),
+  "state-proof": () => import("./state-proof.ts"),
   journal: () => import("./journal.ts"),
   start: () => import("./start.ts"),
   verify: () => import("./verify.ts"),

@@ -77,3 +77,11 @@ export async function timed(work: () => unknown): Promise<number> {
   await work();
   return performance.now() - start;
 }
+
+/** CPU time of some work of this process in ms. */
+export async function cpuTimed(work: () => unknown): Promise<number> {
+  const start = process.cpuUsage();
+  await work();
+  const { user, system } = process.cpuUsage(start);
+  return (user + system) / 1000;
+}

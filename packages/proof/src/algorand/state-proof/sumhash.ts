@@ -24,8 +24,9 @@ const FIELD = 2 ** FIELD_BITS;
 const WORD = 2 ** 32;
 
 let table: Float64Array | undefined;
-/** What is being compressed: one buffer for all, since nothing here is asynchronous. */
+/** What is being compressed: the state, and 64 bytes of the message. One for all, since nothing here is asynchronous. */
 const input = new Uint8Array(INPUT_LENGTH);
+const view = new DataView(input.buffer);
 
 function sums(): Float64Array {
   const seed = new Uint8Array([64, 0, ROWS, 0, 0, 4, ...utf8("Algorand")]);
@@ -55,12 +56,12 @@ function sums(): Float64Array {
 /** sumhash512, unsalted: 64 bytes. */
 export function sumhash512(message: Uint8Array): Uint8Array<ArrayBuffer> {
   table ??= sums();
-  const state = new Uint8Array(SUMHASH_LENGTH);
+  input.fill(0, 0, SUMHASH_LENGTH);
   const whole = message.length - (message.length % SUMHASH_LENGTH);
-  for (let offset = 0; offset < whole; offset += SUMHASH_LENGTH) compress(table, state, message, offset);
+  for (let offset = 0; offset < whole; offset += SUMHASH_LENGTH) compress(table, message, offset);
   const end = padded(message.subarray(whole), message.length);
-  for (let offset = 0; offset < end.length; offset += SUMHASH_LENGTH) compress(table, state, end, offset);
-  return state;
+  for (let offset = 0; offset < end.length; offset += SUMHASH_LENGTH) compress(table, end, offset);
+  return input.slice(0, SUMHASH_LENGTH);
 }
 
 /** The rest of a message, 0x01, zeros up to a whole number of blocks, and its length in bits: 16 bytes, little-endian. */
@@ -76,8 +77,7 @@ function padded(rest: Uint8Array, length: number): Uint8Array {
  * Replaces the state by the hash of it and the next 64 bytes of the message. The twelve sums are locals that begin as the
  * table's own zeros: an array, or a literal 0, which V8 takes for an integer, makes this three times slower.
  */
-function compress(entries: Float64Array, state: Uint8Array, message: Uint8Array, offset: number): void {
-  input.set(state);
+function compress(entries: Float64Array, message: Uint8Array, offset: number): void {
   for (let place = 0; place < SUMHASH_LENGTH; place++)
     input[SUMHASH_LENGTH + place] = message[offset + place] as number;
   let s0 = entries[0] as number;
@@ -111,15 +111,14 @@ function compress(entries: Float64Array, state: Uint8Array, message: Uint8Array,
     s10 += (entries[a + 10] as number) + (entries[b + 10] as number);
     s11 += (entries[a + 11] as number) + (entries[b + 11] as number);
   }
-  const view = new DataView(state.buffer);
-  putPair(view, 0, s0, s1, s2);
-  putPair(view, 16, s3, s4, s5);
-  putPair(view, 32, s6, s7, s8);
-  putPair(view, 48, s9, s10, s11);
+  putPair(0, s0, s1, s2);
+  putPair(16, s3, s4, s5);
+  putPair(32, s6, s7, s8);
+  putPair(48, s9, s10, s11);
 }
 
 /** Writes two sums modulo 2^64, little-endian. `setUint32` takes its number modulo 2^32. */
-function putPair(view: DataView, at: number, x: number, y: number, high: number): void {
+function putPair(at: number, x: number, y: number, high: number): void {
   view.setUint32(at, x, true);
   view.setUint32(at + 4, ((high & (FIELD - 1)) << (LOW_BITS - 32)) + Math.floor(x / WORD), true);
   view.setUint32(at + 8, y, true);
