@@ -18,12 +18,14 @@ import { createStarter, createTurns } from "./process.ts";
 import { runReplicas } from "./replicas.ts";
 import { documentOf, failuresOf, tableOf } from "./report.ts";
 import { Results } from "./results.ts";
+import { runSigner } from "./signer.ts";
+import { SIGNER_CELLS, signerRuns, signerTitle } from "./signer-cells.ts";
 import { runSoak, VITALS_EVERY_MS } from "./soak.ts";
 import { soakText } from "./soak-text.ts";
 import type { Vitals } from "./vitals.ts";
 
 /*
- * npm run test:crash -- [matrix | failover | kms | faults | replicas | flood | report]
+ * npm run test:crash -- [matrix | failover | kms | signer | faults | replicas | flood | report]
  * npm run soak -- [--minutes N]
  *
  * Runs all the crash tests of which `npm test` runs a sample. Each result is appended to a file at once. `report` writes
@@ -31,15 +33,15 @@ import type { Vitals } from "./vitals.ts";
  * writes its part of docs/performance.md.
  */
 
-const USAGE = `npm run test:crash -- [matrix | failover | kms | faults | replicas | flood | report] [options]
+const USAGE = `npm run test:crash -- [matrix | failover | kms | signer | faults | replicas | flood | report] [options]
 npm run soak -- [options]
 
   --results FILE   file of results (default: attestd-crash.jsonl in the folder for temporary files)
   --resume         keep the results in the file and run what is missing; else the command's results are replaced
-  --times N        matrix, failover, kms: runs of each cell, each with another subject (default 3)
-  --only TEXT      matrix, failover, kms, faults: run the cells whose title contains the text
-  --jobs N         matrix, failover, kms: cells at a time (default 6)
-  --seed N         matrix, failover, replicas, soak: seed of the random choices (default 1)
+  --times N        matrix, failover, kms, signer: runs of each cell, each with another subject (default 3)
+  --only TEXT      matrix, failover, kms, signer, faults: run the cells whose title contains the text
+  --jobs N         matrix, failover, kms, signer: cells at a time (default 6)
+  --seed N         matrix, failover, signer, replicas, soak: seed of the random choices (default 1)
   --purchases N    replicas: purchases during the kills (default 500)
   --payments N     flood: authorizations on one small balance (default 5000)
   --minutes N      soak: duration (default 30)
@@ -81,6 +83,7 @@ const COMMANDS: Record<string, () => Promise<boolean>> = {
   matrix,
   failover,
   kms,
+  signer,
   faults,
   replicas,
   flood,
@@ -161,6 +164,26 @@ async function kms(): Promise<boolean> {
   return held === runs.length;
 }
 
+async function signer(): Promise<boolean> {
+  begin("signer");
+  const cells = SIGNER_CELLS.filter((cell) => signerTitle(cell).includes(values.only));
+  const runs = signerRuns(cells, times, seed);
+  let [held, done] = [0, 0];
+  await withTestBed(async (testBed) => {
+    await inParallel(runs, jobs, async (run) => {
+      const outcome = await runSigner(testBed, run);
+      results.add({ ...stamp(), signer: outcome, seed });
+      const { wrong, answers, asked, seconds } = outcome;
+      held += Number(wrong.length === 0);
+      const details = `(${summaryOf(answers)}; asked ${asked}; ${seconds.toFixed(1)} s)`;
+      console.log(`${++done}/${runs.length} ${signerTitle(run)}: ${verdict(wrong)} ${details}`);
+    });
+  });
+  console.log(`${held} of ${runs.length} held`);
+  if (values.only === "") await report();
+  return held === runs.length;
+}
+
 async function faults(): Promise<boolean> {
   begin("fault");
   let held = true;
@@ -234,7 +257,7 @@ async function report(): Promise<boolean> {
 }
 
 /** Removes earlier results of a kind, unless `--resume` keeps them. */
-function begin(kind: "matrix" | "failover" | "kms" | "fault" | "replicas" | "flood"): void {
+function begin(kind: "matrix" | "failover" | "kms" | "signer" | "fault" | "replicas" | "flood"): void {
   if (values.resume) return;
   const others = results.all().filter((result) => !(kind in result));
   rmSync(values.results, { force: true });

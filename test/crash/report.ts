@@ -7,6 +7,7 @@ import { CELLS, COLUMNS, type Column, runTitle, summaryOf } from "./matrix.ts";
 import { nameOf, POINTS, type Point, SCENARIOS, type Scenario } from "./points.ts";
 import type { ReplicasOutcome } from "./replicas.ts";
 import type { Result } from "./results.ts";
+import { signerPart } from "./signer-report.ts";
 import { aligned } from "./table.ts";
 import { UPSTREAM_REQUEST_NAMES } from "./upstream-requests.ts";
 
@@ -59,6 +60,7 @@ export function documentOf(results: readonly Result[], earlier: string): string 
   const runs = results.filter((result) => "matrix" in result);
   const failovers = results.filter((result) => "failover" in result);
   const kms = results.filter((result) => "kms" in result);
+  const signers = results.filter((result) => "signer" in result);
   const broken = results.filter((result) => "fault" in result);
   const trials = results.filter((result) => "replicas" in result);
   const floods = results.filter((result) => "flood" in result);
@@ -78,6 +80,11 @@ export function documentOf(results: readonly Result[], earlier: string): string 
       kms.map((result) => result.kms),
       when(kms),
     ),
+    ...signerPart(
+      signers.map(({ signer }) => signer),
+      when(signers),
+      signers[0]?.seed,
+    ),
     ...faultsPart(
       broken.map(({ fault }) => fault),
       when(broken),
@@ -88,8 +95,8 @@ export function documentOf(results: readonly Result[], earlier: string): string 
   for (const [heading, part] of partsOf(written)) parts.set(heading, part);
   return `# How a purchase ends after crashes and faults
 
-Written by \`npm run test:crash\`, whose commands \`matrix\`, \`failover\`, \`kms\`, \`faults\`, \`replicas\` and \`flood\` fill the
-parts. A fixed sample of each runs in \`npm test\` (\`test/crash/sample.test.ts\`).
+Written by \`npm run test:crash\`, whose commands \`matrix\`, \`failover\`, \`kms\`, \`signer\`, \`faults\`, \`replicas\` and \`flood\`
+fill the parts. A fixed sample of each runs in \`npm test\` (\`test/crash/sample.test.ts\`).
 
 In all of them the service runs as real processes or a real server with its own journal, attestor and payees, on the
 sandbox's networks, behind fault proxies. The buyer requests the price, signs once, and sends that one payment until an

@@ -6,12 +6,14 @@ import type { FloodOutcome } from "./flood.ts";
 import type { KmsOutcome } from "./kms.ts";
 import { runTitle } from "./matrix.ts";
 import type { ReplicasOutcome } from "./replicas.ts";
+import type { SignerOutcome } from "./signer.ts";
 
 /** A line of a results file: the outcome, its time (ISO 8601) and the revision (short commit hash). */
 export type Result = { at: string; revision: string } & (
   | { matrix: Outcome; seed: number }
   | { failover: FailoverOutcome; seed: number }
   | { kms: KmsOutcome }
+  | { signer: SignerOutcome; seed: number }
   | { fault: FaultOutcome }
   | { replicas: ReplicasOutcome }
   | { flood: FloodOutcome }

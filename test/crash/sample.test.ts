@@ -12,6 +12,8 @@ import { KMS_SAMPLE, kmsRuns, kmsTitle } from "./kms-cells.ts";
 import { CELLS, inParallel, runTitle, sampleOf } from "./matrix.ts";
 import { createStarter, createTurns } from "./process.ts";
 import { type ReplicasOutcome, runReplicas } from "./replicas.ts";
+import { runSigner, type SignerOutcome } from "./signer.ts";
+import { SIGNER_SAMPLE, signerRuns, signerTitle } from "./signer-cells.ts";
 
 /*
  * A fixed sample of the cells of `npm run test:crash`, in one file and all at once: a cell mostly waits for rounds,
@@ -32,6 +34,7 @@ let second: KillableFacilitator;
 let crashes: Map<string, Outcome>;
 let failovers: Map<string, FailoverOutcome>;
 let kms: Map<string, KmsOutcome>;
+let signers: Map<string, SignerOutcome>;
 let faults: Map<string, FaultOutcome>;
 let replicas: PromiseSettledResult<ReplicasOutcome>;
 let flood: PromiseSettledResult<FloodOutcome>;
@@ -54,12 +57,13 @@ beforeAll(async () => {
   second = await startKillableFacilitator(sandbox);
   const sequences = sequencesOf(FAULT_SAMPLE);
   // A failure must not end the others: nothing may still run when the sandbox closes.
-  const [crashed, failed, signed, broken, [atWork, flooded]] = await Promise.all([
+  const [crashed, failed, signed, unsigned, broken, [atWork, flooded]] = await Promise.all([
     inParallel(cells, CELLS_AT_ONCE, (cell) => runCell(testBed, cell)),
     inParallel(failoverRuns(FAILOVER_SAMPLE, 1, 1), FAILOVER_SAMPLE.length, (run) =>
       runFailover(testBed, second.url, run),
     ),
     inParallel(kmsRuns(KMS_SAMPLE, 1), KMS_SAMPLE.length, (run) => runKms(testBed, run)),
+    inParallel(signerRuns(SIGNER_SAMPLE, 1, 1), SIGNER_SAMPLE.length, (run) => runSigner(testBed, run)),
     inParallel(sequences, sequences.length, (sequence) => runFaults(testBed, sequence)),
     Promise.allSettled([runReplicas(testBed, TRIAL), runFlood(testBed, FLOOD)]),
   ]);
@@ -68,6 +72,7 @@ beforeAll(async () => {
   crashes = new Map(crashed.map((outcome) => [runTitle(outcome.cell), outcome]));
   failovers = new Map(failed.map((outcome) => [failoverTitle(outcome.run), outcome]));
   kms = new Map(signed.map((outcome) => [kmsTitle(outcome.run), outcome]));
+  signers = new Map(unsigned.map((outcome) => [signerTitle(outcome.run), outcome]));
   faults = new Map(broken.flat().map((outcome) => [faultTitle(outcome.cell), outcome]));
 }, 900_000);
 afterAll(async () => {
@@ -91,6 +96,12 @@ describe("a purchase whose process is killed while the first of two facilitators
 describe("a purchase whose keys are in a KMS", () => {
   test.each(KMS_SAMPLE.map(kmsTitle))("%s: is paid once, attested once, and delivered", (title) => {
     expect(kms.get(title)?.wrong).toEqual([]);
+  });
+});
+
+describe("a purchase whose signer fails", () => {
+  test.each(SIGNER_SAMPLE.map(signerTitle))("%s: is paid once, attested once, and delivered", (title) => {
+    expect(signers.get(title)?.wrong).toEqual([]);
   });
 });
 
