@@ -42,8 +42,5 @@ export function signerRuns(cells: readonly SignerCell[], times: number, seed: nu
   ).flat();
 }
 
-/** Cells of every test run. */
-export const SIGNER_SAMPLE: readonly SignerCell[] = [
-  { step: "note", fault: "killed after", rail: "base" },
-  { step: "bundle", fault: "wrong", rail: "algorand" },
-];
+/** Of every test run. */
+export const SIGNER_SAMPLE: readonly SignerCell[] = [{ step: "note", fault: "killed after", rail: "base" }];

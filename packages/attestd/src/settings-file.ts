@@ -22,6 +22,17 @@ export async function readSettings(options: SettingsOptions, { variables }: Envi
   return { ...Object.fromEntries(fromFile), ...variables };
 }
 
+/**
+ * The settings of the attestor's keys in a file, which replace all of those that are set: an empty one removes one.
+ * @throws Failure `usage`
+ */
+export async function attestorSettings(path: string): Promise<Settings> {
+  const text = await readFile(path, "utf8").catch(failsFor(EXIT.usage, `read the settings in ${path}`));
+  const named = Object.entries(parseEnv(text)).filter(([name]) => name.startsWith("ATTESTOR_"));
+  if (named.length === 0) throw new Failure(EXIT.usage, `${path} has no setting that begins with ATTESTOR_`);
+  return { ATTESTOR_SIGNER: "seed", ...Object.fromEntries(named) };
+}
+
 /** The file that settings come from, whatever the environment sets; undefined where there is none. @throws Failure `usage` */
 export async function settingsFileOf({ env, sandbox }: SettingsOptions) {
   const ofSandbox = sandboxFolder(DEFAULT_FOLDER).settings;

@@ -63,7 +63,7 @@ export function addSigner(program: Command, { environment, finish }: Running): v
     "hold the attestor's keys apart from the service",
     "Sign on a Unix socket what a service of this attestor asks for, and nothing else. docs/signer.md has the rule.",
     "  attestd signer --socket /run/attestd-signer/signer.sock --seed-file attestor.pq-seed --mnemonic-file attestor.mnemonic",
-    "  attestd serve --env /etc/attestd.env    with ATTESTOR_SIGNER=socket and ATTESTOR_SIGNER_SOCKET",
+    "  attestd serve --env /etc/attestd/env    with ATTESTOR_SIGNER=socket and ATTESTOR_SIGNER_SOCKET",
   )
     .requiredOption("--socket <path>", "where to listen; in a folder where nobody else may write")
     .requiredOption("--seed-file <file>", "the ML-DSA-65 seed, as attestd keygen writes it")
@@ -184,8 +184,10 @@ export function addOperating(program: Command, { environment, finish }: Running)
     "replace the attestor's key",
     "Replace the attestor's key, while no service runs. If interrupted, run the same command again.",
     "  attestd keys rotate --env /etc/attestd/env --seed-file /etc/attestd/attestor-2.pq-seed",
+    "  attestd keys rotate --env /etc/attestd/env --next /etc/attestd/next.env",
   )
-    .requiredOption("--seed-file <file>", "the new seed; a file that does not exist is created with one")
+    .option("--seed-file <file>", "the new seed; a file that does not exist is created with one")
+    .option("--next <file>", "settings of the next key, for a key of a signer: all that begin with ATTESTOR_")
     .action(async (options) => {
       const { keysRotate } = await import("../commands/keys-change.ts");
       finish(await keysRotate(options, environment));

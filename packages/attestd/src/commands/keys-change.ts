@@ -5,25 +5,22 @@ import { EXIT, type ExitCode, Failure } from "../failure.ts";
 import { readKeys } from "../keys-file.ts";
 import { operate } from "../operate.ts";
 import { seedIn } from "../secret-file.ts";
-import type { SettingsOptions } from "../settings-file.ts";
+import { attestorSettings, type SettingsOptions } from "../settings-file.ts";
 
-export type KeysRotateOptions = SettingsOptions & { seedFile: string; json?: boolean };
+export type KeysRotateOptions = SettingsOptions & { seedFile?: string; next?: string; json?: boolean };
 export type KeysRevokeOptions = SettingsOptions & { from?: string; json?: boolean };
 
 /** An interrupted change is not undone. */
 const INTERRUPTED = "Run the same command again to finish it.";
 const PUBLISH = "  Pass the new history on to verifiers: attestd keys history --service URL --save keys.json";
 
-/** Replaces the attestor's key with the one whose seed is in a file; a file that does not exist is created with a seed. */
+/**
+ * Replaces the attestor's key with the one whose seed is in a file, or with the one that other settings name. A seed's file
+ * that does not exist is created with a seed.
+ */
 export async function keysRotate(options: KeysRotateOptions, environment: Environment): Promise<ExitCode> {
-  const seedFile = resolve(options.seedFile);
-  const next = {
-    async settings() {
-      await seedIn(seedFile, "--seed-file");
-      return { ATTESTOR_PQ_SEED: "", ATTESTOR_PQ_SEED_FILE: seedFile };
-    },
-    onWait: waitLine(environment),
-  };
+  const { settings: changed, following } = nextKey(options);
+  const next = { settings: changed, onWait: waitLine(environment) };
   const texts = { doing: "replacing the key", undone: "not rotated", interrupted: INTERRUPTED };
   const change = await operate(options, environment, texts, ({ rotateKey }, settings, operator) =>
     rotateKey(settings, next, operator),
@@ -33,19 +30,38 @@ export async function keysRotate(options: KeysRotateOptions, environment: Enviro
   const { kid, fromRound } = key;
   environment.out.done(
     options.json,
-    { kid, fromRound, replaces: old.kid, note: change.txid, settings: { ATTESTOR_PQ_SEED_FILE: seedFile } },
+    { kid, fromRound, replaces: old.kid, note: change.txid, settings: following.settings },
     `Rotated  ${kid}`,
     `  from round  ${fromRound}`,
     `  replaces    ${old.kid}`,
     `  noted in    ${noteOf(change)}`,
     "Next:",
-    `  Copy ${seedFile} to a safe place: a key whose seed is lost cannot sign again.`,
-    "  Start the service with it, in the place of the old seed:",
-    `    ATTESTOR_PQ_SEED_FILE=${seedFile}`,
-    "  Destroy the old seed: nothing needs it, and anyone who finds it could sign for its rounds.",
+    ...following.lines,
+    "  Destroy the old key: nothing needs it, and anyone who finds it could sign for its rounds.",
     PUBLISH,
   );
   return EXIT.good;
+}
+
+/** The settings of the next key, and what to do with them. @throws Failure `usage` unless one option names it */
+function nextKey({ seedFile: seed, next: file }: KeysRotateOptions) {
+  if ((seed === undefined) === (file === undefined))
+    throw new Failure(EXIT.usage, "name the next key by --seed-file, or by --next");
+  if (file !== undefined) {
+    const lines = [`  Start the service with the ATTESTOR_ settings of ${file} in the place of the old ones.`];
+    return { settings: () => attestorSettings(file), following: { settings: undefined, lines } };
+  }
+  const seedFile = resolve(seed as string);
+  const lines = [
+    `  Copy ${seedFile} to a safe place: a key whose seed is lost cannot sign again.`,
+    "  Start the service with it, in the place of the old seed:",
+    `    ATTESTOR_PQ_SEED_FILE=${seedFile}`,
+  ];
+  const settings = async () => {
+    await seedIn(seedFile, "--seed-file");
+    return { ATTESTOR_PQ_SEED: "", ATTESTOR_PQ_SEED_FILE: seedFile };
+  };
+  return { settings, following: { settings: { ATTESTOR_PQ_SEED_FILE: seedFile }, lines } };
 }
 
 /** Revokes a key of the attestor. */

@@ -43,7 +43,7 @@ export async function readKeyHistory(settings: Settings, options: OperatorOption
  * Replaces the attestor's key. Broken off, the same call goes on where it was.
  *
  * @param next.settings gives the settings that change with the key, once it is kept; asked for when the settings and the
- *   journal fit. An empty one is removed
+ *   journal fit. Those that choose a signer replace every setting of the attestor's keys; an empty one is removed
  * @throws ServiceError; Error when the journal cannot be opened
  */
 export async function rotateKey(
@@ -53,9 +53,14 @@ export async function rotateKey(
 ): Promise<KeyChangeReport> {
   return withKeys(settings, options, next.onWait, async ({ config, signer }, changing) => {
     const current = await signer();
-    const changed = readConfig({ ...settings, ...(await next.settings()) }, { ...options, rails: RAIL_SETTINGS });
+    const changed = readConfig(withNext(settings, await next.settings()), { ...options, rails: RAIL_SETTINGS });
     return rotate({ current, next: await signer(changed), origin: config.publicUrl }, changing);
   });
+}
+
+function withNext(settings: Settings, next: Settings): Settings {
+  if (next.ATTESTOR_SIGNER === undefined) return { ...settings, ...next };
+  return { ...Object.fromEntries(Object.entries(settings).filter(([name]) => !name.startsWith("ATTESTOR_"))), ...next };
 }
 
 /**

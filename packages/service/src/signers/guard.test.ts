@@ -150,7 +150,7 @@ describe("a guarded key", () => {
     expect(busy.asked).toBe(4);
   });
 
-  test("is probed only when no signature of the last minute shows that it signs; a probe is no transaction", async () => {
+  test("is probed only when no recent signature shows that it signs; a probe is no transaction", async () => {
     const probes: string[] = [];
     const real = seedKey("account", seed);
     world.behaviour = async (bytes, ...rest) => {
@@ -158,9 +158,9 @@ describe("a guarded key", () => {
       return real.sign(bytes, ...rest);
     };
     await guard.refresh(never);
-    world.now = 59_999;
+    world.now = 14_999;
     await guard.refresh(never);
-    world.now = 60_000;
+    world.now = 15_000;
     await guard.refresh(never);
     expect(probes).toHaveLength(2);
     for (const probe of probes) expect(probe).toMatch(/^attestd\/probe\/v1\/[0-9a-f]{32}$/);

@@ -30,7 +30,7 @@ const MAX_ACTIVE = 16;
 /** How long a key may fail before nothing is sold with it, in ms; a wrong signature and an open breaker take no time. */
 const PATIENCE_MS = 5_000;
 /** How long a signature shows that the key can sign, in ms. */
-const FRESH_MS = 60_000;
+const FRESH_MS = 15_000;
 
 const verifyAsync = promisify(verify);
 
@@ -39,7 +39,7 @@ export type GuardedKey = Key & {
   obstacle(): string | undefined;
   /** Signs a probe: a message that says nothing. @throws signer_failed when it cannot */
   probe(signal: AbortSignal): Promise<void>;
-  /** Signs a probe, unless a signature of the last minute shows the same. Never rejects. */
+  /** Signs a probe, unless a signature of the last quarter of a minute shows the same. Never rejects. */
   refresh(signal: AbortSignal): Promise<void>;
 };
 

@@ -353,15 +353,15 @@ describe("of thousands of changed requests", () => {
     };
     fc.assert(
       fc.property(mutation, (change) => check(mutate(transaction(), change))),
-      { numRuns: 1_200 },
+      { numRuns: 700 },
     );
     fc.assert(
       fc.property(swapped, ([member, value]) => check(transaction({ [member]: value }))),
-      { numRuns: 1_200 },
+      { numRuns: 700 },
     );
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => !accepted("account", concatBytes(utf8("TX"), bytes))),
-      { numRuns: 300 },
+      { numRuns: 150 },
     );
     // Without it, nothing was examined.
     expect(signed).toBeGreaterThan(20);
@@ -392,11 +392,11 @@ describe("of thousands of changed requests", () => {
     const changes = fc.tuple(fc.constantFrom(...texts), mutation);
     fc.assert(
       fc.property(changes, ([message, change]) => check(mutate(message, change))),
-      { numRuns: 1_500 },
+      { numRuns: 800 },
     );
     fc.assert(
       fc.property(fc.json(), (text) => !accepted("pq", utf8(text))),
-      { numRuns: 300 },
+      { numRuns: 150 },
     );
     expect(signed).toBeGreaterThan(5);
   });

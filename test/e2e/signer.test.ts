@@ -1,0 +1,138 @@
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseKeyHistory, verify } from "@attestd/proof";
+import { fromBase64 } from "@attestd/proof/encoding";
+import { examine, rotateKey } from "@attestd/service/operator";
+import { readSeeds, signerLog, startSigner } from "@attestd/service/signer";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { sandboxFolder } from "../../packages/attestd/src/sandbox-folder.ts";
+import { newServiceSettings } from "../../packages/attestd/src/sandbox-settings.ts";
+import { attestorSettings } from "../../packages/attestd/src/settings-file.ts";
+import { algorandClient, type Deployment, pay, sign, startDeployment } from "./deployment.ts";
+
+/* A service without a seed, whose keys `attestd signer` has: each test continues from the one before. */
+
+const SEEDS = { first: "11".repeat(32), next: "22".repeat(32) };
+type Running = Awaited<ReturnType<typeof startSigner>>;
+
+let deployment: Deployment;
+let folder: string;
+let signer: Running | undefined;
+let settings: Record<string, string | undefined>;
+const said: string[] = [];
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "attestd-e2e-signer-"));
+  const sandbox = sandboxFolder(folder);
+  await mkdir(sandbox.data, { recursive: true });
+  const over = { DATABASE_URL: `sqlite:${join(sandbox.data, "journal.db")}`, ATTESTOR_PQ_SEED: SEEDS.first };
+  deployment = await startDeployment({ networks: [] }, over);
+  const own = newServiceSettings(deployment.sandbox, sandbox, { host: "127.0.0.1", port: 0 });
+  settings = { ...own, ...over, ...socketSettings("signer.sock"), LOG_LEVEL: "silent" };
+});
+afterAll(async () => {
+  await deployment?.close();
+  await signer?.close();
+  await rm(folder, { recursive: true });
+});
+
+const operator = () => ({ sandbox: true, signal: AbortSignal.timeout(60_000) });
+const path = (name: string) => join(folder, name);
+const socketSettings = (socket: string) => ({
+  ATTESTOR_SIGNER: "socket",
+  ATTESTOR_SIGNER_SOCKET: path(socket),
+  ATTESTOR_MNEMONIC: "",
+  ATTESTOR_PQ_SEED: "",
+});
+
+async function startAt(socket: string, seed: string, allowed: { endorse?: string } = {}): Promise<Running> {
+  const { mnemonic } = deployment.sandbox.attestor;
+  await writeFile(path("seed"), seed, { mode: 0o600 });
+  await writeFile(path("mnemonic"), mnemonic, { mode: 0o600 });
+  const seeds = readSeeds({ seed: path("seed"), mnemonic: path("mnemonic") });
+  const genesisHash = fromBase64(deployment.sandbox.genesisHash);
+  const log = signerLog({ write: (line) => void said.push(line) });
+  return startSigner({ path: path(socket), group: false, seeds, genesisHash, log, ...allowed });
+}
+
+const body = () => ({ txid: deployment.sandbox.sampleTransactions.algorand });
+const signed = async () => sign(`${deployment.url}/attest`, body(), algorandClient(deployment.sandbox));
+const ready = async () => {
+  const response = await fetch(`${deployment.url}/ready`);
+  return { status: response.status, text: await response.text() };
+};
+const served = async () =>
+  parseKeyHistory(await (await fetch(`${deployment.url}/.well-known/attestor-keys.json`)).text());
+
+async function until(isSo: () => Promise<boolean>): Promise<void> {
+  while (!(await isSo())) await new Promise((resolve) => setTimeout(resolve, 50));
+}
+
+describe("a service whose keys are in a signer", () => {
+  test("goes on with the journal of the seed, and sells", async () => {
+    signer = await startAt("signer.sock", SEEDS.first);
+    await deployment.restart(socketSettings("signer.sock"));
+    const answer = await pay(`${deployment.url}/attest`, body(), await signed());
+    expect(answer.status).toBe(200);
+    const trust = await served();
+    expect(verify(JSON.parse(answer.text), { trust }).verified).toBe(true);
+    const forms = said.map((line) => JSON.parse(line).form).filter(Boolean);
+    expect(new Set(forms)).toEqual(new Set(["probe", "note", "bundle", "receipt"]));
+    expect(said.join()).not.toContain(SEEDS.first);
+  });
+
+  test("is examined by the doctor, which has each key sign a probe", async () => {
+    const findings: unknown[] = [];
+    for await (const { subject, ...finding } of examine(settings, operator()))
+      if (subject === "signer") findings.push(finding);
+    const message = expect.stringMatching(/the signer at .* signed a probe with each key/);
+    expect(findings).toMatchObject([{ mark: "ok", message }]);
+  });
+
+  test("sells nothing while the signer is away, finishes what is paid, and sells again by itself", async () => {
+    const [paid, promised] = [await signed(), await signed()];
+    await signer?.close();
+    const waiting = pay(`${deployment.url}/attest`, body(), paid);
+    await until(async () => (await ready()).status === 503);
+    expect((await ready()).text).toContain("The attestor's signer (socket) does not sign");
+    const refused = await pay(`${deployment.url}/attest`, body(), promised);
+    expect(refused.status).toBe(503);
+    expect(JSON.parse(refused.text)).toMatchObject({ code: "signer_unavailable" });
+    signer = await startAt("signer.sock", SEEDS.first);
+    expect((await waiting).status).toBe(200);
+    await until(async () => (await ready()).status === 200);
+    expect((await pay(`${deployment.url}/attest`, body(), promised)).status).toBe(200);
+  }, 90_000);
+
+  test("rotates to the key of another signer, once the first was started to endorse it", async () => {
+    await deployment.stopService();
+    const next = await startAt("next.sock", SEEDS.next);
+    await writeFile(path("next.env"), `ATTESTOR_SIGNER=socket\nATTESTOR_SIGNER_SOCKET=${path("next.sock")}\n`);
+    const { ledger } = deployment.sandbox.algorand;
+    const rotate = () =>
+      rotateKey(
+        settings,
+        {
+          settings: () => attestorSettings(path("next.env")),
+          onWait: (round) => {
+            while (ledger.round < round) ledger.advance();
+          },
+        },
+        operator(),
+      );
+    const refusal = { code: "signer_failed", details: { failure: "refused" } };
+    await expect(rotate()).rejects.toMatchObject(refusal);
+    await signer?.close();
+    signer = await startAt("signer.sock", SEEDS.first, { endorse: next.attestor.kid });
+    expect((await rotate()).history.keys.map(({ kid }) => kid)).toEqual([signer.attestor.kid, next.attestor.kid]);
+    await signer.close();
+    signer = next;
+    await deployment.restart(socketSettings("next.sock"));
+    const answer = await pay(`${deployment.url}/attest`, body(), await signed());
+    expect(verify(JSON.parse(answer.text), { trust: await served() })).toMatchObject({
+      verified: true,
+      attestor: { kid: next.attestor.kid, status: "current" },
+    });
+  }, 60_000);
+});
