@@ -59,7 +59,7 @@ describe("attestd doctor", () => {
     expect([code, stderr]).toEqual([0, ""]);
     const headings = stdout.split("\n").filter((line) => /^[a-z]+$/.test(line));
     expect(headings).toEqual(
-      "settings journal algod indexer attestor base solana payees facilitators clock address".split(" "),
+      "settings signer journal algod indexer attestor base solana payees facilitators clock address".split(" "),
     );
     expect(stdout).toMatch(/\n\d+ good\n$/);
     for (const secret of secrets(settings)) expect(stdout).not.toContain(secret);

@@ -18,10 +18,11 @@ export function readSeeds(files: { seed: string; mnemonic: string }): Record<Key
   };
 }
 
+/** A group that may read is allowed: so look the credentials of systemd, which an access list opens to one user. */
 function read(path: string, option: string, decode: (text: string) => Uint8Array): Uint8Array {
   try {
     const text = readSecretFile(path);
-    if ((statSync(path).mode & 0o077) !== 0)
+    if ((statSync(path).mode & 0o027) !== 0)
       throw new RangeError("can be read by others: chmod 600, and count the seed as stolen if they had the time");
     return decode(text);
   } catch (error) {

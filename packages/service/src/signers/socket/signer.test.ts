@@ -244,7 +244,7 @@ describe("the signer's files", () => {
     await writeFile(files().seed, `${"0a".repeat(32)}\n`, { mode: 0o600 });
     await writeFile(files().mnemonic, `${mnemonic}\n`, { mode: 0o600 });
     expect(readSeeds(files())).toEqual({ pq: new Uint8Array(32).fill(10), account: new Uint8Array(32) });
-    await chmod(files().seed, 0o640);
+    await chmod(files().seed, 0o644);
     expect(() => readSeeds(files())).toThrow(/--seed-file .* can be read by others/);
     await chmod(files().seed, 0o600);
     await writeFile(files().seed, "secret");
