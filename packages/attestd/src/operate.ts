@@ -17,6 +17,7 @@ const OUTCOMES: Partial<Record<ServiceErrorCode, [exitCode: ExitCode, ...remedy:
   calls_unfinished: [EXIT.paidUnfinished, "Start the service until they are, then try again."],
   journal_in_use: [EXIT.usage, "Stop every service first."],
   attestor_unfunded: [EXIT.notPaid, "Fund the attestor's account, then run the same command again."],
+  signer_failed: [EXIT.unreachable, "Look at the signer and its log, then run the same command again."],
   providers_unavailable: [EXIT.unreachable, "Run it again when its nodes answer."],
   providers_conflict: [EXIT.unreachable, "Run it again when its nodes answer."],
   source_not_found: [EXIT.unreachable],

@@ -158,9 +158,9 @@ describe("a guarded key", () => {
       return real.sign(bytes, ...rest);
     };
     await guard.refresh(never);
-    world.now = 14_999;
+    world.now = 59_999;
     await guard.refresh(never);
-    world.now = 15_000;
+    world.now = 60_000;
     await guard.refresh(never);
     expect(probes).toHaveLength(2);
     for (const probe of probes) expect(probe).toMatch(/^attestd\/probe\/v1\/[0-9a-f]{32}$/);

@@ -21,6 +21,8 @@ export type GuardOptions = {
   now?: () => number;
   /** ms until an answer counts as late. */
   deadlineMs?: number;
+  /** See `KeyPlace.freshMs`. */
+  freshMs?: number | undefined;
   /** Requests under way at one time; the others wait. */
   maxActive?: number;
 };
@@ -29,8 +31,7 @@ const DEADLINE_MS = 10_000;
 const MAX_ACTIVE = 16;
 /** How long a key may fail before nothing is sold with it, in ms; a wrong signature and an open breaker take no time. */
 const PATIENCE_MS = 5_000;
-/** How long a signature shows that the key can sign, in ms. */
-const FRESH_MS = 15_000;
+const FRESH_MS = 60_000;
 
 const verifyAsync = promisify(verify);
 
@@ -39,7 +40,7 @@ export type GuardedKey = Key & {
   obstacle(): string | undefined;
   /** Signs a probe: a message that says nothing. @throws signer_failed when it cannot */
   probe(signal: AbortSignal): Promise<void>;
-  /** Signs a probe, unless a signature of the last quarter of a minute shows the same. Never rejects. */
+  /** Signs a probe, unless a recent signature shows the same. Never rejects. */
   refresh(signal: AbortSignal): Promise<void>;
 };
 
@@ -147,7 +148,7 @@ export function guardKey(key: Key, options: GuardOptions): GuardedKey {
     obstacle,
     probe,
     async refresh(signal) {
-      if (!failing && now() - signedAt < FRESH_MS) return;
+      if (!failing && now() - signedAt < (options.freshMs ?? FRESH_MS)) return;
       await probe(signal).catch((err: unknown) => {
         if (!failing) log.warn({ err, signer: words, key: use }, "the signer was not probed");
       });

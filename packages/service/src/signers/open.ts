@@ -48,7 +48,8 @@ const OPEN_MS = 10_000;
 /**
  * Opens the attestor's ML-DSA-65 key where the settings say that it is.
  *
- * @throws signer_failed when its signer gives no public key; config_invalid when it has no such key
+ * @throws signer_failed when its signer gives no public key; config_invalid when it has no such key, or contradicts the
+ *   settings
  */
 export async function openSigner(config: KeyConfig, options: OpenOptions): Promise<OpenSigner> {
   const { sign, publicKey, ...opened } = await openKey("pq", config, options);
@@ -81,7 +82,7 @@ async function openKey(use: KeyUse, config: KeyConfig, { log, clock, signal }: O
   opened.defer(() => place.close());
   const { kind } = config.attestor[use];
   const key = guardKey(await place.open(use, deadline(clock, OPEN_MS, signal)), {
-    ...{ use, kind, words: place.words, log, clock },
+    ...{ use, kind, words: place.words, freshMs: place.freshMs, log, clock },
   });
   for (const outcome of ALARMS) countFromZero("signatures", { key: use, signer: kind, outcome });
   opened.defer(

@@ -10,6 +10,7 @@ const signAsync = promisify(sign);
 export function seedPlace(seeds: Partial<Readonly<Record<KeyUse, Uint8Array>>>): KeyPlace {
   return {
     words: "the seed in the settings",
+    freshMs: 15_000,
     async open(use) {
       const seed = seeds[use];
       if (!seed) throw new TypeError(`the settings have the seed of the ${use} key`);

@@ -40,6 +40,9 @@ export interface KeyPlace {
    */
   open(use: KeyUse, signal: AbortSignal): Promise<Key>;
 
+  /** For how long a signature shows that a key can sign, in ms; a minute unless given, because probes may cost money. */
+  readonly freshMs?: number;
+
   /** Ends its connections. */
   close(): Promise<void>;
 }

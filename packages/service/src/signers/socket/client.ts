@@ -101,6 +101,7 @@ export function socketPlace(path: string, genesisHash: Uint8Array): KeyPlace {
 
   return {
     words,
+    freshMs: 15_000,
     async open(use: KeyUse, signal: AbortSignal) {
       const { [use]: publicKey } = await describe(signal);
       return {
