@@ -40,6 +40,8 @@ export type ErrorDetails = {
   source_unreadable: undefined;
   /** Every provider answered, and none keeps the block any more. */
   source_not_kept: undefined;
+  /** No state proof will ever attest the round of the record. */
+  evidence_impossible: undefined;
   /** The block commits to its transactions by no tree. */
   source_unprovable: undefined;
   /** The members of a request are well formed but do not go together; `member` is the one at fault. */

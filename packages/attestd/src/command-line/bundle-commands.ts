@@ -5,6 +5,7 @@ import {
   addChainOptions,
   addTrustOptions,
   DEFAULT_WAIT,
+  nodeUrl,
   oneMoreKid,
   serviceUrl,
   trustedKeyHistory,
@@ -104,6 +105,31 @@ export function addChecking(program: Command, { environment, finish }: Running):
     const { verify } = await import("../commands/verify.ts");
     finish(await verify(files, options, environment));
   });
+
+  subcommand(
+    program,
+    "evidence",
+    "collect what shows that the ledger recorded a bundle",
+    "Collect from a node of the ledger what shows, offline and years later, that it recorded a bundle's attestation: the block,",
+    "and the state proof in which the stake has signed for it. Nodes keep this for some 45 minutes, archival ones for ever.",
+    "  attestd evidence b.json --wait --save-checkpoint c.json                    in a sandbox",
+    "  attestd evidence b.json --algod http://localhost:4001 --wait --save-checkpoint c.json",
+    "  attestd verify b.json --keys keys.json --evidence b.evidence.json --checkpoint c.json",
+  )
+    .argument("<file>", "a bundle or a certificate; - is standard input")
+    .addOption(new Option("--algod <url>", "your own Algorand node (default: the sandbox's)").argParser(nodeUrl))
+    .option("--algod-token-file <file>", "its token")
+    .addOption(
+      new Option("--wait [seconds]", `wait for the state proof (default: ${DEFAULT_WAIT} s)`).argParser(waitSeconds),
+    )
+    .option("-o, --out <file>", "where to save it (default: b.evidence.json for b.json)")
+    .option("--save-checkpoint <file>", "save what it rests on, by the node's word, to trust it later")
+    .option("--force", "replace files that are there already")
+    .option("--json", "print the result as JSON")
+    .action(async (file, options) => {
+      const { evidence } = await import("../commands/evidence.ts");
+      finish(await evidence(file, options, environment));
+    });
 
   subcommand(
     program,

@@ -33,7 +33,7 @@ export function serviceUrl(text: string): string {
 }
 
 /** The URL of a node. Every process of the machine can read arguments: what is secret is in a file. */
-function nodeUrl(text: string): string {
+export function nodeUrl(text: string): string {
   const url = URL.parse(text);
   if (url && /^https?:$/.test(url.protocol) && !url.username && !url.password) return text;
   throw new InvalidArgumentError("Write a URL such as http://localhost:4001, without a password.");

@@ -60,6 +60,30 @@ const StateProofMessage = z
   }));
 const StateProof = z.object({ Message: StateProofMessage });
 
+const text = z.string();
+/** Its members are read again where they are used. */
+const ProvenRounds = z
+  .object({
+    Message: z.object({
+      BlockHeadersCommitment: text,
+      VotersCommitment: text,
+      LnProvenWeight: round,
+      FirstAttestedRound: round,
+      LastAttestedRound: round,
+    }),
+    StateProof: base64,
+  })
+  .transform(({ Message: message, StateProof: stateProof }) => ({
+    message: {
+      blockHeadersCommitment: message.BlockHeadersCommitment,
+      votersCommitment: message.VotersCommitment,
+      lnProvenWeight: message.LnProvenWeight,
+      firstAttestedRound: message.FirstAttestedRound,
+      lastAttestedRound: message.LastAttestedRound,
+    },
+    stateProof,
+  }));
+
 /** What a transaction needs to be made; microAlgos. */
 export type TransactionParams = Omit<z.infer<typeof Params>, "genesisHash">;
 
@@ -173,6 +197,12 @@ export class Algod extends HttpProvider {
     const { index, proof = new Uint8Array() } = this.read(path, LightHeader);
     const { Message: message } = await this.json({ path: `/v2/stateproofs/${round}` }, StateProof, signal);
     return { index, siblings: proof, ...message };
+  }
+
+  /** The state proof that attests a round, and its message, unchecked; undefined while there is none. */
+  async provenRounds(round: number, signal: AbortSignal): Promise<z.infer<typeof ProvenRounds> | undefined> {
+    const answer = await this.find({ path: `/v2/stateproofs/${round}` }, signal);
+    return answer && this.read(answer, ProvenRounds);
   }
 
   /** The ids in a block, unchecked. @throws ProviderError also when the node does not have that round */

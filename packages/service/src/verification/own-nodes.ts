@@ -8,6 +8,7 @@ import { SOURCE_CHAINS } from "../chains/registry.ts";
 import { systemClock } from "../clock.ts";
 import type { UpstreamNode } from "../config/formats.ts";
 import { readSources, SourceVariables } from "../config/sources.ts";
+import { collectEvidence } from "../ledger/evidence.ts";
 import { Problem } from "../problems.ts";
 import { Algod } from "../providers/algod.ts";
 import type { Location } from "../providers/algorand-nodes.ts";
@@ -99,13 +100,27 @@ export async function openOwnNodes({ algod, indexer, rpc }: OwnNodes, ledger: st
   };
 }
 
+/**
+ * Opens a node of one's own from which evidence is collected (`collectEvidence`).
+ *
+ * @param ledger CAIP-2 of the ledger of the bundles, which the node must be on
+ * @throws ProviderError when it does not answer, or is on another ledger
+ */
+export async function openEvidenceNode(algod: UpstreamNode, ledger: string) {
+  const node = new Algod(algod, await genesisOf(algod, ledger));
+  return {
+    name: node.name,
+    collect: (bundle: Uint8Array) => collectEvidence(bundle, node, systemClock.timeout(DEADLINE_MS)),
+  };
+}
+
 export type OwnNodesCheck = Awaited<ReturnType<typeof openOwnNodes>>;
 
 async function genesisOf(node: UpstreamNode, ledger: string): Promise<string> {
   const genesisHash = await Algod.genesisHash(node, systemClock.timeout(DEADLINE_MS));
   const found = algorandCaip2(fromBase64(genesisHash));
   if (found === ledger) return genesisHash;
-  throw unavailable(`${new URL(node.url).host} is on ${found}, and the trusted keys are of ${ledger}`);
+  throw unavailable(`${new URL(node.url).host} is on ${found}, not on ${ledger}`);
 }
 
 /** Looks for a transaction in the round that the bundle names, where no indexer can say in which it is. */
