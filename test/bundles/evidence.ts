@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import type { ProofBundle } from "@attestd/proof";
 import {
   ALGORAND_MAINNET_GENESIS_HASH,
@@ -48,7 +49,8 @@ export type TestEvidence = {
   checkpoint: Checkpoint;
 };
 
-let key: ReturnType<typeof falcon1024.keygen> | undefined;
+const file = JSON.parse(readFileSync(new URL("falcon-key.json", import.meta.url), "utf8"));
+const key = { publicKey: fromBase64(file.publicKey), secretKey: fromBase64(file.secretKey) };
 
 /** @param genesisHash of the ledger, base64 */
 export function testEvidence(genesisHash: string = ALGORAND_MAINNET_GENESIS_HASH): TestEvidence {
@@ -93,7 +95,6 @@ export function testEvidence(genesisHash: string = ALGORAND_MAINNET_GENESIS_HASH
     siblings: proveLeaf("txn256", leaves, 1).map(toBase64),
   };
 
-  key ??= falcon1024.keygen(new Uint8Array(48).fill(1));
   const keys = sumhash512(concatBytes(utf8("KP"), SCHEME, uint64(BigInt(FIRST + 15)), key.publicKey));
   const lifetime = BigInt(INTERVAL);
   const voters = sumhash512(concatBytes(utf8("spp"), uint64(WEIGHT), uint64(lifetime), keys));
