@@ -123,7 +123,7 @@ class KmsCellExecution implements AsyncDisposable {
           }
           if (isDisabled && nth === 1) {
             for (const key of Object.values(keys)) key.state = "disabled";
-            void this.#turnedAway(service).then(() => {
+            void this.#notReady(service).then(() => {
               for (const key of Object.values(keys)) key.state = "enabled";
               happened.resolve();
             }, happened.reject);
@@ -135,16 +135,10 @@ class KmsCellExecution implements AsyncDisposable {
     };
   }
 
-  /** Resolves once the service refuses to sell. */
-  async #turnedAway(service: ServiceProcess): Promise<void> {
-    const { path, body } = requestFor(this.#testBed.sandbox, "transaction");
-    const headers = { "content-type": "application/json" };
-    for (;;) {
-      const init = { method: "POST", headers, body: JSON.stringify(body), signal: this.#signal };
-      const { status } = await fetch(service.url + path, init);
-      if (status === 503) return;
+  /** Resolves once the service says that it sells nothing. */
+  async #notReady({ url }: ServiceProcess): Promise<void> {
+    while ((await fetch(`${url}/ready`, { signal: this.#signal })).status !== 503)
       await sleep(PAUSE_MS, undefined, { signal: this.#signal });
-    }
   }
 
   /** A KMS in a process of its own. */
