@@ -4,7 +4,7 @@ import { isBuiltin } from "node:module";
 import { basename, dirname, join } from "node:path";
 import { type BuildOptions, build, type Metafile } from "esbuild";
 import { ROOT } from "./paths.ts";
-import { oneCopy, ownSources, SANDBOX_ENTRY, sandboxApart, standIns } from "./plugins.ts";
+import { NAMED, ownSources, packages, SANDBOX_ENTRY, sandboxApart, standIns } from "./plugins.ts";
 
 /** Bundled code. */
 export type Bundle = {
@@ -47,27 +47,32 @@ const COMMON = {
   logLevel: "warning",
 } as const satisfies BuildOptions;
 
-const COMMAND_SOURCES = "packages/{attestd,client,proof,service,web}/src/**/*.ts";
 /** A module that is loaded by its URL: a worker, what a worker loads, or the command as a child process. */
 const MODULE_URL = /new URL\("(\.[^"]+\.ts)", import\.meta\.url\)/g;
 
 /** The command without the sandbox, in `attestd.mjs` and what it loads. */
 export async function bundleCommand(): Promise<Bundle> {
-  const entries = new Map([["packages/attestd/src/main.ts", "attestd"]]);
-  for await (const path of glob(COMMAND_SOURCES, { cwd: ROOT })) {
-    if (path.endsWith(".test.ts")) continue;
-    for (const [, url = ""] of readFileSync(join(ROOT, path), "utf8").matchAll(MODULE_URL)) {
-      const entry = join(dirname(path), url);
-      if (!entries.has(entry))
-        entries.set(entry, entry.slice("packages/".length, -".ts".length).replaceAll(/\/(src\/)?/g, "-"));
-    }
-  }
+  const entries = await entriesOf("{attestd,client,proof,service,web}", "packages/attestd/src/main.ts", "attestd");
   return bundle(entries, sandboxApart);
 }
 
 /** The sandbox's networks, in `sandbox.mjs` and what it loads. */
-export function bundleSandbox(): Promise<Bundle> {
-  return bundle(new Map([["packages/sandbox/src/sandbox.ts", "sandbox"]]));
+export async function bundleSandbox(): Promise<Bundle> {
+  return bundle(await entriesOf("sandbox", "packages/sandbox/src/sandbox.ts", "sandbox"));
+}
+
+/** Names of the bundle's entries by path in the workspace: the first one, and every module that is loaded by its URL. */
+async function entriesOf(packages: string, first: string, name: string): Promise<ReadonlyMap<string, string>> {
+  const entries = new Map([[first, name]]);
+  for await (const path of glob(`packages/${packages}/src/**/*.ts`, { cwd: ROOT })) {
+    if (path.endsWith(".test.ts")) continue;
+    for (const [, url = ""] of readFileSync(join(ROOT, path), "utf8").matchAll(MODULE_URL)) {
+      const entry = join(dirname(path), url);
+      const named = entry.slice("packages/".length, -".ts".length).replaceAll(/\/(src\/)?/g, "-");
+      if (!entries.has(entry)) entries.set(entry, named);
+    }
+  }
+  return new Map([...entries].sort());
 }
 
 /** @param entries names of files by path in the workspace */
@@ -76,18 +81,20 @@ async function bundle(entries: ReadonlyMap<string, string>, ...plugins: BuildOpt
     ...COMMON,
     entryPoints: Object.fromEntries([...entries].map(([path, name]) => [name, join(ROOT, path)])),
     define: { RELEASE_ARCHIVE: "true" },
-    plugins: [...plugins, standIns, ownSources(MODULE_URL, entries), oneCopy],
+    plugins: [...plugins, standIns, ownSources(MODULE_URL, entries), packages],
   });
   checkComplete(metafile);
   return {
     files: new Map(outputFiles.map(({ path, contents }) => [basename(path), contents])),
-    inputs: new Set(Object.keys(metafile.inputs)),
+    inputs: new Set(Object.keys(metafile.inputs).filter((path) => !path.startsWith(`${NAMED}:`))),
   };
 }
 
-/** @throws Error when a file would look for something outside of the archive */
-function checkComplete({ outputs }: Metafile): void {
+/** @throws Error when a file would look for something outside of the archive, or not find it in another one */
+function checkComplete({ inputs, outputs }: Metafile): void {
   const imports = Object.values(outputs).flatMap(({ imports }) => imports.filter(({ external }) => external));
   const missing = imports.filter(({ path }) => !isBuiltin(path) && !ABSENT.includes(path) && path !== SANDBOX_ENTRY);
   if (missing.length > 0) throw new Error(`not in the bundle: ${missing.map(({ path }) => path).join(", ")}`);
+  const nameless = Object.values(outputs).find(({ entryPoint = "" }) => inputs[entryPoint]?.format === "cjs");
+  if (nameless) throw new Error(`${nameless.entryPoint} has no named exports in the bundle`);
 }

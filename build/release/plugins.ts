@@ -73,28 +73,47 @@ export function ownSources(moduleUrl: RegExp, entries: ReadonlyMap<string, strin
   };
 }
 
-/** Takes a package that npm has installed several times, in one version, from one place, if it needs no others. */
-export const oneCopy: Plugin = {
-  name: "one-copy",
-  setup({ onResolve, resolve }) {
+/**
+ * Finds packages as esbuild does, but for two things. A package without dependencies that npm has installed several times, in
+ * one version, is taken from one place. And a CommonJS package that is imported when it is needed has the named exports that
+ * Node finds in it: esbuild gives it its default export alone, and a call of any other one would fail when it is made.
+ */
+export const packages: Plugin = {
+  name: "packages",
+  setup({ onResolve, onLoad, resolve }) {
     const places = placesOfCopies();
-    onResolve({ filter: /^[^./]/ }, async ({ path, pluginData, ...options }) => {
-      if (pluginData === oneCopy) return undefined;
+    onResolve({ filter: /^[^./]/ }, async ({ path: name, pluginData, ...options }) => {
+      if (pluginData === packages) return undefined;
       const { importer, namespace, resolveDir, kind, with: attributes } = options;
-      const found = await resolve(path, {
+      const found = await resolve(name, {
         importer,
         namespace,
         resolveDir,
         kind,
         with: attributes,
-        pluginData: oneCopy,
+        pluginData: packages,
       });
       const folder = packageFolder(relative(ROOT, found.path));
-      const place = folder && places.get(folder);
-      return place ? { ...found, path: join(ROOT, place, relative(join(ROOT, folder), found.path)) } : found;
+      if (folder === undefined) return found;
+      const path = join(ROOT, places.get(folder) ?? folder, relative(join(ROOT, folder), found.path));
+      const exported = kind === "dynamic-import" ? Object.keys(await import(path)) : [];
+      if (!exported.includes(COMMON_JS)) return { ...found, path };
+      // Relative, since it stands in the bundle.
+      return { path: relative(ROOT, path), namespace: NAMED, pluginData: exported };
+    });
+    onLoad({ filter: /./, namespace: NAMED }, ({ path, pluginData }) => {
+      const names = (pluginData as string[]).filter((name) => name !== COMMON_JS && name !== "default");
+      const whole = `const all = require(${JSON.stringify(`./${path}`)});`;
+      const contents = `${whole} export const { ${names.join(", ")} } = all; export default all;`;
+      return { contents, resolveDir: ROOT };
     });
   },
 };
+
+/** Node's name of what a CommonJS module exports as a whole. */
+const COMMON_JS = "module.exports";
+/** Namespace of modules that give a CommonJS module named exports. */
+export const NAMED = "named";
 
 /** By the folder of a package without dependencies: that of its copy to take. */
 function placesOfCopies(): ReadonlyMap<string, string> {
