@@ -9,7 +9,13 @@ import { environmentOf } from "../../packages/attestd/src/environment.ts";
 
 /** Folder of compiled code, shared by all runs of all tests. */
 const CACHE = join(tmpdir(), "attestd-test-cache");
-export const MAIN = fileURLToPath(new URL("../../packages/attestd/src/main.ts", import.meta.url));
+const MAIN = fileURLToPath(new URL("../../packages/attestd/src/main.ts", import.meta.url));
+/** A command of a release archive, to be tested in the place of the sources: `npm run test:dist`. */
+const PACKED = process.env.ATTESTD_PACKED;
+/** Program and first arguments of the command. */
+export const [PROGRAM, ...FIRST]: readonly [string, ...string[]] = PACKED ? [PACKED] : [process.execPath, MAIN];
+/** The same for a shell. */
+export const SHELL_COMMAND = [PROGRAM, ...FIRST].map((word) => `'${word}'`).join(" ");
 
 export type Ended = { code: number | null; stdout: string; stderr: string };
 
@@ -25,7 +31,7 @@ export type Running = ChildProcessWithoutNullStreams & { ended: Promise<Ended> }
 
 /** Starts `attestd` as its own process, with pipes for its streams. */
 export function start(args: string[], { cwd, env, input }: CommandOptions = {}): Running {
-  return watched(spawn(process.execPath, [MAIN, ...args], { cwd, env: variablesOf(cwd, env) }), input);
+  return watched(spawn(PROGRAM, [...FIRST, ...args], { cwd, env: variablesOf(cwd, env) }), input);
 }
 
 /** Starts a shell with one line. */
@@ -65,7 +71,8 @@ export type InProcess = CommandOptions & {
 let last: Promise<unknown> = Promise.resolve();
 
 /**
- * Runs `attestd` to its end in this process: all but the few lines of `main.ts`.
+ * Runs `attestd` to its end in this process: all but the few lines of `main.ts`. A packed command has a process of its own,
+ * unless a test must hold its streams.
  *
  * @param options.stop stops the command when it is aborted
  * @param options.onError receives what it writes to standard error
@@ -75,6 +82,12 @@ export function attestd(
   args: string[],
   { cwd, env, input = "", stop, screen, onError }: InProcess = {},
 ): Promise<Ended> {
+  if (PACKED && !stop && !screen && !onError)
+    return attestdProcess(args, {
+      cwd: cwd ?? ".",
+      input,
+      env: { ...(cwd && { XDG_STATE_HOME: join(cwd, "state") }), ...env },
+    });
   const ended = last.then(async () => {
     const before = process.cwd();
     const written = { stdout: "", stderr: "" };

@@ -11,10 +11,10 @@ type Variables = Readonly<Record<string, string | undefined>>;
 export type Environment = {
   /** All environment variables, for the service's settings. */
   variables: Variables;
-  /** Absolute path of the folder for signed payments, when there is no sandbox. */
-  stateFolder: string;
-  /** Absolute path of the user's own folder for compiled code. */
-  cacheFolder: string;
+  /** Absolute path of the folder for signed payments, when there is no sandbox. Absent for a user without a home. */
+  stateFolder: string | undefined;
+  /** Absolute path of the user's own folder for compiled code, likewise. */
+  cacheFolder: string | undefined;
   stdin: Input;
   /** Standard output: results. */
   out: Terminal;
@@ -97,9 +97,19 @@ export function keepCompiledCode(folder: string): void {
 
 /**
  * A folder of the user: the one that a variable of the XDG Base Directory Specification names, unless it is relative, or
- * else the default of the specification or of macOS below the home folder.
+ * else the default of the specification or of macOS below the home folder. A user whom the system does not know, without
+ * HOME, has none. A relative HOME is none: what is below it would be in the current folder, where others may have put code.
  */
-function userFolder(named: string | undefined, xdg: string, darwin: string): string {
+function userFolder(named: string | undefined, xdg: string, darwin: string): string | undefined {
   if (named !== undefined && isAbsolute(named)) return join(named, "attestd");
-  return join(homedir(), platform() === "darwin" ? darwin : xdg, "attestd");
+  const home = homeFolder();
+  return home && isAbsolute(home) ? join(home, platform() === "darwin" ? darwin : xdg, "attestd") : undefined;
+}
+
+function homeFolder(): string | undefined {
+  try {
+    return homedir();
+  } catch {
+    return undefined;
+  }
 }

@@ -17,7 +17,7 @@ process.on("exit", () => {
 });
 
 // In a folder of the user: in Node's shared default folder others could place code.
-keepCompiledCode(environment.cacheFolder);
+if (environment.cacheFolder !== undefined) keepCompiledCode(environment.cacheFolder);
 const { run } = await import("./command-line.ts");
 process.exitCode = await run(process.argv.slice(2), environment);
 // The channel to a parent, such as `attestd sandbox`, would keep the process running.

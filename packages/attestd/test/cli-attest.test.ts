@@ -11,7 +11,7 @@ import {
   testReceipt,
 } from "../../../test/bundles/bundles.ts";
 import { SANDBOX_LEDGER, sandboxHistory } from "../../../test/e2e/key-histories.ts";
-import { attestd, start } from "../../../test/helpers/command.ts";
+import { attestd, attestdProcess, start } from "../../../test/helpers/command.ts";
 import { temporaryFolder } from "../../../test/helpers/temporary-folder.ts";
 import {
   ALGORAND_OFFER,
@@ -66,6 +66,20 @@ $`,
     expect(code).toBe(0);
     expect(await readFile(inFolder(NAME))).toEqual(Buffer.from(bytes));
     expect(await storedPayments()).toEqual([]);
+  });
+
+  test("pays nothing without a folder for the payment, and leaves nothing in the current one", async () => {
+    await using service = await fakeService(offered, delivery(bytes));
+    // Below a relative home others may have put code.
+    const env = { HOME: "home", XDG_STATE_HOME: "", XDG_CACHE_HOME: "" };
+    const { code, stderr } = await attestdProcess(command(service), { cwd: folder.path, env });
+    expect(stderr).toBe(
+      "attestd: there is no folder for the signed payment\n" +
+        "  This user has no home folder: set HOME or XDG_STATE_HOME to an absolute path.\n",
+    );
+    expect(code).toBe(2);
+    expect(headers(service)).toEqual([]);
+    expect(await readdir(folder.path)).toEqual(["keys.json", "wallet.json"]);
   });
 
   test("saves the signed receipt beside the bundle, which verify then checks", async () => {

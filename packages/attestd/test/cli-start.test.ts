@@ -8,7 +8,7 @@ import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { testBundle, testHistory } from "../../../test/bundles/bundles.ts";
-import { attestd, attestdProcess, MAIN, start } from "../../../test/helpers/command.ts";
+import { attestd, attestdProcess, SHELL_COMMAND, start } from "../../../test/helpers/command.ts";
 import { temporaryFolder } from "../../../test/helpers/temporary-folder.ts";
 import { everyCommand, pathOf } from "../src/command-line/help.ts";
 import { commandLine } from "../src/command-line.ts";
@@ -136,7 +136,7 @@ test.skipIf(!existsSync("/dev/full"))("an output that cannot be written complete
   await using folder = await temporaryFolder();
   await writeFile(join(folder.path, "b.json"), JSON.stringify(testBundle()));
   await writeFile(join(folder.path, "keys.json"), JSON.stringify(testHistory()));
-  const check = `'${process.execPath}' '${MAIN}' verify b.json --keys keys.json > /dev/full`;
+  const check = `${SHELL_COMMAND} verify b.json --keys keys.json > /dev/full`;
   const { status, stderr } = spawnSync("sh", ["-c", check], { cwd: folder.path, encoding: "utf8" });
   expect([status, stderr]).toEqual([3, "attestd: the output is incomplete. The disk is full.\n"]);
 });
@@ -165,7 +165,7 @@ if (!TERMINAL) console.info("cli-start: no script(1) on PATH; a real terminal is
 test.skipIf(!TERMINAL)("colours a terminal, and not a pipe", async () => {
   await using folder = await temporaryFolder();
   await writeFile(join(folder.path, "b.json"), "{}");
-  const check = `'${process.execPath}' '${MAIN}' verify b.json`;
+  const check = `${SHELL_COMMAND} verify b.json`;
   const seen = (line: string, env = {}) =>
     spawnSync("script", ["-qec", line, "/dev/null"], {
       cwd: folder.path,

@@ -153,9 +153,17 @@ async function parties(options: PurchaseCommandOptions, { stateFolder }: Environ
     service,
     wallet: await readWallet(walletFile),
     trusted: options.keys === undefined ? sandbox && (await sandboxKeys()) : await readKeys(options.keys),
-    vault: fileVault(sandbox?.folder.payments ?? join(stateFolder, "payments")),
+    vault: fileVault(sandbox?.folder.payments ?? paymentsIn(stateFolder)),
     inSandbox: sandbox !== undefined,
   };
+}
+
+/** @throws Failure `usage` where no payment could be stored before it is sent */
+function paymentsIn(stateFolder: string | undefined): string {
+  if (stateFolder !== undefined) return join(stateFolder, "payments");
+  throw new Failure(EXIT.usage, "there is no folder for the signed payment", [
+    "This user has no home folder: set HOME or XDG_STATE_HOME to an absolute path.",
+  ]);
 }
 
 /** Asks at a terminal before paying more than `--max-price`. */
