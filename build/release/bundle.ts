@@ -4,7 +4,7 @@ import { isBuiltin } from "node:module";
 import { basename, dirname, join } from "node:path";
 import { type BuildOptions, build, type Metafile } from "esbuild";
 import { ROOT } from "./paths.ts";
-import { NAMED, ownSources, packages, SANDBOX_ENTRY, sandboxApart, standIns } from "./plugins.ts";
+import { leftOut, ownSources, packages, SANDBOX_ENTRY, sandboxApart, standIns } from "./plugins.ts";
 
 /** Bundled code. */
 export type Bundle = {
@@ -53,7 +53,7 @@ const MODULE_URL = /new URL\("(\.[^"]+\.ts)", import\.meta\.url\)/g;
 /** The command without the sandbox, in `attestd.mjs` and what it loads. */
 export async function bundleCommand(): Promise<Bundle> {
   const entries = await entriesOf("{attestd,client,proof,service,web}", "packages/attestd/src/main.ts", "attestd");
-  return bundle(entries, sandboxApart);
+  return bundle(entries, sandboxApart, leftOut);
 }
 
 /** The sandbox's networks, in `sandbox.mjs` and what it loads. */
@@ -86,7 +86,7 @@ async function bundle(entries: ReadonlyMap<string, string>, ...plugins: BuildOpt
   checkComplete(metafile);
   return {
     files: new Map(outputFiles.map(({ path, contents }) => [basename(path), contents])),
-    inputs: new Set(Object.keys(metafile.inputs).filter((path) => !path.startsWith(`${NAMED}:`))),
+    inputs: new Set(Object.keys(metafile.inputs).filter((path) => !/^(named|left-out):/.test(path))),
   };
 }
 

@@ -15,6 +15,21 @@ export const sandboxApart: Plugin = {
   },
 };
 
+/** Clients of key management services, too large and too many for everyone, which whoever uses them installs in a clone. */
+export const leftOut: Plugin = {
+  name: "left-out",
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^(@aws-sdk\/client-kms|@google-cloud\/kms)$/ }, ({ path }) => ({
+      path,
+      namespace: "left-out",
+    }));
+    onLoad({ filter: /./, namespace: "left-out" }, ({ path }) => {
+      const sentence = `The release archive has no ${path}: for a key in this service run attestd from a clone.`;
+      return { contents: `export {}; throw new Error(${JSON.stringify(sentence)});` };
+    });
+  },
+};
+
 /** Modules that look for a file of an installed package; in the archive the file lies beside the bundled code. */
 const STAND_INS: Readonly<Record<string, string>> = {
   "packages/sandbox/src/base/anvil-binary.ts":
@@ -113,7 +128,7 @@ export const packages: Plugin = {
 /** Node's name of what a CommonJS module exports as a whole. */
 const COMMON_JS = "module.exports";
 /** Namespace of modules that give a CommonJS module named exports. */
-export const NAMED = "named";
+const NAMED = "named";
 
 /** By the folder of a package without dependencies: that of its copy to take. */
 function placesOfCopies(): ReadonlyMap<string, string> {
