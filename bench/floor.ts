@@ -6,9 +6,11 @@ import { fileURLToPath } from "node:url";
 export interface Floor extends AsyncDisposable {
   /** What all of them together do a second. */
   rate(seconds: number): Promise<number>;
+  /** CPU time of one, in µs. */
+  cpu(seconds: number): Promise<number>;
 }
 
-/** @param file of this folder: says that it is ready, and then for every `{seconds}` how much it has `done` */
+/** @param file of this folder: says that it is ready, and then for every `{seconds}` how much it has `done`, in how many µs `cpu` */
 export async function startFloor(file: string, processes: number, args: readonly string[] = []): Promise<Floor> {
   const script = fileURLToPath(new URL(file, import.meta.url));
   const children = Array.from({ length: processes }, () => fork(script, args));
@@ -16,7 +18,12 @@ export async function startFloor(file: string, processes: number, args: readonly
   return {
     async rate(seconds) {
       const done = await Promise.all(children.map((child) => work(child, seconds)));
-      return done.reduce((sum, one) => sum + one, 0) / seconds;
+      return done.reduce((sum, { done }) => sum + done, 0) / seconds;
+    },
+    async cpu(seconds) {
+      const all = await Promise.all(children.map((child) => work(child, seconds)));
+      const [cpu, done] = [all.reduce((sum, one) => sum + one.cpu, 0), all.reduce((sum, one) => sum + one.done, 0)];
+      return cpu / done;
     },
     async [Symbol.asyncDispose]() {
       for (const child of children) child.disconnect();
@@ -25,8 +32,10 @@ export async function startFloor(file: string, processes: number, args: readonly
   };
 }
 
-async function work(child: ChildProcess, seconds: number): Promise<number> {
+type Work = { done: number; cpu: number };
+
+async function work(child: ChildProcess, seconds: number): Promise<Work> {
   child.send({ seconds });
   const [message] = await once(child, "message");
-  return message.done;
+  return message;
 }

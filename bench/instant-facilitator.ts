@@ -8,7 +8,7 @@ import { signTransaction } from "../packages/sandbox/src/algorand/account.ts";
  * A facilitator that takes no time: it believes every payment, signs for the fee payer, hands the group to the ledger,
  * and calls it settled. Nobody's money is at risk here, and what it costs is not what is measured.
  */
-export async function startInstantFacilitator({ facilitatorUrl, algodUrl, algorand }: Sandbox) {
+async function startInstantFacilitator({ facilitatorUrl, algodUrl, algorand }: Sandbox) {
   const { feePayer } = algorand.accounts;
   const supported = await (await fetch(`${facilitatorUrl}/supported`)).json();
   const app = new Hono();
@@ -35,4 +35,9 @@ export async function startInstantFacilitator({ facilitatorUrl, algodUrl, algora
     url,
     [Symbol.asyncDispose]: () => new Promise<void>((resolve) => server.close(() => resolve())),
   };
+}
+
+/** Settings of a service with one, for `startNetworks`. @param ends closes it */
+export function withInstantFacilitator(ends: AsyncDisposableStack) {
+  return async (sandbox: Sandbox) => ({ FACILITATOR_URL: ends.use(await startInstantFacilitator(sandbox)).url });
 }

@@ -63,7 +63,7 @@ export function startLoad(): Load {
     cpu: (server, request, turn) => async () => {
       const before = await cpuTime(server.pid);
       const { answered } = await load.run(server.url, [request], { connections: CONNECTIONS, ...turn });
-      return ((await cpuTime(server.pid)).all - before.all) / 1000 / answered;
+      return ((await cpuTime(server.pid)) - before) / 1000 / answered;
     },
     async [Symbol.asyncDispose]() {
       child.disconnect();
@@ -73,13 +73,11 @@ export function startLoad(): Load {
   return load;
 }
 
-/** What a process has computed, in ns: the first number of a thread's schedstat (proc(5)), of all and of the main one. */
-export async function cpuTime(pid: number): Promise<{ all: number; main: number }> {
+/** What all threads of a process have computed, in ns: the first number of their schedstat (proc(5)). */
+export async function cpuTime(pid: number): Promise<number> {
   const threads = await readdir(`/proc/${pid}/task`);
-  const of = async (thread: string | number) =>
-    Number.parseInt(await readFile(`/proc/${pid}/task/${thread}/schedstat`, "utf8"), 10);
-  const times = await Promise.all(threads.map(of));
-  return { all: times.reduce((sum, time) => sum + time, 0), main: await of(pid) };
+  const stats = await Promise.all(threads.map((thread) => readFile(`/proc/${pid}/task/${thread}/schedstat`, "utf8")));
+  return stats.reduce((sum, stat) => sum + Number.parseInt(stat, 10), 0);
 }
 
 /** HTTP/1.1 bytes of a request, base64. */

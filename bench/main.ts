@@ -25,6 +25,7 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<Benchmark>>> = {
   documents: () => import("./documents.ts"),
   round: () => import("./round.ts"),
   paid: () => import("./paid.ts"),
+  "paid-cost": () => import("./paid-cost.ts"),
   browser: () => import("./browser.ts"),
   growth: () => import("./growth.ts"),
   overload: () => import("./overload.ts"),

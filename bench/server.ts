@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { type Sandbox, startSandbox } from "@attestd/sandbox";
+import { type Sandbox, type SandboxOptions, startSandbox } from "@attestd/sandbox";
 import { sandboxFolder } from "../packages/attestd/src/sandbox-folder.ts";
 import { newServiceSettings, writeSettings } from "../packages/attestd/src/sandbox-settings.ts";
 import type { Request } from "./load.ts";
@@ -56,11 +56,12 @@ export interface Networks extends AsyncDisposable {
 export async function startNetworks(
   roundMs: number,
   over: (sandbox: Sandbox) => Promise<Record<string, string>> = async () => ({}),
+  onRequest?: SandboxOptions["onRequest"],
 ): Promise<Networks> {
   const dir = await mkdtemp(join(tmpdir(), "attestd-bench-"));
   const folder = sandboxFolder(dir);
   await mkdir(folder.data);
-  const sandbox = await startSandbox({ roundMs, networks: roundMs === 0 ? [] : ["base"] });
+  const sandbox = await startSandbox({ roundMs, networks: roundMs === 0 ? [] : ["base"], onRequest });
   const settings = newServiceSettings(sandbox, folder, { host: "127.0.0.1", port: 0 });
   await writeSettings(folder, { ...settings, LOG_LEVEL: "error", ...(await over(sandbox)) });
   return {

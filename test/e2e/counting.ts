@@ -62,7 +62,7 @@ function nothing(): Record<Upstream, string[]> {
  * Recognizes the service's periodic requests: for rounds, each new block once, the attestor's balance, the parameters of
  * the next attestation, and what the facilitators settle.
  */
-function ownQuestions({ attestor }: Sandbox): (request: ProxiedRequest) => boolean {
+export function ownQuestions({ attestor }: Sandbox): (request: Pick<ProxiedRequest, "path">) => boolean {
   let latest = 0;
   return ({ path }) => {
     const round = Number(path.match(/^\/v2\/blocks\/(\d+)\?format=msgpack$/)?.[1] ?? 0);

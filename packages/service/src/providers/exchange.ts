@@ -1,7 +1,6 @@
-import { once } from "node:events";
-import { type ClientRequest, Agent as HttpAgent, type IncomingMessage, request as requestByHttp } from "node:http";
+import { Agent as HttpAgent, type IncomingMessage, request as requestByHttp } from "node:http";
 import { Agent as HttpsAgent, request as requestByHttps } from "node:https";
-import { type Ending, hasCode, ServiceError } from "../errors.ts";
+import { type Ending, ServiceError } from "../errors.ts";
 
 export type Sent = {
   method: "GET" | "POST";
@@ -38,50 +37,58 @@ const IDLE_MS = 4_000;
  *   of which only `code` may be logged; the signal's reason when the signal comes first. The connection is closed then.
  */
 export function exchangeWith(origin: string): (sent: Sent, signal: AbortSignal) => Promise<HttpAnswer> {
-  const isPlain = origin.startsWith("http:");
+  const { protocol, hostname, port } = new URL(origin);
+  const isPlain = protocol === "http:";
   const kept = { keepAlive: true, maxSockets: MAX_CONNECTIONS, timeout: IDLE_MS };
   const agent = isPlain ? new HttpAgent(kept) : new HttpsAgent(kept);
   const request = isPlain ? requestByHttp : requestByHttps;
+  // As `request` takes the parts of a URL, which it would read anew each time.
+  const target = { agent, hostname: hostname.replace(/^\[|\]$/g, ""), ...(port !== "" && { port }) };
 
-  return async ({ method, path, headers, body, maxBytes, limitMs }, signal) => {
-    signal.throwIfAborted();
+  return ({ method, path, headers, body, maxBytes, limitMs }, signal) => {
+    if (signal.aborted) return Promise.reject(signal.reason);
+    const { promise, resolve, reject } = Promise.withResolvers<HttpAnswer>();
     const length = body === undefined ? {} : { "content-length": Buffer.byteLength(body) };
-    // A destroyed request that waits for a connection reports nothing until it has one: hence the race.
-    const { promise: ended, reject } = Promise.withResolvers<never>();
-    const leave = () => reject(signal.reason);
-    signal.addEventListener("abort", leave);
-    const timer = setTimeout(() => reject(unanswered(`gave no whole answer within ${limitMs} ms`, "late")), limitMs);
-    let outgoing: ClientRequest | undefined;
-    try {
-      outgoing = request(origin + path, { agent, method, headers: { ...headers, ...length } });
-      // The response reports an error after its headers. Without a listener here it would end the process.
-      outgoing.on("error", () => undefined);
-      outgoing.end(body);
-      return await Promise.race([readAnswer(outgoing, maxBytes), ended]);
-    } catch (error) {
-      outgoing?.destroy();
-      signal.throwIfAborted();
-      throw hasCode(error, "upstream_unanswered") ? error : unreadable(error);
-    } finally {
+    const all = { ...headers, ...length };
+    const outgoing = request({ ...target, method, path: path.startsWith("/") ? path : `/${path}`, headers: all });
+    const stop = () => {
       clearTimeout(timer);
       signal.removeEventListener("abort", leave);
-    }
+    };
+    const fail = (error: unknown) => {
+      stop();
+      reject(error);
+      outgoing.destroy();
+    };
+    // A destroyed request that waits for a connection reports nothing until it has one: hence these reject at once.
+    const leave = () => fail(signal.reason);
+    const timer = setTimeout(() => fail(unanswered(`gave no whole answer within ${limitMs} ms`, "late")), limitMs);
+    signal.addEventListener("abort", leave);
+    const chunks: Buffer[] = [];
+    let size = 0;
+    outgoing.on("error", (error) => fail(unreadable(error)));
+    outgoing.on("response", (response) => {
+      response.on("error", (error) => fail(unreadable(error)));
+      response.on("data", (chunk: Buffer) => {
+        size += chunk.length;
+        if (size > maxBytes) fail(unanswered(`answered with more than ${maxBytes} bytes`, "too long"));
+        else chunks.push(chunk);
+      });
+      response.on("end", () => {
+        stop();
+        resolve(answerOf(response, Buffer.concat(chunks, size)));
+      });
+    });
+    outgoing.end(body);
+    return promise;
   };
 }
 
-async function readAnswer(outgoing: ClientRequest, maxBytes: number): Promise<HttpAnswer> {
-  const [response] = (await once(outgoing, "response")) as [IncomingMessage];
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of response as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size > maxBytes) throw unanswered(`answered with more than ${maxBytes} bytes`, "too long");
-    chunks.push(chunk);
-  }
-  const { date, "retry-after": retryAfter, "payment-required": offer } = response.headers;
+function answerOf({ statusCode = 0, headers }: IncomingMessage, body: Buffer): HttpAnswer {
+  const { date, "retry-after": retryAfter, "payment-required": offer } = headers;
   return {
-    status: response.statusCode ?? 0,
-    body: Buffer.concat(chunks, size),
+    status: statusCode,
+    body,
     ...(date !== undefined && { date }),
     ...(retryAfter !== undefined && { retryAfter }),
     ...(typeof offer === "string" && { offer }),

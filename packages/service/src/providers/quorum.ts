@@ -56,8 +56,9 @@ export async function agree<P extends { readonly name: string }, T>(
     return reportConflict({ about, answers }, rules);
   };
 
-  const laggards = new AbortController();
-  const ends = AbortSignal.any([signal, laggards.signal]);
+  // One alone has no laggards.
+  const laggards = providers.length > 1 ? new AbortController() : undefined;
+  const ends = laggards ? AbortSignal.any([signal, laggards.signal]) : signal;
   const outstanding = new Map(
     providers.map((provider) => {
       const answered = (answer: T) => ({ provider, answer });
@@ -80,7 +81,8 @@ export async function agree<P extends { readonly name: string }, T>(
       if (outstanding.size === 0) throw disputed ? dispute() : tooFew(about, failures);
 
       const patienceMs = rules.patienceMs ?? PATIENCE_MS;
-      if (won) patience ??= pause(patienceMs, undefined, { signal: laggards.signal }).catch(() => undefined);
+      if (won)
+        patience ??= pause(patienceMs, undefined, laggards && { signal: laggards.signal }).catch(() => undefined);
       const arrived = await Promise.race([...outstanding.values(), ...(patience ? [patience] : [])]);
       if (arrived === undefined) {
         if (won) return leader;
@@ -94,7 +96,7 @@ export async function agree<P extends { readonly name: string }, T>(
       else throw arrived.error;
     }
   } finally {
-    if (outstanding.size > 0 || patience) laggards.abort();
+    if (outstanding.size > 0 || patience) laggards?.abort();
   }
 }
 
@@ -132,6 +134,7 @@ export async function fastest<P, T>(
   ask: (provider: P, signal: AbortSignal) => Promise<T>,
   { about, signal }: Pick<Question<T>, "about" | "signal">,
 ): Promise<T> {
+  if (providers.length === 1) return failover(providers, ask, { about, signal });
   const others = new AbortController();
   const ends = AbortSignal.any([signal, others.signal]);
   try {

@@ -56,7 +56,7 @@ export async function openSqliteJournal(path: string, log?: Pick<Logger, "warn">
   worker.on("exit", () => fail(new Error("the journal is closed")));
 
   function send(request: Request): void {
-    if (turn.push(request) === 1) queueMicrotask(post);
+    if (turn.push(request) === 1) setImmediate(post);
     else if (turn.length === MAX_REQUESTS_PER_MESSAGE) post();
   }
 

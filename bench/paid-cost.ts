@@ -1,0 +1,63 @@
+import type { SandboxRequest } from "../packages/sandbox/src/http.ts";
+import { ownQuestions } from "../test/e2e/counting.ts";
+import { post } from "../test/e2e/deployment.ts";
+import { startFloor } from "./floor.ts";
+import { withInstantFacilitator } from "./instant-facilitator.ts";
+import { cpuTime, startLoad } from "./load.ts";
+import { type Effort, inTurns, judge, QUICK, type Row } from "./measure.ts";
+import { paidCall, paidRequests } from "./purchase.ts";
+import { type Server, startAttestd, startBare, startNetworks } from "./server.ts";
+
+const IN_FLIGHT = 256;
+
+/** What a paid call costs: CPU time, and requests to upstreams. */
+export async function run(effort: Effort): Promise<Row[]> {
+  return [await cpu(effort), await requests()];
+}
+
+/**
+ * CPU time of paid calls, rounds and all else that the service does meanwhile included, beside that of the two ML-DSA-65
+ * signatures of each, on its bundle and on its receipt.
+ */
+async function cpu(effort: Effort): Promise<Row> {
+  await using ends = new AsyncDisposableStack();
+  await using networks = await startNetworks(1000, withInstantFacilitator(ends));
+  await using attestd = await startAttestd(networks.settingsFile);
+  await using floor = await startFloor("bare-sign.ts", 1, ["ml-dsa-65", "ml-dsa-65"]);
+  await using load = startLoad();
+
+  const ours = async () => {
+    const requests = await paidRequests(attestd, networks, effort.payments);
+    const before = await cpuTime(attestd.pid);
+    const { answered } = await load.run(attestd.url, requests, { connections: IN_FLIGHT, status: 200 });
+    return ((await cpuTime(attestd.pid)) - before) / 1000 / answered;
+  };
+  const turns = await inTurns({ ...effort, warmUp: 1 }, ours, () => floor.cpu(effort.seconds));
+  return judge("paid-cpu", "µs CPU", turns, "share", { atMost: 2.5 });
+}
+
+/**
+ * Requests to upstreams that one paid call causes, beside those of the stock middleware, which asks its facilitator twice and
+ * records nothing. What a service asks for all calls together, such as each new round, does not count.
+ */
+async function requests(): Promise<Row> {
+  let isOwn: ReturnType<typeof ownQuestions> = () => true;
+  let count = 0;
+  const onRequest = ({ server, url }: SandboxRequest) => {
+    // Of a call that is about Algorand and paid there. Facilitator and payer have a node of their own.
+    if (["algod", "indexer", "facilitator"].includes(server) && !isOwn({ path: url })) count += 1;
+  };
+  await using networks = await startNetworks(1000, async () => ({}), onRequest);
+  isOwn = ownQuestions(networks.sandbox);
+  await using attestd = await startAttestd(networks.settingsFile);
+  const request = { txid: networks.sandbox.sampleTransactions.algorand };
+  const { accepts } = (await post(`${attestd.url}/attest`, request)).json;
+  await using stock = await startBare("bare-x402.ts", [networks.sandbox.facilitatorUrl, JSON.stringify(accepts)]);
+  const requestsOf = (seller: Server) => async () => {
+    count = 0;
+    await paidCall(attestd, networks, seller)();
+    return count;
+  };
+  const turns = await inTurns({ ...QUICK, warmUp: 1 }, requestsOf(attestd), requestsOf(stock));
+  return judge("upstream-requests", "requests", turns, "share", { ours: 5 });
+}
