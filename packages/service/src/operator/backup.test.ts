@@ -2,19 +2,16 @@ import { createHash } from "node:crypto";
 import { appendFile, cp, mkdir, readFile, rm, stat, symlink, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import algosdk from "algosdk";
 import pino from "pino";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { temporaryFolder } from "../../../../test/helpers/temporary-folder.ts";
 import { serviceError } from "../../test/errors.ts";
-import { aCall, after, GOOD_COURSE } from "../../test/fakes/calls.ts";
+import { ACCOUNT, beginJournal, GENESIS, offlineSettings, SECRET } from "../../test/fakes/offline-deployment.ts";
 import { sql, startPostgres, type TestPostgres } from "../../test/fakes/postgres.ts";
-import { openHistory } from "../attestor/history.ts";
 import { readConfig } from "../config/config.ts";
-import { openJournal, openJournalReader } from "../journal/open.ts";
+import { openJournalReader } from "../journal/open.ts";
 import { RAIL_SETTINGS } from "../payment/rails/registry.ts";
 import { openService } from "../service.ts";
-import { seedSigner } from "../signers/seed.ts";
 import { adoptPayment } from "./adopt.ts";
 import { auditJournal } from "./audit.ts";
 import { backUp, checkBackup, restoreBackup } from "./backup.ts";
@@ -23,25 +20,7 @@ import { readKeyHistory } from "./keys.ts";
 import { recordRefund } from "./refund.ts";
 import type { Settings } from "./session.ts";
 
-const GENESIS = "wGHE2Pwdvd7S12BL5FaOP20EGYesN73ktiC1qzkkit8=";
-const account = algosdk.mnemonicToSecretKey(algosdk.mnemonicFromSeed(new Uint8Array(32).fill(1)));
-/** In the value of every secret here. */
-const SECRET = "5ec4e7";
-const SETTINGS = {
-  ALGOD_URL: `http://127.0.0.1:9/${SECRET}`,
-  ALGOD_TOKEN: SECRET,
-  INDEXER_URL: `http://127.0.0.1:9/${SECRET}`,
-  INDEXER_TOKEN: SECRET,
-  ATTESTOR_MNEMONIC: algosdk.secretKeyToMnemonic(account.sk),
-  ATTESTOR_PQ_SEED: SECRET.padEnd(64, "0"),
-  PAY_TO_ALGORAND: account.addr.toString(),
-  FACILITATOR_URL: "https://facilitator.example",
-  FACILITATOR_KIND: "header",
-  FACILITATOR_SECRET: SECRET,
-  BASE_RPC_URL: `http://127.0.0.1:9/${SECRET}`,
-};
 const options = () => ({ sandbox: false, signal: AbortSignal.timeout(20_000) });
-const log = { warn: () => undefined };
 
 let postgres: TestPostgres;
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
@@ -58,33 +37,13 @@ async function deployment(kind: "sqlite" | "postgres") {
   const path = join(folder.path, `${++places}`, "journal.sqlite");
   await mkdir(join(folder.path, `${places}`));
   const url = kind === "sqlite" ? `sqlite:${path}` : await postgres.database();
-  return { ...SETTINGS, DATABASE_URL: url };
+  return offlineSettings(url);
 }
 
 /** A deployment whose service has delivered a call and begun another. */
 async function begun(kind: "sqlite" | "postgres") {
   const settings = await deployment(kind);
-  const { database, algorand } = readConfig(settings, { sandbox: false, rails: RAIL_SETTINGS });
-  const journal = await openJournal(database, log);
-  const algorandAddress = account.addr.toString();
-  await journal.claim({ genesisHash: GENESIS, algorandAddress });
-  const signer = seedSigner(Buffer.from(SETTINGS.ATTESTOR_PQ_SEED, "hex"));
-  await openHistory({
-    journal,
-    signer,
-    ledger: algorand.caip2,
-    algorandAddress,
-    origin: "https://a.example",
-    round: 1,
-  });
-  let call = await journal.insert(aCall());
-  for (const event of GOOD_COURSE) {
-    call = after(call, event);
-    await journal.update(call);
-  }
-  await journal.insert(aCall({ key: "begun" }));
-  await journal.close();
-  return { settings, database, call };
+  return { settings, ...(await beginJournal(settings)) };
 }
 
 /** Writes a manifest as an attacker would, with the digest that it should have. */
@@ -133,7 +92,7 @@ describe.each(["sqlite", "postgres"] as const)("a backup of a journal in %s", (k
     await expect(restoreBackup(target, whole, options())).rejects.toThrow(/is there already|has a journal already/);
     const { database } = readConfig(target, { sandbox: false, rails: RAIL_SETTINGS });
     await using reader = await openJournalReader(database);
-    expect(await Array.fromAsync(reader.calls())).toEqual([saved.call, aCall({ key: "begun" })]);
+    expect(await Array.fromAsync(reader.calls())).toEqual(saved.calls);
   });
 
   test("has no secret", async () => {
@@ -295,7 +254,7 @@ function commandsOn(settings: Settings): Record<string, () => Promise<unknown>> 
 /** The doctor's findings on the journal. */
 async function doctorOn(settings: Settings) {
   const config = readConfig(settings, { sandbox: false, rails: RAIL_SETTINGS });
-  const ledger = { genesisHash: GENESIS, address: account.addr.toString() };
+  const ledger = { genesisHash: GENESIS, address: ACCOUNT.addr.toString() };
   return checkJournal({ config, ledger } as Parameters<typeof checkJournal>[0]);
 }
 

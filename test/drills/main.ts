@@ -1,0 +1,105 @@
+import { execFileSync } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { startSandbox } from "@attestd/sandbox";
+import { Random } from "../../packages/service/simulation/random.ts";
+import { type JournalKind, openDatabases } from "../crash/databases.ts";
+import { createStarter, createTurns } from "../crash/process.ts";
+import { aligned } from "../crash/table.ts";
+import { start } from "../helpers/command.ts";
+import { temporaryFolder } from "../helpers/temporary-folder.ts";
+import { killBackup, killRestore, type Moment, newPlace } from "./kills.ts";
+import { killService } from "./restored.ts";
+
+/*
+ * npm run drill -- [--times N] [--services N] [--seed N]
+ *
+ * Kills backups, restores, and services around them, at drawn moments, on both databases; writes the result to
+ * docs/operating/backup.md. `npm test` has a few of them (drills.test.ts).
+ */
+
+const { values } = parseArgs({
+  options: {
+    times: { type: "string", default: "40" },
+    services: { type: "string", default: "8" },
+    seed: { type: "string", default: "1" },
+  },
+});
+const [times, services, seed] = [Number(values.times), Number(values.services), Number(values.seed)];
+/** Calls with 100 KB each: long enough to be killed in the middle. */
+const CALLS = 300;
+const ROUND_MS = 500;
+const DOCUMENT = new URL("../../docs/operating/backup.md", import.meta.url);
+const SECTION = /(<!-- the last drill -->)[\s\S]*(<!-- end of the drill -->)/;
+
+const random = new Random(seed);
+const drawn = (most: number) => Math.floor(random.next() * most);
+const lines: string[][] = [];
+const faults: string[] = [];
+
+await using folder = await temporaryFolder();
+const databases = await openDatabases(new Set<JournalKind>(["sqlite", "postgres"]));
+const sandbox = await startSandbox({ roundMs: ROUND_MS, networks: [] });
+try {
+  for (const kind of ["sqlite", "postgres"] as const) {
+    const place = await newPlace(kind, databases, folder.path, CALLS);
+    const whole = join(folder.path, `whole ${kind}`);
+    const began = performance.now();
+    const made = await start(["backup", "--to", whole], { cwd: folder.path, env: place.settings }).ended;
+    if (made.code !== 0) throw new Error(made.stderr);
+    const takes = performance.now() - began;
+    const moment = (): Moment =>
+      drawn(2) === 0 && kind === "sqlite"
+        ? { after: "write", ms: drawn(takes / 3) }
+        : { after: "start", ms: drawn(1.2 * takes) };
+    await tally(`${kind}: backup`, times, () => killBackup(place, moment()));
+    await tally(`${kind}: restore`, times, () => killRestore(place, whole, moment()));
+    const turn = createTurns();
+    const testBed = {
+      sandbox,
+      databases,
+      start: createStarter(turn),
+      turn,
+      patienceMs: 300_000,
+      expireLeasesAtOnce: false,
+    };
+    await tally(`${kind}: service`, services, () => killService(testBed, kind, folder.path, drawn(3 * ROUND_MS)));
+  }
+} finally {
+  await sandbox.close();
+  await databases.close();
+}
+
+const table = aligned(["killed", "runs", "held", "what the kill left"], lines);
+const revision = execFileSync("git", ["rev-parse", "--short", "HEAD"], { encoding: "utf8" }).trim();
+const text = [
+  `\`npm run drill -- --times ${times} --services ${services} --seed ${seed}\`, ${new Date().toISOString().slice(0, 10)}, revision ${revision}:`,
+  "",
+  ...table,
+].join("\n");
+console.log(text);
+writeFileSync(
+  DOCUMENT,
+  readFileSync(DOCUMENT, "utf8").replace(SECTION, (_, from, to) => `${from}\n\n${text}\n\n${to}`),
+);
+for (const fault of faults) console.error(fault);
+process.exitCode = faults.length === 0 ? 0 : 1;
+
+/** Runs one kind of kill some times, and adds its line to the table. */
+async function tally(
+  title: string,
+  runs: number,
+  kill: () => Promise<{ wrong: string[]; was: string }>,
+): Promise<void> {
+  const left = new Map<string, number>();
+  let held = 0;
+  for (let i = 0; i < runs; i++) {
+    const { wrong, was } = await kill().catch((error: Error) => ({ wrong: [error.message], was: "not completed" }));
+    left.set(was, (left.get(was) ?? 0) + 1);
+    held += Number(wrong.length === 0);
+    faults.push(...wrong.map((fault) => `${title} ${i + 1}: ${fault}`));
+    console.error(`${title} ${i + 1}/${runs}: ${was}${wrong.length === 0 ? "" : `, WRONG: ${wrong.join("; ")}`}`);
+  }
+  lines.push([title, `${runs}`, `${held}`, [...left].map(([what, count]) => `${count} × ${what}`).join(", ")]);
+}
