@@ -52,8 +52,14 @@ export type TestEvidence = {
 const file = JSON.parse(readFileSync(new URL("falcon-key.json", import.meta.url), "utf8"));
 const key = { publicKey: fromBase64(file.publicKey), secretKey: fromBase64(file.secretKey) };
 
-/** @param genesisHash of the ledger, base64 */
-export function testEvidence(genesisHash: string = ALGORAND_MAINNET_GENESIS_HASH): TestEvidence {
+/**
+ * @param genesisHash of the ledger, base64
+ * @param committed the key to which the participant has committed; another than signs makes a forgery
+ */
+export function testEvidence(
+  genesisHash: string = ALGORAND_MAINNET_GENESIS_HASH,
+  committed: Uint8Array = key.publicKey,
+): TestEvidence {
   const gh = fromBase64(genesisHash);
   const attestor = testAttestor();
   const unsigned = testBundle({ attestor, ledger: algorandCaip2(gh), round: ROUND });
@@ -95,7 +101,7 @@ export function testEvidence(genesisHash: string = ALGORAND_MAINNET_GENESIS_HASH
     siblings: proveLeaf("txn256", leaves, 1).map(toBase64),
   };
 
-  const keys = sumhash512(concatBytes(utf8("KP"), SCHEME, uint64(BigInt(FIRST + 15)), key.publicKey));
+  const keys = sumhash512(concatBytes(utf8("KP"), SCHEME, uint64(BigInt(FIRST + 15)), committed));
   const lifetime = BigInt(INTERVAL);
   const voters = sumhash512(concatBytes(utf8("spp"), uint64(WEIGHT), uint64(lifetime), keys));
   const votersCommitment = toBase64(voters);

@@ -148,6 +148,14 @@ describe("evidence", () => {
     expect(judge(input).evidence?.schema).toBe("fail");
   });
 
+  it("is not believed where another key has signed than the participant committed to", () => {
+    const forged = testEvidence(undefined, new Uint8Array(1793).fill(9));
+    const options = { checkpoints: [forged.checkpoint] };
+    const judged = withEvidence(report, forged.bundle, forged.evidence, options);
+    expect(judged.evidence).toMatchObject({ stateProof: "fail" });
+    expect(judged.evidence?.failures).toMatchObject([{ message: "has a key that is not its participant's" }]);
+  });
+
   it("throws for what is no JSON, and for an option that does not exist", () => {
     expect(() => judge("{")).toThrow("too early");
     expect(() => judge(evidence, { checkpoint } as object)).toThrow("no option");
