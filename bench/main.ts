@@ -26,6 +26,7 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<Benchmark>>> = {
   round: () => import("./round.ts"),
   paid: () => import("./paid.ts"),
   "paid-cost": () => import("./paid-cost.ts"),
+  observed: () => import("./observed.ts"),
   browser: () => import("./browser.ts"),
   growth: () => import("./growth.ts"),
   overload: () => import("./overload.ts"),

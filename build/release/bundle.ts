@@ -3,6 +3,7 @@ import { glob } from "node:fs/promises";
 import { isBuiltin } from "node:module";
 import { basename, dirname, join } from "node:path";
 import { type BuildOptions, build, type Metafile } from "esbuild";
+import { revisionOf } from "../../packages/service/src/config/revision.ts";
 import { ROOT } from "./paths.ts";
 import { leftOut, ownSources, packages, SANDBOX_ENTRY, sandboxApart, standIns } from "./plugins.ts";
 
@@ -80,7 +81,7 @@ async function bundle(entries: ReadonlyMap<string, string>, ...plugins: BuildOpt
   const { outputFiles, metafile } = await build({
     ...COMMON,
     entryPoints: Object.fromEntries([...entries].map(([path, name]) => [name, join(ROOT, path)])),
-    define: { RELEASE_ARCHIVE: "true" },
+    define: { RELEASE_ARCHIVE: "true", RELEASE_REVISION: JSON.stringify(revisionOf() ?? "") },
     plugins: [...plugins, standIns, ownSources(MODULE_URL, entries), packages],
   });
   checkComplete(metafile);

@@ -14,6 +14,7 @@ type Operation = {
 
 /** An OpenAPI document as the service serves it. */
 export type OpenApiDocument = {
+  info: { version: string };
   paths: Record<string, Record<string, Operation>>;
   components: { schemas: Record<string, object>; headers: Record<string, Header> };
 };

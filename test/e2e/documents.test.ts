@@ -130,6 +130,13 @@ const RUNNERS: Readonly<Record<string, string[]>> = {
   JavaScript: [process.execPath, "--input-type=module", "--eval"],
 };
 
+test("/version says which commit this is, as git does, and the schema of the journal", async () => {
+  const { stdout } = await promisify(execFile)("git", ["rev-parse", "HEAD"], { cwd: import.meta.dirname });
+  const { name, version, revision, schema } = await readJson("/version");
+  expect([name, version, revision]).toEqual(["attestd", document.info.version, stdout.trim()]);
+  expect(schema).toBeGreaterThan(0);
+});
+
 test("/status says what is sold, by whom, and how far the ledger is", async () => {
   const { sandbox, url } = deployment;
   const [keys] = (await readJson("/.well-known/attestor-keys.json")).keys.toReversed();

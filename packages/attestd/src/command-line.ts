@@ -9,9 +9,10 @@ import { EXIT, Failure } from "./failure.ts";
 /** Runs one command line: the arguments after `attestd`. @returns the exit code */
 export async function run(args: readonly string[], environment: Environment): Promise<number> {
   let exitCode: number = EXIT.good;
-  const program = commandLine(environment, (code) => {
+  const finish = (code: number) => {
     exitCode = code;
-  });
+  };
+  const program = commandLine(environment, finish, isAskedForVersion(args) ? await versionText() : undefined);
   try {
     await program.parseAsync(args, { from: "user" });
     return exitCode;
@@ -26,11 +27,22 @@ export async function run(args: readonly string[], environment: Environment): Pr
   }
 }
 
+function isAskedForVersion([first]: readonly string[]): boolean {
+  return first === "-V" || first === "--version";
+}
+
+/** The version alone on its line, for scripts, and what else tells two builds apart. */
+async function versionText(): Promise<string> {
+  const { revisionOf, SCHEMA_VERSION } = await import("@attestd/service/operator");
+  const revision = revisionOf() ?? "unknown";
+  return `${packageJson.version}\nrevision ${revision}\njournal schema ${SCHEMA_VERSION}`;
+}
+
 /**
  * The table of all commands, with their arguments, options and texts. Parsing, help and completion all use it. A command's
  * module is loaded only when the command runs: checking a bundle loads no chain library.
  */
-export function commandLine(environment: Environment, finish: Running["finish"]): Command {
+export function commandLine(environment: Environment, finish: Running["finish"], version = ""): Command {
   const { out, err } = environment;
   const program = new Command("attestd")
     .description(
@@ -43,7 +55,7 @@ export function commandLine(environment: Environment, finish: Running["finish"])
         "  attestd help verify                      details of one command",
       ].join("\n"),
     )
-    .version(packageJson.version, "-V, --version", "print the version")
+    .version(version, "-V, --version", "print the version")
     .helpOption("-h, --help", "print this")
     .helpCommand(false)
     .usage("<command> [options]")

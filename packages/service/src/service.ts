@@ -11,9 +11,11 @@ import type { Journal } from "./calls/journal.ts";
 import { createRecall } from "./calls/outcome.ts";
 import { readiness } from "./calls/readiness.ts";
 import { createRunner } from "./calls/runner.ts";
+import { NAME, VERSION } from "./catalogue/about.ts";
 import { CATALOGUE } from "./catalogue/catalogue.ts";
 import { deadline, systemClock } from "./clock.ts";
 import { type Config, configInvalid } from "./config/config.ts";
+import { revisionOf } from "./config/revision.ts";
 import { createDocuments } from "./documents/documents.ts";
 import { siteOf } from "./documents/site.ts";
 import { createNetworks } from "./endpoints/networks.ts";
@@ -21,7 +23,7 @@ import { createOperations } from "./endpoints/operations.ts";
 import { statusOf } from "./endpoints/status.ts";
 import type { Api } from "./endpoints/transport.ts";
 import { hasCode, ignoring } from "./errors.ts";
-import { openJournal, requireOwner } from "./journal/open.ts";
+import { openJournal, requireOwner, SCHEMA_VERSION } from "./journal/open.ts";
 import { openGauges } from "./monitoring/gauges.ts";
 import {
   observedAdmit,
@@ -238,6 +240,7 @@ export async function openService(
       pools: { verification: verification.jobs, blocks: networks.blockJobs },
     }),
   );
+  const revision = revisionOf();
   const about = { origin, sandbox: config.sandbox, contact: config.contact, chains: [...chains.keys()] };
   const closing = opened.move();
   return {
@@ -261,6 +264,7 @@ export async function openService(
         readiness: ready,
         status: () =>
           statusOf({ ...about, readiness: ready(), history: keys.history(), rounds: ledger.rounds, offers }),
+        version: { name: NAME, version: VERSION, ...(revision && { revision }), schema: SCHEMA_VERSION },
         keyHistory: keys.history,
         blockCapabilities: blockCapabilities(chains),
         documents: createDocuments(CATALOGUE, siteOf(config, origin, offers, about.chains)),

@@ -5,7 +5,7 @@ import { JwkSet, KeyHistory } from "./schemas/keys.ts";
 import { Balance, NetworkParameters, PaymentNetwork } from "./schemas/networks.ts";
 import { Base64Url32 } from "./schemas/primitives.ts";
 import { ProblemCodeSchema, ProblemExplanation } from "./schemas/problem.ts";
-import { BlockCapabilities, Health, Readiness, Status } from "./schemas/reports.ts";
+import { BlockCapabilities, Health, Readiness, Status, Version } from "./schemas/reports.ts";
 
 const ANNOTATIONS = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false };
 
@@ -49,6 +49,13 @@ export const READ = {
       "For people and programs: readiness and its reasons, every network that can pay with its price, the source chains, the ledger's last round as it was seen, the current key and the version. Always 200; it asks nobody.",
     replies: { 200: { description: "As it stands now.", schema: Status } },
     hasView: true,
+  },
+  version: {
+    ...OPERATE,
+    path: "/version",
+    summary: "Which version of attestd this is",
+    description: "The version of the interface, the commit of the source, and the version of the journal's schema.",
+    replies: { 200: { description: "The version.", schema: Version } },
   },
   blockCapabilities: {
     ...CACHED,

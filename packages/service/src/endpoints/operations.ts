@@ -4,7 +4,7 @@ import type { Readiness } from "../calls/readiness.ts";
 import { CATALOGUE, type EndpointId } from "../catalogue/catalogue.ts";
 import type { DocumentId } from "../catalogue/documents.ts";
 import { invalid, validate } from "../catalogue/input.ts";
-import type { Status } from "../catalogue/schemas/reports.ts";
+import type { Status, Version } from "../catalogue/schemas/reports.ts";
 import type { ChainName } from "../chains/chain.ts";
 import { jwks } from "../documents/well-known.ts";
 import { hasCode } from "../errors.ts";
@@ -62,6 +62,7 @@ export type OperationsOptions = {
   bundle: (id: string) => Promise<string | undefined>;
   readiness: () => Readiness;
   status: () => z.infer<typeof Status>;
+  version: z.infer<typeof Version>;
   /** The key history now; the same object until it changes. */
   keyHistory: () => KeyHistory;
   blockCapabilities: BlockCapabilities;
@@ -85,6 +86,7 @@ export function createOperations(options: OperationsOptions): Record<EndpointId,
       return { status: ready ? 200 : 503, text: JSON.stringify({ status: ready ? "pass" : "fail", reasons }) };
     }),
     status: reading(() => found(options.status())),
+    version: reading(() => found(options.version)),
     blockCapabilities: document(JSON.stringify(options.blockCapabilities)),
     bundle: reading(async ({ id = "" }) => {
       const text = await options.bundle(id);

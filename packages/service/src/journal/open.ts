@@ -5,12 +5,16 @@ import { type Config, configInvalid } from "../config/config.ts";
 import type { JournalReader } from "./reader.ts";
 import { openSqliteJournal } from "./sqlite/journal.ts";
 import { openSqliteReader } from "./sqlite/reader.ts";
+import { MIGRATIONS_KNOWN } from "./sqlite/schema.ts";
 
 /*
  * The journal that the settings name. The driver of PostgreSQL is loaded only when it is needed.
  */
 
 type Database = Config["database"];
+
+/** The version of the schema that this version of attestd writes, in both kinds of database. */
+export const SCHEMA_VERSION = MIGRATIONS_KNOWN;
 
 /**
  * @param log of a file that others could read

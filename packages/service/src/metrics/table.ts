@@ -111,8 +111,8 @@ export const HISTOGRAMS = {
 export const GAUGES = {
   build: {
     name: "attestd_build_info",
-    help: "1, with the version of this service as label.",
-    labels: ["version"],
+    help: "1, with the version of this service and its commit as labels.",
+    labels: ["version", "revision"],
   },
   ready: { name: "attestd_ready", help: "1 while /ready answers 200.", labels: [] },
   signerUsable: {

@@ -4,6 +4,7 @@ import type { Journal } from "../calls/journal.ts";
 import type { Readiness } from "../calls/readiness.ts";
 import type { Runner } from "../calls/runner.ts";
 import { VERSION } from "../catalogue/about.ts";
+import { revisionOf } from "../config/revision.ts";
 import type { Rounds } from "../ledger/ledger.ts";
 import { countFromZero, gauge } from "../metrics/meter.ts";
 import type { EnabledRail } from "../payment/enabled-rail.ts";
@@ -35,7 +36,7 @@ export function openGauges(parts: Gauged): () => void {
     for (const subject of SUBJECTS)
       for (const outcome of OUTCOMES) countFromZero("calls", { rail: rail.name, subject, outcome });
   const ends = [
-    gauge("build", () => [{ labels: { version: VERSION }, value: 1 }]),
+    gauge("build", () => [{ labels: { version: VERSION, revision: revisionOf() ?? "unknown" }, value: 1 }]),
     gauge("ready", () => one(readiness().ready ? 1 : 0)),
     gauge("railOpen", () => {
       const closed = new Set<string>(offers.obstacles().map(({ network }) => network));

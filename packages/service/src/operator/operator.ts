@@ -1,6 +1,8 @@
 /* What an operator's commands do. */
 
 export { type AuditReport, type Finding, INVARIANTS, type Severity } from "../audit/report.ts";
+export { revisionOf } from "../config/revision.ts";
+export { SCHEMA_VERSION } from "../journal/open.ts";
 export { type Adoption, adoptPayment } from "./adopt.ts";
 export { auditJournal } from "./audit.ts";
 export { type BackupManifest, backUp, checkBackup, restoreBackup } from "./backup.ts";

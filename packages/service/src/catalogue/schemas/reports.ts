@@ -1,6 +1,7 @@
 import { CHECK_NAMES } from "@attestd/proof";
 import { z } from "zod";
 import { SOURCE_CHAINS } from "../../chains/registry.ts";
+import { NAME } from "../about.ts";
 import { NAMES } from "../sources.ts";
 import { named, namedObject } from "./registry.ts";
 
@@ -55,6 +56,17 @@ export const Health = named("Health", z.strictObject({ status: z.literal("pass")
 export const Readiness = namedObject("Readiness", "Whether paid calls can be served now.", {
   status: z.enum(["pass", "fail"]),
   reasons: z.array(z.string()).describe("What cannot be sold now, and why. With `pass` everything else is sold."),
+});
+
+export const Version = namedObject("Version", "Which attestd this is.", {
+  name: z.literal(NAME),
+  version: z.string().describe("Of the interface."),
+  revision: z
+    .string()
+    .regex(/^[0-9a-f]{40}$/)
+    .optional()
+    .describe("The commit of its source, where it is known."),
+  schema: z.int().describe("The version of its journal's schema."),
 });
 
 export const Status = namedObject("Status", "The service as it stands now.", {
