@@ -32,6 +32,8 @@ export type StartOptions = {
   killAt?: CommitPoint;
   /** Called with the vitals of the process every `everyMs`. */
   watch?: { everyMs: number; onVitals: (vitals: Vitals) => void };
+  /** Called with what it writes to its log. */
+  onLog?: (text: string) => void;
   /** Limit of the heap of each thread, in MiB; V8's default unless given. */
   heapMiB?: number;
   /** Variables of its environment that are no settings. */
@@ -86,14 +88,15 @@ export function createStarter(turn: Turns): Starter {
  */
 async function startProcess(
   settings: Settings,
-  { killAt, watch, heapMiB, env }: StartOptions,
+  { killAt, watch, onLog, heapMiB, env }: StartOptions,
 ): Promise<ServiceProcess> {
   const child = fork(ENTRY, {
     env: { NODE_COMPILE_CACHE: CACHE, ...env },
     execArgv: heapMiB === undefined ? [] : [`--max-old-space-size=${heapMiB}`],
-    stdio: ["ignore", "ignore", "pipe", "ipc"],
+    stdio: ["ignore", onLog ? "pipe" : "ignore", "pipe", "ipc"],
   });
   const errorOutput = collect(child);
+  if (onLog) child.stdout?.setEncoding("utf8").on("data", onLog);
   const listening = Promise.withResolvers<string>();
   const committed: string[] = [];
   let next = Promise.withResolvers<void>();

@@ -22,6 +22,7 @@ export function soakText(outcome: SoakOutcome): string {
       `event-loop delay, 99th percentile of ${VITALS_EVERY_MS / 1000} s`,
       `${loopDelay.usual.toFixed(1)} ms usually, ${loopDelay.most.toFixed(1)} ms at most`,
     ],
+    ["log, at level debug", `${whole(outcome.loggedBytes / 1e6)} MB, searched for every secret and payment signature`],
     ["audit and public data", wrong.length === 0 ? "clean" : wrong.join("; ")],
   ];
   return ["| What | Figure |", "| --- | --- |", ...rows.map(([what, figure]) => `| ${what} | ${figure} |`)].join("\n");

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { encodePaymentSignatureHeader } from "@x402/core/http";
+import { leaksIn, type Secrets, secretsOf, secretsOfPayment } from "../helpers/secrets.ts";
 import { buy, priceOf } from "./buyer.ts";
 import type { TestBed } from "./cell.ts";
 import { type Deployment, newDeployment, UPSTREAMS } from "./deployment.ts";
@@ -34,6 +35,8 @@ export type SoakOutcome = {
   freeAnswers: Record<string, number>;
   /** Faults, by upstream. */
   faults: Record<string, number>;
+  /** Bytes of the log, at level debug, in which every secret was looked for. */
+  loggedBytes: number;
   rss: Trend;
   /** Of the lowest value in every `LOWEST_OF_MS`: the memory in use after a garbage collection. */
   heap: Trend;
@@ -69,8 +72,11 @@ export async function runSoak(
   opened.defer(() => deployment.close());
   const vitals: Vitals[] = [];
   const ended: EndedPurchase[] = [];
-  const service = await testBed.start(deployment.settings, {
+  const settings = { ...deployment.settings, ...OWN_SECRETS, LOG_LEVEL: "debug", ACCESS_LOG: "1" };
+  const search = searchOf(secretsOf(settings));
+  const service = await testBed.start(settings, {
     heapMiB: soak.heapMiB,
+    onLog: search.add,
     watch: {
       everyMs: VITALS_EVERY_MS,
       onVitals(one) {
@@ -95,7 +101,9 @@ export async function runSoak(
     for (let n = place; !ending.aborted; n += soak.buyers) {
       const request = requestFor(sandbox, SUBJECTS[Math.floor(n / RAILS.length) % SUBJECTS.length] ?? "transaction");
       const payment = await pay(RAILS[n % RAILS.length] as RailName, await priceOf(service.url, request, patience));
+      search.know(payment);
       const purchase = await buy(() => service.url, request, payment, patience);
+      wrong.push(...search.ofAnswer(purchase.text));
       for (const one of purchase.answers.slice(0, -1)) count(retryAnswers, one);
       if (purchase.status === 200) ended.push({ payment, bundle: purchase.text });
       else wrong.push(`${payment.key}: the buyer got ${purchase.answers.join(", ")}: ${purchase.text.slice(0, 300)}`);
@@ -121,6 +129,8 @@ export async function runSoak(
   ]);
   await rounds(sandbox, 2);
   await service.kill();
+  const logged = search.end();
+  wrong.push(...logged.leaks);
   const first = paidBefore(free);
   wrong.push(...(await judge(sandbox, deployment, [...first, ...ended])));
   return {
@@ -129,8 +139,47 @@ export async function runSoak(
     retryAnswers,
     freeAnswers,
     faults,
+    loggedBytes: logged.bytes,
     ...trendsOf(vitals),
     wrong: wrong.slice(0, MAX_WRONG),
+  };
+}
+
+/** Secrets beside the attestor's, which the sandbox's upstreams do not ask for. */
+const OWN_SECRETS = {
+  ALGOD_TOKEN: "soak-algod-token-8d1f0c",
+  INDEXER_TOKEN: "soak-indexer-token-5b7a2e",
+  FACILITATOR_KIND: "header",
+  FACILITATOR_SECRET: "Bearer soak-facilitator-secret-4c9e",
+};
+/** Of the log that are searched at a time, and of the end of each that is searched again with the next. */
+const SEARCHED = 2 ** 20;
+const OVERLAP = 4_096;
+
+/** Looks for every secret in the log as it comes, and in the buyers' answers. */
+function searchOf(own: Secrets) {
+  const leaks = new Set<string>();
+  let [text, bytes] = ["", 0];
+  const all = new Map(own);
+  const look = () => {
+    for (const leak of leaksIn(text, all)) leaks.add(`the log has ${leak}`);
+    text = text.slice(-OVERLAP);
+  };
+  return {
+    add(chunk: string) {
+      text += chunk;
+      bytes += chunk.length;
+      if (text.length > SEARCHED) look();
+    },
+    /** Before it is sent. */
+    know({ key, payload }: EndedPurchase["payment"]) {
+      for (const [name, spellings] of secretsOfPayment(key, payload)) all.set(name, spellings);
+    },
+    ofAnswer: (answer: string) => leaksIn(answer, own).map((leak) => `an answer has ${leak}`),
+    end() {
+      look();
+      return { leaks: [...leaks], bytes };
+    },
   };
 }
 

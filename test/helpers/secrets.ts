@@ -38,7 +38,7 @@ export function secretsOfPayment(name: string, payment: PaymentPayload): Secrets
   const signatures = signaturesIn(payment.payload).flatMap((text) => [...partsOf(text.slice(0, SIGNED))]);
   // An absent signature is a row of zeros.
   const found = signatures.filter((part) => new Set(part).size > 4);
-  return new Map([[name, new Set([encodePaymentSignatureHeader(payment).slice(-60), ...found])]]);
+  return new Map([[name, both(partsOf(encodePaymentSignatureHeader(payment).slice(-60)), new Set(found))]]);
 }
 
 /** @returns the names of the secrets that a text betrays, with the part that does */
