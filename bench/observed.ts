@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { startInstantFacilitator } from "./instant-facilitator.ts";
+import { withInstantFacilitator } from "./instant-facilitator.ts";
 import { cpuTime, startLoad } from "./load.ts";
 import { type Effort, inTurns, judge, type Row } from "./measure.ts";
 import { paidCall, paidRequests } from "./purchase.ts";
@@ -30,9 +30,7 @@ async function latency(effort: Effort, receiver: string): Promise<Row[]> {
 
 async function throughput(effort: Effort, receiver: string): Promise<Row[]> {
   await using ends = new AsyncDisposableStack();
-  await using networks = await startNetworks(1000, async (sandbox) => ({
-    FACILITATOR_URL: ends.use(await startInstantFacilitator(sandbox)).url,
-  }));
+  await using networks = await startNetworks(1000, withInstantFacilitator(ends));
   const both = await startBoth(networks, receiver, ends);
   await using load = startLoad();
   /** CPU time of each turn, in ms a call: of the one with metrics and traces, and of the other. */
@@ -42,7 +40,7 @@ async function throughput(effort: Effort, receiver: string): Promise<Row[]> {
     const requests = await paidRequests(server, networks, effort.payments);
     const before = await cpuTime(server.pid);
     const { answered, seconds } = await load.run(server.url, requests, { connections: IN_FLIGHT, status: 200 });
-    cpu[place].push(((await cpuTime(server.pid)).all - before.all) / 1e6 / answered);
+    cpu[place].push(((await cpuTime(server.pid)) - before) / 1e6 / answered);
     return answered / seconds;
   };
   const warmUp = 1;
