@@ -1,4 +1,5 @@
 import type { Sandbox } from "@attestd/sandbox";
+import { usdcAccountOf } from "../../packages/service/src/payment/rails/solana/token-account.ts";
 import { type FaultProxy, type ProxiedRequest, startFaultProxy } from "../crash/fault-proxy.ts";
 
 export const UPSTREAMS = ["algod", "indexer", "base", "solana", "facilitator"] as const;
@@ -60,11 +61,15 @@ function nothing(): Record<Upstream, string[]> {
 
 /**
  * Recognizes the service's periodic requests: for rounds, each new block once, the attestor's balance, the parameters of
- * the next attestation, and what the facilitators settle.
+ * the next attestation, what the facilitators settle, the payees' accounts, and the indexer's health.
  */
-export function ownQuestions({ attestor }: Sandbox): (request: Pick<ProxiedRequest, "path">) => boolean {
+export function ownQuestions({
+  attestor,
+  payTo,
+}: Sandbox): (request: Pick<ProxiedRequest, "path"> & Partial<ProxiedRequest>) => boolean {
+  const solanaPayee = usdcAccountOf(payTo.solana ?? "");
   let latest = 0;
-  return ({ path }) => {
+  return ({ path, rpc, body }) => {
     const round = Number(path.match(/^\/v2\/blocks\/(\d+)\?format=msgpack$/)?.[1] ?? 0);
     const isNew = round > latest;
     if (isNew) latest = round;
@@ -73,7 +78,10 @@ export function ownQuestions({ attestor }: Sandbox): (request: Pick<ProxiedReque
       path.startsWith("/v2/status/wait-for-block-after/") ||
       path.startsWith(`/v2/accounts/${attestor.address}`) ||
       path === "/v2/transactions/params" ||
-      path === "/supported"
+      path === "/supported" ||
+      path === "/health" ||
+      path.startsWith(`/v2/accounts/${payTo.algorand}/assets/`) ||
+      (rpc === "getAccountInfo" && solanaPayee !== undefined && body?.includes(solanaPayee) === true)
     );
   };
 }

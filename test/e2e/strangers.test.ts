@@ -134,7 +134,7 @@ test.each(CALL_REQUESTS)(
       expect(facilitator).toEqual(["POST /verify", "POST /settle"]);
       return counts.filter(([name, count]) => count > Number(bundle[name as keyof typeof bundle] ?? 0n));
     };
-    // The service looks at payees and indexers each 15 s: that may fall in between, and asks again where a block is late.
+    // The service asks again where a block is late.
     const first = await excess();
     if (first.length > 0) expect({ first, second: await excess() }).toEqual({ first, second: [] });
   },
