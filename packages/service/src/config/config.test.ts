@@ -114,7 +114,18 @@ describe("the settings", () => {
     [{ ATTESTOR_MNEMONIC: "one two" }, "ATTESTOR_MNEMONIC must be 25 words."],
     [{ ATTESTOR_PQ_SEED_FILE: "/seed" }, "ATTESTOR_PQ_SEED and ATTESTOR_PQ_SEED_FILE are both set: keep one."],
     [{ ATTESTOR_PQ_SEED: "", ATTESTOR_PQ_SEED_FILE: "/no/such/file" }, "ATTESTOR_PQ_SEED_FILE cannot be read: ENOENT."],
-    [{ ATTESTOR_SIGNER: "hsm" }, "ATTESTOR_SIGNER must be one of seed, socket."],
+    [{ ATTESTOR_SIGNER: "hsm" }, "ATTESTOR_SIGNER must be one of seed, socket, aws-kms, google-kms."],
+    [{ ATTESTOR_SIGNER: "aws-kms", ATTESTOR_ACCOUNT_SIGNER: "seed" }, "ATTESTOR_KMS_KEY is not set."],
+    [{ ATTESTOR_KMS_KEY: "alias/bundles" }, "ATTESTOR_KMS_KEY is set, and ATTESTOR_SIGNER=seed does not use it"],
+    [{ ATTESTOR_KMS_KEY: "bundles" }, "ATTESTOR_KMS_KEY must be an id, alias or ARN of AWS KMS, or projects/"],
+    [
+      { ATTESTOR_SIGNER: "google-kms", ATTESTOR_KMS_KEY: "alias/bundles" },
+      "ATTESTOR_KMS_KEY names a key as aws-kms does, and the signer is google-kms: correct one of the two.",
+    ],
+    [
+      { ATTESTOR_GOOGLE_KMS_ENDPOINT: "https://cloudkms.example/v1" },
+      "ATTESTOR_GOOGLE_KMS_ENDPOINT must be an origin, without a path",
+    ],
     [{ ATTESTOR_SIGNER: "socket" }, "ATTESTOR_SIGNER_SOCKET is not set."],
     [
       { ATTESTOR_SIGNER: "socket", ATTESTOR_SIGNER_SOCKET: "/s", ATTESTOR_MNEMONIC: "" },
