@@ -66,7 +66,8 @@ export function guardKey(key: Key, options: GuardOptions): GuardedKey {
   const places = createPlaces(maxActive);
   let signedAt = Number.NEGATIVE_INFINITY;
   let failing: { since: number; error: ServiceError<"signer_failed"> } | undefined;
-  let isShown = true;
+  /** As the log has it. */
+  let isSigning = true;
 
   function failed(failure: SignerFailure, message: string, cause?: unknown): ServiceError<"signer_failed"> {
     return new ServiceError("signer_failed", `${words}: ${message}`, { details: { failure }, cause });
@@ -83,18 +84,18 @@ export function guardKey(key: Key, options: GuardOptions): GuardedKey {
     if (!error) signedAt = now();
     failing = error && { since: failing?.since ?? begun, error };
     const reason = obstacle();
-    if (isShown === (reason === undefined)) return;
-    isShown = reason === undefined;
+    if (isSigning === (reason === undefined)) return;
+    isSigning = reason === undefined;
     if (reason === undefined) log.info({ signer: words, key: use }, "the signer signs again");
     else log.error({ signer: words, key: use, err: error }, "the signer does not sign: nothing is sold");
   }
 
   async function ask(message: Uint8Array, signal: AbortSignal, context?: SignedContext): Promise<Uint8Array> {
     const ends = deadline(clock, deadlineMs, signal);
-    const late = failed("late", `no answer within ${deadlineMs / 1000} s`);
-    const signature = await Promise.race([key.sign(message, ends, context), endOf(ends)]).catch((error: unknown) => {
+    const asked = async () => key.sign(message, ends, context);
+    const signature = await Promise.race([asked(), endOf(ends)]).catch((error: unknown) => {
       signal.throwIfAborted();
-      if (ends.aborted) throw late;
+      if (ends.aborted) throw failed("late", `no answer within ${deadlineMs / 1000} s`);
       if (hasCode(error, "signer_failed")) throw failed(error.details.failure, error.message, error);
       throw failed("unreachable", (error as Error).message, error);
     });
