@@ -62,7 +62,7 @@ describe("a guarded key", () => {
   let world: ReturnType<typeof guarded>["world"];
   let guard: GuardedKey;
   beforeEach(() => {
-    ({ world, guard } = guarded("account", { deadlineMs: 20, maxActive: 2 }));
+    ({ world, guard } = guarded("account", { maxActive: 2 }));
   });
 
   test("sells no more at once after a wrong signature, and again after a right one", async () => {
@@ -86,6 +86,7 @@ describe("a guarded key", () => {
   });
 
   test("calls an answer late that does not come, and one that ignores its signal", async () => {
+    ({ world, guard } = guarded("account", { deadlineMs: 20 }));
     world.behaviour = () => new Promise(() => undefined);
     await expect(guard.sign(message, never)).rejects.toThrow(failed("late"));
     world.behaviour = async (_, signal) => {
