@@ -1,4 +1,4 @@
-import { parentPort, workerData } from "node:worker_threads";
+import { parentPort } from "node:worker_threads";
 import { textOf } from "./answers.ts";
 import { DEFECTS, type DefectName } from "./defects.ts";
 import type { Invariant, Violation } from "./invariants.ts";
@@ -24,16 +24,14 @@ export type BatchNews = { runs: number; counts: Map<string, number>; found: Foun
 
 const RUNS_A_MESSAGE = 100;
 
+/** Of the schedule that runs. */
+let unheard: unknown;
+
 /** Runs schedules in this thread, whose signals, stack traces and unheard rejections are the simulation's own. */
 async function runBatch(task: BatchTask, tell: (news: BatchNews) => void) {
   const { from, to, step, defect: name, mostViolations, until } = task;
-  installPlainSignals();
   const { runSchedule } = await import("./schedule.ts");
   const defect = name === undefined ? {} : DEFECTS[name].defect;
-  let unheard: unknown;
-  process.on("unhandledRejection", (error) => {
-    unheard ??= error;
-  });
 
   async function run(seed: number, trace?: (line: string) => void): Promise<Report> {
     unheard = undefined;
@@ -69,4 +67,17 @@ async function runBatch(task: BatchTask, tell: (news: BatchNews) => void) {
 }
 
 const port = parentPort;
-if (port) await runBatch(workerData as BatchTask, (news) => port.postMessage(news));
+if (port) {
+  installPlainSignals();
+  process.on("unhandledRejection", (error) => {
+    unheard ??= error;
+  });
+  // One task at a time: the next one comes when this one is over. What fails outside a schedule ends the thread.
+  port.on("message", (task: BatchTask) => {
+    runBatch(task, (news) => port.postMessage(news)).catch((error) =>
+      setImmediate(() => {
+        throw error;
+      }),
+    );
+  });
+}

@@ -50,14 +50,22 @@ export async function simulate(options: SimulateOptions): Promise<Summary> {
   return { runs: done, counts, found, ms: performance.now() - begun };
 }
 
+/** Threads without work: a new one takes as long to load its code as hundreds of schedules. They keep no process running. */
+const idle: Worker[] = [];
+
 function runThread(task: BatchTask, take: (news: BatchNews) => void): Promise<void> {
-  const worker = new Worker(new URL("./batch.ts", import.meta.url), { workerData: task });
+  const worker = idle.pop() ?? new Worker(new URL("./batch.ts", import.meta.url));
+  worker.ref();
+  worker.postMessage(task);
   return new Promise((resolve, reject) => {
-    worker.on("message", (news: BatchNews) => {
+    const onExit = (code: number) => reject(new Error(`a thread of the simulation ended with ${code}`));
+    const onMessage = (news: BatchNews) => {
       take(news);
-      if (news.over) resolve();
-    });
-    worker.on("error", reject);
-    worker.on("exit", (code) => reject(new Error(`a thread of the simulation ended with ${code}`)));
+      if (!news.over) return;
+      worker.off("message", onMessage).off("error", reject).off("exit", onExit).unref();
+      idle.push(worker);
+      resolve();
+    };
+    worker.on("message", onMessage).on("error", reject).on("exit", onExit);
   });
 }
