@@ -45,12 +45,20 @@ export function exchangeWith(origin: string): (sent: Sent, signal: AbortSignal) 
   // As `request` takes the parts of a URL, which it would read anew each time.
   const target = { agent, hostname: hostname.replace(/^\[|\]$/g, ""), ...(port !== "" && { port }) };
 
-  return ({ method, path, headers, body, maxBytes, limitMs }, signal) => {
-    if (signal.aborted) return Promise.reject(signal.reason);
+  const begin = (method: string, path: string, headers: Sent["headers"]) => {
+    try {
+      return request({ ...target, method, path: path.startsWith("/") ? path : `/${path}`, headers });
+    } catch (error) {
+      // A token with a line break, for one.
+      throw unreadable(error);
+    }
+  };
+
+  return async ({ method, path, headers, body, maxBytes, limitMs }, signal) => {
+    signal.throwIfAborted();
     const { promise, resolve, reject } = Promise.withResolvers<HttpAnswer>();
-    const length = body === undefined ? {} : { "content-length": Buffer.byteLength(body) };
-    const all = { ...headers, ...length };
-    const outgoing = request({ ...target, method, path: path.startsWith("/") ? path : `/${path}`, headers: all });
+    const length = body === undefined ? undefined : { "content-length": String(Buffer.byteLength(body)) };
+    const outgoing = begin(method, path, { ...headers, ...length });
     const stop = () => {
       clearTimeout(timer);
       signal.removeEventListener("abort", leave);

@@ -50,6 +50,25 @@ describe("HttpProvider", () => {
     await expect(new HttpProvider({ url }).request({ path: "/" }, never)).rejects.toEqual(fails(/answered HTTP/));
   });
 
+  it("a request that cannot be sent is no answer, and its error does not repeat it", async () => {
+    const { url, requests } = await start((_, response) => json(response, {}));
+    const provider = new HttpProvider({ url, headers: { authorization: "Bearer SECRET\n" } });
+    const failure = await provider.request({ path: "/" }, never).catch((error) => error);
+    expect(failure).toEqual(fails(/could not be read: ERR_INVALID_CHAR$/));
+    expect(String(failure)).not.toContain("SECRET");
+    expect(requests).toEqual([]);
+  });
+
+  it("asks for the root of a URL that has a query and no path", async () => {
+    let asked: string | undefined;
+    const { url } = await start((request, response) => {
+      asked = request.url;
+      json(response, {});
+    });
+    await new HttpProvider({ url: `${url}?key=1` }).request({ path: "" }, never);
+    expect(asked).toBe("/?key=1");
+  });
+
   it("refuses redirects", async () => {
     const target = await start((_, response) => json(response, {}));
     const { url } = await start((_, response) => response.writeHead(302, { location: target.url }).end());
