@@ -69,6 +69,7 @@ const answers = [
   await client.GET("/llms.txt", { parseAs: "text" }),
   await client.GET("/logo.svg", { parseAs: "text" }),
   await client.GET("/status"),
+  await client.GET("/version"),
   await client.GET("/networks/{network}", { params: { path: { network: bundles.network } } }),
   await client.GET("/networks/{network}/balances/{address}", {
     params: { path: { network: bundles.network, address: bundles.address } },

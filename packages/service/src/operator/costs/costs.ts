@@ -102,7 +102,10 @@ function month(inputs: CostInputs, sold: Sold, callsADay: bigint) {
 function dearestCall(rail: RailName, prices: CostInputs["requests"]): PicoUsd {
   return CALL_REQUESTS.filter((one) => one.rail === rail)
     .map(({ bundle, final }) => priceOf(bundle, prices) + priceOf(final, prices))
-    .reduce((most, one) => (one > most ? one : most), 0n);
+    .reduce((most, one) => {
+      if (one > most) return one;
+      return most;
+    }, 0n);
 }
 
 function priceOf(requests: Requests, prices: CostInputs["requests"]): PicoUsd {
