@@ -23,6 +23,7 @@ try {
   const { serviceUrl, sampleTransactions } = JSON.parse(readFileSync(sandboxFile, "utf8"));
 
   const lines: string[] = [];
+  let bought: object | undefined;
   for (const buyer of BUYERS) {
     const result = await buy(buyer, sandboxFile, sampleTransactions[buyer.rail === "algorand" ? "algorand" : "base"]);
     await judge(buyer, result, result.receipt?.success === true);
@@ -40,14 +41,17 @@ try {
     const { code, stdout } = await verified(bundle, keysFile, serviceUrl);
     const outcome = code === 0 && isPaid ? "delivered and verified" : `FAILED: ${error ?? stdout}`;
     if (code !== 0 || !isPaid) process.exitCode = 1;
+    else bought = bundle;
     lines.push(`| ${name} | ${registry} | ${over} | ${rail} | ${outcome} |`);
     console.log(lines.at(-1));
   }
 
+  const samples = await runSamples(serviceUrl, bought);
+  console.log(`samples of the contract in Go: ${samples.join(", ")}`);
   const contract = await testContract(serviceUrl);
   if (contract.code !== 0) process.exitCode = 1;
   console.log(contract.summary.join("\n"));
-  if (process.exitCode === undefined) writeFileSync(DOCUMENT, documentOf(lines, contract.summary));
+  if (process.exitCode === undefined) writeFileSync(DOCUMENT, documentOf(lines, samples, contract.summary));
 } finally {
   sandbox.kill("SIGINT");
   await sandbox.ended;
@@ -102,6 +106,34 @@ function buildGo(source: string, name: string, requirements: readonly string[]):
   return join(cwd, name);
 }
 
+/** What a sample of the contract prints, by operation. Those in other languages run in test/e2e/documents.test.ts. */
+const SAMPLES: Readonly<Record<string, string>> = {
+  "post /verify": '"verified":true',
+  "post /attest": '"x402Version":2',
+  "get /problems/{code}": '"advice":',
+};
+
+/** Runs the contract's samples in Go. @returns the operations that they called */
+async function runSamples(serviceUrl: string, bundle: object | undefined): Promise<string[]> {
+  const { paths } = (await (await fetch(`${serviceUrl}/openapi.json`)).json()) as Contract;
+  writeFileSync(join(folder.path, "bundle.json"), JSON.stringify(bundle));
+  for (const [operation, expected] of Object.entries(SAMPLES)) {
+    const [method = "", path = ""] = operation.split(" ");
+    const sample = paths[path]?.[method]?.["x-codeSamples"].find(({ label }) => label === "Go");
+    const source = join(folder.path, "sample.go");
+    writeFileSync(source, sample?.source ?? "");
+    const { stdout, stderr } = await run("go", ["run", source]);
+    if (stdout.includes(expected)) continue;
+    console.error(`the sample of ${operation} printed ${stdout}${stderr}`);
+    process.exitCode = 1;
+  }
+  return Object.keys(SAMPLES);
+}
+
+type Contract = {
+  paths: Record<string, Record<string, { "x-codeSamples": { label: string; source: string }[] }>>;
+};
+
 /** Checks the bundle with the sandbox's keys, and asks its chains. */
 function verified(bundle: object | undefined, keysFile: string, serviceUrl: string) {
   const input = JSON.stringify(bundle ?? null);
@@ -154,7 +186,7 @@ async function run(program: string, args: readonly string[]) {
   return { code: await code, stdout, stderr };
 }
 
-function documentOf(lines: readonly string[], summary: readonly string[]): string {
+function documentOf(lines: readonly string[], samples: readonly string[], summary: readonly string[]): string {
   const revision = execFileSync("git", ["rev-parse", "--short", "HEAD"], { cwd: FOLDER, encoding: "utf8" }).trim();
   return `# Clients that are not ours
 
@@ -170,6 +202,8 @@ ${lines.join("\n")}
   test/foreign/python/buy_x402_avm.py.
 - No x402 client for Go: the modules that the x402 projects publish are not on the module proxy that this was run with. The
   example signs with go-ethereum.
+
+The samples of the contract in Go ran, too: ${samples.map((one) => `\`${one}\``).join(", ")}.
 
 [schemathesis](https://schemathesis.readthedocs.io) 4.32.5, all checks, over \`/openapi.json\` of the same service
 (test/foreign/schemathesis.toml counts 402 and, for a false bundle, 400 as answers to a valid request):
