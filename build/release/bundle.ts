@@ -49,11 +49,14 @@ const COMMON = {
 } as const satisfies BuildOptions;
 
 /** A module that is loaded by its URL: a worker, what a worker loads, or the command as a child process. */
-const MODULE_URL = /new URL\("(\.[^"]+\.ts)", import\.meta\.url\)/g;
+export const MODULE_URL = /new URL\("(\.[^"]+\.ts)", import\.meta\.url\)/g;
+
+/** The packages in the archive of the command. */
+export const COMMAND_PACKAGES = "{attestd,client,proof,service,web}";
 
 /** The command without the sandbox, in `attestd.mjs` and what it loads. */
 export async function bundleCommand(): Promise<Bundle> {
-  const entries = await entriesOf("{attestd,client,proof,service,web}", "packages/attestd/src/main.ts", "attestd");
+  const entries = await entriesOf(COMMAND_PACKAGES, "packages/attestd/src/main.ts", "attestd");
   return bundle(entries, sandboxApart, leftOut);
 }
 
@@ -63,7 +66,7 @@ export async function bundleSandbox(): Promise<Bundle> {
 }
 
 /** Names of the bundle's entries by path in the workspace: the first one, and every module that is loaded by its URL. */
-async function entriesOf(packages: string, first: string, name: string): Promise<ReadonlyMap<string, string>> {
+export async function entriesOf(packages: string, first: string, name: string): Promise<ReadonlyMap<string, string>> {
   const entries = new Map([[first, name]]);
   for await (const path of glob(`packages/${packages}/src/**/*.ts`, { cwd: ROOT })) {
     if (path.endsWith(".test.ts")) continue;

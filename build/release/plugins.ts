@@ -53,6 +53,8 @@ export const standIns: Plugin = {
 const PLACES: Readonly<Record<string, readonly [was: string, is: string]>> = {
   "packages/attestd/src/own-command.ts": ['"../bin/attestd"', '"../bin/attestd"'],
   "packages/web/src/assets.ts": ['"../dist"', '"../page"'],
+  // Unused: the build of an archive defines the commit.
+  "packages/service/src/config/revision.ts": ['"../../../.."', '"."'],
 };
 
 /**
@@ -66,22 +68,7 @@ export function ownSources(moduleUrl: RegExp, entries: ReadonlyMap<string, strin
     name: "own-sources",
     setup({ onLoad }) {
       onLoad({ filter: /[/\\]packages[/\\]\w+[/\\](src|token)[/\\].*\.ts$/ }, ({ path }) => {
-        const own = relative(ROOT, path);
-        const [was, is] = PLACES[own] ?? ["", ""];
-        const source = readFileSync(path, "utf8");
-        if (!source.includes(was)) throw new Error(`${own}: no ${was}`);
-        const contents = source
-          .replace(was, is)
-          // esbuild follows only its own `require`.
-          .replace(/^const require = createRequire\(import\.meta\.url\);\n/m, "")
-          .replace(moduleUrl, (_, url: string) => {
-            const name = entries.get(join(dirname(own), url));
-            if (name === undefined) throw new Error(`${own}: ${url} is no entry of the bundle`);
-            return `new URL("./${name}.mjs", import.meta.url)`;
-          });
-        const left = contents.replaceAll(/new URL\("\.\/[\w-]+\.mjs", import\.meta\.url\)/g, "");
-        if (!PLACES[own] && /import\.meta\.(url|dirname|filename|resolve)/.test(left))
-          throw new Error(`${own} looks for a file from its own place, which a bundle changes`);
+        const contents = ownSource(relative(ROOT, path), readFileSync(path, "utf8"), moduleUrl, entries);
         return { contents, loader: "ts" };
       });
     },
@@ -142,3 +129,30 @@ function placesOfCopies(): ReadonlyMap<string, string> {
   }
   return places;
 }
+
+/** A source as a bundle takes it. @throws Error when it would look for a file where an archive has none */
+export function ownSource(
+  own: string,
+  source: string,
+  moduleUrl: RegExp,
+  entries: ReadonlyMap<string, string>,
+): string {
+  const [was, is] = PLACES[own] ?? ["", ""];
+  if (!source.includes(was)) throw new Error(`${own}: no ${was}`);
+  const contents = source
+    .replace(was, is)
+    // esbuild follows only its own `require`.
+    .replace(/^const require = createRequire\(import\.meta\.url\);\n/m, "")
+    .replace(moduleUrl, (_, url: string) => {
+      const name = entries.get(join(dirname(own), url));
+      if (name === undefined) throw new Error(`${own}: ${url} is no entry of the bundle`);
+      return `new URL("./${name}.mjs", import.meta.url)`;
+    });
+  const left = contents.replaceAll(/new URL\("\.\/[\w-]+\.mjs", import\.meta\.url\)/g, "");
+  if (!PLACES[own] && /import\.meta\.(url|dirname|filename|resolve)/.test(left))
+    throw new Error(`${own} looks for a file from its own place, which a bundle changes`);
+  return contents;
+}
+
+/** Own modules that an archive has in another form. */
+export const REPLACED: readonly string[] = Object.keys(STAND_INS);
