@@ -13,6 +13,13 @@ const { values: options } = parseArgs({ options: { examples: { type: "string", d
 const CACHE = join(FOLDER, ".cache");
 const DOCUMENT = join(FOLDER, "../../docs/foreign-buyers.md");
 
+/** What a sample of the contract prints, by operation. Those in other languages run in test/e2e/documents.test.ts. */
+const SAMPLES: Readonly<Record<string, string>> = {
+  "post /verify": '"verified":true',
+  "post /attest": '"x402Version":2',
+  "get /problems/{code}": '"advice":',
+};
+
 mkdirSync(CACHE, { recursive: true });
 await using folder = await temporaryFolder();
 const sandbox = start(["sandbox", "--port", "0"], { cwd: folder.path });
@@ -105,13 +112,6 @@ function buildGo(source: string, name: string, requirements: readonly string[]):
   go("build", "-o", name, ".");
   return join(cwd, name);
 }
-
-/** What a sample of the contract prints, by operation. Those in other languages run in test/e2e/documents.test.ts. */
-const SAMPLES: Readonly<Record<string, string>> = {
-  "post /verify": '"verified":true',
-  "post /attest": '"x402Version":2',
-  "get /problems/{code}": '"advice":',
-};
 
 /** Runs the contract's samples in Go. @returns the operations that they called */
 async function runSamples(serviceUrl: string, bundle: object | undefined): Promise<string[]> {
