@@ -11,7 +11,7 @@ import { readJsonObject, writeWhole } from "../files.ts";
 import { isLoopback } from "../loopback.ts";
 import { isSandboxLedger, standingSandbox } from "../sandbox-folder.ts";
 import { tokenIn } from "../secret-file.ts";
-import { readSource } from "../sources.ts";
+import { isUrl, readSource } from "../sources.ts";
 
 export type EvidenceOptions = {
   algod?: string;
@@ -63,12 +63,12 @@ export async function evidence(name: string, options: EvidenceOptions, environme
 }
 
 function defaultName(name: string): string {
-  if (name === "-" || /^https?:/i.test(name)) return "evidence.json";
+  if (name === "-" || isUrl(name)) return "evidence.json";
   return `${name.replace(/\.(json|pdf|svg)$/i, "")}.evidence.json`;
 }
 
 async function bundleIn(name: string, environment: Environment): Promise<Uint8Array> {
-  const kind = name === "-" ? "stdin" : /^https?:\/\//i.test(name) ? "url" : "file";
+  const kind = name === "-" ? "stdin" : isUrl(name) ? "url" : "file";
   const whole = await readSource({ name, kind, isFound: false }, () => environment.stdin);
   const contents = await readFileContents(whole).catch((error: unknown) => {
     if (isProofError(error, "json")) return { kind: "other" } as const;

@@ -1,21 +1,18 @@
 import { createHash } from "node:crypto";
 import { parseBundle, verify } from "@attestd/proof";
-import { decodeMsgpackMap, getBytes, getInteger, getMap, splitBlock } from "@attestd/proof/algorand";
+import { decodeMsgpackMap, getBytes, getInteger, type MsgpackMap, splitBlock } from "@attestd/proof/algorand";
 import { toBase64 } from "@attestd/proof/encoding";
 import { type Evidence, withEvidence } from "@attestd/proof/evidence";
 import { canonicalBytes } from "@attestd/proof/json";
-import { type Checkpoint, checkpointAfter } from "@attestd/proof/state-proof";
+import { type Checkpoint, checkpointAfter, checkpointInHeader, stateProofTracking } from "@attestd/proof/state-proof";
 import { proveInPayset, readAlgorandHeader } from "../chains/algorand/block-work.ts";
+import { digestsOf } from "../chains/algorand/light-header.ts";
 import { ServiceError } from "../errors.ts";
 import type { Algod } from "../providers/algod.ts";
 import { unavailable } from "../providers/provider.ts";
 
 /** What shows that the ledger recorded an attestation, and the checkpoint that it rests on. */
 export type Collected = { evidence: Evidence; checkpoint: Checkpoint };
-
-const DIGEST_LENGTH = 32;
-/** The share of the stake that a state proof proves, in 2^-32 (go-algorand, `config/consensus.go`). */
-const PROVEN_SHARE = 1_288_490_188n;
 
 /**
  * Collects a bundle's evidence (docs/format.md, "Evidence") from one node. What the node says is not believed: evidence that
@@ -63,7 +60,7 @@ export async function collectEvidence(
       },
       {
         type: "algorand-state-proof/1",
-        siblings: digestsOf(path.siblings),
+        siblings: digestsOf(path.siblings).map(toBase64),
         message,
         stateProofSha256: sha256(stateProof),
         stateProofBase64: toBase64(stateProof),
@@ -86,8 +83,9 @@ async function blockOf(algod: Algod, round: number, signal: AbortSignal): Promis
  * a later header names another one, that proof is made, or never will be.
  */
 async function requirePossible(header: Uint8Array, round: number, algod: Algod, signal: AbortSignal): Promise<void> {
-  const latest = splitBlock(await blockOf(algod, await algod.lastRound(signal), signal)).headerBytes;
-  const [next, now] = [header, latest].map((one) => Number(getInteger(trackingOf(one), "n"))) as [number, number];
+  const latest = splitBlock(await blockOf(algod, await algod.lastRound(signal), signal)).header;
+  const nextIn = (one: MsgpackMap) => Number(getInteger(stateProofTracking(one), "n"));
+  const [next, now] = [nextIn(decodeMsgpackMap(header)), nextIn(latest)];
   if (next < round || now <= next || (await algod.provenRounds(round, signal))) return;
   const message = `no state proof attests round ${round}, or ever will: the network made none for these rounds`;
   throw new ServiceError("evidence_impossible", message);
@@ -103,22 +101,9 @@ async function checkpointBefore(
   const before = await algod.provenRounds(first - 1, signal);
   if (before !== undefined) return checkpointAfter(genesisHash, before.message);
   const block = await blockOf(algod, first - 1, signal);
-  return algod.decode(() => {
-    const tracking = trackingOf(splitBlock(block).headerBytes);
-    const proven = (getInteger(tracking, "t") * PROVEN_SHARE) >> 32n;
-    return {
-      genesisHash: toBase64(genesisHash),
-      round: first - 1,
-      votersCommitment: toBase64(getBytes(tracking, "v") ?? new Uint8Array()),
-      lnProvenWeight: Math.ceil(65_536 * Math.log(Number(proven))),
-    };
-  });
-}
-
-/** @param header canonical msgpack */
-function trackingOf(header: Uint8Array) {
-  const tracking = getMap(decodeMsgpackMap(header), "spt");
-  return (tracking && getMap(tracking, 0)) ?? new Map();
+  const checkpoint = algod.decode(() => checkpointInHeader(splitBlock(block).header));
+  if (checkpoint === undefined) throw unavailable(`${algod.name} gave a header of round ${first - 1} without voters`);
+  return checkpoint;
 }
 
 function requireSound(bundle: Uint8Array, { evidence, checkpoint }: Collected, algod: Algod): void {
@@ -126,13 +111,6 @@ function requireSound(bundle: Uint8Array, { evidence, checkpoint }: Collected, a
   const [failure] = report.evidence?.failures ?? [];
   if (failure === undefined && report.evidence?.stateProof === "pass") return;
   throw unavailable(`${algod.name} gave evidence that does not verify: ${failure?.pointer} ${failure?.message}`);
-}
-
-function digestsOf(joined: Uint8Array): string[] {
-  const count = Math.ceil(joined.length / DIGEST_LENGTH);
-  return Array.from({ length: count }, (_, at) =>
-    toBase64(joined.subarray(at * DIGEST_LENGTH, (at + 1) * DIGEST_LENGTH)),
-  );
 }
 
 function sha256(bytes: Uint8Array): string {

@@ -8,7 +8,6 @@ import { SOURCE_CHAINS } from "../chains/registry.ts";
 import { systemClock } from "../clock.ts";
 import type { UpstreamNode } from "../config/formats.ts";
 import { readSources, SourceVariables } from "../config/sources.ts";
-import { collectEvidence } from "../ledger/evidence.ts";
 import { Problem } from "../problems.ts";
 import { Algod } from "../providers/algod.ts";
 import type { Location } from "../providers/algorand-nodes.ts";
@@ -107,6 +106,8 @@ export async function openOwnNodes({ algod, indexer, rpc }: OwnNodes, ledger: st
  * @throws ProviderError when it does not answer, or is on another ledger
  */
 export async function openEvidenceNode(algod: UpstreamNode, ledger: string) {
+  // Loaded for evidence alone: it brings what verifies Falcon signatures.
+  const { collectEvidence } = await import("../ledger/evidence.ts");
   const node = new Algod(algod, await genesisOf(algod, ledger));
   return {
     name: node.name,

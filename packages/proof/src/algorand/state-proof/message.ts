@@ -1,7 +1,7 @@
 import { sha256 } from "@noble/hashes/sha2.js";
 import { concatBytes, fromBase64, toBase64, utf8 } from "../../encoding.ts";
 import { base64, integer, object, type Reader } from "../../json/readers.ts";
-import { encodeMsgpack, structMap } from "../msgpack.ts";
+import { encodeMsgpack, getBytes, getInteger, getMap, type MsgpackMap, structMap } from "../msgpack.ts";
 import { SUMHASH_LENGTH } from "./sumhash.ts";
 
 /** What a state proof attests: the blocks of its rounds, and who signs the next one. Integers are below 2^53. */
@@ -96,4 +96,32 @@ export function readNodeStateProof(answer: unknown): { message: StateProofMessag
 export function checkpointAfter(genesisHash: Uint8Array, message: StateProofMessage): Checkpoint {
   const { lastAttestedRound: round, votersCommitment, lnProvenWeight } = message;
   return { genesisHash: toBase64(genesisHash), round, votersCommitment, lnProvenWeight };
+}
+
+/** The share of the stake that a state proof proves, in 2^-32 (go-algorand, `config/consensus.go`). */
+const PROVEN_SHARE = 1_288_490_188n;
+
+/** What a header says of state proofs, its `spt["0"]`: `n`, and every interval `v` and `t`. */
+export function stateProofTracking(header: MsgpackMap): MsgpackMap {
+  const tracking = getMap(header, "spt");
+  return (tracking && getMap(tracking, 0)) ?? new Map();
+}
+
+/**
+ * The checkpoint that a header states, for a network's first state proof, before which there is no message. Its
+ * `lnProvenWeight` is computed (go-algorand, `crypto/stateproof/weights.go`) and may differ from the network's in the last
+ * place: a state proof that verifies on it shows that it does not.
+ * @returns undefined if the header names no voters
+ */
+export function checkpointInHeader(header: MsgpackMap): Checkpoint | undefined {
+  const tracking = stateProofTracking(header);
+  const [commitment, genesisHash] = [getBytes(tracking, "v", SUMHASH_LENGTH), getBytes(header, "gh", 32)];
+  if (commitment === undefined || genesisHash === undefined) return undefined;
+  const proven = (getInteger(tracking, "t") * PROVEN_SHARE) >> 32n;
+  return {
+    genesisHash: toBase64(genesisHash),
+    round: Number(getInteger(header, "rnd")),
+    votersCommitment: toBase64(commitment),
+    lnProvenWeight: Math.ceil(65_536 * Math.log(Number(proven))),
+  };
 }

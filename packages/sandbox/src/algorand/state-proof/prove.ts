@@ -8,6 +8,7 @@ import {
 } from "@attestd/proof/state-proof";
 import {
   coinsOf,
+  MAX_COINS,
   participantLeaf,
   provesWeight,
   proveVector,
@@ -20,7 +21,6 @@ import { type FalconKey, type Participant, participantsAt, signFor } from "./par
 
 /** `HashFactory` of sumhash512. */
 const SUMHASH = structMap({ t: 1 });
-const MAX_COINS = 640;
 
 /**
  * Makes a state proof that all participants sign. Source: go-algorand, `crypto/stateproof/prover.go`.

@@ -14,7 +14,12 @@ import {
   treeRoot,
 } from "@attestd/proof/algorand";
 import { fromBase64, toBase64 } from "@attestd/proof/encoding";
-import type { Checkpoint, StateProofMessage } from "@attestd/proof/state-proof";
+import {
+  type Checkpoint,
+  checkpointInHeader,
+  type StateProofMessage,
+  stateProofTracking,
+} from "@attestd/proof/state-proof";
 import type { NetworkArchive } from "../../archive.ts";
 import type { BlockStore, StoredBlock } from "../block.ts";
 import { MAX_TXN_LIFE } from "../consensus.ts";
@@ -23,8 +28,6 @@ import type { ProofRequest, WorkerAnswer } from "./worker.ts";
 
 /** `StateProofSender`, which has no key (go-algorand, `data/transactions/stateproof.go`). */
 const SENDER = decodeAddress("XM6FEYVJ2XDU2IBH4OT6VZGW75YM63CM4TC6AV6BD3JZXFJUIICYTVB5EU");
-/** The share of the weight that a state proof proves, in 2^-32: 30 %. */
-const PROVEN_SHARE = 1_288_490_188n;
 
 /** A state proof on the chain, and the round of its transaction. */
 export interface ProvenRounds {
@@ -212,18 +215,8 @@ export class StateProofs {
 
   /** What a header says of the voters after it; undefined when it says nothing, or is not kept. */
   #checkpoint(round: number): Checkpoint | undefined {
-    const { blocks, genesisHash } = this.#options;
-    const block = blocks.block(round);
-    const tracking = block && trackingOf(splitBlock(block.bytes).header);
-    const commitment = tracking && getBytes(tracking, "v", 64);
-    if (tracking === undefined || commitment === undefined) return undefined;
-    const proven = (getInteger(tracking, "t") * PROVEN_SHARE) >> 32n;
-    return {
-      genesisHash: toBase64(genesisHash),
-      round,
-      votersCommitment: toBase64(commitment),
-      lnProvenWeight: Math.ceil(65_536 * Math.log(Number(proven))),
-    };
+    const block = this.#options.blocks.block(round);
+    return block && checkpointInHeader(splitBlock(block.bytes).header);
   }
 }
 
@@ -231,13 +224,8 @@ function publicKeysOf(keys: readonly FalconKey[]): Uint8Array[] {
   return keys.map(({ publicKey }) => publicKey);
 }
 
-function trackingOf(header: MsgpackMap): MsgpackMap {
-  const tracking = getMap(header, "spt");
-  return (tracking && getMap(tracking, 0)) ?? new Map();
-}
-
 function nextOf(header: MsgpackMap): number {
-  return Number(getInteger(trackingOf(header), "n"));
+  return Number(getInteger(stateProofTracking(header), "n"));
 }
 
 /** Whether an entry of a payset is a state proof. */

@@ -50,12 +50,17 @@ function lightHeaderProof(
   round: number,
   { index, siblings: joined, commitment, firstRound, lastRound }: StateProofOfRound,
 ): LightHeaderProof | undefined {
-  const siblings = Array.from({ length: joined.length / DIGEST_LENGTH }, (_, index) => {
-    return joined.subarray(index * DIGEST_LENGTH, (index + 1) * DIGEST_LENGTH);
-  });
+  const siblings = digestsOf(joined);
   const interval = lastRound - firstRound + 1;
   const fits = joined.length % DIGEST_LENGTH === 0 && interval === 2 ** siblings.length && index === round - firstRound;
   const leaf = lightHeaderLeaf(decodeMsgpackMap(header), headerDigest(header));
   if (!fits || !verifyLeaf("txn256", leaf, index, siblings, commitment)) return undefined;
   return { index, interval, commitment: toBase64(commitment), siblings: siblings.map(toBase64) };
+}
+
+/** Digests of 32 bytes that a node joined; what is left over is dropped. */
+export function digestsOf(joined: Uint8Array): Uint8Array[] {
+  return Array.from({ length: joined.length / DIGEST_LENGTH }, (_, index) => {
+    return joined.subarray(index * DIGEST_LENGTH, (index + 1) * DIGEST_LENGTH);
+  });
 }
