@@ -1,5 +1,6 @@
 import { utf8 } from "@attestd/proof/encoding";
 import type { ConfirmationLevel, SourceBlock, SourceChain, SourceTransaction } from "../src/chains/chain.ts";
+import { readSingly } from "../src/chains/several.ts";
 import { ServiceError } from "../src/errors.ts";
 import type { Subject } from "../src/subjects/subject.ts";
 import { NODES } from "./ledger-view.ts";
@@ -54,7 +55,7 @@ export function simulatedSource(name: Chain, life: Life, ask: Ask): SourceChain 
   const read = <T>(what: string, about: string, signal: AbortSignal, work: () => T): Promise<T> =>
     ask<T>({ life, to: "sources", what, about, signal, serve: (answer) => answer(work()), ...NODES });
 
-  return {
+  const chain: SourceChain = {
     name,
     required: REQUIRED[name],
     transaction: (txnId, signal) =>
@@ -68,6 +69,7 @@ export function simulatedSource(name: Chain, life: Life, ask: Ask): SourceChain 
             };
         throw new ServiceError("source_not_found", `no transaction ${txnId}`);
       }),
+    transactions: (txnIds, signal) => readSingly(chain, txnIds, signal),
     block: (height, signal) =>
       read<SourceBlock>("block", String(height), signal, () => {
         const content = BLOCKS[name][height];
@@ -94,4 +96,5 @@ export function simulatedSource(name: Chain, life: Life, ask: Ask): SourceChain 
         };
       }),
   };
+  return chain;
 }

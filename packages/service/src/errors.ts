@@ -42,6 +42,8 @@ export type ErrorDetails = {
   source_not_kept: undefined;
   /** No state proof will ever attest the round of the record. */
   evidence_impossible: undefined;
+  /** The transactions that one request asks for have too many bytes together; `txnIds`: of those with the most. */
+  sources_too_large: { txnIds: readonly string[] };
   /** The block commits to its transactions by no tree. */
   source_unprovable: undefined;
   /** The members of a request are well formed but do not go together; `member` is the one at fault. */

@@ -36,6 +36,9 @@ export type SourceTransaction = {
   succeeded?: boolean;
 };
 
+/** Every transaction that was asked for, or why it cannot be attested, by its id as it was asked for. */
+export type SourceTransactions = Map<string, SourceTransaction | SourceError>;
+
 /** A block, bound to its hash by recomputation: the hash of `header` is `blockHash`. */
 export interface SourceBlock {
   readonly chain: ChainName;
@@ -114,6 +117,17 @@ export interface SourceChain {
    * @throws SourceError about the transaction; ProviderError when the nodes do not answer
    */
   transaction(txnId: string, signal: AbortSignal): Promise<SourceTransaction>;
+
+  /**
+   * Fetches several confirmed transactions as `transaction` fetches each, sharing blocks and requests between them: never by
+   * more requests than `transaction` would send for the same ids.
+   *
+   * @param txnIds each in its one spelling; at most 1,000
+   * @returns every id, with its transaction or why that cannot be attested
+   * @throws ProviderError when the nodes do not answer about one of them; sources_too_large when the transactions have more
+   *   than `MAX_SOURCE_BYTES` in all
+   */
+  transactions(txnIds: readonly string[], signal: AbortSignal): Promise<SourceTransactions>;
 
   /**
    * Reads the block of a height.

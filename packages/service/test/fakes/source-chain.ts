@@ -1,4 +1,5 @@
 import type { ConfirmationLevel, SourceBlock, SourceChain, SourceTransaction } from "../../src/chains/chain.ts";
+import { readSingly } from "../../src/chains/several.ts";
 import { ServiceError } from "../../src/errors.ts";
 
 /** A chain that holds these blocks and transactions alone. @param required the level that blocks need */
@@ -7,7 +8,7 @@ export function chainOf(
   transactions: readonly SourceTransaction[] = [],
   { name = "base", required = "finalized" }: { name?: string; required?: ConfirmationLevel } = {},
 ): SourceChain {
-  return {
+  const chain: SourceChain = {
     name,
     required: { transaction: { level: "safe", retryAfter: 60 }, block: { level: required, retryAfter: 300 } },
     async transaction(txnId) {
@@ -15,10 +16,12 @@ export function chainOf(
       if (!found) throw new ServiceError("source_not_found", `no transaction ${txnId}`);
       return found;
     },
+    transactions: (txnIds, signal) => readSingly(chain, txnIds, signal),
     async block(height) {
       const found = blocks.find((block) => block.height === height);
       if (!found) throw new ServiceError("block_not_found", `no block ${height}`);
       return found;
     },
   };
+  return chain;
 }

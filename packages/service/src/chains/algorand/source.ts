@@ -6,8 +6,9 @@ import type { Indexer } from "../../providers/indexer.ts";
 import type { ProviderError } from "../../providers/provider.ts";
 import { agree, type Question, reportConflict } from "../../providers/quorum.ts";
 import { blockWork } from "../block-work.ts";
-import type { BlockOfTransaction, SourceBlock, SourceChain, SourceTransaction } from "../chain.ts";
+import type { BlockOfTransaction, SourceBlock, SourceChain, SourceTransaction, SourceTransactions } from "../chain.ts";
 import type { ChainOptions } from "../kind.ts";
+import { readSingly } from "../several.ts";
 import { type AlgorandReading, asAnswerOf, innerTransaction, readAlgorandBlock, requireUnkept } from "./block.ts";
 import * as algorandWork from "./block-work.ts";
 import { readBareHeader } from "./block-work.ts";
@@ -111,6 +112,10 @@ export class AlgorandSource implements SourceChain {
     if (foreign !== undefined)
       throw new ServiceError("source_wrong_chain", `transaction ${txnId} belongs to ${foreign}, not ${configured}`);
     return { round: location.round, bytes, caip2, block };
+  }
+
+  async transactions(txnIds: readonly string[], signal: AbortSignal): Promise<SourceTransactions> {
+    return readSingly(this, txnIds, signal);
   }
 
   async block(height: number, signal: AbortSignal): Promise<SourceBlock> {

@@ -4,8 +4,9 @@ import type { EthereumNodes, EthereumRpc, Receipt } from "../../providers/ethere
 import { unavailable } from "../../providers/provider.ts";
 import { agree, type QuorumRules, reportConflict } from "../../providers/quorum.ts";
 import { blockWork } from "../block-work.ts";
-import type { ConfirmationLevel, SourceBlock, SourceChain, SourceTransaction } from "../chain.ts";
+import type { ConfirmationLevel, SourceBlock, SourceChain, SourceTransaction, SourceTransactions } from "../chain.ts";
 import type { ChainOptions } from "../kind.ts";
+import { readSingly } from "../several.ts";
 import { lowestLevel, readBaseBlock, readHeader, readLevels } from "./block.ts";
 import * as baseWork from "./block-work.ts";
 import { type BaseReading, fetchBytes, requireChain } from "./bytes.ts";
@@ -63,6 +64,10 @@ export class BaseSource implements SourceChain {
     requireChain(hash, bytes, accepted);
     const block = { hash: receipt.blockHash, height: receipt.blockNumber, time };
     return { chain: "base", caip2, txnId: hash, bytes, level, block, succeeded: receipt.status === 1 };
+  }
+
+  async transactions(txnIds: readonly string[], signal: AbortSignal): Promise<SourceTransactions> {
+    return readSingly(this, txnIds, signal);
   }
 
   async block(height: number, signal: AbortSignal): Promise<SourceBlock> {

@@ -2,8 +2,9 @@ import type { Inclusion } from "@attestd/proof";
 import { fromHex, toBase64 } from "@attestd/proof/encoding";
 import { z } from "zod";
 import { type BlockWork, blockWork } from "../../../src/chains/block-work.ts";
-import type { SourceBlock, SourceChain, SourceTransaction } from "../../../src/chains/chain.ts";
+import type { SourceBlock, SourceChain, SourceTransaction, SourceTransactions } from "../../../src/chains/chain.ts";
 import type { SourceChainKind } from "../../../src/chains/kind.ts";
+import { readSingly } from "../../../src/chains/several.ts";
 import { ServiceError } from "../../../src/errors.ts";
 import { HttpProvider } from "../../../src/providers/http.ts";
 import { unavailable } from "../../../src/providers/provider.ts";
@@ -44,6 +45,10 @@ class OrchardSource implements SourceChain {
     if (!bytes || this.#idOf(bytes) !== txnId) throw unavailable(`block ${height} does not hold ${txnId} at ${index}`);
     const block = { hash: blockHash, height, time: decodeHeader(header).time };
     return { chain: "orchard", caip2, txnId, bytes, level, block, succeeded };
+  }
+
+  async transactions(txnIds: readonly string[], signal: AbortSignal): Promise<SourceTransactions> {
+    return readSingly(this, txnIds, signal);
   }
 
   async block(height: number, signal: AbortSignal): Promise<SourceBlock> {
