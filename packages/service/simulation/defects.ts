@@ -23,6 +23,7 @@ export const DEFECTS = {
             latest: () => rounds.latest(),
             latestAt: () => rounds.latestAt(),
             isCurrent: () => rounds.isCurrent(),
+            behind: () => rounds.behind(),
             standing: async (txid, window, signal) =>
               rounds.latest() >= window.lastValid && txid.startsWith("ATTEST")
                 ? { state: "dead" }

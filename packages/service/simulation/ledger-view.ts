@@ -55,6 +55,10 @@ class RoundsView implements Rounds {
     return this.#latestAt;
   }
 
+  behind(): number {
+    return 0;
+  }
+
   isCurrent(): boolean {
     return true;
   }

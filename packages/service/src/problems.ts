@@ -119,6 +119,7 @@ export const PROBLEMS = {
     "It was replaced or revoked; the operator has been notified. Nothing was charged.",
   ],
   signer_unavailable: [503, "The attestor cannot sign now", NOTIFIED],
+  journal_unavailable: [503, "The journal does not answer", NOTIFIED],
   disk_low: [503, "The journal has little room left", NOTIFIED],
   stopping: [503, "The service is stopping", REPEAT],
 } as const satisfies Record<string, readonly [status: number, title: string, advice: string]>;

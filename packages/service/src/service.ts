@@ -8,6 +8,7 @@ import { ATTESTATION_FEE, ATTESTOR_RESERVE, createCapacity } from "./calls/capac
 import { createDiskWatch } from "./calls/disk-watch.ts";
 import { createEffects } from "./calls/effects.ts";
 import type { Journal } from "./calls/journal.ts";
+import { createJournalWatch } from "./calls/journal-watch.ts";
 import { createRecall } from "./calls/outcome.ts";
 import { readiness } from "./calls/readiness.ts";
 import { createRunner } from "./calls/runner.ts";
@@ -75,8 +76,8 @@ const MAX_IN_FLIGHT = 2_000;
 /** How long a paid call may wait for its bundle before new calls are refused, in ms: about twenty rounds of MainNet. */
 const MAX_QUEUE_AGE_MS = 60_000;
 const REFRESH_MS = 15_000;
-/** How often a signer that fails is asked whether it signs again, in ms. */
-const SIGNER_REFRESH_MS = 5_000;
+/** How often a signer that fails is asked whether it signs again, and the journal whether it answers, in ms. */
+const ANSWER_REFRESH_MS = 5_000;
 /** In this time, in ms, the journal cannot grow by more than the reserve of disk space (docs/operating/journal.md). */
 const DISK_REFRESH_MS = 2_000;
 
@@ -190,6 +191,7 @@ export async function openService(
   );
   const disk = createDiskWatch({ journal, minBytes: config.diskReserve, log });
   await disk.refresh();
+  const answering = createJournalWatch({ journal, clock: systemClock, log });
   const capacity = createCapacity({
     ledger,
     carried: () => runner.active,
@@ -197,9 +199,12 @@ export async function openService(
     queue: { age: () => runner.queueAge, maxAgeMs: MAX_QUEUE_AGE_MS },
     reserve: ATTESTOR_RESERVE,
     fee: ATTESTATION_FEE,
-    keyObstacle: keys.obstacle,
-    signerObstacle: signers.obstacle,
-    diskObstacle: disk.obstacle,
+    obstacles: {
+      attestor_key_unusable: keys.obstacle,
+      signer_unavailable: signers.obstacle,
+      journal_unavailable: answering.obstacle,
+      disk_low: disk.obstacle,
+    },
   });
   await capacity.refresh(start);
   await signers.refresh(start);
@@ -210,7 +215,7 @@ export async function openService(
   // The offers log this failure themselves, once.
   const refreshedOffers = { refresh: (signal: AbortSignal) => offers.refresh(signal).catch(unlessUnsupported) };
   void keepFresh([capacity, payable, refreshedOffers, keys, indexers, congestion], REFRESH_MS, refreshing.signal, log);
-  void keepFresh([signers], SIGNER_REFRESH_MS, refreshing.signal, log);
+  void keepFresh([signers, answering], ANSWER_REFRESH_MS, refreshing.signal, log);
   void keepFresh([disk], DISK_REFRESH_MS, refreshing.signal, log);
 
   const admit = createAdmission({
@@ -237,7 +242,7 @@ export async function openService(
   opened.defer(
     openGauges({
       ...{ journal, runner, rounds: ledger.rounds, capacity, offers, enabled, readiness: ready },
-      pools: { verification: verification.jobs, blocks: networks.blockJobs },
+      pools: { verification: verification.load, blocks: networks.blockLoad },
     }),
   );
   const revision = revisionOf();

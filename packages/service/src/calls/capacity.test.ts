@@ -26,7 +26,7 @@ describe("capacity", () => {
       queue: { age: () => age, maxAgeMs: 60_000 },
       reserve: RESERVE,
       fee: FEE,
-      keyObstacle: () => obstacle,
+      obstacles: { attestor_key_unusable: () => obstacle },
     });
     await refresh();
   });

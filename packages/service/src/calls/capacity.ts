@@ -1,5 +1,5 @@
 import type { Ledger } from "../ledger/ledger.ts";
-import { Problem } from "../problems.ts";
+import { Problem, type ProblemCode } from "../problems.ts";
 
 /** Ledger fee of one attestation without congestion, and what must be left after all of them, in microAlgos. */
 export const ATTESTATION_FEE = 1_000n;
@@ -17,19 +17,23 @@ export type CapacityOptions = {
   reserve: bigint;
   /** microAlgos that one attestation transaction costs. */
   fee: bigint;
-  /** Why the attestor's key may not sign, as a sentence. */
-  keyObstacle?: () => string | undefined;
-  /** Why nothing can be signed, as a sentence. */
-  signerObstacle?: () => string | undefined;
-  /** Why the journal may take no further call, as a sentence. */
-  diskObstacle?: () => string | undefined;
+  /** Why no call may begin, as a sentence, by the problem that it is. */
+  obstacles?: Partial<Record<keyof typeof RETRY_AFTER, () => string | undefined>>;
 };
+
+/** The problems that other parts find, in the order in which they are looked at, and after how many seconds each may be over. */
+const RETRY_AFTER = {
+  attestor_key_unusable: 60,
+  signer_unavailable: 15,
+  journal_unavailable: 15,
+  disk_low: 60,
+} as const satisfies Partial<Record<ProblemCode, number>>;
 
 export type Capacity = ReturnType<typeof createCapacity>;
 
 /** Decides whether another call may begin. It refuses only calls that are not paid yet. */
 export function createCapacity(options: CapacityOptions) {
-  const { ledger, carried, maxInFlight, queue, reserve, fee, keyObstacle, signerObstacle, diskObstacle } = options;
+  const { ledger, carried, maxInFlight, queue, reserve, fee, obstacles = {} } = options;
   let admitting = 0;
   let stopping = false;
   let spendable: bigint | undefined;
@@ -37,12 +41,10 @@ export function createCapacity(options: CapacityOptions) {
   /** Why no call may begin, if so. */
   function refusal(): Problem | undefined {
     if (stopping) return new Problem("stopping", "The service is stopping.", { retryAfter: 5 });
-    const obstacle = keyObstacle?.();
-    if (obstacle) return new Problem("attestor_key_unusable", obstacle, { retryAfter: 60 });
-    const unsigned = signerObstacle?.();
-    if (unsigned) return new Problem("signer_unavailable", unsigned, { retryAfter: 15 });
-    const full = diskObstacle?.();
-    if (full) return new Problem("disk_low", full, { retryAfter: 60 });
+    for (const [code, retryAfter] of Object.entries(RETRY_AFTER)) {
+      const obstacle = obstacles[code as keyof typeof RETRY_AFTER]?.();
+      if (obstacle) return new Problem(code as keyof typeof RETRY_AFTER, obstacle, { retryAfter });
+    }
     const inFlight = admitting + carried();
     if (inFlight >= maxInFlight)
       return new Problem("over_capacity", `${inFlight} calls are in flight.`, { retryAfter: 5 });

@@ -36,6 +36,7 @@ const PROBLEMS = [
   "facilitator_unavailable",
   "over_capacity",
   "attestor_unfunded",
+  "journal_unavailable",
   "disk_low",
   "attestor_key_unusable",
   "signer_unavailable",

@@ -1,4 +1,4 @@
-import { createWorkerPool, type WorkerPoolOptions } from "../workers/pool.ts";
+import { createWorkerPool, type PoolLoad, type WorkerPoolOptions } from "../workers/pool.ts";
 
 /**
  * The costly part of reading a chain's blocks, as the exports of one module: functions of bytes and JSON alone, so that
@@ -39,8 +39,7 @@ export function createBlockWorkers(options: Pick<WorkerPoolOptions, "maxWorkers"
     run(module: URL): RunWork {
       return (name, args) => pool.run(module.href, [name, args]);
     },
-    /** Jobs under way. */
-    jobs: () => pool.jobs,
+    load: pool as PoolLoad,
     /** Ends the workers; their jobs are rejected. */
     close: pool.close,
   };

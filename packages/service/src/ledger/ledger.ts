@@ -44,6 +44,9 @@ export interface Rounds {
   /** The latest round seen whole, 0 before the first. */
   latest(): number;
 
+  /** Rounds after the latest that a node is known to have. */
+  behind(): number;
+
   /** When the latest round was seen, in ms of the caller's clock: shows whether the loop is alive. */
   latestAt(): number;
 

@@ -25,10 +25,11 @@ export type RoundRead = {
   key: string;
 };
 
-/** Waits until the node has the round. @throws ProviderError when none came within the node's minute */
-export async function hasRound(algod: Algod, round: number, signal: AbortSignal): Promise<void> {
+/** Waits until the node has the round. @returns the node's latest. @throws ProviderError when none came within its minute */
+export async function hasRound(algod: Algod, round: number, signal: AbortSignal): Promise<number> {
   const latest = await algod.waitForBlockAfter(round - 1, signal);
   if (latest < round) throw unavailable(`${algod.name} has had no round since ${latest}`);
+  return latest;
 }
 
 /** Reads a round whole. @throws ProviderError also when it is not of the network of that genesis (base64) */

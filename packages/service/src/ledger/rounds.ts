@@ -52,6 +52,8 @@ export class RoundWatcher implements Rounds {
   readonly #stopping = new AbortController();
   #latestAt = 0;
   #headerAt = 0;
+  /** The latest round that a node is known to have. */
+  #head = 0;
   /** Emits `round` after each round. */
   readonly #news = new EventEmitter().setMaxListeners(0);
   #running: Promise<void> | undefined;
@@ -75,6 +77,10 @@ export class RoundWatcher implements Rounds {
 
   latest(): number {
     return this.#memory.latest;
+  }
+
+  behind(): number {
+    return Math.max(0, this.#head - this.#memory.latest);
   }
 
   latestAt(): number {
@@ -194,12 +200,13 @@ export class RoundWatcher implements Rounds {
     const next = this.#memory.latest + 1;
     const question = { about: "the latest round", signal };
     const head = await failover(this.#nodes.algods, (algod, ends) => algod.lastRound(ends), question);
+    this.#head = head;
     return head - next < RoundMemory.ROUNDS && next > 1 ? next : head;
   }
 
   async #read(round: number, signal: AbortSignal): Promise<void> {
     const about = `round ${round}`;
-    await fastest(this.#nodes.algods, (algod, ends) => hasRound(algod, round, ends), { about, signal });
+    this.#head = await fastest(this.#nodes.algods, (algod, ends) => hasRound(algod, round, ends), { about, signal });
     const ask = (algod: Algod, ends: AbortSignal) => readRound(algod, round, this.#options.genesisHash, ends);
     const question = { about, same: ({ key }: RoundRead) => key, signal };
     const [{ ids, at }] = await agree(this.#nodes.algods, ask, question, this.#nodes.rules);

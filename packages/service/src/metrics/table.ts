@@ -142,6 +142,11 @@ export const GAUGES = {
     help: "Time since the latest round of the ledger was read.",
     labels: [],
   },
+  roundsBehind: {
+    name: "attestd_ledger_rounds_behind",
+    help: "Rounds that a node is known to have and that were not read yet.",
+    labels: [],
+  },
   breakers: {
     name: "attestd_upstream_breakers_open",
     help: "Circuit breakers that are open, by upstream.",
@@ -153,6 +158,11 @@ export const GAUGES = {
     labels: [],
   },
   journalSize: { name: "attestd_journal_size_bytes", help: "Bytes that the journal takes.", labels: [] },
+  workerThreads: {
+    name: "attestd_worker_threads",
+    help: "Threads that a worker pool has started.",
+    labels: ["pool"],
+  },
   workerJobs: {
     name: "attestd_worker_jobs",
     help: "Jobs that a worker pool has or that wait for it.",

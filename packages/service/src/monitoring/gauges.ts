@@ -10,17 +10,18 @@ import { countFromZero, gauge } from "../metrics/meter.ts";
 import type { EnabledRail } from "../payment/enabled-rail.ts";
 import type { Offers } from "../payment/offers.ts";
 import type { Subject } from "../subjects/subject.ts";
+import type { PoolLoad } from "../workers/pool.ts";
 
 export type Gauged = {
   journal: Pick<Journal, "freeBytes" | "sizeBytes">;
   runner: Pick<Runner, "states" | "queueAge">;
-  rounds: Pick<Rounds, "latest" | "latestAt">;
+  rounds: Pick<Rounds, "latest" | "latestAt" | "behind">;
   capacity: Pick<Capacity, "affordable">;
   readiness: () => Readiness;
   offers: Pick<Offers, "obstacles">;
   enabled: readonly EnabledRail[];
-  /** Jobs in or before each worker pool, by its name. */
-  pools: Readonly<Record<string, () => number>>;
+  /** The worker pools by their names. */
+  pools: Readonly<Record<string, PoolLoad>>;
 };
 
 /** How calls end that an operator has to look at. */
@@ -32,6 +33,8 @@ export function openGauges(parts: Gauged): () => void {
   const { journal, runner, rounds, capacity, readiness, offers, enabled, pools } = parts;
   const one = (value: number | bigint | undefined) =>
     value === undefined ? [] : [{ labels: {}, value: Number(value) }];
+  const ofPools = (read: (pool: PoolLoad) => number) =>
+    Object.entries(pools).map(([pool, load]) => ({ labels: { pool }, value: read(load) }));
   for (const { rail } of enabled)
     for (const subject of SUBJECTS)
       for (const outcome of OUTCOMES) countFromZero("calls", { rail: rail.name, subject, outcome });
@@ -46,10 +49,12 @@ export function openGauges(parts: Gauged): () => void {
     gauge("oldest", () => one(runner.queueAge / 1000)),
     gauge("affordable", () => one(capacity.affordable())),
     gauge("round", () => one(rounds.latest())),
+    gauge("roundsBehind", () => one(rounds.behind())),
     gauge("roundAge", () => one((Date.now() - rounds.latestAt()) / 1000)),
     gauge("journalFree", async () => one(await journal.freeBytes())),
     gauge("journalSize", async () => one(await journal.sizeBytes())),
-    gauge("workerJobs", () => Object.entries(pools).map(([pool, jobs]) => ({ labels: { pool }, value: jobs() }))),
+    gauge("workerJobs", () => ofPools(({ jobs }) => jobs())),
+    gauge("workerThreads", () => ofPools(({ threads }) => threads())),
   ];
   return () => {
     for (const end of ends) end();

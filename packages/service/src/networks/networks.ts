@@ -15,6 +15,7 @@ import type { AlgorandNodes } from "../providers/algorand-nodes.ts";
 import { type CongestionWatch, watchCongestion } from "../providers/congestion-watch.ts";
 import { type IndexerWatch, watchIndexers } from "../providers/indexer-watch.ts";
 import type { AccountSigner } from "../signers/signer.ts";
+import type { PoolLoad } from "../workers/pool.ts";
 import { type Nodes, openNodes } from "./nodes.ts";
 
 /** Everything outside that the service reads and writes, as the settings name it. */
@@ -26,8 +27,8 @@ export type Networks = {
   rails: readonly Rail[];
   indexers: IndexerWatch;
   congestion: CongestionWatch;
-  /** Blocks that are taken apart, or wait for it. */
-  blockJobs(): number;
+  /** Of the workers that take blocks apart. */
+  blockLoad: PoolLoad;
   close(): Promise<void>;
 };
 
@@ -60,7 +61,7 @@ export async function openNetworks(
     rails,
     indexers,
     congestion,
-    blockJobs: blockWorkers.jobs,
+    blockLoad: blockWorkers.load,
     close: () => closing.disposeAsync(),
   };
 }

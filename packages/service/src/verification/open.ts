@@ -30,7 +30,7 @@ export function openVerification(
   const records = createChainRecords({ ...networks, bulkhead, clock: systemClock, deadlineMs });
   return {
     verifier: createVerifier({ pool, records, genesisHash }),
-    jobs: pool.jobs,
+    load: pool.load,
     readMessage: pool.readMessage,
     async close() {
       await Promise.all([networks.close(), pool.close()]);

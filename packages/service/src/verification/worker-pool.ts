@@ -10,7 +10,7 @@ import type {
 import type { ChainName } from "../chains/chain.ts";
 import { type MessageForm, type MessageRead, readSmallMessage } from "../endpoints/messages.ts";
 import { Problem } from "../problems.ts";
-import { createWorkerPool } from "../workers/pool.ts";
+import { createWorkerPool, type PoolLoad } from "../workers/pool.ts";
 
 /** The result of offline verification, or why the body is not JSON. */
 export type VerifiedOffline = { report: VerifyReport; claims?: Claims } | { notJson: string };
@@ -82,7 +82,7 @@ export function createVerificationPool(maxWorkers: number, history: () => KeyHis
       return readSmallMessage(body, form) ?? ((await run("readMessage", body, form)) as MessageRead);
     },
     /** Jobs under way. */
-    jobs: () => pool.jobs,
+    load: pool as PoolLoad,
     close: () => pool.close(),
   };
 }

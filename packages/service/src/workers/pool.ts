@@ -26,6 +26,9 @@ export type WorkerData = { background: boolean };
 
 export type WorkerPool = ReturnType<typeof createWorkerPool>;
 
+/** How busy a pool is: the jobs that it has or that wait for it, and the threads that it has started. */
+export type PoolLoad = { jobs(): number; threads(): number };
+
 type Pending = Job & { transfer: Transfer } & Omit<PromiseWithResolvers<unknown>, "promise">;
 type PooledWorker = { worker: Worker; pending: Map<number, Pending> };
 
@@ -100,9 +103,9 @@ export function createWorkerPool(file: URL, options: WorkerPoolOptions) {
 
   return {
     /** Jobs that the workers have, or that wait for one. */
-    get jobs(): number {
-      return [...workers].reduce((sum, { pending }) => sum + pending.size, waiting.length);
-    },
+    jobs: () => [...workers].reduce((sum, { pending }) => sum + pending.size, waiting.length),
+    /** Workers that run. */
+    threads: () => workers.size,
     /**
      * Runs a function and returns its result.
      *

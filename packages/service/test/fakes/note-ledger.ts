@@ -40,6 +40,7 @@ export class NoteLedger implements Pick<Ledger, "caip2" | "address" | "sign" | "
     latest: () => this.round,
     latestAt: () => 0,
     isCurrent: () => true,
+    behind: () => 0,
     next: async () => this.#advance(),
     standing: async (txid: string, { lastValid }: Pick<Attempt, "lastValid">): Promise<Standing> => {
       const found = this.recorded.find((one) => one.txid === txid);
