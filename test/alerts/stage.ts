@@ -7,6 +7,7 @@ import { mountSmallDisk } from "../../packages/service/test/fakes/small-disk.ts"
 import { buy, priceOf } from "../crash/buyer.ts";
 import { type Deployment, newDeployment } from "../crash/deployment.ts";
 import { type FaultProxy, startFaultProxy } from "../crash/fault-proxy.ts";
+import { type FreeRequest, freeRequests, SOAK_LOAD } from "../crash/free-requests.ts";
 import { payerOf, RAILS, type RailName } from "../crash/payers.ts";
 import { createStarter, createTurns, type ServiceProcess } from "../crash/process.ts";
 import { requestFor, SUBJECTS } from "../crash/subjects.ts";
@@ -19,8 +20,8 @@ const BALLAST_MIB = 128;
 /** microAlgos: the account's minimum balance and the service's reserve, and the fee of an attestation or a transfer. */
 const KEPT = 200_000n;
 const FEE = 1_000n;
-/** Pause of a buyer between two purchases, in ms: the machine also runs Prometheus and four networks. */
-const PAUSE_MS = 200;
+/** Pause of a client after a request that failed, in ms. */
+const RETRY_MS = 200;
 
 /** A service in a process of its own, on the sandbox's networks, that sells on every rail all the time. */
 export type Stage = AsyncDisposable & {
@@ -57,7 +58,7 @@ export async function openStage(adminPort: number): Promise<Stage> {
   const start = createStarter(createTurns());
   let service: ServiceProcess = await start(settings);
   opened.defer(() => service.kill());
-  const load = startLoad(sandbox, () => service.url);
+  const load = await startLoad(sandbox, () => service.url);
   opened.defer(load.stop);
   const ballast = join(folder.path, "ballast");
   const running = opened.move();
@@ -76,33 +77,43 @@ export async function openStage(adminPort: number): Promise<Stage> {
   };
 }
 
-/** Buys on each rail, one purchase after the other, and has each bundle verified. */
-function startLoad(sandbox: Sandbox, url: () => string) {
+/** The soak's load: buyers on every rail, and clients that send free requests. What fails during an incident is sent again. */
+async function startLoad(sandbox: Sandbox, url: () => string) {
   const stop = new AbortController();
   const { signal } = stop;
   let delivered = 0;
   const pay = payerOf(sandbox);
-  const purchase = async (rail: RailName, n: number) => {
-    const request = requestFor(sandbox, SUBJECTS[n % SUBJECTS.length] ?? "transaction");
-    const payment = await pay(rail, await priceOf(url(), request, signal));
-    const { status, text } = await buy(url, request, payment, signal);
-    if (status !== 200) return;
-    delivered += 1;
-    const headers = { "content-type": "application/json" };
-    await fetch(`${url()}/verify`, { method: "POST", headers, body: text, signal }).then((answer) => answer.text());
+  const free = await freeRequests(sandbox, url(), signal);
+  const purchase = async (n: number) => {
+    const request = requestFor(sandbox, SUBJECTS[Math.floor(n / RAILS.length) % SUBJECTS.length] ?? "transaction");
+    const payment = await pay(RAILS[n % RAILS.length] as RailName, await priceOf(url(), request, signal));
+    const { status } = await buy(url, request, payment, signal);
+    if (status === 200) delivered += 1;
   };
-  const buyers = RAILS.map(async (rail) => {
-    for (let n = 0; !signal.aborted; n++) {
-      // While the service is down, a price cannot be asked for.
-      await purchase(rail, n).catch(() => undefined);
-      await sleep(PAUSE_MS, undefined, { signal }).catch(() => undefined);
+  const ask = async (n: number) => {
+    const { path, init } = free[n % free.length] as FreeRequest;
+    await fetch(url() + path, { ...init, signal }).then((answer) => answer.arrayBuffer());
+  };
+  const repeat = async (work: (n: number) => Promise<void>, first: number, step: number, pauseMs: number) => {
+    for (let n = first; !signal.aborted; n += step) {
+      // While the service is down, nothing can be asked for.
+      const failed = await work(n).then(
+        () => false,
+        () => true,
+      );
+      await sleep(failed ? RETRY_MS : pauseMs, undefined, { signal }).catch(() => undefined);
     }
-  });
+  };
+  const { buyers, freeClients, pauseMs } = SOAK_LOAD;
+  const clients = [
+    ...Array.from({ length: buyers }, (_, place) => repeat(purchase, place, buyers, 0)),
+    ...Array.from({ length: freeClients }, (_, place) => repeat(ask, place, 1, pauseMs)),
+  ];
   return {
     delivered: () => delivered,
     async stop() {
       stop.abort();
-      await Promise.all(buyers);
+      await Promise.all(clients);
     },
   };
 }

@@ -11,6 +11,7 @@ import { runFailover } from "./failover.ts";
 import { FAILOVER_CELLS, failoverRuns, failoverTitle } from "./failover-cells.ts";
 import { FAULT_CELLS, faultTitle, REMEMBERED_ROUNDS, runFaults, sequencesOf } from "./faults.ts";
 import { runFlood } from "./flood.ts";
+import { SOAK_LOAD } from "./free-requests.ts";
 import { runKms } from "./kms.ts";
 import { KMS_CELLS, kmsRuns, kmsTitle } from "./kms-cells.ts";
 import { CELLS, drawRuns, inParallel, runTitle, summaryOf, titleOf } from "./matrix.ts";
@@ -53,7 +54,7 @@ const PATIENCE_MS = 300_000;
 const SEQUENCES_AT_ONCE = 6;
 const REPLICAS = { times: 200, atOnce: 24, killEveryMs: 3_000 };
 const FLOOD = { backed: 3, atOnce: 40, honest: 30 };
-const SOAK = { heapMiB: 192, buyers: 12, freeClients: 4, pauseMs: 20, faults: { everyMs: 20_000, forMs: 4_000 } };
+const SOAK = { ...SOAK_LOAD, heapMiB: 192, faults: { everyMs: 20_000, forMs: 4_000 } };
 const FULL_SOAK_MINUTES = 30;
 const DOCUMENT = new URL("../../docs/crash-matrix.md", import.meta.url);
 const PERFORMANCE = new URL("../../docs/performance.md", import.meta.url);
@@ -206,7 +207,9 @@ async function replicas(): Promise<boolean> {
   begin("replicas");
   const outcome = await withTestBed((testBed) => runReplicas(testBed, { ...REPLICAS, purchases, seed }));
   results.add({ ...stamp(), replicas: outcome });
-  console.log(JSON.stringify({ ...outcome, together: outcome.together.settlements, hungUp: outcome.hungUp.length }));
+  const { together, apart, hungUp, ...others } = outcome;
+  const statuses = apart.map((answer) => answer.slice(0, 3));
+  console.log({ ...others, together: together.settlements, apart: statuses, hungUp: hungUp.length });
   await report();
   return outcome.wrong.length === 0 && outcome.storm.delivered === purchases;
 }

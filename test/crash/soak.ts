@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { encodePaymentSignatureHeader } from "@x402/core/http";
 import { leaksIn, type Secrets, secretsOf, secretsOfPayment } from "../helpers/secrets.ts";
 import { buy, priceOf } from "./buyer.ts";
 import type { TestBed } from "./cell.ts";
 import { type Deployment, newDeployment, UPSTREAMS } from "./deployment.ts";
 import { FAULTS } from "./faults.ts";
+import { type FreeRequest, freeRequests } from "./free-requests.ts";
 import { type EndedPurchase, judge, rounds } from "./judge.ts";
 import { randomOf } from "./matrix.ts";
 import { payerOf, RAILS, type RailName } from "./payers.ts";
@@ -110,7 +110,7 @@ export async function runSoak(
     }
   }
 
-  const free = await freeRequests(testBed, service.url, patience);
+  const free = await freeRequests(sandbox, service.url, patience);
   async function freeClient(place: number): Promise<void> {
     for (let n = place; !ending.aborted; n++) {
       const { name, path, status, init } = free[n % free.length] as FreeRequest;
@@ -198,31 +198,6 @@ async function breakInTurn({ proxies }: Deployment, { faults, seed }: Soak, endi
     await sleep(faults.everyMs - faults.forMs, undefined, { signal: ending }).catch(() => undefined);
   }
   return broken;
-}
-
-type FreeRequest = { name: string; path: string; status: number; init?: RequestInit; ended?: EndedPurchase };
-
-/** The free requests, a replay of a purchase among them. */
-async function freeRequests({ sandbox }: TestBed, url: string, signal: AbortSignal): Promise<FreeRequest[]> {
-  const request = requestFor(sandbox, "transaction");
-  const payment = await payerOf(sandbox)("algorand", await priceOf(url, request, signal));
-  const { status, text: bundle } = await buy(() => url, request, payment, signal);
-  if (status !== 200) throw new Error(`the first purchase was answered with ${status}: ${bundle}`);
-  const post = (body: string, headers: Record<string, string> = {}): RequestInit => {
-    return { method: "POST", headers: { "content-type": "application/json", ...headers }, body };
-  };
-  const asked = JSON.stringify(request.body);
-  const paid = { "payment-signature": encodePaymentSignatureHeader(payment.payload) };
-  return [
-    { name: "verify", path: "/verify", status: 200, init: post(bundle) },
-    { name: "verify, altered", path: "/verify", status: 400, init: post(bundle.replace('"round":', '"round":1')) },
-    { name: "challenge", path: request.path, status: 402, init: post(asked) },
-    { name: "replay", path: request.path, status: 200, init: post(asked, paid), ended: { payment, bundle } },
-    { name: "openapi.json", path: "/openapi.json", status: 200 },
-    { name: "keys", path: "/.well-known/attestor-keys.json", status: 200 },
-    { name: "health", path: "/health", status: 200 },
-    { name: "no such path", path: "/nothing", status: 404 },
-  ];
 }
 
 function paidBefore(free: readonly FreeRequest[]): EndedPurchase[] {
