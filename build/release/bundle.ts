@@ -5,7 +5,7 @@ import { basename, dirname, join } from "node:path";
 import { type BuildOptions, build, type Metafile } from "esbuild";
 import { revisionOf } from "../../packages/service/src/config/revision.ts";
 import { ROOT } from "./paths.ts";
-import { leftOut, ownSources, packages, SANDBOX_ENTRY, sandboxApart, standIns } from "./plugins.ts";
+import { ownSources, packages, SANDBOX_ENTRY, sandboxApart, standIns } from "./plugins.ts";
 
 /** Bundled code. */
 export type Bundle = {
@@ -57,7 +57,7 @@ export const COMMAND_PACKAGES = "{attestd,client,proof,service,web}";
 /** The command without the sandbox, in `attestd.mjs` and what it loads. */
 export async function bundleCommand(): Promise<Bundle> {
   const entries = await entriesOf(COMMAND_PACKAGES, "packages/attestd/src/main.ts", "attestd");
-  return bundle(entries, sandboxApart, leftOut);
+  return bundle(entries, sandboxApart);
 }
 
 /** The sandbox's networks, in `sandbox.mjs` and what it loads. */
@@ -84,13 +84,18 @@ async function bundle(entries: ReadonlyMap<string, string>, ...plugins: BuildOpt
   const { outputFiles, metafile } = await build({
     ...COMMON,
     entryPoints: Object.fromEntries([...entries].map(([path, name]) => [name, join(ROOT, path)])),
-    define: { RELEASE_ARCHIVE: "true", RELEASE_REVISION: JSON.stringify(revisionOf() ?? "") },
+    define: {
+      RELEASE_ARCHIVE: "true",
+      RELEASE_REVISION: JSON.stringify(revisionOf() ?? ""),
+      // Google's client computes paths by it when it is loaded. It reads files by them for gRPC alone, which we do not use.
+      __dirname: "FOLDER",
+    },
     plugins: [...plugins, standIns, ownSources(MODULE_URL, entries), packages],
   });
   checkComplete(metafile);
   return {
     files: new Map(outputFiles.map(({ path, contents }) => [basename(path), contents])),
-    inputs: new Set(Object.keys(metafile.inputs).filter((path) => !/^(named|left-out):/.test(path))),
+    inputs: new Set(Object.keys(metafile.inputs).filter((path) => !path.startsWith("named:"))),
   };
 }
 

@@ -15,21 +15,6 @@ export const sandboxApart: Plugin = {
   },
 };
 
-/** Clients of key management services, too large and too many for everyone, which whoever uses them installs in a clone. */
-export const leftOut: Plugin = {
-  name: "left-out",
-  setup({ onResolve, onLoad }) {
-    onResolve({ filter: /^(@aws-sdk\/client-kms|@google-cloud\/kms)$/ }, ({ path }) => ({
-      path,
-      namespace: "left-out",
-    }));
-    onLoad({ filter: /./, namespace: "left-out" }, ({ path }) => {
-      const sentence = `The release archive has no ${path}: for a key in this service run attestd from a clone.`;
-      return { contents: `export {}; throw new Error(${JSON.stringify(sentence)});` };
-    });
-  },
-};
-
 /** Modules that look for a file of an installed package; in the archive the file lies beside the bundled code. */
 const STAND_INS: Readonly<Record<string, string>> = {
   "packages/sandbox/src/base/anvil-binary.ts":
@@ -98,7 +83,7 @@ export const packages: Plugin = {
       const folder = packageFolder(relative(ROOT, found.path));
       if (folder === undefined) return found;
       const path = join(ROOT, places.get(folder) ?? folder, relative(join(ROOT, folder), found.path));
-      const exported = kind === "dynamic-import" ? Object.keys(await import(path)) : [];
+      const exported = kind === "dynamic-import" ? await exportedBy(path) : [];
       if (!exported.includes(COMMON_JS)) return { ...found, path };
       // Relative, since it stands in the bundle.
       return { path: relative(ROOT, path), namespace: NAMED, pluginData: exported };
@@ -116,6 +101,16 @@ export const packages: Plugin = {
 const COMMON_JS = "module.exports";
 /** Namespace of modules that give a CommonJS module named exports. */
 const NAMED = "named";
+
+/** Names that Node finds in a module; none of one that is written for bundlers alone, as no CommonJS module is. */
+async function exportedBy(path: string): Promise<string[]> {
+  try {
+    return Object.keys(await import(path));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ERR_MODULE_NOT_FOUND") return [];
+    throw error;
+  }
+}
 
 /** By the folder of a package without dependencies: that of its copy to take. */
 function placesOfCopies(): ReadonlyMap<string, string> {

@@ -35,6 +35,8 @@ async function run(version: string): Promise<boolean> {
   await using stage = await openStage(adminPort);
   await using prometheus = await startPrometheus(join(folder.path, "prometheus"), `127.0.0.1:${adminPort}`);
   await until(async () => stage.delivered() >= WARM_UP, "the first purchases");
+  const areServed = async () => (await unservedMetrics(prometheus)).length === 0;
+  await until(areServed, "a sample of every metric").catch(() => undefined);
   const unserved = await unservedMetrics(prometheus);
   if (unserved.length > 0) console.log(`no sample under load: ${unserved.join(", ")}`);
   await until(async () => (await prometheus.firing()).size === 0, "quiet before the first incident");

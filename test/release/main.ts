@@ -7,6 +7,7 @@ import { parseArgs } from "node:util";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
 import { buildsAgain } from "./build.ts";
 import { ARCHIVES, DIST, ROOT, run } from "./files.ts";
+import { signsByKms } from "./kms.ts";
 import { purchaseInNoSystem } from "./no-system.ts";
 import { contentsAsListed } from "./sbom.ts";
 import { startTimes } from "./start.ts";
@@ -34,6 +35,7 @@ await check("unpacks", () => {
 });
 await check("the bill of materials lists all that is inside, as npm knows it", () => contentsAsListed(unpacked));
 await surroundings(unpacked, check);
+await check("signs with keys in each KMS", () => signsByKms(unpacked));
 await check("sells in no system: an empty root, read-only, as a stranger", () => purchaseInNoSystem(unpacked));
 await check("starts in at most 0.7 of the time that the sources take", () => startTimes(unpacked));
 if (!options.quick) {
