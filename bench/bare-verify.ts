@@ -1,11 +1,11 @@
 import { createPublicKey, verify } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { parseBundle } from "@attestd/proof";
+import { parseBundle, signedPart } from "@attestd/proof";
 import { signingBytes } from "@attestd/proof/attestor";
 import { fromBase64 } from "@attestd/proof/encoding";
 
 /** The yardstick of /verify: nothing but the import of the key and the verification of the signature, for a while. */
-const bundle = parseBundle(JSON.parse(readFileSync(process.argv[2] as string, "utf8")));
+const bundle = signedPart(parseBundle(JSON.parse(readFileSync(process.argv[2] as string, "utf8"))));
 const key = Buffer.from(fromBase64(bundle.attestor.pqPublicKey));
 const message = signingBytes(bundle);
 const signature = fromBase64(bundle.signature.sigBase64);

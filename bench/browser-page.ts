@@ -1,4 +1,4 @@
-import { type KeyHistory, nobleCrypto, parseBundle, verify } from "@attestd/proof";
+import { type KeyHistory, nobleCrypto, parseBundle, signedPart, verify } from "@attestd/proof";
 import { signingBytes } from "@attestd/proof/attestor";
 import { fromBase64 } from "@attestd/proof/encoding";
 
@@ -14,7 +14,7 @@ globalThis.verifyBundle = (text, history, times) => {
 };
 
 globalThis.verifySignatureAlone = (text, times) => {
-  const bundle = parseBundle(JSON.parse(text));
+  const bundle = signedPart(parseBundle(JSON.parse(text)));
   const key = fromBase64(bundle.attestor.pqPublicKey);
   const message = signingBytes(bundle);
   const signature = fromBase64(bundle.signature.sigBase64);

@@ -1,8 +1,18 @@
 import { createHash, createPrivateKey, createPublicKey } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { ALGORAND_MAINNET, bundleId, type KeyEntry, type ProofBundle, verify } from "@attestd/proof";
+import {
+  ALGORAND_MAINNET,
+  type BatchHead,
+  type BatchItem,
+  type BatchStatement,
+  bundleId,
+  type KeyEntry,
+  type ProofBundle,
+  verify,
+} from "@attestd/proof";
 import { encodeAddress, isCanonicalTransaction, txid } from "@attestd/proof/algorand";
 import {
+  batchStatementLeaf,
   encodeNote,
   keyEntryHash,
   keyIdentity,
@@ -10,7 +20,7 @@ import {
   paymentCommitment,
   signingBytes,
 } from "@attestd/proof/attestor";
-import { fromBase64, toBase64 } from "@attestd/proof/encoding";
+import { fromBase64, toBase64, toHex } from "@attestd/proof/encoding";
 import { ml_dsa65 } from "@noble/post-quantum/ml-dsa.js";
 import algosdk from "algosdk";
 import { expect, it } from "vitest";
@@ -49,6 +59,45 @@ it("the worked example of docs/format.md is what the code computes", () => {
   const bundle: ProofBundle = { ...unsigned, signature: { alg: "ML-DSA-65", sigBase64: toBase64(signature) } };
   expect(bundleId(bundle)).toBe(example.S);
   expect(verify(bundle, { trust: { kids: [example.kid] } }).verified).toBe(true);
+});
+
+it("the batch of the worked example is what the code computes", () => {
+  const { batch, txnId, hashSha256, txnBytesBase64, attestTxnId, attestRound, algorandAddress } = example;
+  const { index, size, root, note, siblings } = batch;
+  const { publicKey, secretKey } = ml_dsa65.keygen(Uint8Array.from({ length: 32 }, (_, index) => index));
+  const statement: BatchStatement = JSON.parse(batch.statement);
+  expect(toHex(batchStatementLeaf(statement))).toBe(batch.leafHash);
+  // By nothing but SHA-256: the last of three has one sibling, the node of the first two.
+  const hash = (...parts: Uint8Array[]) => createHash("sha256").update(Buffer.concat(parts)).digest();
+  const leaf = hash(Buffer.of(0), Buffer.from(batch.statement));
+  expect(hash(Buffer.of(1), fromBase64(siblings[0]), leaf).toString("base64")).toBe(root);
+  const p = paymentCommitment(example.paymentKey);
+  const r = Buffer.from(root, "base64").toString("hex");
+  expect(encodeNote({ a: example.keySha256, g: ALGORAND_MAINNET, p, r, z: size })).toBe(note);
+
+  const unsigned: Omit<BatchHead, "signature"> = {
+    type: "batch-attestation",
+    version: 1,
+    network: "algorand-mainnet",
+    size,
+    root,
+    attest: { txnId: attestTxnId, round: attestRound, note },
+    attestor: { algorandAddress, pqPublicKey: toBase64(publicKey) },
+  };
+  expect(sha256(signingBytes(unsigned))).toBe(batch.signedBytesSha256);
+  const signature = ml_dsa65.sign(signingBytes(unsigned), secretKey, { extraEntropy: false });
+  expect(sha256(signature)).toBe(batch.signatureSha256);
+  const item: BatchItem = {
+    type: "batch-item",
+    version: 1,
+    network: "algorand-mainnet",
+    source: { chain: "algorand", txnId, hashSha256, txnBytesBase64 },
+    statement,
+    proof: { index, siblings },
+    batch: { ...unsigned, signature: { alg: "ML-DSA-65", sigBase64: toBase64(signature) } },
+  };
+  expect(bundleId(item)).toBe(batch.S);
+  expect(verify(item, { trust: { kids: [example.kid] } }).verified).toBe(true);
 });
 
 it("the worked example names its key, its account and its transaction as others name them", () => {

@@ -1,7 +1,6 @@
 import {
   ALGORAND_MAINNET,
   type BlockBundle,
-  type Bundle,
   type BundleBlock,
   type BundleSource,
   type ChainFormat,
@@ -9,10 +8,13 @@ import {
   type InclusionBundle,
   type KeyEntry,
   type KeyHistory,
+  type KeyNote,
   type Level,
+  type Note,
   nobleCrypto,
   type PaymentReceipt,
   type ProofBundle,
+  type SignedBundle,
 } from "@attestd/proof";
 import { encodeAddress, txid } from "@attestd/proof/algorand";
 import {
@@ -101,13 +103,19 @@ export function testBundle(
   } = options;
   const { source, caip2 } = testSource(formatOf(chain, options), txnBytes, ledger);
   const statement = { ...TEST_STATEMENTS[chain], ...options.statement } as TestStatement;
-  return attest(attestor, options, { source }, { c: caip2, h: source.hashSha256, t: source.txnId, ...statement });
+  const { txnId, hashSha256 } = source;
+  return attest(
+    attestor,
+    options,
+    { source },
+    { c: caip2, h: hashSha256, l: levelOf(options), t: txnId, ...statement },
+  );
 }
 
 /** A valid BlockBundle. */
 export function testBlockBundle(options: TestBundleOptions & { block?: TestBlock<string> } = {}): BlockBundle {
   const { attestor = testAttestor(), ledger = ALGORAND_MAINNET, block: from = testAlgorandBlock(1) } = options;
-  const { block, note } = testBlockMember(from, formatOf(from.chain, options), ledger);
+  const { block, note } = testBlockMember(from, options, ledger);
   return attest(attestor, options, { type: "block-attestation", block }, note);
 }
 
@@ -117,39 +125,47 @@ export function testInclusionBundle(
 ): InclusionBundle {
   const { attestor = testAttestor(), ledger = ALGORAND_MAINNET, index = 0 } = options;
   const from = options.block ?? testAlgorandBlock(3);
-  const { block, note } = testBlockMember(from, formatOf(from.chain, options), ledger);
+  const { block, note } = testBlockMember(from, options, ledger);
   const { source } = testSource(formatOf(from.chain, options), from.transactions[index] as Uint8Array, ledger);
   return attest(attestor, options, { type: "tx-inclusion", block, source, inclusion: from.prove(index) }, note);
 }
 
-function formatOf(chain: string, { chains }: TestBundleOptions): ChainFormat {
+function levelOf({ level = "finalized" }: TestBundleOptions): Level {
+  return level;
+}
+
+export function formatOf(chain: string, { chains }: TestBundleOptions): ChainFormat {
   return chainNamed(chain, chains) as ChainFormat;
 }
 
-function testSource(format: ChainFormat, bytes: Uint8Array, ledger: string) {
+export function testSource(format: ChainFormat, bytes: Uint8Array, ledger: string) {
   const { txnId, caip2 } = format.transaction(bytes, ledger, nobleCrypto);
   const hashSha256 = toHex(sha256(bytes));
   const source: BundleSource = { chain: format.name, txnId, hashSha256, txnBytesBase64: toBase64(bytes) };
   return { source, caip2 };
 }
 
-function testBlockMember({ chain, header }: TestBlock<string>, format: ChainFormat, ledger: string) {
+function testBlockMember({ chain, header }: TestBlock<string>, options: TestBundleOptions, ledger: string) {
+  const format = formatOf(chain, options);
   const { blockHash, height, caip2 } = format.header(header, ledger, nobleCrypto);
   const hashSha256 = toHex(sha256(header));
   const block: BundleBlock = { chain, height, blockHash, headerBase64: toBase64(header), hashSha256 };
-  return { block, note: { b: blockHash, c: caip2, h: hashSha256, n: height } };
+  return { block, note: { b: blockHash, c: caip2, h: hashSha256, l: levelOf(options), n: height } };
 }
 
+/** The members that differ between notes of one payment. */
+type OfSubject<N> = N extends unknown ? Omit<N, "a" | "g" | "p"> : never;
 type Attestation = "version" | "network" | "attest" | "attestor" | "signature";
 
-function attest<B extends Bundle>(
+/** What the attestor signs of these members, recorded by a note of this subject. */
+export function attest<B extends SignedBundle>(
   attestor: TestAttestor,
-  { ledger = ALGORAND_MAINNET, round = 1000, level = "finalized", paymentKey = "test" }: TestBundleOptions,
+  { ledger = ALGORAND_MAINNET, round = 1000, paymentKey = "test" }: TestBundleOptions,
   members: Omit<B, Attestation>,
-  subject: { c: string; h: string; b: string; n: number } & ({ t: string; u: number; s?: 0 | 1 } | object),
+  subject: OfSubject<Exclude<Note, KeyNote>>,
 ): B {
   const p = paymentCommitment(paymentKey);
-  const note = encodeNote({ a: attestor.keySha256, g: ledger, l: level, p, ...subject });
+  const note = encodeNote({ a: attestor.keySha256, g: ledger, p, ...subject });
   const unsigned: Omit<ProofBundle, "source" | "signature"> = {
     version: 1,
     network: "algorand-mainnet",
@@ -160,7 +176,7 @@ function attest<B extends Bundle>(
 }
 
 /** The bundle with this attestor's signature instead of its own, whether or not it is true. */
-export function signBundle<B extends object>(attestor: TestAttestor, bundle: B): B & Pick<Bundle, "signature"> {
+export function signBundle<B extends object>(attestor: TestAttestor, bundle: B): B & Pick<SignedBundle, "signature"> {
   const sigBase64 = toBase64(attestor.sign(signingBytes(bundle as unknown as UnsignedBundle)));
   return { ...bundle, signature: { alg: "ML-DSA-65", sigBase64 } };
 }

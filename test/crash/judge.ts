@@ -1,4 +1,4 @@
-import { type Bundle, parseNote } from "@attestd/proof";
+import { parseNote, type SignedBundle } from "@attestd/proof";
 import { paymentCommitment } from "@attestd/proof/attestor";
 import type { Sandbox } from "@attestd/sandbox";
 import { auditJournal } from "@attestd/service/operator";
@@ -86,7 +86,7 @@ async function chainFaults(sandbox: Sandbox, accounts: Accounts, ended: readonly
   const notes = await attestationsOf(sandbox, accounts);
   const unclaimed = new Map(notes.map(({ txid, note }) => [txid, note]));
   for (const { payment, bundle } of delivered) {
-    const { attest } = JSON.parse(bundle as string) as Bundle;
+    const { attest } = JSON.parse(bundle as string) as SignedBundle;
     const note = unclaimed.get(attest.txnId);
     if (note === undefined) wrong.push(`${payment.key}: its attestation ${attest.txnId} is not on the ledger`);
     else if (note !== attest.note) wrong.push(`${payment.key}: the ledger has the note ${note}`);

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { cp, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type BlockBundle, type Bundle, bundleId, type InclusionBundle, parseNote } from "@attestd/proof";
+import { type BlockBundle, bundleId, type InclusionBundle, parseNote, type SignedBundle } from "@attestd/proof";
 import {
   decodeMsgpackMap,
   encodeMsgpack,
@@ -309,17 +309,17 @@ describe("a refused request is not charged", () => {
 });
 
 describe("a change that has our own signature", () => {
-  const resigned = <B extends Bundle>(bundle: B, change: (copy: B) => void): Bundle => {
+  const resigned = <B extends SignedBundle>(bundle: B, change: (copy: B) => void): SignedBundle => {
     const { signature: _, ...copy } = structuredClone(bundle);
     change(copy as B);
-    return signBundle(attestor, copy) as unknown as Bundle;
+    return signBundle(attestor, copy) as unknown as SignedBundle;
   };
   const flipped = (base64: string, at = 0) => {
     const bytes = fromBase64(base64);
     bytes[at] = (bytes[at] as number) ^ 1;
     return toBase64(bytes);
   };
-  const renote = (bundle: Bundle, change: object) => {
+  const renote = (bundle: SignedBundle, change: object) => {
     bundle.attest.note = encodeNote({ ...parseNote(bundle.attest.note), ...change } as never);
   };
 

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { syncBuiltinESMExports } from "node:module";
 import threads from "node:worker_threads";
-import type { BlockBundle, Bundle, InclusionBundle, ProofBundle } from "@attestd/proof";
+import type { BlockBundle, InclusionBundle, ProofBundle, SignedBundle } from "@attestd/proof";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import type { PaymentRequired } from "@x402/core/types";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
@@ -92,7 +92,7 @@ afterAll(async () => {
 });
 
 /** Buys with a real payment of the sandbox. */
-async function buy<B extends Bundle>(path: string, body: object): Promise<{ text: string; bundle: B }> {
+async function buy<B extends SignedBundle>(path: string, body: object): Promise<{ text: string; bundle: B }> {
   const { sign, payUntilAnswered, algorandClient } = fresh.tools;
   const url = deployment.url + path;
   const { status, text } = await payUntilAnswered(url, body, await sign(url, body, algorandClient(deployment.sandbox)));
@@ -128,7 +128,7 @@ const BLOCK = {
   headerBase64: HEADER.toString("base64"),
   hashSha256: sha256(HEADER),
 };
-const noteOf = ({ attest }: Bundle) => fresh.proof.parseNote(attest.note);
+const noteOf = ({ attest }: SignedBundle) => fresh.proof.parseNote(attest.note);
 
 describe("a chain that is a folder and a line", () => {
   test("is attested by only a transaction's id, in any spelling that the chain allows", async () => {

@@ -1,6 +1,6 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type Bundle, parseNote, type TransactionNote } from "@attestd/proof";
+import { parseNote, type SignedBundle, type TransactionNote } from "@attestd/proof";
 import { decodeMsgpackMap, encodeMsgpack, getMap } from "@attestd/proof/algorand";
 import { encodeNote } from "@attestd/proof/attestor";
 import { toHex } from "@attestd/proof/encoding";
@@ -21,7 +21,7 @@ let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 let algod: Proxy;
 let rpc: Proxy;
 let nodes: { algod: string[]; indexer: string[]; base: string[] };
-const bundles: Record<string, Bundle> = {};
+const bundles: Record<string, SignedBundle> = {};
 
 beforeAll(async () => {
   deployment = await startDeployment({ networks: ["base"] }, { ATTESTOR_PQ_SEED: toHex(attestor.pqSeed) });
@@ -144,7 +144,7 @@ describe("attestd verify --chain with one's own nodes, while no service runs", (
   });
 
   test("refuses what the attestor signed and the ledger does not have", async () => {
-    const { signature: _, ...honest } = bundles.base as Bundle;
+    const { signature: _, ...honest } = bundles.base as SignedBundle;
     const lie = signBundle(attestor, { ...honest, attest: { ...honest.attest, round: honest.attest.round - 1 } });
     await writeFile(join(folder.path, "lie.json"), JSON.stringify(lie));
     const refused = { code: 1, verified: false, source: "pass", attest: "fail" };
@@ -168,7 +168,7 @@ describe("what a note states of its transaction", () => {
     ["another height", "base", ({ n }) => ({ n: n - 1 })],
     ["another time", "algorand", ({ u }) => ({ u: u + 1 })],
   ])("is refused if it is %s, of %s", async (_, name, change) => {
-    const { signature: __, ...honest } = bundles[name] as Bundle;
+    const { signature: __, ...honest } = bundles[name] as SignedBundle;
     const note = parseNote(honest.attest.note) as TransactionNote;
     const changed = encodeNote({ ...note, ...change(note) });
     const lie = signBundle(attestor, { ...honest, attest: { ...honest.attest, note: changed } });
@@ -202,7 +202,7 @@ describe("what a note states of its transaction", () => {
 
 describe("a node that lies", () => {
   test("and serves the round without the record passes no check", async () => {
-    const { round } = (bundles.base as Bundle).attest;
+    const { round } = (bundles.base as SignedBundle).attest;
     algod.meddling = {
       answer(incoming, outgoing) {
         if (!incoming.url?.startsWith(`/v2/blocks/${round}?`)) return false;

@@ -155,6 +155,7 @@ const ROUTES: Record<BundleType, string> = {
   "transaction-attestation": "/verify",
   "block-attestation": "/verify-block",
   "tx-inclusion": "/verify-tx-inclusion",
+  "batch-item": "/verify",
 };
 
 /** The verify routes of a service whose own history is the given one, over HTTP. */
@@ -169,7 +170,7 @@ async function verifyingService(history: KeyHistory) {
   const app = createApp({
     catalogue: { transactions, verifyBlock, verifyInclusion },
     operations: {
-      transactions: verifying(verifier, "transaction-attestation"),
+      transactions: verifying(verifier, "transaction-attestation", "batch-item"),
       verifyBlock: verifying(verifier, "block-attestation"),
       verifyInclusion: verifying(verifier, "tx-inclusion"),
     },
@@ -195,6 +196,6 @@ async function verifyingService(history: KeyHistory) {
   };
 }
 
-function verifying(verifier: Verifier, type: BundleType) {
-  return { kind: "verify", verify: async (bundle: Uint8Array) => verifier.verify(bundle, type, { chain: false }) };
+function verifying(verifier: Verifier, ...types: BundleType[]) {
+  return { kind: "verify", verify: async (bundle: Uint8Array) => verifier.verify(bundle, types, { chain: false }) };
 }

@@ -1,6 +1,6 @@
 /* What the bundles of the table are made of: keys, transactions, blocks with true commitments. */
 
-import type { BlockBundle, Bundle, InclusionBundle, KeyHistory, ProofBundle } from "@attestd/proof";
+import type { BlockBundle, InclusionBundle, KeyHistory, ProofBundle, SignedBundle } from "@attestd/proof";
 import {
   blockHash,
   decodeMsgpackMap,
@@ -56,7 +56,11 @@ export const inclusion = testInclusionBundle({ ...now, block: blocks.algorand, i
 export const baseInclusion = testInclusionBundle({ ...now, block: blocks.base, index: 150 });
 
 /** The bundle with a change, signed again by the same key: only what is changed can be wrong. */
-export function altered<B extends Bundle>(bundle: B, change: (bundle: B) => unknown, by: TestAttestor = third): B {
+export function altered<B extends SignedBundle>(
+  bundle: B,
+  change: (bundle: B) => unknown,
+  by: TestAttestor = third,
+): B {
   const copy = structuredClone(bundle);
   change(copy);
   const { signature: _, ...unsigned } = copy;
@@ -67,11 +71,11 @@ export const withSource = (bundle: ProofBundle | InclusionBundle, members: objec
   altered(bundle, ({ source }) => Object.assign(source, members));
 export const withBlock = (bundle: BlockBundle | InclusionBundle, members: object) =>
   altered(bundle, (copy) => Object.assign(copy.block, members));
-export const withAttest = (bundle: Bundle, members: object) =>
+export const withAttest = <B extends SignedBundle>(bundle: B, members: object) =>
   altered(bundle, ({ attest }) => Object.assign(attest, members));
 export const withProof = (bundle: InclusionBundle, members: object) =>
   altered(bundle, (copy) => Object.assign(copy.inclusion, members));
-export const withNote = (bundle: Bundle, from: string | RegExp, to: string) =>
+export const withNote = <B extends SignedBundle>(bundle: B, from: string | RegExp, to: string) =>
   altered(bundle, ({ attest }) => {
     attest.note = attest.note.replace(from, to);
   });

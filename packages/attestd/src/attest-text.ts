@@ -1,5 +1,5 @@
 import { type Attestation, formatUsdc, type Progress } from "@attestd/client";
-import { conclusionOf } from "@attestd/proof";
+import { conclusionOf, signedPart } from "@attestd/proof";
 import { railLabel } from "@attestd/proof/rails";
 import { receiptFileName } from "@attestd/web/receipt-file";
 import type { TrustedKeys } from "./keys-file.ts";
@@ -60,7 +60,7 @@ export function printResult(
 ): void {
   if (receipt) out.marked("ok", `paid     ${out.short(receipt.transaction)}`, 2);
   if (report.verified) {
-    out.marked("ok", `${`recorded round ${bundle.attest.round}`.padEnd(28)}${seconds.toFixed(1)} s`, 2);
+    out.marked("ok", `${`recorded round ${signedPart(bundle).attest.round}`.padEnd(28)}${seconds.toFixed(1)} s`, 2);
     out.marked("ok", `verified, saved ${file}`, 2);
     if (signedReceipt) out.line(`    its receipt: ${receiptFileName(file)}`);
     out.line(`    ${basisLine(trusted)}`);

@@ -8,6 +8,7 @@ import {
   type ProofError,
   parseBundle,
   parseJson,
+  signedPart,
   verify,
 } from "@attestd/proof";
 import { type BundleInFile, readFileContents } from "@attestd/web/bundle-file";
@@ -139,7 +140,7 @@ async function receiptBeside(checked: Checked, trusted: TrustedKeys | undefined)
   const file = receiptFileName(checked.file);
   if (!existsSync(file)) return undefined;
   const { kid } = checked.report.attestor;
-  const pqPublicKey = checked.bundle?.attestor.pqPublicKey;
+  const pqPublicKey = checked.bundle && signedPart(checked.bundle).attestor.pqPublicKey;
   const key = checked.report.verified && kid && pqPublicKey ? { kid, pqPublicKey } : undefined;
   const contents = await readPath(file)
     .then(readFileContents)

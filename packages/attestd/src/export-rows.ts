@@ -1,4 +1,4 @@
-import { bundleId } from "@attestd/proof";
+import { bundleId, signedPart } from "@attestd/proof";
 import { circumstancesOf, subjectLine, subjectOf } from "@attestd/proof/description";
 import { railLabel } from "@attestd/proof/rails";
 import { formatUnits } from "@attestd/proof/text";
@@ -64,6 +64,7 @@ function stated(checked: Checked): ExportRow {
   const { report, bundle } = checked;
   if (!isProven(checked) || bundle === undefined) return {};
   const subject = subjectOf(bundle);
+  const { attest } = signedPart(bundle);
   const { block, outcome } = circumstancesOf(subject, report);
   const { parties = [], amount, id } = subject.transaction ?? {};
   const of = (role: string) => parties.find((party) => party.role === role)?.account;
@@ -82,8 +83,8 @@ function stated(checked: Checked): ExportRow {
     amount: moved && formatUnits(BigInt(moved.units), moved.decimals ?? 0),
     unit: moved && (moved.symbol ?? moved.text.slice(moved.text.indexOf(" ") + 1)),
     other_parties: others.map(({ role, account }) => `${role}: ${account}`).join("; "),
-    recorded_round: String(bundle.attest.round),
-    record: bundle.attest.txnId,
+    recorded_round: String(attest.round),
+    record: attest.txnId,
     attestor_key: report.attestor.kid ?? undefined,
     bundle: bundleId(bundle),
   };

@@ -10,6 +10,7 @@ import {
   parseJson,
   parseKeyHistory,
   parseNote,
+  signedPart,
   type VerifyReport,
   verify,
 } from "@attestd/proof";
@@ -94,6 +95,7 @@ const TITLES: Record<VerifyReport["type"], string> = {
   "transaction-attestation": "Attestation of a transaction",
   "block-attestation": "Attestation of a block",
   "tx-inclusion": "Proof that a transaction is in a block",
+  "batch-item": "Attestation of a transaction, one of a batch",
 };
 
 /** @throws ProofError */
@@ -103,9 +105,10 @@ function inspectBundle(bytes: Uint8Array): Inspection {
   const report = verify(bytes);
   const subject = subjectOf(bundle);
   const circumstances = circumstancesOf(subject, report);
-  const { transaction, chain } = subject;
+  const { transaction, chain, batch } = subject;
+  const { attest, attestor } = signedPart(bundle);
   const { block } = circumstances;
-  const note = attempt("format", () => parseNote(bundle.attest.note));
+  const note = attempt("format", () => parseNote(attest.note));
   const rows: Inspection["rows"] = [["chain", chain.label]];
   if (transaction) rows.push(["transaction", transaction.id]);
   if (block) {
@@ -120,9 +123,10 @@ function inspectBundle(bytes: Uint8Array): Inspection {
     `${subject.fingerprint} (SHA-256 of ${subject.block ? "the block's header" : "the transaction"})`,
   ]);
   if ("inclusion" in bundle) rows.push(["proof", inclusionWords(bundle.inclusion)]);
-  rows.push(["recorded", `in round ${bundle.attest.round}, by the transaction ${bundle.attest.txnId}`]);
-  rows.push(...(note ? noteRows(note) : [["note", excerpt(bundle.attest.note, 200)] as [string, string]]));
-  rows.push(["signed by", `key ${report.attestor.kid}`], ["account", bundle.attestor.algorandAddress]);
+  if (batch) rows.push(["batch", `item ${batch.place} of ${batch.size}, under the root ${batch.root}`]);
+  rows.push(["recorded", `in round ${attest.round}, by the transaction ${attest.txnId}`]);
+  rows.push(...(note ? noteRows(note) : [["note", excerpt(attest.note, 200)] as [string, string]]));
+  rows.push(["signed by", `key ${report.attestor.kid}`], ["account", attestor.algorandAddress]);
   rows.push(["bundle id", bundleId(bundle)]);
   return {
     kind: report.type,
@@ -145,7 +149,8 @@ function inclusionWords(inclusion: Extract<Bundle, { inclusion: unknown }>["incl
 /** @throws ProofError `format` */
 function inspectNote(text: string): Inspection {
   const note = parseNote(text);
-  const title = "k" in note ? "Note of a key" : "t" in note ? "Note of a transaction" : "Note of a block";
+  const kind = "k" in note ? "key" : "t" in note ? "transaction" : "r" in note ? "batch" : "block";
+  const title = `Note of a ${kind}`;
   return { kind: "note", title, rows: noteRows(note), remarks: [], value: { note } };
 }
 

@@ -5,6 +5,7 @@ import {
   type Failure,
   isOfLedger,
   mayAskChain,
+  signedPart,
   type Trust,
   type VerifyReport,
 } from "@attestd/proof";
@@ -82,7 +83,7 @@ export function evidence(
   const by = origin ? `${hostOf(origin)}, key ${out.short(kid)} (${status})` : `key ${out.short(kid)} (pinned)`;
   return [
     ...subjectLines(bundle, report, out),
-    `${isRecorded ? "recorded" : "stated as recorded"} on ${ledgerName(report)} in round ${bundle.attest.round}${time ? `, ${time}` : ""}`,
+    `${isRecorded ? "recorded" : "stated as recorded"} on ${ledgerName(report)} in round ${signedPart(bundle).attest.round}${time ? `, ${time}` : ""}`,
     ...evidenceLines(report, out),
     `signed by ${by}`,
     basisLine(trusted),

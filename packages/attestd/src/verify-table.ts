@@ -1,4 +1,4 @@
-import { conclusionOf } from "@attestd/proof";
+import { conclusionOf, signedPart } from "@attestd/proof";
 import { circumstancesOf, subjectLine, subjectOf } from "@attestd/proof/description";
 import { railLabel } from "@attestd/proof/rails";
 import { utcTime } from "@attestd/proof/text";
@@ -64,7 +64,7 @@ function statementOf(checked: Checked): [when: string, what: string] {
   if (!isProven(checked) || bundle === undefined) return ["", ""];
   const subject = subjectOf(bundle);
   const { block, outcome } = circumstancesOf(subject, report);
-  const when = block?.time === undefined ? `recorded in round ${bundle.attest.round}` : utcTime(block.time);
+  const when = block?.time === undefined ? `recorded in round ${signedPart(bundle).attest.round}` : utcTime(block.time);
   return [when, subjectLine(subject, outcome)];
 }
 

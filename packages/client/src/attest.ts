@@ -1,4 +1,12 @@
-import type { BlockBundle, Bundle, InclusionBundle, ProofBundle, Trust, VerifyReport } from "@attestd/proof";
+import {
+  type BlockBundle,
+  type Bundle,
+  type InclusionBundle,
+  type ProofBundle,
+  signedPart,
+  type Trust,
+  type VerifyReport,
+} from "@attestd/proof";
 import { parseUsdc } from "@attestd/proof/rails";
 import { withoutTrailing } from "@attestd/proof/text";
 import type { SettleResponse } from "@x402/core/types";
@@ -108,7 +116,7 @@ async function buy<B extends Bundle>(options: PurchaseOptions<B>, request: PaidR
   try {
     const { payment, bytes, receipt } = await obtainBundle(call);
     const { bundle, report } = examine(bytes, call, options);
-    const signed = signedReceipt(receipt, bundle, payment);
+    const signed = signedReceipt(receipt, signedPart(bundle), payment);
     const attestation = { bundle: bundle as B, report, bundleBytes: bytes, receipt, signedReceipt: signed };
     await options.save?.(attestation).catch((cause: unknown) => {
       throw new AttestError("save_failed", "The bundle could not be saved.", { paymentId: call.id, cause });

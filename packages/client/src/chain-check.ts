@@ -9,6 +9,7 @@ const ROUTES: Record<BundleType, string> = {
   "transaction-attestation": "verify",
   "block-attestation": "verify-block",
   "tx-inclusion": "verify-tx-inclusion",
+  "batch-item": "verify",
 };
 const ONLINE = ["chainSource", "chainAttest"] as const;
 /** The format of `Date.prototype.toISOString`. */

@@ -1,4 +1,4 @@
-import { type Bundle, type PaymentReceipt, verifyPaymentReceipt } from "@attestd/proof";
+import { type PaymentReceipt, type SignedBundle, verifyPaymentReceipt } from "@attestd/proof";
 import type { SettleResponse } from "@x402/core/types";
 import type { StoredPayment } from "./vault.ts";
 
@@ -13,7 +13,7 @@ export type SignedReceipt = { payload: PaymentReceipt; jws: string };
  */
 export function signedReceipt(
   settlement: SettleResponse | undefined,
-  { attestor }: Pick<Bundle, "attestor">,
+  { attestor }: Pick<SignedBundle, "attestor">,
   { offer }: Pick<StoredPayment, "offer">,
 ): SignedReceipt | undefined {
   const extension = settlement?.extensions?.["offer-receipt"] as Extension | undefined;

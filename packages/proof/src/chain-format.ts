@@ -18,8 +18,16 @@ export type Finding = {
   message?: string;
 };
 
-/** Pointer to the ledger that a note names. */
+/** Pointer to the ledger that a note names, from what is signed. */
 export const LEDGER_POINTER = "/attest/note/g";
+
+/** The pointer to the signed head in an item of a batch. */
+export const HEAD_POINTER = "/batch";
+
+/** Whether a pointer into a bundle leads to this place of what is signed: the bundle, or the head of an item's batch. */
+export function isAt(pointer: string | undefined, place: string): boolean {
+  return pointer === place || pointer === HEAD_POINTER + place;
+}
 
 /** The finding that two values differ, if they do. */
 export function compare<T extends string | number>(pointer: string, stated: T, computed: T | undefined): Finding[] {

@@ -1,12 +1,15 @@
 import { sha256 } from "@noble/hashes/sha2.js";
 import { ALGORAND_MAINNET } from "./algorand/network.ts";
-import { type Bundle, signingBytes } from "./bundle.ts";
-import { type ChainFormat, compare, type Finding, LEDGER_POINTER } from "./chain-format.ts";
+import { type BatchItem, batchStatementLeaf } from "./batch.ts";
+import { type Bundle, type SignedBundle, signedPart, signingBytes } from "./bundle.ts";
+import type { Statement } from "./bundle-members.ts";
+import { type ChainFormat, compare, type Finding, HEAD_POINTER, LEDGER_POINTER } from "./chain-format.ts";
 import { chainOf } from "./chains.ts";
-import { fromBase64, toHex } from "./encoding.ts";
+import { fromBase64, toBase64, toHex } from "./encoding.ts";
 import { attempt, isProofError, type ProofError } from "./errors.ts";
 import { type Note, parseNote, type TransactionNote } from "./note.ts";
-import type { CheckName, Statement } from "./report.ts";
+import type { CheckName } from "./report.ts";
+import { rootByPath } from "./rfc6962.ts";
 import { type Crypto, verifySignature } from "./signature.ts";
 import { identify, judgeKey, type KeyIdentity, type KeyJudgement, type Trust } from "./trust.ts";
 
@@ -15,6 +18,8 @@ export type VerifierInput = { trust: Trust | undefined; crypto: Crypto; chains: 
 /** A bundle that passed `schema`, with the values recomputed from it. */
 export type Examined = VerifierInput & {
   bundle: Bundle;
+  /** What the key signed of it. */
+  signed: SignedBundle;
   chain: ChainFormat;
   /** CAIP-2 of the ledger on which the note must stand. */
   ledger: string;
@@ -30,6 +35,7 @@ export type Examined = VerifierInput & {
 /** Bytes and the values recomputed from them: only their hash where the chain would not accept them. */
 type Recomputed<T> = { bytes: Uint8Array; hashSha256: string } & Partial<T>;
 
+const NOTE = "/attest/note";
 const OTHER_LEDGER = "made for another ledger than that of the trusted keys, such as another sandbox's";
 
 /** @returns the faults; undefined if the check cannot be made */
@@ -38,18 +44,20 @@ type Check = (examined: Examined) => Finding[] | undefined;
 export function examine(bundle: Bundle, input: VerifierInput): Examined {
   const { trust, crypto, chains } = input;
   const chain = chainOf(bundle, chains);
-  const { algorandAddress, pqPublicKey } = bundle.attestor;
+  const signed = signedPart(bundle);
+  const { algorandAddress, pqPublicKey } = signed.attestor;
   const ledger = trust?.ledger ?? ALGORAND_MAINNET;
   const key = identify(trust, pqPublicKey);
   return {
     ...input,
     bundle,
+    signed,
     chain,
     ledger,
     publicKey: fromBase64(pqPublicKey),
     key,
-    judgement: trust && judgeKey(trust, key.kid, { round: bundle.attest.round, algorandAddress }),
-    note: readNote(bundle.attest.note),
+    judgement: trust && judgeKey(trust, key.kid, { round: signed.attest.round, algorandAddress }),
+    note: readNote(signed.attest.note),
     source:
       "source" in bundle
         ? recompute(bundle.source.txnBytesBase64, (bytes) => chain.transaction(bytes, ledger, crypto))
@@ -77,17 +85,21 @@ function readNote(text: string): Note | ProofError {
 
 function checkBlockForm({ b }: TransactionNote, { blockHash }: ChainFormat): Finding[] {
   if (blockHash.pattern.test(b)) return [];
-  return [{ pointer: "/attest/note/b", message: `must be ${blockHash.description}` }];
+  return [{ pointer: `${NOTE}/b`, message: `must be ${blockHash.description}` }];
 }
 
 function checkOutcomeForm({ s }: TransactionNote, { label, transactionsCanFail }: ChainFormat): Finding[] {
   if ((s !== undefined) === transactionsCanFail) return [];
   const message = transactionsCanFail ? "missing" : `unknown member: no transaction of ${label} fails in a block`;
-  return [{ pointer: "/attest/note/s", message }];
+  return [{ pointer: `${NOTE}/s`, message }];
 }
 
-/** What the note of a transaction states; undefined where it is not one in the chain's form. */
+/** What is stated of a transaction; undefined where its note is not one in the chain's form. */
 export function statementOf({ bundle, chain, note }: Examined): Statement | undefined {
+  if ("statement" in bundle) {
+    const { block, outcome } = bundle.statement;
+    return { block, outcome };
+  }
   if ("block" in bundle || !("t" in note)) return undefined;
   if (checkBlockForm(note, chain).length > 0 || checkOutcomeForm(note, chain).length > 0) return undefined;
   const { b: hash, n: height, u: time, s } = note;
@@ -95,25 +107,85 @@ export function statementOf({ bundle, chain, note }: Examined): Statement | unde
   return { block: { hash, height, time }, outcome: s === undefined ? "not_applicable" : stated };
 }
 
+/** Faults of what is signed, by their pointers in the bundle. */
+function inBundle({ bundle }: Examined, faults: Finding[]): Finding[] {
+  if (!("batch" in bundle)) return faults;
+  return faults.map((fault) => ({ ...fault, pointer: `${HEAD_POINTER}${fault.pointer ?? ""}` }));
+}
+
+/** The faults of the way from an item's statement to the root of its batch. */
+function checkLeaf({ statement, proof, batch }: BatchItem): Finding[] {
+  if (proof.index >= batch.size)
+    return [{ pointer: "/proof/index", stated: String(proof.index), computed: `below ${batch.size}` }];
+  const root = rootByPath(batchStatementLeaf(statement), proof.index, batch.size, proof.siblings.map(fromBase64));
+  if (root === undefined) return [{ pointer: "/proof/siblings", message: "are not as many as lead to the root" }];
+  return compare(`${HEAD_POINTER}/root`, batch.root, toBase64(root));
+}
+
+/**
+ * Compares every member of the note with its recomputed value, except `p`: no bundle holds the payment. Nor does the bundle
+ * of a transaction hold its block, so that of `b` and `s` the chain's form is checked.
+ */
+function checkNote({ bundle, chain, key, ledger, note, source, block }: Examined): Finding[] {
+  if (isProofError(note, "format")) return [{ pointer: `${NOTE}${note.pointer}`, message: note.message }];
+  const kind = "batch" in bundle ? "batch" : "block" in bundle ? "block" : "transaction";
+  const noteKind = "r" in note ? "batch" : "t" in note ? "transaction" : "block";
+  if ("k" in note || kind !== noteKind) return [{ pointer: NOTE, message: `not the note of a ${kind}` }];
+
+  const at = (member: string) => `${NOTE}/${member}`;
+  const ofKey = compare(at("a"), note.a, key.keySha256);
+  const ofLedger = compare(LEDGER_POINTER, note.g, ledger).map((fault) => ({ ...fault, message: OTHER_LEDGER }));
+  if ("r" in note) {
+    const { root, size } = (bundle as BatchItem).batch;
+    const ofTree = [...compare(at("r"), note.r, toHex(fromBase64(root))), ...compare(at("z"), note.z, size)];
+    return [...ofKey, ...ofLedger, ...ofTree];
+  }
+  const { levels } = chain;
+  const subject = block ?? source;
+  return [
+    ...ofKey,
+    ...("t" in note ? checkBlockForm(note, chain) : compare(at("b"), note.b, block?.blockHash)),
+    ...compare(at("c"), note.c, subject?.caip2),
+    ...ofLedger,
+    ...compare(at("h"), note.h, subject?.hashSha256),
+    ...(levels.includes(note.l) ? [] : [{ pointer: at("l"), stated: note.l, computed: levels.join(" or ") }]),
+    ...("t" in note
+      ? [...checkOutcomeForm(note, chain), ...compare(at("t"), note.t, source?.txnId)]
+      : compare(at("n"), note.n, block?.height)),
+  ];
+}
+
 /** The offline checks after `schema`. */
 export const OFFLINE_CHECKS = {
-  keyTrust: ({ judgement }) => judgement?.findings,
+  keyTrust: (examined) => examined.judgement && inBundle(examined, examined.judgement.findings),
 
-  signature({ bundle, publicKey, crypto }) {
-    const signature = fromBase64(bundle.signature.sigBase64);
-    if (verifySignature(publicKey, signingBytes(bundle), signature, crypto)) return [];
-    return [{ pointer: "/signature/sigBase64", message: "does not match the contents" }];
+  signature(examined) {
+    const { signed, publicKey, crypto } = examined;
+    const signature = fromBase64(signed.signature.sigBase64);
+    if (verifySignature(publicKey, signingBytes(signed), signature, crypto)) return [];
+    return inBundle(examined, [{ pointer: "/signature/sigBase64", message: "does not match the contents" }]);
   },
 
   hashPreimage({ bundle, source, block }) {
     return [
       ...("source" in bundle ? compare("/source/hashSha256", bundle.source.hashSha256, source?.hashSha256) : []),
+      ...("statement" in bundle
+        ? compare("/statement/hashSha256", bundle.statement.hashSha256, source?.hashSha256)
+        : []),
       ...("block" in bundle ? compare("/block/hashSha256", bundle.block.hashSha256, block?.hashSha256) : []),
     ];
   },
 
   transactionId({ bundle, source }) {
-    return "source" in bundle ? compare("/source/txnId", bundle.source.txnId, source?.txnId) : undefined;
+    if (!("source" in bundle)) return undefined;
+    const faults = compare("/source/txnId", bundle.source.txnId, source?.txnId);
+    if (!("statement" in bundle)) return faults;
+    const { txnId, chain } = bundle.statement;
+    return [
+      ...faults,
+      ...compare("/statement/txnId", txnId, source?.txnId),
+      ...compare("/statement/chain", chain, source?.caip2),
+    ];
   },
 
   blockHash({ bundle, block }) {
@@ -125,34 +197,11 @@ export const OFFLINE_CHECKS = {
   },
 
   inclusion({ bundle, chain, source, block, crypto }) {
+    if ("proof" in bundle) return checkLeaf(bundle);
     if (!("inclusion" in bundle) || !source || !block) return undefined;
     const found = attempt("malformed", () => chain.checkInclusion(bundle.inclusion, source.bytes, block.bytes, crypto));
     return found ?? [{ pointer: "/block/headerBase64", message: "is no header" }];
   },
 
-  /**
-   * Compares every member of the note with its recomputed value, except `p`: no bundle holds the payment. Nor does the bundle
-   * of a transaction hold its block, so that of `b` and `s` the chain's form is checked.
-   */
-  note({ bundle, chain, key, ledger, note, source, block }) {
-    if (isProofError(note, "format")) return [{ pointer: `/attest/note${note.pointer}`, message: note.message }];
-    const kind = "block" in bundle ? "block" : "transaction";
-    if ("k" in note || (kind === "transaction") !== "t" in note)
-      return [{ pointer: "/attest/note", message: `not the note of a ${kind}` }];
-
-    const at = (member: string) => `/attest/note/${member}`;
-    const { levels } = chain;
-    const subject = block ?? source;
-    return [
-      ...compare(at("a"), note.a, key.keySha256),
-      ...("t" in note ? checkBlockForm(note, chain) : compare(at("b"), note.b, block?.blockHash)),
-      ...compare(at("c"), note.c, subject?.caip2),
-      ...compare(LEDGER_POINTER, note.g, ledger).map((fault) => ({ ...fault, message: OTHER_LEDGER })),
-      ...compare(at("h"), note.h, subject?.hashSha256),
-      ...(levels.includes(note.l) ? [] : [{ pointer: at("l"), stated: note.l, computed: levels.join(" or ") }]),
-      ...("t" in note
-        ? [...checkOutcomeForm(note, chain), ...compare(at("t"), note.t, source?.txnId)]
-        : compare(at("n"), note.n, block?.height)),
-    ];
-  },
+  note: (examined) => inBundle(examined, checkNote(examined)),
 } satisfies Partial<Record<CheckName, Check>>;

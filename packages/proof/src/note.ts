@@ -51,6 +51,14 @@ export type TransactionNote = SubjectNote &
 /** The note of a block, or of the block of an inclusion. */
 export type BlockNote = SubjectNote & BlockMembers;
 
+/** The note of a batch. */
+export type BatchNote = Pick<SubjectNote, "a" | "g" | "p"> & {
+  /** Hex of the tree's root. */
+  r: string;
+  /** The number of items. */
+  z: number;
+};
+
 /** Announces an attestor's next key or a revocation. */
 export type KeyNote = {
   /** Ledger on which the note stands, CAIP-2. */
@@ -59,7 +67,7 @@ export type KeyNote = {
   k: string;
 };
 
-export type Note = TransactionNote | BlockNote | KeyNote;
+export type Note = TransactionNote | BlockNote | BatchNote | KeyNote;
 
 /** ARC-2: `<dapp name>:<format><data>`, the format `j` being JSON. */
 const PREFIX = "attestd/v1:j";
@@ -91,19 +99,14 @@ function parseNoteJson(text: string): JsonValue {
 function readNote(value: JsonValue): Note {
   if (isObject(value) && Object.hasOwn(value, "k")) return readKeyNote(value, "");
   if (isObject(value) && Object.hasOwn(value, "t")) return readTransactionNote(value, "");
+  if (isObject(value) && Object.hasOwn(value, "r")) return readBatchNote(value, "");
   return readBlockNote(value, "");
 }
 
 const readKeyNote = object({ g: caip2, k: hex32Bytes });
 
-const SUBJECT = {
-  a: base64Url32Bytes,
-  c: caip2,
-  g: caip2,
-  h: hex32Bytes,
-  l: constant("included", "safe", "finalized"),
-  p: base64Url16Bytes,
-};
+const ATTESTATION = { a: base64Url32Bytes, g: caip2, p: base64Url16Bytes };
+const SUBJECT = { ...ATTESTATION, c: caip2, h: hex32Bytes, l: constant("included", "safe", "finalized") };
 /** Ids of every chain. */
 const ID = /^[0-9A-Za-z]{1,100}$/;
 const BLOCK = { b: string("a block hash", ID), n: integer(0) };
@@ -112,6 +115,7 @@ const readTransactionNote = object(
   { s: constant(0, 1) },
 );
 const readBlockNote = object({ ...SUBJECT, ...BLOCK });
+const readBatchNote = object({ ...ATTESTATION, r: hex32Bytes, z: integer(1) });
 
 /**
  * The note's `p`, which names the payment and not the payer: base64url of the first 16 bytes of the payment key's SHA-256.

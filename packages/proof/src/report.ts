@@ -1,5 +1,6 @@
 import type { BundleType } from "./bundle.ts";
-import { type Finding, LEDGER_POINTER, type ReceiptStatus } from "./chain-format.ts";
+import type { Statement } from "./bundle-members.ts";
+import { type Finding, isAt, LEDGER_POINTER, type ReceiptStatus } from "./chain-format.ts";
 
 /** The checks in their order. A type of bundle has some of them. */
 export const CHECK_NAMES = [
@@ -22,14 +23,6 @@ export type Warning = "sandbox" | "included_only" | "transaction_failed" | "hist
 export type KeyStatus = "current" | "retired" | "revoked" | "unknown";
 
 export type Failure = { check: CheckName } & Finding;
-
-/** What the note of a transaction states of it: the block in which it stands, and how it ended there. */
-export type Statement = {
-  /** `hash` and `height` in the forms that block bundles use; `time` in Unix seconds, by the block's header. */
-  block: { hash: string; height: number; time: number };
-  /** `not_applicable`: on this chain no transaction that failed stands in a block. */
-  outcome: "succeeded" | "failed" | "not_applicable";
-};
 
 /** What the evidence beside a bundle shows; `withEvidence` adds it. */
 export type EvidenceReport = {
@@ -61,7 +54,7 @@ export type VerifyReport = {
   checks: Partial<Record<CheckName, CheckResult>>;
   /** Of a proof to a state proof's commitment: `pass` if `inclusion` passed and the verifier trusts the commitment. */
   lightHeader?: Exclude<CheckResult, "fail">;
-  /** Of the attestation of a transaction, if the note could be read. Believe it only where `verified` is true. */
+  /** Of the attestation of a transaction, if its note could be read; of every item of a batch. Believe it only where `verified` is true. */
   statement?: Statement;
   /** The transaction's outcome, if the bundle has a receipt and `inclusion` passed. */
   receipt?: { status: ReceiptStatus };
@@ -95,5 +88,5 @@ export function conclusionOf({ verified, warnings, attestor, failures }: VerifyR
 
 /** Whether the fault is that the note names another ledger: `stated` and `computed` are the two, in CAIP-2. */
 export function isOfLedger({ check, pointer }: Failure): boolean {
-  return check === "note" && pointer === LEDGER_POINTER;
+  return check === "note" && isAt(pointer, LEDGER_POINTER);
 }

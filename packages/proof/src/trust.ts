@@ -1,6 +1,6 @@
 import { sha256 } from "@noble/hashes/sha2.js";
 import { isAlgorandCaip2 } from "./algorand/network.ts";
-import { algorandAddress } from "./bundle.ts";
+import { algorandAddress } from "./bundle-members.ts";
 import { compare, type Finding } from "./chain-format.ts";
 import { fromBase64, toBase64Url, toHex } from "./encoding.ts";
 import { formatError } from "./errors.ts";

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { testBatchItem } from "../../../test/bundles/batches.ts";
 import {
   signBundle,
   testAlgorandBlock,
@@ -18,7 +19,7 @@ import { describeVectors } from "../test/vectors.ts";
 import { encodeMsgpack } from "./algorand/msgpack.ts";
 import { ALGORAND_MAINNET } from "./algorand/network.ts";
 import { baseTxHash } from "./base/transaction.ts";
-import type { Bundle, InclusionBundle, ProofBundle } from "./bundle.ts";
+import type { Bundle, InclusionBundle, ProofBundle, SignedBundle } from "./bundle.ts";
 import { fromBase64, fromHex, toBase64 } from "./encoding.ts";
 import { HISTORY_OLD_AFTER, mayAskChain, type VerifyOptions, verify, withChain } from "./verify.ts";
 
@@ -32,6 +33,8 @@ const bundleOf: typeof testBundle = (options) => testBundle({ attestor, ...optio
 const blockBundleOf: typeof testBlockBundle = (options) => testBlockBundle({ attestor, ...options });
 const inclusionBundleOf: typeof testInclusionBundle = (options) => testInclusionBundle({ attestor, ...options });
 
+const itemOf: typeof testBatchItem = (options) => testBatchItem({ attestor, ...options });
+
 const bundles: Record<string, Bundle> = {
   "an Algorand transaction": bundleOf(),
   "a Base transaction": bundleOf({ chain: "base", txnBytes: testBaseTransaction(1), level: "safe" }),
@@ -40,6 +43,8 @@ const bundles: Record<string, Bundle> = {
   "an Algorand inclusion": inclusionBundleOf({ block: testAlgorandBlock(5), index: 4 }),
   "an Algorand inclusion of an old round": inclusionBundleOf({ block: testAlgorandBlock(3, "txn"), index: 2 }),
   "a Base inclusion": inclusionBundleOf({ block: testBaseBlock(18), index: 17 }),
+  "an Algorand item of a batch": itemOf(),
+  "a Base item of a batch": itemOf({ index: 1 }),
 };
 
 function check(input: unknown, options: VerifyOptions = {}) {
@@ -79,13 +84,14 @@ function replaced<T>(value: T, [key, ...rest]: Path, by: unknown): T {
   return copy as T;
 }
 
-function resigned<B extends Bundle>(bundle: B, path: Path, by: unknown): B {
+function resigned<B extends SignedBundle>(bundle: B, path: Path, by: unknown): B {
   const { signature: _, ...unsigned } = replaced(bundle, path, by);
   return signBundle(attestor, unsigned) as unknown as B;
 }
 
 describe.each(Object.entries(bundles))("%s", (_name, bundle) => {
   const all = members(bundle);
+  const signedAt = "batch" in bundle ? "/batch" : "";
   const leaves = all.filter(({ value }) => typeof value !== "object");
   const objects = [{ path: [] as Path, value: bundle as unknown }, ...all].filter(
     ({ value }) => typeof value === "object" && !Array.isArray(value),
@@ -124,7 +130,8 @@ describe.each(Object.entries(bundles))("%s", (_name, bundle) => {
 
   it("fails schema without its type, as a bundle of another kind", () => {
     if (!("type" in bundle)) return;
-    expect(failed(replaced(bundle, ["type"], undefined))).toEqual(["schema /block"]);
+    const [foreign] = Object.keys(bundle).filter((name) => ["block", "statement"].includes(name));
+    expect(failed(replaced(bundle, ["type"], undefined))).toEqual([`schema /${foreign}`]);
     expect(failed({ ...bundle, type: "attestor-key" })).toEqual(["schema /type"]);
   });
 
@@ -154,7 +161,7 @@ describe.each(Object.entries(bundles))("%s", (_name, bundle) => {
 
   it("fails schema with text in another spelling", () => {
     for (const { path, value } of leaves) {
-      if (typeof value !== "string" || pointerOf(path) === "/attest/note") continue;
+      if (typeof value !== "string" || pointerOf(path).endsWith("/attest/note")) continue;
       const spellings = [` ${value}`, `${value}\n`, value.toLowerCase(), value.toUpperCase(), value.replace(/=+$/, "")];
       for (const other of spellings.filter((spelling) => spelling !== value)) {
         const found = failed(replaced(bundle, path, other));
@@ -182,7 +189,7 @@ describe.each(Object.entries(bundles))("%s", (_name, bundle) => {
   it("is of one type alone", () => {
     const { type } = check(bundle);
     expect(check(bundle, { type }).verified).toBe(true);
-    for (const other of ["transaction-attestation", "block-attestation", "tx-inclusion"] as const)
+    for (const other of ["transaction-attestation", "block-attestation", "tx-inclusion", "batch-item"] as const)
       if (other !== type)
         expect(check(bundle, { type: other })).toMatchObject({
           type: other,
@@ -193,7 +200,7 @@ describe.each(Object.entries(bundles))("%s", (_name, bundle) => {
 
   it("by a stranger fails keyTrust, and nothing else where the stranger is careful", () => {
     expect(failed(bundle, { trust: testHistory([{ attestor: stranger, fromRound: 1 }]) })).toEqual([
-      "keyTrust /attestor/pqPublicKey",
+      `keyTrust ${signedAt}/attestor/pqPublicKey`,
     ]);
   });
 
@@ -205,8 +212,10 @@ describe.each(Object.entries(bundles))("%s", (_name, bundle) => {
 
   it("is verified by its pinned key, on the ledger that is expected", () => {
     expect(failed(bundle, { trust: { kids: [attestor.kid] } })).toEqual([]);
-    expect(failed(bundle, { trust: { kids: [stranger.kid] } })).toEqual(["keyTrust /attestor/pqPublicKey"]);
-    expect(failed(bundle, { trust: { kids: [attestor.kid], ledger: SANDBOX } })).toContain("note /attest/note/g");
+    expect(failed(bundle, { trust: { kids: [stranger.kid] } })).toEqual([`keyTrust ${signedAt}/attestor/pqPublicKey`]);
+    expect(failed(bundle, { trust: { kids: [attestor.kid], ledger: SANDBOX } })).toContain(
+      `note ${signedAt}/attest/note/g`,
+    );
   });
 });
 
@@ -250,7 +259,7 @@ describe("a change that the attestor itself has signed", () => {
   const note = transaction.attest.note;
   const blockNote = inclusion.attest.note;
 
-  it.each<[string, Bundle, Path, unknown, string[]]>([
+  it.each<[string, SignedBundle, Path, unknown, string[]]>([
     ["source.chain dropped", transaction, ["source", "chain"], undefined, []],
     ["another id", transaction, ["source", "txnId"], other.source.txnId, ["transactionId /source/txnId"]],
     ["an id of another chain", transaction, ["source", "txnId"], base.source.txnId, ["schema /source/txnId"]],

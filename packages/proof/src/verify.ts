@@ -1,10 +1,11 @@
 import { ALGORAND_MAINNET } from "./algorand/network.ts";
 import { type Bundle, type BundleType, bundleType, type InclusionBundle, readBundle } from "./bundle.ts";
-import type { ChainFormat, Finding } from "./chain-format.ts";
+import { type ChainFormat, type Finding, isAt } from "./chain-format.ts";
 import { CHAINS } from "./chains.ts";
 import { type Examined, examine, OFFLINE_CHECKS, statementOf } from "./checks.ts";
 import { formatError, isProofError } from "./errors.ts";
 import { jsonValue } from "./json/parse.ts";
+import { levelOf } from "./level.ts";
 import type { CheckName, VerifyReport, Warning } from "./report.ts";
 import { type Crypto, nobleCrypto } from "./signature.ts";
 import { KEY_POINTER, type Trust } from "./trust.ts";
@@ -15,8 +16,8 @@ export type VerifyOptions = {
    * Without it the signer stays unknown and nothing is verified.
    */
   trust?: Trust | undefined;
-  /** The only type of bundle to accept; any, unless given. */
-  type?: BundleType | undefined;
+  /** The only type of bundle to accept, or the only ones; any, unless given. */
+  type?: BundleType | readonly BundleType[] | undefined;
   /** How long ago the trusted key history was fetched, in seconds: a revocation since then does not show. */
   historyAge?: number;
   /** `BlockHeadersCommitment`s of state proofs that the verifier has verified, base64. */
@@ -45,6 +46,7 @@ const CHECKS: Record<BundleType, (keyof typeof OFFLINE_CHECKS)[]> = {
   "transaction-attestation": ["keyTrust", "signature", "hashPreimage", "transactionId", "note"],
   "block-attestation": ["keyTrust", "signature", "hashPreimage", "blockHash", "note"],
   "tx-inclusion": ["keyTrust", "signature", "hashPreimage", "transactionId", "blockHash", "inclusion", "note"],
+  "batch-item": ["keyTrust", "signature", "hashPreimage", "transactionId", "inclusion", "note"],
 };
 const ONLINE_CHECKS = ["chainSource", "chainAttest"] as const;
 
@@ -63,14 +65,14 @@ export function verify(input: unknown, options: VerifyOptions = {}): VerifyRepor
   // A misspelt `trust` would be no trust, and a misspelt `type` any type.
   const [unknown] = Object.keys(others);
   if (unknown !== undefined) throw new TypeError(`verify has no option ${JSON.stringify(unknown)}`);
-  const read = readInput(input, type, chains);
+  const read = readInput(input, typeof type === "string" ? [type] : type, chains);
   const report = emptyReport(read.type);
   record(report, "schema", read.bundle ? [] : [read.finding]);
   if (read.bundle === undefined) return report;
 
   const examined = examine(read.bundle, { trust, crypto, chains });
   for (const check of CHECKS[read.type]) record(report, check, OFFLINE_CHECKS[check](examined));
-  const { algorandAddress } = read.bundle.attestor;
+  const { algorandAddress } = examined.signed.attestor;
   report.attestor = { kid: examined.key.kid, status: examined.judgement?.status ?? "unknown", algorandAddress };
   const statement = statementOf(examined);
   if (statement) report.statement = statement;
@@ -108,7 +110,7 @@ export function mayAskChain(report: VerifyReport): boolean {
 /** Whether the revocation is the only fault of the key, which a round that the ledger shows can clear. */
 function awaitsLedger({ attestor, failures }: VerifyReport): boolean {
   const [fault, ...others] = failures.filter(({ check }) => check === "keyTrust");
-  return attestor.status === "revoked" && fault?.pointer === KEY_POINTER && others.length === 0;
+  return attestor.status === "revoked" && isAt(fault?.pointer, KEY_POINTER) && others.length === 0;
 }
 
 /** The member `type` of each type of bundle, for messages. */
@@ -116,18 +118,20 @@ const TYPE_MEMBER: Record<BundleType, string> = {
   "transaction-attestation": "absent: only bundles of transactions are taken here",
   "block-attestation": '"block-attestation"',
   "tx-inclusion": '"tx-inclusion"',
+  "batch-item": '"batch-item"',
 };
 
 type ReadInput = { type: BundleType } & ({ bundle: Bundle } | { bundle?: never; finding: Finding });
 
 /** Step `schema`. */
-function readInput(input: unknown, only: BundleType | undefined, chains: readonly ChainFormat[]): ReadInput {
-  let type = only ?? "transaction-attestation";
+function readInput(input: unknown, only: readonly BundleType[] | undefined, chains: readonly ChainFormat[]): ReadInput {
+  let type: BundleType = only?.[0] ?? "transaction-attestation";
   try {
     const value = jsonValue(input);
-    type = only ?? bundleType(value);
+    const claimed = bundleType(value);
+    if (only === undefined || only.includes(claimed)) type = claimed;
     // Reports the wrong type instead of the members that another type has.
-    if (typeof value === "object" && value !== null && bundleType(value) !== type)
+    if (typeof value === "object" && value !== null && claimed !== type)
       throw formatError("/type", `must be ${TYPE_MEMBER[type]}`);
     return { type, bundle: readBundle(value, type, chains) };
   } catch (error) {
@@ -174,10 +178,11 @@ function addInclusion(
     report.lightHeader = isProven && commitments.includes(commitment) ? "pass" : "not_checked";
 }
 
-function warnings({ receipt, statement }: VerifyReport, { note }: Examined, historyAge: number): Warning[] {
+function warnings({ receipt, statement }: VerifyReport, examined: Examined, historyAge: number): Warning[] {
+  const { bundle, note } = examined;
   const found: Warning[] = [];
   if ("g" in note && note.g !== ALGORAND_MAINNET) found.push("sandbox");
-  if ("l" in note && note.l === "included") found.push("included_only");
+  if (levelOf(bundle, isProofError(note, "format") ? undefined : note) === "included") found.push("included_only");
   if (receipt?.status === "failed" || statement?.outcome === "failed") found.push("transaction_failed");
   if (historyAge > HISTORY_OLD_AFTER) found.push("history_old");
   return found;

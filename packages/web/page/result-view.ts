@@ -1,4 +1,4 @@
-import type { Bundle } from "@attestd/proof";
+import { type Bundle, signedPart } from "@attestd/proof";
 import { circumstancesOf, noteFields } from "@attestd/proof/description";
 import { type CheckRow, checkRows } from "../src/checks.ts";
 import { factsOf, type Headline, headlineOf } from "../src/facts.ts";
@@ -154,7 +154,7 @@ function noteDetails(bundle: Bundle): HTMLElement {
   }));
   return disclosure(
     "Note on the ledger",
-    h("pre", {}, printable(bundle.attest.note)),
+    h("pre", {}, printable(signedPart(bundle).attest.note)),
     fields.length > 0 && fieldList(fields),
   );
 }

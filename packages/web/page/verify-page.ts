@@ -1,5 +1,5 @@
 import { AttestError, withChainOf } from "@attestd/client/chain-check";
-import { bundleId, type KeyHistory } from "@attestd/proof";
+import { bundleId, type KeyHistory, signedPart } from "@attestd/proof";
 import { rowOf, sortedRows, unreadableRow } from "../src/file-rows.ts";
 import { isBundleOf, type Pointer } from "../src/pointer.ts";
 import { receiptRow } from "../src/receipt-verdict.ts";
@@ -215,7 +215,7 @@ export function createVerifyPage(site: Site) {
   function resultActions(result: Result): ResultActions {
     const { judged, bytes } = result;
     const { bundle } = judged;
-    const file = bundle ? bundleFileName(bundleId(bundle), bundle.attest.round) : "bundle.json";
+    const file = bundle ? bundleFileName(bundleId(bundle), signedPart(bundle).attest.round) : "bundle.json";
     const name = file.replace(/\.json$/, "");
     return {
       take: (given) => void take(given),

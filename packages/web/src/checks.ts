@@ -1,4 +1,4 @@
-import type { CheckName, CheckResult, Failure } from "@attestd/proof";
+import { type CheckName, type CheckResult, type Failure, signedPart } from "@attestd/proof";
 import { type Judged, ledgerName, signer, signerName } from "./verdict.ts";
 
 /** One check, for display. */
@@ -33,6 +33,12 @@ const PASSED = {
   inclusion: "The path leads from transaction to block.",
   note: "The note states the same fingerprint, key and chain.",
 } as const;
+
+/** What differs where a transaction is one of a batch. */
+const OF_BATCH: Partial<Record<CheckName, string>> = {
+  inclusion: "The path leads from the statement to the batch's signed root.",
+  note: "The note states the batch's root and size, and the same key.",
+};
 
 const FAILED = {
   schema: "Missing, extra or malformed field",
@@ -83,10 +89,11 @@ function sentence(check: CheckName, result: CheckResult, judged: Judged, failure
 function passed(check: Exclude<CheckName, "keyTrust">, { report, bundle, subject }: Judged): string {
   if (check === "chainSource") return `Found on ${subject?.chain.label}, identical.`;
   if (check === "chainAttest")
-    return `Found on ${ledgerName(report)} in round ${bundle?.attest.round}, same note and sender.`;
+    return `Found on ${ledgerName(report)} in round ${bundle && signedPart(bundle).attest.round}, same note and sender.`;
   if (check === "hashPreimage" && subject && !subject.transaction)
     return "The block's header has the stated SHA-256 fingerprint.";
-  return PASSED[check];
+  const ofBatch = subject?.batch && OF_BATCH[check];
+  return ofBatch ?? PASSED[check];
 }
 
 function failed(check: Exclude<CheckName, "keyTrust">, failures: Failure[]): string {
@@ -114,7 +121,7 @@ function ofKey(result: CheckResult, judged: Judged, failures: Failure[]): string
   if (entry === undefined || bundle === undefined) return "In no key history here.";
   if (report.checks.signature !== "pass") return `The file names a key of ${name}; unconfirmed.`;
   const { untilRound, revokedRound } = entry;
-  const { round } = bundle.attest;
+  const { round } = signedPart(bundle).attest;
   if (result === "pass") {
     if (revokedRound !== undefined) return `A key of ${name}, withdrawn in round ${revokedRound}, later than this.`;
     if (untilRound === undefined) return `The current key of ${name}.`;
@@ -122,7 +129,7 @@ function ofKey(result: CheckResult, judged: Judged, failures: Failure[]): string
   }
   const [first] = failures;
   if (revokedRound !== undefined) return `A key of ${name}, withdrawn in round ${revokedRound}.`;
-  if (first?.pointer === "/attest/round") return `A key of ${name}, but only ${first.computed ?? ""}.`;
+  if (first?.pointer?.endsWith("/attest/round")) return `A key of ${name}, but only ${first.computed ?? ""}.`;
   return "The account is not the one of this key.";
 }
 

@@ -1,4 +1,4 @@
-import type { Bundle, VerifyReport } from "@attestd/proof";
+import { type Bundle, signedPart, type VerifyReport } from "@attestd/proof";
 import {
   circumstancesOf,
   dateline,
@@ -41,14 +41,14 @@ const MARKS: Readonly<Record<Outcome, { icon: string; tone: string } | undefined
 export function factsOf(judged: Judged): Fact[] {
   const { subject, bundle, report } = judged;
   if (subject === undefined || bundle === undefined) return [];
-  const { transaction, chain, fingerprint } = subject;
+  const { transaction, chain, fingerprint, level, batch } = subject;
+  const { attest, attestor } = signedPart(bundle);
   const { block, outcome } = circumstancesOf(subject, report);
   const isReal = isVerified(judged) && !report.warnings.includes("sandbox") && doubt(judged) === undefined;
   const linked = (of: string, path: string) => {
     const explorer = isReal && EXPLORERS[of];
     return explorer && { link: { text: explorer.text, url: `${explorer.url}/${path}` } };
   };
-  const note = chain.name === "base" ? noteOf(bundle) : undefined;
   const time = block?.time === undefined ? undefined : (dateline(block.time) ?? utcTime(block.time));
   const facts: (Fact | false | undefined)[] = [
     // The headline above already has what is proven.
@@ -60,19 +60,21 @@ export function factsOf(judged: Judged): Fact[] {
     block && { label: "Block", text: `${block.height} of ${chain.label}` },
     block && { label: "Block hash", id: block.hash, ...linked(chain.name, `block/${block.height}`) },
     transaction && { label: "Transaction", id: transaction.id, ...linked(chain.name, `tx/${transaction.id}`) },
-    note && "l" in note && { label: "Seen as", text: LEVELS[note.l] },
+    chain.name === "base" && level && { label: "Seen as", text: LEVELS[level] },
     { label: "Fingerprint", id: fingerprint },
     { label: "Recorded", text: recorded(report, bundle) },
-    { label: "Record", id: bundle.attest.txnId, ...linked("algorand", `tx/${bundle.attest.txnId}`) },
+    { label: "Record", id: attest.txnId, ...linked("algorand", `tx/${attest.txnId}`) },
+    batch && { label: "Batch", text: `item ${batch.place} of ${batch.size}, recorded by their common root` },
+    batch && { label: "Root of the batch", id: batch.root },
     isProven(judged) && { label: "Signed by", text: `${signerName(judged)} (${report.attestor.status} key)` },
     { label: isProven(judged) ? "Key" : "Key named", id: report.attestor.kid ?? "" },
-    { label: "Attestor's account", id: bundle.attestor.algorandAddress },
+    { label: "Attestor's account", id: attestor.algorandAddress },
   ];
   return facts.filter((fact) => fact !== false && fact !== undefined);
 }
 
 function recorded(report: VerifyReport, bundle: Bundle): string {
-  const { round } = bundle.attest;
+  const { round } = signedPart(bundle).attest;
   const time = recordedTime(report);
   const month = estimatedMonth(round, noteOf(bundle)?.g ?? "");
   const where = `${ledgerName(report)}, round ${round}`;

@@ -1,3 +1,4 @@
+import { signedPart } from "@attestd/proof";
 import { circumstancesOf, subjectLine } from "@attestd/proof/description";
 import { utcTime } from "@attestd/proof/text";
 import { isProven, type Judged, verdictOf } from "./verdict.ts";
@@ -61,6 +62,6 @@ export function totalOf(rows: readonly FileRow[]): { heading: string; tone: stri
 /** When it was put in a block of its chain, as far as the file says; else the round of the record. */
 function whenOf({ report, bundle, subject }: Judged): string {
   const time = subject && circumstancesOf(subject, report).block?.time;
-  if (time === undefined) return bundle ? `recorded in round ${bundle.attest.round}` : "";
+  if (time === undefined) return bundle ? `recorded in round ${signedPart(bundle).attest.round}` : "";
   return utcTime(time).replace(/:\d\d UTC$/, " UTC");
 }

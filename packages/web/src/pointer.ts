@@ -1,4 +1,4 @@
-import { type Bundle, bundleId } from "@attestd/proof";
+import { type Bundle, bundleId, signedPart } from "@attestd/proof";
 import { withoutTrailing } from "@attestd/proof/text";
 
 /**
@@ -14,7 +14,7 @@ const FORM = /^#?c1\.([A-Za-z0-9_-]{43})\.([A-Z2-7]{52})$/;
  * requests `/bundles/{S}` from its own origin, which so learns which bundle is looked at.
  */
 export function pointerUrl(origin: string, bundle: Bundle): string {
-  return `${withoutTrailing(origin, "/")}/#c1.${bundleId(bundle)}.${bundle.attest.txnId}`;
+  return `${withoutTrailing(origin, "/")}/#c1.${bundleId(bundle)}.${signedPart(bundle).attest.txnId}`;
 }
 
 /** @param fragment of a URL, with or without `#`. @returns undefined when it is not a pointer */
@@ -25,5 +25,5 @@ export function parsePointer(fragment: string): Pointer | undefined {
 
 /** Whether a pointer identifies this bundle. */
 export function isBundleOf(pointer: Pointer, bundle: Bundle): boolean {
-  return bundleId(bundle) === pointer.id && bundle.attest.txnId === pointer.txnId;
+  return bundleId(bundle) === pointer.id && signedPart(bundle).attest.txnId === pointer.txnId;
 }

@@ -9,6 +9,7 @@ import {
   mayAskChain,
   type Note,
   parseNote,
+  signedPart,
   type VerifyReport,
 } from "@attestd/proof";
 import { circumstancesOf, headline, type Subject } from "@attestd/proof/description";
@@ -131,13 +132,15 @@ function conclusion(state: FileConclusion, judged: Judged): string[] {
 function verified(judged: Judged): string[] {
   const { report, bundle, subject, keys, comparedBy } = judged;
   if (bundle === undefined || subject === undefined) return [];
-  const { chain, block } = subject;
-  const round = `on ${ledgerName(report)} in round ${bundle.attest.round}`;
+  const { chain, block, batch } = subject;
+  const { round } = signedPart(bundle).attest;
+  const among = batch ? `, one of a batch of ${batch.size},` : "";
+  const record = `recorded${among} on ${ledgerName(report)} in round ${round}`;
   // What the note is about: of an inclusion the block.
   const what = `${chain.label} ${block ? "block" : "transaction"}`;
   const time = recordedTime(report);
   return [
-    `This file is unchanged, and ${signerName(judged)} signed it${keyPhrase(signer(judged), bundle.attest.round)}.`,
+    `This file is unchanged, and ${signerName(judged)} signed it${keyPhrase(signer(judged), round)}.`,
     // The author of the file could have written the list too.
     ...(keys?.basis.basis === "file"
       ? ["The signer is known from the key list that you gave, not from this site."]
@@ -147,8 +150,8 @@ function verified(judged: Judged): string[] {
       ? [`It proves that this ${chain.label} transaction is in block ${block.height}.`]
       : []),
     isOnLedger(report)
-      ? `This ${what} is recorded ${round}${time === undefined ? "" : `, ${time}`}.`
-      : `It states that this ${what} was recorded ${round}.`,
+      ? `This ${what} is ${record}${time === undefined ? "" : `, ${time}`}.`
+      : `It states that this ${what} was ${record}.`,
     comparedBy === undefined
       ? "Nothing was uploaded. Not yet compared with the ledger."
       : `Compared with the ledger by ${comparedBy}.`,
@@ -213,9 +216,9 @@ export function signerName(judged: Judged): string {
 }
 
 /** The parsed note of a bundle; undefined when it is malformed. */
-export function noteOf({ attest }: Bundle): Note | undefined {
+export function noteOf(bundle: Bundle): Note | undefined {
   try {
-    return parseNote(attest.note);
+    return parseNote(signedPart(bundle).attest.note);
   } catch {
     return undefined;
   }

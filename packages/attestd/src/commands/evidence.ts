@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { setTimeout as wait } from "node:timers/promises";
-import { type Bundle, isProofError, parseBundle, parseNote, verify } from "@attestd/proof";
+import { type Bundle, isProofError, parseBundle, parseNote, signedPart, verify } from "@attestd/proof";
 import { withEvidence } from "@attestd/proof/evidence";
 import { readFileContents } from "@attestd/web/bundle-file";
 import { DEFAULT_WAIT } from "../command-line/options.ts";
@@ -44,7 +44,7 @@ export async function evidence(name: string, options: EvidenceOptions, environme
 
   const bytes = await bundleIn(name, environment);
   const bundle = readBundle(name, bytes);
-  const ledger = parseNote(bundle.attest.note).g;
+  const ledger = parseNote(signedPart(bundle).attest.note).g;
   const node = await nodeOf(options, ledger);
   const { evidence, checkpoint } = await collected(bytes, bundle, node, ledger, waitOf(options), environment);
 
@@ -103,12 +103,13 @@ function waitOf({ wait = 0 }: EvidenceOptions): number {
 /** Asks until there is a state proof, or the time is over. */
 async function collected(
   bytes: Uint8Array,
-  { attest: { round } }: Bundle,
+  bundle: Bundle,
   node: { url: string; token?: string },
   ledger: string,
   waitSeconds: number,
   environment: Environment,
 ) {
+  const { round } = signedPart(bundle).attest;
   const { openEvidenceNode } = await import("@attestd/service/own-nodes");
   const { ServiceError } = await import("@attestd/service/errors");
   const stop = environment.stop();

@@ -12,7 +12,7 @@ import {
   proveInclusion,
 } from "@attestd/client";
 import { fileVault } from "@attestd/client/file-vault";
-import { type Bundle, matchTransactionId } from "@attestd/proof";
+import { type Bundle, matchTransactionId, signedPart } from "@attestd/proof";
 import { receiptFile, receiptFileName } from "@attestd/web/receipt-file";
 import { attestFailure } from "../attest-failure.ts";
 import { printResult, progressLines } from "../attest-text.ts";
@@ -204,7 +204,7 @@ async function saveBundle(
   { bundle, bundleBytes, signedReceipt }: Attestation,
   out: string | undefined,
 ): Promise<string> {
-  const name = `${subjectName(bundle)}-${bundle.attest.round}`;
+  const name = `${subjectName(bundle)}-${signedPart(bundle).attest.round}`;
   let path = out ?? `${name}.json`;
   for (let n = 2; out === undefined && existsSync(path) && !(await readFile(path)).equals(bundleBytes); n++) {
     path = `${name}-${n}.json`;

@@ -13,9 +13,11 @@ const LABELS: Readonly<Record<string, string>> = {
   l: "Confirmation seen",
   n: "Block height",
   p: "Payment (commitment)",
+  r: "Root of the batch",
   s: "Outcome",
   t: "Transaction",
   u: "Block time",
+  z: "Items of the batch",
 };
 
 /** A note's members in the order of their names, for people; `member` is the name in the note. */

@@ -2,11 +2,12 @@ import { decodeMsgpackMap, getInteger } from "../algorand/msgpack.ts";
 import { ALGORAND_MAINNET } from "../algorand/network.ts";
 import { decodeBaseHeader } from "../base/header.ts";
 import { decodeQuantity } from "../base/rlp.ts";
-import type { Bundle } from "../bundle.ts";
-import type { ChainFormat } from "../chain-format.ts";
+import { type Bundle, signedPart } from "../bundle.ts";
+import type { ChainFormat, Level } from "../chain-format.ts";
 import { chainOf } from "../chains.ts";
-import { fromBase64 } from "../encoding.ts";
+import { fromBase64, toHex } from "../encoding.ts";
 import { attempt } from "../errors.ts";
+import { levelOf } from "../level.ts";
 import { parseNote } from "../note.ts";
 import type { VerifyReport } from "../report.ts";
 import { describeAlgorandTransaction } from "./algorand.ts";
@@ -42,8 +43,12 @@ export type Subject = {
   transaction?: { id: string } & Description;
   /** Of the attestation of a block, or of an inclusion. `time`: Unix seconds, by its header. */
   block?: { height: number; hash: string; time?: number };
-  /** Hex SHA-256 that the note commits to: of the block's header if there is a block, else of the transaction. */
+  /** Hex SHA-256 that is attested: of the block's header if there is a block, else of the transaction. */
   fingerprint: string;
+  /** How sure the chain was; undefined where the note is malformed. */
+  level?: Level;
+  /** The batch of which it is an item: the item's place from 1, how many there are, and hex of the root in the note. */
+  batch?: { place: number; size: number; root: string };
 };
 
 /** How a transaction ended. `not_applicable`: none that failed stands in a block of its chain. */
@@ -58,7 +63,10 @@ export type Circumstances = { block?: { height: number; hash: string; time?: num
  */
 export function subjectOf(bundle: Bundle): Subject {
   const { name, label, transactionsCanFail } = chainOf(bundle);
-  const ledger = ledgerOf(bundle);
+  const note = attempt("format", () => parseNote(signedPart(bundle).attest.note));
+  // Of a note that is malformed: no ledger's.
+  const ledger = note?.g ?? "";
+  const level = levelOf(bundle, note);
   const reader = READERS.get(name);
   const headerTime = "block" in bundle && reader ? safeTime(reader, bundle.block.headerBase64) : undefined;
   return {
@@ -75,6 +83,14 @@ export function subjectOf(bundle: Bundle): Subject {
       },
     }),
     fingerprint: "block" in bundle ? bundle.block.hashSha256 : bundle.source.hashSha256,
+    ...(level && { level }),
+    ...("batch" in bundle && {
+      batch: {
+        place: bundle.proof.index + 1,
+        size: bundle.batch.size,
+        root: toHex(fromBase64(bundle.batch.root)),
+      },
+    }),
   };
 }
 
@@ -98,9 +114,4 @@ function describe(reader: Reader | undefined, bytesBase64: string, ledger: strin
 function safeTime({ headerTime }: Reader, headerBase64: string): number | undefined {
   const time = attempt("malformed", () => Number(headerTime(fromBase64(headerBase64))));
   return Number.isSafeInteger(time) ? time : undefined;
-}
-
-/** CAIP-2 of the ledger of record; none if the note is malformed, which is no ledger's. */
-function ledgerOf({ attest }: Bundle): string {
-  return attempt("format", () => parseNote(attest.note).g) ?? "";
 }

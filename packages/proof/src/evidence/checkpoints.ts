@@ -2,7 +2,7 @@ import type { Checkpoint } from "../algorand/state-proof/message.ts";
 import { concatBytes, fromBase64, toBase64, toHex } from "../encoding.ts";
 import { formatError, malformed } from "../errors.ts";
 import { base64, hex32Bytes, integer, list, object, type Reader } from "../json/readers.ts";
-import { inclusionPath, leafHash, rootByPath, treeHash } from "./rfc6962.ts";
+import { leafHash, merkleTree, rootByPath } from "../rfc6962.ts";
 
 /*
  * A table of a network's checkpoints, one for each interval, and its root: a tree of RFC 6962 (RFC 9162 section 2.1), whose
@@ -64,14 +64,13 @@ export function checkpointAt(
 
 /** The root of a table, lower-case hex. @throws ProofError `malformed` if it is empty or ends within an entry */
 export function checkpointRoot(table: CheckpointTable): string {
-  return toHex(treeHash(leavesOf(table)));
+  return toHex(merkleTree(leavesOf(table)).root);
 }
 
 /** The path of the checkpoint at a place of the table. @throws RangeError if there is none */
 export function proveCheckpoint(table: CheckpointTable, index: number): CheckpointPath {
   const leaves = leavesOf(table);
-  if (!Number.isInteger(index) || index < 0 || index >= leaves.length) throw new RangeError(`no checkpoint ${index}`);
-  return { index, size: leaves.length, hashes: inclusionPath(leaves, index).map(toBase64) };
+  return { index, size: leaves.length, hashes: merkleTree(leaves).path(index).map(toBase64) };
 }
 
 /** The root to which a path leads from a checkpoint, lower-case hex; undefined if it has too many or too few hashes. */

@@ -12,7 +12,10 @@ import { type CheckpointPath, readCheckpointPath } from "./checkpoints.ts";
 /** What is kept beside a bundle, unsigned: every item shows by itself what it says. */
 export type Evidence = {
   format: "attestd.evidence/1";
-  /** `sha256:` and lower-case hex of the bundle's canonical bytes, its signature included. */
+  /**
+   * `sha256:` and lower-case hex of the canonical bytes of the bundle, its signature included; for the items of a batch of
+   * its head, so that one evidence is for all.
+   */
   bundle: string;
   items: EvidenceItem[];
 };

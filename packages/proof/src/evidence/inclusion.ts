@@ -12,7 +12,7 @@ import {
   txid,
   verifyLeaf,
 } from "../algorand/index.ts";
-import type { Bundle } from "../bundle.ts";
+import type { SignedBundle } from "../bundle.ts";
 import { compare, type Finding } from "../chain-format.ts";
 import { equalBytes, fromBase64, utf8 } from "../encoding.ts";
 import { attempt, malformed } from "../errors.ts";
@@ -28,7 +28,7 @@ export type ProvenHeader = { bytes: Uint8Array; genesisHash: Uint8Array; time: n
  */
 export function checkInclusionItem(
   item: AlgorandInclusionItem,
-  { attest, attestor }: Bundle,
+  { attest, attestor }: SignedBundle,
   ledger: string | undefined,
   pointer: string,
 ): ProvenHeader | Finding[] {

@@ -6,7 +6,7 @@ import {
   MAX_STATE_PROOF_BYTES,
   type StateProofFault,
 } from "../algorand/state-proof/index.ts";
-import { type Bundle, parseBundle } from "../bundle.ts";
+import { parseBundle, type SignedBundle, signedPart } from "../bundle.ts";
 import type { Finding } from "../chain-format.ts";
 import { fromBase64, toBase64, toHex } from "../encoding.ts";
 import { isProofError } from "../errors.ts";
@@ -60,14 +60,14 @@ export function withEvidence(
     if (faults.length > 0) judged.verified = false;
   };
 
-  const parsed = parseBundle(bundle);
-  const read = readOf(evidence, parsed);
+  const signed = signedPart(parseBundle(bundle));
+  const read = readOf(evidence, signed);
   record("schema", "evidence" in read ? [] : [read.fault]);
   if (!("evidence" in read)) return judged;
 
   const inclusion = itemOf(read.evidence, "algorand-inclusion/1");
   if (inclusion === undefined) return judged;
-  const header = checkInclusionItem(inclusion.item, parsed, ledgerOf(parsed), inclusion.pointer);
+  const header = checkInclusionItem(inclusion.item, signed, ledgerOf(signed), inclusion.pointer);
   record("inclusion", Array.isArray(header) ? header : []);
 
   const proof = itemOf(read.evidence, "algorand-state-proof/1");
@@ -78,15 +78,15 @@ export function withEvidence(
   if (faults.length > 0) record("stateProof", faults);
   else if (trusted) {
     record("stateProof", []);
-    judged.recordedBy = recorded(parsed, header, proof.item.checkpoint, trusted);
+    judged.recordedBy = recorded(signed, header, proof.item.checkpoint, trusted);
   }
   return judged;
 }
 
-function readOf(input: unknown, bundle: Bundle): { evidence: Evidence } | { fault: Finding } {
+function readOf(input: unknown, signed: SignedBundle): { evidence: Evidence } | { fault: Finding } {
   try {
     const evidence = readEvidence(evidenceValue(input));
-    const computed = `sha256:${toHex(sha256(canonicalBytes(bundle)))}`;
+    const computed = `sha256:${toHex(sha256(canonicalBytes(signed)))}`;
     if (evidence.bundle === computed) return { evidence };
     return { fault: { pointer: "/bundle", stated: evidence.bundle, computed, message: "is another bundle" } };
   } catch (error) {
@@ -95,7 +95,7 @@ function readOf(input: unknown, bundle: Bundle): { evidence: Evidence } | { faul
   }
 }
 
-function ledgerOf({ attest }: Bundle): string | undefined {
+function ledgerOf({ attest }: SignedBundle): string | undefined {
   try {
     return parseNote(attest.note).g;
   } catch (error) {
@@ -150,7 +150,7 @@ function trustedBy(
 }
 
 function recorded(
-  { attest }: Bundle,
+  { attest }: SignedBundle,
   { time }: ProvenHeader,
   checkpoint: Checkpoint,
   trusted: { root?: string },

@@ -42,8 +42,8 @@ function refusal(fault: JsonFault, reason: string, line = 1, pointer = ""): Proo
 }
 
 /** Parses a text or its UTF-8, and returns any other value as it is. @throws ProofError `json` */
-export function jsonValue(input: unknown): unknown {
-  return typeof input === "string" || input instanceof Uint8Array ? parseJson(input) : input;
+export function jsonValue(input: unknown, limits?: JsonLimits): unknown {
+  return typeof input === "string" || input instanceof Uint8Array ? parseJson(input, limits) : input;
 }
 
 /** A JSON pointer (RFC 6901) to a member, whose name is cut as `excerpt` cuts it. */

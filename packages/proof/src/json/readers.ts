@@ -46,11 +46,12 @@ export function string(what: string, accepts: RegExp | ((text: string) => boolea
   };
 }
 
-/** An integer from `min` to 2^53 - 1. */
-export function integer(min: number): Reader<number> {
+/** An integer from `min` to `max`; to 2^53 - 1, unless given. */
+export function integer(min: number, max = Number.MAX_SAFE_INTEGER): Reader<number> {
   return (value, pointer) => {
-    if (typeof value === "number" && Number.isSafeInteger(value) && value >= min) return value;
-    throw formatError(pointer, `must be an integer of at least ${min}`);
+    if (typeof value === "number" && Number.isSafeInteger(value) && value >= min && value <= max) return value;
+    const span = max === Number.MAX_SAFE_INTEGER ? `of at least ${min}` : `from ${min} to ${max}`;
+    throw formatError(pointer, `must be an integer ${span}`);
   };
 }
 

@@ -1,4 +1,4 @@
-import { type Bundle, bundleId, type PaymentReceipt } from "@attestd/proof";
+import { bundleId, type PaymentReceipt, type SignedBundle } from "@attestd/proof";
 import { receiptSigningInput, signingBytes, type UnsignedBundle } from "@attestd/proof/attestor";
 import { toBase64, toBase64Url, utf8 } from "@attestd/proof/encoding";
 import type { Signer } from "../signers/signer.ts";
@@ -28,7 +28,7 @@ export function createAttestor(signer: Signer): Attestor {
     pqPublicKey,
     async seal(unsigned, signal) {
       const sigBase64 = toBase64(await signer.sign(signingBytes(unsigned), signal));
-      const bundle: Bundle = { ...unsigned, signature: { alg: "ML-DSA-65", sigBase64 } };
+      const bundle: SignedBundle = { ...unsigned, signature: { alg: "ML-DSA-65", sigBase64 } };
       return { id: bundleId(bundle), body: JSON.stringify(bundle) };
     },
     async signReceipt(receipt, signal) {

@@ -1,4 +1,5 @@
 import {
+  type BatchNote,
   type BlockNote,
   isProofError,
   type Note,
@@ -16,7 +17,7 @@ export type Recorded = {
   round: number;
   sender: string;
   text: string;
-  note: TransactionNote | BlockNote;
+  note: TransactionNote | BlockNote | BatchNote;
   /** Whether it is a payment of nothing that closes and rekeys no account. */
   movesNothing: boolean;
 };

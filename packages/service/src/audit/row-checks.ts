@@ -5,6 +5,8 @@ import {
   type KeyEntry,
   mayAskChain,
   parseJson,
+  type SignedBundle,
+  signedPart,
   verify,
   withChain,
 } from "@attestd/proof";
@@ -180,23 +182,24 @@ function checkBundle({ call, attestations }: Joined, { premises, spans }: RowCon
     return false;
   }
   const sealed = parseJson(Buffer.from(bundle.body)) as unknown as Bundle;
-  const isOwn = bundleId(sealed) === bundle.id && isBundleOf(call, sealed, premises);
+  const signed = signedPart(sealed);
+  const isOwn = bundleId(sealed) === bundle.id && isBundleOf(call, signed, premises);
   if (!isOwn)
-    report("violation", "bundle_of_another_call", "The bundle is not of this call's attestation.", sealed.attest.txnId);
+    report("violation", "bundle_of_another_call", "The bundle is not of this call's attestation.", signed.attest.txnId);
   return isOwn;
 }
 
-/** Whether the bundle without its signature is the one that the row makes. @param sealed verified */
-function isBundleOf(call: Call, sealed: Bundle, premises: Premises): boolean {
+/** Whether what was signed is what the row makes. @param signed verified */
+function isBundleOf(call: Call, signed: SignedBundle, premises: Premises): boolean {
   const attempt = liveAttempt(call);
-  const key = premises.history.keys.find(({ pqPublicKey }) => pqPublicKey === sealed.attestor.pqPublicKey);
+  const key = premises.history.keys.find(({ pqPublicKey }) => pqPublicKey === signed.attestor.pqPublicKey);
   if (!attempt || call.round === undefined || !key || !call.evidence) return false;
   const { algorandAddress, pqPublicKey } = key;
   const due = premises.products[call.subject.kind].bundle(evidenceOf(call), {
     attest: { txnId: attempt.txid, round: call.round, note: noteOf(call, key, premises) },
     attestor: { algorandAddress, pqPublicKey },
   });
-  return equalBytes(signingBytes(sealed), canonicalBytes(due));
+  return equalBytes(signingBytes(signed), canonicalBytes(due));
 }
 
 /** The note of a call's attestation by that key (docs/format.md). */
@@ -216,7 +219,8 @@ function faultsOf(body: string, attestations: readonly Recorded[], { history, cr
   try {
     const offline = verify(body, { trust: history, crypto });
     const awaitsLedger = !offline.verified && mayAskChain(offline);
-    const chainAttest = awaitsLedger && recordFindings(parseJson(Buffer.from(body)) as unknown as Bundle, attestations);
+    const chainAttest =
+      awaitsLedger && recordFindings(signedPart(parseJson(Buffer.from(body)) as unknown as Bundle), attestations);
     if (chainAttest && chainAttest.length > 0) return REVOKED;
     const { verified, failures } = chainAttest ? withChain(offline, { chainAttest }) : offline;
     return verified ? "" : [...new Set(failures.map(({ check }) => check))].join(", ") || "not verified";
@@ -226,7 +230,7 @@ function faultsOf(body: string, attestations: readonly Recorded[], { history, cr
 }
 
 /** Check `chainAttest`, by what was read of the ledger. */
-function recordFindings({ attest, attestor }: Bundle, attestations: readonly Recorded[]): Finding[] {
+function recordFindings({ attest, attestor }: SignedBundle, attestations: readonly Recorded[]): Finding[] {
   const found = attestations.find(({ txid }) => txid === attest.txnId);
   const same = found?.round === attest.round && found.text === attest.note;
   if (same && found.movesNothing && found.sender === attestor.algorandAddress) return [];

@@ -2,6 +2,7 @@ import { parseBundle } from "@attestd/proof";
 import pino from "pino";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
+import { testBatchItem } from "../../../../test/bundles/batches.ts";
 import { testBlockBundle, testBundle, testInclusionBundle } from "../../../../test/bundles/bundles.ts";
 import { serve } from "../../test/fakes/transport.ts";
 import { createApp } from "../app.ts";
@@ -13,7 +14,7 @@ import type { Offers } from "../payment/offers.ts";
 import { PROBLEMS } from "../problems.ts";
 import { CATALOGUE, type Catalogue, type Endpoint } from "./catalogue.ts";
 import { ALWAYS_POSSIBLE } from "./endpoint.ts";
-import { BlockBundle, InclusionBundle, ProofBundle } from "./schemas/bundles.ts";
+import { BatchItem, BlockBundle, InclusionBundle, ProofBundle } from "./schemas/bundles.ts";
 
 const ORIGIN = "https://attestd.example";
 const OPTION = {
@@ -156,6 +157,7 @@ describe("the table", () => {
     ["ProofBundle", ProofBundle, testBundle()],
     ["BlockBundle", BlockBundle, testBlockBundle()],
     ["InclusionBundle", InclusionBundle, testInclusionBundle()],
+    ["BatchItem", BatchItem, testBatchItem()],
   ])("describes a %s as verifiers read it", (_, schema, bundle) => {
     expect(schema.parse(parseBundle(bundle))).toEqual(bundle);
     expect(schema.safeParse({ ...bundle, more: 1 }).success).toBe(false);

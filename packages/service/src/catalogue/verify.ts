@@ -1,7 +1,7 @@
 import { MAX_BUNDLE_BYTES } from "@attestd/proof";
 import { z } from "zod";
 import { type Endpoint, forAgents } from "./endpoint.ts";
-import { BlockBundle, InclusionBundle, ProofBundle } from "./schemas/bundles.ts";
+import { BatchItem, BlockBundle, InclusionBundle, ProofBundle } from "./schemas/bundles.ts";
 import { VerifyReport } from "./schemas/reports.ts";
 
 const Query = z.object({
@@ -48,8 +48,8 @@ export const VERIFY = {
   verify: verifying(
     "/verify",
     "Verify a proof bundle",
-    ProofBundle,
-    "the ML-DSA-65 signature, the attestor's key, the hash preimage, the transaction's own id and the note of a ProofBundle.",
+    z.union([ProofBundle, BatchItem]),
+    "the ML-DSA-65 signature, the attestor's key, the hash preimage, the transaction's own id and the note of a ProofBundle; of a BatchItem also the way to the root of its batch.",
   ),
   verifyBlock: verifying(
     "/verify-block",

@@ -77,7 +77,7 @@ export function createOperations(options: OperationsOptions): Record<EndpointId,
     attest: selling(CATALOGUE.attest.body.schema, (body) => attestSubject(body, sources)),
     attestBlock: selling(CATALOGUE.attestBlock.body.schema, (body) => blockSubject(body, sources)),
     proveInclusion: selling(CATALOGUE.proveInclusion.body.schema, (body) => inclusionSubject(body, sources)),
-    verify: verifying(verifier, "transaction-attestation"),
+    verify: verifying(verifier, "transaction-attestation", "batch-item"),
     verifyBlock: verifying(verifier, "block-attestation"),
     verifyInclusion: verifying(verifier, "tx-inclusion"),
     health: reading(() => found({ status: "pass" })),
@@ -121,8 +121,8 @@ function selling<T>(schema: z.ZodType<T>, subject: (body: T) => Subject): PaidOp
   };
 }
 
-function verifying(verifier: Verifier, type: BundleType): VerifyOperation {
-  return { kind: "verify", verify: (bundle, options) => verifier.verify(bundle, type, options) };
+function verifying(verifier: Verifier, ...types: BundleType[]): VerifyOperation {
+  return { kind: "verify", verify: (bundle, options) => verifier.verify(bundle, types, options) };
 }
 
 function reading(read: ReadOperation["read"]): ReadOperation {

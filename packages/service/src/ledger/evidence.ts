@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { parseBundle, verify } from "@attestd/proof";
+import { parseBundle, signedPart, verify } from "@attestd/proof";
 import { decodeMsgpackMap, getBytes, getInteger, type MsgpackMap, splitBlock } from "@attestd/proof/algorand";
 import { toBase64 } from "@attestd/proof/encoding";
 import { type Evidence, withEvidence } from "@attestd/proof/evidence";
@@ -28,8 +28,8 @@ export async function collectEvidence(
   algod: Algod,
   signal: AbortSignal,
 ): Promise<Collected | undefined> {
-  const parsed = parseBundle(bundle);
-  const { txnId, round } = parsed.attest;
+  const signed = signedPart(parseBundle(bundle));
+  const { txnId, round } = signed.attest;
   const block = await blockOf(algod, round, signal);
   const { header } = algod.decode(() => readAlgorandHeader(block, round));
   const found = algod.decode(() => proveInPayset(block, txnId));
@@ -48,7 +48,7 @@ export async function collectEvidence(
   const { index, stibBase64, siblings } = found.inclusion;
   const evidence: Evidence = {
     format: "attestd.evidence/1",
-    bundle: `sha256:${sha256(canonicalBytes(parsed))}`,
+    bundle: `sha256:${sha256(canonicalBytes(signed))}`,
     items: [
       {
         type: "algorand-inclusion/1",

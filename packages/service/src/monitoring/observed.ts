@@ -1,4 +1,4 @@
-import type { BundleType } from "@attestd/proof";
+import type { BundleType, VerifyReport } from "@attestd/proof";
 import type { Logger } from "pino";
 import type { Admit } from "../calls/admit.ts";
 import { type Call, type CallState, liveAttempt } from "../calls/call.ts";
@@ -97,14 +97,15 @@ export function observedProducts(products: Products): Products {
 
 export function observedVerifier(verifier: Verifier): Verifier {
   return {
-    async verify(body, type, options) {
+    async verify(body, types, options) {
       try {
-        const report = await verifier.verify(body, type, options);
-        countVerdict(type, "verified");
+        const report = await verifier.verify(body, types, options);
+        countVerdict(report.type, "verified");
         return report;
       } catch (error) {
         const isRejected = error instanceof Problem && REJECTIONS.has(error.code);
-        countVerdict(type, isRejected ? "rejected" : "undecided");
+        const { report } = (error instanceof Problem ? error.members : {}) as { report?: VerifyReport };
+        countVerdict(report?.type ?? types[0], isRejected ? "rejected" : "undecided");
         throw error;
       }
     },
@@ -113,6 +114,9 @@ export function observedVerifier(verifier: Verifier): Verifier {
 
 const REJECTIONS: ReadonlySet<string> = new Set(["bundle_rejected", "body_not_json", "record_not_found"]);
 
-function countVerdict(type: BundleType, verdict: "verified" | "rejected" | "undecided"): void {
+function countVerdict(
+  type: BundleType = "transaction-attestation",
+  verdict: "verified" | "rejected" | "undecided",
+): void {
   count("verifications", { type, verdict });
 }

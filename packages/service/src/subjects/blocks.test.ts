@@ -1,4 +1,4 @@
-import { ALGORAND_MAINNET, type Bundle, type Inclusion, parseNote, verify } from "@attestd/proof";
+import { ALGORAND_MAINNET, type Inclusion, parseNote, type SignedBundle, verify } from "@attestd/proof";
 import { blockHash, decodeMsgpackMap, headerRound, txid } from "@attestd/proof/algorand";
 import { paymentCommitment } from "@attestd/proof/attestor";
 import { type BaseInclusion, baseHeaderHash, baseTxHash, decodeBaseHeader } from "@attestd/proof/base";
@@ -55,7 +55,7 @@ function productsOf(source: SourceChain) {
 }
 
 /** The bundle that a product makes of a subject, signed. */
-async function bundleOf(product: Product, subject: Subject): Promise<{ evidence: Evidence; bundle: Bundle }> {
+async function bundleOf(product: Product, subject: Subject): Promise<{ evidence: Evidence; bundle: SignedBundle }> {
   const evidence = await product.evidence(subject, never);
   const unsigned = product.bundle(evidence, {
     attest: { txnId: `${"A".repeat(51)}Q`, round: 1000, note: product.note(evidence, CONTEXT) },
@@ -65,7 +65,7 @@ async function bundleOf(product: Product, subject: Subject): Promise<{ evidence:
   return { evidence, bundle: signBundle(attestor, JSON.parse(JSON.stringify(unsigned))) };
 }
 
-const verified = (bundle: Bundle) => verify(JSON.stringify(bundle), { trust: testHistory() });
+const verified = (bundle: SignedBundle) => verify(JSON.stringify(bundle), { trust: testHistory() });
 
 describe.each(["algorand", "base"] as const)("of %s", (chain) => {
   const made = MADE[chain];

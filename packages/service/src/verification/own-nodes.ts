@@ -94,7 +94,7 @@ export async function openOwnNodes({ algod, indexer, rpc }: OwnNodes, ledger: st
       rounds = roundsIn(claims);
       const pool = { verify: async () => ({ report, claims }) };
       const verifier = createVerifier({ pool, records, genesisHash });
-      return verifier.verify(bundle, report.type, { chain: true }).catch((error) => reportIn(error, report));
+      return verifier.verify(bundle, [report.type], { chain: true }).catch((error) => reportIn(error, report));
     },
   };
 }

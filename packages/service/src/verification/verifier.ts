@@ -29,19 +29,19 @@ export type VerifierOptions = {
 export interface Verifier {
   /**
    * @param body the bundle's JSON, UTF-8
-   * @param type the only type of bundle that is accepted
+   * @param types of the bundles that are accepted
    * @param options.chain whether a bundle that is valid offline is also compared with its source chain and the ledger
    * @returns the report of a bundle that is verified
    * @throws Problem `body_not_json`; `bundle_rejected` with the report; `over_capacity`; of the chains
    *   `record_not_found` with what is missing, `providers_unavailable`, `providers_conflict`
    */
-  verify(body: Uint8Array, type: BundleType, options: { chain: boolean }): Promise<VerifyReport>;
+  verify(body: Uint8Array, types: readonly BundleType[], options: { chain: boolean }): Promise<VerifyReport>;
 }
 
 export function createVerifier({ pool, records, genesisHash }: VerifierOptions): Verifier {
   return {
-    async verify(body, type, { chain }) {
-      const verified = await pool.verify(body, type, { asksChain: chain });
+    async verify(body, types, { chain }) {
+      const verified = await pool.verify(body, types, { asksChain: chain });
       if ("notJson" in verified) throw new Problem("body_not_json", verified.notJson);
       const { report, claims } = verified;
       if (!chain) return accepted(report);
@@ -52,7 +52,7 @@ export function createVerifier({ pool, records, genesisHash }: VerifierOptions):
   };
 
   /** The findings of `chainSource`; undefined when the bundle's chain is not configured. */
-  async function findSource({ chain, source, block, statement }: Claims): Promise<Finding[] | undefined> {
+  async function findSource({ type, chain, source, block, statement }: Claims): Promise<Finding[] | undefined> {
     if (!records.knows(chain)) return undefined;
     const found = await Promise.all([source ? compareTransaction(source) : [], block ? compareBlock(block) : []]);
     return found.flat();
@@ -64,7 +64,7 @@ export function createVerifier({ pool, records, genesisHash }: VerifierOptions):
       return [
         ...differing("/source/txnBytesBase64", txnBytesBase64, toBase64(bytes)),
         ...(block ? differing("/block/height", block.height, actual.height) : []),
-        ...(statement ? compareStatement(statement, actual, succeeded) : []),
+        ...(statement ? compareStatement(statement, actual, succeeded, type) : []),
       ];
     }
 
@@ -87,18 +87,28 @@ export function createVerifier({ pool, records, genesisHash }: VerifierOptions):
   }
 }
 
-/** Compares what the note states of a transaction with what its chain shows. */
+/** Where a note states these, and where an item of a batch does. */
+const IN_NOTE = { hash: "/attest/note/b", height: "/attest/note/n", time: "/attest/note/u" };
+const IN_ITEM = { hash: "/statement/block/hash", height: "/statement/block/height", time: "/statement/block/time" };
+
+/** Compares what is stated of a transaction with what its chain shows. */
 function compareStatement(
   { block, outcome }: Statement,
   actual: BlockOfTransaction,
   succeeded: boolean | undefined,
+  type: BundleType,
 ): Finding[] {
+  const isItem = type === "batch-item";
+  const at = isItem ? IN_ITEM : IN_NOTE;
+  const shown = succeeded ? "succeeded" : "failed";
+  const ofNote = () => differing("/attest/note/s", outcome === "succeeded" ? 1 : 0, succeeded ? 1 : 0);
+  const ofOutcome = () => (isItem ? differing("/statement/outcome", outcome, shown) : ofNote());
   return [
-    ...differing("/attest/note/b", block.hash, actual.hash),
-    ...differing("/attest/note/n", block.height, actual.height),
-    // A chain without outcomes has none here, and none in the note, as was checked offline.
-    ...(succeeded === undefined ? [] : differing("/attest/note/s", outcome === "succeeded" ? 1 : 0, succeeded ? 1 : 0)),
-    ...differing("/attest/note/u", block.time, actual.time),
+    ...differing(at.hash, block.hash, actual.hash),
+    ...differing(at.height, block.height, actual.height),
+    // A chain without outcomes has none here, and none is stated, as was checked offline.
+    ...(succeeded === undefined ? [] : ofOutcome()),
+    ...differing(at.time, block.time, actual.time),
   ];
 }
 
@@ -106,7 +116,11 @@ function differing<T extends string | number>(pointer: string, stated: T, comput
   return stated === computed ? [] : [{ pointer, stated: String(stated), computed: String(computed) }];
 }
 
-function attestationFindings({ attest, attestor }: Claims, found: RecordedAttestation, genesisHash: string): Finding[] {
+function attestationFindings(
+  { type, attest, attestor }: Claims,
+  found: RecordedAttestation,
+  genesisHash: string,
+): Finding[] {
   const note = attempt("malformed", () => fromUtf8(found.note));
   const facts: [holds: boolean, finding: Finding][] = [
     [found.type === "pay", { pointer: "/attest/txnId", message: `a transaction of type ${found.type}` }],
@@ -126,7 +140,8 @@ function attestationFindings({ attest, attestor }: Claims, found: RecordedAttest
       { pointer: "/attest/round", stated: String(attest.round), computed: String(found.round) },
     ],
   ];
-  return facts.filter(([holds]) => !holds).map(([, finding]) => finding);
+  const faults = facts.filter(([holds]) => !holds).map(([, finding]) => finding);
+  return type === "batch-item" ? faults.map((fault) => ({ ...fault, pointer: `/batch${fault.pointer}` })) : faults;
 }
 
 /** Maps errors of upstreams to problems. */

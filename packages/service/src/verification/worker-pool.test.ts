@@ -21,7 +21,7 @@ it("uses the keys that are known at the time of the call", async () => {
   let history = testHistory([{ attestor: testAttestor("another"), fromRound: 1 }]);
   const { verify } = start(2, () => history);
   const verified = async () => {
-    const results = await Promise.all(Array.from({ length: 40 }, () => verify(bundle, "transaction-attestation")));
+    const results = await Promise.all(Array.from({ length: 40 }, () => verify(bundle, ["transaction-attestation"])));
     return [...new Set(results.map((one) => "report" in one && one.report.verified))];
   };
   expect(await verified()).toEqual([false]);
@@ -33,7 +33,7 @@ it("uses the keys that are known at the time of the call", async () => {
 
 it("returns why a text is not JSON", async () => {
   const { verify } = start(1);
-  expect(await verify(bundle.subarray(1), "transaction-attestation")).toEqual({
+  expect(await verify(bundle.subarray(1), ["transaction-attestation"])).toEqual({
     notJson: expect.stringMatching(/^line 1: /),
   });
 });
@@ -41,9 +41,9 @@ it("returns why a text is not JSON", async () => {
 it("refuses bundles that would exceed the waiting bytes, until there is room", async () => {
   const { verify } = start(1);
   const large = new Uint8Array(2 ** 21);
-  const asked = await Promise.allSettled(Array.from({ length: 40 }, () => verify(large, "block-attestation")));
+  const asked = await Promise.allSettled(Array.from({ length: 40 }, () => verify(large, ["block-attestation"])));
   const putOff = asked.flatMap((one) => (one.status === "rejected" ? [one.reason] : []));
   expect(putOff).toHaveLength(40 - 32);
   for (const problem of putOff) expect(problem).toMatchObject({ code: "over_capacity", retryAfter: 1 });
-  expect(await verify(bundle, "transaction-attestation")).toMatchObject({ report: { verified: true } });
+  expect(await verify(bundle, ["transaction-attestation"])).toMatchObject({ report: { verified: true } });
 });

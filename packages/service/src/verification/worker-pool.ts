@@ -1,5 +1,6 @@
 import type {
-  Bundle,
+  BundleAttest,
+  BundleAttestor,
   BundleBlock,
   BundleSource,
   BundleType,
@@ -17,13 +18,14 @@ export type VerifiedOffline = { report: VerifyReport; claims?: Claims } | { notJ
 
 /** The members of a bundle that its chains can confirm, without its proof, which may be large. */
 export type Claims = {
+  type: BundleType;
   chain: ChainName;
   source?: BundleSource;
-  /** What the note says of `source`. */
+  /** What is stated of `source`. */
   statement?: Statement;
   block?: BundleBlock;
-  attest: Bundle["attest"];
-  attestor: Bundle["attestor"];
+  attest: BundleAttest;
+  attestor: BundleAttestor;
 };
 
 /** The jobs of its workers. */
@@ -67,15 +69,19 @@ export function createVerificationPool(maxWorkers: number, history: () => KeyHis
   return {
     /**
      * @param body the bundle's JSON, UTF-8
-     * @param type the only type of bundle that is accepted
+     * @param types of the bundles that are accepted
      * @param asksChain whether the result has `claims`, where the chains may be asked
      * @throws Problem `over_capacity` while too many bytes wait
      */
-    async verify(body: Uint8Array, type: BundleType, { asksChain } = { asksChain: false }): Promise<VerifiedOffline> {
+    async verify(
+      body: Uint8Array,
+      types: readonly BundleType[],
+      { asksChain } = { asksChain: false },
+    ): Promise<VerifiedOffline> {
       const known = history();
       if (known !== shared) pool.share(known);
       shared = known;
-      return (await run("verify", body, { type, asksChain })) as VerifiedOffline;
+      return (await run("verify", body, { types, asksChain })) as VerifiedOffline;
     },
     /** Reads a small message in the calling thread, a large one on a worker. */
     async readMessage(body: Uint8Array, form: MessageForm): Promise<MessageRead> {

@@ -26,10 +26,10 @@ answerJobs(
 
 function verifyBundle(
   body: Uint8Array,
-  { type, asksChain }: { type: BundleType; asksChain: boolean },
+  { types, asksChain }: { types: readonly BundleType[]; asksChain: boolean },
 ): VerifiedOffline {
   try {
-    const report = verify(body, { trust, crypto, type });
+    const report = verify(body, { trust, crypto, type: types });
     return { report, ...(asksChain && mayAskChain(report) && { claims: claimsIn(body, report) }) };
   } catch (error) {
     if (isProofError(error, "json")) return { notJson: error.message };

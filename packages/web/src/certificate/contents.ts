@@ -5,6 +5,7 @@ import {
   type CheckName,
   HISTORY_OLD_AFTER,
   type KeyEntry,
+  signedPart,
 } from "@attestd/proof";
 import {
   type Circumstances,
@@ -58,10 +59,10 @@ export function certificateContents(bundle: Bundle, report: Shown, entry: KeyEnt
     /** The sentence for programs that show no fonts. */
     sentence: ascii(sentenceOf(subject, circumstances)),
     sections: [
-      { heading: "What it certifies", rows: subjectRows(bundle, subject, circumstances) },
-      { heading: "Record on the ledger", rows: recordRows(bundle, making) },
+      { heading: "What it certifies", rows: subjectRows(subject, circumstances) },
+      { heading: "Record on the ledger", rows: recordRows(bundle, subject, making) },
       { heading: "Attestor", rows: attestorRows(entry, making) },
-      { heading: "Verification", rows: verificationRows(bundle, report, making) },
+      { heading: "Verification", rows: verificationRows(bundle, subject, report, making) },
     ],
     closing: closing(bundle, subject, making),
     attestor: hostOf(entry.origin),
@@ -79,9 +80,8 @@ export function numberOf(bundle: Bundle): string {
   return digits.replace(/.{4}(?=.)/g, "$&-");
 }
 
-function subjectRows(bundle: Bundle, subject: Subject, { block, outcome }: Circumstances): CertificateRow[] {
-  const { chain, transaction, fingerprint } = subject;
-  const note = chain.name === "base" ? noteOf(bundle) : undefined;
+function subjectRows(subject: Subject, { block, outcome }: Circumstances): CertificateRow[] {
+  const { chain, transaction, fingerprint, level } = subject;
   const time = block?.time === undefined ? "" : `, ${dateline(block.time) ?? utcTime(block.time)}`;
   return [
     ...(transaction
@@ -94,13 +94,13 @@ function subjectRows(bundle: Bundle, subject: Subject, { block, outcome }: Circu
         ]
       : [row("Chain", chain.label)]),
     ...(block ? [row("Block", `${block.height} of ${chain.label}${time}`), idRow("Block hash", block.hash)] : []),
-    ...(note && "l" in note ? [row("Seen as", LEVELS[note.l])] : []),
+    ...(level && chain.name === "base" ? [row("Seen as", LEVELS[level])] : []),
     idRow("Fingerprint", fingerprint),
   ];
 }
 
-function recordRows(bundle: Bundle, { ledger }: Making): CertificateRow[] {
-  const { attest } = bundle;
+function recordRows(bundle: Bundle, { batch }: Subject, { ledger }: Making): CertificateRow[] {
+  const { attest } = signedPart(bundle);
   const month = estimatedMonth(attest.round, noteOf(bundle)?.g ?? "");
   const time = recordedTime(ledger ?? {}) ?? (month && `${month}, estimated from the round`);
   const where = isOfSandbox(bundle) ? "the sandbox's ledger" : "Algorand MainNet";
@@ -108,6 +108,9 @@ function recordRows(bundle: Bundle, { ledger }: Making): CertificateRow[] {
     row("Ledger", `${where}, round ${attest.round}${ledger ? "" : ", as the bundle states"}`),
     ...(time === undefined ? [] : [row("Time", time)]),
     idRow("Transaction id", attest.txnId),
+    ...(batch
+      ? [row("Batch", `item ${batch.place} of ${batch.size}, recorded by their common root`), idRow("Root", batch.root)]
+      : []),
   ];
 }
 
@@ -136,6 +139,7 @@ const KEYS = {
 
 function verificationRows(
   bundle: Bundle,
+  { level }: Subject,
   { checks }: Shown,
   { checkedAt, version, keys, ledger }: Making,
 ): CertificateRow[] {
@@ -144,10 +148,9 @@ function verificationRows(
   const date = keys.date ?? "an unknown date";
   // An old list may lack a revocation.
   const isOld = !keys.date || (Date.parse(checkedAt) - Date.parse(keys.date)) / 1000 > HISTORY_OLD_AFTER;
-  const note = noteOf(bundle);
   const warnings = [
     ...(isOfSandbox(bundle) ? [WARNINGS.sandbox()] : []),
-    ...(note && "l" in note && note.l === "included" ? [WARNINGS.included_only()] : []),
+    ...(level === "included" ? [WARNINGS.included_only()] : []),
     ...(isOld ? [WARNINGS.history_old(date)] : []),
   ];
   const checked = Object.keys(CHECKED).filter((name) => name in checks && (ledger || !name.startsWith("chain")));
@@ -161,7 +164,7 @@ function verificationRows(
 }
 
 /** What its reader can do when the attestor no longer exists. */
-function closing(bundle: Bundle, { chain, transaction, block }: Subject, { site }: Making) {
+function closing(bundle: Bundle, { chain, transaction, block, batch }: Subject, { site }: Making) {
   const steps = [
     [
       line(
@@ -178,9 +181,9 @@ function closing(bundle: Bundle, { chain, transaction, block }: Subject, { site 
   const what = transaction ? "transaction" : "block";
   const lookUps = [
     found(
-      "Find the record in any explorer of Algorand. Its note must contain the fingerprint and the key in the note.",
+      `Find the record in any explorer of Algorand. Its note must contain the ${batch ? "root of the batch" : "fingerprint"} and the key in the note.`,
       "algorand",
-      `tx/${bundle.attest.txnId}`,
+      `tx/${signedPart(bundle).attest.txnId}`,
     ),
     found(`Find the ${what} in any explorer of ${chain.label}.`, chain.name, source),
   ];

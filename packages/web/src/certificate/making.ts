@@ -1,4 +1,4 @@
-import { type Bundle, type KeyEntry, type KeyHistory, type KeyStatus, parseJson } from "@attestd/proof";
+import { type Bundle, type KeyEntry, type KeyHistory, type KeyStatus, parseJson, signedPart } from "@attestd/proof";
 
 /** Sizes in points (1/72 inch). */
 export const PAPERS = {
@@ -93,7 +93,8 @@ export function writeMaking({ layout, paper, checkedAt, version, keys, status, s
 }
 
 /** The entry of the key that signed a bundle; undefined when the history lacks it. */
-export function entryOf({ attestor }: Bundle, history: KeyHistory): KeyEntry | undefined {
+export function entryOf(bundle: Bundle, history: KeyHistory): KeyEntry | undefined {
+  const { attestor } = signedPart(bundle);
   return history.keys.find(({ pqPublicKey }) => pqPublicKey === attestor.pqPublicKey);
 }
 

@@ -1,3 +1,4 @@
+import { MAX_BATCH_ITEMS, MIN_BATCH_ITEMS } from "@attestd/proof";
 import { z } from "zod";
 import { SOURCE_CHAINS } from "../../chains/registry.ts";
 import { bundlePattern, ofEachChain } from "../sources.ts";
@@ -5,6 +6,7 @@ import {
   AlgorandAddress,
   AlgorandTxId,
   Base64,
+  Caip2,
   Chain,
   PqPublicKey,
   SafeInteger,
@@ -13,27 +15,35 @@ import {
 } from "./primitives.ts";
 import { named, namedObject } from "./registry.ts";
 
-/* The three bundles, as `@attestd/proof` reads them. They are signed: no member may be added or left out. */
+/* The bundles, as `@attestd/proof` reads them. They are signed: no member may be added or left out. */
 
 const LEDGER = {
   version: z.literal(1),
   network: z.literal("algorand-mainnet").describe("The ledger of record."),
 };
 
-const Source = namedObject("Source", "The source transaction.", {
-  chain: Chain.optional().describe("Inferred from txnId where absent."),
+const SOURCE = {
   txnId: TransactionId,
   hashSha256: Sha256Hex.describe("SHA-256 of the bytes in txnBytesBase64, lower-case hex."),
   txnBytesBase64: Base64.describe(`The exact bytes. ${ofEachChain(({ terms }) => terms.transactionBytes)}`),
+};
+
+const Source = namedObject("Source", "The source transaction.", {
+  chain: Chain.optional().describe("Inferred from txnId where absent."),
+  ...SOURCE,
 });
+
+const BlockHash = z
+  .string()
+  .regex(bundlePattern("blockHash"))
+  .describe(ofEachChain(({ blockHash }) => blockHash.description));
+
+const Digest = z.base64().length(44).describe("32 bytes, standard base64.");
 
 const Block = namedObject("Block", "A block, by its header.", {
   chain: Chain,
   height: SafeInteger.describe(ofEachChain(({ terms }) => terms.height)),
-  blockHash: z
-    .string()
-    .regex(bundlePattern("blockHash"))
-    .describe(ofEachChain(({ blockHash }) => blockHash.description)),
+  blockHash: BlockHash,
   headerBase64: Base64.describe(ofEachChain(({ terms }) => terms.headerBytes)),
   hashSha256: Sha256Hex.describe("SHA-256 of the header's bytes, lower-case hex."),
 });
@@ -83,4 +93,39 @@ export const InclusionBundle = namedObject(
   },
 );
 
-export const Bundle = named("Bundle", z.union([ProofBundle, BlockBundle, InclusionBundle]));
+export const BatchHead = namedObject("BatchHead", "What is signed and recorded, once for all items of a batch.", {
+  type: z.literal("batch-attestation"),
+  ...LEDGER,
+  size: z.int().min(MIN_BATCH_ITEMS).max(MAX_BATCH_ITEMS).describe("The number of items."),
+  root: Digest.describe("Of the tree of RFC 9162 section 2.1 over the items' statements, in their order."),
+  ...ATTESTATION,
+});
+
+const BatchStatement = namedObject("BatchStatement", "What is stated of one transaction: the data of its leaf.", {
+  type: z.literal("transaction"),
+  chain: Caip2,
+  txnId: TransactionId,
+  hashSha256: Sha256Hex.describe("SHA-256 of the transaction's bytes, lower-case hex."),
+  block: z.strictObject({ hash: BlockHash, height: SafeInteger, time: SafeInteger.describe("Unix seconds.") }),
+  level: z.enum(["included", "safe", "finalized"]),
+  outcome: z.enum(["succeeded", "failed", "not_applicable"]),
+  nonce: z.base64().length(24).describe("16 random bytes, standard base64."),
+});
+
+const ITEM = {
+  type: z.literal("batch-item"),
+  ...LEDGER,
+  source: namedObject("BatchSource", "The source transaction of an item.", { chain: Chain, ...SOURCE }),
+  statement: BatchStatement,
+  proof: z
+    .strictObject({ index: SafeInteger.max(MAX_BATCH_ITEMS - 1), siblings: z.array(Digest).max(10) })
+    .describe("The item's place in the batch, from 0, and the way from its leaf to the root."),
+};
+
+export const BatchItem = namedObject(
+  "BatchItem",
+  "The attestation of one transaction of a batch, which can be verified offline, without the other items.",
+  { ...ITEM, batch: BatchHead },
+);
+
+export const Bundle = named("Bundle", z.union([ProofBundle, BlockBundle, InclusionBundle, BatchItem]));

@@ -10,7 +10,7 @@ const CheckResult = z.enum(["pass", "fail", "not_checked"]).optional();
 /** As `proof/report.ts` makes it. */
 export const VerifyReport = namedObject("VerifyReport", "The result of verifying a bundle.", {
   verified: z.boolean().describe("Every offline check of the type passed, and none failed."),
-  type: z.enum(["transaction-attestation", "block-attestation", "tx-inclusion"]),
+  type: z.enum(["transaction-attestation", "block-attestation", "tx-inclusion", "batch-item"]),
   checks: z
     .strictObject(Object.fromEntries(CHECK_NAMES.map((check) => [check, CheckResult])))
     .describe("The checks of the type, in their order. chainSource and chainAttest are made with chain=1 alone."),
@@ -22,7 +22,7 @@ export const VerifyReport = namedObject("VerifyReport", "The result of verifying
     })
     .optional()
     .describe(
-      "What the note of a transaction states: hash, height and time (Unix seconds) of its block, and its outcome there.",
+      "What is stated of a transaction, by its note or as an item of a batch: hash, height and time (Unix seconds) of its block, and its outcome there.",
     ),
   receipt: z
     .strictObject({ status: z.enum(["succeeded", "failed", "unknown"]) })

@@ -1,0 +1,48 @@
+import {
+  type BatchAnswerItem,
+  type BatchHead,
+  type BatchItem,
+  checkBatchItem,
+  MAX_BATCH_ITEMS,
+  readBatchAnswerItem,
+  readBatchHead,
+} from "./batch.ts";
+import type { ChainFormat } from "./chain-format.ts";
+import { CHAINS } from "./chains.ts";
+import { formatError } from "./errors.ts";
+import { childPointer, jsonValue } from "./json/parse.ts";
+import { list, object } from "./json/readers.ts";
+
+/** What a batch is delivered as: the head once, and its items in their order. */
+export type BatchAnswer = { batch: BatchHead; items: BatchAnswerItem[] };
+
+/** The size of the largest answer that is read. */
+export const MAX_BATCH_BYTES = 16 * 2 ** 20;
+/** An item has at most 46 members and items of lists, its place in the list among them. */
+const MAX_BATCH_MEMBERS = 64 * MAX_BATCH_ITEMS;
+
+const readMembers = object({ batch: readBatchHead, items: list(MAX_BATCH_ITEMS, readBatchAnswerItem) });
+
+/**
+ * Reads the answer of a batch: as many items as its head says, in their order. Nothing is verified: `verify` each of its
+ * `itemBundles`.
+ * @param input text or UTF-8 of at most `MAX_BATCH_BYTES`, or a value as `parseJson` returns it
+ * @throws ProofError `format`; `json` for a text
+ */
+export function parseBatch(input: unknown, { chains = CHAINS }: { chains?: readonly ChainFormat[] } = {}): BatchAnswer {
+  const value = jsonValue(input, { maxSize: MAX_BATCH_BYTES, maxMembers: MAX_BATCH_MEMBERS });
+  const answer = readMembers(value, "");
+  const { batch, items } = answer;
+  if (items.length !== batch.size) throw formatError("/items", `must be ${batch.size}, as the batch's size says`);
+  items.forEach((item, index) => {
+    const pointer = childPointer("/items", index);
+    if (item.proof.index !== index) throw formatError(`${pointer}/proof/index`, `must be ${index}, its place`);
+    checkBatchItem(item, chains, pointer);
+  });
+  return answer;
+}
+
+/** The items of an answer as bundles that need no other. */
+export function itemBundles({ batch, items }: BatchAnswer): BatchItem[] {
+  return items.map((item) => ({ ...item, batch }));
+}
