@@ -1,10 +1,9 @@
 import type { Hex } from "viem";
 import { z } from "zod";
 import type { UpstreamNode } from "../config/config.ts";
-import { ignoring } from "../errors.ts";
 import { hexBytes } from "./hex-bytes.ts";
 import { JsonRpc, refusalOf } from "./json-rpc.ts";
-import { unavailable } from "./provider.ts";
+import { type ProviderError, unavailable } from "./provider.ts";
 import type { QuorumRules } from "./quorum.ts";
 
 /** The nodes of one Ethereum chain. */
@@ -12,6 +11,8 @@ export type EthereumNodes = { rpcs: readonly EthereumRpc[]; rules: QuorumRules }
 
 /** A whole block as JSON, its call data in hex. */
 const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
+/** Headers in one batch: each has the hashes of all transactions of its block, up to some 100 kB. */
+const MAX_HEADERS = 20;
 
 /** A quantity (`0x`, hex, at least one digit) as a number; nodes differ in leading zeros. */
 export const rpcInteger = z
@@ -45,6 +46,8 @@ const FullBlock = z.object({ transactions: z.array(Transaction) });
 
 export type Receipt = z.infer<typeof Receipt>;
 export type Block = z.infer<typeof Block>;
+/** A block's header as JSON-RPC has it, unchecked. */
+export type RpcHeader = z.infer<typeof Header>;
 /** A transaction as JSON-RPC has it; its `hash` is unchecked. */
 export type RpcTransaction = z.infer<typeof Transaction>;
 
@@ -73,9 +76,19 @@ export class EthereumRpc extends JsonRpc {
     return (await this.call("eth_getTransactionReceipt", [hash], Receipt.nullable(), signal)) ?? undefined;
   }
 
-  /** A transaction as JSON; undefined when the node has none. */
-  async transaction(hash: string, signal: AbortSignal): Promise<RpcTransaction | undefined> {
-    return (await this.call("eth_getTransactionByHash", [hash], Transaction.nullable(), signal)) ?? undefined;
+  /** The receipts of several transactions, each as `receipt` returns or throws it. */
+  async receipts(hashes: readonly string[], signal: AbortSignal): Promise<(Receipt | undefined | ProviderError)[]> {
+    const params = hashes.map((hash) => [hash]);
+    return (await this.callEach("eth_getTransactionReceipt", params, Receipt.nullable(), signal)).map(orUndefined);
+  }
+
+  /** Transactions as JSON; undefined for one that the node does not have. */
+  async transactions(
+    hashes: readonly string[],
+    signal: AbortSignal,
+  ): Promise<(RpcTransaction | undefined | ProviderError)[]> {
+    const params = hashes.map((hash) => [hash]);
+    return (await this.callEach("eth_getTransactionByHash", params, Transaction.nullable(), signal)).map(orUndefined);
   }
 
   /** A block with its transactions' hashes; undefined when the node has none there. */
@@ -92,8 +105,15 @@ export class EthereumRpc extends JsonRpc {
   }
 
   /** A block's header members in hex and its transactions' hashes, unchecked; undefined when the node has none there. */
-  async header(number: number, signal: AbortSignal) {
+  async header(number: number, signal: AbortSignal): Promise<RpcHeader | undefined> {
     return (await this.call("eth_getBlockByNumber", [toHex(number), false], Header.nullable(), signal)) ?? undefined;
+  }
+
+  /** Several headers, each as `header` returns or throws it. */
+  async headers(numbers: readonly number[], signal: AbortSignal): Promise<(RpcHeader | undefined | ProviderError)[]> {
+    const params = numbers.map((number) => [toHex(number), false]);
+    const options = { maxBatch: MAX_HEADERS };
+    return (await this.callEach("eth_getBlockByNumber", params, Header.nullable(), signal, options)).map(orUndefined);
   }
 
   /** The transactions of a block, as JSON; undefined when the node has no block with this hash. */
@@ -101,11 +121,24 @@ export class EthereumRpc extends JsonRpc {
     return (await this.call("eth_getBlockByHash", [hash, true], FullBlock.nullable(), signal))?.transactions;
   }
 
-  /** Unchecked bytes from a method that answers in hex; undefined when the node has none, or refuses the method. */
-  async raw(method: string, params: readonly unknown[], signal: AbortSignal): Promise<Uint8Array | undefined> {
-    const hex = await this.call(method, params, rpcBytes.nullable(), signal).catch(ignoring(refusalOf));
-    return hex == null || hex === "0x" ? undefined : Uint8Array.fromHex(hex.slice(2));
+  /**
+   * Unchecked bytes from a method that answers in hex, for each list of parameters; undefined when the node has none, or
+   * refuses the method.
+   */
+  async raws(
+    method: string,
+    params: readonly (readonly unknown[])[],
+    signal: AbortSignal,
+  ): Promise<(Uint8Array | undefined | ProviderError)[]> {
+    return (await this.callEach(method, params, rpcBytes.nullable(), signal)).map((hex) => {
+      if (hex instanceof Error) return refusalOf(hex) ? undefined : hex;
+      return hex === null || hex === "0x" ? undefined : Uint8Array.fromHex(hex.slice(2));
+    });
   }
+}
+
+function orUndefined<T>(answer: T | null): T | undefined {
+  return answer ?? undefined;
 }
 
 function toHex(number: number): string {

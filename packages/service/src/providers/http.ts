@@ -34,10 +34,11 @@ export type HttpRequest = {
    */
   longPollMs?: number;
   /**
-   * Whether the upstream runs a program or contract that a stranger has chosen. Such requests share a breaker of their own,
-   * so that their failures do not stop the others.
+   * Which breaker counts the request; the upstream's own unless given. `foreign`: the upstream runs a program or contract that
+   * a stranger has chosen. `batch`: it answers about as many things as a stranger has chosen. Each has a breaker of its own, so
+   * that failures of such requests do not stop the others.
    */
-  isForeign?: boolean;
+  lane?: "foreign" | "batch" | undefined;
   /** Whether 429 and 5xx count as answers, because their bodies may matter. The breaker still counts them as failures. */
   anyStatus?: boolean;
 };
@@ -59,8 +60,8 @@ export class HttpProvider {
   /** Parts of a request that may be secret: an upstream may repeat them in a message. */
   readonly #secrets: readonly string[];
   readonly #timeoutMs: number;
-  readonly #breaker: Breaker | undefined;
-  readonly #foreign: Breaker | undefined;
+  /** None where the caller has a breaker. */
+  readonly #breakers: Readonly<Record<"own" | "foreign" | "batch", Breaker>> | undefined;
 
   constructor(options: HttpProviderOptions) {
     const { url, headers = {}, timeoutMs = TIMEOUT_MS } = options;
@@ -74,8 +75,8 @@ export class HttpProvider {
     this.#secrets = [this.#path, this.#query, ...Object.values(this.#headers)].filter((part) => part !== "");
     this.#timeoutMs = timeoutMs;
     const onSwitch = (isOpen: boolean) => shift("breakers", { upstream: host }, isOpen ? 1 : -1);
-    this.#breaker = "breaker" in options ? options.breaker : new Breaker({ onSwitch });
-    this.#foreign = this.#breaker && new Breaker({ onSwitch });
+    const own = "breaker" in options ? options.breaker : new Breaker({ onSwitch });
+    this.#breakers = own && { own, foreign: new Breaker({ onSwitch }), batch: new Breaker({ onSwitch }) };
     // So that the metric has a sample of every upstream before the first one fails.
     shift("breakers", { upstream: host }, 0);
   }
@@ -86,7 +87,7 @@ export class HttpProvider {
    * the signal's reason when the signal comes first
    */
   async request(request: HttpRequest, signal: AbortSignal): Promise<HttpAnswer> {
-    const breaker = request.isForeign ? this.#foreign : this.#breaker;
+    const breaker = this.#breakers?.[request.lane ?? "own"];
     const attempt = (vote: (vote: Vote) => void) => this.#exchange(request, signal, vote);
     try {
       return await (breaker && request.longPollMs === undefined ? breaker.run(attempt) : attempt(() => undefined));

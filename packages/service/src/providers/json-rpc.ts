@@ -1,26 +1,51 @@
 import { z } from "zod";
 import type { UpstreamNode } from "../config/config.ts";
 import { hasCode, ServiceError } from "../errors.ts";
-import { HttpProvider, MAX_BYTES } from "./http.ts";
-import { unavailable } from "./provider.ts";
+import type { HttpAnswer } from "./exchange.ts";
+import { HttpProvider, type HttpRequest, MAX_BYTES } from "./http.ts";
+import { isProviderError, type ProviderError, unavailable } from "./provider.ts";
 
 /** An answer of JSON-RPC 2.0. */
 const Response = z.object({
   result: z.unknown().optional(),
   error: z.object({ code: z.number(), message: z.string() }).nullish(),
 });
+type Response = z.infer<typeof Response>;
+/** The answers to a batch, in any order (JSON-RPC 2.0, section 6). */
+const Responses = z.array(Response.extend({ id: z.unknown() }));
 
 export type CallOptions = {
   /** Of the answer. */
   maxBytes?: number;
-  /** Whether the node runs a contract that a stranger has chosen. */
-  isForeign?: boolean;
+  /** Which breaker counts the request; the node's own unless given. */
+  lane?: HttpRequest["lane"] | undefined;
 };
+
+/** The parameters of one call. */
+type Params = readonly unknown[];
+
+/** What the calls of `callEach` have in common. */
+type Some<S extends z.ZodType> = { method: string; schema: S; signal: AbortSignal; lane: HttpRequest["lane"] };
+
+type EachOptions = {
+  /** Calls in one batch. */
+  maxBatch?: number;
+};
+
+const HEADERS = { "content-type": "application/json" };
+/** Calls in one batch, unless the caller or the node says less. */
+const MAX_BATCH = 100;
+/** Calls under way at the same time on a node that takes no batches. */
+const SINGLE_AT_ONCE = 8;
+/** go-ethereum's error for a call of a batch whose answer would be too long (`rpc/errors.go`). */
+const RESPONSE_TOO_LARGE = -32003;
 
 /** One JSON-RPC 2.0 node over HTTP, asked once for its network before anything else. */
 export abstract class JsonRpc extends HttpProvider {
   readonly #maxBytes: number;
   #isNetworkChecked = false;
+  /** Calls that the node takes in one batch, as far as it has shown. */
+  #maxBatch = MAX_BATCH;
 
   /**
    * @param node its token is sent as a bearer token
@@ -43,30 +68,61 @@ export abstract class JsonRpc extends HttpProvider {
    */
   async call<S extends z.ZodType>(
     method: string,
-    params: readonly unknown[],
+    params: Params,
     schema: S,
     signal: AbortSignal,
     options?: CallOptions,
   ): Promise<z.infer<S>> {
-    if (!this.#isNetworkChecked) await this.checkNetwork(signal);
-    this.#isNetworkChecked = true;
+    await this.#requireNetwork(signal);
     return this.send(method, params, schema, signal, options);
+  }
+
+  /**
+   * Calls a method once for each list of parameters, in batches of JSON-RPC 2.0 where the node takes them; one alone is sent
+   * as `call` sends it. A batch that the node refuses, or does not answer within the limits of time and bytes, is halved: the
+   * caller does not know what its answers weigh. A call to which a batch brought no answer, or several, is repeated.
+   *
+   * @returns what `call` returns or throws for each, in their order
+   * @throws the signal's reason when the signal comes first
+   */
+  async callEach<S extends z.ZodType>(
+    method: string,
+    params: readonly Params[],
+    schema: S,
+    signal: AbortSignal,
+    { maxBatch = MAX_BATCH }: EachOptions = {},
+  ): Promise<(z.infer<S> | ProviderError)[]> {
+    const some = { method, schema, signal, lane: params.length > 1 ? ("batch" as const) : undefined };
+    return this.#callAll(some, params, maxBatch);
   }
 
   /** As `call`, whatever network the node is on. */
   protected async send<S extends z.ZodType>(
     method: string,
-    params: readonly unknown[],
+    params: Params,
     schema: S,
     signal: AbortSignal,
     options: CallOptions = {},
   ): Promise<z.infer<S>> {
-    const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
-    const headers = { "content-type": "application/json" };
-    const request = { method: "POST", path: "", headers, body, maxBytes: this.#maxBytes, ...options } as const;
-    const answer = await this.request(request, signal);
+    const answer = await this.#post({ jsonrpc: "2.0", id: 1, method, params }, signal, options);
     // Some nodes send their errors with a 4xx. A body that is not JSON-RPC is no answer, whatever the status.
-    const { error, result } = this.read(answer, Response);
+    return this.#resultOf(method, this.read(answer, Response), schema);
+  }
+
+  async #requireNetwork(signal: AbortSignal): Promise<void> {
+    if (!this.#isNetworkChecked) await this.checkNetwork(signal);
+    this.#isNetworkChecked = true;
+  }
+
+  async #post(content: object, signal: AbortSignal, options: CallOptions): Promise<HttpAnswer> {
+    const body = JSON.stringify(content);
+    return this.request(
+      { method: "POST", path: "", headers: HEADERS, body, maxBytes: this.#maxBytes, ...options },
+      signal,
+    );
+  }
+
+  #resultOf<S extends z.ZodType>(method: string, { error, result }: Response, schema: S): z.infer<S> {
     if (error) {
       const message = `${this.name} refused ${method}: ${error.message.slice(0, 200)}`;
       throw unavailable(message, new ServiceError("rpc_refused", message, { details: { rpcCode: error.code } }));
@@ -74,10 +130,98 @@ export abstract class JsonRpc extends HttpProvider {
     if (result === undefined) throw unavailable(`${this.name} answered ${method} with neither result nor error`);
     return this.decode(() => schema.parse(result));
   }
+
+  async #callAll<S extends z.ZodType>(
+    some: Some<S>,
+    params: readonly Params[],
+    maxBatch: number,
+  ): Promise<(z.infer<S> | ProviderError)[]> {
+    const answers: (z.infer<S> | ProviderError)[] = [];
+    while (answers.length < params.length) {
+      const size = Math.min(maxBatch, this.#maxBatch);
+      const atOnce = params.slice(answers.length, answers.length + (size === 1 ? SINGLE_AT_ONCE : size));
+      const parts = size === 1 ? atOnce.map((one) => [one]) : [atOnce];
+      answers.push(...(await Promise.all(parts.map((part) => this.#callSome(some, part)))).flat());
+    }
+    return answers;
+  }
+
+  /** As `callEach`, by one batch to begin with. @param params not empty */
+  async #callSome<S extends z.ZodType>(
+    some: Some<S>,
+    params: readonly Params[],
+  ): Promise<(z.infer<S> | ProviderError)[]> {
+    const { method, schema, signal, lane } = some;
+    const [first = []] = params;
+    const half = Math.ceil(params.length / 2);
+    try {
+      if (params.length === 1) return [await this.call(method, first, schema, signal, { lane })];
+      const responses = await this.#batch(some, params);
+      const unanswered = [...params.keys()].filter((index) => !responses.has(index));
+      if (responses.size === 0) return await this.#callAll(some, params, half);
+      const again = unanswered.map((index) => params[index] as Params);
+      const repeated = await this.#callAll(some, again, again.length);
+      return params.map((_, index) => {
+        const response = responses.get(index);
+        return response ? this.#valueOf(some, response) : (repeated[unanswered.indexOf(index)] as z.infer<S>);
+      });
+    } catch (error) {
+      if (!isProviderError(error)) throw error;
+      if (params.length > 1 && isTooMuch(error)) return this.#callAll(some, params, half);
+      return params.map(() => error);
+    }
+  }
+
+  #valueOf<S extends z.ZodType>({ method, schema }: Some<S>, response: Response): z.infer<S> | ProviderError {
+    try {
+      return this.#resultOf(method, response, schema);
+    } catch (error) {
+      if (isProviderError(error)) return error;
+      throw error;
+    }
+  }
+
+  /**
+   * Sends a batch.
+   *
+   * @returns by the index of each call that was answered once, its answer; nothing where the node takes no such batch, which
+   *   is kept in mind
+   * @throws ProviderError when there is no answer
+   */
+  async #batch({ method, signal, lane }: Some<z.ZodType>, params: readonly Params[]): Promise<Map<number, Response>> {
+    await this.#requireNetwork(signal);
+    const calls = params.map((list, index) => ({ jsonrpc: "2.0", id: index + 1, method, params: list }));
+    const answer = await this.#post(calls, signal, { maxBytes: MAX_BYTES, lane });
+    const responses = this.#readBatch(answer);
+    if (!responses) this.#maxBatch = Math.min(this.#maxBatch, Math.ceil(params.length / 2));
+    const byId = Map.groupBy(responses ?? [], ({ id }) => id);
+    const known = new Map<number, Response>();
+    for (const index of params.keys()) {
+      const [response, ...others] = byId.get(index + 1) ?? [];
+      if (response && others.length === 0 && response.error?.code !== RESPONSE_TOO_LARGE) known.set(index, response);
+    }
+    return known;
+  }
+
+  /** Whatever is no list of answers refuses the batch, with any status: most nodes send one error in place of the list. */
+  #readBatch(answer: HttpAnswer): z.infer<typeof Responses> | undefined {
+    try {
+      return this.read(answer, Responses);
+    } catch {
+      return undefined;
+    }
+  }
 }
 
 /** The JSON-RPC error that a `call` failed with; undefined when it failed otherwise. */
 export function refusalOf(error: unknown): ServiceError<"rpc_refused"> | undefined {
   const { cause } = error as { cause?: unknown };
   return hasCode(cause, "rpc_refused") ? cause : undefined;
+}
+
+/** Whether an answer was longer, or took longer, than allowed. */
+function isTooMuch({ cause }: ProviderError): boolean {
+  return (
+    hasCode(cause, "upstream_unanswered") && ["late", "too long"].some((ending) => ending === cause.details.ending)
+  );
 }

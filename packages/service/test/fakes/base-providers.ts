@@ -25,6 +25,10 @@ function headerOf(number: number, timestamp: number, fork: number): Record<strin
   return { ...zeros, ...json, ...rest, hash: keccak256(rlp) };
 }
 
+type BatchAnswer = { jsonrpc: "2.0"; id: unknown; result?: unknown; error?: object };
+/** go-ethereum's answer to a batch that is too large (`rpc/errors.go`). */
+const TOO_LARGE = { code: -32600, message: "batch too large" };
+
 /** A hand-made JSON-RPC node. A test may replace or remove any method. */
 export class FakeBase {
   chainId = 8453;
@@ -35,6 +39,10 @@ export class FakeBase {
   genesisTime = 1_700_000_000;
   /** Blocks of another fork have other hashes. */
   fork = 0;
+  /** Calls that it takes in one batch; 1: none. */
+  maxBatch = Number.POSITIVE_INFINITY;
+  /** What it answers in place of the answers to a batch. */
+  onBatch: (answers: BatchAnswer[]) => unknown = (answers) => answers;
   readonly #blocks = new Map<number, FakeTransaction[]>();
   readonly calls: string[] = [];
 
@@ -56,12 +64,18 @@ export class FakeBase {
   };
 
   readonly handler: Handler = (request, response) => {
-    const { id, method, params } = JSON.parse(request.body.toString());
+    const calls = JSON.parse(request.body.toString());
+    if (!Array.isArray(calls)) return json(response, this.#answer(calls));
+    if (calls.length > this.maxBatch) return json(response, { jsonrpc: "2.0", id: null, error: TOO_LARGE }, 400);
+    json(response, this.onBatch(calls.map((call) => this.#answer(call))));
+  };
+
+  #answer({ id, method, params }: { id: unknown; method: string; params: string[] }): BatchAnswer {
     this.calls.push(method);
     const answer = this.methods[method];
     const error = { code: -32601, message: `the method ${method} does not exist` };
-    json(response, { jsonrpc: "2.0", id, ...(answer ? { result: answer(...params) } : { error }) });
-  };
+    return { jsonrpc: "2.0", id, ...(answer ? { result: answer(...params) } : { error }) };
+  }
 
   #block(tag: string): object | null {
     const heads: Record<string, number> = { latest: this.latest, safe: this.safe, finalized: this.finalized };

@@ -20,7 +20,7 @@ import {
   verifyLeaf,
 } from "@attestd/proof/algorand";
 import { concatBytes, equalBytes, toBase64, utf8 } from "@attestd/proof/encoding";
-import { ProofError } from "@attestd/proof/errors";
+import { isProofError, ProofError } from "@attestd/proof/errors";
 import type { BlockOfTransaction } from "../chain.ts";
 import { innerIds } from "./inner.ts";
 
@@ -73,36 +73,61 @@ function splitRound(answer: Uint8Array, round: number): AlgorandBlock {
 }
 
 /** Where a transaction is in a block; for an inner transaction, which has no index of its own, the id of its root. */
-type AlgorandPlace =
-  | { kind: "transaction"; index: number; bytes: Uint8Array }
-  | { kind: "inner"; rootId: string }
-  | { kind: "missing" };
+type AlgorandPlace = PlaceInBlock | { kind: "missing" };
+type PlaceInBlock = { kind: "transaction"; index: number; bytes: Uint8Array } | { kind: "inner"; rootId: string };
 
-/** `caip2`: of the genesis that the block's header names, if it names one. */
-export type PlaceInRound = AlgorandPlace & { block: BlockOfTransaction; caip2?: string };
+/** `caip2`: of the genesis that the block's header names, if it names one. `others`: where other transactions are in it, by id. */
+export type PlaceInRound = AlgorandPlace & {
+  block: BlockOfTransaction;
+  caip2?: string;
+  others?: ReadonlyMap<string, PlaceInBlock>;
+};
 
 /**
- * Looks for a transaction in a block.
+ * Looks for a transaction in a block, and for others whose round nobody has named: they are found only where the block's
+ * transactions are those to which its header commits.
  *
  * @param answer `{block, cert}` in msgpack
  * @throws ProofError `malformed` as `readAlgorandHeader` does
  */
-export function findInRound(answer: Uint8Array, round: number, txnId: string): PlaceInRound {
+export function findInRound(
+  answer: Uint8Array,
+  round: number,
+  txnId: string,
+  others: readonly string[] = [],
+): PlaceInRound {
   const whole = splitRound(answer, round);
   const { blockHash: hash, time, caip2 } = headerFacts(whole);
   const block = { hash, height: round, time };
-  return { ...findInPayset(whole, txnId), block, ...(caip2 !== undefined && { caip2 }) };
+  const found = { ...findInPayset(whole, txnId), block, ...(caip2 !== undefined && { caip2 }) };
+  return others.length === 0 ? found : { ...found, others: findOthers(whole, new Set(others)) };
 }
 
 /** Looks for a transaction in a block, by the ids that its bytes have. @throws ProofError `malformed` */
-function findInPayset({ header, transactions }: AlgorandBlock, txnId: string): AlgorandPlace {
+function findInPayset(block: AlgorandBlock, txnId: string): AlgorandPlace {
+  for (const [id, place] of placesIn(block)) if (id === txnId) return place;
+  return { kind: "missing" };
+}
+
+function findOthers(block: AlgorandBlock, txnIds: ReadonlySet<string>): ReadonlyMap<string, PlaceInBlock> {
+  try {
+    const found = new Map(placesIn(block).filter(([id]) => txnIds.has(id)));
+    return found.size > 0 && commitmentOf(block, 0) ? found : new Map();
+  } catch (error) {
+    // Of a transaction that was not looked for.
+    if (isProofError(error, "malformed")) return new Map();
+    throw error;
+  }
+}
+
+/** Every transaction of a block with the id that its bytes have, and its inner ones. @throws ProofError `malformed` */
+function* placesIn({ header, transactions }: AlgorandBlock): Generator<[string, PlaceInBlock]> {
   for (const [index, entry] of transactions.entries()) {
     const bytes = encodeMsgpack(restoreTransaction(entry, header));
-    const id = txid(bytes);
-    if (id === txnId) return { kind: "transaction", index, bytes };
-    if (innerIds(entry, id).some((inner) => inner === txnId)) return { kind: "inner", rootId: id };
+    const rootId = txid(bytes);
+    yield [rootId, { kind: "transaction", index, bytes }];
+    for (const id of innerIds(entry, rootId)) yield [id, { kind: "inner", rootId }];
   }
-  return { kind: "missing" };
 }
 
 /** A transaction in a block, with its proof. */
@@ -120,28 +145,45 @@ export type AlgorandFinding =
  */
 export function proveInPayset(answer: Uint8Array, txnId: string): AlgorandFinding {
   const block = splitBlock(answer);
-  const { header, transactions } = block;
   const place = findInPayset(block, txnId);
   if (place.kind !== "transaction") return place;
-
-  const tree = header.has("txn256") ? "txn256" : "txn";
-  const stibs = transactions.map((entry) => encodeMsgpack(entry));
-  const leaves = transactions.map((entry, index) => {
-    return transactionLeaf(tree, encodeMsgpack(restoreTransaction(entry, header)), stibs[index] as Uint8Array);
-  });
-  const siblings = proveLeaf(tree, leaves, place.index);
-  const root = getBytes(header, tree, 32);
-  if (root && tree === "txn" && equalBytes(root, flatCommitment(transactions))) return { kind: "flat" };
-  if (!root || !verifyLeaf(tree, leaves[place.index] as Uint8Array, place.index, siblings, root))
-    throw new ProofError("malformed", `block whose transactions do not lead to its ${tree}`);
+  const commitment = commitmentOf(block, place.index);
+  if (commitment === undefined)
+    throw new ProofError("malformed", `block whose transactions do not lead to its ${treeOf(block)}`);
+  if (commitment === "flat") return { kind: "flat" };
+  const { tree, stib, siblings } = commitment;
   const inclusion: AlgorandInclusion = {
     kind: "algorand-merkle",
     tree,
     index: place.index,
-    stibBase64: toBase64(stibs[place.index] as Uint8Array),
+    stibBase64: toBase64(stib),
     siblings: siblings.map(toBase64),
   };
   return { kind: "transaction", bytes: place.bytes, inclusion };
+}
+
+/**
+ * How the header commits to the block's transactions, recomputed from all of them: by a tree, with the way to it from the
+ * transaction at `index`, or by a plain list.
+ *
+ * @returns undefined where it commits to others
+ */
+function commitmentOf(block: AlgorandBlock, index: number) {
+  const { header, transactions } = block;
+  const tree = treeOf(block);
+  const stibs = transactions.map((entry) => encodeMsgpack(entry));
+  const leaves = transactions.map((entry, at) => {
+    return transactionLeaf(tree, encodeMsgpack(restoreTransaction(entry, header)), stibs[at] as Uint8Array);
+  });
+  const siblings = proveLeaf(tree, leaves, index);
+  const root = getBytes(header, tree, 32);
+  if (root && tree === "txn" && equalBytes(root, flatCommitment(transactions))) return "flat";
+  const isTree = root && verifyLeaf(tree, leaves[index] as Uint8Array, index, siblings, root);
+  return isTree ? ({ tree, stib: stibs[index] as Uint8Array, siblings } as const) : undefined;
+}
+
+function treeOf({ header }: AlgorandBlock): "txn256" | "txn" {
+  return header.has("txn256") ? "txn256" : "txn";
 }
 
 const PAYSET_FLAT = utf8("PF");

@@ -1,25 +1,12 @@
-import { algorandCaip2, decodeMsgpackMap, getBytes } from "@attestd/proof/algorand";
-import { hasCode, ServiceError } from "../../errors.ts";
-import type { Algod } from "../../providers/algod.ts";
+import { ServiceError } from "../../errors.ts";
 import { type AlgorandNodes, type Location, locate } from "../../providers/algorand-nodes.ts";
-import type { Indexer } from "../../providers/indexer.ts";
-import type { ProviderError } from "../../providers/provider.ts";
-import { agree, type Question, reportConflict } from "../../providers/quorum.ts";
 import { blockWork } from "../block-work.ts";
-import type { BlockOfTransaction, SourceBlock, SourceChain, SourceTransaction, SourceTransactions } from "../chain.ts";
+import type { SourceBlock, SourceChain, SourceTransaction, SourceTransactions } from "../chain.ts";
 import type { ChainOptions } from "../kind.ts";
-import { readSingly } from "../several.ts";
-import { type AlgorandReading, asAnswerOf, innerTransaction, readAlgorandBlock, requireUnkept } from "./block.ts";
+import { type AlgorandReading, readAlgorandBlock } from "./block.ts";
 import * as algorandWork from "./block-work.ts";
-import { readBareHeader } from "./block-work.ts";
-import { rebuildTransaction } from "./rebuild.ts";
-import { rebuildHeader } from "./rebuild-header.ts";
-
-/** What a node's block shows of a transaction that the look-up found in it. */
-type InBlock =
-  | algorandWork.PlaceInRound
-  /** The nodes that answered do not keep the block, or (`error`) too few could be asked. */
-  | { kind: "unread"; error?: ProviderError };
+import { type ReadTransaction, readBlockOf, readTransaction, rebuildBlock } from "./read.ts";
+import { readSeveral } from "./several.ts";
 
 /** A transaction of the ledger, bound to its id. */
 export type LedgerTransaction = {
@@ -30,10 +17,6 @@ export type LedgerTransaction = {
   time?: number;
 };
 
-/** A block of at most so many bytes is searched in less time than it takes to send it to another thread. */
-const SMALL_BLOCK = 32 * 1024;
-/** On the calling thread. */
-const HERE = blockWork(algorandWork);
 /** A block is final at once. */
 const FINALIZED = { level: "finalized", retryAfter: 0 } as const;
 
@@ -63,31 +46,12 @@ export class AlgorandSource implements SourceChain {
 
   async transaction(txnId: string, signal: AbortSignal): Promise<SourceTransaction> {
     const { round, bytes, caip2, block } = await this.#find(txnId, signal);
-    const whole = block ?? (await this.#rebuildBlock(round, signal));
+    const whole = block ?? (await rebuildBlock(this.#reading, round, signal));
     return { chain: "algorand", caip2, txnId, bytes, level: "finalized", block: whole };
   }
 
-  /** The block of a round that no algod keeps, by the header to which the JSON of the agreeing indexers leads. */
-  async #rebuildBlock(round: number, signal: AbortSignal): Promise<BlockOfTransaction> {
-    const { nodes } = this.#reading;
-    await requireUnkept(nodes, round, signal);
-    const ask = async (indexer: Indexer, ends: AbortSignal): Promise<BlockOfTransaction | undefined> => {
-      const [json, next] = await Promise.all([indexer.header(round, ends), indexer.header(round + 1, ends)]);
-      const header = json && next && rebuildHeader(json, next);
-      if (header === undefined) return undefined;
-      const { blockHash: hash, time } = readBareHeader(header, round);
-      return { hash, height: round, time };
-    };
-    const question: Question<BlockOfTransaction | undefined> = {
-      about: `the header of round ${round}`,
-      same: (block) => block?.hash ?? "none",
-      behind: (block, others) => block === undefined && others.some((other) => other !== undefined),
-      signal,
-    };
-    const [block] = await agree(nodes.indexers, ask, question, nodes.rules);
-    if (block) return block;
-    const message = `no node keeps the block of round ${round} any more, and the indexer's JSON does not lead to its hash`;
-    throw new ServiceError("source_not_kept", message);
+  async transactions(txnIds: readonly string[], signal: AbortSignal): Promise<SourceTransactions> {
+    return readSeveral(this.#reading, txnIds, (txnId, ends) => this.#locateThere(txnId, ends), signal);
   }
 
   /**
@@ -100,80 +64,20 @@ export class AlgorandSource implements SourceChain {
     return { txnId, bytes, height, ...(block && block.time > 0 && { time: block.time }) };
   }
 
-  async #find(txnId: string, signal: AbortSignal) {
-    const { caip2: configured, accepted } = this.#reading;
-    const location = await this.#locate(txnId, signal);
-    if (location === undefined)
-      throw new ServiceError("source_not_found", `no Algorand transaction has the id ${txnId}`);
-    const { bytes, block, caip2: ofBlock = configured } = await this.#read(txnId, location, signal);
-    const genesisHash = getBytes(decodeMsgpackMap(bytes), "gh", 32);
-    const caip2 = genesisHash ? algorandCaip2(genesisHash) : configured;
-    const foreign = [caip2, ofBlock].find((network) => !accepted.has(network));
-    if (foreign !== undefined)
-      throw new ServiceError("source_wrong_chain", `transaction ${txnId} belongs to ${foreign}, not ${configured}`);
-    return { round: location.round, bytes, caip2, block };
-  }
-
-  async transactions(txnIds: readonly string[], signal: AbortSignal): Promise<SourceTransactions> {
-    return readSingly(this, txnIds, signal);
-  }
-
   async block(height: number, signal: AbortSignal): Promise<SourceBlock> {
     return readAlgorandBlock(height, this.#reading, signal);
   }
 
-  async #read(
-    txnId: string,
-    location: Location,
-    signal: AbortSignal,
-  ): Promise<{ bytes: Uint8Array; block?: BlockOfTransaction; caip2?: string }> {
-    const about = `transaction ${txnId}`;
-    const inBlock = await this.#readBlock(txnId, location.round, signal);
-    switch (inBlock.kind) {
-      case "transaction":
-        return inBlock;
-      case "inner":
-        throw innerTransaction(txnId, inBlock.rootId);
-      case "missing": {
-        const answers = [
-          { provider: "the look-up", answer: `in round ${location.round}` },
-          { provider: "algod", answer: "not in that round's block" },
-        ];
-        throw reportConflict({ about, answers }, this.#reading.nodes.rules);
-      }
-      case "unread": {
-        const rebuilt = location.record && rebuildTransaction(txnId, location.record);
-        if (rebuilt) return { bytes: rebuilt };
-        if (inBlock.error) throw inBlock.error;
-        await requireUnkept(this.#reading.nodes, location.round, signal);
-        const message = `${about} is in round ${location.round}, but no node keeps its block any more, and the indexer's JSON does not lead to its id`;
-        throw new ServiceError("source_not_kept", message);
-      }
-    }
+  async #find(txnId: string, signal: AbortSignal): Promise<ReadTransaction & { round: number }> {
+    const location = await this.#locateThere(txnId, signal);
+    const inBlock = await readBlockOf(this.#reading, txnId, location.round, signal);
+    const read = await readTransaction(this.#reading, txnId, location, inBlock, signal);
+    return { round: location.round, ...read };
   }
 
-  /** What the blocks of the agreeing nodes show. */
-  async #readBlock(txnId: string, round: number, signal: AbortSignal): Promise<InBlock> {
-    const { nodes, work } = this.#reading;
-    const ask = async (algod: Algod, ends: AbortSignal): Promise<InBlock> => {
-      const block = await algod.block(round, ends);
-      if (block === undefined) return { kind: "unread" };
-      const { findInRound } = block.length > SMALL_BLOCK ? work : HERE;
-      return asAnswerOf(algod, findInRound(block, round, txnId));
-    };
-    const question: Question<InBlock> = {
-      about: `the place of transaction ${txnId} in round ${round}`,
-      same: (answer) => (answer.kind === "unread" ? "unread" : `${answer.kind} ${answer.block.hash}`),
-      // A node that does not keep the block contradicts none that does.
-      behind: ({ kind }, others) => kind === "unread" && others.some((other) => other.kind !== "unread"),
-      signal,
-    };
-    try {
-      const [inBlock] = await agree(nodes.algods, ask, question, nodes.rules);
-      return inBlock;
-    } catch (error) {
-      if (hasCode(error, "providers_unavailable")) return { kind: "unread", error };
-      throw error;
-    }
+  async #locateThere(txnId: string, signal: AbortSignal): Promise<Location> {
+    const location = await this.#locate(txnId, signal);
+    if (location) return location;
+    throw new ServiceError("source_not_found", `no Algorand transaction has the id ${txnId}`);
   }
 }

@@ -6,7 +6,7 @@ import type { EthereumRpc } from "../../providers/ethereum-rpc.ts";
 import { unavailable } from "../../providers/provider.ts";
 import { agree, type Question, reportConflict } from "../../providers/quorum.ts";
 import { type ConfirmationLevel, LEVELS, type ProvedTransaction, type SourceBlock } from "../chain.ts";
-import { type BaseReading, readTransactions, requireChain } from "./bytes.ts";
+import { type BaseReading, foreignChain, readTransactions } from "./bytes.ts";
 import { proveReceipt } from "./receipts.ts";
 
 /** A block as one node has it, its header's bytes bound to its hash. */
@@ -50,7 +50,8 @@ export async function readBaseBlock(number: number, reading: BaseReading, signal
 
   async function prove(txnId: string, holding: readonly Seen[], ends: AbortSignal): Promise<ProvedTransaction> {
     const { index, bytes, path } = await proveByAny(txnId, holding, ends);
-    requireChain(txnId, bytes, accepted);
+    const foreign = foreignChain(txnId, bytes, accepted);
+    if (foreign) throw foreign;
     const receipt = await proveReceipt(reading, { number, index, receiptsRoot, transaction: bytes }, ends);
     await requireCanonical(ends);
     const inclusion = { kind: "mpt", index, nodes: path.map(toBase64), ...(receipt && { receipt }) } as const;

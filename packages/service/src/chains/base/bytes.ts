@@ -4,7 +4,7 @@ import { ignoring, ServiceError } from "../../errors.ts";
 import type { EthereumNodes, EthereumRpc, Receipt } from "../../providers/ethereum-rpc.ts";
 import { isProviderError, type ProviderError, unavailable } from "../../providers/provider.ts";
 import { ended, failover, reportConflict } from "../../providers/quorum.ts";
-import type { ChainReading } from "../chain.ts";
+import type { ChainReading, SourceError } from "../chain.ts";
 import * as baseWork from "./block-work.ts";
 
 export type BaseReading = ChainReading<EthereumNodes, typeof baseWork>;
@@ -12,64 +12,94 @@ export type BaseReading = ChainReading<EthereumNodes, typeof baseWork>;
 /** Where a transaction is. */
 type TransactionPlace = Pick<Receipt, "transactionHash" | "blockHash" | "transactionIndex">;
 
-/** One way to a transaction's bytes; undefined where the node does not give them. */
-type Way = { name: string; fetch(rpc: EthereumRpc, signal: AbortSignal): Promise<Uint8Array | undefined> };
-
-/** Transactions of a block whose bytes are fetched one by one at the same time. */
-const MAX_AT_ONCE = 8;
+/** One way to the bytes of transactions; undefined where the node does not give them. */
+type Way = {
+  name: string;
+  fetch(
+    rpc: EthereumRpc,
+    places: readonly TransactionPlace[],
+    signal: AbortSignal,
+  ): Promise<(Uint8Array | undefined | ProviderError)[]>;
+};
 
 /**
- * Fetches a transaction's EIP-2718 bytes, by several methods from each node in turn. Several clients have shipped wrong
+ * Fetches the EIP-2718 bytes of transactions, by several methods from each node in turn. Several clients have shipped wrong
  * raw bytes: bytes are taken from any node if they hash to the id, and from none if they do not; wrong ones are reported.
  *
- * @throws SourceError source_unreadable when every node answered and none gave the bytes; ProviderError when a node that
- * may have them could not be asked
+ * @returns by hash, the bytes, or source_unreadable when every node answered and none gave them
+ * @throws ProviderError when a node that may have the bytes of one of them could not be asked
  */
 export async function fetchBytes(
   { rpcs, rules }: EthereumNodes,
-  { transactionHash: hash, blockHash, transactionIndex }: TransactionPlace,
+  places: readonly TransactionPlace[],
   signal: AbortSignal,
-): Promise<Uint8Array> {
-  const about = `the bytes of transaction ${hash}`;
-  let type = "unknown";
-  const reserialize = async (rpc: EthereumRpc, ends: AbortSignal) => {
-    const transaction = await rpc.transaction(hash, ends);
-    type = transaction?.type ?? type;
-    return transaction && baseWork.serializeTransaction(transaction);
-  };
-  const ways: Way[] = [
-    raw("eth_getRawTransactionByHash", [hash]),
-    raw("eth_getRawTransactionByBlockHashAndIndex", [blockHash, `0x${transactionIndex.toString(16)}`]),
-    raw("debug_getRawTransaction", [hash]),
-    { name: "eth_getTransactionByHash", fetch: reserialize },
-  ];
-  let unasked: ProviderError | undefined;
+): Promise<Map<string, Uint8Array | SourceError>> {
+  const about = (hash: string) => `the bytes of transaction ${hash}`;
+  const types = new Map<string, string>();
+  const unasked = new Map<string, ProviderError>();
+  const found = new Map<string, Uint8Array | SourceError>();
   for (const rpc of rpcs) {
-    for (const { name, fetch } of ways) {
-      const bytes = await fetch(rpc, signal).catch((error: unknown) => {
-        if (signal.aborted) throw ended(signal, about);
-        if (!isProviderError(error)) throw error;
-        unasked = error;
-        return undefined;
+    for (const { name, fetch } of waysToBytes(types)) {
+      const missing = places.filter(({ transactionHash: hash }) => !found.has(hash));
+      const [first] = missing;
+      if (!first) return found;
+      const answers = await fetch(rpc, missing, signal).catch((error: unknown) => {
+        throw signal.aborted ? ended(signal, about(first.transactionHash)) : error;
       });
-      if (bytes === undefined) continue;
-      const actual = baseTxHash(bytes);
-      if (actual === hash) return bytes;
-      const answers = [{ provider: rpc.name, answer: `${name} leads to bytes of ${actual}` }];
-      reportConflict({ about, answers }, rules);
+      for (const [index, { transactionHash: hash }] of missing.entries()) {
+        const bytes = answers[index];
+        if (bytes instanceof Error) unasked.set(hash, bytes);
+        if (bytes === undefined || bytes instanceof Error) continue;
+        const actual = baseTxHash(bytes);
+        if (actual === hash) found.set(hash, bytes);
+        else {
+          const conflicting = [{ provider: rpc.name, answer: `${name} leads to bytes of ${actual}` }];
+          reportConflict({ about: about(hash), answers: conflicting }, rules);
+        }
+      }
     }
   }
-  const message = `no node gives bytes of transaction ${hash}, of type ${type}, that hash to it`;
-  throw unasked ?? new ServiceError("source_unreadable", message);
+  for (const { transactionHash: hash } of places) {
+    if (found.has(hash)) continue;
+    const message = `no node gives bytes of transaction ${hash}, of type ${types.get(hash) ?? "unknown"}, that hash to it`;
+    const fault = unasked.get(hash);
+    if (fault) throw fault;
+    found.set(hash, new ServiceError("source_unreadable", message));
+  }
+  return found;
 }
 
-function raw(method: string, params: readonly unknown[]): Way {
-  return { name: method, fetch: (rpc, signal) => rpc.raw(method, params, signal) };
+/** @param types by hash, the types of the transactions whose JSON was read */
+function waysToBytes(types: Map<string, string>): Way[] {
+  return [
+    raw("eth_getRawTransactionByHash", ({ transactionHash: hash }) => [hash]),
+    raw("eth_getRawTransactionByBlockHashAndIndex", ({ blockHash, transactionIndex }) => {
+      return [blockHash, `0x${transactionIndex.toString(16)}`];
+    }),
+    raw("debug_getRawTransaction", ({ transactionHash: hash }) => [hash]),
+    {
+      name: "eth_getTransactionByHash",
+      fetch: async (rpc, places, signal) => {
+        const hashes = places.map(({ transactionHash: hash }) => hash);
+        const transactions = await rpc.transactions(hashes, signal);
+        const serialized = transactions.map((transaction, index) => {
+          if (transaction === undefined || transaction instanceof Error) return transaction;
+          if (transaction.type !== undefined) types.set(hashes[index] as string, transaction.type);
+          return baseWork.serializeTransaction(transaction);
+        });
+        return Promise.all(serialized);
+      },
+    },
+  ];
+}
+
+function raw(method: string, paramsOf: (place: TransactionPlace) => readonly unknown[]): Way {
+  return { name: method, fetch: (rpc, places, signal) => rpc.raws(method, places.map(paramsOf), signal) };
 }
 
 /**
- * Fetches the bytes of every transaction of a block: from one JSON of the whole block, and one by one where that does not
- * lead to bytes of the hash. The block's root shows whether the transactions are the block's.
+ * Fetches the bytes of every transaction of a block: from one JSON of the whole block, and each by itself where that does
+ * not lead to bytes of its hash. The block's root shows whether the transactions are the block's.
  *
  * @param block.transactions hashes in block order
  * @returns EIP-2718 bytes in block order; they hash to `block.transactions`
@@ -81,15 +111,14 @@ export async function readTransactions(
   signal: AbortSignal,
 ): Promise<Uint8Array[]> {
   const items = await work.serializeTransactions(hashes, await wholeBlock(nodes, blockHash, signal));
-  const missing = [...hashes.keys()].filter((index) => items[index] === undefined).values();
-  const fetchMissing = async () => {
-    for (const transactionIndex of missing) {
-      const place = { transactionHash: hashes[transactionIndex] as string, blockHash, transactionIndex };
-      items[transactionIndex] = await fetchBytes(nodes, place, signal);
-    }
-  };
-  await Promise.all(Array.from({ length: MAX_AT_ONCE }, fetchMissing));
-  return items as Uint8Array[];
+  const places = hashes.map((transactionHash, transactionIndex) => ({ transactionHash, blockHash, transactionIndex }));
+  const missing = places.filter(({ transactionIndex }) => items[transactionIndex] === undefined);
+  const fetched = await fetchBytes(nodes, missing, signal);
+  return places.map(({ transactionHash, transactionIndex }) => {
+    const bytes = items[transactionIndex] ?? fetched.get(transactionHash);
+    if (bytes instanceof Uint8Array) return bytes;
+    throw bytes;
+  });
 }
 
 /** @returns the transactions as JSON; an empty list where no node gives the whole block */
@@ -104,20 +133,20 @@ async function wholeBlock({ rpcs }: EthereumNodes, hash: string, signal: AbortSi
 }
 
 /**
- * Requires that a transaction, where it names a chain, names one of those accepted.
+ * Whether a transaction, where it names a chain, names none of those accepted.
  *
  * @param bytes EIP-2718, of the hash
- * @throws SourceError source_wrong_chain; source_unreadable when the bytes are of no known form
+ * @returns source_wrong_chain; source_unreadable when the bytes are of no known form
  */
-export function requireChain(hash: string, bytes: Uint8Array, accepted: ReadonlySet<string>): void {
+export function foreignChain(hash: string, bytes: Uint8Array, accepted: ReadonlySet<string>): SourceError | undefined {
   let chainId: bigint | undefined;
   try {
     chainId = transactionChainId(decodeBaseTransaction(bytes));
   } catch (cause) {
     if (!isProofError(cause, "malformed")) throw cause;
-    throw new ServiceError("source_unreadable", `the bytes of transaction ${hash} are of no known form`, { cause });
+    return new ServiceError("source_unreadable", `the bytes of transaction ${hash} are of no known form`, { cause });
   }
-  if (chainId === undefined || accepted.has(evmCaip2(chainId))) return;
+  if (chainId === undefined || accepted.has(evmCaip2(chainId))) return undefined;
   const message = `transaction ${hash} belongs to ${evmCaip2(chainId)}, which is not attested`;
-  throw new ServiceError("source_wrong_chain", message);
+  return new ServiceError("source_wrong_chain", message);
 }

@@ -1,15 +1,22 @@
 import { BASE_MAINNET } from "@attestd/proof/base";
 import { ServiceError } from "../../errors.ts";
-import type { EthereumNodes, EthereumRpc, Receipt } from "../../providers/ethereum-rpc.ts";
-import { unavailable } from "../../providers/provider.ts";
-import { agree, type QuorumRules, reportConflict } from "../../providers/quorum.ts";
+import type { EthereumNodes } from "../../providers/ethereum-rpc.ts";
+import { agree, type QuorumRules } from "../../providers/quorum.ts";
 import { blockWork } from "../block-work.ts";
-import type { ConfirmationLevel, SourceBlock, SourceChain, SourceTransaction, SourceTransactions } from "../chain.ts";
+import type {
+  ConfirmationLevel,
+  SourceBlock,
+  SourceChain,
+  SourceError,
+  SourceTransaction,
+  SourceTransactions,
+} from "../chain.ts";
 import type { ChainOptions } from "../kind.ts";
-import { readSingly } from "../several.ts";
-import { lowestLevel, readBaseBlock, readHeader, readLevels } from "./block.ts";
+import { forEach, Gathered } from "../several.ts";
+import { lowestLevel, readBaseBlock } from "./block.ts";
 import * as baseWork from "./block-work.ts";
-import { type BaseReading, fetchBytes, requireChain } from "./bytes.ts";
+import { type BaseReading, fetchBytes, foreignChain } from "./bytes.ts";
+import { type Absence, describe, isBehind, NodeView, type Sighting } from "./look.ts";
 
 export type BaseSourceOptions = Pick<ChainOptions, "run"> & {
   nodes: EthereumNodes;
@@ -19,20 +26,14 @@ export type BaseSourceOptions = Pick<ChainOptions, "run"> & {
   levels?: { confirmation: ConfirmationLevel; blockConfirmation: ConfirmationLevel } | undefined;
 };
 
-/** A transaction in a block of the canonical chain, the time of which is in a header that has its hash. */
-type Sighting = { receipt: Receipt; time: number; level: ConfirmationLevel };
-/** The latest block of a node that has no such transaction, and that block's time in Unix s. */
-type Absence = { upTo: number; timestamp: number };
-
 const DEFAULT_LEVELS = { confirmation: "safe", blockConfirmation: "finalized" } as const;
 /** Seconds in which a block may reach a level. */
 const WAIT_SECONDS: Record<ConfirmationLevel, number> = { included: 2, safe: 60, finalized: 300 };
 const required = (level: ConfirmationLevel) => ({ level, retryAfter: WAIT_SECONDS[level] });
 
-/** A node whose latest block is older than another's by more than this is not caught up. */
-const MAX_LAG_SECONDS = 60;
-/** Blocks by which nodes behind one balancer may be apart: 10 s of blocks of 200 ms. */
-const MAX_LAG_BLOCKS = 50;
+/** Transactions that are asked for together, and how many times as many at once. */
+const TOGETHER = 100;
+const AT_ONCE = 2;
 
 /**
  * Base as a source: a receipt, whose block must be the canonical one of its number, that block's header, which has its hash,
@@ -56,18 +57,70 @@ export class BaseSource implements SourceChain {
 
   async transaction(txnId: string, signal: AbortSignal): Promise<SourceTransaction> {
     const hash = txnId.toLowerCase();
-    const { nodes, caip2, accepted } = this.#reading;
-    const sighting = await locate(nodes, hash, signal);
-    if (sighting === undefined) throw new ServiceError("source_not_found", `no Base transaction has the hash ${hash}`);
-    const { receipt, level, time } = sighting;
-    const bytes = await fetchBytes(nodes, receipt, signal);
-    requireChain(hash, bytes, accepted);
-    const block = { hash: receipt.blockHash, height: receipt.blockNumber, time };
-    return { chain: "base", caip2, txnId: hash, bytes, level, block, succeeded: receipt.status === 1 };
+    let transaction: SourceTransaction | SourceError | undefined;
+    await this.#read(
+      new Set([hash]),
+      (_, found) => {
+        transaction = found;
+      },
+      signal,
+    );
+    if (transaction && "bytes" in transaction) return transaction;
+    throw transaction;
   }
 
   async transactions(txnIds: readonly string[], signal: AbortSignal): Promise<SourceTransactions> {
-    return readSingly(this, txnIds, signal);
+    const gathered = new Gathered();
+    const byHash = Map.groupBy(txnIds, (txnId) => txnId.toLowerCase());
+    const add = (hash: string, found: SourceTransaction | SourceError) => {
+      for (const txnId of new Set(byHash.get(hash))) gathered.add(txnId, found);
+    };
+    await this.#read(new Set(byHash.keys()), add, signal);
+    return gathered.all;
+  }
+
+  /** @param found is given every transaction; what it throws ends the reading */
+  async #read(
+    hashes: ReadonlySet<string>,
+    found: (hash: string, found: SourceTransaction | SourceError) => void,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { nodes } = this.#reading;
+    const over = new AbortController();
+    const ends = AbortSignal.any([signal, over.signal]);
+    const views = nodes.rpcs.map((rpc) => new NodeView(rpc, hashes, nodes.rules, ends));
+    const all = [...hashes];
+    const parts = Array.from({ length: Math.ceil(all.length / TOGETHER) }, (_, n) => {
+      return all.slice(n * TOGETHER, (n + 1) * TOGETHER);
+    });
+    const readPart = async (part: readonly string[], until: AbortSignal) => {
+      for (const [hash, transaction] of await this.#readPart(part, views, until)) found(hash, transaction);
+    };
+    try {
+      await forEach(parts, AT_ONCE, readPart, signal);
+    } finally {
+      // Ends the looks of laggards.
+      over.abort();
+    }
+  }
+
+  async #readPart(hashes: readonly string[], views: readonly NodeView[], signal: AbortSignal) {
+    const { nodes, caip2, accepted } = this.#reading;
+    const looks = new Map(views.map((view) => [view, view.look(hashes)]));
+    const agreed = hashes.map(async (hash) => [hash, await agreeOn(hash, looks, nodes.rules, signal)] as const);
+    const sightings = new Map(await Promise.all(agreed));
+    const receipts = [...sightings.values()].flatMap((sighting) => (sighting ? [sighting.receipt] : []));
+    const bytesOf = await fetchBytes(nodes, receipts, signal);
+    return [...sightings].map(([hash, sighting]): [string, SourceTransaction | SourceError] => {
+      if (!sighting) return [hash, new ServiceError("source_not_found", `no Base transaction has the hash ${hash}`)];
+      const bytes = bytesOf.get(hash) as Uint8Array | SourceError;
+      const fault = bytes instanceof Error ? bytes : foreignChain(hash, bytes, accepted);
+      if (fault) return [hash, fault];
+      const { receipt, level, time } = sighting;
+      const block = { hash: receipt.blockHash, height: receipt.blockNumber, time };
+      const outcome = { level, block, succeeded: receipt.status === 1 };
+      return [hash, { chain: "base", caip2, txnId: hash, bytes: bytes as Uint8Array, ...outcome }];
+    });
   }
 
   async block(height: number, signal: AbortSignal): Promise<SourceBlock> {
@@ -75,64 +128,25 @@ export class BaseSource implements SourceChain {
   }
 }
 
-/** The receipt on which the nodes agree, and the lowest of the levels that they see. */
-async function locate(
-  { rpcs, rules }: EthereumNodes,
+/**
+ * The receipt on which the nodes agree, and the lowest of the levels that they see.
+ *
+ * @returns undefined when they agree that there is no such transaction
+ */
+async function agreeOn(
   hash: string,
+  looks: ReadonlyMap<NodeView, ReturnType<NodeView["look"]>>,
+  rules: QuorumRules,
   signal: AbortSignal,
 ): Promise<Sighting | undefined> {
-  const ask = (rpc: EthereumRpc, ends: AbortSignal) => look(rpc, hash, rules, ends);
+  const ask = async (view: NodeView): Promise<Sighting | Absence> => {
+    const seen = (await looks.get(view))?.get(hash);
+    if (seen && !(seen instanceof Error)) return seen;
+    throw seen;
+  };
   const question = { about: `transaction ${hash}`, same: describe, behind: isBehind, signal };
-  const answers = await agree(rpcs, ask, question, rules);
+  const answers = await agree([...looks.keys()], ask, question, rules);
   const sightings = answers.filter((answer) => "receipt" in answer);
   const [first] = sightings;
   return first && { ...first, level: lowestLevel(sightings) };
-}
-
-async function look(
-  rpc: EthereumRpc,
-  hash: string,
-  rules: QuorumRules,
-  signal: AbortSignal,
-): Promise<Sighting | Absence> {
-  // Before the receipt: a receipt that is then missing is in no block up to this one.
-  const latest = await rpc.latest(signal);
-  const receipt = await rpc.receipt(hash, signal);
-  if (receipt === undefined) return { upTo: latest.number, timestamp: latest.timestamp };
-
-  const number = receipt.blockNumber;
-  const levelOf = await readLevels(rpc, signal);
-  // After the heads: what is canonical now was so when a head had passed it.
-  const block = await rpc.header(number, signal);
-  // Another node of the same balancer, which lags by some blocks of 200 ms.
-  if (block === undefined)
-    throw unavailable(`${rpc.name} has a receipt of block ${number} and does not know the block`);
-  if (
-    receipt.transactionHash !== hash ||
-    block.hash !== receipt.blockHash ||
-    block.transactions[receipt.transactionIndex] !== hash
-  ) {
-    const answers = [
-      { provider: rpc.name, answer: `receipt of ${receipt.transactionHash} in block ${number} ${receipt.blockHash}` },
-      { provider: rpc.name, answer: `block ${number} ${block.hash} without it there` },
-    ];
-    throw reportConflict({ about: `transaction ${hash}`, answers }, rules);
-  }
-  const { time } = readHeader(rpc, number, block);
-  return { receipt, time, level: levelOf(number) };
-}
-
-function describe(answer: Sighting | Absence): string {
-  if (!("receipt" in answer)) return "in no block";
-  const { blockNumber, blockHash, status } = answer.receipt;
-  return `in block ${blockNumber} ${blockHash}, ${status === 1 ? "succeeded" : "failed"}`;
-}
-
-function isBehind(answer: Sighting | Absence, others: readonly (Sighting | Absence)[]): boolean {
-  if ("receipt" in answer) return false;
-  return others.some((other) =>
-    "receipt" in other
-      ? other.receipt.blockNumber > answer.upTo - MAX_LAG_BLOCKS
-      : other.timestamp - answer.timestamp > MAX_LAG_SECONDS,
-  );
 }

@@ -1,0 +1,144 @@
+import { algorandCaip2, decodeMsgpackMap, getBytes } from "@attestd/proof/algorand";
+import { hasCode, ServiceError } from "../../errors.ts";
+import type { Algod } from "../../providers/algod.ts";
+import type { Location } from "../../providers/algorand-nodes.ts";
+import type { Indexer } from "../../providers/indexer.ts";
+import type { ProviderError } from "../../providers/provider.ts";
+import { agree, type Question, reportConflict } from "../../providers/quorum.ts";
+import { blockWork } from "../block-work.ts";
+import type { BlockOfTransaction } from "../chain.ts";
+import { type AlgorandReading, asAnswerOf, innerTransaction, requireUnkept } from "./block.ts";
+import * as algorandWork from "./block-work.ts";
+import { readBareHeader } from "./block-work.ts";
+import { rebuildTransaction } from "./rebuild.ts";
+import { rebuildHeader } from "./rebuild-header.ts";
+
+/** What a node's block shows of a transaction that the look-up found in it. */
+export type InBlock =
+  | algorandWork.PlaceInRound
+  /** The nodes that answered do not keep the block, or (`error`) too few could be asked. */
+  | { kind: "unread"; error?: ProviderError };
+
+/** A transaction of an accepted chain, whose id is that of `bytes`. `block`: absent where no node keeps it. */
+export type ReadTransaction = { bytes: Uint8Array; caip2: string; block?: BlockOfTransaction };
+
+/** A block of at most so many bytes is searched in less time than it takes to send it to another thread. */
+const SMALL_BLOCK = 32 * 1024;
+/** On the calling thread. */
+const HERE = blockWork(algorandWork);
+
+/**
+ * What the blocks of the agreeing nodes show of a transaction in a round, and of others whose round nobody has named: those are
+ * found where a node's block leads to the header's root, so that the nodes agree on them by its hash.
+ *
+ * @throws ProviderError providers_conflict
+ */
+export async function readBlockOf(
+  { nodes, work }: AlgorandReading,
+  txnId: string,
+  round: number,
+  signal: AbortSignal,
+  others: readonly string[] = [],
+): Promise<InBlock> {
+  const ask = async (algod: Algod, ends: AbortSignal): Promise<InBlock> => {
+    const block = await algod.block(round, ends);
+    if (block === undefined) return { kind: "unread" };
+    const { findInRound } = block.length > SMALL_BLOCK ? work : HERE;
+    return asAnswerOf(algod, findInRound(block, round, txnId, others));
+  };
+  const question: Question<InBlock> = {
+    about: `the place of transaction ${txnId} in round ${round}`,
+    same: (answer) => (answer.kind === "unread" ? "unread" : `${answer.kind} ${answer.block.hash}`),
+    // A node that does not keep the block contradicts none that does.
+    behind: ({ kind }, all) => kind === "unread" && all.some((other) => other.kind !== "unread"),
+    signal,
+  };
+  try {
+    const agreeing = await agree(nodes.algods, ask, question, nodes.rules);
+    return agreeing.find((answer) => answer.kind !== "unread" && (answer.others?.size ?? 0) > 0) ?? agreeing[0];
+  } catch (error) {
+    if (hasCode(error, "providers_unavailable")) return { kind: "unread", error };
+    throw error;
+  }
+}
+
+/**
+ * The bytes of a transaction that was located, from the block of its round, or rebuilt from the indexer's record.
+ *
+ * @throws SourceError; ProviderError when the block contradicts the look-up, or could not be asked for
+ */
+export async function readTransaction(
+  reading: AlgorandReading,
+  txnId: string,
+  location: Location,
+  inBlock: InBlock,
+  signal: AbortSignal,
+): Promise<ReadTransaction> {
+  const about = `transaction ${txnId}`;
+  switch (inBlock.kind) {
+    case "transaction":
+      return accepted(reading, txnId, inBlock.bytes, inBlock);
+    case "inner":
+      throw innerTransaction(txnId, inBlock.rootId);
+    case "missing": {
+      const answers = [
+        { provider: "the look-up", answer: `in round ${location.round}` },
+        { provider: "algod", answer: "not in that round's block" },
+      ];
+      throw reportConflict({ about, answers }, reading.nodes.rules);
+    }
+    case "unread": {
+      const rebuilt = location.record && rebuildTransaction(txnId, location.record);
+      if (rebuilt) return accepted(reading, txnId, rebuilt);
+      if (inBlock.error) throw inBlock.error;
+      await requireUnkept(reading.nodes, location.round, signal);
+      const message = `${about} is in round ${location.round}, but no node keeps its block any more, and the indexer's JSON does not lead to its id`;
+      throw new ServiceError("source_not_kept", message);
+    }
+  }
+}
+
+/** @throws source_wrong_chain */
+function accepted(
+  { caip2: configured, accepted: chains }: AlgorandReading,
+  txnId: string,
+  bytes: Uint8Array,
+  { block, caip2: ofBlock = configured }: { block?: BlockOfTransaction; caip2?: string } = {},
+): ReadTransaction {
+  const genesisHash = getBytes(decodeMsgpackMap(bytes), "gh", 32);
+  const caip2 = genesisHash ? algorandCaip2(genesisHash) : configured;
+  const foreign = [caip2, ofBlock].find((network) => !chains.has(network));
+  if (foreign !== undefined)
+    throw new ServiceError("source_wrong_chain", `transaction ${txnId} belongs to ${foreign}, not ${configured}`);
+  return { bytes, caip2, ...(block && { block }) };
+}
+
+/**
+ * The block of a round that no algod keeps, by the header to which the JSON of the agreeing indexers leads.
+ *
+ * @throws source_not_kept; ProviderError
+ */
+export async function rebuildBlock(
+  { nodes }: AlgorandReading,
+  round: number,
+  signal: AbortSignal,
+): Promise<BlockOfTransaction> {
+  await requireUnkept(nodes, round, signal);
+  const ask = async (indexer: Indexer, ends: AbortSignal): Promise<BlockOfTransaction | undefined> => {
+    const [json, next] = await Promise.all([indexer.header(round, ends), indexer.header(round + 1, ends)]);
+    const header = json && next && rebuildHeader(json, next);
+    if (header === undefined) return undefined;
+    const { blockHash: hash, time } = readBareHeader(header, round);
+    return { hash, height: round, time };
+  };
+  const question: Question<BlockOfTransaction | undefined> = {
+    about: `the header of round ${round}`,
+    same: (block) => block?.hash ?? "none",
+    behind: (block, others) => block === undefined && others.some((other) => other !== undefined),
+    signal,
+  };
+  const [block] = await agree(nodes.indexers, ask, question, nodes.rules);
+  if (block) return block;
+  const message = `no node keeps the block of round ${round} any more, and the indexer's JSON does not lead to its hash`;
+  throw new ServiceError("source_not_kept", message);
+}

@@ -1,0 +1,140 @@
+import type { Block, EthereumRpc, Receipt, RpcHeader } from "../../providers/ethereum-rpc.ts";
+import { isProviderError, type ProviderError, unavailable } from "../../providers/provider.ts";
+import { type QuorumRules, reportConflict } from "../../providers/quorum.ts";
+import type { ConfirmationLevel } from "../chain.ts";
+import { readHeader, readLevels } from "./block.ts";
+
+/** A transaction in a block of the canonical chain, the time of which is in a header that has its hash. */
+export type Sighting = { receipt: Receipt; time: number; level: ConfirmationLevel };
+/** The latest block of a node that has no such transaction, and that block's time in Unix s. */
+export type Absence = { upTo: number; timestamp: number };
+
+/**
+ * A block as one node has it. `time`: of its header, where that has the hash. `places`: of those of its transactions that are
+ * looked for, by hash.
+ */
+type SeenBlock = { hash: string; time: number | ProviderError; places: ReadonlyMap<string, number> };
+
+/** A node whose latest block is older than another's by more than this is not caught up. */
+const MAX_LAG_SECONDS = 60;
+/** Blocks by which nodes behind one balancer may be apart: 10 s of blocks of 200 ms. */
+const MAX_LAG_BLOCKS = 50;
+
+/** One node's view of the transactions of one request. It reads its heads once, and the header of each block once. */
+export class NodeView {
+  readonly name: string;
+  readonly #rpc: EthereumRpc;
+  readonly #wanted: ReadonlySet<string>;
+  readonly #rules: QuorumRules;
+  readonly #signal: AbortSignal;
+  readonly #blocks = new Map<number, Promise<SeenBlock | ProviderError | undefined>>();
+  #latest: Promise<Block> | undefined;
+  #levels: ReturnType<typeof readLevels> | undefined;
+
+  /** @param wanted the hashes of all transactions of the request. @param signal ends every look */
+  constructor(rpc: EthereumRpc, wanted: ReadonlySet<string>, rules: QuorumRules, signal: AbortSignal) {
+    this.name = rpc.name;
+    this.#rpc = rpc;
+    this.#wanted = wanted;
+    this.#rules = rules;
+    this.#signal = signal;
+  }
+
+  /**
+   * Looks for some of the transactions.
+   *
+   * @returns what the node shows of each, by its hash
+   * @throws ProviderError when the node gives no usable answer about any of them; the signal's reason when that comes first
+   */
+  async look(hashes: readonly string[]): Promise<Map<string, Sighting | Absence | ProviderError>> {
+    const signal = this.#signal;
+    // Before the receipts: one that is then missing is in no block up to this one.
+    this.#latest ??= this.#rpc.latest(signal);
+    const { number: upTo, timestamp } = await this.#latest;
+    const receipts = await this.#rpc.receipts(hashes, signal);
+    const seen = new Map<string, Sighting | Absence | ProviderError>();
+    const found: [string, Receipt][] = [];
+    for (const [index, hash] of hashes.entries()) {
+      const receipt = receipts[index];
+      if (receipt && !(receipt instanceof Error)) found.push([hash, receipt]);
+      else seen.set(hash, receipt ?? { upTo, timestamp });
+    }
+    if (found.length === 0) return seen;
+
+    this.#levels ??= readLevels(this.#rpc, signal);
+    const levelOf = await this.#levels;
+    // After the heads: what is canonical now was so when a head had passed it.
+    const blocks = this.#readBlocks(new Set(found.map(([, { blockNumber }]) => blockNumber)));
+    for (const [hash, receipt] of found) {
+      seen.set(hash, this.#sight(hash, receipt, levelOf, await blocks.get(receipt.blockNumber)));
+    }
+    return seen;
+  }
+
+  #sight(
+    hash: string,
+    receipt: Receipt,
+    levelOf: (number: number) => ConfirmationLevel,
+    block: SeenBlock | ProviderError | undefined,
+  ): Sighting | ProviderError {
+    const { blockNumber: number, blockHash, transactionHash, transactionIndex } = receipt;
+    // Another node of the same balancer, which lags by some blocks of 200 ms.
+    if (block === undefined)
+      return unavailable(`${this.name} has a receipt of block ${number} and does not know the block`);
+    if (block instanceof Error) return block;
+    const { time, places } = block;
+    if (transactionHash !== hash || block.hash !== blockHash || places.get(hash) !== transactionIndex) {
+      const answers = [
+        { provider: this.name, answer: `receipt of ${transactionHash} in block ${number} ${blockHash}` },
+        { provider: this.name, answer: `block ${number} ${block.hash} without it there` },
+      ];
+      return reportConflict({ about: `transaction ${hash}`, answers }, this.#rules);
+    }
+    return time instanceof Error ? time : { receipt, time, level: levelOf(number) };
+  }
+
+  #readBlocks(numbers: ReadonlySet<number>) {
+    const missing = [...numbers].filter((number) => !this.#blocks.has(number));
+    const headers = this.#rpc.headers(missing, this.#signal);
+    for (const [index, number] of missing.entries()) {
+      const block = headers.then((all) => this.#readBlock(number, all[index]));
+      // Who waits for it is told.
+      block.catch(() => undefined);
+      this.#blocks.set(number, block);
+    }
+    return this.#blocks;
+  }
+
+  #readBlock(number: number, json: RpcHeader | ProviderError | undefined): SeenBlock | ProviderError | undefined {
+    if (json === undefined || json instanceof Error) return json;
+    const wanted = [...json.transactions.entries()].filter(([, hash]) => this.#wanted.has(hash));
+    const places = new Map(wanted.map(([index, hash]) => [hash, index]));
+    return { hash: json.hash, time: this.#timeIn(number, json), places };
+  }
+
+  #timeIn(number: number, json: RpcHeader): number | ProviderError {
+    try {
+      return readHeader(this.#rpc, number, json).time;
+    } catch (error) {
+      if (isProviderError(error)) return error;
+      throw error;
+    }
+  }
+}
+
+/** What an answer says, for the vote. */
+export function describe(answer: Sighting | Absence): string {
+  if (!("receipt" in answer)) return "in no block";
+  const { blockNumber, blockHash, status } = answer.receipt;
+  return `in block ${blockNumber} ${blockHash}, ${status === 1 ? "succeeded" : "failed"}`;
+}
+
+/** Whether an answer only shows that its node lags. */
+export function isBehind(answer: Sighting | Absence, others: readonly (Sighting | Absence)[]): boolean {
+  if ("receipt" in answer) return false;
+  return others.some((other) =>
+    "receipt" in other
+      ? other.receipt.blockNumber > answer.upTo - MAX_LAG_BLOCKS
+      : other.timestamp - answer.timestamp > MAX_LAG_SECONDS,
+  );
+}
