@@ -1,10 +1,16 @@
 import { createHash } from "node:crypto";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { verify } from "@attestd/proof";
 import { fromBase64, toBase64 } from "@attestd/proof/encoding";
-import { checkpointEntry, checkpointRoot, proveCheckpoint, withEvidence } from "@attestd/proof/evidence";
+import {
+  checkpointEntry,
+  checkpointRoot,
+  proveCheckpoint,
+  SHIPPED_CHECKPOINTS,
+  withEvidence,
+} from "@attestd/proof/evidence";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { flip } from "../../packages/proof/test/flips.ts";
 import { testHistory } from "../../test/bundles/bundles.ts";
@@ -131,6 +137,10 @@ it.each([...CASES, ...FALCON])("the library says what is right: %s", (_name, res
   expect([schema, included, proven]).toEqual(results);
   expect(report.verified).toBe(!results.includes(fail));
   expect(report.recordedBy !== undefined).toBe(results[2] === pass);
+});
+
+it.each(Object.entries(SHIPPED_CHECKPOINTS))("the checkpoint %s is also a file here", (name, { checkpoint }) => {
+  expect(JSON.parse(readFileSync(join(import.meta.dirname, `checkpoints/${name}.json`), "utf8"))).toEqual(checkpoint);
 });
 
 describe.each(Object.entries(PROGRAMS))("the verifier in %s", (language, find) => {

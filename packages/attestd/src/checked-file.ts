@@ -17,6 +17,7 @@ import { historyOf } from "@attestd/web/trust-basis";
 import type { FileFindings } from "@attestd/web/verdict";
 import { UNREADABLE } from "@attestd/web/words";
 import type { ChainCheck, ChainOptions } from "./chain-check.ts";
+import type { CheckpointTrust } from "./checkpoint-files.ts";
 import type { Environment } from "./environment.ts";
 import { EXIT, Failure } from "./failure.ts";
 import { readKeys, type TrustedKeys, trustOptions } from "./keys-file.ts";
@@ -34,6 +35,8 @@ export type Checked = FileFindings & {
   bundle: Bundle | undefined;
   /** UTF-8 of the bundle: the file, or what a certificate contains. */
   bytes: Uint8Array;
+  /** What the evidence beside it rests on, of all that the user trusts. */
+  restsOn?: Pick<CheckpointTrust, "basis" | "name">;
   /** Why the ledger could not be asked. */
   ledgerTrouble?: string;
   /** The receipt in the file beside it. */

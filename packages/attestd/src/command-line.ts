@@ -1,6 +1,7 @@
 import { Argument, Command, CommanderError } from "commander";
 import packageJson from "../package.json" with { type: "json" };
 import { addBuying, addChecking } from "./command-line/bundle-commands.ts";
+import { addCheckpoints } from "./command-line/checkpoint-commands.ts";
 import { describeFirst, everyCommand, pathOf, subcommand, whereToLook } from "./command-line/help.ts";
 import { addOperating, addRunning, addSigner } from "./command-line/service-commands.ts";
 import type { Environment, Running } from "./environment.ts";
@@ -80,6 +81,7 @@ export function commandLine(environment: Environment, finish: Running["finish"],
   addSigner(program, running);
   addBuying(program, running);
   addChecking(program, running);
+  addCheckpoints(program, running);
   addOperating(program, running);
   addHelp(program, running);
   for (const command of everyCommand(program)) command.showHelpAfterError(whereToLook(command));

@@ -1,44 +1,77 @@
+import { existsSync, readFileSync, statSync } from "node:fs";
 import { readFile } from "node:fs/promises";
-import { isProofError, parseJson } from "@attestd/proof";
-import { MAX_EVIDENCE_BYTES, readCheckpointRoot, withEvidence } from "@attestd/proof/evidence";
-import { type Checkpoint, readCheckpoint } from "@attestd/proof/state-proof";
+import { join } from "node:path";
+import { isProofError } from "@attestd/proof";
+import { evidenceValue, itemOf, MAX_EVIDENCE_BYTES, readEvidence, withEvidence } from "@attestd/proof/evidence";
+import { MAX_STATE_PROOF_BYTES } from "@attestd/proof/state-proof";
 import type { Checked } from "./checked-file.ts";
+import { checkpointTrusts, trustOf, trustOptions } from "./checkpoint-files.ts";
 import { EXIT, Failure, failsFor } from "./failure.ts";
-import { fault } from "./keys-file.ts";
 
-/** The file of evidence, and the checkpoints that the user trusts: files, or roots of tables in hex. */
-export type EvidenceFiles = { evidence?: string; checkpoint?: string[] };
+/** The evidence of one bundle or beside each, the checkpoints that the user trusts, and a folder of state proofs. */
+export type EvidenceFiles = {
+  evidence?: string;
+  /** Files, or names of shipped ones. */
+  checkpoint?: string[];
+  /** Roots of tables, lower-case hex. */
+  checkpointRoot?: string[];
+  stateProofs?: string;
+};
 
-/** Adds to a checked bundle what the evidence shows. @throws Failure `unreadable` for evidence that is no JSON */
-export type EvidenceCheck = (checked: Checked) => Checked;
+/** Adds to a checked bundle what its evidence shows. @throws Failure `unreadable` for evidence that is no JSON */
+export type EvidenceCheck = (checked: Checked) => Promise<Checked>;
 
-/** Reads the evidence and the checkpoints. @throws Failure */
-export async function evidenceCheck(evidence: string, named: readonly string[]): Promise<EvidenceCheck> {
-  const bytes = await readFile(evidence).catch(failsFor(EXIT.unreadable, `read ${evidence}`));
-  const roots = named.filter(isRoot);
-  const checkpoints = await Promise.all(named.filter((one) => !isRoot(one)).map(readCheckpointFile));
-  return (checked) => {
+/**
+ * Reads what is trusted, and how to find evidence: the file that is named, or beside each bundle where none is.
+ * @param isMany some of several bundles may have none
+ * @throws Failure
+ */
+export async function evidenceCheck(files: EvidenceFiles, isMany: boolean): Promise<EvidenceCheck> {
+  const { evidence, checkpoint = [], checkpointRoot = [], stateProofs } = files;
+  const trusts = await checkpointTrusts(checkpoint, checkpointRoot);
+  // Found faulty before the first bundle is checked.
+  const named = evidence === undefined ? undefined : await readEvidenceFile(evidence);
+  const memory = new Map();
+  const options = { ...trustOptions(trusts), memory, ...(stateProofs !== undefined && stateProofsIn(stateProofs)) };
+  return async (checked) => {
+    const file = evidence ?? evidenceFileName(checked.file);
+    if (named === undefined && isMany && !existsSync(file)) return checked;
+    const bytes = named ?? (await readEvidenceFile(file));
     try {
-      return { ...checked, report: withEvidence(checked.report, checked.bytes, bytes, { roots, checkpoints }) };
+      const report = withEvidence(checked.report, checked.bytes, bytes, options);
+      if (report.recordedBy === undefined) return { ...checked, report };
+      const proof = itemOf(readEvidence(evidenceValue(bytes)), "algorand-state-proof/1");
+      const trust = proof && trustOf(proof.item, trusts);
+      return { ...checked, report, ...(trust && { restsOn: { basis: trust.basis, name: trust.name } }) };
     } catch (error) {
       if (!isProofError(error, "json")) throw error;
       const why = error.fault === "too_large" ? `More than ${MAX_EVIDENCE_BYTES / 2 ** 20} MiB.` : `${error.message}.`;
-      throw new Failure(EXIT.unreadable, `${evidence} is no evidence`, [`Not JSON: ${why}`]);
+      throw new Failure(EXIT.unreadable, `${file} is no evidence`, [`Not JSON: ${why}`]);
     }
   };
 }
 
-function isRoot(text: string): boolean {
-  return /^[0-9a-f]{64}$/.test(text) && readCheckpointRoot(text, "") === text;
+/** The file beside a bundle's that has its evidence. */
+export function evidenceFileName(bundleName: string): string {
+  return `${bundleName.replace(/\.(json|pdf|svg)$/i, "")}.evidence.json`;
 }
 
-async function readCheckpointFile(path: string): Promise<Checkpoint> {
-  const bytes = await readFile(path).catch(
-    failsFor(EXIT.unreadable, `read ${path}`, "file", "Name a file, or the root of a table: 64 hex digits."),
-  );
-  try {
-    return readCheckpoint(parseJson(bytes), "");
-  } catch (error) {
-    throw new Failure(EXIT.unreadable, `${path} is not a checkpoint`, [fault(error)], error);
-  }
+/** The file in a folder that has the state proof of a hash, in lower-case hex: its canonical msgpack. */
+export function stateProofFile(folder: string, sha256: string): string {
+  return join(folder, `${sha256}.msgpack`);
+}
+
+/** Finds state proofs in a folder. A file that is too large is none; the bytes are held to the hash by who asks. */
+function stateProofsIn(folder: string) {
+  return {
+    stateProof(sha256: string): Uint8Array | undefined {
+      const file = stateProofFile(folder, sha256);
+      const found = statSync(file, { throwIfNoEntry: false });
+      return found?.isFile() && found.size <= MAX_STATE_PROOF_BYTES ? readFileSync(file) : undefined;
+    },
+  };
+}
+
+async function readEvidenceFile(path: string): Promise<Uint8Array> {
+  return readFile(path).catch(failsFor(EXIT.unreadable, `read ${path}`));
 }

@@ -1,20 +1,34 @@
 import type { VerifyReport } from "@attestd/proof";
 import { groupedUnits } from "@attestd/proof/text";
+import type { CheckpointTrust } from "./checkpoint-files.ts";
 import type { Terminal } from "./terminal.ts";
 
-/** What the evidence beside a verified bundle shows: a line, or none without evidence. */
-export function evidenceLines({ evidence, recordedBy }: VerifyReport, out: Terminal): string[] {
+type RestsOn = Pick<CheckpointTrust, "basis" | "name">;
+
+/** What the evidence beside a verified bundle shows, and on what it rests: no lines without evidence. */
+export function evidenceLines({ evidence, recordedBy }: VerifyReport, restsOn: RestsOn | undefined, out: Terminal) {
   if (evidence === undefined) return [];
   if (recordedBy !== undefined) {
     const { provenWeight, checkpoint } = recordedBy;
-    const of = checkpoint.root === undefined ? "" : ` of the table ${out.short(checkpoint.root)}`;
     const stake = `${groupedUnits(BigInt(provenWeight), 6)} ALGO`;
+    const basis = restsOn === undefined ? "" : `, ${basisOf(restsOn, out)}`;
     return [
-      `stake of more than ${stake} signed for the round; rests on the checkpoint of round ${checkpoint.round}${of}`,
+      `stake of more than ${stake} signed for the round; rests on the checkpoint of round ${checkpoint.round}${basis}`,
     ];
   }
   if (evidence.inclusion !== "pass") return ["the evidence does not show where it is recorded"];
   return ["the evidence shows the block, but no stake that signed for it: no state proof on a trusted --checkpoint"];
+}
+
+function basisOf({ basis, name }: RestsOn, out: Terminal): string {
+  const says = {
+    checkpoint: `in ${name}`,
+    table: `in your own table ${name}`,
+    published: `by the root that a service publishes, in ${name}`,
+    root: `by the root ${out.short(name)} that you named`,
+    release: `${name}, which comes with attestd`,
+  };
+  return says[basis];
 }
 
 /** How the evidence contradicts a bundle: its faults, their pointers leading into the evidence. */

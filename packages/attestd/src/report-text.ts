@@ -22,6 +22,7 @@ import {
   recordedTime,
 } from "@attestd/web/verdict";
 import { STATES, WARNINGS } from "@attestd/web/words";
+import type { CheckpointTrust } from "./checkpoint-files.ts";
 import { evidenceFaults, evidenceLines } from "./evidence-text.ts";
 import type { TrustedKeys } from "./keys-file.ts";
 import type { Mark, Terminal } from "./terminal.ts";
@@ -67,7 +68,7 @@ export function verdict(findings: FileFindings): { mark: Mark; heading: string }
  * none of its claims. @param out shortens ids
  */
 export function evidence(
-  checked: FileFindings & { bundle: Bundle | undefined },
+  checked: FileFindings & { bundle: Bundle | undefined; restsOn?: Pick<CheckpointTrust, "basis" | "name"> },
   trusted: TrustedKeys | undefined,
   out: Terminal,
 ): string[] {
@@ -84,7 +85,7 @@ export function evidence(
   return [
     ...subjectLines(bundle, report, out),
     `${isRecorded ? "recorded" : "stated as recorded"} on ${ledgerName(report)} in round ${signedPart(bundle).attest.round}${time ? `, ${time}` : ""}`,
-    ...evidenceLines(report, out),
+    ...evidenceLines(report, checked.restsOn, out),
     `signed by ${by}`,
     basisLine(trusted),
     checksLine(report),

@@ -35,7 +35,7 @@ const EXPECTED: [line: string, words: string[]][] = [
   ...linesOf(program, "attestd"),
   ["attestd ver", ["verify"]],
   ["attestd keys r", ["restore", "revoke", "rotate"]],
-  ["attestd help keys ", ["history", "restore", "revoke", "rotate"]],
+  ["attestd help keys ", ["history", "prove", "restore", "revoke", "root", "rotate", "show", "sync"]],
   ["attestd completion ", ["bash", "fish", "zsh"]],
   ["attestd certificate a.json --paper l", ["letter"]],
   // Operands are counted beside options and their values.

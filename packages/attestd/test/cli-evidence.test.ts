@@ -1,6 +1,13 @@
-import { writeFile } from "node:fs/promises";
+import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { checkpointEntry, checkpointRoot, proveCheckpoint } from "@attestd/proof/evidence";
+import { fromBase64 } from "@attestd/proof/encoding";
+import {
+  checkpointEntry,
+  checkpointRoot,
+  checkpointTableHead,
+  encodeCheckpointTable,
+  proveCheckpoint,
+} from "@attestd/proof/evidence";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { testHistory } from "../../../test/bundles/bundles.ts";
 import { testEvidence } from "../../../test/bundles/evidence.ts";
@@ -10,6 +17,7 @@ import { temporaryFolder } from "../../../test/helpers/temporary-folder.ts";
 const { bundle, evidence, inclusion, stateProof, checkpoint } = testEvidence();
 const { genesisHash, round } = checkpoint;
 const table = { genesisHash, firstRound: round, interval: 16, entries: checkpointEntry(checkpoint) };
+const { stateProofBase64 = "", ...named } = stateProof;
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 
 beforeAll(async () => {
@@ -21,8 +29,18 @@ beforeAll(async () => {
     "by-root.json": { ...evidence, items: [inclusion, { ...stateProof, path: proveCheckpoint(table, 0) }] },
     "wrong.json": { ...evidence, items: [{ ...inclusion, index: 0 }] },
     "c.json": checkpoint,
+    "published.json": { ...checkpointTableHead(table), last: [checkpoint] },
+    "many/b.json": bundle,
+    "many/b.evidence.json": { ...evidence, items: [inclusion, named] },
+    "many/again/b.json": bundle,
+    "many/again/b.evidence.json": { ...evidence, items: [inclusion, named] },
+    "many/without.json": bundle,
     "no-checkpoint.json": { ...checkpoint, round: "992" },
   };
+  await mkdir(join(folder.path, "many/again"), { recursive: true });
+  await mkdir(join(folder.path, "proofs"));
+  await writeFile(join(folder.path, `proofs/${stateProof.stateProofSha256}.msgpack`), fromBase64(stateProofBase64));
+  await writeFile(join(folder.path, "table"), encodeCheckpointTable(table));
   for (const [name, value] of Object.entries(files)) await writeFile(join(folder.path, name), JSON.stringify(value));
   await writeFile(join(folder.path, "text.json"), "{");
 });
@@ -35,20 +53,52 @@ test("verify says which stake recorded a bundle, on a trusted checkpoint", async
   const { code, stdout } = await verify("--evidence", "e.json", "--checkpoint", "c.json");
   expect(stdout).toContain("  recorded on Algorand in round 1000, 2026-05-28 20:27:01 UTC\n");
   expect(stdout).toContain(
-    "  stake of more than 599,900,000 ALGO signed for the round; rests on the checkpoint of round 992\n",
+    "  stake of more than 599,900,000 ALGO signed for the round; rests on the checkpoint of round 992, in c.json\n",
   );
   expect(code).toBe(0);
 });
 
-test("verify takes the root of a table, and prints it as JSON", async () => {
-  const root = checkpointRoot(table);
-  const { code, stdout } = await verify("--evidence", "by-root.json", "--checkpoint", root, "--json");
+const root = checkpointRoot(table);
+
+test.each([
+  ["checkpoint", "c.json", "e.json", ["--checkpoint", "c.json"], undefined],
+  ["table", "table", "e.json", ["--checkpoint", "table"], undefined],
+  ["root", root, "by-root.json", ["--checkpoint-root", root], root],
+  ["published", "published.json", "by-root.json", ["--checkpoint", "published.json"], root],
+  ["table", "table", "by-root.json", ["--checkpoint", "mainnet-59999744", "--checkpoint", "table"], undefined],
+])("verify says that evidence rests on a %s: %s", async (basis, name, file, args, known) => {
+  const { code, stdout } = await verify("--evidence", file, ...args, "--json");
   expect(JSON.parse(stdout)).toMatchObject({
     verified: true,
     evidence: { schema: "pass", inclusion: "pass", stateProof: "pass", authorisation: "not_checked" },
-    recordedBy: { round: 1000, provenWeight: 599_900_000_000_000, checkpoint: { round: 992, root } },
+    recordedBy: {
+      round: 1000,
+      provenWeight: 599_900_000_000_000,
+      checkpoint: { round: 992, ...(known && { root: known }) },
+    },
+    restsOn: { basis, name },
   });
   expect(code).toBe(0);
+});
+
+test("verify finds evidence beside the bundles of a folder, and state proofs by their hash", async () => {
+  const many = (...more: string[]) =>
+    attestd(["verify", "many", "--keys", "keys.json", "--checkpoint", "c.json", "--json", ...more], {
+      cwd: folder.path,
+    });
+  const recorded = ({ stdout }: { stdout: string }) =>
+    stdout
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line))
+      .filter(({ evidence }) => evidence?.stateProof === "pass").length;
+  const shared = await many("--state-proofs", "proofs");
+  expect([recorded(shared), shared.code]).toEqual([2, 0]);
+  expect(recorded(await many())).toBe(0);
+  await writeFile(join(folder.path, "many/again/b.evidence.json"), "{");
+  const broken = await many("--state-proofs", "proofs");
+  expect([recorded(broken), broken.code]).toEqual([1, 3]);
+  expect(broken.stdout).toContain("b.evidence.json is no evidence. Not JSON");
 });
 
 test("verify without a checkpoint leaves the record the attestor's word", async () => {
@@ -66,11 +116,12 @@ test("verify fails a bundle that its evidence contradicts", async () => {
 });
 
 test.each([
-  ["a checkpoint alone", ["--checkpoint", "c.json"], 2, "Add --evidence FILE."],
-  ["several bundles", ["keys.json", "--evidence", "e.json"], 2, "Name one bundle."],
+  ["a checkpoint alone", ["--checkpoint", "c.json"], 3, "can't read b.evidence.json"],
+  ["several bundles", ["keys.json", "--evidence", "e.json"], 2, "evidence beside each bundle is checked"],
+  ["a root that is none", ["--evidence", "e.json", "--checkpoint-root", "c.json"], 2, "64 hex digits"],
   ["no such evidence", ["--evidence", "none.json"], 3, "There is no such file."],
   ["evidence that is no JSON", ["--evidence", "text.json"], 3, "text.json is no evidence"],
-  ["no such checkpoint", ["--evidence", "e.json", "--checkpoint", "none.json"], 3, "64 hex digits"],
+  ["no such checkpoint", ["--evidence", "e.json", "--checkpoint", "none.json"], 3, "mainnet-59999744"],
   ["another thing as a checkpoint", ["--evidence", "e.json", "--checkpoint", "no-checkpoint.json"], 3, "/round"],
 ])("verify says what is wrong with %s", async (_, args, code, said) => {
   const ended = await verify(...args);

@@ -44,6 +44,8 @@ export type ErrorDetails = {
   evidence_impossible: undefined;
   /** The transactions that one request asks for have too many bytes together; `txnIds`: of those with the most. */
   sources_too_large: { txnIds: readonly string[] };
+  /** A node gave a state proof that does not verify. */
+  proof_unsound: undefined;
   /** The block commits to its transactions by no tree. */
   source_unprovable: undefined;
   /** The members of a request are well formed but do not go together; `member` is the one at fault. */

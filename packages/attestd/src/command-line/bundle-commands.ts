@@ -6,7 +6,9 @@ import {
   addTrustOptions,
   DEFAULT_WAIT,
   nodeUrl,
+  oneMore,
   oneMoreKid,
+  oneMoreRoot,
   serviceUrl,
   trustedKeyHistory,
   waitSeconds,
@@ -94,13 +96,20 @@ export function addChecking(program: Command, { environment, finish }: Running):
   )
     .argument("<files...>", "files, folders or URLs of bundles, certificates or receipts; - is standard input")
     .option("--json", "print one report a line as JSON")
-    .option("--evidence <file>", "the evidence of one bundle, which shows that the ledger recorded it")
+    .option("--evidence <file>", "the evidence of one bundle (default: b.evidence.json beside b.json)")
     .addOption(
       new Option(
-        "--checkpoint <file or root>",
-        "what you trust of the ledger's stake: a checkpoint, or the root of a table in hex; may be repeated",
-      ).argParser((one: string, before: string[] = []) => [...before, one]),
-    );
+        "--checkpoint <file>",
+        "what you trust of the ledger's stake: a checkpoint, your own table, what a service publishes, or a shipped one's name; may be repeated",
+      ).argParser(oneMore),
+    )
+    .addOption(
+      new Option(
+        "--checkpoint-root <hex>",
+        "the root of a table of checkpoints that you trust; may be repeated",
+      ).argParser(oneMoreRoot),
+    )
+    .option("--state-proofs <dir>", "a folder of state proofs that evidence names without holding them");
   addChainOptions(addTrustOptions(verifying)).action(async (files, options) => {
     const { verify } = await import("../commands/verify.ts");
     finish(await verify(files, options, environment));
@@ -123,6 +132,8 @@ export function addChecking(program: Command, { environment, finish }: Running):
       new Option("--wait [seconds]", `wait for the state proof (default: ${DEFAULT_WAIT} s)`).argParser(waitSeconds),
     )
     .option("-o, --out <file>", "where to save it (default: b.evidence.json for b.json)")
+    .option("--table <file>", "your own table of checkpoints: the evidence rests on it, with the path to its root")
+    .option("--state-proofs <dir>", "save the state proof there by its hash, once for all bundles that share it")
     .option("--save-checkpoint <file>", "save what it rests on, by the node's word, to trust it later")
     .option("--force", "replace files that are there already")
     .option("--json", "print the result as JSON")

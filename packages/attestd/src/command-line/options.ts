@@ -53,6 +53,17 @@ export function addTrustOptions(command: Command): Command {
     );
 }
 
+/** Adds a value to the earlier ones. */
+export function oneMore(text: string, before: string[] = []): string[] {
+  return [...before, text];
+}
+
+/** Adds the root of a table of checkpoints to the earlier ones. */
+export function oneMoreRoot(text: string, before: string[] = []): string[] {
+  if (/^[0-9a-f]{64}$/.test(text)) return [...before, text];
+  throw new InvalidArgumentError("A root has 64 hex digits, as `attestd checkpoints root` prints it.");
+}
+
 /** Adds a key id (RFC 7638, SHA-256) to the earlier ones. */
 export function oneMoreKid(text: string, before: string[] = []): string[] {
   if (/^[\w-]{43}$/.test(text)) return [...before, text];

@@ -1,10 +1,14 @@
 import { existsSync } from "node:fs";
+import { mkdir } from "node:fs/promises";
 import { setTimeout as wait } from "node:timers/promises";
 import { type Bundle, isProofError, parseBundle, parseNote, signedPart, verify } from "@attestd/proof";
-import { withEvidence } from "@attestd/proof/evidence";
+import { fromBase64 } from "@attestd/proof/encoding";
+import { type CheckpointTable, type Evidence, itemOf, onTable, withEvidence } from "@attestd/proof/evidence";
 import { readFileContents } from "@attestd/web/bundle-file";
+import { readCheckpointTable } from "../checkpoint-files.ts";
 import { DEFAULT_WAIT } from "../command-line/options.ts";
 import type { Environment } from "../environment.ts";
+import { evidenceFileName, stateProofFile } from "../evidence-file.ts";
 import { evidenceLines } from "../evidence-text.ts";
 import { EXIT, type ExitCode, Failure, failsFor } from "../failure.ts";
 import { readJsonObject, writeWhole } from "../files.ts";
@@ -20,6 +24,8 @@ export type EvidenceOptions = {
   wait?: number | true;
   out?: string;
   saveCheckpoint?: string;
+  table?: string;
+  stateProofs?: string;
   force?: boolean;
   json?: boolean;
 };
@@ -42,29 +48,57 @@ export async function evidence(name: string, options: EvidenceOptions, environme
   if (taken !== undefined)
     throw new Failure(EXIT.usage, `${taken} is there already`, ["Replace it with --force, or choose another name."]);
 
+  const table = options.table === undefined ? undefined : await readCheckpointTable(options.table);
   const bytes = await bundleIn(name, environment);
   const bundle = readBundle(name, bytes);
   const ledger = parseNote(signedPart(bundle).attest.note).g;
   const node = await nodeOf(options, ledger);
   const { evidence, checkpoint } = await collected(bytes, bundle, node, ledger, waitOf(options), environment);
+  const rested = table ? restedOn(table, options.table as string, evidence) : evidence;
 
-  await save(path, evidence);
+  await save(path, options.stateProofs === undefined ? rested : await saveStateProof(rested, options.stateProofs));
   if (options.saveCheckpoint !== undefined) await save(options.saveCheckpoint, checkpoint);
   const report = withEvidence(verify(bytes), bytes, JSON.stringify(evidence), { checkpoints: [checkpoint] });
-  if (options.json) out.json({ file: path, recordedBy: report.recordedBy, checkpoint });
+  const restsOn = options.table === undefined ? undefined : ({ basis: "table", name: options.table } as const);
+  if (options.json) out.json({ file: path, recordedBy: report.recordedBy, checkpoint, ...(restsOn && { restsOn }) });
   else {
     out.marked("ok", `Saved ${path}`);
-    for (const line of evidenceLines(report, out)) out.line(`  ${line}`);
-    const { host } = new URL(node.url);
-    const saved = options.saveCheckpoint === undefined ? "keep it with --save-checkpoint" : options.saveCheckpoint;
-    out.line(`  the checkpoint is the word of ${host}: ${saved}`);
+    for (const line of evidenceLines(report, restsOn, out)) out.line(`  ${line}`);
+    const saved = options.saveCheckpoint ?? "keep it with --save-checkpoint";
+    if (restsOn === undefined) out.line(`  the checkpoint is the word of ${new URL(node.url).host}: ${saved}`);
   }
   return EXIT.good;
 }
 
+/** @throws Failure where the table has not the checkpoint on which the node's evidence rests */
+function restedOn(table: CheckpointTable, name: string, evidence: Evidence): Evidence {
+  const rested = onTable(evidence, table);
+  if (rested === "other")
+    throw new Failure(EXIT.notVerified, `the node's evidence does not rest on ${name}`, [
+      "One of them is of other stake.",
+    ]);
+  if (rested === "absent")
+    throw new Failure(EXIT.usage, `${name} has no checkpoint for this round`, [
+      "Bring it up to date: attestd checkpoints sync.",
+    ]);
+  return rested;
+}
+
+/** Saves the state proof by its hash, unless it is there. @returns the evidence, which names it */
+async function saveStateProof(evidence: Evidence, folder: string): Promise<Evidence> {
+  const found = itemOf(evidence, "algorand-state-proof/1");
+  if (found?.item.stateProofBase64 === undefined) return evidence;
+  const { stateProofBase64, ...named } = found.item;
+  const failure = failsFor(EXIT.usage, `write ${folder}`, "folder", "Choose another one.");
+  await mkdir(folder, { recursive: true }).catch(failure);
+  const file = stateProofFile(folder, named.stateProofSha256);
+  if (!existsSync(file)) await writeWhole(file, fromBase64(stateProofBase64), 0o644).catch(failure);
+  return { ...evidence, items: evidence.items.map((item) => (item === found.item ? named : item)) };
+}
+
 function defaultName(name: string): string {
   if (name === "-" || isUrl(name)) return "evidence.json";
-  return `${name.replace(/\.(json|pdf|svg)$/i, "")}.evidence.json`;
+  return evidenceFileName(name);
 }
 
 async function bundleIn(name: string, environment: Environment): Promise<Uint8Array> {

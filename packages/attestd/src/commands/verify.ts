@@ -27,7 +27,8 @@ export async function verify(names: string[], options: VerifyOptions, environmen
   const table = isMany && !options.json ? await loadTable(sources, trusted, out) : undefined;
   const checked: Result[] = [];
   for await (const found of results) {
-    const result = evidence && found.kind === "checked" ? evidence(found) : found;
+    const result =
+      evidence && found.kind === "checked" ? await evidence(found).catch(oneOf(isMany, found.file)) : found;
     checked.push(result);
     if (options.json) printJson(result, trusted, environment);
     else if (table) table.row(result);
@@ -38,12 +39,23 @@ export async function verify(names: string[], options: VerifyOptions, environmen
 }
 
 /** Loads the code for evidence only for evidence. */
-async function evidenceBeside({ evidence, checkpoint = [] }: EvidenceFiles, isMany: boolean) {
-  if (evidence === undefined && checkpoint.length > 0)
-    throw new Failure(EXIT.usage, "--checkpoint is what evidence rests on", ["Add --evidence FILE."]);
-  if (evidence === undefined) return undefined;
-  if (isMany) throw new Failure(EXIT.usage, "--evidence is of one bundle", ["Name one bundle."]);
-  return (await import("../evidence-file.ts")).evidenceCheck(evidence, checkpoint);
+async function evidenceBeside(files: EvidenceFiles, isMany: boolean) {
+  const { evidence, checkpoint, checkpointRoot, stateProofs } = files;
+  const isAsked = [evidence, checkpoint, checkpointRoot, stateProofs].some((one) => one !== undefined);
+  if (!isAsked) return undefined;
+  if (evidence !== undefined && isMany)
+    throw new Failure(EXIT.usage, "--evidence is of one bundle", [
+      "Without it, evidence beside each bundle is checked: b.evidence.json of b.json.",
+    ]);
+  return (await import("../evidence-file.ts")).evidenceCheck(files, isMany);
+}
+
+/** Of many files, one whose evidence cannot be read takes nothing from the others. */
+function oneOf(isMany: boolean, file: string) {
+  return (error: unknown): Result => {
+    if (!isMany || !(error instanceof Failure)) throw error;
+    return { kind: "unreadable", file, why: [`${error.message}.`, ...error.more].join(" "), exitCode: error.exitCode };
+  };
 }
 
 async function loadTable(...of: Parameters<typeof tableOf>) {
@@ -63,11 +75,12 @@ function forPrograms(result: Exclude<Result, { kind: "other" }>, trusted: Truste
   const trust = trustForPrograms(trusted);
   if (result.kind === "unreadable") return { verified: false, unreadable: result.why };
   if (result.kind === "receipt") return { ...receiptForPrograms(result), trust };
-  const { report, certificate, payment } = result;
+  const { report, certificate, payment, restsOn } = result;
   const paymentReceipt = payment && { file: payment.file, ...receiptForPrograms(payment) };
   return {
     ...report,
     verified: isVerified(result),
+    ...(restsOn && { restsOn }),
     ...(certificate && { certificate }),
     ...(paymentReceipt && { paymentReceipt }),
     trust,

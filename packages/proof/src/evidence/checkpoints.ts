@@ -1,7 +1,8 @@
-import type { Checkpoint } from "../algorand/state-proof/message.ts";
-import { concatBytes, fromBase64, toBase64, toHex } from "../encoding.ts";
-import { formatError, malformed } from "../errors.ts";
-import { base64, hex32Bytes, integer, list, object, type Reader } from "../json/readers.ts";
+import { type Checkpoint, readCheckpoint } from "../algorand/state-proof/message.ts";
+import { concatBytes, fromBase64, toBase64, toHex, utf8 } from "../encoding.ts";
+import { formatError, malformed, ProofError } from "../errors.ts";
+import { parseJson } from "../json/parse.ts";
+import { base64, constant, hex32Bytes, integer, list, object, type Reader } from "../json/readers.ts";
 import { leafHash, merkleTree, rootByPath } from "../rfc6962.ts";
 
 /*
@@ -57,7 +58,8 @@ export function checkpointAt(
   if (!Number.isInteger(index) || index < 0 || entry.length !== CHECKPOINT_ENTRY_LENGTH)
     throw new RangeError(`no checkpoint ${index}`);
   const lnProvenWeight = Number(new DataView(entry.buffer, entry.byteOffset).getBigUint64(COMMITMENT_LENGTH));
-  if (!Number.isSafeInteger(lnProvenWeight)) throw malformed("checkpoint's weight is not a safe integer");
+  if (!Number.isSafeInteger(lnProvenWeight) || lnProvenWeight === 0)
+    throw malformed("checkpoints: a weight is 0, or no safe integer");
   const votersCommitment = toBase64(entry.subarray(0, COMMITMENT_LENGTH));
   return { genesisHash, round: firstRound + index * interval, votersCommitment, lnProvenWeight };
 }
@@ -75,20 +77,130 @@ export function proveCheckpoint(table: CheckpointTable, index: number): Checkpoi
 
 /** The root to which a path leads from a checkpoint, lower-case hex; undefined if it has too many or too few hashes. */
 export function rootOfCheckpoint(checkpoint: Checkpoint, { index, size, hashes }: CheckpointPath): string | undefined {
-  const root = rootByPath(leafOf(checkpoint), index, size, hashes.map(fromBase64));
+  const { genesisHash, round } = checkpoint;
+  const leaf = leafOf(fromBase64(genesisHash), round, checkpointEntry(checkpoint));
+  const root = rootByPath(leaf, index, size, hashes.map(fromBase64));
   return root && toHex(root);
 }
 
+/** The number of checkpoints in a table. @throws ProofError `malformed` if it is empty or ends within an entry */
+export function checkpointCount({ entries }: CheckpointTable): number {
+  const size = entries.length / CHECKPOINT_ENTRY_LENGTH;
+  if (size === 0 || !Number.isInteger(size)) throw malformed("checkpoints: not a whole number of entries");
+  return size;
+}
+
+/** The first checkpoints of a table: what it was when it had no more. @throws RangeError if it has fewer */
+export function firstCheckpoints(table: CheckpointTable, size: number): CheckpointTable {
+  if (!Number.isInteger(size) || size < 1 || size > checkpointCount(table)) throw new RangeError(`no size ${size}`);
+  return { ...table, entries: table.entries.subarray(0, size * CHECKPOINT_ENTRY_LENGTH) };
+}
+
+/** The place of a round's checkpoint in a table; undefined if it has none of that round. */
+export function checkpointIndex(table: CheckpointTable, round: number): number | undefined {
+  const index = (round - table.firstRound) / table.interval;
+  return Number.isInteger(index) && index >= 0 && index < checkpointCount(table) ? index : undefined;
+}
+
+/** Whether a table has exactly this checkpoint. */
+export function hasCheckpoint(table: CheckpointTable, checkpoint: Checkpoint): boolean {
+  const index = checkpointIndex(table, checkpoint.round);
+  return index !== undefined && sameCheckpoint(checkpointAt(table, index), checkpoint);
+}
+
+/** Whether two checkpoints are the same in every member. */
+export function sameCheckpoint(one: Checkpoint, other: Checkpoint): boolean {
+  return Object.entries(one).every(([name, value]) => other[name as keyof Checkpoint] === value);
+}
+
+/** What is said of a table without its entries: the first line of its file, and what a service publishes of it. */
+export type CheckpointTableHead = Omit<CheckpointTable, "entries"> & {
+  format: "attestd.checkpoints/1";
+  size: number;
+  /** Lower-case hex. */
+  root: string;
+};
+
+const headMembers = {
+  format: constant("attestd.checkpoints/1"),
+  genesisHash: base64(32),
+  firstRound: integer(0),
+  interval: integer(1),
+  size: integer(1),
+  root: hex32Bytes,
+} as const;
+const readHead: Reader<CheckpointTableHead> = object(headMembers);
+
+/** What a service publishes of its table, with its last checkpoints, the newest last. */
+export type PublishedCheckpoints = CheckpointTableHead & { last: Checkpoint[] };
+
+/** Reads what a service publishes of its table. @throws ProofError `format` */
+export const readPublishedCheckpoints: Reader<PublishedCheckpoints> = object({
+  ...headMembers,
+  last: list(20, readCheckpoint),
+});
+
+/** The head of a table. @throws ProofError `malformed` as `checkpointRoot` */
+export function checkpointTableHead(table: CheckpointTable): CheckpointTableHead {
+  const { genesisHash, firstRound, interval } = table;
+  const size = checkpointCount(table);
+  return { format: "attestd.checkpoints/1", genesisHash, firstRound, interval, size, root: checkpointRoot(table) };
+}
+
+/** The size of the largest file of a table that is read: 1.8 million checkpoints. */
+export const MAX_CHECKPOINT_TABLE_BYTES = 128 * 2 ** 20;
+/** A head has some 250. */
+const MAX_HEAD_BYTES = 1024;
+const NEWLINE = 0x0a;
+
+/** The file of a table: its head as JSON on a line, then its entries. */
+export function encodeCheckpointTable(table: CheckpointTable): Uint8Array {
+  return concatBytes(utf8(`${JSON.stringify(checkpointTableHead(table))}\n`), table.entries);
+}
+
+/** Whether bytes begin as the file of a table does, and not as any JSON. */
+export function isCheckpointTable(bytes: Uint8Array): boolean {
+  try {
+    return readHead(parseJson(headBytes(bytes)), "") !== undefined;
+  } catch (error) {
+    if (error instanceof ProofError) return false;
+    throw error;
+  }
+}
+
+/**
+ * Reads the file of a table. Its entries are a view of the bytes.
+ * @throws ProofError `json`, `format` or `malformed` if it is none, was cut, or has other entries than its root says
+ */
+export function decodeCheckpointTable(bytes: Uint8Array): CheckpointTable {
+  if (bytes.length > MAX_CHECKPOINT_TABLE_BYTES)
+    throw malformed(`checkpoints: more than ${MAX_CHECKPOINT_TABLE_BYTES} bytes`);
+  const line = headBytes(bytes);
+  const { format: _, size, root, ...head } = readHead(parseJson(line), "");
+  const table = { ...head, entries: bytes.subarray(line.length + 1) };
+  if (checkpointCount(table) !== size) throw malformed(`checkpoints: has not ${size} entries`);
+  for (let index = 0; index < size; index++) checkpointAt(table, index);
+  if (checkpointRoot(table) !== root) throw malformed("checkpoints: its entries are not those of its root");
+  return table;
+}
+
+function headBytes(bytes: Uint8Array): Uint8Array {
+  const end = bytes.subarray(0, MAX_HEAD_BYTES).indexOf(NEWLINE);
+  if (end === -1) throw malformed("checkpoints: no head");
+  return bytes.subarray(0, end);
+}
+
 /** Genesis hash (32), round (8), voters' commitment (64), ln of the proven weight (8): integers are big-endian. */
-function leafOf(checkpoint: Checkpoint): Uint8Array {
-  const { genesisHash, round } = checkpoint;
-  return leafHash(concatBytes(fromBase64(genesisHash), uint64(round), checkpointEntry(checkpoint)));
+function leafOf(genesisHash: Uint8Array, round: number, entry: Uint8Array): Uint8Array {
+  return leafHash(concatBytes(genesisHash, uint64(round), entry));
 }
 
 function leavesOf(table: CheckpointTable): Uint8Array[] {
-  const size = table.entries.length / CHECKPOINT_ENTRY_LENGTH;
-  if (size === 0 || !Number.isInteger(size)) throw malformed("checkpoints: not a whole number of entries");
-  return Array.from({ length: size }, (_, index) => leafOf(checkpointAt(table, index)));
+  const genesisHash = fromBase64(table.genesisHash);
+  return Array.from({ length: checkpointCount(table) }, (_, index) => {
+    const entry = table.entries.subarray(index * CHECKPOINT_ENTRY_LENGTH, (index + 1) * CHECKPOINT_ENTRY_LENGTH);
+    return leafOf(genesisHash, table.firstRound + index * table.interval, entry);
+  });
 }
 
 function uint64(value: number): Uint8Array {

@@ -13,18 +13,24 @@ import { isProofError } from "../errors.ts";
 import { canonicalBytes } from "../json/canonical.ts";
 import { parseNote } from "../note.ts";
 import type { EvidenceReport, Recorded, VerifyReport } from "../report.ts";
-import { rootOfCheckpoint } from "./checkpoints.ts";
+import { type CheckpointTable, hasCheckpoint, rootOfCheckpoint, sameCheckpoint } from "./checkpoints.ts";
 import { type AlgorandStateProofItem, type Evidence, evidenceValue, itemOf, readEvidence } from "./form.ts";
 import { checkInclusionItem, type ProvenHeader } from "./inclusion.ts";
 
 export type EvidenceOptions = {
   /** Checkpoints that the verifier trusts. */
   checkpoints?: readonly Checkpoint[];
+  /** Tables of checkpoints that the verifier trusts. */
+  tables?: readonly CheckpointTable[];
   /** Roots of tables of checkpoints that the verifier trusts, lower-case hex of 32 bytes. */
   roots?: readonly string[];
   /** Finds a state proof that the evidence names without holding it. @param sha256 lower-case hex */
   stateProof?: (sha256: string) => Uint8Array | undefined;
+  /** Remembers what was found of state proofs: with the same one, a state proof that many bundles share is verified once. */
+  memory?: Map<string, StateProofFault | undefined>;
 };
+
+type Trusts = { [K in "checkpoints" | "tables" | "roots"]: EvidenceOptions[K] | undefined };
 
 /**
  * Adds what the evidence beside a bundle shows to the report of `verify`. It makes no bundle verified that was not; evidence
@@ -42,7 +48,7 @@ export function withEvidence(
   evidence: unknown,
   options: EvidenceOptions = {},
 ): VerifyReport {
-  const { checkpoints = [], roots = [], stateProof, ...others } = options;
+  const { checkpoints, tables, roots, stateProof, memory = new Map(), ...others } = options;
   const [unknown] = Object.keys(others);
   if (unknown !== undefined) throw new TypeError(`withEvidence has no option ${JSON.stringify(unknown)}`);
   const found: EvidenceReport = {
@@ -72,9 +78,9 @@ export function withEvidence(
 
   const proof = itemOf(read.evidence, "algorand-state-proof/1");
   if (Array.isArray(header) || proof === undefined) return judged;
-  const faults = checkStateProofItem(proof.item, header, stateProof, proof.pointer);
+  const faults = checkStateProofItem(proof.item, header, { stateProof, memory }, proof.pointer);
   if (faults === undefined) return judged;
-  const trusted = trustedBy(proof.item, checkpoints, roots);
+  const trusted = trustedBy(proof.item, { checkpoints, tables, roots });
   if (faults.length > 0) record("stateProof", faults);
   else if (trusted) {
     record("stateProof", []);
@@ -120,31 +126,41 @@ const FAULTS: Record<StateProofFault, string> = {
 function checkStateProofItem(
   { siblings, message, stateProofSha256, stateProofBase64, checkpoint }: AlgorandStateProofItem,
   header: ProvenHeader,
-  stateProof: EvidenceOptions["stateProof"],
+  {
+    stateProof,
+    memory,
+  }: { stateProof: EvidenceOptions["stateProof"]; memory: Map<string, StateProofFault | undefined> },
   pointer: string,
 ): Finding[] | undefined {
   if (checkpoint.genesisHash !== toBase64(header.genesisHash))
     return [{ pointer: `${pointer}/checkpoint/genesisHash`, message: "is of another network than the header" }];
   if (!commitsToHeader(message, header.bytes, siblings.map(fromBase64)))
     return [{ pointer: `${pointer}/siblings`, message: "does not lead to the message's commitment" }];
-  const bytes = stateProofBase64 === undefined ? stateProof?.(stateProofSha256) : fromBase64(stateProofBase64);
-  if (bytes === undefined) return undefined;
   const at = `${pointer}/stateProofSha256`;
-  if (bytes.length > MAX_STATE_PROOF_BYTES || toHex(sha256(bytes)) !== stateProofSha256)
-    return [{ pointer: at, message: "is not of the state proof" }];
-  const fault = checkStateProof(bytes, message, checkpoint);
+  const question = JSON.stringify([
+    stateProofSha256,
+    Object.entries(message).sort(),
+    Object.entries(checkpoint).sort(),
+  ]);
+  // A state proof that is here is held to its hash all the same.
+  if (stateProofBase64 !== undefined || !memory.has(question)) {
+    const bytes = stateProofBase64 === undefined ? stateProof?.(stateProofSha256) : fromBase64(stateProofBase64);
+    if (bytes === undefined) return undefined;
+    if (bytes.length > MAX_STATE_PROOF_BYTES || toHex(sha256(bytes)) !== stateProofSha256)
+      return [{ pointer: at, message: "is not of the state proof" }];
+    if (!memory.has(question)) memory.set(question, checkStateProof(bytes, message, checkpoint));
+  }
+  const fault = memory.get(question);
   return fault === undefined ? [] : [{ pointer: at, message: FAULTS[fault] }];
 }
 
-/** What makes the checkpoint a trusted one: itself, or the root of its table. */
+/** What makes the checkpoint a trusted one: itself, a table that has it, or the root of its table. */
 function trustedBy(
   { checkpoint, path }: AlgorandStateProofItem,
-  checkpoints: readonly Checkpoint[],
-  roots: readonly string[],
+  { checkpoints = [], tables = [], roots = [] }: Trusts,
 ): { root?: string } | undefined {
-  const same = (one: Checkpoint) =>
-    Object.entries(checkpoint).every(([name, value]) => one[name as keyof Checkpoint] === value);
-  if (checkpoints.some(same)) return {};
+  if (checkpoints.some((one) => sameCheckpoint(one, checkpoint))) return {};
+  if (tables.some((table) => hasCheckpoint(table, checkpoint))) return {};
   const root = path && rootOfCheckpoint(checkpoint, path);
   return root !== undefined && roots.includes(root) ? { root } : undefined;
 }

@@ -3,8 +3,10 @@ import type { UpstreamNode } from "../config/config.ts";
 import { HttpProvider } from "./http.ts";
 
 const round = z.int().nonnegative();
+const Health = z.looseObject({ round: round.optional() });
 const Search = z.object({
   "current-round": round,
+  "next-token": z.string().optional(),
   transactions: z.array(z.looseObject({ id: z.string().optional(), "confirmed-round": round.optional() })),
 });
 
@@ -12,6 +14,10 @@ const Block = z.looseObject({});
 
 /** A transaction in the indexer's JSON, integers lossless, its `id` unchecked. */
 export type IndexedTransaction = z.infer<typeof Search>["transactions"][number];
+
+/** State proofs have some megabyte of JSON each. */
+const PAGE = 4;
+const MAX_PAGE_BYTES = 32 * 1024 * 1024;
 
 /** One indexer. Its methods throw as those of Algod do. */
 export class Indexer extends HttpProvider {
@@ -23,7 +29,27 @@ export class Indexer extends HttpProvider {
 
   /** Asks whether it answers. Its lag is judged with each look-up. */
   async health(signal: AbortSignal): Promise<void> {
-    await this.json({ path: "/health" }, z.looseObject({}), signal);
+    await this.json({ path: "/health" }, Health, signal);
+  }
+
+  /** The last round that it has; 0 where it does not say. */
+  async currentRound(signal: AbortSignal): Promise<number> {
+    return (await this.json({ path: "/health" }, Health, signal)).round ?? 0;
+  }
+
+  /**
+   * A page of the transactions in which an account takes part, the newest first.
+   * @param page.next where the page before ended
+   */
+  async transactionsOf(
+    address: string,
+    { minRound, maxRound, next }: { minRound: number; maxRound: number; next: string | undefined },
+    signal: AbortSignal,
+  ): Promise<{ currentRound: number; transactions: IndexedTransaction[]; next: string | undefined }> {
+    const after = next === undefined ? "" : `&next=${encodeURIComponent(next)}`;
+    const path = `/v2/accounts/${address}/transactions?min-round=${minRound}&max-round=${maxRound}&limit=${PAGE}${after}`;
+    const search = await this.json({ path, maxBytes: MAX_PAGE_BYTES }, Search, signal);
+    return { currentRound: search["current-round"], transactions: search.transactions, next: search["next-token"] };
   }
 
   /**

@@ -1,0 +1,21 @@
+import { ALGORAND_MAINNET_GENESIS_HASH } from "../algorand/network.ts";
+import type { Checkpoint } from "../algorand/state-proof/message.ts";
+
+/** A checkpoint that comes with this package, as what it is: nobody here has verified the stake before it. */
+export type ShippedCheckpoint = { checkpoint: Checkpoint; source: string };
+
+/**
+ * Checkpoints by name, to begin a walk from, or to trust where their source is enough. None is trusted unless it is named.
+ */
+export const SHIPPED_CHECKPOINTS: Readonly<Record<string, ShippedCheckpoint>> = {
+  "mainnet-59999744": {
+    checkpoint: {
+      genesisHash: ALGORAND_MAINNET_GENESIS_HASH,
+      round: 59_999_744,
+      votersCommitment: "Yqhs72l9VsNRRfXTDe5ZRmRnsTYP9fm0rp5kywwt8y9Ul39tNa1abC7ceX3+Hy3XnxZogVGzYRZsBMJCvpwTWQ==",
+      lnProvenWeight: 2_230_322,
+    },
+    source:
+      "a recording by others of MainNet's transaction WH6WHFQIFYZTKTOUTMNZUZV4ENEVWGYFBYVQ2AHENUZ3F4Z4P64Q in round 59,999,877",
+  },
+};

@@ -1,0 +1,66 @@
+import { availableParallelism } from "node:os";
+import { setTimeout as wait } from "node:timers/promises";
+import type { Checkpoint, StateProofFault } from "@attestd/proof/state-proof";
+import type { UpstreamNode } from "../../config/formats.ts";
+import { Algod } from "../../providers/algod.ts";
+import { Indexer } from "../../providers/indexer.ts";
+import { unavailable } from "../../providers/provider.ts";
+import { createWorkerPool } from "../../workers/pool.ts";
+import { algodProofs, indexerProofs, type ProofSource } from "./proofs.ts";
+import { walk } from "./walk.ts";
+
+/** One node that gives state proofs. */
+export type CheckpointNode = { algod: UpstreamNode } | { indexer: UpstreamNode };
+
+export type CheckpointWalk = {
+  /** Host and port of the node. */
+  name: string;
+  /** The last round that the node says it has. @throws ProviderError */
+  lastRound(): Promise<number>;
+  /** See `walk`. */
+  checkpoints(
+    from: Checkpoint,
+    options: { to?: number | undefined; interval?: number | undefined },
+  ): AsyncGenerator<Checkpoint, void>;
+} & AsyncDisposable;
+
+const PAUSE_MS = 1_000;
+
+/**
+ * Opens the way from one checkpoint to the next, by the state proofs of a node, each verified in a worker thread.
+ *
+ * @param genesisHash of the network of the checkpoints, base64
+ * @throws ProviderError when an algod does not answer, or is on another network
+ */
+export async function openCheckpointWalk(
+  node: CheckpointNode,
+  genesisHash: string,
+  signal: AbortSignal,
+): Promise<CheckpointWalk> {
+  const source = await sourceOf(node, genesisHash, signal);
+  const maxWorkers = availableParallelism();
+  const pool = createWorkerPool(new URL("./proof-worker.ts", import.meta.url), { maxWorkers, background: true });
+  const options = {
+    source,
+    verify: async ({ stateProof, message }: { stateProof: Uint8Array; message: object }, checkpoint: Checkpoint) =>
+      (await pool.run("checkStateProof", [stateProof, message, checkpoint])) as StateProofFault | undefined,
+    ahead: 2 * maxWorkers,
+    pause: (attempt: number) => wait(PAUSE_MS * 2 ** (attempt - 1), undefined, { signal }),
+    signal,
+  };
+  return {
+    name: source.name,
+    lastRound: () => source.lastRound(signal),
+    checkpoints: (from, more) => walk(from, { ...options, ...more }),
+    [Symbol.asyncDispose]: () => pool.close(),
+  };
+}
+
+async function sourceOf(node: CheckpointNode, genesisHash: string, signal: AbortSignal): Promise<ProofSource> {
+  // An indexer names no genesis: state proofs of another network do not verify.
+  if ("indexer" in node) return indexerProofs(new Indexer(node.indexer));
+  const found = await Algod.genesisHash(node.algod, signal);
+  const algod = new Algod(node.algod, genesisHash);
+  if (found === genesisHash) return algodProofs(algod);
+  throw unavailable(`${algod.name} is on the network of genesis ${found}, not ${genesisHash}`);
+}

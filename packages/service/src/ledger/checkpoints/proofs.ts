@@ -1,0 +1,123 @@
+import {
+  decodeMsgpackMap,
+  encodeMsgpack,
+  getBytes,
+  getInteger,
+  getMap,
+  type MsgpackMap,
+} from "@attestd/proof/algorand";
+import { toBase64 } from "@attestd/proof/encoding";
+import { malformed } from "@attestd/proof/errors";
+import type { Checkpoint, StateProofMessage } from "@attestd/proof/state-proof";
+import { rebuildTransaction } from "../../chains/algorand/rebuild.ts";
+import type { Algod } from "../../providers/algod.ts";
+import type { IndexedTransaction, Indexer } from "../../providers/indexer.ts";
+import { unavailable } from "../../providers/provider.ts";
+
+/** A state proof and its message, unchecked. */
+export type FoundProof = { message: StateProofMessage; stateProof: Uint8Array };
+
+/** Who gives state proofs: what it gives is verified before it counts. */
+export type ProofSource = {
+  /** Host and port. */
+  name: string;
+  /** The last round that it says it has. */
+  lastRound(signal: AbortSignal): Promise<number>;
+  /**
+   * The state proof of the rounds after a checkpoint.
+   * @param interval the rounds that it is expected to attest, where that is known
+   * @returns undefined where it has none yet
+   * @throws ProviderError
+   */
+  after(checkpoint: Checkpoint, interval: number | undefined, signal: AbortSignal): Promise<FoundProof | undefined>;
+};
+
+/** A node gives the state proof that attests a round. It reads its blocks one by one, from that round on. */
+export function algodProofs(algod: Algod): ProofSource {
+  return {
+    name: algod.name,
+    lastRound: (signal) => algod.lastRound(signal),
+    async after({ round }, interval = 1, signal) {
+      // Of a round that it does not have it says no more than that something is wrong.
+      if ((await algod.lastRound(signal)) < round + interval) return undefined;
+      return algod.provenRounds(round + interval, signal);
+    },
+  };
+}
+
+/** `StateProofSender` (go-algorand, `data/transactions/stateproof.go`): every state proof is its transaction. */
+const SENDER = "XM6FEYVJ2XDU2IBH4OT6VZGW75YM63CM4TC6AV6BD3JZXFJUIICYTVB5EU";
+/** Rounds that are searched at a time: on MainNet they have two or three state proofs, each of a megabyte of JSON. */
+const WINDOW = 512;
+/** Anyone can send the sender something, too. */
+const MAX_ANSWERS = 256;
+const MAX_KEPT = 64;
+/** A day of rounds: state proofs come after some 400. */
+const MAX_WINDOWS = 64;
+
+/**
+ * An indexer finds a state proof as the transaction that recorded it, among the sender's: to search by type is what
+ * indexers do not allow by default.
+ */
+export function indexerProofs(indexer: Indexer): ProofSource {
+  /** By the first round that they attest: one search finds several. */
+  const kept = new Map<number, FoundProof>();
+
+  async function search(from: number, signal: AbortSignal): Promise<number> {
+    const rounds = { minRound: from, maxRound: from + WINDOW - 1 };
+    let next: string | undefined;
+    for (let answers = 0; answers < MAX_ANSWERS; answers++) {
+      const page = await indexer.transactionsOf(SENDER, { ...rounds, next }, signal);
+      for (const transaction of page.transactions) {
+        const found = proofIn(transaction);
+        if (found) kept.set(found.message.firstAttestedRound, found);
+      }
+      for (const first of [...kept.keys()].slice(0, -MAX_KEPT)) kept.delete(first);
+      next = page.next;
+      if (next === undefined || page.transactions.length === 0) return page.currentRound;
+    }
+    throw unavailable(`${indexer.name} lists more than ${MAX_ANSWERS} pages of transactions from round ${from}`);
+  }
+
+  return {
+    name: indexer.name,
+    lastRound: (signal) => indexer.currentRound(signal),
+    async after({ round }, _interval, signal) {
+      const first = round + 1;
+      for (let from = first; from < first + MAX_WINDOWS * WINDOW; from += WINDOW) {
+        const current = kept.has(first) ? 0 : await search(from, signal);
+        const found = kept.get(first);
+        if (found || current < from + WINDOW) return found;
+      }
+      throw unavailable(
+        `${indexer.name} has no state proof of round ${first} in the ${MAX_WINDOWS * WINDOW} rounds after it`,
+      );
+    },
+  };
+}
+
+/** The state proof that a transaction recorded; undefined where it did not, or its JSON leads to no bytes. */
+function proofIn(transaction: IndexedTransaction): FoundProof | undefined {
+  if (transaction["tx-type"] !== "stpf") return undefined;
+  const bytes = rebuildTransaction(transaction.id ?? "", transaction);
+  if (bytes === undefined) return undefined;
+  const map = decodeMsgpackMap(bytes);
+  const [proof, message] = [getMap(map, "sp"), getMap(map, "spmsg")];
+  return proof && message && { message: messageOf(message), stateProof: encodeMsgpack(proof) };
+}
+
+/** @throws ProofError `malformed` */
+function messageOf(message: MsgpackMap): StateProofMessage {
+  const commitment = (name: string, length: number) => {
+    const bytes = getBytes(message, name, length);
+    if (bytes === undefined) throw malformed(`state proof message without ${name}`);
+    return toBase64(bytes);
+  };
+  return {
+    blockHeadersCommitment: commitment("b", 32),
+    votersCommitment: commitment("v", 64),
+    lnProvenWeight: Number(getInteger(message, "P")),
+    firstAttestedRound: Number(getInteger(message, "f")),
+    lastAttestedRound: Number(getInteger(message, "l")),
+  };
+}

@@ -1,0 +1,119 @@
+import { fromBase64 } from "@attestd/proof/encoding";
+import { type Checkpoint, checkpointAfter, type StateProofFault } from "@attestd/proof/state-proof";
+import { ServiceError } from "../../errors.ts";
+import { isUnusable, unavailable } from "../../providers/provider.ts";
+import type { FoundProof, ProofSource } from "./proofs.ts";
+
+export type WalkOptions = {
+  source: ProofSource;
+  /** `checkStateProof`, in a thread of its own. */
+  verify: (found: FoundProof, checkpoint: Checkpoint) => Promise<StateProofFault | undefined>;
+  /** State proofs that are asked for before the one before them is verified. */
+  ahead: number;
+  /** The rounds of each state proof; undefined: those of the first one. */
+  interval?: number | undefined;
+  /** The walk ends at the first checkpoint of this round or a later one. */
+  to?: number | undefined;
+  /** Waits before a question is asked again. @param attempt from 1 */
+  pause: (attempt: number, signal: AbortSignal) => Promise<void>;
+  signal: AbortSignal;
+};
+
+/** How often a question is asked that gets no usable answer. */
+const ATTEMPTS = 5;
+
+/** A state proof that was asked for, and what became of its verification once that has ended. */
+type Asked = { next: Checkpoint; name: string; verified: Promise<void>; ended?: Ended };
+type Ended = { fault: StateProofFault | undefined } | { error: unknown };
+
+/**
+ * Walks from a checkpoint to the next ones, by the state proof between each two. What the source says is not believed: a
+ * checkpoint is yielded once the state proof before it has been verified on the checkpoint before.
+ *
+ * @param from a checkpoint that is trusted
+ * @throws proof_unsound where a state proof does not verify; ProviderError where the source gives no usable answer, after
+ *   everything that was verified before it has been yielded
+ */
+export async function* walk(from: Checkpoint, options: WalkOptions): AsyncGenerator<Checkpoint, void> {
+  const { source, verify, ahead, to = Number.POSITIVE_INFINITY, signal } = options;
+  const genesisHash = fromBase64(from.genesisHash);
+  const queue: Asked[] = [];
+  let { interval } = options;
+  let [last, isEnd]: [Checkpoint, boolean] = [from, false];
+  let failure: { error: unknown } | undefined;
+
+  async function ask(): Promise<void> {
+    const found = await asked(() => source.after(last, interval, signal), options);
+    if (found === undefined) {
+      isEnd = true;
+      return;
+    }
+    const { message } = found;
+    const { firstAttestedRound: first, lastAttestedRound: until } = message;
+    const covers = until - first + 1;
+    if (first !== last.round + 1 || (interval !== undefined && covers !== interval))
+      throw unavailable(
+        `${source.name} gave the state proof of rounds ${first} to ${until} for those after ${last.round}`,
+      );
+    interval = covers;
+    const checked = verify(found, last);
+    last = checkpointAfter(genesisHash, message);
+    const one: Asked = { next: last, name: `rounds ${first} to ${until}`, verified: Promise.resolve() };
+    one.verified = checked.then(
+      (fault) => {
+        one.ended = { fault };
+      },
+      (error) => {
+        one.ended = { error };
+      },
+    );
+    queue.push(one);
+  }
+
+  let asking: Promise<void> | undefined;
+  for (;;) {
+    if (!asking && !isEnd && !failure && queue.length < ahead && last.round < to)
+      asking = ask()
+        .catch((error) => {
+          failure = { error };
+        })
+        .finally(() => {
+          asking = undefined;
+        });
+    const [first] = queue;
+    // What is verified is yielded even while the source does not answer.
+    if (first?.ended === undefined) {
+      const waits = [first?.verified, asking].filter((one) => one !== undefined);
+      if (waits.length === 0) break;
+      await Promise.race(waits);
+      signal.throwIfAborted();
+      continue;
+    }
+    requireSound(first, first.ended, source);
+    queue.shift();
+    yield first.next;
+  }
+  if (failure) throw failure.error;
+}
+
+function requireSound({ name }: Asked, ended: Ended, source: ProofSource): void {
+  if ("error" in ended) throw ended.error;
+  if (ended.fault === undefined) return;
+  const message = `${source.name} gave a state proof of ${name} that does not verify: ${ended.fault}`;
+  throw new ServiceError("proof_unsound", message);
+}
+
+/** Asks again while there is no usable answer: a walk of MainNet takes hours. */
+async function asked<T>(ask: () => Promise<T>, { pause, signal, source }: WalkOptions): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await ask();
+    } catch (error) {
+      signal.throwIfAborted();
+      if (!isUnusable(error)) throw error;
+      if (attempt === ATTEMPTS)
+        throw unavailable((error as Error).message || `${source.name} gave no usable answer`, error);
+    }
+    await pause(attempt, signal);
+  }
+}
