@@ -39,6 +39,8 @@ export type TestBed = {
   patienceMs: number;
   /** Whether the leases of a killed replica expire at once, instead of after 15 s. */
   expireLeasesAtOnce: boolean;
+  /** Time-out of a settlement of the services that are no processes, in ms; two minutes, unless given. */
+  settleMs?: number;
 };
 
 const MAX_TRIES = 3;

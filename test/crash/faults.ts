@@ -118,7 +118,7 @@ export const REMEMBERED_ROUNDS = 1_000;
  * answered. Checks chains and journal at the end; their faults are listed with the last cell.
  */
 export async function runFaults(
-  { sandbox, databases, turn }: Pick<TestBed, "sandbox" | "databases" | "turn">,
+  { sandbox, databases, turn, settleMs }: Pick<TestBed, "sandbox" | "databases" | "turn" | "settleMs">,
   sequence: FaultSequence,
 ): Promise<FaultOutcome[]> {
   const outcomes: FaultOutcome[] = [];
@@ -127,7 +127,8 @@ export async function runFaults(
   try {
     const deployment = await newDeployment(sandbox, await databases.create("sqlite"));
     opened.defer(() => deployment.close());
-    const start = () => turn(() => startService(deployment.settings, { sandbox: true }));
+    const start = () =>
+      turn(() => startService(deployment.settings, { sandbox: true, ...(settleMs !== undefined && { settleMs }) }));
     const service = await retry(start);
     opened.defer(() => service.close());
     for (const cell of sequence) {

@@ -23,6 +23,8 @@ import { SIGNER_SAMPLE, signerRuns, signerTitle } from "./signer-cells.ts";
 /** Long enough for a busy machine: every service here reads every round. */
 const ROUND_MS = 800;
 const CELLS_AT_ONCE = 3;
+/** As long as all other cells take: one waits for a settlement that never comes. */
+const SETTLE_MS = 20_000;
 const PATIENCE_MS = 600_000;
 const FLOOD = { payments: 60, backed: 3, atOnce: 30, honest: 3 };
 const TRIAL = { times: 200, purchases: 27, atOnce: 18, killEveryMs: 3_000, seed: 1 };
@@ -53,6 +55,7 @@ beforeAll(async () => {
     turn,
     patienceMs: PATIENCE_MS,
     expireLeasesAtOnce: true,
+    settleMs: SETTLE_MS,
   };
   second = await startKillableFacilitator(sandbox);
   const sequences = sequencesOf(FAULT_SAMPLE);

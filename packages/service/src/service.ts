@@ -64,6 +64,8 @@ export type Seams = {
   journal?: <J extends Journal>(journal: J) => J;
   /** Paid calls in flight; a test would take too long to reach `MAX_IN_FLIGHT`. */
   maxInFlight?: number;
+  /** Time-out of a settlement, in ms; a test would wait two minutes for `SETTLE_MS`. */
+  settleMs?: number;
 };
 
 /** Time-out of one request to a provider, a facilitator or a chain, in ms. */
@@ -173,7 +175,7 @@ export async function openService(
     log,
     clock: systemClock,
     deadlineMs: DEADLINE_MS,
-    settleMs: SETTLE_MS,
+    settleMs: seams.settleMs ?? SETTLE_MS,
   });
   const perform = observedPerform(async (call, effect, ...rest) => {
     // A key that is not the current one must not take money or make a note.
