@@ -1,4 +1,4 @@
-export { batchStatementLeaf } from "./batch.ts";
+export { batchStatementLeaf, parseBatchHead } from "./batch.ts";
 export { signingBytes, type UnsignedBundle } from "./bundle.ts";
 export { keyNotePrefix, keyRevocationBytes, keyRevocationHash } from "./keys.ts";
 export { encodeNote, paymentCommitment } from "./note.ts";

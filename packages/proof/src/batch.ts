@@ -12,6 +12,7 @@ import {
 import type { ChainFormat, Level } from "./chain-format.ts";
 import { formatError } from "./errors.ts";
 import { canonicalBytes } from "./json/canonical.ts";
+import { jsonValue } from "./json/parse.ts";
 import { base64, caip2, constant, hex32Bytes, integer, list, object } from "./json/readers.ts";
 import { leafHash } from "./rfc6962.ts";
 
@@ -87,6 +88,15 @@ export const readBatchHead = object({
   size: integer(MIN_BATCH_ITEMS, MAX_BATCH_ITEMS),
   root: base64(32),
 });
+
+/**
+ * Reads a head. Whether its note is of this batch and its signature right, `verify` says of an item.
+ * @param input text or UTF-8, or a value as `parseJson` returns it
+ * @throws ProofError `format`; `json` for a text
+ */
+export function parseBatchHead(input: unknown): BatchHead {
+  return readBatchHead(jsonValue(input), "");
+}
 
 /** Reads an item; `checkBatchItem` holds it to its chain. */
 export const readBatchItem = object({ ...ITEM, batch: readBatchHead });

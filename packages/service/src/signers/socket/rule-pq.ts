@@ -1,12 +1,22 @@
-import { type Crypto, nobleCrypto, parseJson, verify, verifyPaymentReceipt } from "@attestd/proof";
 import {
+  type BatchHead,
+  type Crypto,
+  nobleCrypto,
+  parseJson,
+  parseNote,
+  verify,
+  verifyPaymentReceipt,
+} from "@attestd/proof";
+import {
+  encodeNote,
   keyEntryBytes,
   ML_DSA_65_SIGNATURE_LENGTH,
+  parseBatchHead,
   parseKeyEntry,
   receiptSigningInput,
   signingBytes,
 } from "@attestd/proof/attestor";
-import { equalBytes, fromUtf8, toBase64, toBase64Url } from "@attestd/proof/encoding";
+import { equalBytes, fromBase64, fromUtf8, toBase64, toBase64Url, toHex } from "@attestd/proof/encoding";
 import { isObject } from "@attestd/proof/json";
 import { type Attestor, type Form, Refusal, requireKid } from "./forms.ts";
 
@@ -14,20 +24,33 @@ import { type Attestor, type Form, Refusal, requireKid } from "./forms.ts";
 const UNSIGNED: Crypto = { ...nobleCrypto, mldsa65: { verify: () => true } };
 const NO_SIGNATURE = new Uint8Array(ML_DSA_65_SIGNATURE_LENGTH);
 
-/** A bundle of any type: a verifier that trusts this key alone finds no fault in it but the missing signature. */
-export function bundleForm(message: Uint8Array, { kid, ledger, algorandAddress, pqPublicKey }: Attestor): Form {
+/** A bundle of any type, or the head of a batch: a verifier that trusts this key alone finds no fault but the missing signature. */
+export function bundleForm(message: Uint8Array, of: Attestor): Form {
   const value = parseJson(message);
   if (!isObject(value) || Object.hasOwn(value, "signature")) throw new Refusal("a bundle to sign has no signature yet");
   const bundle = { ...value, signature: { alg: "ML-DSA-65", sigBase64: toBase64(NO_SIGNATURE) } };
   if (!equalBytes(signingBytes(bundle as never), message)) throw new Refusal("the bundle is not in RFC 8785");
-  const report = verify(bundle, { trust: { kids: [kid], ledger }, crypto: UNSIGNED });
-  const [failure] = report.failures;
-  if (!report.verified)
-    throw new Refusal(`the bundle fails ${failure?.check} ${failure?.pointer ?? ""} ${failure?.message ?? ""}`.trim());
+  if (value.type === "batch-attestation") requireNoteOfHead(parseBatchHead(bundle), of);
+  else requireVerified(bundle, of);
   const { attestor, attest } = bundle as unknown as Record<"attestor" | "attest", Record<string, string>>;
-  if (attestor.pqPublicKey !== pqPublicKey) throw new Refusal("the bundle names another key");
-  if (attestor.algorandAddress !== algorandAddress) throw new Refusal("the bundle names another account");
+  if (attestor.pqPublicKey !== of.pqPublicKey) throw new Refusal("the bundle names another key");
+  if (attestor.algorandAddress !== of.algorandAddress) throw new Refusal("the bundle names another account");
   return { form: "bundle", about: attest.txnId as string };
+}
+
+function requireVerified(bundle: object, { kid, ledger }: Attestor): void {
+  const { verified, failures } = verify(bundle, { trust: { kids: [kid], ledger }, crypto: UNSIGNED });
+  const [failure] = failures;
+  if (!verified)
+    throw new Refusal(`the bundle fails ${failure?.check} ${failure?.pointer ?? ""} ${failure?.message ?? ""}`.trim());
+}
+
+/** A head has no items: only what its note says of it can be compared. */
+function requireNoteOfHead({ root, size, attest }: BatchHead, { keySha256, ledger }: Attestor): void {
+  const note = parseNote(attest.note);
+  const due = { a: keySha256, g: ledger, r: toHex(fromBase64(root)), z: size };
+  if (!("r" in note) || encodeNote({ ...due, p: note.p }) !== attest.note)
+    throw new Refusal("the note of the batch is not of this head, this key and this ledger");
 }
 
 /** @param input a JWS signing input */

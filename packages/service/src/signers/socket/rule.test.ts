@@ -13,6 +13,7 @@ import { concatBytes, fromBase64, fromUtf8, toBase64, toBase64Url, utf8 } from "
 import algosdk from "algosdk";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { testBatch, testBatchItem } from "../../../../../test/bundles/batches.ts";
 import {
   TEST_RECEIPT,
   testAttestor,
@@ -52,6 +53,10 @@ const rotating = { ...attestor, endorse: next.kid, revoke: own.kid };
 const nextRecord = keyEntryBytes(nextEntry);
 const revoked = { ...firstEntry, revokedRound: 150 };
 
+const { batch: head } = testBatch(undefined, { attestor: own });
+const { signature: _signature, ...unsignedHead } = head;
+const OTHER = `algorand:${"A".repeat(32)}`;
+
 /** What the attestor signs with each key. */
 const bundles = [
   testBundle({ attestor: own }),
@@ -60,6 +65,7 @@ const bundles = [
   testBlockBundle({ attestor: own, block: testBaseBlock(2) }),
   testInclusionBundle({ attestor: own }),
   testInclusionBundle({ attestor: own, block: testBaseBlock(3), index: 1 }),
+  head,
 ];
 const note = testBundle({ attestor: own }).attest.note;
 const receipt = utf8(receiptSigningInput(TEST_RECEIPT, own.kid));
@@ -260,6 +266,23 @@ describe("the ML-DSA-65 key does not sign", () => {
         b.network = "algorand-testnet";
       }),
       /schema/,
+    ],
+    ["a batch of another key", signingBytes(testBatch(undefined, { attestor: thief }).batch), /note of the batch/],
+    [
+      "a batch on another ledger",
+      signingBytes(testBatch(undefined, { attestor: own, ledger: OTHER }).batch),
+      /note of/,
+    ],
+    ["a batch of another size than its note's", bytesOf({ ...unsignedHead, size: 3 }), /note of the batch/],
+    ["a batch of another root than its note's", bytesOf({ ...unsignedHead, root: toBase64(genesisHash) }), /note of/],
+    ["a batch with a transaction's note", bytesOf({ ...unsignedHead, attest: { ...head.attest, note } }), /note of/],
+    ["a batch larger than any", bytesOf({ ...unsignedHead, size: 1001 }), /size/],
+    ["a batch with a member more", bytesOf({ ...unsignedHead, more: 1 }), /more/],
+    ["an item of a batch", bytesOf(testBatchItem({ attestor: own })), /schema/],
+    [
+      "a batch of another account",
+      bytesOf({ ...unsignedHead, attestor: { ...head.attestor, algorandAddress: thief.algorandAddress } }),
+      /account/,
     ],
     ["a bundle with a signature", utf8(JSON.stringify(bundle)), /no signature yet/],
     ["a bundle that is not in RFC 8785", utf8(JSON.stringify({ ...bundle, signature: undefined })), /RFC 8785/],
