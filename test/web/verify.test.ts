@@ -2,6 +2,7 @@ import { truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { buffer as whole } from "node:stream/consumers";
 import type { KeyHistory, ProofBundle } from "@attestd/proof";
+import { checkpointEntry, checkpointTableHead, proveCheckpoint } from "@attestd/proof/evidence";
 import { type BundleInFile, readFileContents } from "@attestd/web/bundle-file";
 import type { SettleResponse } from "@x402/core/types";
 import type { Browser, Page } from "playwright-core";
@@ -10,6 +11,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { CASES, HISTORIES } from "../../docs/verify/bundles.ts";
 import { usdcTransfer } from "../../packages/web/example.ts";
 import { TEST_STATEMENTS, testBundle, testHistory, testPayment } from "../bundles/bundles.ts";
+import { testEvidence } from "../bundles/evidence.ts";
 import { withOrigin } from "../e2e/key-histories.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
 import {
@@ -365,6 +367,49 @@ describe.skipIf(!browser)("the page checks", () => {
     await page.waitForSelector("#ready", { state: "attached" });
     await choose(page, file(bought));
     await page.waitForSelector("[data-state=warning]");
+  });
+
+  test("the evidence beside a bundle, by the stake that a given checkpoint commits to, without a network", async () => {
+    const { bundle: recorded, evidence, checkpoint, inclusion, stateProof } = testEvidence();
+    const table = { ...checkpoint, firstRound: checkpoint.round, interval: 16, entries: checkpointEntry(checkpoint) };
+    const published = { ...checkpointTableHead(table), last: [checkpoint] };
+    const page = await site.open(current);
+    await page.context().setOffline(true);
+    const requests: string[] = [];
+    page.on("request", (request) => requests.push(request.url()));
+    const stated = "It states that this Algorand transaction was recorded on Algorand in round 1000.";
+    const row = (result: string) => page.locator(`.checks [data-result=${result}]`, { hasText: "Evidence" });
+
+    await checkFile(page, file(recorded));
+    expect(await verdict(page)).toContain(stated);
+    expect(await shown(page.locator(".checks"))).not.toContain("Evidence");
+    await checkFile(page, file(evidence, "e.json"));
+    expect(await verdict(page)).toContain(`${stated}\n\nThe evidence beside it shows the block, but no stake`);
+    await row("not_checked").waitFor();
+    await checkFile(page, file(checkpoint, "c.json"));
+    expect(await verdict(page)).toContain(
+      "This Algorand transaction is recorded on Algorand in round 1000, 2026-05-28 20:27:01 UTC: stake of more than 599,900,000 ALGO signed for its block.\n\nThat rests on the checkpoint of round 992, in c.json, which you gave.\n\nNothing was uploaded.",
+    );
+    expect(await shown(page.locator(".facts").first())).toContain("round 1000; 2026-05-28 20:27:01 UTC");
+    await row("pass").waitFor();
+
+    // All at once, in the order in which nothing is of use to what comes after it; by the root of a published table.
+    const fresh = await site.open(current);
+    await fresh.context().setOffline(true);
+    const path = proveCheckpoint(table, 0);
+    const rooted = { ...evidence, items: [inclusion, { ...stateProof, path }] };
+    await drop(fresh, file(recorded), file(rooted, "e.json"), file(published, "t.json"));
+    await fresh.waitForSelector("[data-state]");
+    expect(await shown(fresh.locator(".verdict"))).toContain("round 992, by the root in t.json, which you gave.");
+
+    // Wrong evidence fails the bundle; another bundle's is left alone.
+    await checkFile(page, file({ ...evidence, items: [{ ...inclusion, index: 0 }, stateProof] }, "wrong.json"));
+    expect(await focused(page)).toBe("Not verified");
+    expect(await verdict(page)).toContain("The evidence beside it contradicts it.");
+    await row("fail").waitFor();
+    await checkFile(page, file(bundle));
+    expect(await focused(page)).toBe("Verified");
+    expect(requests).toEqual([]);
   });
 
   manyFiles(() => site);

@@ -109,6 +109,8 @@ function isForeign(whole: Uint8Array): boolean {
 /** Why a file of something else is not checked. */
 const OTHERS = {
   empty_certificate: UNREADABLE.noBundleInside,
+  evidence: "Evidence, not a bundle: name it with --evidence, and a bundle as the file.",
+  checkpoint: "A checkpoint, not a bundle: name it with --checkpoint, and a bundle as the file.",
   keys: "A key history, not a bundle: name it with --keys, and a bundle as the file.",
   other: `${UNREADABLE.notBundle} \`attestd inspect\` shows what else it may be.`,
 };

@@ -49,7 +49,9 @@ export async function inspectBytes(bytes: Uint8Array): Promise<Inspection> {
 }
 
 /** What follows the error about a file that is of none of the known kinds. */
-export const UNKNOWN = ["inspect explains bundles, certificates, receipts, key histories, payment headers and notes."];
+export const UNKNOWN = [
+  "inspect explains bundles, certificates, receipts, key histories, evidence, checkpoints, payment headers and notes.",
+];
 
 function notJson({ fault, line, message }: ProofError, bytes: Uint8Array): string {
   if (bytes.length === 0) return "The file is empty.";
@@ -75,6 +77,10 @@ async function inspectContents(contents: FileContents, bytes: Uint8Array): Promi
       const title = `Certificate (${contents.from.toUpperCase()}) of: ${inspection.title}`;
       return { ...inspection, kind: "certificate", title, value: { format: contents.from, ...inspection.value } };
     }
+    case "evidence":
+      return (await import("./inspection-evidence.ts")).inspectEvidence(contents.bytes);
+    case "checkpoint":
+      return (await import("./inspection-evidence.ts")).inspectCheckpoint(contents.value);
     case "keys":
       return inspectKeys(parseKeyHistory(contents.value));
     case "receipt": {

@@ -78,7 +78,7 @@ export function evidence(
   if (state === "altered" || state === "uncompared") return [...certificateLines(checked, out), basisLine(trusted)];
   if (!report.verified || !bundle) return [...refusal(report, trust, out), basisLine(trusted)];
   const isRecorded = report.checks.chainAttest === "pass" || report.recordedBy !== undefined;
-  const time = recordedTime({ recordedAt: report.recordedAt ?? report.recordedBy?.time });
+  const time = recordedTime(report);
   const { kid = "", status } = report.attestor;
   const origin = historyOf(trust)?.keys.find((key) => key.kid === kid)?.origin;
   const by = origin ? `${hostOf(origin)}, key ${out.short(kid)} (${status})` : `key ${out.short(kid)} (pinned)`;

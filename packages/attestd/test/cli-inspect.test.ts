@@ -13,11 +13,13 @@ import {
   testHistory,
   testInclusionBundle,
 } from "../../../test/bundles/bundles.ts";
+import { testEvidence } from "../../../test/bundles/evidence.ts";
 import { attestd } from "../../../test/helpers/command.ts";
 import { temporaryFolder } from "../../../test/helpers/temporary-folder.ts";
 import { ALGORAND_OFFER, BASE_OFFER } from "../../client/test/fake-service.ts";
 
 const bundle = testBundle();
+const EVIDENCE = testEvidence();
 const attestor = testAttestor();
 const NO_VERDICT = "  Not verified: inspect explains, verify checks.\n";
 
@@ -90,6 +92,8 @@ beforeAll(async () => {
     "odd.json": { ...bundle, attest: { ...bundle.attest, round: "1000" } },
     "other.json": { hello: "world" },
     "required.json": required,
+    "evidence.json": EVIDENCE.evidence,
+    "checkpoint.json": EVIDENCE.checkpoint,
   };
   for (const [name, value] of Object.entries(files)) await writeFile(join(folder.path, name), JSON.stringify(value));
   await attestd(["certificate", "b.json", "--keys", "good-keys.json"], { cwd: folder.path });
@@ -122,6 +126,20 @@ describe("attestd inspect explains", () => {
     expect(stdout.endsWith(NO_VERDICT)).toBe(true);
     expect(stdout).not.toMatch(/✓|Verified /);
     expect(code).toBe(0);
+  });
+
+  test("evidence, and a checkpoint", async () => {
+    const { stateProofSha256, checkpoint } = EVIDENCE.stateProof;
+    expect(rowsOf((await run("evidence.json")).stdout)).toMatchObject({
+      bundle: EVIDENCE.evidence.bundle,
+      "state proof": "of rounds 993 to 1008",
+      "  its SHA-256": stateProofSha256,
+      checkpoint: "of round 992",
+    });
+    expect(rowsOf((await run("checkpoint.json")).stdout)).toMatchObject({
+      round: "992",
+      voters: checkpoint.votersCommitment,
+    });
   });
 
   test("every member of its note", async () => {

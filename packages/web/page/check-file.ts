@@ -1,7 +1,9 @@
-import { type Bundle, type KeyHistory, parseBundle, parseJson } from "@attestd/proof";
-import { MAX_FILE_BYTES } from "../src/bundle-file.ts";
+import { type Bundle, bundleId, type KeyHistory, parseBundle, parseJson, signedPart } from "@attestd/proof";
+import { fromBase64Url, toHex } from "@attestd/proof/encoding";
+import { MAX_GIVEN_BYTES } from "../src/bundle-file.ts";
 import type { Judgement } from "../src/judge.ts";
 import type { JudgedReceipt } from "../src/receipt-verdict.ts";
+import type { StakeTrust } from "../src/stake.ts";
 import { historyAge, type KeyList, writtenAt } from "../src/trust-basis.ts";
 import type { Judged } from "../src/verdict.ts";
 import { UNREADABLE } from "../src/words.ts";
@@ -12,6 +14,8 @@ export type Checked =
   | { kind: "judged"; judged: Judged; bytes: Uint8Array }
   | { kind: "receipt"; receipt: JudgedReceipt; blob: Blob }
   | { kind: "keys"; history: KeyHistory }
+  | { kind: "evidence"; bytes: Uint8Array; of: string }
+  | { kind: "stake"; trust: Omit<StakeTrust, "name"> }
   | { kind: "unreadable"; why: string };
 
 /**
@@ -20,27 +24,38 @@ export type Checked =
  * @returns undefined when it was cancelled
  */
 export async function checkFile(site: Site, file: Blob, keys?: KeyList): Promise<Checked | undefined> {
-  if (file.size > MAX_FILE_BYTES) return { kind: "unreadable", why: UNREADABLE.tooLarge(file.size) };
+  if (file.size > MAX_GIVEN_BYTES) return { kind: "unreadable", why: UNREADABLE.tooLarge(file.size) };
   try {
     const bytes = new Uint8Array(await file.arrayBuffer());
     await site.keysReady;
     const trusted = keys ?? site.keys.current;
     const age = trusted ? historyAge(trusted.basis) : 0;
-    const judgement = await site.judging.judge(bytes, { history: trusted?.history, historyAge: age });
+    const options = { history: trusted?.history, historyAge: age };
+    const offline = await site.judging.judge(bytes, options);
+    const evidence = site.evidence.size > 0 ? site.evidence.get(evidenceKey(offline)) : undefined;
+    // Its bundle had to be read before its evidence was known.
+    const judgement = evidence ? await site.judging.judge(bytes, { ...options, evidence, stake: site.stake }) : offline;
     if (judgement?.kind === "receipt")
       return { kind: "receipt", receipt: { findings: judgement.findings, keys: trusted }, blob: file };
-    return judgement?.kind === "judged" ? judged(judgement, trusted) : judgement;
+    return judgement?.kind === "judged" ? judged(judgement, trusted, [...site.stake]) : judgement;
   } catch {
     return { kind: "unreadable", why: UNREADABLE.gone };
   }
 }
 
+/** The SHA-256 of the bundle, as evidence names it, lower-case hex; "" where there is none. */
+function evidenceKey(judgement: Judgement | undefined): string {
+  if (judgement?.kind !== "judged" || judgement.report.checks.schema !== "pass") return "";
+  return toHex(fromBase64Url(bundleId(signedPart(parseBundle(parseJson(judgement.bytes))))));
+}
+
 function judged(
   { report, bytes, subject, certificate }: Extract<Judgement, { kind: "judged" }>,
   keys: KeyList | undefined,
+  stake: readonly StakeTrust[],
 ): Checked {
   const bundle: Bundle | undefined = report.checks.schema === "pass" ? parseBundle(parseJson(bytes)) : undefined;
-  return { kind: "judged", judged: { report, bundle, subject, keys, certificate }, bytes };
+  return { kind: "judged", judged: { report, bundle, subject, keys, certificate, stake }, bytes };
 }
 
 /** The basis of a key list that the reader gave. Pasted text has neither a name nor a date. */

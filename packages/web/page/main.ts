@@ -28,6 +28,8 @@ const site: Site = {
   judging,
   storage,
   keys,
+  evidence: new Map(),
+  stake: [],
   status: servedStatus(storage),
   keysReady: servedKeys(judging, storage).then(({ keys: served, contradiction }) => {
     keys.served = served;

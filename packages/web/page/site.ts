@@ -1,4 +1,5 @@
 import type { ServiceStatus } from "../src/service-status.ts";
+import type { StakeTrust } from "../src/stake.ts";
 import type { KeyList } from "../src/trust-basis.ts";
 import type { Child } from "./dom.ts";
 import type { GivenFiles } from "./given-files.ts";
@@ -12,6 +13,9 @@ export type Site = {
   storage: Storage | undefined;
   /** The key lists: `current` is the served one, or one that was dropped, see `givenBeside`. */
   keys: { served: KeyList | undefined; current: KeyList | undefined };
+  /** The evidence that the reader gave, by the SHA-256 of its bundle in lower-case hex, and what of the stake to trust. */
+  evidence: Map<string, Uint8Array>;
+  stake: StakeTrust[];
   /** What the service says of itself; undefined when it cannot be asked, and was not before. */
   status: Promise<ServiceStatus | undefined>;
   /** Resolves when the served key list has been fetched, or could not be. */

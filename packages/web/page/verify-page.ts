@@ -17,6 +17,13 @@ const READING_SHOWN_AFTER_MS = 300;
 /** The most bytes that are read at once of many files. */
 const MAX_TOTAL_BYTES = 256 * 2 ** 20;
 
+/** The most bytes of evidence, and the most checkpoints, that are kept; the last ones are. */
+const MAX_EVIDENCE_KEPT = 64 * 2 ** 20;
+const MAX_STAKE = 64;
+
+/** What says nothing by itself, and counts for the other files. */
+type Beside = { kind: "keys" | "evidence" | "stake" };
+
 /** What was taken: key lists alone, or files; undefined when it was cancelled. */
 type Taken = "keys" | "files" | undefined;
 
@@ -87,6 +94,11 @@ export function createVerifyPage(site: Site) {
       useKeys(checked.history, blob);
       return afterKeys(mine);
     }
+    if (checked?.kind === "evidence" || checked?.kind === "stake") {
+      useEvidence(checked, blob);
+      await afterKeys(mine);
+      return "files";
+    }
     if (checked && mine === turn) enter(stateOf(checked, pointer, table));
     return "files";
   }
@@ -111,7 +123,7 @@ export function createVerifyPage(site: Site) {
     return cancels === cancelsBefore ? result : undefined;
   }
 
-  function stateOf(checked: Exclude<Checked, { kind: "keys" }>, pointer: Pointer | undefined, table?: Table): State {
+  function stateOf(checked: Exclude<Checked, Beside>, pointer: Pointer | undefined, table?: Table): State {
     if (checked.kind === "receipt") return { name: "receipt", receipt: checked.receipt, blob: checked.blob, table };
     if (checked.kind === "unreadable") return { name: "unreadable", why: checked.why, table };
     const { judged, bytes } = checked;
@@ -126,7 +138,7 @@ export function createVerifyPage(site: Site) {
     if (state.name === "judged") return takeOne({ blob: new Blob([state.result.bytes.slice()]) });
     if (state.name === "receipt") return takeOne(state);
     if (state.name === "table") return takeMany(state.table.rows, state.table.leftOut);
-    if (mine === turn) enter({ name: "empty" });
+    if (mine === turn) enter({ name: "empty", hasEvidence: site.evidence.size + site.stake.length > 0 });
     return "keys";
   }
 
@@ -139,6 +151,25 @@ export function createVerifyPage(site: Site) {
     );
   }
 
+  /** Evidence and checkpoints count for every file from now on, in place of earlier ones of the same bundle or name. */
+  function useEvidence(checked: Extract<Checked, { kind: "evidence" | "stake" }>, file: Blob): void {
+    if (checked.kind === "stake") {
+      const { name } = basisOf(file).name === "" ? { name: "a file" } : basisOf(file);
+      site.stake.push({ name, ...checked.trust });
+      site.stake.splice(0, site.stake.length - MAX_STAKE);
+      site.announce("Checkpoint added.");
+      return;
+    }
+    site.evidence.delete(checked.of);
+    site.evidence.set(checked.of, checked.bytes);
+    let bytes = 0;
+    for (const [of, one] of [...site.evidence].reverse()) {
+      bytes += one.length;
+      if (bytes > MAX_EVIDENCE_KEPT) site.evidence.delete(of);
+    }
+    site.announce("Evidence added.");
+  }
+
   /** Checks many files; a key list among them counts for all of them. One file beside key lists is shown by itself. */
   async function takeMany(files: readonly GivenFile[], leftOut: boolean): Promise<Taken> {
     const pointer = pointerNow();
@@ -146,12 +177,13 @@ export function createVerifyPage(site: Site) {
     const cancelsBefore = cancels;
     const rows: Row[] = [];
     const keysBefore = site.keys.current;
+    let isLater = false;
     await whileReading(
       mine,
       async () => {
-        await checkAll(files, rows, cancelsBefore);
-        // Those before a key list were judged without it.
-        if (site.keys.current !== keysBefore && cancels === cancelsBefore)
+        isLater = await checkAll(files, rows, cancelsBefore);
+        // Those before a key list, evidence or a checkpoint were judged without it.
+        if ((site.keys.current !== keysBefore || isLater) && cancels === cancelsBefore)
           await checkAll(rows.splice(0), rows, cancelsBefore);
       },
       files.length,
@@ -165,20 +197,26 @@ export function createVerifyPage(site: Site) {
     return "files";
   }
 
-  async function checkAll(files: readonly GivenFile[], rows: Row[], cancelsBefore: number): Promise<void> {
+  /** @returns whether evidence or a checkpoint was among them */
+  async function checkAll(files: readonly GivenFile[], rows: Row[], cancelsBefore: number): Promise<boolean> {
     let bytes = 0;
+    let isLater = false;
     for (const [index, { name, blob }] of files.entries()) {
       done = index;
       showProgress(done, files.length);
       bytes += blob.size;
       const checked: Checked | undefined =
         bytes > MAX_TOTAL_BYTES ? { kind: "unreadable", why: UNREADABLE.tooMany } : await check(blob);
-      if (checked === undefined || cancels !== cancelsBefore) return;
+      if (checked === undefined || cancels !== cancelsBefore) return isLater;
       if (checked.kind === "keys") useKeys(checked.history, blob);
-      else if (checked.kind === "judged") rows.push({ ...rowOf(name, checked.judged), blob });
+      else if (checked.kind === "evidence" || checked.kind === "stake") {
+        useEvidence(checked, blob);
+        isLater = true;
+      } else if (checked.kind === "judged") rows.push({ ...rowOf(name, checked.judged), blob });
       else if (checked.kind === "receipt") rows.push({ ...receiptRow(name, checked.receipt), blob });
       else rows.push({ ...unreadableRow(name, checked.why), blob });
     }
+    return isLater;
   }
 
   function cancel(): void {

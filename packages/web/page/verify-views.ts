@@ -11,8 +11,8 @@ import type { Site } from "./site.ts";
 import { type Table, type TableActions, tableView } from "./table-view.ts";
 
 export type State =
-  /** `isLooking`: the bundle that the pointer names is being fetched. */
-  | { name: "empty"; pointer?: Pointer | undefined; isLooking?: boolean }
+  /** `hasEvidence`: evidence or a checkpoint was given, and no bundle. `isLooking`: the bundle that the pointer names is being fetched. */
+  | { name: "empty"; pointer?: Pointer | undefined; isLooking?: boolean; hasEvidence?: boolean }
   /** Files that were checked, of those that were given. */
   | { name: "reading"; done: number; total: number }
   /** `table`: of which it was opened. */
@@ -32,6 +32,7 @@ export type Actions = TableActions & {
 };
 
 const EMPTY = "Drop, paste or choose bundles, certificates or whole folders. Nothing leaves this device.";
+const GIVE_BUNDLE = "Added. Now give the bundle that it is of.";
 export const LOOKING = "Looking for the attestation that the certificate names…";
 const GIVE_NAMED =
   "This certificate names one attestation, which can't be fetched here. Drop, paste or choose its file, and it is compared with the certificate.";
@@ -64,13 +65,14 @@ function back(table: Table | undefined, can: Pick<Actions, "backTo">): Child {
   );
 }
 
-function emptyView({ pointer, isLooking }: Shown<"empty">, site: Site, can: Actions): Child[] {
+function emptyView({ pointer, isLooking, hasEvidence }: Shown<"empty">, site: Site, can: Actions): Child[] {
   const choose = chooseButton("Choose files", can.take, { class: "primary" });
   return [
     h(
       "div",
       { class: "drop" },
       heading(STATES.empty.heading),
+      hasEvidence && h("p", {}, GIVE_BUNDLE),
       h("p", {}, pointer === undefined ? EMPTY : isLooking ? LOOKING : GIVE_NAMED),
       actions(
         ...choose,

@@ -14,6 +14,10 @@ export type FileContents =
   | { kind: "keys"; value: JsonValue }
   /** A receipt of a payment, not yet verified: a compact JWS. */
   | { kind: "receipt"; jws: string }
+  /** Evidence of a bundle, not yet read. `of`: the SHA-256 of the bundle that it names, lower-case hex. */
+  | { kind: "evidence"; bytes: Uint8Array; of: string }
+  /** JSON of a checkpoint, or of what a service publishes of its table of them; not yet validated. */
+  | { kind: "checkpoint"; value: JsonValue }
   /** A certificate without a bundle in it. */
   | { kind: "empty_certificate" }
   | { kind: "other" };
@@ -22,6 +26,9 @@ export type BundleInFile = Extract<FileContents, { kind: "bundle" }>;
 
 /** The most bytes of a file: a certificate is little larger than its bundle. */
 export const MAX_FILE_BYTES = MAX_BUNDLE_BYTES + 2 ** 20;
+
+/** The most bytes of a file, evidence included. */
+export const MAX_GIVEN_BYTES = 5 * 2 ** 20;
 
 /** Ids of the SVG elements that carry the bundle and the certificate's making. */
 export const SVG_BUNDLE_ID = "attestd-bundle";
@@ -65,13 +72,20 @@ function jsonContents(
 ): FileContents | { kind: "making"; bytes: Uint8Array } {
   let value: JsonValue;
   try {
-    value = parseJson(bytes);
+    value = parseJson(bytes, { maxSize: MAX_GIVEN_BYTES });
   } catch (error) {
     // The verifier rejects JSON that several readers would read differently, and reports why.
     if ((error as { isAmbiguous?: boolean }).isAmbiguous) return { kind: "bundle", bytes, from };
     throw error;
   }
   const has = (member: string) => typeof value === "object" && value !== null && Object.hasOwn(value, member);
+  const member = (name: string) => (has(name) ? (value as Record<string, JsonValue>)[name] : undefined);
+  const [, of] = /^sha256:([0-9a-f]{64})$/.exec(String(member("bundle"))) ?? [];
+  if (of !== undefined && String(member("format")).startsWith("attestd.evidence/"))
+    return { kind: "evidence", bytes, of };
+  if (bytes.length > MAX_BUNDLE_BYTES) parseJson(bytes);
+  if (member("format") === "attestd.checkpoints/1" || (has("votersCommitment") && has("lnProvenWeight")))
+    return { kind: "checkpoint", value };
   if (from !== "json" && has("layout")) return { kind: "making", bytes };
   const jws = from === "json" ? receiptIn(value) : undefined;
   if (jws !== undefined) return { kind: "receipt", jws };

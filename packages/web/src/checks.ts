@@ -3,7 +3,7 @@ import { type Judged, ledgerName, signer, signerName } from "./verdict.ts";
 
 /** One check, for display. */
 export type CheckRow = {
-  check: CheckName | "certificate";
+  check: CheckName | "certificate" | "evidence";
   label: string;
   result: CheckResult;
   sentence: string;
@@ -64,7 +64,25 @@ export function checkRows(judged: Judged): CheckRow[] {
       differences: check === "keyTrust" ? [] : failures.flatMap(valuesOf),
     };
   });
-  return [...rows, ...certificateRow(judged)];
+  return [...rows, ...evidenceRow(judged), ...certificateRow(judged)];
+}
+
+/** What the evidence beside the bundle shows, in one row. */
+function evidenceRow({ report: { evidence, recordedBy } }: Judged): CheckRow[] {
+  if (evidence === undefined || Object.values(evidence).every((one) => one === "not_checked")) return [];
+  const row = { check: "evidence", label: "Evidence" } as const;
+  const [fault] = evidence.failures;
+  if (fault !== undefined) {
+    const { message = "it states something else", pointer = "" } = fault;
+    const place = pointer.replace(/^\//, "").replaceAll("/", ".");
+    const sentence = `It contradicts the file: ${[place, message].join(" ").trim()}.`;
+    return [{ ...row, result: "fail", sentence, differences: valuesOf(fault) }];
+  }
+  if (recordedBy === undefined)
+    return [
+      { ...row, result: "not_checked", sentence: "It shows no stake on a checkpoint given here.", differences: [] },
+    ];
+  return [{ ...row, result: "pass", sentence: "The ledger's stake signed for the record's block.", differences: [] }];
 }
 
 function certificateRow({ certificate }: Judged): CheckRow[] {

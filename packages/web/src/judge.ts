@@ -8,15 +8,21 @@ import {
   verify,
 } from "@attestd/proof";
 import { type Subject, subjectOf } from "@attestd/proof/description";
-import { type BundleInFile, readFileContents } from "./bundle-file.ts";
+import type { JsonValue } from "@attestd/proof/json";
+import { type BundleInFile, MAX_FILE_BYTES, readFileContents } from "./bundle-file.ts";
 import type { CertificateJudgement } from "./certificate/making.ts";
 import { judgeReceipt, type ReceiptFindings } from "./receipt-file.ts";
+import type { StakeTrust } from "./stake.ts";
 import { UNREADABLE } from "./words.ts";
 
 export type JudgeOptions = {
   history?: KeyHistory | undefined;
   /** Seconds since the history was fetched. */
   historyAge: number;
+  /** The evidence beside the bundle. */
+  evidence?: Uint8Array | undefined;
+  /** What of the ledger's stake is trusted. */
+  stake?: readonly StakeTrust[];
 };
 
 export type Judgement =
@@ -31,15 +37,21 @@ export type Judgement =
     }
   | { kind: "receipt"; findings: ReceiptFindings }
   | { kind: "keys"; history: KeyHistory }
+  /** `of`: the SHA-256 of the bundle that it names, lower-case hex. */
+  | { kind: "evidence"; bytes: Uint8Array; of: string }
+  | { kind: "stake"; trust: Omit<StakeTrust, "name"> }
   | { kind: "unreadable"; why: string };
 
-/** Reads a bundle, a certificate or a key history, and judges a bundle offline. */
-export async function judge(bytes: Uint8Array, { history, historyAge }: JudgeOptions): Promise<Judgement> {
+/** Reads a bundle, a certificate, a key history, evidence or a checkpoint, and judges a bundle offline. */
+export async function judge(bytes: Uint8Array, options: JudgeOptions): Promise<Judgement> {
+  const { history, historyAge } = options;
   try {
     const contents = await readFileContents(bytes);
+    if (contents.kind !== "evidence" && bytes.length > MAX_FILE_BYTES)
+      return { kind: "unreadable", why: UNREADABLE.tooLarge(bytes.length) };
     switch (contents.kind) {
       case "bundle": {
-        const report = verify(contents.bytes, { trust: history, historyAge });
+        const report = await withItsEvidence(verify(contents.bytes, { trust: history, historyAge }), contents, options);
         const isBundle = report.checks.schema === "pass";
         return {
           kind: "judged",
@@ -51,6 +63,10 @@ export async function judge(bytes: Uint8Array, { history, historyAge }: JudgeOpt
       }
       case "keys":
         return { kind: "keys", history: parseKeyHistory(contents.value) };
+      case "evidence":
+        return contents;
+      case "checkpoint":
+        return { kind: "stake", trust: await readStake(contents.value) };
       case "empty_certificate":
         return { kind: "unreadable", why: UNREADABLE.noBundleInside };
       case "receipt":
@@ -67,6 +83,23 @@ export async function judge(bytes: Uint8Array, { history, historyAge }: JudgeOpt
 async function judgedText(file: Uint8Array, contents: BundleInFile, history: KeyHistory | undefined) {
   const { judgeCertificate } = await import("./certificate/certificate.ts");
   return judgeCertificate(file, contents, history);
+}
+
+/** Loads what verifies evidence only for evidence. */
+async function withItsEvidence(report: VerifyReport, { bytes }: BundleInFile, { evidence, stake = [] }: JudgeOptions) {
+  if (evidence === undefined) return report;
+  const { withEvidence } = await import("@attestd/proof/evidence");
+  return withEvidence(report, bytes, evidence, {
+    checkpoints: stake.flatMap(({ checkpoint }) => checkpoint ?? []),
+    roots: stake.flatMap(({ root }) => root ?? []),
+  });
+}
+
+async function readStake(value: JsonValue): Promise<Omit<StakeTrust, "name">> {
+  const { readPublishedCheckpoints } = await import("@attestd/proof/evidence");
+  const { readCheckpoint } = await import("@attestd/proof/state-proof");
+  const isTable = typeof value === "object" && value !== null && Object.hasOwn(value, "format");
+  return isTable ? { root: readPublishedCheckpoints(value, "").root } : { checkpoint: readCheckpoint(value, "") };
 }
 
 function reason(error: unknown, size: number): string {

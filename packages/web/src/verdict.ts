@@ -15,6 +15,7 @@ import {
 import { circumstancesOf, headline, type Subject } from "@attestd/proof/description";
 import type { CertificateJudgement } from "./certificate/making.ts";
 import { hostOf } from "./printable.ts";
+import { type StakeTrust, stakeOf, stakeSentence } from "./stake.ts";
 import { basisSentence, type Doubt, dateOf, doubtOf, doubtSentence, type KeyList } from "./trust-basis.ts";
 import { NO_KEY_LIST, STATES, WARNINGS } from "./words.ts";
 
@@ -27,6 +28,8 @@ export type Judged = FileFindings & {
   bundle: Bundle | undefined;
   subject: Subject | undefined;
   keys: KeyList | undefined;
+  /** What of the ledger's stake was trusted. */
+  stake?: readonly StakeTrust[];
   /** Host of the service that compared it with the chains, after that. */
   comparedBy?: string;
 };
@@ -65,8 +68,12 @@ export function certificateSentence(judgement: CertificateJudgement): string {
   return `The certificate's text matches its bundle. Only its maker states that it was checked on ${recordedTime({ recordedAt: checkedAt })}, ${how}.`;
 }
 
-/** When the ledger recorded it, to the second, in UTC; undefined before the ledger check. */
-export function recordedTime({ recordedAt }: { recordedAt?: string | undefined }): string | undefined {
+/** When the ledger recorded it, to the second, in UTC; undefined before the ledger check, and without evidence. */
+export function recordedTime(report: {
+  recordedAt?: string | undefined;
+  recordedBy?: { time: string } | undefined;
+}): string | undefined {
+  const recordedAt = report.recordedAt ?? report.recordedBy?.time;
   return recordedAt && `${recordedAt.slice(0, 10)} ${recordedAt.slice(11, 19)} UTC`;
 }
 
@@ -139,6 +146,8 @@ function verified(judged: Judged): string[] {
   // What the note is about: of an inclusion the block.
   const what = `${chain.label} ${block ? "block" : "transaction"}`;
   const time = recordedTime(report);
+  const signed = report.recordedBy && `: stake of more than ${stakeOf(report)} signed for its block`;
+  const rests = stakeSentence(report, judged.stake ?? []);
   return [
     `This file is unchanged, and ${signerName(judged)} signed it${keyPhrase(signer(judged), round)}.`,
     // The author of the file could have written the list too.
@@ -149,9 +158,10 @@ function verified(judged: Judged): string[] {
     ...(report.checks.inclusion === "pass" && block
       ? [`It proves that this ${chain.label} transaction is in block ${block.height}.`]
       : []),
-    isOnLedger(report)
-      ? `This ${what} is ${record}${time === undefined ? "" : `, ${time}`}.`
+    isOnLedger(report) || signed !== undefined
+      ? `This ${what} is ${record}${time === undefined ? "" : `, ${time}`}${signed ?? ""}.`
       : `It states that this ${what} was ${record}.`,
+    ...(rests === undefined ? [] : [rests]),
     comparedBy === undefined
       ? "Nothing was uploaded. Not yet compared with the ledger."
       : `Compared with the ledger by ${comparedBy}.`,

@@ -1,0 +1,54 @@
+import { evidenceValue, itemOf, readEvidence, readPublishedCheckpoints } from "@attestd/proof/evidence";
+import type { JsonValue } from "@attestd/proof/json";
+import { type Checkpoint, readCheckpoint } from "@attestd/proof/state-proof";
+import type { Inspection } from "./inspection-rows.ts";
+
+/** @throws ProofError */
+export function inspectEvidence(bytes: Uint8Array): Inspection {
+  const evidence = readEvidence(evidenceValue(bytes));
+  const proof = itemOf(evidence, "algorand-state-proof/1")?.item;
+  const rows: Inspection["rows"] = [
+    ["bundle", evidence.bundle],
+    ["items", evidence.items.map(({ type }) => type).join(", ") || "none"],
+  ];
+  if (proof) {
+    const { message, stateProofSha256, stateProofBase64, checkpoint, path } = proof;
+    rows.push(["state proof", `of rounds ${message.firstAttestedRound} to ${message.lastAttestedRound}`]);
+    rows.push(["  its SHA-256", `${stateProofSha256}${stateProofBase64 === undefined ? ", kept elsewhere" : ""}`]);
+    rows.push(["checkpoint", `of round ${checkpoint.round}`]);
+    if (path) rows.push(["  its place", `${path.index} in a table of ${path.size}`]);
+  }
+  const remarks = ["`attestd verify b.json --evidence` checks it, with the bundle that it is of."];
+  return { kind: "evidence", title: "Evidence of a bundle", rows, remarks, value: evidence };
+}
+
+/** @throws ProofError */
+export function inspectCheckpoint(value: JsonValue): Inspection {
+  const isTable = typeof value === "object" && value !== null && Object.hasOwn(value, "format");
+  const rows = (one: Checkpoint): Inspection["rows"] => [
+    ["round", `${one.round}`],
+    ["genesis", one.genesisHash],
+    ["voters", one.votersCommitment],
+    ["ln of weight", `${one.lnProvenWeight}`],
+  ];
+  const remarks = ["Whether it is one of Algorand's, only a walk, a node or its maker can say."];
+  if (!isTable) {
+    const checkpoint = readCheckpoint(value, "");
+    return {
+      kind: "checkpoint",
+      title: "Checkpoint of state proofs",
+      rows: rows(checkpoint),
+      remarks,
+      value: checkpoint,
+    };
+  }
+  const { last, ...head } = readPublishedCheckpoints(value, "");
+  const newest = last.at(-1);
+  return {
+    kind: "checkpoints",
+    title: "Table of checkpoints, as a service publishes it",
+    rows: [["size", `${head.size}`], ["root", head.root], ...(newest ? rows(newest) : [])],
+    remarks,
+    value: { ...head, last },
+  };
+}
