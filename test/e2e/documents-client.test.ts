@@ -6,6 +6,7 @@ import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
+import { giveTable } from "./checkpoint-table.ts";
 import { algorandClient, type Deployment, pay, post, sign, startDeployment } from "./deployment.ts";
 
 /* Generates a client from the OpenAPI document, compiles it, and calls every free operation. */
@@ -28,6 +29,7 @@ const withApi = String(pathToFileURL(join(ROOT, "build/typescript-api.mjs")));
 let deployment: Deployment;
 beforeAll(async () => {
   deployment = await startDeployment({ networks: [] });
+  await giveTable(deployment);
 });
 afterAll(() => deployment.close());
 
@@ -49,6 +51,7 @@ const answers = [
   await client.GET("/bundles/{id}", { params: { path: { id: bundles.id } } }),
   await client.GET("/.well-known/attestor-keys.json"),
   await client.GET("/.well-known/jwks.json"),
+  await client.GET("/.well-known/algorand-checkpoints.json"),
   await client.GET("/problems"),
   await client.GET("/problems/{code}", { params: { path: { code: "body_invalid" } } }),
   await client.POST("/verify", { body: bundles.proof, params: { query: { chain: "1" } } }),

@@ -6,6 +6,7 @@ import { Validator } from "@seriousme/openapi-schema-validator";
 import { decodePaymentRequiredHeader } from "@x402/core/http";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
+import { giveTable } from "./checkpoint-table.ts";
 import { type Contract, contractOf, type OpenApiDocument } from "./contract.ts";
 import { algorandClient, type Deployment, pay, post, sign, startDeployment } from "./deployment.ts";
 import { demandsOf } from "./transports.ts";
@@ -17,6 +18,7 @@ let document: OpenApiDocument;
 let contract: Contract;
 beforeAll(async () => {
   deployment = await startDeployment();
+  await giveTable(deployment);
   await readDocument();
 });
 afterAll(() => deployment.close());

@@ -1,25 +1,27 @@
-import { execFile } from "node:child_process";
-import { readFile, writeFile } from "node:fs/promises";
+import { copyFile, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { promisify } from "node:util";
+import { checkpointAt, decodeCheckpointTable, readPublishedCheckpoints } from "@attestd/proof/evidence";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { attestd } from "../helpers/command.ts";
+import { judgeOffline } from "../helpers/offline-judges.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
+import { freshPage, openPage, startBrowser } from "../web/browser.ts";
 import { algorandClient, type Deployment, pay, sign, startDeployment } from "./deployment.ts";
 
 /*
- * The whole way without us and without a node: buy, collect the evidence from a node, stop everything, verify. Its judge is
- * docs/verify/javascript, which shares no code with attestd.
+ * The whole way without us and without a node: buy, collect the evidence from a node, stop everything, verify. Among its judges
+ * are programs that share no code with attestd.
  */
 
-const VERIFIER = new URL("../../docs/verify/javascript/verify.mjs", import.meta.url).pathname;
 const INTERVAL = 16;
 
 let deployment: Deployment;
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+const browser = await startBrowser();
 beforeAll(async () => {
   folder = await temporaryFolder();
-  deployment = await startDeployment({ networks: [], roundMs: 100, stateProofInterval: INTERVAL });
+  const page = browser && { page: await freshPage() };
+  deployment = await startDeployment({ networks: [], roundMs: 100, stateProofInterval: INTERVAL }, {}, page);
   const { sandbox, url } = deployment;
   const keys = await fetch(`${url}/.well-known/attestor-keys.json`);
   await writeFile(join(folder.path, "keys.json"), await keys.bytes());
@@ -32,6 +34,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await deployment?.sandbox.close();
+  await browser?.close();
   await folder?.[Symbol.asyncDispose]();
 });
 
@@ -54,26 +57,71 @@ describe("evidence", () => {
     expect(code).toBe(4);
   });
 
-  test("verifies with nothing running: by the command, and by a program that shares no code with it", async () => {
-    const collected = await collect("b.json", "--wait", "60", "--save-checkpoint", "c.json");
+  test("rests on a table of one's own, which the service publishes", async () => {
+    const { sandbox, url } = deployment;
+    expect((await collect("b.json", "--wait", "60", "--save-checkpoint", "c.json")).code).toBe(0);
+    const { round } = JSON.parse(await readFile(join(folder.path, "c.json"), "utf8"));
+    // A walk begins from what a header states; the node keeps it.
+    const first = sandbox.algorand.ledger.stateProofs?.of(round - INTERVAL + 1)?.message;
+    const genesisHash = sandbox.algorand.genesisHash;
+    const { lastAttestedRound = 0, votersCommitment = "", lnProvenWeight = 0 } = first ?? {};
+    await writeFile(
+      join(folder.path, "first.json"),
+      JSON.stringify({ genesisHash, round: lastAttestedRound, votersCommitment, lnProvenWeight }),
+    );
+    const published = () => fetch(`${url}/.well-known/algorand-checkpoints.json`);
+    expect((await published()).status).toBe(404);
+    const sync = (table: string, ...from: string[]) =>
+      run("checkpoints", "sync", table, "--from", "first.json", ...from);
+    const walked = await sync("table", "--algod", sandbox.algodUrl, "--json");
+    const { root, size } = JSON.parse(walked.stdout);
+    const upTo = ["--to", String(JSON.parse(walked.stdout).last.round)];
+    // An indexer that allows no search by type, as those of others do.
+    sandbox.algorand.behaviour.indexerParameters = "default";
+    const byIndexer = await sync("by-indexer", "--indexer", sandbox.indexerUrl, ...upTo);
+    expect(byIndexer.stdout).toContain(root);
+    const table = decodeCheckpointTable(await readFile(join(folder.path, "table")));
+    await copyFile(join(folder.path, "table"), deployment.settings.CHECKPOINT_TABLE as string);
+    expect(await readFile(join(folder.path, "by-indexer"))).toEqual(await readFile(join(folder.path, "table")));
+    await expect.poll(async () => (await published()).status, { timeout: 10_000 }).toBe(200);
+    const of = readPublishedCheckpoints(await (await published()).json(), "");
+    expect(of).toMatchObject({ root, size, interval: INTERVAL });
+    expect(of.last.at(-1)).toEqual(checkpointAt(table, size - 1));
+
+    const files = ["--table", "table", "--state-proofs", "proofs", "--out", "rooted.json"];
+    expect((await collect("b.json", ...files)).stdout).toContain("in your own table table");
+    await writeFile(join(folder.path, "published.json"), JSON.stringify(of));
+    const evidence = ["--evidence", "rooted.json", "--state-proofs", "proofs", "--keys", "keys.json"];
+    for (const [trust, says] of [
+      [["--checkpoint-root", root], "by the root"],
+      [["--checkpoint", "published.json"], "by the root that a service publishes"],
+      [["--checkpoint", "table"], "in your own table table"],
+    ] as const) {
+      const { stdout } = await run("verify", "b.json", ...evidence, ...trust);
+      expect(stdout).toMatch(new RegExp(`ALGO signed for the round; .*${says}`));
+    }
+  });
+
+  test("verifies with nothing running: by the command, the page, and programs that share no code with them", async () => {
+    const context = await browser?.newContext({ serviceWorkers: "block" });
+    const page = context && (await openPage(context, deployment.url));
+    const collected = await collect("b.json", "--wait", "60", "--save-checkpoint", "c.json", "--force");
     expect(collected.stdout).toContain("Saved b.evidence.json");
     expect(collected.stdout).toMatch(/stake of more than 2,9\d\d,\d+(\.\d+)? ALGO signed for the round/);
     expect(collected.code).toBe(0);
     expect((await collect("b.json")).stderr).toContain("b.evidence.json is there already");
     await deployment.close();
 
-    const offline = ["b.json", "--keys", "keys.json", "--evidence", "b.evidence.json", "--checkpoint", "c.json"];
-    const verified = await run("verify", ...offline);
-    expect(verified.stdout).toContain("ALGO signed for the round");
-    expect(verified.code).toBe(0);
-    const path = (name: string) => join(folder.path, name);
-    const args = ["--evidence", path("b.evidence.json"), path("c.json"), path("b.json"), path("keys.json")];
-    const { stdout } = await promisify(execFile)(process.execPath, [VERIFIER, ...args]);
-    for (const check of ["schema", "inclusion", "stateProof"]) expect(stdout).toContain(`pass evidence.${check}`);
+    const files = { bundle: "b.json", keys: "keys.json", evidence: "b.evidence.json", checkpoint: "c.json" };
+    const judgements = await judgeOffline(folder.path, files, page);
+    expect(judgements.filter(({ isRecorded }) => !isRecorded)).toEqual([]);
+    console.log(`evidence: judged by ${judgements.map(({ judge }) => judge).join(", ")}`);
 
     // Of another checkpoint's voters nothing is believed.
-    const checkpoint = JSON.parse(await readFile(path("c.json"), "utf8"));
-    await writeFile(path("c.json"), JSON.stringify({ ...checkpoint, lnProvenWeight: checkpoint.lnProvenWeight + 1 }));
+    const path = join(folder.path, "c.json");
+    const checkpoint = JSON.parse(await readFile(path, "utf8"));
+    await writeFile(path, JSON.stringify({ ...checkpoint, lnProvenWeight: checkpoint.lnProvenWeight + 1 }));
+    const offline = ["b.json", "--keys", "keys.json", "--evidence", "b.evidence.json", "--checkpoint", "c.json"];
     expect((await run("verify", ...offline)).stdout).toContain("no state proof on a trusted --checkpoint");
   });
 });

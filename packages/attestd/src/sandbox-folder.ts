@@ -22,6 +22,7 @@ export function sandboxFolder(folder: string) {
     data: join(path, "data"),
     archive: join(path, "data", "networks.db"),
     journal: join(path, "data", "attestd.db"),
+    checkpoints: join(path, "data", "checkpoints"),
     removed: join(path, "removed"),
     payments: join(path, "payments"),
     lock: join(path, "sandbox.lock"),

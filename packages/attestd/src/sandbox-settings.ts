@@ -22,6 +22,7 @@ export function newServiceSettings(
     HOST: address.host,
     PORT: String(address.port),
     DATABASE_URL: `sqlite:${folder.journal}`,
+    CHECKPOINT_TABLE: folder.checkpoints,
     ALGOD_URL: networks.algodUrl,
     INDEXER_URL: networks.indexerUrl,
     BASE_RPC_URL: networks.baseRpcUrl,
@@ -60,7 +61,7 @@ function facilitatorSettings(prefix: string, facilitators: readonly Facilitator[
 
 /** The settings above and those that would contradict them, which the sandbox sets for its service. */
 const DECIDED_HERE =
-  /^(HOST|PORT|PUBLIC_URL|MCP_URL|DATABASE_URL|(ALGOD|INDEXER)_(URL|TOKEN)|(BASE|SOLANA)_RPC_URL|ALGORAND_GENESIS_HASH|ATTESTOR_\w+|PAY_TO_\w+|\w*FACILITATOR_(URL|KIND|KEY_ID|SECRET|SECRET_FILE)|PROVIDER_QUORUM|SANDBOX_SOURCE_CHAINS)$/;
+  /^(HOST|PORT|PUBLIC_URL|MCP_URL|DATABASE_URL|CHECKPOINT_TABLE|(ALGOD|INDEXER)_(URL|TOKEN)|(BASE|SOLANA)_RPC_URL|ALGORAND_GENESIS_HASH|ATTESTOR_\w+|PAY_TO_\w+|\w*FACILITATOR_(URL|KIND|KEY_ID|SECRET|SECRET_FILE)|PROVIDER_QUORUM|SANDBOX_SOURCE_CHAINS)$/;
 
 /** The environment for the sandbox's service: all other settings, such as a price or a log level, pass through. */
 export function childVariables(variables: Readonly<Settings>): Settings {

@@ -25,6 +25,7 @@ import { statusOf } from "./endpoints/status.ts";
 import type { Api } from "./endpoints/transport.ts";
 import { hasCode, ignoring } from "./errors.ts";
 import { openJournal, requireOwner, SCHEMA_VERSION } from "./journal/open.ts";
+import { watchTable } from "./ledger/checkpoints/table-watch.ts";
 import { openGauges } from "./monitoring/gauges.ts";
 import {
   observedAdmit,
@@ -247,6 +248,8 @@ export async function openService(
       pools: { verification: verification.load, blocks: networks.blockLoad },
     }),
   );
+  const table = watchTable({ path: config.checkpointTable, genesisHash, now: Date.now, log });
+  opened.defer(() => table.close());
   const revision = revisionOf();
   const about = { origin, sandbox: config.sandbox, contact: config.contact, chains: [...chains.keys()] };
   const closing = opened.move();
@@ -273,6 +276,7 @@ export async function openService(
           statusOf({ ...about, readiness: ready(), history: keys.history(), rounds: ledger.rounds, offers }),
         version: { name: NAME, version: VERSION, ...(revision && { revision }), schema: SCHEMA_VERSION },
         keyHistory: keys.history,
+        checkpoints: table.current,
         blockCapabilities: blockCapabilities(chains),
         documents: createDocuments(CATALOGUE, siteOf(config, origin, offers, about.chains)),
       }),

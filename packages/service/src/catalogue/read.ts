@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { Endpoint } from "./endpoint.ts";
 import { Bundle } from "./schemas/bundles.ts";
+import { Checkpoints } from "./schemas/checkpoints.ts";
 import { JwkSet, KeyHistory } from "./schemas/keys.ts";
 import { Balance, NetworkParameters, PaymentNetwork } from "./schemas/networks.ts";
 import { Base64Url32 } from "./schemas/primitives.ts";
@@ -124,6 +125,17 @@ export const READ = {
     summary: "The attestor's keys as a JWK Set",
     description: "The public keys of the key history, each as a JSON Web Key of type AKP (RFC 9964).",
     replies: { 200: { description: "The keys.", schema: JwkSet, mediaType: "application/jwk-set+json" } },
+  },
+  checkpoints: {
+    ...GET,
+    path: "/.well-known/algorand-checkpoints.json",
+    tag: "read",
+    summary: "The checkpoints on which evidence rests: the root of this service's table of them, and the last ones",
+    description:
+      "A checkpoint commits to the stake that signs Algorand's next state proof. The operator's own walk has verified each by the state proof before it, from the first on. Trust the root, and evidence with a path to it needs no node. 404 where the service has no table.",
+    replies: { 200: { description: "The head of the table, and its last checkpoints.", schema: Checkpoints } },
+    problems: ["not_found"],
+    cacheControl: "public, max-age=60",
   },
   problem: {
     ...CACHED,

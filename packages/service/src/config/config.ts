@@ -107,6 +107,8 @@ export function readConfig(
     maxTimeoutSeconds: s.MAX_TIMEOUT_SECONDS,
     /** For how long a payment may stay valid. */
     maxLifeSeconds: s.MAX_PAYMENT_LIFE_SECONDS,
+    /** The file of the table of checkpoints. Absent: none is published. */
+    checkpointTable: s.CHECKPOINT_TABLE,
     providerQuorum: s.PROVIDER_QUORUM,
     /** Bytes that must be free for the journal. */
     diskReserve: BigInt(s.DISK_RESERVE_MIB) * 2n ** 20n,

@@ -46,6 +46,7 @@ export const Settings = z.object({
   MAX_TIMEOUT_SECONDS: whole(30, 600).default(120),
   MAX_PAYMENT_LIFE_SECONDS: whole(90, 3600).default(3600),
   PROVIDER_QUORUM: whole(1, 100).optional(),
+  CHECKPOINT_TABLE: z.string().optional(),
   DISK_RESERVE_MIB: whole(0, 1_000_000_000).default(256),
   WORKERS: whole(1, 256).optional(),
   RATE_LIMIT: perMinute,

@@ -1,4 +1,5 @@
 import type { BundleType, KeyHistory, VerifyReport } from "@attestd/proof";
+import type { PublishedCheckpoints } from "@attestd/proof/evidence";
 import type { z } from "zod";
 import type { Readiness } from "../calls/readiness.ts";
 import { CATALOGUE, type EndpointId } from "../catalogue/catalogue.ts";
@@ -65,6 +66,8 @@ export type OperationsOptions = {
   version: z.infer<typeof Version>;
   /** The key history now; the same object until it changes. */
   keyHistory: () => KeyHistory;
+  /** What is published of the table of checkpoints; undefined where there is none. */
+  checkpoints: () => Promise<PublishedCheckpoints | undefined>;
   blockCapabilities: BlockCapabilities;
   networks: ReturnType<typeof createNetworks>;
   /** By the name of their endpoint. */
@@ -97,6 +100,11 @@ export function createOperations(options: OperationsOptions): Record<EndpointId,
     balance: reading(async ({ network = "", address = "" }) => found(await options.networks.balance(network, address))),
     keys: derived(options.keyHistory, JSON.stringify),
     jwks: derived(options.keyHistory, (history) => JSON.stringify(jwks(history))),
+    checkpoints: reading(async () => {
+      const published = await options.checkpoints();
+      if (published === undefined) throw new Problem("not_found", "This service has no table of checkpoints.");
+      return found(published);
+    }),
     problem: reading(({ code }) => {
       const [status, title, advice] = PROBLEMS[code as ProblemCode];
       return found({ code, status, title, advice });

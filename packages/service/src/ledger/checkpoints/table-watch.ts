@@ -1,0 +1,70 @@
+import { stat } from "node:fs/promises";
+import type { Evidence, PublishedCheckpoints } from "@attestd/proof/evidence";
+import type { Logger } from "pino";
+import { createWorkerPool } from "../../workers/pool.ts";
+
+export type TableWatchOptions = {
+  /** The file of the table, which `attestd checkpoints sync` keeps up to date; undefined: there is none. */
+  path: string | undefined;
+  /** Of the ledger, base64. */
+  genesisHash: string;
+  /** Milliseconds. */
+  now: () => number;
+  log: Logger;
+};
+
+/** How long what was seen of the file is good, in ms. */
+const LOOK_MS = 1_000;
+
+/**
+ * Watches the file of a table of checkpoints, which another process replaces. It is read and hashed in a thread of its own when
+ * it is first asked for and when it has changed. A file that is no table, or of another network, is logged, and what was read
+ * before stays.
+ */
+export function watchTable({ path, genesisHash, now, log }: TableWatchOptions) {
+  const pool = createWorkerPool(new URL("./table-worker.ts", import.meta.url), { maxWorkers: 1, background: true });
+  let published: PublishedCheckpoints | undefined;
+  let seen = "";
+  let lookedAt = Number.NEGATIVE_INFINITY;
+  let looking: Promise<void> | undefined;
+
+  async function look(file: string): Promise<void> {
+    const found = await stat(file).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== "ENOENT") throw error;
+    });
+    // No walk has been made yet.
+    if (found === undefined) return;
+    const { ino, size, mtimeMs } = found;
+    const state = `${ino} ${size} ${mtimeMs}`;
+    if (state === seen) return;
+    seen = state;
+    const read = (await pool.run("load", [file])) as PublishedCheckpoints;
+    if (read.genesisHash !== genesisHash) throw new Error(`it is of the network of genesis ${read.genesisHash}`);
+    published = read;
+    log.info({ size: read.size, root: read.root }, "table of checkpoints read");
+  }
+
+  async function current(): Promise<PublishedCheckpoints | undefined> {
+    if (path === undefined) return undefined;
+    if (now() - lookedAt >= LOOK_MS) {
+      looking ??= look(path)
+        .catch((err: unknown) => log.warn({ err }, "the table of checkpoints cannot be read"))
+        .finally(() => {
+          lookedAt = now();
+          looking = undefined;
+        });
+    }
+    await looking;
+    return published;
+  }
+
+  return {
+    /** What is published of the table; undefined while there is none. */
+    current,
+    /** Evidence with the path to the root of the table's first `size` checkpoints; undefined where there is none. */
+    async rest(evidence: Evidence, size: number): Promise<Evidence | undefined> {
+      return (await current()) && ((await pool.run("rest", [evidence, size])) as Evidence | undefined);
+    },
+    close: () => pool.close(),
+  };
+}

@@ -1,0 +1,41 @@
+import { readFileSync, statSync } from "node:fs";
+import {
+  type CheckpointTable,
+  checkpointAt,
+  checkpointCount,
+  checkpointTableHead,
+  decodeCheckpointTable,
+  type Evidence,
+  firstCheckpoints,
+  MAX_CHECKPOINT_TABLE_BYTES,
+  onTable,
+  type PublishedCheckpoints,
+} from "@attestd/proof/evidence";
+import { answerJobs } from "../../workers/worker.ts";
+
+/** Checkpoints that are published with the head of a table. */
+const LAST = 16;
+
+let table: CheckpointTable | undefined;
+
+/** Reads the file of a table, and keeps it. @throws ProofError `json`, `format` or `malformed` */
+function load(path: string): PublishedCheckpoints {
+  if (statSync(path).size > MAX_CHECKPOINT_TABLE_BYTES) throw new RangeError(`${path} is too large for a table`);
+  const read = decodeCheckpointTable(readFileSync(path));
+  const size = checkpointCount(read);
+  const last = Array.from({ length: Math.min(LAST, size) }, (_, place, from = size - Math.min(LAST, size)) => {
+    return checkpointAt(read, from + place);
+  });
+  table = read;
+  return { ...checkpointTableHead(read), last };
+}
+
+/** The evidence with the path to the root of the first `size` checkpoints; undefined where they have not its own. */
+function rest(evidence: Evidence, size: number): Evidence | undefined {
+  if (table === undefined || size < 1 || size > checkpointCount(table)) return undefined;
+  const rested = onTable(evidence, firstCheckpoints(table, size));
+  return typeof rested === "string" ? undefined : rested;
+}
+
+const JOBS: Readonly<Record<string, (...args: never[]) => unknown>> = { load, rest };
+answerJobs((name, args) => (JOBS[name] as (...args: readonly unknown[]) => unknown)(...args));
