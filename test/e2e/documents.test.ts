@@ -88,7 +88,7 @@ describe("every document", () => {
     const urls = texts.flatMap((text) => text.match(/https?:\/\/[^\s"'()<>\\`,]+[^\s"'()<>\\`,.:;]/g) ?? []);
     // The origin is the service's name; its path / is the page, if that was built.
     // `{id}` in a template, and ID in a sample, stand for what the reader has.
-    const isWhole = (url: string) => !/\{|\/(ID|NETWORK|ADDRESS)(\/|$)/.test(url);
+    const isWhole = (url: string) => !/\{|\/(ID|SHA256|NETWORK|ADDRESS)(\/|$)/.test(url);
     const ours = [...new Set(urls.filter((url) => url.startsWith(`${deployment.url}/`) && isWhole(url)))];
     expect(ours.length).toBeGreaterThan(20);
     const statuses = await Promise.all(ours.map(async (url) => ({ url, status: (await fetch(url)).status })));

@@ -1,6 +1,9 @@
+import { hash } from "node:crypto";
 import { copyFile, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import { checkpointAt, decodeCheckpointTable, readPublishedCheckpoints } from "@attestd/proof/evidence";
+import { canonicalBytes, type JsonObject } from "@attestd/proof/json";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { attestd } from "../helpers/command.ts";
 import { judgeOffline } from "../helpers/offline-judges.ts";
@@ -16,6 +19,8 @@ import { algorandClient, type Deployment, pay, sign, startDeployment } from "./d
 const INTERVAL = 16;
 
 let deployment: Deployment;
+let early: string;
+let late: string;
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 const browser = await startBrowser();
 beforeAll(async () => {
@@ -25,12 +30,12 @@ beforeAll(async () => {
   const { sandbox, url } = deployment;
   const keys = await fetch(`${url}/.well-known/attestor-keys.json`);
   await writeFile(join(folder.path, "keys.json"), await keys.bytes());
-  await buy("early.json");
+  early = await buy("early.json");
   // Voters are named by the first header after the participants have keys, which take seconds to make.
   const { ledger } = sandbox.algorand;
   while (!ledger.stateProofs?.of(ledger.round - 2 * INTERVAL))
     await ledger.reached(ledger.round + 1, AbortSignal.timeout(60_000));
-  await buy("b.json");
+  late = await buy("b.json");
 });
 afterAll(async () => {
   await deployment?.sandbox.close();
@@ -38,17 +43,59 @@ afterAll(async () => {
   await folder?.[Symbol.asyncDispose]();
 });
 
-async function buy(name: string): Promise<void> {
+/** @returns the path of the bundle's evidence */
+async function buy(name: string): Promise<string> {
   const { sandbox, url } = deployment;
   const body = { txid: sandbox.sampleTransactions.algorand };
   const answer = await pay(`${url}/attest`, body, await sign(`${url}/attest`, body, algorandClient(sandbox)));
   expect(answer.status, answer.text).toBe(200);
   await writeFile(join(folder.path, name), answer.text);
+  return `/bundles/${hash("sha256", canonicalBytes(answer.json as JsonObject), "base64url")}/evidence`;
+}
+
+/** Asks until the service has the whole evidence. */
+async function collected(path: string): Promise<Response> {
+  for (;;) {
+    const answer = await fetch(deployment.url + path);
+    if (answer.status === 200) return answer;
+    expect(answer.status).toBe(202);
+    expect(answer.headers.get("retry-after")).toBe("15");
+    expect(await answer.json()).toEqual({ status: "pending", round: expect.any(Number) });
+    await setTimeout(200);
+  }
 }
 
 const run = (...args: string[]) => attestd(args, { cwd: folder.path });
 const collect = (file: string, ...more: string[]) =>
   run("evidence", file, "--algod", deployment.sandbox.algodUrl, ...more);
+
+describe("the service", () => {
+  test("collects the evidence of what it delivers, and serves it without change, with the state proof or beside it", async () => {
+    const answer = await collected(late);
+    const [etag, text] = [answer.headers.get("etag") ?? "", await answer.text()];
+    expect(answer.headers.get("cache-control")).toBe("public, max-age=31536000, immutable");
+    const again = await fetch(deployment.url + late, { headers: { "if-none-match": etag } });
+    expect(again.status).toBe(304);
+    await writeFile(join(folder.path, "served.json"), text);
+
+    const { items } = JSON.parse(text);
+    const [, { stateProofBase64, ...item }] = items;
+    const detached = await (await fetch(`${deployment.url}${late}?detached=1`)).json();
+    expect(detached).toEqual({ ...JSON.parse(text), items: [items[0], item] });
+    const proof = await fetch(`${deployment.url}/stateproofs/${item.stateProofSha256}`);
+    expect(proof.headers.get("content-type")).toBe("application/msgpack");
+    const bytes = await proof.bytes();
+    expect(hash("sha256", bytes)).toBe(item.stateProofSha256);
+    expect(Buffer.from(bytes).toString("base64")).toBe(stateProofBase64);
+  });
+
+  test("serves what there is where no state proof will ever attest the round, and knows no other bundle", async () => {
+    const { items } = (await (await collected(early)).json()) as { items: { type: string }[] };
+    expect(items.map(({ type }) => type)).toEqual(["algorand-inclusion/1"]);
+    for (const path of [`/bundles/${"A".repeat(43)}/evidence`, `/stateproofs/${"0".repeat(64)}`])
+      expect((await fetch(deployment.url + path)).status).toBe(404);
+  });
+});
 
 describe("evidence", () => {
   test("is refused with the reason where no state proof will ever attest the round", async () => {
@@ -112,9 +159,11 @@ describe("evidence", () => {
     expect((await collect("b.json")).stderr).toContain("b.evidence.json is there already");
     await deployment.close();
 
-    const files = { bundle: "b.json", keys: "keys.json", evidence: "b.evidence.json", checkpoint: "c.json" };
+    const files = { bundle: "b.json", keys: "keys.json", evidence: "served.json", checkpoint: "c.json" };
     const judgements = await judgeOffline(folder.path, files, page);
     expect(judgements.filter(({ isRecorded }) => !isRecorded)).toEqual([]);
+    const own = ["verify", "b.json", "--keys", "keys.json", "--evidence", "b.evidence.json", "--checkpoint", "c.json"];
+    expect((await run(...own)).stdout).toContain("ALGO signed for the round");
     console.log(`evidence: judged by ${judgements.map(({ judge }) => judge).join(", ")}`);
 
     // Of another checkpoint's voters nothing is believed.

@@ -93,6 +93,7 @@ describe.each([
       "readiness",
       "block_capabilities",
       "get_bundle",
+      "get_evidence",
       "attestor_keys",
       "explain_problem",
     ]);

@@ -26,6 +26,8 @@ import type { Api } from "./endpoints/transport.ts";
 import { hasCode, ignoring } from "./errors.ts";
 import { openJournal, requireOwner, SCHEMA_VERSION } from "./journal/open.ts";
 import { watchTable } from "./ledger/checkpoints/table-watch.ts";
+import { sidecarOf } from "./ledger/evidence/sidecar.ts";
+import { watchEvidence } from "./ledger/evidence/watch.ts";
 import { openGauges } from "./monitoring/gauges.ts";
 import {
   observedAdmit,
@@ -36,6 +38,7 @@ import {
   transitionObserver,
 } from "./monitoring/observed.ts";
 import { contextOfCalls, tracedAdmit } from "./monitoring/traced.ts";
+import { openCollector } from "./networks/evidence.ts";
 import { openNetworks } from "./networks/networks.ts";
 import { enableRails } from "./payment/enabled-rail.ts";
 import { SETTLE_MS } from "./payment/facilitator.ts";
@@ -213,13 +216,27 @@ export async function openService(
   await signers.refresh(start);
   await runner.resume();
 
+  const evidence = watchEvidence(journal, Date.now);
   const refreshing = new AbortController();
   opened.defer(() => refreshing.abort());
   // The offers log this failure themselves, once.
   const refreshedOffers = { refresh: (signal: AbortSignal) => offers.refresh(signal).catch(unlessUnsupported) };
-  void keepFresh([capacity, payable, refreshedOffers, keys, indexers, congestion], REFRESH_MS, refreshing.signal, log);
+  void keepFresh(
+    [capacity, payable, refreshedOffers, keys, indexers, congestion, evidence],
+    REFRESH_MS,
+    refreshing.signal,
+    log,
+  );
   void keepFresh([signers, answering], ANSWER_REFRESH_MS, refreshing.signal, log);
   void keepFresh([disk], DISK_REFRESH_MS, refreshing.signal, log);
+
+  const collector = openCollector(config, { journal, newest: networks.newest, clock: systemClock, log });
+  opened.defer(() => collector.close());
+  const collecting = collector.run(refreshing.signal);
+  opened.defer(() => {
+    refreshing.abort();
+    return collecting;
+  });
 
   const admit = createAdmission({
     journal,
@@ -241,11 +258,12 @@ export async function openService(
   const verification = openVerification(config, log, { history: keys.history, genesisHash, deadlineMs: DEADLINE_MS });
   opened.defer(() => verification.close());
   const ready = () =>
-    readiness({ rounds: ledger.rounds, capacity, offers, watches: [indexers, congestion], now: Date.now() });
+    readiness({ rounds: ledger.rounds, capacity, offers, watches: [indexers, congestion, evidence], now: Date.now() });
   opened.defer(
     openGauges({
       ...{ journal, runner, rounds: ledger.rounds, capacity, offers, enabled, readiness: ready },
-      pools: { verification: verification.load, blocks: networks.blockLoad },
+      evidence,
+      pools: { verification: verification.load, blocks: networks.blockLoad, evidence: collector.load },
     }),
   );
   const table = watchTable({ path: config.checkpointTable, genesisHash, now: Date.now, log });
@@ -271,6 +289,8 @@ export async function openService(
         verifier: observedVerifier(verification.verifier),
         sources: chains,
         bundle: (id) => journal.bundle(id),
+        evidence: (id, form) => sidecarOf(journal, id, form),
+        stateProof: (sha256) => journal.stateProof(sha256),
         readiness: ready,
         status: () =>
           statusOf({ ...about, readiness: ready(), history: keys.history(), rounds: ledger.rounds, offers }),

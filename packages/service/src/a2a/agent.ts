@@ -49,7 +49,12 @@ function createAgent(
 ): Methods {
   // What is sold has the same resource as over HTTP.
   const skills = new Map(
-    [...offered].map(([id, one]): [string, Skill] => [id, { ...one, resource: resourceOf(one.endpoint, origin) }]),
+    [...offered].map(([id, one]): [string, Skill] => {
+      const { access, path, summary } = one.endpoint;
+      const resource =
+        access === "paid" ? resourceOf(one.endpoint, origin) : { url: `${origin}${path}`, description: summary };
+      return [id, { ...one, resource }];
+    }),
   );
 
   return {

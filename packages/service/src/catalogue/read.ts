@@ -2,15 +2,18 @@ import { z } from "zod";
 import type { Endpoint } from "./endpoint.ts";
 import { Bundle } from "./schemas/bundles.ts";
 import { Checkpoints } from "./schemas/checkpoints.ts";
+import { Evidence, EvidencePending, StateProofBytes } from "./schemas/evidence.ts";
 import { JwkSet, KeyHistory } from "./schemas/keys.ts";
 import { Balance, NetworkParameters, PaymentNetwork } from "./schemas/networks.ts";
-import { Base64Url32 } from "./schemas/primitives.ts";
+import { Base64Url32, Sha256Hex } from "./schemas/primitives.ts";
 import { ProblemCodeSchema, ProblemExplanation } from "./schemas/problem.ts";
 import { BlockCapabilities, Health, Readiness, Status, Version } from "./schemas/reports.ts";
 
 const ANNOTATIONS = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false };
 
 const GET = { method: "GET", access: "free", problems: [] } as const;
+/** Of what never changes under its name. */
+const IMMUTABLE = "public, max-age=31536000, immutable";
 const OPERATE = { ...GET, tag: "operate" } as const;
 /** What may be kept for as long as documents that change only when the service restarts. */
 export const CACHED = { ...GET, cacheControl: "public, max-age=300" } as const;
@@ -78,8 +81,49 @@ export const READ = {
     params: z.object({ id: Base64Url32.describe("The bundle's id, 43 characters of base64url.") }),
     replies: { 200: { description: "The bundle, byte for byte as it was delivered.", schema: Bundle } },
     problems: ["not_found"],
-    cacheControl: "public, max-age=31536000, immutable",
+    cacheControl: IMMUTABLE,
     tool: { name: "get_bundle", title: "Fetch a delivered bundle", annotations: ANNOTATIONS },
+  },
+  evidence: {
+    ...GET,
+    path: "/bundles/:id/evidence",
+    tag: "read",
+    summary: "What shows that the ledger recorded a bundle's attestation, without this service and without a node",
+    description:
+      "Returns the evidence of a delivered bundle: the attestation transaction under its block's header, and an Algorand state proof, in which stake signed for that header. 202 while no state proof attests the round, which on MainNet takes some 18 minutes; repeat after `Retry-After`. Afterwards it never changes. On a network that makes no state proof of the round it is the transaction under the header alone.",
+    params: z.object({ id: Base64Url32.describe("The bundle's id, 43 characters of base64url.") }),
+    query: z.object({
+      detached: z
+        .literal("1", "must be 1 or absent")
+        .optional()
+        .describe("Leaves the state proof out, which `/stateproofs/{sha256}` has: bundles share it."),
+    }),
+    replies: {
+      200: { description: "The evidence, whole.", schema: Evidence },
+      202: {
+        description: "Not whole yet.",
+        schema: EvidencePending,
+        headers: ["Retry-After"],
+        example: { status: "pending", round: 46581204 },
+      },
+    },
+    problems: ["not_found"],
+    cacheControl: IMMUTABLE,
+    tool: { name: "get_evidence", title: "Fetch the evidence of a delivered bundle", annotations: ANNOTATIONS },
+    skill: { id: "get-evidence", name: "Fetch the evidence of a delivered bundle", tags: ["evidence", "free"] },
+  },
+  stateProof: {
+    ...GET,
+    path: "/stateproofs/:sha256",
+    tag: "read",
+    summary: "A state proof by its hash",
+    description: "Returns an Algorand state proof on which evidence rests: canonical msgpack, of this SHA-256.",
+    params: z.object({ sha256: Sha256Hex }),
+    replies: {
+      200: { description: "The state proof.", schema: StateProofBytes, mediaType: "application/msgpack" },
+    },
+    problems: ["not_found"],
+    cacheControl: IMMUTABLE,
   },
   network: {
     ...GET,

@@ -131,7 +131,8 @@ type ResponseObject = {
 function responses(endpoint: Endpoint): Record<string, ResponseObject> {
   const all = new Map<number, ResponseObject[]>();
   const add = (status: number, response: ResponseObject) => all.set(status, [...(all.get(status) ?? []), response]);
-  for (const [status, reply] of Object.entries(endpoint.replies)) add(Number(status), replyResponse(reply, endpoint));
+  for (const [status, reply] of Object.entries(endpoint.replies))
+    add(Number(status), replyResponse(reply, endpoint, status));
   if (endpoint.cacheControl) add(304, { description: "Not modified: If-None-Match names this ETag." });
   const byStatus = Map.groupBy([...endpoint.problems, ...ALWAYS_POSSIBLE], (code) => PROBLEMS[code][0]);
   for (const [status, codes] of byStatus) add(status, problemResponse(codes));
@@ -161,8 +162,13 @@ function merge(a: ResponseObject, b: ResponseObject): ResponseObject {
   };
 }
 
-function replyResponse({ description, schema, mediaType, headers = [], example }: Reply, endpoint: Endpoint) {
-  const names: readonly HeaderName[] = [...headers, ...(endpoint.cacheControl ? (["ETag"] as const) : [])];
+function replyResponse(
+  { description, schema, mediaType, headers = [], example }: Reply,
+  endpoint: Endpoint,
+  status: string,
+) {
+  const isKept = endpoint.cacheControl !== undefined && status === "200";
+  const names: readonly HeaderName[] = [...headers, ...(isKept ? (["ETag"] as const) : [])];
   return {
     description,
     headers: headerObjects([...names, "Cache-Control"]),

@@ -4,7 +4,7 @@ import type { Catalogue, Endpoint } from "../catalogue/catalogue.ts";
 import { validate } from "../catalogue/input.ts";
 import { Problem } from "../problems.ts";
 import type { MessageForm } from "./messages.ts";
-import type { FreeOperation, Operation, Operations } from "./operations.ts";
+import type { FreeOperation, Operation, Operations, ReadOperation } from "./operations.ts";
 
 /** An agent's arguments: the members of the endpoint's path, query and body, side by side in one object. */
 export type Arguments = {
@@ -62,7 +62,7 @@ export async function callFree(
       return JSON.stringify(await operation.verify(within(bundle, endpoint), { chain: chain !== undefined }));
     }
     case "read":
-      return (await operation.read(parameters(members, endpoint))).text;
+      return (await read(endpoint, operation, members)).text.toString();
     case "document":
       parameters(members, endpoint);
       return operation.text();
@@ -81,6 +81,12 @@ function within(bytes: Uint8Array, { body }: Endpoint): Uint8Array {
 }
 
 const NO_BUNDLE = Buffer.from("{}");
+
+/** Reads by the parameters of the endpoint's path and query, side by side. */
+function read({ params = z.object(), query = z.object() }: Endpoint, operation: ReadOperation, members: JsonObject) {
+  const given = validate(params.extend(query.shape).strict(), members) as Readonly<Record<string, string>>;
+  return operation.read(given, given);
+}
 
 /** The parameters of the endpoint's path. @throws Problem `body_invalid` for any other argument */
 function parameters(args: JsonObject, { params = z.object() }: Endpoint): Readonly<Record<string, string>> {

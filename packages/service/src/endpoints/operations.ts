@@ -9,6 +9,7 @@ import type { Status, Version } from "../catalogue/schemas/reports.ts";
 import type { ChainName } from "../chains/chain.ts";
 import { jwks } from "../documents/well-known.ts";
 import { hasCode } from "../errors.ts";
+import type { Sidecar } from "../ledger/evidence/sidecar.ts";
 import { PROBLEMS, Problem, type ProblemCode } from "../problems.ts";
 import type { BlockCapabilities } from "../subjects/block-capabilities.ts";
 import { attestSubject, blockSubject, inclusionSubject, type Subject } from "../subjects/subject.ts";
@@ -38,20 +39,24 @@ type VerifyOperation = {
 };
 
 /** Looked up each time. */
-type ReadOperation = {
+export type ReadOperation = {
   kind: "read";
   /**
    * @param params the path's parameters, which fit the endpoint's schema
+   * @param query the query's, likewise
    * @throws Problem `not_found`
    */
-  read(params: Readonly<Record<string, string>>): Representation | Promise<Representation>;
+  read(
+    params: Readonly<Record<string, string>>,
+    query: Readonly<Record<string, string>>,
+  ): Representation | Promise<Representation>;
 };
 
 /** Returns the same text until its source changes. */
 export type DocumentOperation = { kind: "document"; text(): string };
 
-/** One of the endpoint's replies, of the media type that the catalogue names for it. */
-export type Representation = { status: number; text: string };
+/** One of the endpoint's replies, of the media type that the catalogue names for it. `retryAfter`: seconds. */
+export type Representation = { status: number; text: string | Uint8Array; retryAfter?: number };
 
 export type Operations = Readonly<Record<string, Operation>>;
 
@@ -61,6 +66,10 @@ export type OperationsOptions = {
   sources: ReadonlyMap<ChainName, unknown>;
   /** A delivered bundle by its id. */
   bundle: (id: string) => Promise<string | undefined>;
+  /** The evidence of a delivered bundle by the bundle's id. */
+  evidence: (id: string, form: { isDetached: boolean }) => Promise<Sidecar | undefined>;
+  /** A kept state proof by its SHA-256, lower-case hex. */
+  stateProof: (sha256: string) => Promise<Uint8Array | undefined>;
   readiness: () => Readiness;
   status: () => z.infer<typeof Status>;
   version: z.infer<typeof Version>;
@@ -73,6 +82,9 @@ export type OperationsOptions = {
   /** By the name of their endpoint. */
   documents: Record<DocumentId, string>;
 };
+
+/** When evidence that is not whole may be asked for again, in seconds: on MainNet a state proof comes every 12 minutes. */
+const EVIDENCE_RETRY_S = 15;
 
 export function createOperations(options: OperationsOptions): Record<EndpointId, Operation> {
   const { verifier, sources } = options;
@@ -94,6 +106,18 @@ export function createOperations(options: OperationsOptions): Record<EndpointId,
     bundle: reading(async ({ id = "" }) => {
       const text = await options.bundle(id);
       if (text === undefined) throw new Problem("not_found", "No delivered bundle has this id.");
+      return { status: 200, text };
+    }),
+    evidence: reading(async ({ id = "" }, { detached }) => {
+      const found = await options.evidence(id, { isDetached: detached !== undefined });
+      if (found === undefined) throw new Problem("not_found", "No delivered bundle has this id.");
+      if (found.isWhole) return { status: 200, text: JSON.stringify(found.evidence) };
+      const pending = JSON.stringify({ status: "pending", round: found.round });
+      return { status: 202, text: pending, retryAfter: EVIDENCE_RETRY_S };
+    }),
+    stateProof: reading(async ({ sha256 = "" }) => {
+      const text = await options.stateProof(sha256);
+      if (text === undefined) throw new Problem("not_found", "No state proof with this hash is kept here.");
       return { status: 200, text };
     }),
     network: reading(async ({ network = "" }) => found(await options.networks.parameters(network))),

@@ -16,9 +16,10 @@ export function freeHandler(endpoint: Endpoint, operation: FreeOperation): Handl
         return json(200, JSON.stringify(report));
       };
     case "read":
-      return async ({ headers }, { params }) => {
-        const { status, text } = await operation.read(params);
-        if (status !== 200 || endpoint.cacheControl === undefined) return json(status, text);
+      return async ({ headers }, { params, query }) => {
+        const { status, text, retryAfter } = await operation.read(params, query);
+        if (status !== 200 || endpoint.cacheControl === undefined)
+          return json(status, text as string, retryAfter === undefined ? {} : { "retry-after": String(retryAfter) });
         return answerPrepared(prepareText(endpoint, Buffer.from(text)), headers);
       };
     case "document": {

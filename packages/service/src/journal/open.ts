@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
-import type { KeyJournal } from "../attestor/key-journal.ts";
-import type { Identity, Journal } from "../calls/journal.ts";
+import type { Identity } from "../calls/journal.ts";
 import { type Config, configInvalid } from "../config/config.ts";
+import type { WholeJournal } from "./journal.ts";
 import type { JournalReader } from "./reader.ts";
 import { openSqliteJournal } from "./sqlite/journal.ts";
 import { openSqliteReader } from "./sqlite/reader.ts";
@@ -20,7 +20,7 @@ export const SCHEMA_VERSION = MIGRATIONS_KNOWN;
  * @param log of a file that others could read
  * @throws Error when it cannot be opened, or another process has it
  */
-export async function openJournal(database: Database, log: Pick<Logger, "warn">): Promise<Journal & KeyJournal> {
+export async function openJournal(database: Database, log: Pick<Logger, "warn">): Promise<WholeJournal> {
   try {
     if (database.kind === "sqlite") return await openSqliteJournal(database.path, log);
     const { openPostgresJournal } = await import("./postgres/journal.ts");

@@ -23,6 +23,8 @@ export type RoundRead = {
   at: number;
   /** The same for nodes that show the same round. */
   key: string;
+  /** `{block, cert}` in msgpack. */
+  answer: Uint8Array;
 };
 
 /** Waits until the node has the round. @returns the node's latest. @throws ProviderError when none came within its minute */
@@ -61,5 +63,6 @@ function readBlock(answer: Uint8Array, round: number, genesisHash: string): Roun
     ids,
     at: Number(getInteger(header, "ts")) * 1_000,
     key: `${blockHash(headerBytes)} ${hash("sha256", ids.join())}`,
+    answer,
   };
 }

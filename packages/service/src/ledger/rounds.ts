@@ -31,6 +31,8 @@ export type RoundWatcherOptions = {
 
 /** Entries of `#absentBefore` (some 200 bytes each). */
 const MAX_ABSENT = 20_000;
+/** Bytes of the newest blocks that are kept: some five minutes of MainNet. */
+const MAX_BLOCK_BYTES = 16 * 1024 * 1024;
 /** Rounds by which nodes may lag behind the memory when they answer that a transaction is in none. */
 const LAG_ROUNDS = 20;
 /** How long a look-up may wait for the round that the nodes have, in ms. */
@@ -49,6 +51,7 @@ export class RoundWatcher implements Rounds {
   readonly #older: OlderRounds;
   /** By id of a transaction, a round before which the nodes know of none that has it: they are not asked every round. */
   readonly #absentBefore = new LRUCache<string, number>({ max: MAX_ABSENT });
+  readonly #blocks = new LRUCache<number, Uint8Array>({ maxSize: MAX_BLOCK_BYTES });
   readonly #stopping = new AbortController();
   #latestAt = 0;
   #headerAt = 0;
@@ -85,6 +88,11 @@ export class RoundWatcher implements Rounds {
 
   latestAt(): number {
     return this.#latestAt;
+  }
+
+  /** One of the newest blocks, `{block, cert}` in msgpack, on whose header and transactions the nodes agreed. */
+  block(round: number): Uint8Array | undefined {
+    return this.#blocks.get(round);
   }
 
   isCurrent(): boolean {
@@ -209,9 +217,10 @@ export class RoundWatcher implements Rounds {
     this.#head = await fastest(this.#nodes.algods, (algod, ends) => hasRound(algod, round, ends), { about, signal });
     const ask = (algod: Algod, ends: AbortSignal) => readRound(algod, round, this.#options.genesisHash, ends);
     const question = { about, same: ({ key }: RoundRead) => key, signal };
-    const [{ ids, at }] = await agree(this.#nodes.algods, ask, question, this.#nodes.rules);
+    const [{ ids, at, answer }] = await agree(this.#nodes.algods, ask, question, this.#nodes.rules);
 
     this.#memory.add(round, ids);
+    this.#blocks.set(round, answer, { size: answer.length });
     this.#latestAt = this.#options.now();
     this.#headerAt = at;
     this.#news.emit("round");

@@ -46,6 +46,11 @@ export const COUNTERS = {
     help: "Questions to which providers gave contradictory answers: at least one of them is wrong.",
     labels: [],
   },
+  evidence: {
+    name: "attestd_evidence_total",
+    help: "Evidence of delivered attestations: included, whole or impossible, a step of one attestation; waiting, a step back; unanswered, wrong or forgotten, a round that is tried again.",
+    labels: ["outcome"],
+  },
   verifications: {
     name: "attestd_verifications_total",
     help: "Bundles to verify, by type and verdict: verified, rejected, or undecided where it could not be found out.",
@@ -129,6 +134,11 @@ export const GAUGES = {
   oldest: {
     name: "attestd_oldest_call_seconds",
     help: "Since when the oldest paid call of this replica waits for its bundle; 0 without one.",
+    labels: [],
+  },
+  oldestEvidence: {
+    name: "attestd_oldest_evidence_seconds",
+    help: "Since when the oldest delivered attestation waits for its evidence, of all replicas; 0 without one.",
     labels: [],
   },
   affordable: {

@@ -5,6 +5,7 @@ import type { Readiness } from "../calls/readiness.ts";
 import type { Runner } from "../calls/runner.ts";
 import { VERSION } from "../catalogue/about.ts";
 import { revisionOf } from "../config/revision.ts";
+import type { EvidenceWatch } from "../ledger/evidence/watch.ts";
 import type { Rounds } from "../ledger/ledger.ts";
 import { countFromZero, gauge } from "../metrics/meter.ts";
 import type { EnabledRail } from "../payment/enabled-rail.ts";
@@ -19,6 +20,7 @@ export type Gauged = {
   capacity: Pick<Capacity, "affordable">;
   readiness: () => Readiness;
   offers: Pick<Offers, "obstacles">;
+  evidence: Pick<EvidenceWatch, "ageMs">;
   enabled: readonly EnabledRail[];
   /** The worker pools by their names. */
   pools: Readonly<Record<string, PoolLoad>>;
@@ -30,7 +32,7 @@ const SUBJECTS: readonly Subject["kind"][] = ["transaction", "block", "inclusion
 
 /** Shows the state of a service among the metrics. @returns a function that ends it */
 export function openGauges(parts: Gauged): () => void {
-  const { journal, runner, rounds, capacity, readiness, offers, enabled, pools } = parts;
+  const { journal, runner, rounds, capacity, readiness, offers, enabled, evidence, pools } = parts;
   const one = (value: number | bigint | undefined) =>
     value === undefined ? [] : [{ labels: {}, value: Number(value) }];
   const ofPools = (read: (pool: PoolLoad) => number) =>
@@ -47,6 +49,7 @@ export function openGauges(parts: Gauged): () => void {
     }),
     gauge("inFlight", () => [...runner.states()].map(([state, value]) => ({ labels: { state }, value }))),
     gauge("oldest", () => one(runner.queueAge / 1000)),
+    gauge("oldestEvidence", () => one(evidence.ageMs() / 1000)),
     gauge("affordable", () => one(capacity.affordable())),
     gauge("round", () => one(rounds.latest())),
     gauge("roundsBehind", () => one(rounds.behind())),

@@ -7,6 +7,7 @@ import type { ChainOptions } from "../chains/kind.ts";
 import type { Clock } from "../clock.ts";
 import type { Config } from "../config/config.ts";
 import { AttestorAccount } from "../ledger/account.ts";
+import type { NewestBlocks } from "../ledger/evidence/state-proofs.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { RoundWatcher } from "../ledger/rounds.ts";
 import type { Rail } from "../payment/rails/rail.ts";
@@ -27,6 +28,8 @@ export type Networks = {
   rails: readonly Rail[];
   indexers: IndexerWatch;
   congestion: CongestionWatch;
+  /** The ledger's newest blocks. */
+  newest: NewestBlocks;
   /** Of the workers that take blocks apart. */
   blockLoad: PoolLoad;
   close(): Promise<void>;
@@ -61,6 +64,7 @@ export async function openNetworks(
     rails,
     indexers,
     congestion,
+    newest: rounds,
     blockLoad: blockWorkers.load,
     close: () => closing.disposeAsync(),
   };

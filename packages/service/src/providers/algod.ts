@@ -192,11 +192,25 @@ export class Algod extends HttpProvider {
    * @returns undefined while no state proof covers the round
    */
   async stateProof(round: number, signal: AbortSignal): Promise<StateProofOfRound | undefined> {
-    const path = await this.find({ path: `/v2/blocks/${round}/lightheader/proof` }, signal);
+    const path = await this.lightHeader(round, signal);
     if (!path) return undefined;
-    const { index, proof = new Uint8Array() } = this.read(path, LightHeader);
     const { Message: message } = await this.json({ path: `/v2/stateproofs/${round}` }, StateProof, signal);
-    return { index, siblings: proof, ...message };
+    return { ...path, ...message };
+  }
+
+  /**
+   * The way from a round's light header to the commitment of the state proof that attests it, unchecked; undefined while none
+   * does, and once the node has forgotten one of its blocks. `index`: of the round in its interval, from 0; `siblings`:
+   * concatenated digests.
+   */
+  async lightHeader(
+    round: number,
+    signal: AbortSignal,
+  ): Promise<Pick<StateProofOfRound, "index" | "siblings"> | undefined> {
+    const answer = await this.find({ path: `/v2/blocks/${round}/lightheader/proof` }, signal);
+    if (!answer) return undefined;
+    const { index, proof = new Uint8Array() } = this.read(answer, LightHeader);
+    return { index, siblings: proof };
   }
 
   /** The state proof that attests a round, and its message, unchecked; undefined while there is none. */

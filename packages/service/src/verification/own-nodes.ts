@@ -107,7 +107,7 @@ export async function openOwnNodes({ algod, indexer, rpc }: OwnNodes, ledger: st
  */
 export async function openEvidenceNode(algod: UpstreamNode, ledger: string) {
   // Loaded for evidence alone: it brings what verifies Falcon signatures.
-  const { collectEvidence } = await import("../ledger/evidence.ts");
+  const { collectEvidence } = await import("../ledger/evidence/from-node.ts");
   const node = new Algod(algod, await genesisOf(algod, ledger));
   return {
     name: node.name,

@@ -8,7 +8,7 @@ import { addressOf, connectionTo, messageOf, newClient } from "./connections.ts"
 import { applyMigrations, MIGRATIONS, MIGRATIONS_KNOWN, versionOf } from "./schema.ts";
 
 /**
- * Every table but the replicas, whose leases end with them. In this order no row refers to a later one; rows are sorted,
+ * Every table but the replicas and the collector of evidence, whose leases end with them. In this order no row refers to a later one; rows are sorted,
  * so that the same journal always gives the same lines.
  */
 const TABLES = {
@@ -21,6 +21,8 @@ const TABLES = {
   keys: "place",
   key_revocations: "place",
   key_announcement: "place",
+  state_proofs: "sha256",
+  ledger_evidence: "txn_id",
 } as const;
 type Table = keyof typeof TABLES;
 

@@ -10,6 +10,7 @@ import { serviceError } from "../../../test/errors.ts";
 import { aCall, after, GOOD_COURSE } from "../../../test/fakes/calls.ts";
 import { PASSWORD, sql, startPostgres, type TestPostgres } from "../../../test/fakes/postgres.ts";
 import { journalContract, replicaContract } from "../../../test/journal-contract/calls.ts";
+import { collectorContract, evidenceContract } from "../../../test/journal-contract/evidence.ts";
 import { keyContract } from "../../../test/journal-contract/keys.ts";
 import type { KeyJournal } from "../../attestor/key-journal.ts";
 import type { Call } from "../../calls/call.ts";
@@ -51,6 +52,8 @@ async function outlive(url: string): Promise<void> {
 journalContract("PostgreSQL", place);
 replicaContract("PostgreSQL", place);
 keyContract("PostgreSQL", place);
+evidenceContract("PostgreSQL", place);
+collectorContract("PostgreSQL", place);
 
 test("a journal in PostgreSQL is saved as it is, and restored row by row into an empty database alone", async () => {
   await using folder = await temporaryFolder();
@@ -82,7 +85,7 @@ test("a journal in PostgreSQL is saved as it is, and restored row by row into an
   const tables = await sql(from, "SELECT table_name FROM information_schema.tables WHERE table_schema = 'public'");
   const own = tables
     .map(({ table_name: name }) => String(name))
-    .filter((name) => !/^(replicas|migrations)$/.test(name));
+    .filter((name) => !/^(replicas|evidence_collector|migrations)$/.test(name));
   expect(own.toSorted()).toEqual([...TABLE_NAMES].toSorted());
   const key = { kid: "kid", keySha256: "x" } as KeyEntry;
   const restored = await openPostgresJournal(to);

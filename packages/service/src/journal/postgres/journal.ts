@@ -1,19 +1,12 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { type ClientConfig, DatabaseError } from "pg";
-import type { KeyJournal } from "../../attestor/key-journal.ts";
 import type { Call } from "../../calls/call.ts";
-import {
-  callStale,
-  expectationLost,
-  type Identity,
-  type Journal,
-  LEASE_MS,
-  type Listener,
-  nameTaken,
-} from "../../calls/journal.ts";
+import { callStale, expectationLost, type Identity, LEASE_MS, type Listener, nameTaken } from "../../calls/journal.ts";
 import { isAtRest, isFinal } from "../../calls/machine.ts";
+import type { WholeJournal } from "../journal.ts";
 import { evidenceRow, progressOf, requestOf } from "../record.ts";
 import { addressOf, connectionTo, messageOf, newClient, newPool, SESSION } from "./connections.ts";
+import { evidenceJournal } from "./evidence.ts";
 import { createExpectations } from "./expectations.ts";
 import { listenOn } from "./listener.ts";
 import { type Ask, postgresReads, statement } from "./reader.ts";
@@ -32,7 +25,7 @@ const FULL_FOR_MS = 60_000;
  * @param url `postgres://…`, as libpq reads it; made ready for use when the database is empty
  * @throws Error when the database cannot be used, or a later release has written it; it never names user or password
  */
-export async function openPostgresJournal(url: string): Promise<Journal & KeyJournal> {
+export async function openPostgresJournal(url: string): Promise<WholeJournal> {
   const config = connectionTo(url);
   const address = addressOf(config);
   try {
@@ -43,7 +36,7 @@ export async function openPostgresJournal(url: string): Promise<Journal & KeyJou
   }
 }
 
-async function open(config: ClientConfig): Promise<Journal & KeyJournal> {
+async function open(config: ClientConfig): Promise<WholeJournal> {
   const me = randomUUID();
   const held = new Set<string>();
   const listeners = new Set<Listener>();
@@ -109,6 +102,7 @@ async function open(config: ClientConfig): Promise<Journal & KeyJournal> {
       return Uint8Array.fromHex(row?.value ?? "");
     },
     ...expectations.journal,
+    ...evidenceJournal(ask, me),
     async insert(call, expectation) {
       const { key, rail, payer, subjectHash, createdAt, state, version } = call;
       const names = [key, ...call.aliases];
@@ -136,7 +130,8 @@ async function open(config: ClientConfig): Promise<Journal & KeyJournal> {
       const last = attempts.at(-1);
       const row = [key, version, state, !isAtRest(after), progressOf(after), bundle?.id, bundle?.body];
       const attempt = [last?.txid, attempts.length - 1, last?.raw, last?.firstValid, last?.lastValid, last?.dead];
-      const values = [...row, ...attempt, isFinal(state), evidence === undefined, refund];
+      const delivered = state === "done" ? [true, after.round] : [false, null];
+      const values = [...row, ...attempt, isFinal(state), evidence === undefined, refund, ...delivered];
       const moving = writer.write(key, statement("update", values));
       const { rowCount } = await moving.catch((error: unknown) => {
         throw isNameTaken(error) ? nameTaken(key) : error;

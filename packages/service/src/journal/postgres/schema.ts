@@ -50,6 +50,30 @@ export const MIGRATIONS: readonly string[] = [
     record json NOT NULL, txid text NOT NULL, raw bytea NOT NULL, first_valid bigint NOT NULL, last_valid bigint NOT NULL
   );
   `,
+  `
+  -- Each once, by the SHA-256 of its msgpack, however many attestations rest on it.
+  CREATE TABLE state_proofs (
+    sha256 text PRIMARY KEY, first_round bigint NOT NULL, last_round bigint NOT NULL,
+    message json NOT NULL, checkpoint json NOT NULL, content bytea NOT NULL
+  );
+  CREATE INDEX state_proofs_by_round ON state_proofs (last_round);
+  -- What shows that the ledger recorded a delivered attestation, by its transaction (ledger/evidence/journal.ts).
+  CREATE TABLE ledger_evidence (
+    txn_id text PRIMARY KEY, key text NOT NULL UNIQUE REFERENCES calls, round bigint NOT NULL,
+    state text NOT NULL, due bigint NOT NULL,
+    inclusion json, state_proof json,      -- the items, the second without the state proof itself
+    state_proof_sha256 text REFERENCES state_proofs
+  );
+  CREATE INDEX ledger_evidence_due ON ledger_evidence (state, due, round) WHERE state <> 'whole';
+  CREATE INDEX ledger_evidence_unfinished ON ledger_evidence (state, round) WHERE state <> 'whole';
+  CREATE INDEX ledger_evidence_by_state_proof ON ledger_evidence (state_proof_sha256)
+    WHERE state_proof_sha256 IS NOT NULL;
+  INSERT INTO ledger_evidence (txn_id, key, round, state, due)
+    SELECT txid, calls.key, (progress ->> 'round')::bigint, 'waiting', created_at FROM calls JOIN attempts USING (key)
+    WHERE bundle_id IS NOT NULL AND NOT dead;
+  -- The replica that collects evidence, one at a time.
+  CREATE TABLE evidence_collector (place integer PRIMARY KEY CHECK (place = 1), owner uuid NOT NULL);
+  `,
 ];
 
 /** How many migrations this release knows. */

@@ -9,8 +9,60 @@ const CALL = `
     FROM attempts WHERE attempts.key = calls.key
   ) AS attempts`;
 
+/** Statements of the evidence of delivered attestations. */
+const EVIDENCE = {
+  // A leader that lives is left alone; nothing is written while it stays.
+  collects: `
+    WITH standing AS (
+      SELECT owner = $1 AS own, EXISTS (SELECT FROM replicas WHERE id = owner AND until > now()) AS alive
+      FROM evidence_collector
+    ), taken AS (
+      INSERT INTO evidence_collector (place, owner) SELECT 1, $1 WHERE NOT EXISTS (SELECT FROM standing WHERE alive)
+      ON CONFLICT (place) DO UPDATE SET owner = excluded.owner
+        WHERE NOT EXISTS (SELECT FROM replicas WHERE id = evidence_collector.owner AND until > now())
+      RETURNING owner
+    )
+    SELECT EXISTS (SELECT FROM standing WHERE own AND alive) OR EXISTS (SELECT FROM taken) AS collects`,
+  dueRound: `
+    SELECT round FROM ledger_evidence WHERE state = $1 AND state <> 'whole' AND due <= $2 ORDER BY due, round LIMIT 1`,
+  unfinished: `
+    SELECT txn_id, bundle, inclusion FROM ledger_evidence e JOIN calls USING (key)
+    WHERE e.state = $1 AND e.state <> 'whole' AND round = $2 LIMIT $3`,
+  unfinishedRounds: `
+    SELECT DISTINCT round FROM ledger_evidence
+    WHERE state = $1 AND state <> 'whole' AND round BETWEEN $2 AND $3 ORDER BY round`,
+  step: `
+    UPDATE ledger_evidence e SET
+      state = step."to",
+      inclusion = CASE step."to" WHEN 'waiting' THEN NULL WHEN 'included' THEN step.inclusion ELSE e.inclusion END,
+      state_proof = coalesce(step."stateProof", state_proof),
+      state_proof_sha256 = coalesce(step."stateProof" ->> 'stateProofSha256', state_proof_sha256)
+    FROM json_to_recordset($1) AS step ("txnId" text, "to" text, inclusion json, "stateProof" json)
+    WHERE e.txn_id = step."txnId" AND CASE step."to"
+      WHEN 'included' THEN e.state = 'waiting' WHEN 'impossible' THEN e.state = 'included'
+      ELSE e.state IN ('included', 'impossible') END`,
+  postpone: "UPDATE ledger_evidence SET due = $3 WHERE state = $1 AND state <> 'whole' AND round = $2",
+  keepStateProof: `
+    INSERT INTO state_proofs (sha256, first_round, last_round, message, checkpoint, content)
+    VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING`,
+  stateProofOf: `
+    SELECT sha256, message, checkpoint FROM state_proofs WHERE last_round >= $1 AND first_round <= $1
+    ORDER BY last_round LIMIT 1`,
+  stateProof: "SELECT content FROM state_proofs WHERE sha256 = $1",
+  ledgerEvidence: `
+    SELECT e.state, round, inclusion, state_proof FROM calls JOIN ledger_evidence e USING (key) WHERE bundle_id = $1`,
+  // Of each state the lowest round: the oldest, without a look at all that wait.
+  oldestUnfinished: `
+    SELECT round, created_at AS since FROM (
+      (SELECT round, key FROM ledger_evidence WHERE state = 'waiting' AND state <> 'whole' ORDER BY round LIMIT 1)
+      UNION ALL
+      (SELECT round, key FROM ledger_evidence WHERE state = 'included' AND state <> 'whole' ORDER BY round LIMIT 1)
+    ) AS first JOIN calls USING (key) ORDER BY round LIMIT 1`,
+} as const;
+
 /** Every statement of the journal and of its reader; each connection prepares it once, under its name. */
 export const SQL = {
+  ...EVIDENCE,
   find: `SELECT ${CALL} FROM names JOIN calls ON calls.key = names.key WHERE name = $1`,
   open: `SELECT ${CALL} FROM calls WHERE open ORDER BY created_at`,
   among: `SELECT ${CALL} FROM calls WHERE key = ANY ($1) ORDER BY created_at`,
@@ -47,7 +99,11 @@ export const SQL = {
       UPDATE calls SET version = $2, state = $3, open = $4, progress = $5, bundle_id = $6, bundle = $7,
         evidence_hash = CASE WHEN $15::boolean THEN NULL ELSE evidence_hash END
       WHERE key = $1 AND version = $2 - 1
-      RETURNING key
+      RETURNING key, created_at
+    ), begun AS (
+      INSERT INTO ledger_evidence (txn_id, key, round, state, due)
+      SELECT $8, key, $18::bigint, 'waiting', created_at FROM moved WHERE $17::boolean
+      ON CONFLICT DO NOTHING
     ), named AS (
       INSERT INTO names (name, key) SELECT $16, key FROM moved WHERE $16::text IS NOT NULL
         AND NOT EXISTS (SELECT FROM names WHERE name = $16 AND key = $1)

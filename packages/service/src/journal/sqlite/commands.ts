@@ -3,6 +3,7 @@ import type { KeyEntry } from "@attestd/proof";
 import type { KeyAnnouncement, KeyRevocation } from "../../attestor/key-journal.ts";
 import { callStale, type Identity, nameTaken } from "../../calls/journal.ts";
 import type { RailName } from "../../payment/rails/rail.ts";
+import { evidenceCommands } from "./evidence.ts";
 import type { FoundRow, MovedRow, NewRow } from "./rows.ts";
 import { SQL } from "./statements.ts";
 
@@ -49,6 +50,7 @@ export function sqliteCommands(db: DatabaseSync) {
   }
 
   return {
+    ...evidenceCommands(sql),
     ready(): void {},
     identity,
     /** @returns the recorded identity: the first that was claimed */
@@ -73,12 +75,13 @@ export function sqliteCommands(db: DatabaseSync) {
       for (const name of names) sql("insertName").run(name, row.key);
       return undefined;
     },
-    update({ row, ends, attempt, dropsEvidence, name }: MovedRow): void {
+    update({ row, ends, attempt, dropsEvidence, name, delivered }: MovedRow): void {
       if (sql("updateCall").run(row).changes !== 1) throw callStale(row.key);
       if (name !== undefined) giveName(name, row.key);
       if (dropsEvidence) forgetEvidence(row.key);
       if (ends) sql("endCall").run(ends);
       if (attempt) sql("writeAttempt").run(attempt);
+      if (delivered) sql("beginLedgerEvidence").run(delivered);
     },
     /** @param limit all, when it is negative */
     openBut: (held: readonly string[], limit: number) => sql("openBut").all(JSON.stringify(held), limit) as FoundRow[],

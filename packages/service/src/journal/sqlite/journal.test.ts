@@ -5,6 +5,7 @@ import { DatabaseSync } from "node:sqlite";
 import { expect, test } from "vitest";
 import { aCall } from "../../../test/fakes/calls.ts";
 import { journalContract } from "../../../test/journal-contract/calls.ts";
+import { evidenceContract } from "../../../test/journal-contract/evidence.ts";
 import { keyContract } from "../../../test/journal-contract/keys.ts";
 import { openSqliteJournal } from "./journal.ts";
 
@@ -24,6 +25,7 @@ async function place() {
 
 journalContract("SQLite", place);
 keyContract("SQLite", place);
+evidenceContract("SQLite", place);
 
 test("a file that another journal has open is refused, and can be opened once that one is closed", async () => {
   const dir = await mkdtemp(join(tmpdir(), "attestd-journal-"));

@@ -3,10 +3,10 @@ import { stat, statfs } from "node:fs/promises";
 import { dirname } from "node:path";
 import { Worker } from "node:worker_threads";
 import type { Logger } from "pino";
-import type { KeyJournal } from "../../attestor/key-journal.ts";
-import type { Journal, Listener } from "../../calls/journal.ts";
+import type { Listener } from "../../calls/journal.ts";
 import { isAtRest, isFinal } from "../../calls/machine.ts";
 import { ServiceError } from "../../errors.ts";
+import type { WholeJournal } from "../journal.ts";
 import type { SqliteCommands } from "./commands.ts";
 import { keepPrivate } from "./private-files.ts";
 import { callOf, movedRow, newRow } from "./rows.ts";
@@ -28,7 +28,7 @@ const MAX_REQUESTS_PER_MESSAGE = 256;
  * @param log of a file that others could read (private-files.ts)
  * @throws Error when the file cannot be opened, another process has it open, or a later release has written it
  */
-export async function openSqliteJournal(path: string, log?: Pick<Logger, "warn">): Promise<Journal & KeyJournal> {
+export async function openSqliteJournal(path: string, log?: Pick<Logger, "warn">): Promise<WholeJournal> {
   const file = privateFile(path, log);
   const worker = new Worker(new URL("./worker.ts", import.meta.url), { workerData: { path: file } });
   const waiting = new Map<number, Waiting>();
@@ -129,6 +129,17 @@ export async function openSqliteJournal(path: string, log?: Pick<Logger, "warn">
     announce: (announcement) => ask("announce", announcement),
     conclude: (txid, outcome) => ask("conclude", txid, outcome),
     others: () => Promise.resolve(0),
+    collects: () => Promise.resolve(true),
+    dueRound: (state, now) => ask("dueRound", state, now),
+    unfinished: (state, round, limit) => ask("unfinished", state, round, limit),
+    unfinishedRounds: (state, first, last) => ask("unfinishedRounds", state, first, last),
+    step: (steps) => ask("step", steps),
+    postpone: (state, round, due) => ask("postpone", state, round, due),
+    keepStateProof: (proof, content) => ask("keepStateProof", proof, content),
+    stateProofOf: (round) => ask("stateProofOf", round),
+    stateProof: (sha256) => ask("stateProof", sha256),
+    evidence: (bundleId) => ask("evidence", bundleId),
+    oldestUnfinished: () => ask("oldestUnfinished"),
     async freeBytes() {
       const { bavail, bsize } = await statfs(dirname(file), { bigint: true });
       return bavail * bsize;

@@ -36,7 +36,7 @@ export function newRow(call: Call) {
 
 /** @param call after a transition, its version one above the stored one */
 export function movedRow(call: Call) {
-  const { key, state, version, bundle, attempts, evidence, refund } = call;
+  const { key, state, version, bundle, attempts, evidence, refund, round } = call;
   const last = attempts.at(-1);
   return {
     row: { key, state, version, progress: progressOf(call) },
@@ -49,6 +49,7 @@ export function movedRow(call: Call) {
       bundleId: bundle?.id ?? null,
       bundle: bundle?.body ?? null,
     },
+    delivered: state === "done" && last && { txnId: last.txid, key, round: round ?? 0, due: call.createdAt },
     attempt: last && { ...last, key, place: attempts.length - 1, dead: last.dead ? 1 : 0 },
   };
 }

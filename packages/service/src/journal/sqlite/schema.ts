@@ -45,6 +45,28 @@ export const MIGRATIONS: readonly string[] = [
     record TEXT NOT NULL, txid TEXT NOT NULL, raw BLOB NOT NULL, first_valid INTEGER NOT NULL, last_valid INTEGER NOT NULL
   ) STRICT;
   `,
+  `
+  -- Each once, by the SHA-256 of its msgpack, however many attestations rest on it.
+  CREATE TABLE state_proofs (
+    sha256 TEXT PRIMARY KEY, first_round INTEGER NOT NULL, last_round INTEGER NOT NULL,
+    message TEXT NOT NULL, checkpoint TEXT NOT NULL, content BLOB NOT NULL
+  ) STRICT;
+  CREATE INDEX state_proofs_by_round ON state_proofs (last_round);
+  -- What shows that the ledger recorded a delivered attestation, by its transaction (ledger/evidence/journal.ts).
+  CREATE TABLE ledger_evidence (
+    txn_id TEXT PRIMARY KEY, key TEXT NOT NULL UNIQUE REFERENCES calls, round INTEGER NOT NULL,
+    state TEXT NOT NULL, due INTEGER NOT NULL,
+    inclusion TEXT, state_proof TEXT,      -- JSON of the items, the second without the state proof itself
+    state_proof_sha256 TEXT REFERENCES state_proofs
+  ) STRICT;
+  CREATE INDEX ledger_evidence_due ON ledger_evidence (state, due, round) WHERE state <> 'whole';
+  CREATE INDEX ledger_evidence_unfinished ON ledger_evidence (state, round) WHERE state <> 'whole';
+  CREATE INDEX ledger_evidence_by_state_proof ON ledger_evidence (state_proof_sha256)
+    WHERE state_proof_sha256 IS NOT NULL;
+  INSERT INTO ledger_evidence (txn_id, key, round, state, due)
+    SELECT txid, calls.key, progress ->> '$.round', 'waiting', created_at FROM calls JOIN attempts USING (key)
+    WHERE bundle_id IS NOT NULL AND NOT dead;
+  `,
 ];
 
 /** How many migrations this release knows. */

@@ -7,8 +7,54 @@ const CALL = `
     FROM attempts WHERE attempts.key = calls.key
   ) AS attempts`;
 
+/** Statements of the evidence of delivered attestations. */
+const EVIDENCE = {
+  beginLedgerEvidence: `
+    INSERT INTO ledger_evidence (txn_id, key, round, state, due) VALUES (:txnId, :key, :round, 'waiting', :due)
+    ON CONFLICT DO NOTHING`,
+  // `state <> 'whole'`, which always holds: without it SQLite does not see that the partial indexes will do.
+  dueRound: `
+    SELECT round FROM ledger_evidence WHERE state = ? AND state <> 'whole' AND due <= ? ORDER BY due, round LIMIT 1`,
+  unfinished: `
+    SELECT txn_id AS txnId, bundle, inclusion FROM ledger_evidence JOIN calls USING (key)
+    WHERE ledger_evidence.state = ? AND ledger_evidence.state <> 'whole' AND round = ? LIMIT ?`,
+  unfinishedRounds: `
+    SELECT DISTINCT round FROM ledger_evidence WHERE state = ? AND state <> 'whole' AND round BETWEEN ? AND ?
+    ORDER BY round`,
+  includeEvidence: `
+    UPDATE ledger_evidence SET state = 'included', inclusion = :inclusion WHERE txn_id = :txnId AND state = 'waiting'`,
+  completeEvidence: `
+    UPDATE ledger_evidence SET state = 'whole', state_proof = :stateProof, state_proof_sha256 = :sha256
+    WHERE txn_id = :txnId AND state IN ('included', 'impossible')`,
+  giveEvidenceUp: "UPDATE ledger_evidence SET state = 'impossible' WHERE txn_id = :txnId AND state = 'included'",
+  beginEvidenceAgain: `
+    UPDATE ledger_evidence SET state = 'waiting', inclusion = NULL
+    WHERE txn_id = :txnId AND state IN ('included', 'impossible')`,
+  postponeEvidence: "UPDATE ledger_evidence SET due = ? WHERE state = ? AND state <> 'whole' AND round = ?",
+  keepStateProof: `
+    INSERT INTO state_proofs (sha256, first_round, last_round, message, checkpoint, content)
+    VALUES (:sha256, :first, :last, :message, :checkpoint, :content) ON CONFLICT DO NOTHING`,
+  stateProofOf: `
+    SELECT sha256, message, checkpoint FROM state_proofs WHERE last_round >= :round AND first_round <= :round
+    ORDER BY last_round LIMIT 1`,
+  stateProof: "SELECT content FROM state_proofs WHERE sha256 = ?",
+  ledgerEvidence: `
+    SELECT ledger_evidence.state, round, inclusion, state_proof AS stateProof FROM calls JOIN ledger_evidence USING (key)
+    WHERE bundle_id = ?`,
+  // Of each state the lowest round: the oldest, without a look at all that wait.
+  oldestUnfinished: `
+    SELECT round, created_at AS since FROM (
+      SELECT * FROM (
+        SELECT round, key FROM ledger_evidence WHERE state = 'waiting' AND state <> 'whole' ORDER BY round LIMIT 1
+      ) UNION ALL SELECT * FROM (
+        SELECT round, key FROM ledger_evidence WHERE state = 'included' AND state <> 'whole' ORDER BY round LIMIT 1
+      )
+    ) JOIN calls USING (key) ORDER BY round LIMIT 1`,
+} as const;
+
 /** Every statement of the journal and of its reader. */
 export const SQL = {
+  ...EVIDENCE,
   find: `SELECT ${CALL} FROM names JOIN calls ON calls.key = names.key WHERE name = ?`,
   openBut: `
     SELECT ${CALL} FROM calls WHERE open AND key NOT IN (SELECT value FROM json_each(?)) ORDER BY created_at LIMIT ?`,

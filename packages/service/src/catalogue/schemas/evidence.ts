@@ -1,0 +1,68 @@
+import { z } from "zod";
+import { Base64, SafeInteger, Sha256Hex } from "./primitives.ts";
+import { named, namedObject } from "./registry.ts";
+
+/* The evidence of a bundle, as `@attestd/proof/evidence` reads it. */
+
+const Digest = z.base64().length(44).describe("32 bytes, base64.");
+const Siblings = z.array(Digest).max(20);
+const VotersCommitment = z.base64().length(88).describe("64 bytes, base64.");
+const Weight = SafeInteger.min(1).describe("ln of the microalgos to be proven, in 16 binary places, rounded up.");
+
+const AlgorandInclusionItem = namedObject(
+  "AlgorandInclusionItem",
+  "The attestation transaction stands under a header.",
+  {
+    type: z.literal("algorand-inclusion/1"),
+    txnBytesBase64: Base64.describe("The transaction: canonical msgpack."),
+    headerBase64: Base64.describe("The header: canonical msgpack of the block map without txns."),
+    index: SafeInteger.describe("The transaction's place in its block."),
+    stibBase64: Base64.describe("The block's entry for it: canonical msgpack."),
+    siblings: Siblings.describe("From the leaf to the header's txn256."),
+  },
+);
+
+const AlgorandStateProofItem = namedObject("AlgorandStateProofItem", "Stake has signed for that header.", {
+  type: z.literal("algorand-state-proof/1"),
+  siblings: Siblings.describe("From the header's light header to blockHeadersCommitment."),
+  message: z.strictObject({
+    blockHeadersCommitment: Digest,
+    votersCommitment: VotersCommitment,
+    lnProvenWeight: Weight,
+    firstAttestedRound: SafeInteger.min(1),
+    lastAttestedRound: SafeInteger.min(1),
+  }),
+  stateProofSha256: Sha256Hex,
+  stateProofBase64: Base64.optional().describe("The state proof: canonical msgpack."),
+  checkpoint: z
+    .strictObject({
+      genesisHash: Digest,
+      round: SafeInteger,
+      votersCommitment: VotersCommitment,
+      lnProvenWeight: Weight,
+    })
+    .describe("What it rests on, which a verifier must know from elsewhere."),
+});
+
+export const Evidence = namedObject(
+  "Evidence",
+  "What shows that the ledger recorded an attestation. Nobody signs it.",
+  {
+    format: z.literal("attestd.evidence/1"),
+    bundle: z
+      .string()
+      .regex(/^sha256:[0-9a-f]{64}$/)
+      .describe("SHA-256 of the RFC 8785 JSON of the whole bundle."),
+    items: z.array(z.union([AlgorandInclusionItem, AlgorandStateProofItem])).max(20),
+  },
+);
+
+export const EvidencePending = namedObject("EvidencePending", "The evidence is not whole yet.", {
+  status: z.literal("pending"),
+  round: SafeInteger.min(1).describe("The ledger's round of the record, which no state proof attests yet."),
+});
+
+export const StateProofBytes = named(
+  "StateProofBytes",
+  z.string().meta({ format: "binary" }).describe("Canonical msgpack, at most 3 MiB."),
+);

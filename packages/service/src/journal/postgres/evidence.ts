@@ -1,0 +1,58 @@
+import type { EvidenceJournal, KeptEvidence, KeptStateProof, Unfinished } from "../../ledger/evidence/journal.ts";
+import type { Ask } from "./reader.ts";
+
+type UnfinishedRow = { txn_id: string; bundle: string; inclusion: Unfinished["inclusion"] | null };
+type EvidenceRow = {
+  state: KeptEvidence["state"];
+  round: string;
+  inclusion: KeptEvidence["inclusion"] | null;
+  state_proof: KeptEvidence["stateProof"] | null;
+};
+
+/** @param me the id of this replica */
+export function evidenceJournal(ask: Ask, me: string): EvidenceJournal {
+  return {
+    async collects() {
+      return (await ask<{ collects: boolean }>("collects", me))[0]?.collects ?? false;
+    },
+    async dueRound(state, now) {
+      const [row] = await ask<{ round: string }>("dueRound", state, now);
+      return row && Number(row.round);
+    },
+    async unfinished(state, round, limit) {
+      const rows = await ask<UnfinishedRow>("unfinished", state, round, limit);
+      return rows.map(({ txn_id: txnId, bundle, inclusion }) => ({ txnId, bundle, ...(inclusion && { inclusion }) }));
+    },
+    async unfinishedRounds(state, first, last) {
+      const rows = await ask<{ round: string }>("unfinishedRounds", state, first, last);
+      return rows.map(({ round }) => Number(round));
+    },
+    async step(steps) {
+      await ask("step", JSON.stringify(steps));
+    },
+    async postpone(state, round, due) {
+      await ask("postpone", state, round, due);
+    },
+    async keepStateProof({ sha256, message, checkpoint }, content) {
+      const { firstAttestedRound, lastAttestedRound } = message;
+      const json = [JSON.stringify(message), JSON.stringify(checkpoint)];
+      await ask("keepStateProof", sha256, firstAttestedRound, lastAttestedRound, ...json, content);
+    },
+    async stateProofOf(round) {
+      return (await ask<KeptStateProof>("stateProofOf", round))[0];
+    },
+    async stateProof(sha256) {
+      return (await ask<{ content: Buffer }>("stateProof", sha256))[0]?.content;
+    },
+    async evidence(bundleId) {
+      const [row] = await ask<EvidenceRow>("ledgerEvidence", bundleId);
+      if (row === undefined) return undefined;
+      const { state, round, inclusion, state_proof: stateProof } = row;
+      return { state, round: Number(round), ...(inclusion && { inclusion }), ...(stateProof && { stateProof }) };
+    },
+    async oldestUnfinished() {
+      const [row] = await ask<{ round: string; since: string }>("oldestUnfinished");
+      return row && { round: Number(row.round), since: Number(row.since) };
+    },
+  };
+}

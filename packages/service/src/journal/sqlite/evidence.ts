@@ -1,0 +1,71 @@
+import type { StatementSync } from "node:sqlite";
+import type {
+  EvidenceJournal,
+  EvidenceStep,
+  KeptEvidence,
+  KeptStateProof,
+  Unfinished,
+} from "../../ledger/evidence/journal.ts";
+import type { SQL } from "./statements.ts";
+
+type Row = Record<string, unknown>;
+
+/** The commands of `EvidenceJournal`: those that write MUST run inside a transaction. */
+export function evidenceCommands(sql: (name: keyof typeof SQL) => StatementSync) {
+  function take(one: EvidenceStep): void {
+    const { txnId } = one;
+    switch (one.to) {
+      case "included":
+        return void sql("includeEvidence").run({ txnId, inclusion: JSON.stringify(one.inclusion) });
+      case "whole": {
+        const { stateProof } = one;
+        const sha256 = stateProof.stateProofSha256;
+        return void sql("completeEvidence").run({ txnId, stateProof: JSON.stringify(stateProof), sha256 });
+      }
+      case "impossible":
+        return void sql("giveEvidenceUp").run({ txnId });
+      case "waiting":
+        return void sql("beginEvidenceAgain").run({ txnId });
+    }
+  }
+
+  return {
+    dueRound: (state, now) => sql("dueRound").get(state, now)?.round as number | undefined,
+    unfinished: (state, round, limit) => sql("unfinished").all(state, round, limit).map(unfinishedOf),
+    unfinishedRounds: (state, first, last) =>
+      sql("unfinishedRounds")
+        .all(state, first, last)
+        .map(({ round }) => round as number),
+    step: (steps) => steps.forEach(take),
+    postpone: (state, round, due) => void sql("postponeEvidence").run(due, state, round),
+    keepStateProof({ sha256, message, checkpoint }, content) {
+      const { firstAttestedRound: first, lastAttestedRound: last } = message;
+      const json = { message: JSON.stringify(message), checkpoint: JSON.stringify(checkpoint) };
+      sql("keepStateProof").run({ sha256, first, last, content, ...json });
+    },
+    stateProofOf(round) {
+      const row = sql("stateProofOf").get({ round });
+      return row && ({ sha256: row.sha256, ...parsed(row, "message", "checkpoint") } as KeptStateProof);
+    },
+    stateProof: (sha256) => sql("stateProof").get(sha256)?.content as Uint8Array | undefined,
+    evidence(bundleId) {
+      const row = sql("ledgerEvidence").get(bundleId);
+      return row && ({ state: row.state, round: row.round, ...parsed(row, "inclusion", "stateProof") } as KeptEvidence);
+    },
+    oldestUnfinished: () => sql("oldestUnfinished").get() as { round: number; since: number } | undefined,
+  } satisfies {
+    [K in Exclude<keyof EvidenceJournal, "collects">]: (
+      ...args: Parameters<EvidenceJournal[K]>
+    ) => Awaited<ReturnType<EvidenceJournal[K]>>;
+  };
+}
+
+function unfinishedOf(row: Row): Unfinished {
+  return { txnId: row.txnId as string, bundle: row.bundle as string, ...parsed(row, "inclusion") };
+}
+
+/** The members of a row that are JSON, without those that are NULL. */
+function parsed(row: Row, ...names: string[]): object {
+  const there = names.filter((name) => row[name] !== null);
+  return Object.fromEntries(there.map((name) => [name, JSON.parse(row[name] as string)]));
+}

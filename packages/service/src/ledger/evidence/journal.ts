@@ -1,0 +1,92 @@
+import type { AlgorandInclusionItem, AlgorandStateProofItem } from "@attestd/proof/evidence";
+import type { Checkpoint, StateProofMessage } from "@attestd/proof/state-proof";
+
+/**
+ * How far the evidence of a delivered attestation has come (docs/format.md, "Evidence"):
+ *
+ * - `waiting`: nothing is kept yet
+ * - `included`: that the attestation stands under the header of its round
+ * - `whole`: also that stake has signed for that header
+ * - `impossible`: as `included`, and no state proof will ever attest the round
+ */
+export type EvidenceState = "waiting" | "included" | "whole" | "impossible";
+export type UnfinishedState = Exclude<EvidenceState, "whole">;
+
+/** The item as it is kept: the state proof itself stands once, by its hash. */
+export type SharedStateProofItem = Omit<AlgorandStateProofItem, "stateProofBase64">;
+
+/** A delivered attestation whose evidence is not whole. */
+export type Unfinished = {
+  /** Of the attestation transaction: it identifies the evidence. */
+  txnId: string;
+  /** As it was delivered. */
+  bundle: string;
+  /** But in state `waiting`. */
+  inclusion?: AlgorandInclusionItem;
+};
+
+/** The evidence of a delivered bundle. */
+export type KeptEvidence = {
+  state: EvidenceState;
+  /** In which the attestation stands. */
+  round: number;
+  inclusion?: AlgorandInclusionItem;
+  stateProof?: SharedStateProofItem;
+};
+
+/** A state proof as it is kept, without its bytes. */
+export type KeptStateProof = { sha256: string; message: StateProofMessage; checkpoint: Checkpoint };
+
+/**
+ * A step of an attestation's evidence. Each begins in one state, and changes nothing in any other: `included` in `waiting`,
+ * `whole` in `included` and `impossible`, `impossible` in `included`; `waiting` takes an inclusion back.
+ */
+export type EvidenceStep = { txnId: string } & (
+  | { to: "included"; inclusion: AlgorandInclusionItem }
+  | { to: "whole"; stateProof: SharedStateProofItem }
+  | { to: "impossible" | "waiting" }
+);
+
+/**
+ * The evidence of delivered attestations as it is kept, beside the calls. The commit of a delivered bundle MUST begin its
+ * evidence, in state `waiting`. A promise that resolves MUST mean that the change survives the loss of power.
+ *
+ * Whoever removes calls or bundles removes their evidence with them, and then the state proofs that no evidence names.
+ */
+export interface EvidenceJournal {
+  /**
+   * Whether this replica collects. MUST be true of at most one replica, as long as it lives, however many ask: what a node
+   * is asked for is asked once. Collecting does not rest on it, because every step may be taken twice.
+   */
+  collects(): Promise<boolean>;
+
+  /** The round of an unfinished attestation in a state that is due: the one that has been due for longest. */
+  dueRound(state: UnfinishedState, now: number): Promise<number | undefined>;
+
+  /** Unfinished attestations of a round, at most `limit`. */
+  unfinished(state: UnfinishedState, round: number, limit: number): Promise<Unfinished[]>;
+
+  /** The rounds from `first` to `last` with unfinished attestations in a state, ascending. */
+  unfinishedRounds(state: UnfinishedState, first: number, last: number): Promise<number[]>;
+
+  /** Takes steps of a round's attestations, in one commit. */
+  step(steps: readonly EvidenceStep[]): Promise<void>;
+
+  /** Makes a round's attestations in a state due later. @param due Unix ms */
+  postpone(state: UnfinishedState, round: number, due: number): Promise<void>;
+
+  /** Keeps a state proof, once. @param content its canonical msgpack */
+  keepStateProof(proof: KeptStateProof, content: Uint8Array): Promise<void>;
+
+  /** The kept state proof that attests a round. */
+  stateProofOf(round: number): Promise<KeptStateProof | undefined>;
+
+  /** A state proof's canonical msgpack. @param sha256 lower-case hex */
+  stateProof(sha256: string): Promise<Uint8Array | undefined>;
+
+  /** The evidence of a delivered bundle, by the bundle's id. */
+  evidence(bundleId: string): Promise<KeptEvidence | undefined>;
+
+  /** The unfinished attestation that has waited for longest, without those that are `impossible`. `since`: Unix ms. */
+  oldestUnfinished(): Promise<{ round: number; since: number } | undefined>;
+}

@@ -1,0 +1,56 @@
+import { createHash } from "node:crypto";
+import { decodeMsgpackMap, getInteger, splitBlock } from "@attestd/proof/algorand";
+import { fromBase64 } from "@attestd/proof/encoding";
+import { type Checkpoint, checkpointAfter, checkpointInHeader, stateProofTracking } from "@attestd/proof/state-proof";
+import type { Algod } from "../../providers/algod.ts";
+import { unavailable } from "../../providers/provider.ts";
+import type { KeptStateProof } from "./journal.ts";
+
+/* What a node serves of evidence, unchecked. */
+
+/** A state proof without the checkpoint that it rests on; `content` is its canonical msgpack. */
+export type ServedStateProof = Omit<KeptStateProof, "checkpoint"> & { content: Uint8Array };
+
+/** The state proof that attests a round; undefined while the node has none, and once it has forgotten it. */
+export async function stateProofFrom(
+  algod: Algod,
+  round: number,
+  signal: AbortSignal,
+): Promise<ServedStateProof | undefined> {
+  const served = await algod.provenRounds(round, signal);
+  if (served === undefined) return undefined;
+  const { message, stateProof: content } = served;
+  return { message, content, sha256: createHash("sha256").update(content).digest("hex") };
+}
+
+/**
+ * The checkpoint before a round: what the message before says of the voters, or, before the network's first state proof, the
+ * header before.
+ *
+ * @param genesisHash base64, 32 bytes
+ * @returns undefined where the node has forgotten both
+ * @throws ProviderError when it gives no answer, or a header that names no voters
+ */
+export async function checkpointFrom(
+  algod: Algod,
+  first: number,
+  genesisHash: string,
+  signal: AbortSignal,
+): Promise<Checkpoint | undefined> {
+  const before = await algod.provenRounds(first - 1, signal);
+  if (before !== undefined) return checkpointAfter(fromBase64(genesisHash), before.message);
+  const block = await algod.block(first - 1, signal);
+  const checkpoint = block && algod.decode(() => checkpointInHeader(splitBlock(block).header));
+  if (block && !checkpoint) throw unavailable(`${algod.name} gave a header of round ${first - 1} without voters`);
+  return checkpoint;
+}
+
+/**
+ * The round up to which a header says that is proven next: when a later header names another one, the state proof of that
+ * round is made. 0 on a network that makes none.
+ *
+ * @param header msgpack of the header map
+ */
+export function provenNext(header: Uint8Array): number {
+  return Number(getInteger(stateProofTracking(decodeMsgpackMap(header)), "n"));
+}

@@ -1,0 +1,123 @@
+import { splitBlock } from "@attestd/proof/algorand";
+import { fromBase64 } from "@attestd/proof/encoding";
+import { type Checkpoint, checkpointAfter } from "@attestd/proof/state-proof";
+import type { Algod } from "../../providers/algod.ts";
+import type { AlgorandNodes } from "../../providers/algorand-nodes.ts";
+import { isUnusable, unavailable } from "../../providers/provider.ts";
+import { agree } from "../../providers/quorum.ts";
+import type { EvidenceJournal, KeptStateProof } from "./journal.ts";
+import { checkpointFrom, provenNext, type ServedStateProof, stateProofFrom } from "./nodes.ts";
+import type { EvidenceWork } from "./threads.ts";
+
+/** The newest blocks, as the ledger's watcher has read them. */
+export type NewestBlocks = { latest(): number; block(round: number): Uint8Array | undefined };
+
+export type StateProofOptions = {
+  journal: EvidenceJournal;
+  nodes: AlgorandNodes;
+  newest: NewestBlocks;
+  /** Base64, 32 bytes. */
+  genesisHash: string;
+  work: EvidenceWork;
+};
+
+export type FoundStateProof =
+  | { kind: "proof"; proof: KeptStateProof; content: Uint8Array }
+  /** The network has not made it yet. */
+  | { kind: "early" }
+  /** No node has it any more. */
+  | { kind: "forgotten" }
+  /** The network has made none for this round, and never will. */
+  | { kind: "never" };
+
+/** The rounds that one state proof attests, at most. */
+const MAX_INTERVAL = 256;
+/** Rounds that every node keeps, less some. */
+const KEPT_ROUNDS = 900;
+
+/**
+ * Fetches, verifies and keeps state proofs, each once. The newest header says when one is there: nobody is asked before.
+ *
+ * A state proof is verified on the message before, as it was verified and kept; where none is kept, on the checkpoint on which
+ * the nodes agree.
+ */
+export function createStateProofs({ journal, nodes, newest, genesisHash, work }: StateProofOptions) {
+  /** Of a round that was asked for in vain: what the newest header said of the next state proof. */
+  let asked: { round: number; now: number } | undefined;
+
+  /**
+   * The state proof that attests a round.
+   *
+   * @param next the round up to which was proven next when the header of `round` was made
+   * @throws ProviderError when a node gives no answer, or one that does not verify
+   */
+  return async (round: number, next: number, ends: AbortSignal): Promise<FoundStateProof> => {
+    const kept = await journal.stateProofOf(round);
+    const content = kept && (await journal.stateProof(kept.sha256));
+    if (kept && content) return { kind: "proof", proof: kept, content };
+    const latest = newest.block(newest.latest());
+    if (latest === undefined) return { kind: "early" };
+    const now = provenNext(splitBlock(latest).headerBytes);
+    // A network that makes none names no round.
+    if (now === 0 && next === 0) return { kind: "never" };
+
+    const isMade = next >= round ? now > next : now - MAX_INTERVAL >= round;
+    // The interval of a round behind `next` is not known: it may end anywhere before `now`.
+    const mayBeMade = next < round && now > next && !(asked?.round === round && asked.now === now);
+    if (!isMade && !mayBeMade) return { kind: "early" };
+    const served = await fromAny(round, ends);
+    if (served) return keep(served, ends);
+    if (isMade) return { kind: newest.latest() - round > KEPT_ROUNDS ? "forgotten" : "never" };
+    asked = { round, now };
+    return { kind: "early" };
+  };
+
+  /** @returns undefined when every node says that it has none @throws ProviderError when none has it, and one did not answer */
+  async function fromAny(round: number, ends: AbortSignal): Promise<ServedStateProof | undefined> {
+    let failure: unknown;
+    for (const algod of nodes.algods) {
+      try {
+        const served = await stateProofFrom(algod, round, ends);
+        if (served) return served;
+      } catch (error) {
+        if (ends.aborted || !isUnusable(error)) throw error;
+        failure ??= error;
+      }
+    }
+    if (failure !== undefined) throw failure;
+    return undefined;
+  }
+
+  async function keep({ content, ...served }: ServedStateProof, ends: AbortSignal): Promise<FoundStateProof> {
+    const before = served.message.firstAttestedRound - 1;
+    const ofKept = await journal.stateProofOf(before);
+    const checkpoints = [
+      ...(ofKept ? [async () => checkpointAfter(fromBase64(genesisHash), ofKept.message)] : []),
+      // Also where what is kept does not lead on: nodes that lied once must not stop everything that follows.
+      () => agreedCheckpoint(before + 1, ends),
+    ];
+    let fault: string | undefined;
+    for (const checkpointOf of checkpoints) {
+      const proof = { ...served, checkpoint: await checkpointOf() };
+      fault = await work.judge(content, proof);
+      if (fault !== undefined) continue;
+      await journal.keepStateProof(proof, content);
+      return { kind: "proof", proof, content };
+    }
+    throw unavailable(`the state proof of round ${before + 1} does not verify: ${fault}`);
+  }
+
+  async function agreedCheckpoint(first: number, ends: AbortSignal): Promise<Checkpoint> {
+    const ask = (algod: Algod, signal: AbortSignal) => checkpointFrom(algod, first, genesisHash, signal);
+    const question = {
+      about: `the checkpoint before round ${first}`,
+      same: (checkpoint: Checkpoint | undefined) => (checkpoint ? JSON.stringify(checkpoint) : "none"),
+      behind: (checkpoint: Checkpoint | undefined, others: readonly (Checkpoint | undefined)[]) =>
+        checkpoint === undefined && others.some((other) => other !== undefined),
+      signal: ends,
+    };
+    const [checkpoint] = await agree(nodes.algods, ask, question, nodes.rules);
+    if (checkpoint) return checkpoint;
+    throw unavailable(`no node has the checkpoint before round ${first} any more`);
+  }
+}

@@ -1,0 +1,95 @@
+import { createHash } from "node:crypto";
+import { parseBundle, signedPart, verify } from "@attestd/proof";
+import { toBase64 } from "@attestd/proof/encoding";
+import { type AlgorandInclusionItem, type Evidence, type EvidenceOptions, withEvidence } from "@attestd/proof/evidence";
+import { canonicalBytes } from "@attestd/proof/json";
+import { checkStateProof } from "@attestd/proof/state-proof";
+import { proveInPayset, readAlgorandHeader } from "../../chains/algorand/block-work.ts";
+import { serviceCrypto } from "../../crypto/crypto.ts";
+import type { KeptStateProof, SharedStateProofItem, Unfinished } from "./journal.ts";
+
+/*
+ * The costly part of collecting evidence: functions of bytes and JSON alone, for a thread of their own (`block-worker.ts`).
+ * They verify as any verifier of the evidence will.
+ */
+
+/** What this thread has found of state proofs: the next attestations that rest on one cost no Falcon signatures. */
+const memory: NonNullable<EvidenceOptions["memory"]> = new Map();
+const MAX_REMEMBERED = 64;
+
+const crypto = serviceCrypto();
+
+/**
+ * Shows in a round's block that attestations stand there.
+ *
+ * @param block `{block, cert}` in msgpack, as a node gave it
+ * @returns the items of those that it shows, in the order of `delivered`
+ * @throws ProofError `malformed` when this is no block of that round
+ */
+export async function include(
+  block: Uint8Array,
+  round: number,
+  delivered: readonly Pick<Unfinished, "txnId" | "bundle">[],
+): Promise<(AlgorandInclusionItem | undefined)[]> {
+  const headerBase64 = toBase64(readAlgorandHeader(block, round).header);
+  return Promise.all(
+    delivered.map(async ({ txnId, bundle }) => {
+      const found = proveInPayset(block, txnId);
+      if (found.kind !== "transaction" || found.inclusion.tree !== "txn256") return undefined;
+      const { index, stibBase64, siblings } = found.inclusion;
+      const txnBytesBase64 = toBase64(found.bytes);
+      const item = { type: "algorand-inclusion/1", txnBytesBase64, headerBase64, index, stibBase64, siblings } as const;
+      const report = await judged(bundle, [item]);
+      return report?.evidence?.inclusion === "pass" ? item : undefined;
+    }),
+  );
+}
+
+/** Verifies a state proof on its checkpoint. @returns why it is none, or undefined */
+export function judge(content: Uint8Array, { message, checkpoint }: KeptStateProof): string | undefined {
+  return checkStateProof(content, message, checkpoint);
+}
+
+/**
+ * Shows that attestations of a round rest on a state proof.
+ *
+ * @param siblings from the round's light header to the commitment of the message, 32 bytes each
+ * @returns the items of those for which the evidence is whole, in the order of `included`
+ */
+export async function rest(
+  content: Uint8Array,
+  { sha256, message, checkpoint }: KeptStateProof,
+  siblings: readonly Uint8Array[],
+  included: readonly Pick<Unfinished, "bundle" | "inclusion">[],
+): Promise<(SharedStateProofItem | undefined)[]> {
+  const item: SharedStateProofItem = {
+    type: "algorand-state-proof/1",
+    siblings: siblings.map(toBase64),
+    message,
+    stateProofSha256: sha256,
+    checkpoint,
+  };
+  return Promise.all(
+    included.map(async ({ bundle, inclusion }) => {
+      const report = inclusion && (await judged(bundle, [inclusion, item], { content, checkpoint }));
+      return report?.evidence?.stateProof === "pass" ? item : undefined;
+    }),
+  );
+}
+
+/** @returns undefined for what is no bundle */
+async function judged(
+  bundle: string,
+  items: Evidence["items"],
+  on?: { content: Uint8Array; checkpoint: KeptStateProof["checkpoint"] },
+) {
+  const own = verify(bundle, { crypto: await crypto });
+  if (own.checks.schema !== "pass") return undefined;
+  const digest = createHash("sha256")
+    .update(canonicalBytes(signedPart(parseBundle(bundle))))
+    .digest("hex");
+  const evidence: Evidence = { format: "attestd.evidence/1", bundle: `sha256:${digest}`, items };
+  if (memory.size > MAX_REMEMBERED) memory.clear();
+  const trust = on && { checkpoints: [on.checkpoint], stateProof: () => on.content };
+  return withEvidence(own, bundle, evidence, { ...trust, memory });
+}
