@@ -135,9 +135,16 @@ describe("evidence", () => {
     expect(of).toMatchObject({ root, size, interval: INTERVAL });
     expect(of.last.at(-1)).toEqual(checkpointAt(table, size - 1));
 
+    const rooted = await fetch(`${url}${late}?table=${size}&detached=1`);
+    await writeFile(join(folder.path, "by-service.json"), await rooted.text());
+    expect((await fetch(`${url}${late}?table=${size + 1}`)).status).toBe(404);
+    expect((await fetch(`${url}${late}?table=x`)).status).toBe(400);
     const files = ["--table", "table", "--state-proofs", "proofs", "--out", "rooted.json"];
     expect((await collect("b.json", ...files)).stdout).toContain("in your own table table");
     await writeFile(join(folder.path, "published.json"), JSON.stringify(of));
+    const served = ["--evidence", "by-service.json", "--state-proofs", "proofs", "--keys", "keys.json"];
+    const known = await run("verify", "b.json", ...served, "--checkpoint-root", root);
+    expect(known.stdout).toMatch(/ALGO signed for the round; .*by the root/);
     const evidence = ["--evidence", "rooted.json", "--state-proofs", "proofs", "--keys", "keys.json"];
     for (const [trust, says] of [
       [["--checkpoint-root", root], "by the root"],

@@ -76,6 +76,8 @@ export type Seams = {
 const DEADLINE_MS = 20_000;
 /** Look-ups of wallets' balances: free, one upstream request each, and no loss where they are refused. */
 const BALANCES = { maxActive: 2, maxWaiting: 16, perSecond: 4, refusal: "Too many balances are being looked up." };
+/** Paths to the root of a table of checkpoints: each hashes all of it, which takes a second of a thread where it is MainNet's. */
+const PATHS = { maxActive: 1, maxWaiting: 16, perSecond: 4, refusal: "Too many paths are being computed." };
 /** How long a paid request waits for its bundle after the time-out of its offer, in ms. */
 const WAIT_BEYOND_TIMEOUT_MS = 30_000;
 const MAX_IN_FLIGHT = 2_000;
@@ -266,6 +268,7 @@ export async function openService(
       pools: { verification: verification.load, blocks: networks.blockLoad, evidence: collector.load },
     }),
   );
+  const proving = createBulkhead({ ...PATHS, clock: systemClock });
   const table = watchTable({ path: config.checkpointTable, genesisHash, now: Date.now, log });
   opened.defer(() => table.close());
   const revision = revisionOf();
@@ -290,6 +293,7 @@ export async function openService(
         sources: chains,
         bundle: (id) => journal.bundle(id),
         evidence: (id, form) => sidecarOf(journal, id, form),
+        onTable: (evidence, size) => proving.run(() => table.rest(evidence, size)),
         stateProof: (sha256) => journal.stateProof(sha256),
         readiness: ready,
         status: () =>

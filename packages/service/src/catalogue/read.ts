@@ -97,6 +97,13 @@ export const READ = {
         .literal("1", "must be 1 or absent")
         .optional()
         .describe("Leaves the state proof out, which `/stateproofs/{sha256}` has: bundles share it."),
+      table: z
+        .string()
+        .regex(/^[1-9]\d{0,14}$/, "must be a number of checkpoints")
+        .optional()
+        .describe(
+          "Adds the path from the checkpoint to the root of the first so many of this service's table (`/.well-known/algorand-checkpoints.json`), for those who trust that root. 404 where they have not the checkpoint.",
+        ),
     }),
     replies: {
       200: { description: "The evidence, whole.", schema: Evidence },
@@ -107,7 +114,7 @@ export const READ = {
         example: { status: "pending", round: 46581204 },
       },
     },
-    problems: ["not_found"],
+    problems: ["query_invalid", "not_found", "over_capacity"],
     cacheControl: IMMUTABLE,
     tool: { name: "get_evidence", title: "Fetch the evidence of a delivered bundle", annotations: ANNOTATIONS },
     skill: { id: "get-evidence", name: "Fetch the evidence of a delivered bundle", tags: ["evidence", "free"] },

@@ -1,5 +1,5 @@
 import type { BundleType, KeyHistory, VerifyReport } from "@attestd/proof";
-import type { PublishedCheckpoints } from "@attestd/proof/evidence";
+import type { Evidence, PublishedCheckpoints } from "@attestd/proof/evidence";
 import type { z } from "zod";
 import type { Readiness } from "../calls/readiness.ts";
 import { CATALOGUE, type EndpointId } from "../catalogue/catalogue.ts";
@@ -68,6 +68,8 @@ export type OperationsOptions = {
   bundle: (id: string) => Promise<string | undefined>;
   /** The evidence of a delivered bundle by the bundle's id. */
   evidence: (id: string, form: { isDetached: boolean }) => Promise<Sidecar | undefined>;
+  /** Evidence with the path to the root of the table's first `size` checkpoints; undefined where they have not its own. */
+  onTable: (evidence: Evidence, size: number) => Promise<Evidence | undefined>;
   /** A kept state proof by its SHA-256, lower-case hex. */
   stateProof: (sha256: string) => Promise<Uint8Array | undefined>;
   readiness: () => Readiness;
@@ -108,10 +110,17 @@ export function createOperations(options: OperationsOptions): Record<EndpointId,
       if (text === undefined) throw new Problem("not_found", "No delivered bundle has this id.");
       return { status: 200, text };
     }),
-    evidence: reading(async ({ id = "" }, { detached }) => {
+    evidence: reading(async ({ id = "" }, { detached, table }) => {
       const found = await options.evidence(id, { isDetached: detached !== undefined });
       if (found === undefined) throw new Problem("not_found", "No delivered bundle has this id.");
-      if (found.isWhole) return { status: 200, text: JSON.stringify(found.evidence) };
+      if (found.isWhole) {
+        const evidence = table === undefined ? found.evidence : await options.onTable(found.evidence, Number(table));
+        if (evidence) return { status: 200, text: JSON.stringify(evidence) };
+        throw new Problem(
+          "not_found",
+          `The first ${table} checkpoints of the table here have not that of this evidence.`,
+        );
+      }
       const pending = JSON.stringify({ status: "pending", round: found.round });
       return { status: 202, text: pending, retryAfter: EVIDENCE_RETRY_S };
     }),

@@ -42,6 +42,10 @@ const AlgorandStateProofItem = namedObject("AlgorandStateProofItem", "Stake has 
       lnProvenWeight: Weight,
     })
     .describe("What it rests on, which a verifier must know from elsewhere."),
+  path: z
+    .strictObject({ index: SafeInteger, size: SafeInteger.min(1), hashes: z.array(Digest).max(53) })
+    .optional()
+    .describe("From the checkpoint to the root of a table of `size` checkpoints, by RFC 9162."),
 });
 
 export const Evidence = namedObject(
