@@ -2,9 +2,10 @@ import { describe, expect, it } from "vitest";
 import { signBundle, testAttestor, testHistory } from "../../../../test/bundles/bundles.ts";
 import { testEvidence } from "../../../../test/bundles/evidence.ts";
 import { flip, flipped } from "../../test/flips.ts";
+import type { Checkpoint } from "../algorand/state-proof/index.ts";
 import { fromBase64, toBase64 } from "../encoding.ts";
 import { verify, withChain } from "../verify.ts";
-import { checkpointEntry, checkpointRoot, type Evidence, proveCheckpoint, withEvidence } from "./index.ts";
+import { checkpointEntry, checkpointRoot, type Evidence, onTable, proveCheckpoint, withEvidence } from "./index.ts";
 
 const { bundle, evidence, inclusion, stateProof, checkpoint } = testEvidence();
 const report = verify(bundle, { trust: testHistory() });
@@ -82,6 +83,64 @@ describe("evidence", () => {
             .recordedBy,
         ).toBeUndefined();
     }
+  });
+
+  it("rests on a table that has its checkpoint, and on no other", () => {
+    const { genesisHash, round } = checkpoint;
+    const tableOf = (firstRound: number, ...entries: Checkpoint[]) => {
+      return { genesisHash, firstRound, interval: 16, entries: Buffer.concat(entries.map(checkpointEntry)) };
+    };
+    const other = { ...checkpoint, lnProvenWeight: 7 };
+    const table = tableOf(round - 32, other, other, checkpoint, other);
+    const own = judge(evidence, { tables: [tableOf(round, other), table] });
+    expect(own.recordedBy?.checkpoint).toEqual({ round: 992 });
+    const rooted = onTable(evidence, table);
+    expect(judge(rooted, { roots: [checkpointRoot(table)] }).recordedBy?.checkpoint).toEqual({
+      round: 992,
+      root: checkpointRoot(table),
+    });
+    const elsewhere = { ...table, genesisHash: toBase64(new Uint8Array(32)) };
+    for (const [wrong, why] of [
+      [tableOf(round - 16, checkpoint, other), "other"],
+      [elsewhere, "other"],
+      [tableOf(round - 32, checkpoint, checkpoint), "absent"],
+      [tableOf(round + 16, checkpoint), "absent"],
+      [tableOf(round - 8, checkpoint, checkpoint), "absent"],
+    ] as const) {
+      expect(results(judge(evidence, { tables: [wrong] }))).toMatchObject({ verified: true, recorded: false });
+      expect(onTable(evidence, wrong)).toBe(why);
+    }
+    expect(onTable({ ...evidence, items: [inclusion] }, table)).toBe("absent");
+  });
+
+  it("is verified once for all bundles with the same memory, and for no other message or checkpoint", () => {
+    const { stateProofBase64 = "", ...named } = stateProof;
+    const memory = new Map();
+    let asked = 0;
+    const options = {
+      checkpoints: [checkpoint, { ...checkpoint, lnProvenWeight: 3_000_000 }],
+      memory,
+      stateProof: () => {
+        asked++;
+        return fromBase64(stateProofBase64);
+      },
+    };
+    const good = withItems(inclusion, named);
+    for (let time = 0; time < 3; time++) expect(results(judge(good, options)).recorded).toBe(true);
+    expect([asked, memory.size]).toEqual([1, 1]);
+    // The weight of this one is too high for the state proof.
+    const heavy = { ...named, checkpoint: { ...checkpoint, lnProvenWeight: 3_000_000 } };
+    const other = { ...named, message: { ...named.message, lnProvenWeight: 8 } };
+    for (const wrong of [heavy, other])
+      for (let time = 0; time < 2; time++)
+        expect(results(judge(withItems(inclusion, wrong), options))).toMatchObject({
+          verified: false,
+          recorded: false,
+        });
+    expect([asked, memory.size]).toEqual([3, 3]);
+    // A state proof that is there is read all the same.
+    const forged = { ...stateProof, stateProofBase64: toBase64(flip(fromBase64(stateProofBase64), 800)) };
+    expect(results(judge(withItems(inclusion, forged), options))).toMatchObject({ verified: false });
   });
 
   it("is not believed without a trusted checkpoint, and takes nothing from the bundle", () => {

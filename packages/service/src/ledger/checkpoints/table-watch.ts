@@ -1,4 +1,5 @@
 import { stat } from "node:fs/promises";
+import { ProofError } from "@attestd/proof/errors";
 import type { Evidence, PublishedCheckpoints } from "@attestd/proof/evidence";
 import type { Logger } from "pino";
 import { createWorkerPool } from "../../workers/pool.ts";
@@ -37,8 +38,12 @@ export function watchTable({ path, genesisHash, now, log }: TableWatchOptions) {
     const { ino, size, mtimeMs } = found;
     const state = `${ino} ${size} ${mtimeMs}`;
     if (state === seen) return;
+    const read = await (pool.run("load", [file]) as Promise<PublishedCheckpoints>).catch((error: unknown) => {
+      // What another process has written stays wrong until it is written again; anything else may pass.
+      if (error instanceof ProofError) seen = state;
+      throw error;
+    });
     seen = state;
-    const read = (await pool.run("load", [file])) as PublishedCheckpoints;
     if (read.genesisHash !== genesisHash) throw new Error(`it is of the network of genesis ${read.genesisHash}`);
     published = read;
     log.info({ size: read.size, root: read.root }, "table of checkpoints read");
