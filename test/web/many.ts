@@ -44,7 +44,7 @@ const FOLDER: Readonly<Record<string, { contents: string | Uint8Array; verdict: 
   "2026/17 other.json": { contents: json({ hello: "world" }), verdict: "Can't read this file" },
   "2026/18 scan.pdf": { contents: "%PDF-1.7\n%%EOF", verdict: "Can't read this file" },
   '2026/19 <b onclick="x">\u202egpj.json': { contents: json(of(19)), verdict: "Verified" },
-  "2026/20 large.json": { contents: "", verdict: "Can't read this file", what: /^5\.0 MB/ },
+  "2026/20 large.json": { contents: "", verdict: "Can't read this file", what: /^6\.0 MB/ },
 };
 
 const LARGE = "2026/20 large.json";
@@ -53,7 +53,7 @@ const HIDDEN = ["2026/.DS_Store", "2026/Thumbs.db"];
 async function writeFolder(root: string): Promise<void> {
   for (const [name, { contents }] of Object.entries(FOLDER)) await write(join(root, name), contents);
   for (const name of HIDDEN) await write(join(root, name), "x");
-  await truncate(join(root, LARGE), 5_000_000);
+  await truncate(join(root, LARGE), 6_000_000);
 }
 
 async function write(path: string, contents: string | Uint8Array): Promise<void> {
@@ -133,7 +133,7 @@ export function manyFiles(site: () => Site): void {
     // The key list never arrives, and without it nothing is judged.
     await context.route("**/.well-known/attestor-keys.json", () => undefined);
     const page = await openPage(context, site().deployment.url);
-    const big = { name: "big.json", mimeType: "", buffer: Buffer.alloc(4_000_000) };
+    const big = { name: "big.json", mimeType: "", buffer: Buffer.alloc(6_000_000) };
     const small = { name: "small.json", mimeType: "", buffer: Buffer.from(json(bundle)) };
     // The first is not read; the second waits for the key list.
     await page.setInputFiles("input[multiple]", [big, small, { ...small, name: "third.json" }]);
