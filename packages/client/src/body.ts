@@ -1,12 +1,13 @@
-import { MAX_BUNDLE_BYTES } from "@attestd/proof";
 import { concatBytes } from "@attestd/proof/encoding";
 import { AttestError } from "./errors.ts";
 
-/** Above the largest bundle: an endless answer must end. */
-const MAX_ANSWER_BYTES = 2 * MAX_BUNDLE_BYTES;
-
-/** The whole body of an answer. @throws AttestError `unexpected_answer` when it is larger than any bundle */
-export async function readBody(response: Response): Promise<Uint8Array> {
+/**
+ * The whole body of an answer.
+ *
+ * @param largest bytes of the largest thing that it may have; at most twice as many are read: an endless answer must end
+ * @throws AttestError `unexpected_answer` when it is larger
+ */
+export async function readBody(response: Response, largest: number): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   // Chrome before 124 cannot iterate over a stream.
@@ -14,7 +15,7 @@ export async function readBody(response: Response): Promise<Uint8Array> {
   for (let next = await reader?.read(); next?.value; next = await reader?.read()) {
     size += next.value.length;
     chunks.push(next.value);
-    if (size <= MAX_ANSWER_BYTES) continue;
+    if (size <= 2 * largest) continue;
     await reader?.cancel();
     throw new AttestError("unexpected_answer", "The answer is larger than any bundle.");
   }

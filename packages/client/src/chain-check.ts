@@ -1,4 +1,4 @@
-import { type BundleType, type ChainFindings, type VerifyReport, withChain } from "@attestd/proof";
+import { type BundleType, type ChainFindings, MAX_BUNDLE_BYTES, type VerifyReport, withChain } from "@attestd/proof";
 import { withoutTrailing } from "@attestd/proof/text";
 import { parseObject, readBody } from "./body.ts";
 import { AttestError } from "./errors.ts";
@@ -55,7 +55,7 @@ async function post(url: string, body: Uint8Array): Promise<{ status: number; bo
       redirect: "manual",
       signal: AbortSignal.timeout(TIMEOUT_MS),
     });
-    return { status: response.status, body: parseObject(await readBody(response)) };
+    return { status: response.status, body: parseObject(await readBody(response, MAX_BUNDLE_BYTES)) };
   } catch (cause) {
     throw new AttestError("unreachable", `No answer from ${new URL(url).origin}.`, { cause });
   }

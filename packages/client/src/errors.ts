@@ -8,7 +8,12 @@ export type Problem = {
   retryAfterMs?: number;
   /** Whether the service still works on the payment: send the same one again, sign no other. */
   sameHeader: boolean;
+  /** Every item of a batch that cannot be attested. */
+  items?: readonly ItemAtFault[];
 };
+
+/** An item's place in the request, from 0, and the service's code for why it cannot be attested. */
+export type ItemAtFault = { index: number; code: string };
 
 export type AttestErrorCode =
   /** An option is invalid; nothing was sent. */

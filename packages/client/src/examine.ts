@@ -1,16 +1,22 @@
 import {
+  type BatchItem,
   type Bundle,
   type BundleBlock,
+  type Crypto,
   chainOf,
+  itemBundles,
+  nobleCrypto,
   ProofError,
+  parseBatch,
   parseBundle,
   type Trust,
   type VerifyReport,
   verify,
 } from "@attestd/proof";
+import { equalBytes, utf8 } from "@attestd/proof/encoding";
 import { AttestError } from "./errors.ts";
 import type { Call } from "./pay.ts";
-import type { PaidRequest } from "./request.ts";
+import type { BatchRequest, PaidRequest } from "./request.ts";
 
 /**
  * Reads and verifies a delivered bundle, and returns it with its report even if it fails verification.
@@ -22,17 +28,67 @@ export function examine(
   { id, request }: Pick<Call, "id" | "request">,
   { trust, historyAge = 0 }: { trust?: Trust; historyAge?: number },
 ): { bundle: Bundle; report: VerifyReport } {
-  let examined: ReturnType<typeof examine>;
-  try {
-    examined = { report: verify(bytes, { trust, historyAge }), bundle: parseBundle(bytes) };
-  } catch (cause) {
-    const where = cause instanceof ProofError && cause.pointer !== "" ? `${cause.pointer} ` : "";
-    const message = `The service's answer is not a bundle: ${where}${(cause as Error).message}.`;
-    throw new AttestError("paid_unfinished", message, { paymentId: id, cause });
-  }
+  const examined = readOrFail(id, "a bundle", () => {
+    return { report: verify(bytes, { trust, historyAge }), bundle: parseBundle(bytes) };
+  });
   const other = difference(examined.bundle, request);
   if (other === undefined) return examined;
   throw new AttestError("paid_unfinished", `The service's bundle is of another ${other}.`, { paymentId: id });
+}
+
+/**
+ * Reads the delivered answer of a batch, and verifies every item by itself.
+ * @param bytes JSON in UTF-8
+ * @returns the items in the request's order, also those that fail verification
+ * @throws AttestError `paid_unfinished` when it is no batch, or one for another request
+ */
+export function examineBatch(
+  bytes: Uint8Array,
+  { id, request }: Pick<Call, "id"> & { request: BatchRequest },
+  { trust, historyAge = 0 }: { trust?: Trust; historyAge?: number },
+): { bundle: BatchItem; report: VerifyReport; bundleBytes: Uint8Array }[] {
+  const { items: wanted } = request.body;
+  const items = readOrFail(id, "a batch", () => itemBundles(parseBatch(bytes)));
+  if (items.length !== wanted.length) {
+    const message = `The service's batch has ${items.length} items instead of ${wanted.length}.`;
+    throw new AttestError("paid_unfinished", message, { paymentId: id });
+  }
+  const crypto = rememberingLast(nobleCrypto);
+  return items.map((bundle, index) => {
+    const txid = wanted[index]?.txid;
+    if (bundle.source.txnId !== txid) {
+      const message = `Item ${index} of the service's batch is of another transaction, ${bundle.source.txnId}.`;
+      throw new AttestError("paid_unfinished", message, { paymentId: id });
+    }
+    const bundleBytes = utf8(JSON.stringify(bundle));
+    const report = readOrFail(id, "a batch", () => verify(bundleBytes, { trust, historyAge, crypto }));
+    return { bundle, report, bundleBytes };
+  });
+}
+
+function readOrFail<T>(paymentId: string, what: string, read: () => T): T {
+  try {
+    return read();
+  } catch (cause) {
+    const where = cause instanceof ProofError && cause.pointer !== "" ? `${cause.pointer} ` : "";
+    const message = `The service's answer is not ${what}: ${where}${(cause as Error).message}.`;
+    throw new AttestError("paid_unfinished", message, { paymentId, cause });
+  }
+}
+
+/** Verifies the same bytes once: the items of a batch have one signature. */
+function rememberingLast({ keccak256, mldsa65 }: Crypto): Crypto {
+  let last: { parts: readonly Uint8Array[]; verified: boolean } | undefined;
+  return {
+    keccak256,
+    mldsa65: {
+      verify(...parts) {
+        if (!last || !parts.every((part, index) => equalBytes(part, last?.parts[index] as Uint8Array)))
+          last = { parts, verified: mldsa65.verify(...parts) };
+        return last.verified;
+      },
+    },
+  };
 }
 
 /** The first difference of a bundle from the request; undefined when there is none. */
@@ -41,6 +97,9 @@ function difference(bundle: Bundle, { path, body }: PaidRequest): string | undef
     case "/attest":
       if ("type" in bundle) return `kind, ${bundle.type}`;
       return bundle.source.txnId === body.txid ? undefined : `transaction, ${bundle.source.txnId}`;
+    case "/attest-batch":
+      // An answer of another form: see `examineBatch`.
+      return "kind";
     case "/attest-block":
       if (!("type" in bundle) || bundle.type !== "block-attestation") return "kind";
       return otherBlock(bundle.block, body);

@@ -10,6 +10,18 @@ export {
   type PurchaseOptions,
   proveInclusion,
 } from "./attest.ts";
+export {
+  type AttestBatchOptions,
+  type AttestedItem,
+  attestBatch,
+  type Batch,
+  type BatchAttestation,
+  batchRequest,
+  forgetPayment,
+  type Quote,
+  quote,
+} from "./batch.ts";
+export type { CallOptions } from "./call.ts";
 export type { Clock } from "./clock.ts";
 export { AttestError, type AttestErrorCode, type Problem } from "./errors.ts";
 export { chooseOffer } from "./offers.ts";

@@ -41,7 +41,8 @@ export type Progress =
   /** No bundle yet: the same payment is sent again after `retryInMs`. `code` is absent when no answer came. */
   | { step: "waiting"; code?: string; retryInMs: number };
 
-type Delivered = { payment: StoredPayment } & Omit<Extract<Answer, { kind: "bundle" }>, "kind">;
+/** The answer to a payment. */
+export type Delivered = { payment: StoredPayment } & Omit<Extract<Answer, { kind: "bundle" }>, "kind">;
 
 const OFFERS_TIMEOUT_MS = 30_000;
 /** A wallet may ask a node for a round or blockhash. */
@@ -78,7 +79,10 @@ export async function obtainBundle(call: Call): Promise<Delivered> {
   }
 }
 
-async function askOffers(call: Call): Promise<PaymentRequired> {
+/** The offers for a request. @throws AttestError */
+export async function askOffers(
+  call: Pick<Call, "service" | "request" | "signal" | "fetch">,
+): Promise<PaymentRequired> {
   const signal = AbortSignal.any([call.signal, AbortSignal.timeout(OFFERS_TIMEOUT_MS)]);
   const answer = await postRequest(call.fetch, call.service, call.request, { signal });
   if (answer.kind === "payment_required") return answer.paymentRequired;

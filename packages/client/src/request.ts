@@ -1,8 +1,9 @@
+import { MAX_BATCH_BYTES, MAX_BUNDLE_BYTES } from "@attestd/proof";
 import { decodePaymentRequiredHeader, decodePaymentResponseHeader } from "@x402/core/http";
 import { isPaymentRequiredV2 } from "@x402/core/schemas";
 import type { PaymentRequired, SettleResponse } from "@x402/core/types";
 import { parseObject, readBody } from "./body.ts";
-import { AttestError, type Problem } from "./errors.ts";
+import { AttestError, type ItemAtFault, type Problem } from "./errors.ts";
 
 /** A source chain by its name, such as `algorand` or `base`. */
 export type ChainName = string;
@@ -10,8 +11,12 @@ export type ChainName = string;
 /** A request to a paid route. */
 export type PaidRequest =
   | { path: "/attest"; body: { txid: string; chain?: ChainName; require?: "succeeded" } }
+  | { path: "/attest-batch"; body: { items: { txid: string; chain?: ChainName }[]; require?: "succeeded" } }
   | { path: "/attest-block"; body: { chain: ChainName; height: number } }
   | { path: "/prove-tx-inclusion"; body: { chain: ChainName; txId: string; height: number } };
+
+/** A request for a batch. */
+export type BatchRequest = Extract<PaidRequest, { path: "/attest-batch" }>;
 
 export type Answer =
   | { kind: "bundle"; bytes: Uint8Array; receipt: SettleResponse | undefined }
@@ -41,7 +46,7 @@ export async function postRequest(
       redirect: "manual",
       signal,
     });
-    body = await readBody(response);
+    body = await readBody(response, path === "/attest-batch" ? MAX_BATCH_BYTES : MAX_BUNDLE_BYTES);
   } catch (error) {
     if (error instanceof AttestError) throw error;
     throw new AttestError("unreachable", `No answer from ${service}.`, { cause: error });
@@ -84,7 +89,13 @@ function readProblem(response: Response, body: Uint8Array): Problem {
     ...(typeof json.detail === "string" && { detail: json.detail }),
     ...(retryAfterMs !== undefined && { retryAfterMs }),
     sameHeader: retry?.sameHeader === true,
+    ...(Array.isArray(json.items) && { items: json.items.filter(isItemAtFault) }),
   };
+}
+
+function isItemAtFault(item: unknown): item is ItemAtFault {
+  const { index, code } = (item ?? {}) as Partial<ItemAtFault>;
+  return Number.isSafeInteger(index) && typeof code === "string";
 }
 
 /** RFC 9110, 10.2.3: whole seconds, or a date. */

@@ -11,7 +11,7 @@ export type Reply =
   | "hang up"
   | "cut short";
 
-const PATHS = ["/attest", "/attest-block", "/prove-tx-inclusion"];
+const PATHS = ["/attest", "/attest-batch", "/attest-block", "/prove-tx-inclusion"];
 
 export interface FakeService extends AsyncDisposable {
   url: string;

@@ -1,0 +1,94 @@
+import type { SettleResponse } from "@x402/core/types";
+import { type CallOptions, normalized, openCall, serviceUrl, settle } from "./call.ts";
+import { examineBatch } from "./examine.ts";
+import { chooseOffer } from "./offers.ts";
+import { askOffers } from "./pay.ts";
+import { type SignedReceipt, signedReceipt } from "./receipt.ts";
+import type { BatchRequest, ChainName, PaidRequest } from "./request.ts";
+import { paymentId, type StoredPayment, type Vault } from "./vault.ts";
+
+/** A transaction of a batch: its id, as `txid` of `attest`, and its chain, which is inferred from the id when absent. */
+export type BatchRequestItem = { txid: string; chain?: ChainName };
+
+/** What a batch is of. */
+export type Batch = {
+  /** From 2 to 1,000, none of them twice; a service may take fewer. */
+  items: readonly BatchRequestItem[];
+  /** Do not buy if one of them failed: then the call fails with `refused`, and nothing is charged. */
+  require?: "succeeded";
+};
+
+export type AttestBatchOptions = CallOptions &
+  Batch & {
+    /** Stores every bundle durably. If it rejects, the payment stays in the vault, and the next call gets them again. */
+    save?: (attestation: BatchAttestation) => Promise<void>;
+  };
+
+/** An item as a bundle that needs no other, the client's own offline verification of it, and its JSON in UTF-8. */
+export type AttestedItem = ReturnType<typeof examineBatch>[number];
+
+export type BatchAttestation = {
+  /** In the order of the request. */
+  items: readonly AttestedItem[];
+  /** The settlement that the service states; not checked. */
+  receipt: SettleResponse | undefined;
+  /** The signed receipt, if the batch's key signed it for this payment. */
+  signedReceipt: SignedReceipt | undefined;
+};
+
+/**
+ * Buys the attestation of several transactions for one payment, as `attest` does that of one. Every item is verified by
+ * itself.
+ *
+ * @returns the items with their verification; look at each `report.verified`
+ * @throws AttestError; `refused` has in `problem.items` every item that cannot be attested
+ */
+export async function attestBatch(options: AttestBatchOptions): Promise<BatchAttestation> {
+  const request = batchRequest(options);
+  const call = openCall(options, request);
+  return settle(call, options.save, ({ payment, bytes, receipt }) => {
+    const items = examineBatch(bytes, { id: call.id, request }, options);
+    const [first] = items;
+    const signed = first && signedReceipt(receipt, first.bundle.batch, payment);
+    return { items, receipt, signedReceipt: signed };
+  });
+}
+
+/** The request for a batch. */
+export function batchRequest({ items, require }: Batch): BatchRequest {
+  const normal = items.map(({ txid, chain }) => ({ txid: normalized(txid), ...(chain && { chain }) }));
+  return { path: "/attest-batch", body: { items: normal, ...(require && { require }) } };
+}
+
+/** What the wallet would pay for a request: the first offer that it can pay, at any price. */
+export type Quote = Pick<StoredPayment["offer"], "network" | "payer"> & {
+  /** micro-USDC. */
+  amount: bigint;
+};
+
+/** Asks what a request costs. Nothing is signed. @throws AttestError */
+export async function quote(
+  options: Pick<CallOptions, "service" | "wallet" | "signal" | "fetch">,
+  request: PaidRequest,
+): Promise<Quote> {
+  const { wallet, signal = new AbortController().signal, fetch = globalThis.fetch } = options;
+  const { accepts } = await askOffers({ service: serviceUrl(options.service), request, signal, fetch });
+  const { network, amount } = chooseOffer(accepts, wallet, MAX_AMOUNT);
+  return { network, payer: wallet.payer(network) ?? "", amount: BigInt(amount) };
+}
+
+/** Above every amount that `chooseOffer` takes for one. */
+const MAX_AMOUNT = 10n ** 20n;
+
+/**
+ * Removes the payment of a request from the vault: once what it bought is saved, or the service has refused the request and
+ * stated that it charged nothing, and it will not be made again.
+ */
+export async function forgetPayment(
+  { service, vault }: { service: string; vault: Vault },
+  request: PaidRequest,
+): Promise<void> {
+  const id = paymentId(serviceUrl(service), request);
+  const stored = await vault.get(id);
+  if (stored) await vault.remove(id, stored);
+}
