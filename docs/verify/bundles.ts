@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { OF_BASE } from "./bundles/base.ts";
+import { OF_BATCHES } from "./bundles/batches.ts";
 import type { Case } from "./bundles/case.ts";
 import { FOUND } from "./bundles/found.ts";
 import { HISTORIES } from "./bundles/ingredients.ts";
@@ -18,7 +19,15 @@ export { HISTORIES, UNREADABLE };
  *
  *     node docs/verify/bundles.ts FOLDER     writes them there, with the key histories and table.json
  */
-export const CASES: readonly Case[] = [...VERIFIED, ...REFUSED, ...OF_JSON, ...OF_MSGPACK, ...OF_BASE, ...FOUND];
+export const CASES: readonly Case[] = [
+  ...VERIFIED,
+  ...REFUSED,
+  ...OF_JSON,
+  ...OF_MSGPACK,
+  ...OF_BASE,
+  ...OF_BATCHES,
+  ...FOUND,
+];
 
 /** Writes the bundles, the histories and a table of the verdicts to a folder. */
 function write(folder: string): void {

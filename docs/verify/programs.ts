@@ -70,6 +70,12 @@ export function statedLine({ block: { hash, height, time }, outcome }: Statement
   return `states ${hash} ${height} ${time} ${outcome}`;
 }
 
+/** The round of the record, of an item of a batch that of its head. */
+function roundOf(text: string): number {
+  const { attest, batch } = JSON.parse(text);
+  return (batch?.attest ?? attest).round;
+}
+
 /** What a verifier prints of a bundle. */
 export function printed(
   file: string,
@@ -80,7 +86,7 @@ export function printed(
   const { attestor, checks, lightHeader } = verify(text);
   const offline = (Object.keys(checks) as CheckName[]).filter((check) => !check.startsWith("chain"));
   const results = offline.map((check) => `${failed.includes(check) ? "FAIL" : "pass"} ${check}`);
-  const record = `verified, stated as recorded on Algorand in round ${JSON.parse(text).attest.round}`;
+  const record = `verified, stated as recorded on Algorand in round ${roundOf(text)}`;
   const verdict = failed.length > 0 ? ["not verified"] : [...warnings.map((warning) => `warning ${warning}`), record];
   if (lightHeader) results.push(`${lightHeader} commitment`);
   if (receipt) results.push(`receipt ${receipt}`);

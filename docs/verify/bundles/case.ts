@@ -43,7 +43,7 @@ export type Verdict = {
 export const is = (name: string, bundle: Bundle | string, verdict: Verdict = {}): Case => {
   const { failed = [], status, warnings = [], keys = "keys", receipt } = verdict;
   const text = typeof bundle === "string" ? bundle : canonicalize(bundle);
-  const isStated = !failed.some((check) => check === "schema" || check === "note") && !text.includes('"block"');
+  const isStated = !failed.some((check) => check === "schema" || check === "note") && !text.includes('"headerBase64"');
   const { statement = STATED[text.includes('"txnId":"0x') ? "base" : "algorand"] } = verdict;
   return {
     name,

@@ -5,12 +5,7 @@ package main
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"regexp"
-	"slices"
-	"strings"
 )
-
-const prefix = "attestd/v1:j"
 
 // facts are what bytes say of themselves: their id or hash, a block's height, and the network.
 type facts struct {
@@ -40,7 +35,9 @@ func check(bundle object, name string, believed trust) []result {
 	source, hasSource := bundle["source"].(object)
 	block, hasBlock := bundle["block"].(object)
 	inclusion, hasInclusion := bundle["inclusion"].(object)
-	publicKey := bundle["attestor"].(object)["pqPublicKey"]
+	signed := signedPart(bundle)
+	statement, isItem := bundle["statement"].(object)
+	publicKey := signed["attestor"].(object)["pqPublicKey"]
 	note := object{"a": keySHA256(publicKey), "g": believed.ledger}
 	var txn, header []byte
 	var ofTxn, ofBlock facts
@@ -58,13 +55,19 @@ func check(bundle object, name string, believed trust) []result {
 		note["b"], note["c"], note["h"], note["n"] = ofBlock.id, ofBlock.network, hexSHA256(header), ofBlock.height
 		delete(note, "t")
 	}
-	_, isTrusted := judgeKey(bundle, believed)
-	unsigned := with(bundle, nil)
+	hashes = hashes && (!isItem || statement["hashSha256"] == hexSHA256(txn))
+	_, isTrusted := judgeKey(signed, believed)
+	unsigned := with(signed, nil)
 	delete(unsigned, "signature")
-	isSigned := signs(publicKey, unsigned, bundle["signature"].(object)["sigBase64"])
+	isSigned := signs(publicKey, unsigned, signed["signature"].(object)["sigBase64"])
 	results := []result{{"keyTrust", isTrusted}, {"signature", isSigned}, {"hashPreimage", hashes}}
 	if hasSource {
-		results = append(results, result{"transactionId", ofTxn.id == source["txnId"]})
+		isOwn := !isItem || statement["txnId"] == ofTxn.id && statement["chain"] == ofTxn.network
+		results = append(results, result{"transactionId", ofTxn.id == source["txnId"] && isOwn})
+	}
+	if isItem {
+		results = append(results, result{"inclusion", isInBatch(statement, bundle["proof"].(object), signed)})
+		note = noteOfHead(note, signed)
 	}
 	if hasBlock {
 		isBlock := ofBlock.id == block["blockHash"] && float64(ofBlock.height) == block["height"]
@@ -75,39 +78,7 @@ func check(bundle object, name string, believed trust) []result {
 		attempt(func() { isIncluded = on.isIncluded(inclusion, txn, header) })
 		results = append(results, result{"inclusion", isIncluded})
 	}
-	return append(results, result{"note", isNote(bundle["attest"].(object)["note"].(string), note, on, id)})
-}
-
-var paymentForm = regexp.MustCompile(`^[\w-]{21}[AQgw]$`)
-
-func readNote(text string) object {
-	value, _ := parse([]byte(strings.TrimPrefix(text, prefix)))
-	note, _ := value.(object)
-	return note
-}
-
-// isNote reports whether a note states what was recomputed, and whether its other members have their form.
-func isNote(text string, facts object, on chain, id *regexp.Regexp) bool {
-	form := object{"p": paymentForm, "l": test(func(level any) bool {
-		name, _ := level.(string)
-		return slices.Contains(on.levels(), name)
-	})}
-	if facts["t"] != nil { // a transaction's bundle does not hold its block
-		form = with(form, object{"b": id, "n": integer(0), "u": integer(0)})
-		if on.canFail() {
-			form["s"] = test(func(outcome any) bool { return outcome == 0.0 || outcome == 1.0 })
-		}
-	}
-	for _, fact := range facts {
-		if fact == "" { // not to be had from the bytes
-			return false
-		}
-	}
-	note, stated := readNote(text), object{}
-	for name := range form {
-		stated[name] = note[name]
-	}
-	return fits(stated, form) && text == prefix+canonical(with(facts, stated))
+	return append(results, result{"note", isNote(signed["attest"].(object)["note"].(string), note, on, id)})
 }
 
 func hexSHA256(data []byte) string {

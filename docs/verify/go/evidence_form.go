@@ -87,20 +87,13 @@ func rootOf(checkpoint, path object) string {
 	number := func(of object, name string) []byte {
 		return binary.BigEndian.AppendUint64(nil, uint64(of[name].(float64)))
 	}
-	root := sha2_256([]byte{0}, decode(checkpoint["genesisHash"]), number(checkpoint, "round"),
-		decode(checkpoint["votersCommitment"]), number(checkpoint, "lnProvenWeight"))
-	place, last := uint64(path["index"].(float64)), uint64(path["size"].(float64))-1
+	leaf := bytes.Join([][]byte{decode(checkpoint["genesisHash"]), number(checkpoint, "round"),
+		decode(checkpoint["votersCommitment"]), number(checkpoint, "lnProvenWeight")}, nil)
+	hashes := [][]byte{}
 	for _, hash := range path["hashes"].([]any) {
-		pair := [][]byte{root, decode(hash)}
-		require(last != 0, "too many hashes")
-		if place&1 == 1 || place == last {
-			pair[0], pair[1] = pair[1], pair[0]
-			for ; place&1 == 0 && place != 0; place, last = place>>1, last>>1 {
-			}
-		}
-		root = sha2_256([]byte{1}, bytes.Join(pair, nil))
-		place, last = place>>1, last>>1
+		hashes = append(hashes, decode(hash))
 	}
-	require(last == 0, "too few hashes")
+	root := rootByPath(leaf, path["index"], path["size"], hashes)
+	require(root != nil, "too many or too few hashes")
 	return hex.EncodeToString(root)
 }

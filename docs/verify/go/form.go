@@ -73,7 +73,7 @@ func chainOf(bundle any) string {
 		block := object{"chain": chain, "height": integer(0), "blockHash": id, "headerBase64": b64(0), "hashSha256": hash}
 		inclusion := object{"type": "tx-inclusion", "block": block, "source": source, "inclusion": inclusions[chain]}
 		for _, shape := range []object{{"source": source}, {"type": "block-attestation", "block": block}, inclusion} {
-			if fits(bundle, with(attestation, shape)) {
+			if fits(bundle, with(attestation, shape)) || fits(bundle, itemForm(chain, id, source)) {
 				return chain
 			}
 		}

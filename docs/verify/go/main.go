@@ -55,21 +55,27 @@ func report(file string, believed trust, evidence []string) bool {
 		fmt.Println(notChecked, "commitment")
 	}
 	var status string
-	if slices.Contains(results, result{"inclusion", true}) {
+	statement, isItem := bundle["statement"].(object)
+	signed := signedPart(bundle)
+	if !isItem && slices.Contains(results, result{"inclusion", true}) {
 		status = outcome(bundle)
 	}
 	if status != "" {
 		fmt.Println("receipt", status)
 	}
 	if _, hasBlock := bundle["block"]; !hasBlock && slices.Contains(results, result{"note", true}) {
-		status = state(bundle["attest"].(object)["note"].(string))
+		if isItem {
+			status = stateItem(statement)
+		} else {
+			status = state(bundle["attest"].(object)["note"].(string))
+		}
 	}
 	if name != "" {
-		status, _ := judgeKey(bundle, believed)
-		fmt.Println("key", keyID(bundle["attestor"].(object)["pqPublicKey"]), status)
+		status, _ := judgeKey(signed, believed)
+		fmt.Println("key", keyID(signed["attestor"].(object)["pqPublicKey"]), status)
 	}
 	if name != "" && evidence != nil {
-		verified = reportEvidence(evidence[0], evidence[1], bundle) && verified
+		verified = reportEvidence(evidence[0], evidence[1], signed) && verified
 	}
 	if !verified {
 		fmt.Println("not verified")
@@ -78,24 +84,14 @@ func report(file string, believed trust, evidence []string) bool {
 	if believed.ledger != mainNet {
 		fmt.Println("warning sandbox")
 	}
-	if strings.Contains(bundle["attest"].(object)["note"].(string), `"l":"included"`) {
+	if statement["level"] == "included" || strings.Contains(signed["attest"].(object)["note"].(string), `"l":"included"`) {
 		fmt.Println("warning included_only")
 	}
 	if status == "failed" {
 		fmt.Println("warning transaction_failed")
 	}
-	fmt.Printf("verified, stated as recorded on Algorand in round %.0f\n", bundle["attest"].(object)["round"])
+	fmt.Printf("verified, stated as recorded on Algorand in round %.0f\n", signed["attest"].(object)["round"])
 	return true
-}
-
-// state prints what a transaction's note states: its block by hash, height and time, and the outcome, which it gives.
-func state(text string) string {
-	note, outcome := readNote(text), "not_applicable"
-	if number, ok := note["s"].(float64); ok {
-		outcome = []string{"failed", "succeeded"}[int(number)]
-	}
-	fmt.Printf("states %s %.0f %.0f %s\n", note["b"], note["n"], note["u"], outcome)
-	return outcome
 }
 
 // outcome is what became of the transaction, where the bundle has its receipt.

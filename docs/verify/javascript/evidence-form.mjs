@@ -1,6 +1,7 @@
 // The form of the evidence beside a bundle, and of the checkpoint that a verifier trusts.
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
+import { rootOf as rootByPath } from "./batch.mjs";
 import { base64, fits, HEX, integer } from "./form.mjs";
 import { canonical, parse } from "./json.mjs";
 
@@ -63,15 +64,6 @@ export function readEvidence(text, bundle) {
 export function rootOf(checkpoint, { index, size, hashes }) {
   const u64 = (number) => Buffer.from(number.toString(16).padStart(16, "0"), "hex");
   const { genesisHash, round, votersCommitment, lnProvenWeight } = checkpoint;
-  const leaf = [decode(genesisHash), u64(round), decode(votersCommitment), u64(lnProvenWeight)];
-  let hash = sha256(Buffer.from([0]), ...leaf);
-  let [place, last] = [BigInt(index), BigInt(size - 1)];
-  for (const sibling of hashes.map(decode)) {
-    if (last === 0n) return undefined;
-    const isRight = (place & 1n) === 1n || place === last;
-    hash = sha256(Buffer.from([1]), ...(isRight ? [sibling, hash] : [hash, sibling]));
-    while (isRight && (place & 1n) === 0n && place !== 0n) [place, last] = [place >> 1n, last >> 1n];
-    [place, last] = [place >> 1n, last >> 1n];
-  }
-  return last === 0n ? hash.toString("hex") : undefined;
+  const leaf = Buffer.concat([decode(genesisHash), u64(round), decode(votersCommitment), u64(lnProvenWeight)]);
+  return rootByPath(leaf, index, size, hashes)?.toString("hex");
 }

@@ -2,7 +2,7 @@
 import { isAddress } from "./algorand.mjs";
 
 // A shape is a constant, a pattern, a test, a list of at most 20, or an object, of which "name?" may be absent.
-export const integer = (min) => (value) => Number.isSafeInteger(value) && value >= min;
+export const integer = (min, max) => (value) => Number.isSafeInteger(value) && value >= min && !(value > max);
 const text = (value) => typeof value === "string" && Buffer.byteLength(value) <= 1024;
 export const base64 = (length) => (value) => {
   const bytes = typeof value === "string" ? Buffer.from(value, "base64") : [];
@@ -38,8 +38,28 @@ const inclusion = {
     "receipt?": { bytesBase64: base64(), nodes: [base64()] },
   },
 };
+const LEVEL = { algorand: "finalized", base: /^(included|safe|finalized)$/ };
+const OUTCOME = { algorand: "not_applicable", base: /^(succeeded|failed)$/ };
+const statement = (chain) => ({
+  type: "transaction",
+  chain: /^[-a-z0-9]{3,8}:[-_a-zA-Z0-9]{1,32}$/,
+  txnId: ID[chain],
+  hashSha256: HEX,
+  block: { hash: ID[chain], height: integer(0), time: integer(0) },
+  level: LEVEL[chain],
+  outcome: OUTCOME[chain],
+  nonce: base64(16),
+});
 const BUNDLES = {
   undefined: (chain) => ({ ...attestation, source: source(chain) }),
+  "batch-item": (chain) => {
+    const { version, network } = attestation;
+    const { "chain?": _, ...bytes } = source(chain);
+    const batch = { ...attestation, type: "batch-attestation", size: integer(2, 1000), root: base64(32) };
+    const proof = { index: integer(0), siblings: [base64(32)] };
+    const stated = statement(chain);
+    return { type: "batch-item", version, network, source: { ...bytes, chain }, statement: stated, proof, batch };
+  },
   "block-attestation": (chain) => ({ ...attestation, type: "block-attestation", block: block(chain) }),
   "tx-inclusion": (chain) => {
     return {

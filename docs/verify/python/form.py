@@ -3,13 +3,15 @@
 import base64
 import re
 
+import algorand
+import base as base_chain
 from algorand import is_address
 
 # A shape is a constant, a pattern, a test, a list of at most 20, or an object, of which "name?" may be absent.
 
 
-def integer(least: int):
-    return lambda value: type(value) is int and least <= value < 2**53
+def integer(least: int, most: int = 2**53 - 1):
+    return lambda value: type(value) is int and least <= value <= most
 
 
 def b64(length: int | None = None):
@@ -76,6 +78,22 @@ def shapes(chain: str):
     yield {**ATTESTATION, "source": source}
     yield {**ATTESTATION, "type": "block-attestation", "block": block}
     yield {**ATTESTATION, "type": "tx-inclusion", "block": block, "source": source, "inclusion": INCLUSION[chain]}
+    head = {**ATTESTATION, "type": "batch-attestation", "size": integer(2, 1000), "root": b64(32)}
+    source = {name.rstrip("?"): shape for name, shape in source.items()}
+    proof = {"index": integer(0), "siblings": [b64(32)]}
+    item = {"type": "batch-item", "version": 1, "network": ATTESTATION["network"], "source": source, "proof": proof}
+    yield {**item, "statement": statement(chain), "batch": head}
+
+
+def statement(chain: str):
+    module = {"algorand": algorand, "base": base_chain}[chain]
+    return {
+        **{"type": "transaction", "chain": re.compile("[-a-z0-9]{3,8}:[-_a-zA-Z0-9]{1,32}")},
+        **{"txnId": ID[chain], "hashSha256": HEX, "nonce": b64(16)},
+        "block": {"hash": ID[chain], "height": integer(0), "time": integer(0)},
+        "level": lambda level: level in module.LEVELS,
+        "outcome": re.compile("succeeded|failed") if module.CAN_FAIL else "not_applicable",
+    }
 
 
 def chain_of(bundle):

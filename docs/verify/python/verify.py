@@ -11,10 +11,11 @@ from pathlib import Path
 
 import algorand
 import base
+from batch import is_in_batch, note_of, signed_part
 from evidence import check_evidence
 from form import chain_of
 from keys import MAINNET, judge_key, key_id, key_sha256, read_trust, signs
-from note import is_note, statement
+from note import is_note, outcome, statement
 from strict_json import parse
 
 CHAINS = {"algorand": algorand, "base": base}
@@ -23,11 +24,12 @@ CHAINS = {"algorand": algorand, "base": base}
 def check(bundle: dict, chain: str, trust: dict) -> dict[str, bool]:
     """The results of all checks but the first, in their order."""
     source, block, inclusion = bundle.get("source"), bundle.get("block"), bundle.get("inclusion")
-    module, public_key = CHAINS[chain], bundle["attestor"]["pqPublicKey"]
-    unsigned = {name: bundle[name] for name in bundle if name != "signature"}
+    signed, stated = signed_part(bundle), bundle.get("statement")
+    module, public_key = CHAINS[chain], signed["attestor"]["pqPublicKey"]
+    unsigned = {name: signed[name] for name in signed if name != "signature"}
     results = {
-        "keyTrust": judge_key(bundle, trust)[1],
-        "signature": signs(public_key, unsigned, bundle["signature"]["sigBase64"]),
+        "keyTrust": judge_key(signed, trust)[1],
+        "signature": signs(public_key, unsigned, signed["signature"]["sigBase64"]),
         "hashPreimage": True,
     }
     note = {"a": key_sha256(public_key), "g": trust["ledger"]}
@@ -37,6 +39,11 @@ def check(bundle: dict, chain: str, trust: dict) -> dict[str, bool]:
         note |= {"c": facts["network"], "h": sha256(txn), "t": facts["id"]}
         results["hashPreimage"] &= source["hashSha256"] == sha256(txn)
         results["transactionId"] = source["txnId"] == facts["id"]
+    if stated:
+        results["hashPreimage"] &= stated["hashSha256"] == sha256(txn)
+        results["transactionId"] &= (stated["txnId"], stated["chain"]) == (facts["id"], facts["network"])
+        results["inclusion"] = is_in_batch(bundle)
+        note = note_of({name: note[name] for name in "ag"}, signed)
     if block:
         head = b64decode(block["headerBase64"])
         facts = attempt(lambda: module.header(head, trust["ledger"])) or {"hash": None, "height": None, "network": None}
@@ -46,7 +53,7 @@ def check(bundle: dict, chain: str, trust: dict) -> dict[str, bool]:
         results["blockHash"] = (block["blockHash"], block["height"]) == (facts["hash"], facts["height"])
     if inclusion:
         results["inclusion"] = attempt(lambda: module.is_included(inclusion, txn, head)) is True
-    results["note"] = attempt(lambda: is_note(bundle["attest"]["note"], note, chain, module)) is True
+    results["note"] = attempt(lambda: is_note(signed["attest"]["note"], note, chain, module)) is True
     return results
 
 
@@ -62,45 +69,38 @@ def attempt(compute):
         return None
 
 
-def outcome(bundle: dict) -> str | None:
-    """What became of the transaction, where the bundle has its receipt."""
-    receipt = bundle["inclusion"].get("receipt")
-    return receipt and base.receipt_status(b64decode(receipt["bytesBase64"]), b64decode(bundle["source"]["txnBytesBase64"]))
-
-
 def report(file: str, trust: dict, evidence: str | None) -> bool:
     """Says what is right and wrong with the bundle in a file, and whether it verifies."""
     bundle = attempt(lambda: parse(Path(file).read_bytes()))
     chain = chain_of(bundle)
-    results = {"schema": chain is not None}
-    if chain:
-        results |= check(bundle, chain, trust)
+    results = {"schema": chain is not None, **(check(bundle, chain, trust) if chain else {})}
     print(file)
     for name, passed in results.items():
         print("pass" if passed else "FAIL", name)
     if chain and "lightHeader" in bundle.get("inclusion", {}):
         print("not_checked commitment")
-    status = outcome(bundle) if results.get("inclusion") else None
+    status = outcome(bundle) if results.get("inclusion") and "inclusion" in bundle else None
     if status:
         print("receipt", status)
     if results.get("note") and "block" not in bundle:
-        stated = statement(bundle["attest"]["note"])
+        stated = statement(bundle)
         status = stated[-1]
         print("states", *stated)
+    signed = signed_part(bundle) if chain else {}
     if chain:
-        print("key", key_id(bundle["attestor"]["pqPublicKey"]), judge_key(bundle, trust)[0])
-    shown = check_evidence(evidence, bundle, attempt) if chain and evidence else {}
+        print("key", key_id(signed["attestor"]["pqPublicKey"]), judge_key(signed, trust)[0])
+    shown = check_evidence(evidence, signed, attempt) if chain and evidence else {}
     print(*(f"{result} evidence.{name}\n" for name, result in shown.items()), sep="", end="")
     if not all(results.values()) or "FAIL" in shown.values():
         print("not verified")
         return False
     if trust["ledger"] != MAINNET:
         print("warning sandbox")
-    if '"l":"included"' in bundle["attest"]["note"]:
+    if '"l":"included"' in signed["attest"]["note"] or bundle.get("statement", {}).get("level") == "included":
         print("warning included_only")
     if status == "failed":
         print("warning transaction_failed")
-    print("verified, stated as recorded on Algorand in round", bundle["attest"]["round"])
+    print("verified, stated as recorded on Algorand in round", signed["attest"]["round"])
     return True
 
 
