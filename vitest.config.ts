@@ -38,8 +38,7 @@ export default defineConfig({
     // Not threads: one that has started child processes may never end (Node waits for their handles for ever).
     pool: "forks",
     isolate: false,
-    // Two more than the cores that CI has. One of them waits for a settlement's time-out of two minutes, and all now and
-    // then for rounds, blocks and processes.
+    // Two more than the cores that CI has: all wait now and then for rounds, blocks and processes.
     maxWorkers: 4,
     sequence: { sequencer: SlowestFirst },
     testTimeout: 60_000,
