@@ -104,7 +104,11 @@ describe.each([
       annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: true },
     });
     expect(tools[3]).toMatchObject({
-      inputSchema: { required: ["version", "network", "source", "attest", "attestor", "signature"] },
+      inputSchema: {
+        // Of the bundle of a transaction, and of an item of a batch.
+        properties: { attest: {}, signature: {}, statement: {}, batch: {} },
+        required: ["version", "network", "source"],
+      },
       annotations: { readOnlyHint: true },
     });
   });

@@ -26,13 +26,32 @@ export function describeTool(endpoint: Endpoint): Tool | undefined {
 
 /** Arguments are the members of the endpoint's path, query and body, side by side. */
 function inputSchema({ params, query, body }: Endpoint): Tool["inputSchema"] {
-  const parts = [params, query, body?.schema].filter((schema) => schema !== undefined).map(jsonSchema);
+  const parts = [params, query, body?.schema].filter((schema) => schema !== undefined).map(objectSchema);
   return {
     type: "object",
     properties: Object.assign({}, ...parts.map(({ properties }) => properties)),
     required: parts.flatMap(({ required = [] }) => required),
     additionalProperties: false,
   };
+}
+
+/**
+ * One object in place of a union of them, since models' interfaces take no union at the root of a tool's arguments: it has
+ * the members of all, and requires those that all require. The endpoint itself names the member that does not fit.
+ */
+function objectSchema(schema: z.ZodType): z.core.JSONSchema.BaseSchema {
+  if (!(schema instanceof z.ZodUnion)) return jsonSchema(schema);
+  const options = schema.options.map((option) => jsonSchema(option as z.ZodType));
+  const names = new Set(options.flatMap(({ properties = {} }) => Object.keys(properties)));
+  const alternatives = (name: string) => {
+    const all = options.flatMap(({ properties }) => properties?.[name] ?? []);
+    const distinct = [...new Map(all.map((one) => [JSON.stringify(one), one])).values()];
+    return distinct.length === 1 ? distinct[0] : { anyOf: distinct };
+  };
+  return {
+    properties: Object.fromEntries([...names].map((name) => [name, alternatives(name)])),
+    required: [...names].filter((name) => options.every(({ required = [] }) => required.includes(name))),
+  } as z.core.JSONSchema.BaseSchema;
 }
 
 /**
