@@ -3,6 +3,7 @@ import { fromUtf8, utf8 } from "@attestd/proof/encoding";
 import { PDFDocument } from "@cantoo/pdf-lib";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { testBatchItem } from "../../../../test/bundles/batches.ts";
 import {
   testAttestor,
   testBaseBlock,
@@ -53,7 +54,8 @@ describe.each(FORMATS)("a certificate as %s", (format) => {
   });
 
   test("matches its bundle, of every kind", async () => {
-    for (const one of [bundle, testInclusionBundle({ block: testBaseBlock(3), level: "included" })]) {
+    const inclusion = testInclusionBundle({ block: testBaseBlock(3), level: "included" });
+    for (const one of [bundle, inclusion, testBatchItem({ index: 1 })]) {
       const ownBytes = utf8(JSON.stringify(one, null, 1));
       const made = makeCertificate(format, ownBytes, history, making).bytes;
       expect(await words(made)).toBe("pass");

@@ -130,6 +130,9 @@ function attestorRows(entry: KeyEntry, { status, site }: Making): CertificateRow
   ];
 }
 
+/** Of an item `inclusion` is about its batch. */
+const IN_BATCH = "place in the batch";
+
 const KEYS = {
   origin: (date: string) => `the attestor's key list, as it was served on ${date}`,
   file: (date: string) => `a key list that the certificate's maker gave, written on ${date}`,
@@ -139,7 +142,7 @@ const KEYS = {
 
 function verificationRows(
   bundle: Bundle,
-  { level }: Subject,
+  { level, batch }: Subject,
   { checks }: Shown,
   { checkedAt, version, keys, ledger }: Making,
 ): CertificateRow[] {
@@ -156,7 +159,10 @@ function verificationRows(
   const checked = Object.keys(CHECKED).filter((name) => name in checks && (ledger || !name.startsWith("chain")));
   return [
     row("Result", `Verified on ${when}, by attestd ${version}${how}`),
-    row("Checked", checked.map((name) => CHECKED[name as CheckName]).join(", ")),
+    row(
+      "Checked",
+      checked.map((name) => (batch && name === "inclusion" ? IN_BATCH : CHECKED[name as CheckName])).join(", "),
+    ),
     row("Keys from", KEYS[keys.basis](date)),
     ...warnings.map((warning) => row("Warning", warning)),
     row("Limits", LIMITS),
