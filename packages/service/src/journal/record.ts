@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Call } from "../calls/call.ts";
+import type { Parts } from "./packing.ts";
 
 /** A row of `calls` with its attempts and evidence, its JSON parsed. Both databases name their columns so. */
 export type CallRecord = {
@@ -36,6 +37,17 @@ export function progressOf(call: Call): string {
   const { key, rail, payer, subjectHash, createdAt, state, version, attempts, bundle, ...rest } = call;
   const { aliases, subject, payload, requirement, evidence, ...progress } = rest;
   return JSON.stringify(progress);
+}
+
+/** The columns that a row's parts are. @throws SyntaxError when one is no JSON */
+export function parsed({ request, evidence, progress, attempts, ...columns }: Parts) {
+  return {
+    ...columns,
+    request: JSON.parse(request) as object,
+    evidence: evidence === null ? null : (JSON.parse(evidence) as object),
+    progress: JSON.parse(progress) as object,
+    attempts: JSON.parse(attempts) as CallRecord["attempts"],
+  };
 }
 
 export function toCall(record: CallRecord): Call {

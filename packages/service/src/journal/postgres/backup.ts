@@ -14,6 +14,7 @@ import { applyMigrations, MIGRATIONS, MIGRATIONS_KNOWN, versionOf } from "./sche
 const TABLES = {
   meta: "name",
   evidence: "hash",
+  dictionaries: "hash",
   calls: "key",
   names: "name",
   attempts: "txid",

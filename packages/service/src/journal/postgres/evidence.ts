@@ -1,7 +1,7 @@
 import type { EvidenceJournal, KeptEvidence, KeptStateProof, Unfinished } from "../../ledger/evidence/journal.ts";
-import type { Ask } from "./reader.ts";
+import type { Ask, Packed, postgresReads } from "./reader.ts";
 
-type UnfinishedRow = { txn_id: string; bundle: string; inclusion: Unfinished["inclusion"] | null };
+type UnfinishedRow = Packed & { txn_id: string; bundle: string | null; inclusion: Unfinished["inclusion"] | null };
 type EvidenceRow = {
   state: KeptEvidence["state"];
   round: string;
@@ -10,7 +10,11 @@ type EvidenceRow = {
 };
 
 /** @param me the id of this replica */
-export function evidenceJournal(ask: Ask, me: string): EvidenceJournal {
+export function evidenceJournal(
+  ask: Ask,
+  me: string,
+  bundleOf: ReturnType<typeof postgresReads>["bundleOf"],
+): EvidenceJournal {
   return {
     async collects() {
       return (await ask<{ collects: boolean }>("collects", me))[0]?.collects ?? false;
@@ -21,7 +25,12 @@ export function evidenceJournal(ask: Ask, me: string): EvidenceJournal {
     },
     async unfinished(state, round, limit) {
       const rows = await ask<UnfinishedRow>("unfinished", state, round, limit);
-      return rows.map(({ txn_id: txnId, bundle, inclusion }) => ({ txnId, bundle, ...(inclusion && { inclusion }) }));
+      return Promise.all(
+        rows.map(async (row) => {
+          const { txn_id: txnId, inclusion } = row;
+          return { txnId, bundle: (await bundleOf(row)) ?? "", ...(inclusion && { inclusion }) };
+        }),
+      );
     },
     async unfinishedRounds(state, first, last) {
       const rows = await ask<{ round: string }>("unfinishedRounds", state, first, last);

@@ -4,12 +4,14 @@ import type { Call } from "../../calls/call.ts";
 import { callStale, expectationLost, type Identity, LEASE_MS, type Listener, nameTaken } from "../../calls/journal.ts";
 import { isAtRest, isFinal } from "../../calls/machine.ts";
 import type { WholeJournal } from "../journal.ts";
+import { createPacker } from "../packer.ts";
+import type { Dictionary } from "../packing.ts";
 import { evidenceRow, progressOf, requestOf } from "../record.ts";
 import { addressOf, connectionTo, messageOf, newClient, newPool, SESSION } from "./connections.ts";
 import { evidenceJournal } from "./evidence.ts";
 import { createExpectations } from "./expectations.ts";
 import { listenOn } from "./listener.ts";
-import { type Ask, postgresReads, statement } from "./reader.ts";
+import { type Ask, type Packed, postgresReads, statement } from "./reader.ts";
 import { holdSchema, migrate } from "./schema.ts";
 import { createWriter, SessionEnded } from "./writer.ts";
 
@@ -71,7 +73,7 @@ async function open(config: ClientConfig): Promise<WholeJournal> {
   const expectations = createExpectations(writer);
 
   const ask: Ask = async (name, ...values) => (await pool.query(statement(name, values))).rows;
-  const { calls, identity, payees, keys, revocations, announced } = postgresReads(ask);
+  const { calls, bundleOf, identity, payees, keys, revocations, announced } = postgresReads(ask);
 
   async function find(key: string): Promise<Call | undefined> {
     return (await calls("find", key))[0];
@@ -84,8 +86,24 @@ async function open(config: ClientConfig): Promise<WholeJournal> {
     return lost.map(({ key }) => key).filter((key) => held.delete(key));
   }
 
+  const packer = createPacker({
+    dictionaries: () => ask<Dictionary>("dictionaries"),
+    take: (limit) => ask("toPack", me, limit),
+    async commit(rows, fresh) {
+      for (const { hash, kind, content } of fresh) await ask("addDictionary", hash, kind, content);
+      const columns = [rows.map(({ key }) => key), rows.map(({ packed }) => packed ?? null)];
+      await ask(
+        "pack",
+        ...columns,
+        rows.map(({ dictionary }) => dictionary?.hash ?? null),
+      );
+    },
+  });
+  opened.defer(packer.stop);
+
   await ask("forget");
   await renew();
+  packer.start();
   const closing = opened.move();
   return {
     find,
@@ -102,7 +120,7 @@ async function open(config: ClientConfig): Promise<WholeJournal> {
       return Uint8Array.fromHex(row?.value ?? "");
     },
     ...expectations.journal,
-    ...evidenceJournal(ask, me),
+    ...evidenceJournal(ask, me, bundleOf),
     async insert(call, expectation) {
       const { key, rail, payer, subjectHash, createdAt, state, version } = call;
       const names = [key, ...call.aliases];
@@ -137,7 +155,9 @@ async function open(config: ClientConfig): Promise<WholeJournal> {
         throw isNameTaken(error) ? nameTaken(key) : error;
       });
       if (rowCount !== 1) throw callStale(key);
-      if (isAtRest(after)) held.delete(key);
+      if (!isAtRest(after)) return;
+      held.delete(key);
+      packer.start();
     },
     async lease(limit) {
       const taken = await ask<{ key: string }>("lease", me, [...held], limit);
@@ -161,8 +181,8 @@ async function open(config: ClientConfig): Promise<WholeJournal> {
       return () => listeners.delete(listener);
     },
     async bundle(id) {
-      const [row] = await ask<{ bundle: string }>("bundle", id);
-      return row?.bundle;
+      const [row] = await ask<Packed & { bundle: string | null }>("bundle", id);
+      return row && bundleOf(row);
     },
     async rememberPayees(payees) {
       for (const { rail, address } of payees) await ask("rememberPayee", rail, address);

@@ -4,8 +4,9 @@ import type { KeyAnnouncement, KeyRevocation } from "../../attestor/key-journal.
 import type { Call } from "../../calls/call.ts";
 import type { Identity } from "../../calls/journal.ts";
 import type { RailName } from "../../payment/rails/rail.ts";
+import { type Dictionary, type Parts, unpack } from "../packing.ts";
 import { inPages, type JournalReader } from "../reader.ts";
-import { type CallRecord, toCall } from "../record.ts";
+import { type CallRecord, parsed, toCall } from "../record.ts";
 import { stateOf } from "./schema.ts";
 import { SQL } from "./statements.ts";
 
@@ -14,7 +15,8 @@ type StatementName = keyof typeof SQL;
 /** Runs a statement. @returns its rows; `bigint` columns are strings */
 export type Ask = <R extends QueryResultRow>(name: StatementName, ...values: unknown[]) => Promise<R[]>;
 
-type CallRow = Omit<CallRecord, "created_at"> & { created_at: string };
+export type Packed = { packed: Uint8Array | null; dictionary: Uint8Array | null };
+type CallRow = Omit<CallRecord, "created_at"> & Packed & { created_at: string };
 type AnnouncementRow = {
   record: KeyAnnouncement["record"];
   txid: string;
@@ -29,10 +31,31 @@ export function statement(name: StatementName, values: unknown[]): QueryConfig {
 
 /** Statements that read, with the mapping of their rows, for the journal and its reader. */
 export function postgresReads(ask: Ask) {
+  const contents = new Map<string, Uint8Array>();
+  async function contentOf(hash: Uint8Array): Promise<Uint8Array | undefined> {
+    const name = hash.toHex();
+    const content = contents.get(name) ?? (await ask<Dictionary>("dictionary", hash))[0]?.content;
+    if (content) contents.set(name, content);
+    return content;
+  }
+  /** The parts of a packed row; undefined of one that is not. */
+  async function partsOf({ packed, dictionary }: Packed): Promise<Parts | undefined> {
+    return packed ? unpack(packed, dictionary ? await contentOf(dictionary) : undefined) : undefined;
+  }
+
   return {
+    /** The bundle of a row, packed or not. */
+    async bundleOf(row: Packed & { bundle: string | null }): Promise<string | undefined> {
+      return ((await partsOf(row))?.bundle ?? row.bundle) || undefined;
+    },
     async calls(name: "find" | "open" | "among" | "page", ...values: unknown[]): Promise<Call[]> {
       const rows = await ask<CallRow>(name, ...values);
-      return rows.map((row) => toCall({ ...row, created_at: Number(row.created_at) }));
+      return Promise.all(
+        rows.map(async (row) => {
+          const parts = await partsOf(row);
+          return toCall({ ...row, ...(parts && parsed(parts)), created_at: Number(row.created_at) });
+        }),
+      );
     },
     async identity(): Promise<Identity | undefined> {
       return (await ask<{ value: Identity }>("identity"))[0]?.value;

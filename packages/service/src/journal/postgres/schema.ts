@@ -73,6 +73,16 @@ export const MIGRATIONS: readonly string[] = [
     WHERE bundle_id IS NOT NULL AND NOT dead;
   -- The replica that collects evidence, one at a time.
   CREATE TABLE evidence_collector (place integer PRIMARY KEY CHECK (place = 1), owner uuid NOT NULL);
+  -- What packed calls of a kind have in common, by its SHA-256. Never deleted: without it they cannot be read.
+  CREATE TABLE dictionaries (hash bytea PRIMARY KEY, kind text NOT NULL, content bytea NOT NULL);
+  ALTER TABLE calls
+    -- Of a call at rest: 0 while its row is as it was written, 1 once the packer has seen it.
+    ADD COLUMN rest smallint NOT NULL DEFAULT 0,
+    -- In place of payer, subject_hash, request, evidence, progress, bundle and attempts (packing.ts).
+    ADD COLUMN packed bytea,
+    ADD COLUMN dictionary bytea REFERENCES dictionaries;
+  ALTER TABLE calls ALTER COLUMN packed SET STORAGE EXTERNAL;   -- compressed already
+  CREATE INDEX calls_to_pack ON calls (created_at) WHERE NOT open AND rest = 0;
   `,
 ];
 

@@ -2,7 +2,7 @@ import { ENDED, FREED } from "./listener.ts";
 
 /** A call with its evidence and its attempts, of one snapshot. */
 const CALL = `
-  calls.key, rail, payer, subject_hash, created_at, request, state, version, progress, bundle_id, bundle,
+  calls.key, rail, payer, subject_hash, created_at, request, state, version, progress, bundle_id, bundle, packed, dictionary,
   (SELECT content FROM evidence WHERE hash = calls.evidence_hash) AS evidence, (
     SELECT coalesce(json_agg(json_build_object('txid', txid, 'raw', encode(raw, 'hex'), 'firstValid', first_valid,
       'lastValid', last_valid, 'dead', dead) ORDER BY place), '[]')
@@ -26,7 +26,7 @@ const EVIDENCE = {
   dueRound: `
     SELECT round FROM ledger_evidence WHERE state = $1 AND state <> 'whole' AND due <= $2 ORDER BY due, round LIMIT 1`,
   unfinished: `
-    SELECT txn_id, bundle, inclusion FROM ledger_evidence e JOIN calls USING (key)
+    SELECT txn_id, bundle, packed, dictionary, inclusion FROM ledger_evidence e JOIN calls USING (key)
     WHERE e.state = $1 AND e.state <> 'whole' AND round = $2 LIMIT $3`,
   unfinishedRounds: `
     SELECT DISTINCT round FROM ledger_evidence
@@ -70,7 +70,44 @@ export const SQL = {
   exposure: `
     SELECT coalesce(sum((request -> 'requirement' ->> 'amount')::bigint), 0)::text AS amount FROM calls
     WHERE rail = $1 AND payer = $2 AND state IN ('prepared', 'settling')`,
-  bundle: "SELECT bundle FROM calls WHERE bundle_id = $1",
+  bundle: "SELECT bundle, packed, dictionary FROM calls WHERE bundle_id = $1",
+  // The calls of this replica, and of those that are gone.
+  toPack: `
+    SELECT key, rail, state, payer, subject_hash, request::text, progress::text, bundle,
+      (SELECT content::text FROM evidence WHERE hash = calls.evidence_hash) AS evidence, (
+        SELECT coalesce(json_agg(json_build_object('txid', txid, 'raw', encode(raw, 'hex'), 'firstValid', first_valid,
+          'lastValid', last_valid, 'dead', dead) ORDER BY place), '[]')::text
+        FROM attempts WHERE attempts.key = calls.key
+      ) AS attempts
+    FROM calls WHERE NOT open AND rest = 0
+      AND (owner = $1 OR NOT EXISTS (SELECT FROM replicas WHERE id = owner AND until > now()))
+    ORDER BY created_at LIMIT $2`,
+  // A call whose parts are not given stays unpacked. Evidence that another call starts to use meanwhile is a foreign key
+  // violation.
+  pack: `
+    WITH small AS (
+      SELECT * FROM unnest($1::text[], $2::bytea[], $3::bytea[]) AS small (key, packed, dictionary)
+    ), left_behind AS (
+      SELECT evidence_hash FROM calls JOIN small USING (key) WHERE rest = 0 AND small.packed IS NOT NULL
+    ), made_small AS (
+      UPDATE calls SET rest = 1, packed = small.packed, dictionary = small.dictionary,
+        payer = CASE WHEN small.packed IS NULL THEN payer ELSE '' END,
+        subject_hash = CASE WHEN small.packed IS NULL THEN subject_hash ELSE '' END,
+        request = CASE WHEN small.packed IS NULL THEN request ELSE '{}' END,
+        progress = CASE WHEN small.packed IS NULL THEN progress ELSE '{}' END,
+        bundle = CASE WHEN small.packed IS NULL THEN bundle END,
+        evidence_hash = CASE WHEN small.packed IS NULL THEN evidence_hash END
+      FROM small WHERE calls.key = small.key AND rest = 0
+      RETURNING calls.key, small.packed
+    ), dropped AS (
+      DELETE FROM evidence USING left_behind WHERE hash = left_behind.evidence_hash
+        AND NOT EXISTS (SELECT FROM calls WHERE calls.evidence_hash = hash
+          AND calls.key NOT IN (SELECT key FROM made_small WHERE packed IS NOT NULL))
+    )
+    DELETE FROM attempts USING made_small WHERE attempts.key = made_small.key AND made_small.packed IS NOT NULL`,
+  addDictionary: "INSERT INTO dictionaries (hash, kind, content) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING",
+  dictionary: "SELECT hash, kind, content FROM dictionaries WHERE hash = $1",
+  dictionaries: "SELECT hash, kind, content FROM dictionaries",
   // Locks of the session that commits: they end with it, and so does its power to insert.
   expect: "SELECT pg_advisory_lock_shared(hashtextextended($1, 0))",
   unexpect: "SELECT pg_advisory_unlock_shared(hashtextextended($1, 0))",
@@ -98,7 +135,7 @@ export const SQL = {
     WITH moved AS (
       UPDATE calls SET version = $2, state = $3, open = $4, progress = $5, bundle_id = $6, bundle = $7,
         evidence_hash = CASE WHEN $15::boolean THEN NULL ELSE evidence_hash END
-      WHERE key = $1 AND version = $2 - 1
+      WHERE key = $1 AND version = $2 - 1 AND packed IS NULL
       RETURNING key, created_at
     ), begun AS (
       INSERT INTO ledger_evidence (txn_id, key, round, state, due)

@@ -3,6 +3,8 @@ import type { KeyEntry } from "@attestd/proof";
 import type { KeyAnnouncement, KeyRevocation } from "../../attestor/key-journal.ts";
 import { callStale, type Identity, nameTaken } from "../../calls/journal.ts";
 import type { RailName } from "../../payment/rails/rail.ts";
+import type { PackedRow } from "../packer.ts";
+import { type Dictionary, unpack } from "../packing.ts";
 import { evidenceCommands } from "./evidence.ts";
 import type { FoundRow, MovedRow, NewRow } from "./rows.ts";
 import { SQL } from "./statements.ts";
@@ -17,7 +19,23 @@ export function sqliteCommands(db: DatabaseSync) {
   // Prepared at first use, so that a reader needs only the tables that it reads.
   const sql = (name: keyof typeof SQL): StatementSync => (prepared[name] ??= db.prepare(SQL[name]));
 
-  const find = (key: string) => sql("find").get(key) as FoundRow | undefined;
+  const contents = new Map<string, Uint8Array>();
+  const contentOf = (hash: Uint8Array): Uint8Array => {
+    const name = hash.toHex();
+    const content = contents.get(name) ?? (sql("dictionary").get(hash)?.content as Uint8Array);
+    contents.set(name, content);
+    return content;
+  };
+  type Found = FoundRow & { packed: Uint8Array | null; dictionary: Uint8Array | null };
+  const whole = ({ packed, dictionary, ...row }: Found): FoundRow =>
+    packed ? { ...row, ...unpack(packed, dictionary ? contentOf(dictionary) : undefined) } : row;
+
+  const find = (key: string): FoundRow | undefined => {
+    const row = sql("find").get(key) as Found | undefined;
+    return row && whole(row);
+  };
+  const rows = (name: "openBut" | "page" | "toPack", ...values: (string | number)[]): FoundRow[] =>
+    (sql(name).all(...values) as Found[]).map(whole);
 
   const identity = (): Identity | undefined => {
     const row = sql("identity").get();
@@ -50,7 +68,7 @@ export function sqliteCommands(db: DatabaseSync) {
   }
 
   return {
-    ...evidenceCommands(sql),
+    ...evidenceCommands(sql, (row) => whole(row as Found).bundle ?? ""),
     ready(): void {},
     identity,
     /** @returns the recorded identity: the first that was claimed */
@@ -84,11 +102,25 @@ export function sqliteCommands(db: DatabaseSync) {
       if (delivered) sql("beginLedgerEvidence").run(delivered);
     },
     /** @param limit all, when it is negative */
-    openBut: (held: readonly string[], limit: number) => sql("openBut").all(JSON.stringify(held), limit) as FoundRow[],
+    openBut: (held: readonly string[], limit: number) => rows("openBut", JSON.stringify(held), limit),
     /** @param after the key that the page before ended with; empty for the first */
-    page: (after: string, limit: number) => sql("page").all(after, limit) as FoundRow[],
+    page: (after: string, limit: number) => rows("page", after, limit),
     exposure: (rail: RailName, payer: string) => sql("exposure").get(rail, payer)?.amount as number,
-    bundle: (id: string) => sql("bundle").get(id)?.bundle as string | undefined,
+    bundle(id: string): string | undefined {
+      const row = sql("bundle").get(id) as Found | undefined;
+      return row && (whole(row).bundle ?? undefined);
+    },
+    /** Calls at rest whose rows are as they were written, the oldest first. */
+    toPack: (limit: number) => rows("toPack", limit),
+    dictionaries: () => sql("dictionaries").all() as Dictionary[],
+    addDictionary: (dictionary: Dictionary): void => void sql("insertDictionary").run(dictionary),
+    keepPacked({ key, packed, dictionary }: PackedRow): void {
+      if (!packed) sql("leaveUnpacked").run(key);
+      else if (sql("pack").run({ key, packed, dictionary: dictionary?.hash ?? null }).changes === 1) {
+        sql("dropAttempts").run(key);
+        forgetEvidence(key);
+      }
+    },
     rememberPayees(payees: readonly Payee[]): void {
       for (const { rail, address } of payees) sql("rememberPayee").run(rail, address);
     },

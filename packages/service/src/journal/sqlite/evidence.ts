@@ -11,7 +11,7 @@ import type { SQL } from "./statements.ts";
 type Row = Record<string, unknown>;
 
 /** The commands of `EvidenceJournal`: those that write MUST run inside a transaction. */
-export function evidenceCommands(sql: (name: keyof typeof SQL) => StatementSync) {
+export function evidenceCommands(sql: (name: keyof typeof SQL) => StatementSync, bundleOf: (row: Row) => string) {
   function take(one: EvidenceStep): void {
     const { txnId } = one;
     switch (one.to) {
@@ -31,7 +31,10 @@ export function evidenceCommands(sql: (name: keyof typeof SQL) => StatementSync)
 
   return {
     dueRound: (state, now) => sql("dueRound").get(state, now)?.round as number | undefined,
-    unfinished: (state, round, limit) => sql("unfinished").all(state, round, limit).map(unfinishedOf),
+    unfinished: (state, round, limit) =>
+      sql("unfinished")
+        .all(state, round, limit)
+        .map((row) => unfinishedOf(row, bundleOf(row))),
     unfinishedRounds: (state, first, last) =>
       sql("unfinishedRounds")
         .all(state, first, last)
@@ -60,8 +63,8 @@ export function evidenceCommands(sql: (name: keyof typeof SQL) => StatementSync)
   };
 }
 
-function unfinishedOf(row: Row): Unfinished {
-  return { txnId: row.txnId as string, bundle: row.bundle as string, ...parsed(row, "inclusion") };
+function unfinishedOf(row: Row, bundle: string): Unfinished {
+  return { txnId: row.txnId as string, bundle, ...parsed(row, "inclusion") };
 }
 
 /** The members of a row that are JSON, without those that are NULL. */

@@ -1,6 +1,7 @@
 import type { Call } from "../../calls/call.ts";
 import { isAtRest } from "../../calls/machine.ts";
-import { type CallRecord, evidenceRow, progressOf, requestOf, toCall } from "../record.ts";
+import type { Parts } from "../packing.ts";
+import { type CallRecord, evidenceRow, parsed, progressOf, requestOf, toCall } from "../record.ts";
 
 /*
  * Calls as they cross to the worker and back: rows, with JSON as text. To clone a whole call would cost both threads more
@@ -14,12 +15,7 @@ export type NewRow = ReturnType<typeof newRow>;
 export type MovedRow = ReturnType<typeof movedRow>;
 
 /** A row as `SQL.find` and its like return it. */
-export type FoundRow = Omit<CallRecord, "request" | "evidence" | "progress" | "attempts"> & {
-  request: string;
-  evidence: string | null;
-  progress: string;
-  attempts: string;
-};
+export type FoundRow = Omit<CallRecord, keyof Parts> & Parts;
 
 /** @param call as it is first committed */
 export function newRow(call: Call) {
@@ -56,12 +52,5 @@ export function movedRow(call: Call) {
 
 /** @throws SyntaxError when the row's JSON is none */
 export function callOf(row: FoundRow): Call {
-  const { request, evidence, progress, attempts } = row;
-  return toCall({
-    ...row,
-    request: JSON.parse(request),
-    evidence: evidence === null ? null : JSON.parse(evidence),
-    progress: JSON.parse(progress),
-    attempts: JSON.parse(attempts),
-  });
+  return toCall({ ...row, ...parsed(row) });
 }

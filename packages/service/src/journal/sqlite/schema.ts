@@ -66,6 +66,14 @@ export const MIGRATIONS: readonly string[] = [
   INSERT INTO ledger_evidence (txn_id, key, round, state, due)
     SELECT txid, calls.key, progress ->> '$.round', 'waiting', created_at FROM calls JOIN attempts USING (key)
     WHERE bundle_id IS NOT NULL AND NOT dead;
+  -- What packed calls of a kind have in common, by its SHA-256. Never deleted: without it they cannot be read.
+  CREATE TABLE dictionaries (hash BLOB PRIMARY KEY, kind TEXT NOT NULL, content BLOB NOT NULL) STRICT;
+  -- Of a call at rest: 0 while its row is as it was written, 1 once the packer has seen it.
+  ALTER TABLE calls ADD COLUMN rest INTEGER NOT NULL DEFAULT 0;
+  -- In place of payer, subject_hash, request, evidence, progress, bundle and attempts (packing.ts).
+  ALTER TABLE calls ADD COLUMN packed BLOB;
+  ALTER TABLE calls ADD COLUMN dictionary BLOB REFERENCES dictionaries;
+  CREATE INDEX calls_to_pack ON calls (created_at) WHERE NOT open AND rest = 0;
   `,
 ];
 

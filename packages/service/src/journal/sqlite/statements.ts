@@ -2,7 +2,7 @@
 const CALL = `
   calls.*, (SELECT content FROM evidence WHERE hash = calls.evidence_hash) AS evidence, (
     SELECT json_group_array(
-      json_object('txid', txid, 'raw', hex(raw), 'firstValid', first_valid, 'lastValid', last_valid, 'dead',
+      json_object('txid', txid, 'raw', lower(hex(raw)), 'firstValid', first_valid, 'lastValid', last_valid, 'dead',
         json(iif(dead, 'true', 'false'))) ORDER BY place)
     FROM attempts WHERE attempts.key = calls.key
   ) AS attempts`;
@@ -16,7 +16,7 @@ const EVIDENCE = {
   dueRound: `
     SELECT round FROM ledger_evidence WHERE state = ? AND state <> 'whole' AND due <= ? ORDER BY due, round LIMIT 1`,
   unfinished: `
-    SELECT txn_id AS txnId, bundle, inclusion FROM ledger_evidence JOIN calls USING (key)
+    SELECT txn_id AS txnId, bundle, packed, dictionary, inclusion FROM ledger_evidence JOIN calls USING (key)
     WHERE ledger_evidence.state = ? AND ledger_evidence.state <> 'whole' AND round = ? LIMIT ?`,
   unfinishedRounds: `
     SELECT DISTINCT round FROM ledger_evidence WHERE state = ? AND state <> 'whole' AND round BETWEEN ? AND ?
@@ -72,7 +72,18 @@ export const SQL = {
   insertName: "INSERT INTO names (name, key) VALUES (?, ?)",
   updateCall: `
     UPDATE calls SET state = :state, version = :version, progress = :progress
-    WHERE key = :key AND version = :version - 1`,
+    WHERE key = :key AND version = :version - 1 AND packed IS NULL`,
+  toPack: `SELECT ${CALL} FROM calls WHERE NOT open AND rest = 0 ORDER BY created_at LIMIT ?`,
+  pack: `
+    UPDATE calls SET rest = 1, packed = :packed, dictionary = :dictionary,
+      payer = '', subject_hash = '', request = '{}', progress = '{}', bundle = NULL
+    WHERE key = :key AND rest = 0`,
+  leaveUnpacked: "UPDATE calls SET rest = 1 WHERE key = ? AND rest = 0",
+  dropAttempts: "DELETE FROM attempts WHERE key = ?",
+  insertDictionary:
+    "INSERT INTO dictionaries (hash, kind, content) VALUES (:hash, :kind, :content) ON CONFLICT DO NOTHING",
+  dictionary: "SELECT hash, kind, content FROM dictionaries WHERE hash = ?",
+  dictionaries: "SELECT hash, kind, content FROM dictionaries",
   endCall: "UPDATE calls SET open = :open, bundle_id = :bundleId, bundle = :bundle WHERE key = :key",
   writeAttempt: `
     INSERT INTO attempts (txid, key, place, raw, first_valid, last_valid, dead)
@@ -81,7 +92,7 @@ export const SQL = {
   exposure: `
     SELECT coalesce(sum(CAST(request ->> '$.requirement.amount' AS INTEGER)), 0) AS amount FROM calls
     WHERE rail = ? AND payer = ? AND state IN ('prepared', 'settling')`,
-  bundle: "SELECT bundle FROM calls WHERE bundle_id = ?",
+  bundle: "SELECT bundle, packed, dictionary FROM calls WHERE bundle_id = ?",
   claim: "INSERT INTO meta (name, value) VALUES ('identity', ?) ON CONFLICT DO NOTHING",
   beginSecret: "INSERT INTO meta (name, value) VALUES ('secret', ?) ON CONFLICT DO NOTHING",
   secret: "SELECT value FROM meta WHERE name = 'secret'",

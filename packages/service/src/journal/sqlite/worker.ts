@@ -1,6 +1,7 @@
 import { DatabaseSync } from "node:sqlite";
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
 import { hasCode } from "../../errors.ts";
+import { createPacker, type PackerPort } from "../packer.ts";
 import { type SqliteCommands, sqliteCommands } from "./commands.ts";
 import { migrate } from "./schema.ts";
 
@@ -102,9 +103,29 @@ function readAfter({ message }: Error, db: DatabaseSync, run: SqliteCommands, ba
   return replies;
 }
 
+function packerPort(db: DatabaseSync, run: SqliteCommands): PackerPort {
+  return {
+    dictionaries: run.dictionaries,
+    take: run.toPack,
+    commit(rows, fresh) {
+      // Without an fsync, for which a commit of calls would have to wait; the next of those makes this one durable too.
+      try {
+        db.exec("PRAGMA synchronous = NORMAL; BEGIN IMMEDIATE");
+        for (const dictionary of fresh) run.addDictionary(dictionary);
+        for (const row of rows) run.keepPacked(row);
+        db.exec("COMMIT");
+      } finally {
+        if (db.isTransaction) db.exec("ROLLBACK");
+        db.exec("PRAGMA synchronous = FULL");
+      }
+    },
+  };
+}
+
 function serve(port: MessagePort, path: string): void {
   const { db, lock } = open(path);
   const run = sqliteCommands(db);
+  const packer = createPacker(packerPort(db, run));
   port.on("message", (first: Requests) => {
     const batch: Request[] = [];
     for (let next: { message: Requests } | undefined = { message: first }; next; ) {
@@ -117,7 +138,9 @@ function serve(port: MessagePort, path: string): void {
     } catch (error) {
       port.postMessage(readAfter(error as Error, db, run, work) satisfies Replies);
     }
+    packer.start();
     if (work.length < batch.length) {
+      void packer.stop();
       db.close();
       lock.close();
       port.close();

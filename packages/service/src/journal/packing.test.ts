@@ -1,0 +1,46 @@
+import { expect, test } from "vitest";
+import { learn, type Parts, pack, textOf, unpack } from "./packing.ts";
+
+const RECEIPT = Buffer.from('{"success":true,"note":"é"}').toString("base64");
+
+function someParts(over: Partial<Parts> = {}): Parts {
+  return {
+    payer: "PAYER",
+    subject_hash: "00",
+    request: JSON.stringify({ payload: { signature: "s".repeat(60) }, text: 'a "\\ \u0000 \ud800 é' }),
+    evidence: null,
+    progress: JSON.stringify({ receipt: RECEIPT, reason: '"receipt":0', settlements: 1 }),
+    bundle: '{"of":"é"}',
+    attempts: '[{"txid":"A","raw":"00ff7f"},{"txid":"B","raw":"c3a9"}]',
+    ...over,
+  };
+}
+
+test("parts come back as they are, with a dictionary and without", async () => {
+  const [one, other] = [someParts(), someParts({ payer: "ANOTHER", evidence: "{}" })];
+  const dictionary = learn("kind", textOf(one), textOf(other));
+  for (const used of [undefined, dictionary]) {
+    const packed = await pack(one, used);
+    expect(packed && unpack(packed, used?.content)).toEqual(one);
+  }
+});
+
+test("a receipt that is not base64 as we write it stays as it is", async () => {
+  const parts = someParts({ progress: '{"receipt":"not base64"}', attempts: '[{"raw":"0"}]' });
+  const packed = await pack(parts);
+  expect(packed && unpack(packed, undefined)).toEqual(parts);
+});
+
+test("parts that would come back as others are not packed", async () => {
+  expect(await pack(someParts({ progress: '{"receipt":0}' }))).toBeUndefined();
+});
+
+test("a packed call of which a byte is another, or whose dictionary is, is refused", async () => {
+  const [one, other] = [someParts(), someParts({ payer: "ANOTHER" })];
+  const dictionary = learn("kind", textOf(one), textOf(other));
+  const packed = (await pack(one, dictionary)) as Uint8Array;
+  expect(() => unpack(packed, undefined)).toThrow();
+  const damaged = Uint8Array.from(packed);
+  damaged[packed.length - 6] = (damaged[packed.length - 6] as number) ^ 1;
+  expect(() => unpack(damaged, dictionary?.content)).toThrow();
+});
