@@ -14,7 +14,7 @@ export function secretsOf(settings: Readonly<Record<string, string | undefined>>
   const secrets = new Map<string, ReadonlySet<string>>();
   for (const [name, value] of Object.entries(settings)) {
     if (value === undefined || value === "") continue;
-    if (name === "ATTESTOR_MNEMONIC") {
+    if (name === "ATTESTOR_MNEMONIC" || name === "ATTESTOR_FALCON_MNEMONIC") {
       secrets.set(name, wordsOf(value));
       secrets.set("the account's seed", bytesOf(algosdk.seedFromMnemonic(value)));
     } else if (name === "ATTESTOR_PQ_SEED") secrets.set(name, bytesOf(Buffer.from(value, "hex")));

@@ -35,7 +35,7 @@ export function printCosts(costs: Costs, out: Terminal, { formatUsd, MICRO, PUBL
     out.line(`  ${rail} is settled ${source}${free}`);
   }
   out.line(`  ledger congested: ${algos(noteFees.congested)} ALGO, the most that a note is given`);
-  out.line(`  Falcon account: ${algos(noteFees.falcon)} ALGO, as go-algorand v5.0.0 charges; attestd has none yet`);
+  out.line(`  Falcon account: ${algos(noteFees.falcon)} ALGO, as go-algorand v5.0.0 charges`);
 
   if (callsADay !== undefined) {
     out.line();

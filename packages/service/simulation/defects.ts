@@ -187,15 +187,19 @@ export type DefectName = keyof typeof DEFECTS;
 
 /** The same ledger in a new object, whose parts can be replaced. */
 function around(ledger: Ledger): Ledger {
-  const { genesisHash, caip2, address, rounds } = ledger;
+  const { genesisHash, caip2, address, fee, rounds } = ledger;
   return {
     genesisHash,
     caip2,
     address,
+    fee,
     rounds,
     sign: (note, lease, signal) => ledger.sign(note, lease, signal),
+    rekey: (to, signal) => ledger.rekey(to, signal),
     prepare: (signal) => ledger.prepare(signal),
     submit: (raw, signal) => ledger.submit(raw, signal),
+    obstacle: (signal) => ledger.obstacle(signal),
+    unknownKey: (signal) => ledger.unknownKey(signal),
     spendable: (signal) => ledger.spendable(signal),
   };
 }

@@ -156,6 +156,7 @@ export class LedgerView implements Ledger {
   readonly genesisHash = "c2ltdWxhdGlvbg==";
   readonly caip2 = "algorand:c2ltdWxhdGlvbg";
   readonly address = "ATTESTOR";
+  readonly fee = 1_000n;
   readonly rounds: RoundsView;
   readonly #options: LedgerViewOptions;
 
@@ -167,6 +168,10 @@ export class LedgerView implements Ledger {
   async sign(note: string, lease: Uint8Array, signal: AbortSignal): Promise<Attempt> {
     await this.#ask("params", "", signal, () => undefined);
     return this.#options.ledger.sign(note, lease, this.rounds.latest());
+  }
+
+  rekey(): never {
+    throw new Error("no account is rekeyed here");
   }
 
   /** What is signed here asks for itself. */
@@ -182,6 +187,10 @@ export class LedgerView implements Ledger {
       throw error;
     }
   }
+
+  async obstacle(): Promise<undefined> {}
+
+  async unknownKey(): Promise<undefined> {}
 
   async spendable(signal: AbortSignal): Promise<bigint> {
     return this.#ask("balance", "", signal, () => BigInt(this.#options.ledger.spendable));

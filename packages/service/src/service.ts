@@ -4,7 +4,7 @@ import { createAttestor } from "./attestor/attestor.ts";
 import { openHistory } from "./attestor/history.ts";
 import { createKeyWatch } from "./attestor/key-watch.ts";
 import { createAdmission } from "./calls/admit.ts";
-import { ATTESTATION_FEE, ATTESTOR_RESERVE, createCapacity } from "./calls/capacity.ts";
+import { ATTESTOR_RESERVE, createCapacity } from "./calls/capacity.ts";
 import { createDiskWatch } from "./calls/disk-watch.ts";
 import { createEffects } from "./calls/effects.ts";
 import type { Journal } from "./calls/journal.ts";
@@ -119,6 +119,8 @@ export async function openService(
   opened.defer(() => networks.close());
   const { ledger, chains, rails, indexers, congestion } = networks;
   const identity = { genesisHash: ledger.genesisHash, algorandAddress: ledger.address };
+  const obstacle = await ledger.obstacle(start);
+  if (obstacle !== undefined) throw configInvalid(obstacle);
   requireOwner(await journal.claim(identity), identity);
   const secret = await journal.secret();
   // The round that was read while the rails were opened will do: another one may take seconds.
@@ -206,7 +208,7 @@ export async function openService(
     maxInFlight: seams.maxInFlight ?? MAX_IN_FLIGHT,
     queue: { age: () => runner.queueAge, maxAgeMs: MAX_QUEUE_AGE_MS },
     reserve: ATTESTOR_RESERVE,
-    fee: ATTESTATION_FEE,
+    fee: ledger.fee,
     obstacles: {
       attestor_key_unusable: keys.obstacle,
       signer_unavailable: signers.obstacle,

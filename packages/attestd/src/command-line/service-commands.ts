@@ -67,11 +67,14 @@ export function addSigner(program: Command, { environment, finish }: Running): v
   )
     .requiredOption("--socket <path>", "where to listen; in a folder where nobody else may write")
     .requiredOption("--seed-file <file>", "the ML-DSA-65 seed, as attestd keygen writes it")
-    .requiredOption("--mnemonic-file <file>", "the account's 25 words, as attestd keygen writes them")
+    .option("--mnemonic-file <file>", "the account's 25 words, as attestd keygen writes them")
+    .option("--falcon-mnemonic-file <file>", "instead: those of a Falcon key, as attestd keygen --falcon writes them")
+    .option("--address <address>", "of the account, where it is rekeyed to that key (default: the key's own)")
     .option("--group", "let the socket's group connect too: mode 0660 instead of 0600")
     .option("--genesis-hash <base64>", "of the ledger to sign for (default: Algorand MainNet's)")
     .option("--endorse <kid>", "also sign for a rotation to this key; without it, for none")
     .option("--revoke <kid>", "also sign the note that revokes this key; without it, of none")
+    .option("--rekey <address>", "also sign that the account is rekeyed to this address; without it, to none")
     .option("--per-minute <n>", "signatures a minute of both keys together (default: no limit)")
     .action(async (options) => {
       const { signer } = await import("../commands/signer.ts");
@@ -135,8 +138,10 @@ export function addOperating(program: Command, { environment, finish }: Running)
     "make the keys of an attestor",
     "Make the keys of an attestor: an Algorand account and an ML-DSA-65 seed, each in a file that only you can read.",
     "  attestd keygen --dir /etc/attestd",
+    "  attestd keygen --falcon --dir /etc/attestd      an account that is post-quantum too",
   )
     .option("--dir <dir>", "folder for the two files", ".")
+    .option("--falcon", "an account that authorises with Falcon-1024, post-quantum, on a ledger of consensus v42")
     .option("--json", "print what was made as JSON")
     .action(async (options) => {
       const { keygen } = await import("../commands/keygen.ts");
@@ -146,7 +151,7 @@ export function addOperating(program: Command, { environment, finish }: Running)
   const keys = subcommand(
     program,
     "keys",
-    "the keys of an attestor over time: history, rotate, revoke, restore",
+    "the keys of an attestor over time: history, rotate, rekey, revoke, restore",
     "The keys of an attestor over time.",
     "  attestd keys history --service https://attestd.example --save keys.json",
     "  attestd help keys rotate",
@@ -191,6 +196,23 @@ export function addOperating(program: Command, { environment, finish }: Running)
     .action(async (options) => {
       const { keysRotate } = await import("../commands/keys-change.ts");
       finish(await keysRotate(options, environment));
+    });
+
+  operatorCommand(
+    keys,
+    "rekey",
+    "give the attestor's account another key, under the same address",
+    "Give the attestor's account another key, while no service runs. Its address and the key history stay.",
+    "  attestd keygen --falcon --dir /etc/attestd/next",
+    "  attestd keys rekey --env /etc/attestd/env --next /etc/attestd/next.env",
+  )
+    .requiredOption(
+      "--next <file>",
+      "settings of the next key: all that begin with ATTESTOR_, ATTESTOR_ADDRESS among them",
+    )
+    .action(async (options) => {
+      const { keysRekey } = await import("../commands/keys-change.ts");
+      finish(await keysRekey(options, environment));
     });
 
   operatorCommand(

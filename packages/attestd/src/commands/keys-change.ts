@@ -64,6 +64,32 @@ function nextKey({ seedFile: seed, next: file }: KeysRotateOptions) {
   return { settings, following: { settings: { ATTESTOR_PQ_SEED_FILE: seedFile }, lines } };
 }
 
+/** Rekeys the attestor's account to the key that other settings name. */
+export async function keysRekey(
+  options: SettingsOptions & { next: string; json?: boolean },
+  environment: Environment,
+): Promise<ExitCode> {
+  const texts = { doing: "rekeying the account", undone: "not rekeyed", interrupted: INTERRUPTED };
+  const next = { settings: () => attestorSettings(options.next) };
+  const { address, authorizer, txid } = await operate(
+    options,
+    environment,
+    texts,
+    ({ rekeyAccount }, settings, operator) => rekeyAccount(settings, next, operator),
+  );
+  environment.out.done(
+    options.json,
+    { address, authorizer, transaction: txid },
+    `Rekeyed  ${address}`,
+    `  to the key of  ${authorizer}`,
+    `  recorded as    ${txid ?? "made before; nothing was changed now"}`,
+    "Next:",
+    `  Start the service with the ATTESTOR_ settings of ${options.next} in the place of the old ones.`,
+    "  Copy the new key to a safe place: without it the account is lost.",
+  );
+  return EXIT.good;
+}
+
 /** Revokes a key of the attestor. */
 export async function keysRevoke(kid: string, options: KeysRevokeOptions, environment: Environment): Promise<ExitCode> {
   const { from } = options;

@@ -1,5 +1,5 @@
 import { aborted } from "node:util";
-import { ALGORAND_MAINNET_GENESIS_HASH } from "@attestd/proof/algorand";
+import { ALGORAND_MAINNET_GENESIS_HASH, isAlgorandAddress } from "@attestd/proof/algorand";
 import type { Environment } from "../environment.ts";
 import { EXIT, type ExitCode, Failure } from "../failure.ts";
 import { readableLog } from "../log-text.ts";
@@ -7,25 +7,48 @@ import { readableLog } from "../log-text.ts";
 export type SignerOptions = {
   socket: string;
   seedFile: string;
-  mnemonicFile: string;
+  mnemonicFile?: string;
+  falconMnemonicFile?: string;
+  address?: string;
   genesisHash?: string;
   group?: boolean;
   endorse?: string;
   revoke?: string;
+  rekey?: string;
   perMinute?: string;
 };
 
 /** Runs the signer until it is asked to stop. @throws Failure `usage` when an option is wrong or the socket is in use */
 export async function signer(options: SignerOptions, environment: Environment): Promise<ExitCode> {
   const stop = environment.stop();
-  const { socket: path, seedFile, mnemonicFile, group = false, endorse, revoke } = options;
+  const { socket: path, seedFile, mnemonicFile, falconMnemonicFile, group = false } = options;
+  const { address, endorse, revoke, rekey } = options;
+  const falcon = falconMnemonicFile !== undefined;
+  const mnemonic = falconMnemonicFile ?? mnemonicFile;
+  if (mnemonic === undefined || (falcon && mnemonicFile !== undefined))
+    throw new Failure(EXIT.usage, "name the account's key by --mnemonic-file, or by --falcon-mnemonic-file");
+  for (const [name, value] of Object.entries({ address, rekey }))
+    if (value !== undefined && !isAlgorandAddress(value))
+      throw new Failure(EXIT.usage, `--${name} is not an Algorand address`);
   const genesisHash = genesisOf(options.genesisHash ?? ALGORAND_MAINNET_GENESIS_HASH);
   const perMinute = perMinuteOf(options.perMinute);
   const { readSeeds, signerLog, startSigner } = await import("@attestd/service/signer");
   const log = signerLog(await readableLog(environment.out));
   try {
-    const seeds = readSeeds({ seed: seedFile, mnemonic: mnemonicFile });
-    const running = await startSigner({ path, group, seeds, genesisHash, endorse, revoke, perMinute, log });
+    const seeds = readSeeds({ seed: seedFile, mnemonic, falcon });
+    const running = await startSigner({
+      path,
+      group,
+      seeds,
+      falcon,
+      address,
+      genesisHash,
+      endorse,
+      revoke,
+      rekey,
+      perMinute,
+      log,
+    });
     await aborted(stop, stop);
     await running.close();
     log.info("closed");

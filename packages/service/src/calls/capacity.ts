@@ -1,8 +1,7 @@
 import type { Ledger } from "../ledger/ledger.ts";
 import { Problem, type ProblemCode } from "../problems.ts";
 
-/** Ledger fee of one attestation without congestion, and what must be left after all of them, in microAlgos. */
-export const ATTESTATION_FEE = 1_000n;
+/** What must be left after all attestations, in microAlgos. */
 export const ATTESTOR_RESERVE = 100_000n;
 
 export type CapacityOptions = {

@@ -38,7 +38,12 @@ export function settingNames(rails: readonly RailVariables[]): ReadonlySet<strin
 }
 
 /** Settings whose value a file may hold instead, which `NAME_FILE` names. Facilitators' are lists of files. */
-const SECRETS: readonly string[] = ["ATTESTOR_MNEMONIC", "ATTESTOR_PQ_SEED", "OTEL_EXPORTER_OTLP_HEADERS"];
+const SECRETS: readonly string[] = [
+  "ATTESTOR_MNEMONIC",
+  "ATTESTOR_FALCON_MNEMONIC",
+  "ATTESTOR_PQ_SEED",
+  "OTEL_EXPORTER_OTLP_HEADERS",
+];
 
 /** What settings begin with, beside those of source chains and rails. */
 const PREFIXES =
@@ -97,7 +102,11 @@ export function readConfig(
     /** CAIP-2 names accepted as a source's own chain beside the configured ones (sandbox only). */
     extraSourceChains: s.SANDBOX_SOURCE_CHAINS ?? [],
     /** Who signs with the ML-DSA-65 key, and with the account's. */
-    attestor: attestor as Record<"pq" | "account", KeySettings>,
+    attestor: {
+      ...(attestor as Record<"pq" | "account", KeySettings>),
+      /** Of the account; absent: the one that the account's key has by itself. */
+      address: s.ATTESTOR_ADDRESS,
+    },
     /** The rails that are switched on, by name; `price` in micro-USDC a call. */
     rails: Object.fromEntries(
       enabled.map(([name, { price = s.PRICE_MICRO_USDC, ...rest }]) => [name, { ...rest, price }]),

@@ -1,3 +1,4 @@
+import { isAlgorandAddress } from "@attestd/proof/algorand";
 import { z } from "zod";
 import type { SettingFaults, Values } from "./faults.ts";
 import { origin } from "./formats.ts";
@@ -19,6 +20,15 @@ const kmsKey = z
     "must be an id, alias or ARN of AWS KMS, or projects/…/locations/…/keyRings/…/cryptoKeys/…/cryptoKeyVersions/N of Google",
   );
 
+const mnemonic = z.string().transform((text, { addIssue }) => {
+  try {
+    return seedOfMnemonic(text);
+  } catch (error) {
+    addIssue((error as RangeError).message);
+    return z.NEVER;
+  }
+});
+
 /** The settings of the attestor's keys: who signs, and what each kind of signer needs. */
 export const SignerVariables = z.object({
   ATTESTOR_SIGNER: kind.default("seed"),
@@ -28,17 +38,9 @@ export const SignerVariables = z.object({
     .regex(/^[0-9a-fA-F]{64}$/, "must be 32 bytes in hex")
     .transform((hex) => Uint8Array.fromHex(hex))
     .optional(),
-  ATTESTOR_MNEMONIC: z
-    .string()
-    .transform((text, { addIssue }) => {
-      try {
-        return seedOfMnemonic(text);
-      } catch (error) {
-        addIssue((error as RangeError).message);
-        return z.NEVER;
-      }
-    })
-    .optional(),
+  ATTESTOR_MNEMONIC: mnemonic.optional(),
+  ATTESTOR_FALCON_MNEMONIC: mnemonic.optional(),
+  ATTESTOR_ADDRESS: z.string().refine(isAlgorandAddress, "must be an Algorand address").optional(),
   ATTESTOR_SIGNER_SOCKET: z
     .string()
     // The kernel's limit for the address of a Unix socket, on Linux and macOS.
@@ -55,7 +57,7 @@ type SignerKind = Variables["ATTESTOR_SIGNER"];
 /** Who signs with a key. */
 export type KeySettings =
   /** This process. */
-  | { kind: "seed"; seed: Uint8Array }
+  | { kind: "seed"; seed: Uint8Array; algorithm: "ml-dsa-65" | "ed25519" | "falcon-1024" }
   /** `attestd signer`, on the Unix socket of this path. */
   | { kind: "socket"; path: string }
   /** AWS KMS. `id`: a key's id, alias or ARN. */
@@ -105,9 +107,18 @@ export function readSigners(
   const isAtFault = (name: keyof Variables) => values[name] !== undefined && right[name] === undefined;
   if (isAtFault("ATTESTOR_SIGNER") || isAtFault("ATTESTOR_ACCOUNT_SIGNER")) return undefined;
   const { ATTESTOR_SIGNER: pq = "seed", ATTESTOR_ACCOUNT_SIGNER: account = pq } = right;
-  const needed = [...NEEDS.pq[pq], ...NEEDS.account[account]];
-  const used = [...needed, ...(MAY_USE[pq] ?? []), ...(MAY_USE[account] ?? [])];
+  // Which of the two mnemonics is set says what the account's key is.
+  const isFalcon = values.ATTESTOR_FALCON_MNEMONIC !== undefined && account === "seed";
+  if (isFalcon && values.ATTESTOR_MNEMONIC !== undefined)
+    faults.add(
+      "ATTESTOR_FALCON_MNEMONIC",
+      "ATTESTOR_FALCON_MNEMONIC and ATTESTOR_MNEMONIC contradict each other: the account has one key. Remove one of the two.",
+    );
+  const mnemonics = isFalcon ? (["ATTESTOR_FALCON_MNEMONIC", "ATTESTOR_MNEMONIC"] as const) : [];
+  const needed = [...NEEDS.pq[pq], ...(isFalcon ? mnemonics.slice(0, 1) : NEEDS.account[account])];
+  const used = [...needed, ...mnemonics, ...(MAY_USE[pq] ?? []), ...(MAY_USE[account] ?? [])];
   const all = [...Object.values(NEEDS), MAY_USE].flatMap((kinds) => Object.values(kinds).flat());
+  all.push("ATTESTOR_FALCON_MNEMONIC");
   const chosen = `ATTESTOR_SIGNER=${pq}${account === pq ? "" : ` and ATTESTOR_ACCOUNT_SIGNER=${account}`}`;
   for (const name of needed) if (values[name] === undefined) faults.add(name, `${name} is not set.`);
   for (const name of new Set(all))
@@ -123,13 +134,15 @@ export function readSigners(
   return settings.pq && settings.account && { pq: settings.pq, account: settings.account };
 
   function settingsOf(use: "pq" | "account", kind: SignerKind): KeySettings | undefined {
-    const seed = use === "pq" ? right.ATTESTOR_PQ_SEED : right.ATTESTOR_MNEMONIC;
+    const ofAccount = isFalcon ? right.ATTESTOR_FALCON_MNEMONIC : right.ATTESTOR_MNEMONIC;
+    const seed = use === "pq" ? right.ATTESTOR_PQ_SEED : ofAccount;
+    const algorithm = use === "pq" ? "ml-dsa-65" : isFalcon ? "falcon-1024" : "ed25519";
     const path = right.ATTESTOR_SIGNER_SOCKET;
     const name = use === "pq" ? "ATTESTOR_KMS_KEY" : "ATTESTOR_KMS_ACCOUNT_KEY";
     const id = right[name];
     switch (kind) {
       case "seed":
-        return seed && { kind, seed };
+        return seed && { kind, seed, algorithm };
       case "socket":
         return path === undefined ? undefined : { kind, path };
       case "aws-kms":

@@ -29,7 +29,7 @@ async function accountIn(now: { round: number }, ...chains: FakeChain[]): Promis
   return new AttestorAccount({
     nodes,
     genesisHash: GENESIS_HASH,
-    signer: seedKey("account", wallet.sk.subarray(0, 32)),
+    signer: { ...seedKey("account", wallet.sk.subarray(0, 32)), algorithm: "ed25519" },
     rounds,
   });
 }

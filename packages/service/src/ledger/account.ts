@@ -1,5 +1,6 @@
 import {
   algorandCaip2,
+  decodeAddress,
   decodeMsgpackMap,
   encodeAddress,
   encodeMsgpack,
@@ -7,12 +8,15 @@ import {
   structMap,
   txid,
 } from "@attestd/proof/algorand";
-import { concatBytes, fromBase64, utf8 } from "@attestd/proof/encoding";
+import { concatBytes, equalBytes, fromBase64, utf8 } from "@attestd/proof/encoding";
+import { FALCON_SCHEME } from "@attestd/proof/falcon";
 import type { Algod, TransactionParams } from "../providers/algod.ts";
 import type { AlgorandNodes } from "../providers/algorand-nodes.ts";
 import { isProviderError } from "../providers/provider.ts";
 import { failover } from "../providers/quorum.ts";
-import { type AccountSigner, KEY_FORMS } from "../signers/signer.ts";
+import { type AccountForm, accountForm } from "../signers/account-form.ts";
+import { type AccountSigner, KEY_FORMS, type SignedContext } from "../signers/signer.ts";
+import { hasFalcon } from "./consensus.ts";
 import { ATTEMPT_ROUNDS, type Attempt, type Ledger, type Rounds, type SpecialNote, type Submission } from "./ledger.ts";
 import { classifyRejection } from "./submission.ts";
 
@@ -21,6 +25,8 @@ export type AttestorAccountOptions = {
   /** Base64, 32 bytes. */
   genesisHash: string;
   signer: AccountSigner;
+  /** Of the account, where it was rekeyed to the signer's key; the key's own account unless given. */
+  address?: string | undefined;
   rounds: Rounds;
 };
 
@@ -28,7 +34,7 @@ export type AttestorAccountOptions = {
 const MAX_FEE = 10_000n;
 const MAX_NOTE_BYTES = 1_024;
 const LEASE_BYTES = 32;
-const SIGNATURE_BYTES = KEY_FORMS.account.signature;
+const MIN_FEE = 1_000n;
 
 const TX = utf8("TX");
 
@@ -37,17 +43,24 @@ export class AttestorAccount implements Ledger {
   readonly genesisHash: string;
   readonly caip2: string;
   readonly address: string;
+  readonly fee: bigint;
   readonly rounds: Rounds;
+  /** 32 bytes. */
+  readonly #account: Uint8Array;
+  readonly #form: AccountForm;
   readonly #nodes: AlgorandNodes;
   readonly #signer: AccountSigner;
   #params: { round: number; asked: Promise<TransactionParams> } | undefined;
 
-  constructor({ nodes, genesisHash, signer, rounds }: AttestorAccountOptions) {
+  constructor({ nodes, genesisHash, signer, address, rounds }: AttestorAccountOptions) {
     this.#nodes = nodes;
     this.#signer = signer;
     this.genesisHash = genesisHash;
     this.caip2 = algorandCaip2(fromBase64(genesisHash));
-    this.address = encodeAddress(signer.publicKey);
+    this.#form = accountForm(signer);
+    this.#account = address === undefined ? this.#form.account : decodeAddress(address);
+    this.address = encodeAddress(this.#account);
+    this.fee = MIN_FEE * this.#form.minimumFees;
     this.rounds = rounds;
   }
 
@@ -57,28 +70,12 @@ export class AttestorAccount implements Ledger {
       throw new RangeError(`note of ${noteBytes.length} bytes, over ${MAX_NOTE_BYTES}`);
     if (lease.length !== LEASE_BYTES) throw new RangeError(`lease of ${lease.length} bytes instead of ${LEASE_BYTES}`);
 
-    // The quorum's round, not one node's: a first round in the future would keep the attempt open for long.
-    const firstValid = this.rounds.latest() || (await this.rounds.next(signal));
-    const params = await this.#paramsOf(firstValid, signal);
-    const lastValid = special?.lastValid ?? firstValid + ATTEMPT_ROUNDS;
-    const transaction = (fee: bigint) =>
-      structMap({
-        type: "pay",
-        snd: this.#signer.publicKey,
-        rcv: this.#signer.publicKey,
-        fee,
-        fv: firstValid,
-        lv: lastValid,
-        gen: params.genesisId,
-        gh: fromBase64(this.genesisHash),
-        lx: lease,
-        note: noteBytes,
-      });
-    const bytes = encodeMsgpack(transaction(feeOf(transaction(MAX_FEE), params)));
     const context = special && { keyRecord: special.keyRecord };
-    const signature = await this.#signer.sign(concatBytes(TX, bytes), signal, context);
-    const raw = signed(decodeMsgpackMap(bytes), signature);
-    return { txid: txid(bytes), raw, firstValid, lastValid };
+    return await this.#make({ lx: lease, note: noteBytes }, signal, special?.lastValid, context);
+  }
+
+  rekey(to: Uint8Array, signal: AbortSignal): Promise<Attempt> {
+    return this.#make({ rekey: to }, signal);
   }
 
   prepare(signal: AbortSignal): void {
@@ -103,6 +100,74 @@ export class AttestorAccount implements Ledger {
     return amount > minBalance ? amount - minBalance : 0n;
   }
 
+  async obstacle(signal: AbortSignal): Promise<string | undefined> {
+    const ask = (algod: Algod, ends: AbortSignal) => algod.account(this.address, ends);
+    const question = { about: "the attestor's account", signal };
+    const { authorizer } = await failover(this.#nodes.algods, ask, question);
+    const own = encodeAddress(this.#form.account);
+    if (authorizer !== own)
+      return authorizer === this.address
+        ? `ATTESTOR_ADDRESS: the account ${this.address} authorises by its own key, and the settings have the key of ${own}. Rekey it by \`attestd keys rekey\`, or remove ATTESTOR_ADDRESS.`
+        : `ATTESTOR_SIGNER: the account ${this.address} is rekeyed to ${authorizer}, and the settings have the key of ${own}. Set that account's key, and ATTESTOR_ADDRESS=${this.address}.`;
+    return await this.unknownKey(signal);
+  }
+
+  async unknownKey(signal: AbortSignal): Promise<string | undefined> {
+    if (this.#signer.algorithm !== "falcon-1024") return undefined;
+    const { consensus } = await this.#paramsOf(this.rounds.latest(), signal);
+    return hasFalcon(consensus)
+      ? undefined
+      : `ATTESTOR_FALCON_MNEMONIC: the network's consensus version (${consensus}) knows no Falcon signatures of transactions, which v42 has. Until it is upgraded, use the account's ed25519 key (ATTESTOR_MNEMONIC).`;
+  }
+
+  /** Signs a payment of 0 to itself with these members beside. */
+  async #make(
+    members: Record<string, Uint8Array>,
+    signal: AbortSignal,
+    until?: number,
+    context?: SignedContext,
+  ): Promise<Attempt> {
+    // The quorum's round, not one node's: a first round in the future would keep the attempt open for long.
+    const firstValid = this.rounds.latest() || (await this.rounds.next(signal));
+    const params = await this.#paramsOf(firstValid, signal);
+    const lastValid = until ?? firstValid + ATTEMPT_ROUNDS;
+    const transaction = (fee: bigint) =>
+      structMap({
+        type: "pay",
+        snd: this.#account,
+        rcv: this.#account,
+        fee,
+        fv: firstValid,
+        lv: lastValid,
+        gen: params.genesisId,
+        gh: fromBase64(this.genesisHash),
+        ...members,
+      });
+    const bytes = encodeMsgpack(transaction(this.#feeOf(transaction(MAX_FEE), params)));
+    const signature = await this.#signer.sign(concatBytes(TX, bytes), signal, context);
+    return { txid: txid(bytes), raw: this.#signed(decodeMsgpackMap(bytes), signature), firstValid, lastValid };
+  }
+
+  #feeOf(transaction: MsgpackMap, { minFee, feePerByte }: TransactionParams): bigint {
+    const longest = new Uint8Array(KEY_FORMS[this.#signer.algorithm].signature);
+    const bySize = feePerByte * BigInt(this.#signed(transaction, longest).length);
+    const least = minFee * this.#form.minimumFees;
+    const asked = bySize > least ? bySize : least;
+    return asked < MAX_FEE ? asked : MAX_FEE;
+  }
+
+  /** What the ledger takes: the one place that knows by which member the account authorises. */
+  #signed(transaction: MsgpackMap, signature: Uint8Array): Uint8Array {
+    const { account, salt } = this.#form;
+    const sgnr = equalBytes(account, this.#account) ? undefined : account;
+    const bytes = new Uint8Array(signature);
+    const authorisation =
+      salt === undefined
+        ? { sig: bytes }
+        : { pqsig: structMap({ sch: utf8(FALCON_SCHEME), slt: salt, pk: this.#signer.publicKey, sig: bytes }) };
+    return encodeMsgpack(structMap({ ...authorisation, ...(sgnr && { sgnr }), txn: transaction }));
+  }
+
   /** Sends one request a round: fees change from round to round. */
   async #paramsOf(round: number, signal: AbortSignal): Promise<TransactionParams> {
     if (this.#params?.round === round) {
@@ -118,12 +183,6 @@ export class AttestorAccount implements Ledger {
   }
 }
 
-function feeOf(transaction: MsgpackMap, { minFee, feePerByte }: TransactionParams): bigint {
-  const size = BigInt(signed(transaction, new Uint8Array(SIGNATURE_BYTES)).length);
-  const asked = feePerByte * size > minFee ? feePerByte * size : minFee;
-  return asked < MAX_FEE ? asked : MAX_FEE;
-}
-
 async function submitTo(algod: Algod, raw: Uint8Array, signal: AbortSignal): Promise<Submission> {
   try {
     const rejection = await failover([algod], (node, ends) => node.submit(raw, ends), {
@@ -136,9 +195,4 @@ async function submitTo(algod: Algod, raw: Uint8Array, signal: AbortSignal): Pro
     if (isProviderError(error)) return { status: "retry", reason: error.message };
     throw error;
   }
-}
-
-/** What the ledger takes: the one place that knows by which member the account authorises. */
-function signed(transaction: MsgpackMap, signature: Uint8Array): Uint8Array {
-  return encodeMsgpack(structMap({ sig: new Uint8Array(signature), txn: transaction }));
 }

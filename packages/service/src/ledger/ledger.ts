@@ -90,6 +90,8 @@ export interface Ledger {
   readonly caip2: string;
   /** The attestor's address. */
   readonly address: string;
+  /** microAlgos of an attestation while the network is not congested. */
+  readonly fee: bigint;
   readonly rounds: Rounds;
 
   /**
@@ -102,10 +104,29 @@ export interface Ledger {
    */
   sign(note: string, lease: Uint8Array, signal: AbortSignal, special?: SpecialNote): Promise<Attempt>;
 
+  /**
+   * Builds and signs the transaction after which another key authorises for the account; its address stays.
+   *
+   * @param to the other key's own account, 32 bytes
+   * @throws as `sign`
+   */
+  rekey(to: Uint8Array, signal: AbortSignal): Promise<Attempt>;
+
   /** Prefetches what the next signature needs. Best effort: it never fails. */
   prepare(signal: AbortSignal): void;
 
   submit(raw: Uint8Array, signal: AbortSignal): Promise<Submission>;
+
+  /**
+   * Asks the ledger whether it takes what the account's key signs.
+   *
+   * @returns why not, as a sentence; undefined when it does
+   * @throws ProviderError
+   */
+  obstacle(signal: AbortSignal): Promise<string | undefined>;
+
+  /** Why the network takes no signatures of the key's kind, as a sentence; undefined when it does. @throws ProviderError */
+  unknownKey(signal: AbortSignal): Promise<string | undefined>;
 
   /** microAlgos that can be spent on fees: balance less minimum balance. @throws ProviderError */
   spendable(signal: AbortSignal): Promise<bigint>;

@@ -112,7 +112,7 @@ export function openLedger(
 
 /** Begins to follow the ledger's rounds by nodes that are there already. */
 export function followLedger(
-  { algorand }: Config,
+  { algorand, attestor }: Config,
   signer: AccountSigner,
   nodes: AlgorandNodes,
   log: Logger,
@@ -122,5 +122,5 @@ export function followLedger(
   const onError = (err: unknown) => log.warn({ err }, "rounds cannot be read");
   const rounds = new RoundWatcher({ nodes, genesisHash, now: clock.now, onError });
   rounds.start();
-  return { ledger: new AttestorAccount({ nodes, genesisHash, signer, rounds }), rounds };
+  return { ledger: new AttestorAccount({ nodes, genesisHash, signer, address: attestor.address, rounds }), rounds };
 }

@@ -58,7 +58,8 @@ export async function rotateKey(
   });
 }
 
-function withNext(settings: Settings, next: Settings): Settings {
+/** The settings in which the signer of others takes the place of their own. */
+export function withNext(settings: Settings, next: Settings): Settings {
   if (next.ATTESTOR_SIGNER === undefined) return { ...settings, ...next };
   return { ...Object.fromEntries(Object.entries(settings).filter(([name]) => !name.startsWith("ATTESTOR_"))), ...next };
 }
@@ -137,7 +138,7 @@ async function withKeys(
 ): Promise<KeyChangeReport> {
   await using session = await openSession(settings, options);
   const journal = await session.journal();
-  const ledger = await session.ledger();
+  const { ledger } = await session.ledger();
   const { txid } = await change(session, {
     journal,
     ledger,

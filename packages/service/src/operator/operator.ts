@@ -15,4 +15,5 @@ export { type ExaminationOptions, examine } from "./doctor/examine.ts";
 export type { SubjectFinding } from "./doctor/finding.ts";
 export { type KeyChangeReport, readKeyHistory, restoreKeys, revokeKey, rotateKey } from "./keys.ts";
 export { recordRefund } from "./refund.ts";
+export { rekeyAccount } from "./rekey.ts";
 export type { OperatorOptions } from "./session.ts";

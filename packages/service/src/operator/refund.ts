@@ -32,9 +32,15 @@ export async function recordRefund(
 ): Promise<Call> {
   await using session = await openSession(settings, options);
   const journal = await session.journal();
-  const { rounds } = await session.ledger();
+  const { ledger } = await session.ledger();
   const { chains, signal } = session;
-  return await refund(key, transaction, { journal, readers: chains.readers, rounds, clock: systemClock, signal });
+  return await refund(key, transaction, {
+    journal,
+    readers: chains.readers,
+    rounds: ledger.rounds,
+    clock: systemClock,
+    signal,
+  });
 }
 
 /** How long a call is owed before it may be given back. */

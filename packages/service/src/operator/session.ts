@@ -5,7 +5,7 @@ import { timeOfRound } from "../audit/ledger.ts";
 import { readableChains } from "../audit/rails/registry.ts";
 import type { Journal } from "../calls/journal.ts";
 import { deadline, systemClock } from "../clock.ts";
-import { readConfig } from "../config/config.ts";
+import { type Config, readConfig } from "../config/config.ts";
 import { ServiceError } from "../errors.ts";
 import { openJournal, openJournalReader, requireOwner } from "../journal/open.ts";
 import { WRITTEN_LATER } from "../journal/reader.ts";
@@ -72,14 +72,14 @@ export async function openSession(settings: Settings, options: OperatorOptions, 
       return journal;
     },
 
-    /** Connects to the ledger alone, and waits for its first round. */
-    async ledger() {
-      const account = await openAccount(config, { log, clock: systemClock, signal });
+    /** Connects to the ledger alone, by the settings or by others, and waits for its first round. */
+    async ledger(by: Config = config) {
+      const account = await openAccount(by, { log, clock: systemClock, signal });
       opened.defer(() => account.close());
-      const { ledger, close } = openLedger(config, account, log, systemClock);
+      const { ledger, close } = openLedger(by, account, log, systemClock);
       opened.defer(close);
       await ledger.rounds.next(deadline(systemClock, DEADLINE_MS, signal));
-      return ledger;
+      return { ledger, account };
     },
 
     /** Connects to all networks, and waits for the ledger's first round. */

@@ -21,14 +21,16 @@ const Params = z
   .object({
     "genesis-hash": z.string(),
     "genesis-id": z.string(),
+    "consensus-version": z.string().optional(),
     "last-round": round,
     fee: microAlgos,
     "min-fee": microAlgos,
   })
-  .transform(({ "genesis-hash": genesisHash, "genesis-id": genesisId, ...params }) => {
+  .transform(({ "genesis-hash": genesisHash, "genesis-id": genesisId, "consensus-version": consensus, ...params }) => {
     return {
       genesisHash,
       genesisId,
+      consensus,
       lastRound: params["last-round"],
       minFee: params["min-fee"],
       feePerByte: params.fee,

@@ -4,7 +4,7 @@ import { configInvalid } from "../config/config.ts";
 import { messageRepresentative } from "../crypto/mu.ts";
 import type { SignerFailure } from "../errors.ts";
 import { loadClient } from "./client-package.ts";
-import { KMS_SETTINGS, MAX_ANSWER_BYTES, rawPublicKey, signerFailed } from "./kms-key.ts";
+import { KMS_ALGORITHMS, KMS_SETTINGS, MAX_ANSWER_BYTES, rawPublicKey, signerFailed } from "./kms-key.ts";
 import type { Key, KeyPlace, KeyUse } from "./signer.ts";
 
 /**
@@ -60,6 +60,7 @@ async function openKey(
   const publicKey = rawPublicKey(use, PublicKey ?? new Uint8Array());
   const { algorithm: SigningAlgorithm, messageType: MessageType } = FORMS[use];
   return {
+    algorithm: KMS_ALGORITHMS[use],
     publicKey,
     async sign(message, signal) {
       const Message = use === "pq" ? messageRepresentative(publicKey, message) : message;

@@ -4,7 +4,7 @@ import { configInvalid } from "../config/config.ts";
 import { messageRepresentative } from "../crypto/mu.ts";
 import type { SignerFailure } from "../errors.ts";
 import { loadClient } from "./client-package.ts";
-import { KMS_SETTINGS, MAX_ANSWER_BYTES, rawPublicKey, signerFailed } from "./kms-key.ts";
+import { KMS_ALGORITHMS, KMS_SETTINGS, MAX_ANSWER_BYTES, rawPublicKey, signerFailed } from "./kms-key.ts";
 import type { Key, KeyPlace, KeyUse } from "./signer.ts";
 
 type Checksum = protos.google.protobuf.IInt64Value | null | undefined;
@@ -99,6 +99,7 @@ async function openKey({ client, crc32c }: Connection, use: KeyUse, name: string
 
   const publicKey = await readPublicKey();
   return {
+    algorithm: KMS_ALGORITHMS[use],
     publicKey,
     async sign(message, ends) {
       const mu = use === "pq" ? messageRepresentative(publicKey, message) : undefined;

@@ -20,6 +20,7 @@ function guarded(use: KeyUse = "account", options: { deadlineMs?: number; maxAct
   const world = { now: 0, asked: 0, behaviour: "right" as Behaviour, lines: [] as string[] };
   const line = (level: string) => (_: object, text: string) => void world.lines.push(`${level} ${text}`);
   const key: Key = {
+    algorithm: real.algorithm,
     publicKey: real.publicKey,
     sign(...given) {
       world.asked += 1;
@@ -169,7 +170,7 @@ describe("a guarded key", () => {
   });
 
   test("is refused where its public key has a wrong length", () => {
-    const key = { publicKey: new Uint8Array(31), sign: async () => new Uint8Array(64) };
+    const key = { algorithm: "ed25519" as const, publicKey: new Uint8Array(31), sign: async () => new Uint8Array(64) };
     const options = { use: "account", kind: "socket", words: "it", log: {} as Logger, clock: systemClock } as const;
     expect(() => guardKey(key, options)).toThrow(failed("wrong"));
   });

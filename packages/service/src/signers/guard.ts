@@ -1,13 +1,14 @@
 import { createPublicKey, verify } from "node:crypto";
 import { aborted, promisify } from "node:util";
 import { utf8 } from "@attestd/proof/encoding";
+import { verifyFalcon } from "@attestd/proof/falcon";
 import type { Logger } from "pino";
 import { type Clock, deadline } from "../clock.ts";
 import { hasCode, ServiceError, type SignerFailure } from "../errors.ts";
 import { count, observe } from "../metrics/meter.ts";
 import { Breaker } from "../providers/breaker.ts";
 import { newProbe } from "./probe.ts";
-import { KEY_FORMS, type Key, type KeyUse, type SignedContext } from "./signer.ts";
+import { ALGORITHMS, type Algorithm, KEY_FORMS, type Key, type KeyUse, type SignedContext } from "./signer.ts";
 
 export type GuardOptions = {
   use: KeyUse;
@@ -53,15 +54,12 @@ export type GuardedKey = Key & {
 export function guardKey(key: Key, options: GuardOptions): GuardedKey {
   const { use, kind, words, log, clock, deadlineMs = DEADLINE_MS, maxActive = MAX_ACTIVE } = options;
   const now = options.now ?? (() => performance.now());
-  const form = KEY_FORMS[use];
-  const { publicKey } = key;
+  const { publicKey, algorithm } = key;
+  if (!ALGORITHMS[use].some((one) => one === algorithm)) throw failed("wrong", `a key of ${algorithm}`);
+  const form = KEY_FORMS[algorithm];
   if (publicKey.length !== form.publicKey)
     throw failed("wrong", `a public key of ${publicKey.length} bytes instead of ${form.publicKey}`);
-  const imported = createPublicKey({
-    key: Buffer.from(publicKey),
-    format: "raw-public",
-    asymmetricKeyType: use === "pq" ? "ml-dsa-65" : "ed25519",
-  });
+  const isSignature = verifierOf(algorithm, publicKey);
   const breaker = new Breaker({ firstRestMs: 500, maxRestMs: 5_000, now });
   const places = createPlaces(maxActive);
   let signedAt = Number.NEGATIVE_INFINITY;
@@ -99,7 +97,7 @@ export function guardKey(key: Key, options: GuardOptions): GuardedKey {
       if (hasCode(error, "signer_failed")) throw failed(error.details.failure, error.message, error);
       throw failed("unreachable", (error as Error).message, error);
     });
-    const fits = signature.length === form.signature && (await verifyAsync(null, message, imported, signature));
+    const fits = signature.length <= form.signature && (await isSignature(message, signature));
     if (!fits) throw failed("wrong", `what it returned is not a signature under the ${form.words} key`);
     return signature;
   }
@@ -144,6 +142,7 @@ export function guardKey(key: Key, options: GuardOptions): GuardedKey {
   }
 
   return {
+    algorithm,
     publicKey,
     sign,
     obstacle,
@@ -155,6 +154,14 @@ export function guardKey(key: Key, options: GuardOptions): GuardedKey {
       });
     },
   };
+}
+
+function verifierOf(algorithm: Algorithm, publicKey: Uint8Array) {
+  if (algorithm === "falcon-1024")
+    return async (message: Uint8Array, signature: Uint8Array) => verifyFalcon(publicKey, message, signature);
+  const key = Buffer.from(publicKey);
+  const imported = createPublicKey({ key, format: "raw-public", asymmetricKeyType: algorithm });
+  return (message: Uint8Array, signature: Uint8Array) => verifyAsync(null, message, imported, signature);
 }
 
 const WORDS: Record<SignerFailure, string> = {

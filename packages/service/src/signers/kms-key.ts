@@ -1,7 +1,7 @@
 import { createPublicKey } from "node:crypto";
 import { excerpt } from "@attestd/proof/text";
 import { ServiceError, type SignerFailure } from "../errors.ts";
-import type { KeyUse } from "./signer.ts";
+import type { Algorithm, KeyUse } from "./signer.ts";
 
 /** The settings that name keys in a key management service. */
 export const KMS_SETTINGS = { pq: "ATTESTOR_KMS_KEY", account: "ATTESTOR_KMS_ACCOUNT_KEY" } as const satisfies Record<
@@ -9,8 +9,8 @@ export const KMS_SETTINGS = { pq: "ATTESTOR_KMS_KEY", account: "ATTESTOR_KMS_ACC
   string
 >;
 
-/** Node's names of the two kinds of keys. */
-const KEY_TYPES = { pq: "ml-dsa-65", account: "ed25519" } as const satisfies Record<KeyUse, string>;
+/** What such a service keeps: none has Falcon. Node's names are the same. */
+export const KMS_ALGORITHMS = { pq: "ml-dsa-65", account: "ed25519" } as const satisfies Record<KeyUse, Algorithm>;
 
 /** Bytes of an answer, at most: a signature or a public key takes 5 kB in base64. */
 export const MAX_ANSWER_BYTES = 65_536;
@@ -34,7 +34,7 @@ export function signerFailed(failure: SignerFailure, message: string): ServiceEr
  * @throws signer_failed `wrong` when it is none of this use
  */
 export function rawPublicKey(use: KeyUse, spki: Uint8Array | string): Uint8Array {
-  const wanted = KEY_TYPES[use];
+  const wanted = KMS_ALGORITHMS[use];
   try {
     const key =
       typeof spki === "string"

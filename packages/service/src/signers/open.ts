@@ -58,7 +58,9 @@ export async function openSigner(config: KeyConfig, options: OpenOptions): Promi
 
 /** Opens the key of the attestor's account where the settings say that it is. @throws as `openSigner` */
 export async function openAccount(config: KeyConfig, options: OpenOptions): Promise<OpenAccount> {
-  return await openKey("account", config, options);
+  const { algorithm, ...opened } = await openKey("account", config, options);
+  if (algorithm === "ml-dsa-65") throw new TypeError("the guard lets no such key be an account's");
+  return { ...opened, algorithm };
 }
 
 /** Watches whether each of these keys can sign. */
@@ -96,9 +98,9 @@ function placeOf(use: KeyUse, { attestor, algorand }: KeyConfig): KeyPlace {
   const settings = attestor[use];
   switch (settings.kind) {
     case "seed":
-      return seedPlace({ [use]: settings.seed });
+      return seedPlace({ bytes: settings.seed, algorithm: settings.algorithm });
     case "socket":
-      return socketPlace(settings.path, fromBase64(algorand.genesisHash));
+      return socketPlace(settings.path, fromBase64(algorand.genesisHash), attestor.address);
     case "aws-kms":
       return awsKmsPlace({ [use]: settings.id });
     case "google-kms":

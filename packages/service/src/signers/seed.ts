@@ -2,21 +2,26 @@ import { createPrivateKey, createPublicKey, type KeyObject, sign } from "node:cr
 import { promisify } from "node:util";
 import { keyIdentity } from "@attestd/proof/attestor";
 import { toBase64 } from "@attestd/proof/encoding";
-import type { Key, KeyPlace, KeyUse, Signer } from "./signer.ts";
+import { type FalconKey, falconKey } from "./falcon.ts";
+import type { Algorithm, Key, KeyPlace, KeyUse, Signer } from "./signer.ts";
 
 const signAsync = promisify(sign);
 
-/** Keys in this process. @param seeds 32 bytes each: FIPS 204's ξ, and RFC 8032's private key */
-export function seedPlace(seeds: Partial<Readonly<Record<KeyUse, Uint8Array>>>): KeyPlace {
+/** 32 bytes: FIPS 204's ξ, RFC 8032's private key, or what Falcon's seed is made of (falcon.ts). */
+export type Seed = { bytes: Uint8Array; algorithm: Algorithm };
+
+/** A key in this process. */
+export function seedPlace({ bytes, algorithm }: Seed): KeyPlace {
+  let falcon: FalconKey | undefined;
   return {
     words: "the seed in the settings",
     freshMs: 15_000,
     async open(use) {
-      const seed = seeds[use];
-      if (!seed) throw new TypeError(`the settings have the seed of the ${use} key`);
-      return seedKey(use, seed);
+      if (algorithm !== "falcon-1024") return seedKey(use, bytes);
+      falcon = await falconKey(bytes);
+      return falcon;
     },
-    close: async () => undefined,
+    close: async () => falcon?.close(),
   };
 }
 
@@ -24,6 +29,7 @@ export function seedPlace(seeds: Partial<Readonly<Record<KeyUse, Uint8Array>>>):
 export function seedKey(use: KeyUse, seed: Uint8Array): Key {
   const secret = importSeed(use, seed);
   return {
+    algorithm: use === "pq" ? "ml-dsa-65" : "ed25519",
     publicKey: new Uint8Array(createPublicKey(secret).export({ format: "raw-public" })),
     // Off the event loop; ML-DSA-65 is hedged.
     sign: (message) => signAsync(null, message, secret),

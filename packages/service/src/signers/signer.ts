@@ -1,11 +1,24 @@
 /** Which of the attestor's two keys: `pq` signs bundles, receipts and its successor; `account` signs transactions. */
 export type KeyUse = "pq" | "account";
 
-/** Lengths in bytes of raw public keys and signatures: ML-DSA-65 (FIPS 204, table 2) and ed25519 (RFC 8032). */
+/**
+ * Lengths in bytes of raw public keys and of signatures, Falcon's at most: ML-DSA-65 (FIPS 204, table 2), ed25519 (RFC 8032),
+ * and Algorand's deterministic Falcon-1024.
+ */
 export const KEY_FORMS = {
-  pq: { words: "ML-DSA-65", publicKey: 1952, signature: 3309 },
-  account: { words: "ed25519", publicKey: 32, signature: 64 },
-} as const satisfies Record<KeyUse, { words: string; publicKey: number; signature: number }>;
+  "ml-dsa-65": { words: "ML-DSA-65", publicKey: 1952, signature: 3309 },
+  ed25519: { words: "ed25519", publicKey: 32, signature: 64 },
+  "falcon-1024": { words: "Falcon-1024", publicKey: 1793, signature: 1423 },
+} as const;
+export type Algorithm = keyof typeof KEY_FORMS;
+/** By which the account may authorise its transactions. */
+export type AccountAlgorithm = Exclude<Algorithm, "ml-dsa-65">;
+
+/** What each key may be. */
+export const ALGORITHMS = {
+  pq: ["ml-dsa-65"],
+  account: ["ed25519", "falcon-1024"],
+} as const satisfies Record<KeyUse, readonly Algorithm[]>;
 
 /** What a signature of the account's key commits to by a hash alone: a signer that checks what it signs needs it whole. */
 export type SignedContext = {
@@ -15,12 +28,13 @@ export type SignedContext = {
 
 /** One of the attestor's keys where it is kept. Not used as it is: `guardKey` checks what it returns. */
 export interface Key {
+  readonly algorithm: Algorithm;
   /** Raw, of the length in `KEY_FORMS`. MUST stay the same for the life of the object. */
   readonly publicKey: Uint8Array;
 
   /**
-   * Signs these bytes. `pq`: ML-DSA-65 (FIPS 204), pure, empty context. `account`: pure ed25519. Called for many messages
-   * at once, and again with the same ones. It need not bound its own time, and SHOULD end when `signal` aborts.
+   * Signs these bytes: ML-DSA-65 (FIPS 204) pure and with an empty context, ed25519 pure, Falcon-1024 as `signFalcon`. Called
+   * for many messages at once, and again with the same ones. It need not bound its own time, and SHOULD end when `signal` aborts.
    *
    * @returns the raw signature, of the length in `KEY_FORMS`
    * @throws signer_failed with what is the matter; any other error counts as `unreachable`
@@ -70,12 +84,13 @@ export interface Signer {
 
 /** The key of the attestor's account on the ledger. The secret stays where it is. */
 export interface AccountSigner {
-  /** Raw ed25519 public key, 32 bytes: the account's address without its checksum. */
+  readonly algorithm: AccountAlgorithm;
+  /** Raw. */
   readonly publicKey: Uint8Array;
 
   /**
    * @param message "TX" and the canonical msgpack of a transaction
-   * @returns the 64-byte signature, which was verified
+   * @returns the signature, which was verified
    * @throws signer_failed; the signal's reason
    */
   sign(message: Uint8Array, signal: AbortSignal, context?: SignedContext): Promise<Uint8Array>;

@@ -1,4 +1,6 @@
+import { shake256 } from "@noble/hashes/sha3.js";
 import { falcon1024 } from "@noble/post-quantum/falcon.js";
+import type { SigOpts } from "@noble/post-quantum/utils.js";
 import { concatBytes, utf8 } from "../../encoding.ts";
 
 /*
@@ -20,6 +22,8 @@ const MAX_COEFFICIENT = 2047;
 const SALTED_HEADER = 0x3a;
 const SALT_LENGTH = 40;
 const LOG_DEGREE = 10;
+/** What Falcon takes for its sampler after the salt. */
+const SAMPLER_SEED_LENGTH = 48;
 
 /** The version of the salt with which a signature was made; undefined if the bytes are no compressed signature. */
 export function saltVersion(signature: Uint8Array): number | undefined {
@@ -77,9 +81,30 @@ export function constantLength(signature: Uint8Array): Uint8Array<ArrayBuffer> |
   return isWhole ? bytes : undefined;
 }
 
-/** The salted form of a signature, which Falcon itself makes with the salt of version 0, as a compressed one without it. */
-export function signedFalcon(sign: (salt: Uint8Array) => Uint8Array): Uint8Array {
-  return concatBytes(Uint8Array.of(COMPRESSED_HEADER, 0), sign(saltOf(0)).subarray(1 + SALT_LENGTH));
+/**
+ * Makes a key.
+ * @param seed 48 bytes: as Falcon's own code makes one by SHAKE256 of them
+ * @returns 1793 and 2305 bytes, as Falcon encodes them
+ */
+export function makeFalconKey(seed: Uint8Array): { publicKey: Uint8Array; secretKey: Uint8Array } {
+  return falcon1024.keygen(seed);
+}
+
+/**
+ * Signs a message. The same key and message give the same bytes: two signatures of one message by one salt would give the key
+ * away, so that the seed of the sampler, which is otherwise random, is SHAKE256(secretKey || message). Algorand's own code takes
+ * another seed: a key MUST sign by this function alone, or by another one alone.
+ *
+ * @param secretKey 2305 bytes, as Falcon encodes it
+ * @returns the compressed signature, at most 1423 bytes
+ */
+export function signFalcon(secretKey: Uint8Array, message: Uint8Array): Uint8Array<ArrayBuffer> {
+  const salt = saltOf(0);
+  const sampler = shake256(concatBytes(secretKey, message), { dkLen: SAMPLER_SEED_LENGTH });
+  // noble's own type of `sign` leaves this option out.
+  const options = { random: (length: number) => (length === SALT_LENGTH ? salt : sampler) } as SigOpts;
+  const salted = falcon1024.sign(message, secretKey, options);
+  return concatBytes(Uint8Array.of(COMPRESSED_HEADER, 0), salted.subarray(1 + SALT_LENGTH));
 }
 
 function saltOf(version: number): Uint8Array {

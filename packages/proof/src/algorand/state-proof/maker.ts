@@ -1,5 +1,5 @@
 /* What a program needs that makes state proofs, as the verifier has it. */
-export { signedFalcon } from "./falcon.ts";
+export { signFalcon } from "./falcon.ts";
 export { MAX_COINS } from "./form.ts";
 export type { VectorProof } from "./vector.ts";
 export { proveVector, vectorRoot } from "./vector.ts";

@@ -1,7 +1,5 @@
-import { createHash } from "node:crypto";
-import { keyLeaf, participantLeaf, proveVector, signedFalcon, vectorRoot } from "@attestd/proof/state-proof/maker";
+import { keyLeaf, participantLeaf, proveVector, signFalcon, vectorRoot } from "@attestd/proof/state-proof/maker";
 import { falcon1024 } from "@noble/post-quantum/falcon.js";
-import type { SigOpts } from "@noble/post-quantum/utils.js";
 
 /** Accounts of the network that are online, whose stake signs state proofs: microAlgos. */
 const WEIGHTS = [4_000_000_000_000n, 3_000_000_000_000n, 2_000_000_000_000n, 1_000_000_000_000n];
@@ -10,8 +8,6 @@ const WEIGHTS = [4_000_000_000_000n, 3_000_000_000_000n, 2_000_000_000_000n, 1_0
 const KEY_LIFETIME = 256n;
 /** Keys of a participant; after the rounds of the last one it registers anew. */
 const KEYS = 8;
-/** What Falcon asks for after its salt of 40 bytes. */
-const SAMPLER_SEED_BYTES = 48;
 
 /** A participant's Falcon-1024 key. It stands at each place of its tree of keys, which a real one fills with others. */
 export interface FalconKey {
@@ -61,10 +57,7 @@ export function votersOf(participants: readonly Participant[]): { commitment: Ui
   };
 }
 
-/**
- * A participant's signature for a round. It is a function of key and hash: two signatures of one hash by one salt would give
- * the key away. Therefore the sampler's seed follows from both.
- */
+/** A participant's signature for a round. */
 export function signFor(
   { publicKey, leaves }: Participant,
   secretKey: Uint8Array,
@@ -72,12 +65,6 @@ export function signFor(
   messageHash: Uint8Array,
 ) {
   const keyIndex = Number((BigInt(round) - firstRoundOfTree(round)) / KEY_LIFETIME);
-  const seed = createHash("shake256", { outputLength: SAMPLER_SEED_BYTES }).update(secretKey).update(messageHash);
-  const sampler = seed.digest();
-  const signature = signedFalcon((salt) => {
-    // noble's own type of `sign` leaves this option out.
-    const options = { random: (length: number) => (length === salt.length ? salt : sampler) } as SigOpts;
-    return falcon1024.sign(messageHash, secretKey, options);
-  });
+  const signature = signFalcon(secretKey, messageHash);
   return { signature, publicKey, keyIndex, keyProof: proveVector(leaves, [keyIndex]) };
 }

@@ -1,4 +1,4 @@
-import { ATTESTATION_FEE, ATTESTOR_RESERVE } from "../../calls/capacity.ts";
+import { ATTESTOR_RESERVE } from "../../calls/capacity.ts";
 import type { RailName } from "../../payment/rails/rail.ts";
 import { CALL_REQUESTS, DAILY_REQUESTS, type Requests, type Upstream } from "./requests.ts";
 import type { Settlement } from "./settlement.ts";
@@ -13,14 +13,17 @@ const BYTES_A_CALL = 32n * 1024n;
 const GIB = 2n ** 30n;
 const DAYS_A_MONTH = 30n;
 
+/** microAlgos. */
+const MIN_FEE = 1_000n;
+
 /**
  * microAlgos of an attestation: usually; when the ledger is congested, as much as the service ever pays; and with an
  * account that signs with Falcon-1024, which go-algorand v5.0.0 charges two minimum fees more.
  */
 export const NOTE_FEES = {
-  usual: ATTESTATION_FEE,
-  congested: 10n * ATTESTATION_FEE,
-  falcon: 3n * ATTESTATION_FEE,
+  usual: MIN_FEE,
+  congested: 10n * MIN_FEE,
+  falcon: 3n * MIN_FEE,
 } as const;
 export type NoteFee = keyof typeof NOTE_FEES;
 

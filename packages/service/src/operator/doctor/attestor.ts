@@ -2,8 +2,9 @@ import { checkKeyNotes, type KeyHistory, type RecordedNote } from "@attestd/proo
 import { obstacleTo, readHistory } from "../../attestor/history.ts";
 import { attestorNotes } from "../../audit/ledger.ts";
 import { readableChains } from "../../audit/rails/registry.ts";
-import { ATTESTATION_FEE, ATTESTOR_RESERVE } from "../../calls/capacity.ts";
+import { ATTESTOR_RESERVE } from "../../calls/capacity.ts";
 import { deadline, systemClock } from "../../clock.ts";
+import type { Ledger } from "../../ledger/ledger.ts";
 import { isProviderError } from "../../providers/provider.ts";
 import { failover } from "../../providers/quorum.ts";
 import { type Check, type Examined, type Finding, fail, ok, unread, warning } from "./finding.ts";
@@ -24,16 +25,11 @@ export const checkAttestor: Check = async (examined) => {
     const question = { about: "the attestor's account", signal };
     const ask = (algod: (typeof nodes.algorand.algods)[number], ends: AbortSignal) =>
       algod.account(ledger.address, ends);
-    const { amount, minBalance, authorizer } = await failover(nodes.algorand.algods, ask, question);
+    const { amount, minBalance } = await failover(nodes.algorand.algods, ask, question);
+    const obstacle = await ledger.obstacle(signal);
     return [
-      ...(authorizer === ledger.address
-        ? []
-        : [
-            fail(
-              `ATTESTOR_SIGNER: the account ${ledger.address} is rekeyed to ${authorizer}. Rekey it back, or make another.`,
-            ),
-          ]),
-      fundsOf(ledger.address, amount - minBalance),
+      ...(obstacle === undefined ? [] : [fail(obstacle)]),
+      fundsOf(ledger, amount - minBalance),
       ...(await checkKeys(examined, ledger.address)),
     ];
   } catch (error) {
@@ -41,11 +37,12 @@ export const checkAttestor: Check = async (examined) => {
   }
 };
 
-function fundsOf(address: string, spendable: bigint): Finding {
-  const left = spendable > ATTESTOR_RESERVE ? (spendable - ATTESTOR_RESERVE) / ATTESTATION_FEE : 0n;
+function fundsOf({ address, fee }: Pick<Ledger, "address" | "fee">, spendable: bigint): Finding {
+  const left = spendable > ATTESTOR_RESERVE ? (spendable - ATTESTOR_RESERVE) / fee : 0n;
+  const each = `0.00${fee / 1_000n}`;
   const sentence = `ATTESTOR_SIGNER: the account ${address} can pay for ${left} attestations`;
-  if (left === 0n) return fail(`${sentence}. Send it ALGO: 0.2, and 0.001 for each attestation.`);
-  return left < FEW ? warning(`${sentence}. Send it ALGO: 0.001 for each.`) : ok(`${sentence}.`);
+  if (left === 0n) return fail(`${sentence}. Send it ALGO: 0.2, and ${each} for each attestation.`);
+  return left < FEW ? warning(`${sentence}. Send it ALGO: ${each} for each.`) : ok(`${sentence}.`);
 }
 
 async function checkKeys(examined: Examined, address: string): Promise<Finding[]> {

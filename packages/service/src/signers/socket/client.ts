@@ -1,7 +1,9 @@
 import { createConnection, type Socket } from "node:net";
+import { encodeAddress } from "@attestd/proof/algorand";
 import { equalBytes } from "@attestd/proof/encoding";
 import { configInvalid } from "../../config/config.ts";
 import { ServiceError, type SignerFailure } from "../../errors.ts";
+import { accountForm } from "../account-form.ts";
 import type { KeyPlace, KeyUse, SignedContext } from "../signer.ts";
 import {
   type Answer,
@@ -25,8 +27,9 @@ type Question = Request extends infer R ? (R extends Request ? Omit<R, "id"> : n
  *
  * @param path of its socket
  * @param genesisHash 32 bytes: of the ledger that it must sign for
+ * @param address of the account that it must sign for; the own one of its key unless given
  */
-export function socketPlace(path: string, genesisHash: Uint8Array): KeyPlace {
+export function socketPlace(path: string, genesisHash: Uint8Array, address?: string): KeyPlace {
   const words = `the signer at ${path}`;
   let connection: Connection | undefined;
   let last = 0;
@@ -96,6 +99,13 @@ export function socketPlace(path: string, genesisHash: Uint8Array): KeyPlace {
     const description = decodeDescription(await ask({ ask: "describe" }, signal));
     if (!equalBytes(description.genesisHash, genesisHash))
       throw configInvalid(`ATTESTOR_SIGNER_SOCKET: ${words} signs for another ledger than ALGORAND_GENESIS_HASH.`);
+    const { algorithm, keys, account } = description;
+    const wanted = address ?? encodeAddress(accountForm({ algorithm, publicKey: keys.account }).account);
+    const found = encodeAddress(account);
+    if (found !== wanted)
+      throw configInvalid(
+        `ATTESTOR_ADDRESS: ${words} signs for the account ${found} (--address), and the settings mean ${wanted}: correct one of the two.`,
+      );
     return description;
   }
 
@@ -103,9 +113,10 @@ export function socketPlace(path: string, genesisHash: Uint8Array): KeyPlace {
     words,
     freshMs: 15_000,
     async open(use: KeyUse, signal: AbortSignal) {
-      const { [use]: publicKey } = await describe(signal);
+      const { keys, algorithm } = await describe(signal);
       return {
-        publicKey,
+        algorithm: use === "pq" ? "ml-dsa-65" : algorithm,
+        publicKey: keys[use],
         sign: (message: Uint8Array, ends: AbortSignal, context: SignedContext = {}) =>
           ask({ ask: use, message, ...context }, ends),
       };

@@ -4,8 +4,8 @@ export type Attestor = {
   pqPublicKey: string;
   keySha256: string;
   kid: string;
-  /** Raw ed25519 public key of the account, and its address. */
-  accountKey: Uint8Array;
+  /** The account: 32 bytes, and its address. */
+  account: Uint8Array;
   algorandAddress: string;
   /** Of the ledger: 32 bytes, and CAIP-2. */
   genesisHash: Uint8Array;
@@ -14,10 +14,15 @@ export type Attestor = {
   endorse?: string | undefined;
   /** The one key that it may revoke on the ledger; none unless given. */
   revoke?: string | undefined;
+  /** The one address to which it may rekey the account; none unless given. */
+  rekey?: string | undefined;
 };
 
 /** What is asked for, as the log names it. */
-export type Form = { form: "bundle" | "receipt" | "endorsement" | "note" | "key-note" | "probe"; about: string };
+export type Form = {
+  form: "bundle" | "receipt" | "endorsement" | "note" | "key-note" | "rekeying" | "probe";
+  about: string;
+};
 
 /** The signer does not sign this. The message says which rule it breaks. */
 export class Refusal extends Error {

@@ -1,8 +1,19 @@
+import { encodeAddress } from "@attestd/proof/algorand";
 import pino, { type Logger } from "pino";
+
+import { accountForm } from "../account-form.ts";
+import { falconKey } from "../falcon.ts";
 
 /** What `attestd signer` is made of. */
 export { readSeeds } from "./seeds.ts";
 export { startSigner } from "./server.ts";
+
+/** The address of the Falcon account whose mnemonic has these 32 bytes. */
+export async function falconAddress(entropy: Uint8Array): Promise<string> {
+  const key = await falconKey(entropy);
+  await key.close();
+  return encodeAddress(accountForm({ algorithm: "falcon-1024", publicKey: key.publicKey }).account);
+}
 
 /** @param lines takes the lines of the log, a JSON object each; standard output, unless given */
 export function signerLog(lines: { write(line: string): void } | undefined): Logger {

@@ -1,6 +1,6 @@
 import { concatBytes, fromUtf8, utf8 } from "@attestd/proof/encoding";
 import type { SignerFailure } from "../../errors.ts";
-import { KEY_FORMS, type KeyUse, type SignedContext } from "../signer.ts";
+import { type AccountAlgorithm, ALGORITHMS, KEY_FORMS, type KeyUse, type SignedContext } from "../signer.ts";
 
 /*
  * The protocol between a service and `attestd signer`. Both directions carry frames: 4 bytes of length, big-endian, and so
@@ -22,14 +22,22 @@ export const MAX_RECORD = 4_096;
 const USES = [undefined, "pq", "account"] as const;
 const FAILURES = [undefined, "refused", "throttled"] as const satisfies (SignerFailure | undefined)[];
 /** Before the keys in a description. */
-const VERSION = 1;
+const VERSION = 2;
+/** What the account's key may be, by its number in a description. */
+const ACCOUNT_ALGORITHMS = ALGORITHMS.account;
 
 export type Request =
   | { id: number; ask: "describe" }
   | ({ id: number; ask: KeyUse; message: Uint8Array } & SignedContext);
 export type Answer = { id: number } & ({ done: Uint8Array } | { failure: "refused" | "throttled"; reason: string });
-/** The signer's keys, raw, and its ledger's genesis hash, 32 bytes. */
-export type Description = Record<KeyUse, Uint8Array> & { genesisHash: Uint8Array };
+/** The signer's keys, raw, the account that it signs for and its ledger's genesis hash, 32 bytes each. */
+export type Description = {
+  keys: Record<KeyUse, Uint8Array>;
+  /** Of the account's key. */
+  algorithm: AccountAlgorithm;
+  account: Uint8Array;
+  genesisHash: Uint8Array;
+};
 
 /** The peer does not speak the protocol. */
 export class ProtocolError extends Error {
@@ -69,17 +77,25 @@ export function decodeAnswer(body: Uint8Array): Answer {
   return { id, failure, reason: fromUtf8(rest.subarray(1)) };
 }
 
-export function encodeDescription({ account, pq, genesisHash }: Description): Uint8Array {
-  return concatBytes(Uint8Array.of(VERSION), account, pq, genesisHash);
+export function encodeDescription({ keys, algorithm, account, genesisHash }: Description): Uint8Array {
+  const head = Uint8Array.of(VERSION, ACCOUNT_ALGORITHMS.indexOf(algorithm));
+  return concatBytes(head, keys.pq, keys.account, account, genesisHash);
 }
 
 /** @throws ProtocolError */
 export function decodeDescription(bytes: Uint8Array): Description {
-  const ends = [1, 1 + KEY_FORMS.account.publicKey, 1 + KEY_FORMS.account.publicKey + KEY_FORMS.pq.publicKey] as const;
-  if (bytes[0] !== VERSION || bytes.length !== ends[2] + 32)
+  const algorithm = ACCOUNT_ALGORITHMS[bytes[1] ?? ACCOUNT_ALGORITHMS.length];
+  const lengths = [KEY_FORMS["ml-dsa-65"].publicKey, algorithm ? KEY_FORMS[algorithm].publicKey : 0, 32, 32] as const;
+  const whole = lengths.reduce<number>((sum, length) => sum + length, 2);
+  if (bytes[0] !== VERSION || algorithm === undefined || bytes.length !== whole)
     throw new ProtocolError("not a description of this version");
-  const [account, pq] = [bytes.slice(ends[0], ends[1]), bytes.slice(ends[1], ends[2])];
-  return { account, pq, genesisHash: bytes.slice(ends[2]) };
+  let end = 2;
+  const take = (length: number) => {
+    end += length;
+    return bytes.slice(end - length, end);
+  };
+  const [pq, account] = [take(lengths[0]), take(lengths[1])];
+  return { keys: { pq, account }, algorithm, account: take(32), genesisHash: take(32) };
 }
 
 function frame(id: number, ...parts: Uint8Array[]): Uint8Array {

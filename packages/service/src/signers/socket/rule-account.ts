@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { parseNote } from "@attestd/proof";
 import {
   decodeMsgpackMap,
+  encodeAddress,
   getBytes,
   getInteger,
   getString,
@@ -25,6 +26,8 @@ const MAX_GENESIS_ID = 64;
 const TX = utf8("TX");
 /** Every member that the attestor's transactions have, and no other: no amount, no close-out, no rekey, no group. */
 const MEMBERS = ["fee", "fv", "gen", "gh", "lv", "lx", "note", "rcv", "snd", "type"];
+/** Of the one that gives the account another key. */
+const REKEYING = ["fee", "fv", "gen", "gh", "lv", "rcv", "rekey", "snd", "type"];
 
 /** @param message "TX" and a transaction: of 0 from the account to itself, with a note of the attestor's */
 export function accountForm(message: Uint8Array, context: SignedContext, attestor: Attestor): Form {
@@ -33,7 +36,16 @@ export function accountForm(message: Uint8Array, context: SignedContext, attesto
   const transaction = decodeMsgpackMap(bytes);
   if (!isCanonicalMsgpack(bytes) || [...transaction.values()].some(isEmpty))
     throw new Refusal("the transaction is not canonical msgpack");
-  checkMembers(transaction, attestor);
+  const { rekey } = attestor;
+  if (rekey !== undefined && transaction.has("rekey")) {
+    checkMembers(transaction, attestor, REKEYING);
+    const to = getBytes(transaction, "rekey", 32);
+    if (to === undefined || encodeAddress(to) !== rekey)
+      throw new Refusal(`this signer was not started with --rekey ${to && encodeAddress(to)}`);
+    return { form: "rekeying", about: rekey };
+  }
+  checkMembers(transaction, attestor, MEMBERS);
+  if (getBytes(transaction, "lx", 32) === undefined) throw new Refusal("the transaction has no lease");
   const note = parseNote(fromUtf8(getBytes(transaction, "note") ?? new Uint8Array()));
   if (note.g !== attestor.ledger) throw new Refusal("the note is of another ledger");
   if ("k" in note) return keyNote(note.k, context.keyRecord, attestor);
@@ -42,17 +54,16 @@ export function accountForm(message: Uint8Array, context: SignedContext, attesto
   return { form: "note", about: txid(new Uint8Array(bytes)) };
 }
 
-function checkMembers(transaction: MsgpackMap, { accountKey, genesisHash }: Attestor): void {
-  const unknown = [...transaction.keys()].find((key) => !MEMBERS.includes(String(key)));
+function checkMembers(transaction: MsgpackMap, { account, genesisHash }: Attestor, members: readonly string[]): void {
+  const unknown = [...transaction.keys()].find((key) => !members.includes(String(key)));
   if (unknown !== undefined) throw new Refusal(`the transaction has ${String(unknown).slice(0, 20)}`);
   if (getString(transaction, "type") !== "pay") throw new Refusal("the transaction is no payment");
-  const isOwn = (member: string) => equalBytes(getBytes(transaction, member, 32) ?? new Uint8Array(), accountKey);
+  const isOwn = (member: string) => equalBytes(getBytes(transaction, member, 32) ?? new Uint8Array(), account);
   if (!isOwn("snd")) throw new Refusal("the transaction is of another account");
   if (!isOwn("rcv")) throw new Refusal("the payment is to another account");
   if (!equalBytes(getBytes(transaction, "gh", 32) ?? new Uint8Array(), genesisHash))
     throw new Refusal("the transaction is for another network");
   if ((getString(transaction, "gen") ?? "").length > MAX_GENESIS_ID) throw new Refusal("the genesis id is too long");
-  if (getBytes(transaction, "lx", 32) === undefined) throw new Refusal("the transaction has no lease");
   const fee = getInteger(transaction, "fee");
   if (fee > MAX_FEE) throw new Refusal(`the fee of ${fee} is over ${MAX_FEE}`);
   const lifetime = getInteger(transaction, "lv") - getInteger(transaction, "fv");

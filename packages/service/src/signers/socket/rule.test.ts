@@ -39,7 +39,7 @@ const attestor: Attestor = {
   pqPublicKey: toBase64(own.publicKey),
   keySha256: own.keySha256,
   kid: own.kid,
-  accountKey: wallet.addr.publicKey,
+  account: wallet.addr.publicKey,
   algorandAddress: own.algorandAddress,
   genesisHash,
   ledger: ALGORAND_MAINNET,

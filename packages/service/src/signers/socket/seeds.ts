@@ -8,13 +8,14 @@ import type { KeyUse } from "../signer.ts";
  *
  * @throws RangeError with the option's name, when a file has no seed, or others can read it
  */
-export function readSeeds(files: { seed: string; mnemonic: string }): Record<KeyUse, Uint8Array> {
+export function readSeeds(files: { seed: string; mnemonic: string; falcon?: boolean }): Record<KeyUse, Uint8Array> {
+  const option = files.falcon ? "--falcon-mnemonic-file" : "--mnemonic-file";
   return {
     pq: read(files.seed, "--seed-file", (text) => {
       if (!/^[0-9a-fA-F]{64}$/.test(text)) throw new RangeError("must have 32 bytes in hex");
       return Uint8Array.fromHex(text);
     }),
-    account: read(files.mnemonic, "--mnemonic-file", seedOfMnemonic),
+    account: read(files.mnemonic, option, seedOfMnemonic),
   };
 }
 

@@ -1,10 +1,12 @@
 import { createHash } from "node:crypto";
 import { createServer, type Socket } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
-import { algorandCaip2, encodeAddress } from "@attestd/proof/algorand";
+import { algorandCaip2, decodeAddress, encodeAddress } from "@attestd/proof/algorand";
 import { keyIdentity } from "@attestd/proof/attestor";
 import { toBase64 } from "@attestd/proof/encoding";
 import type { Logger } from "pino";
+import { accountForm } from "../account-form.ts";
+import { falconKey } from "../falcon.ts";
 import { seedKey } from "../seed.ts";
 import type { Key, KeyUse } from "../signer.ts";
 import { type Attestor, Refusal } from "./forms.ts";
@@ -27,11 +29,17 @@ export type SignerOptions = {
   group: boolean;
   /** 32 bytes each; overwritten once they are imported. */
   seeds: Readonly<Record<KeyUse, Uint8Array>>;
+  /** Whether the account's key is Falcon-1024 instead of ed25519. */
+  falcon?: boolean | undefined;
+  /** Of the account, where it is rekeyed to the key; the key's own account unless given. */
+  address?: string | undefined;
   /** 32 bytes. */
   genesisHash: Uint8Array;
   /** The one key that may be endorsed, and the one that may be revoked. */
   endorse?: string | undefined;
   revoke?: string | undefined;
+  /** The one address to which the account may be rekeyed. */
+  rekey?: string | undefined;
   /** Signatures a minute, of both keys together; no limit unless given. */
   perMinute?: number | undefined;
   log: Logger;
@@ -56,20 +64,32 @@ const NO_SIGNAL = new AbortController().signal;
  * @throws Error when the path cannot be used safely, or another signer listens there
  */
 export async function startSigner(options: SignerOptions): Promise<RunningSigner> {
-  const { path, group, seeds, genesisHash, endorse, revoke, log } = options;
-  const keys: Record<KeyUse, Key> = { pq: seedKey("pq", seeds.pq), account: seedKey("account", seeds.account) };
+  const { path, group, seeds, genesisHash, endorse, revoke, rekey, log } = options;
+  const pq = seedKey("pq", seeds.pq);
+  const falcon = options.falcon ? await falconKey(seeds.account) : undefined;
+  const account = falcon ?? seedKey("account", seeds.account);
+  const keys: Record<KeyUse, Key> = { pq, account };
   for (const seed of Object.values(seeds)) seed.fill(0);
+  const algorithm = falcon ? "falcon-1024" : "ed25519";
+  const own = accountForm({ algorithm, publicKey: account.publicKey }).account;
+  const accountKey = options.address === undefined ? own : decodeAddress(options.address);
   const attestor: Attestor = {
-    pqPublicKey: toBase64(keys.pq.publicKey),
-    ...keyIdentity(keys.pq.publicKey),
-    accountKey: keys.account.publicKey,
-    algorandAddress: encodeAddress(keys.account.publicKey),
+    pqPublicKey: toBase64(pq.publicKey),
+    ...keyIdentity(pq.publicKey),
+    account: accountKey,
+    algorandAddress: encodeAddress(accountKey),
     genesisHash,
     ledger: algorandCaip2(genesisHash),
     endorse,
     revoke,
+    rekey,
   };
-  const description = encodeDescription({ pq: keys.pq.publicKey, account: keys.account.publicKey, genesisHash });
+  const description = encodeDescription({
+    keys: { pq: pq.publicKey, account: account.publicKey },
+    algorithm,
+    account: accountKey,
+    genesisHash,
+  });
   const isInTime = rateOf(options);
   const connections = new Set<Socket>();
 
@@ -161,7 +181,16 @@ export async function startSigner(options: SignerOptions): Promise<RunningSigner
   }
   const { kid, algorandAddress, ledger } = attestor;
   log.info(
-    { socket: path, kid, algorandAddress, ledger, ...(endorse && { endorse }), ...(revoke && { revoke }) },
+    {
+      socket: path,
+      kid,
+      algorandAddress,
+      algorithm,
+      ledger,
+      ...(endorse && { endorse }),
+      ...(revoke && { revoke }),
+      ...(rekey && { rekey }),
+    },
     "listening",
   );
   return {
@@ -170,6 +199,7 @@ export async function startSigner(options: SignerOptions): Promise<RunningSigner
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       for (const socket of connections) socket.destroy();
       await closed;
+      await falcon?.close();
     },
   };
 }

@@ -83,7 +83,7 @@ describe("a signer on a socket", () => {
     const { attestor } = await start();
     const pq = await place().open("pq", never);
     const account = await place().open("account", never);
-    expect(account.publicKey).toEqual(attestor.accountKey);
+    expect(account.publicKey).toEqual(attestor.account);
     const messages = Array.from({ length: 40 }, probe);
     const signatures = await Promise.all(messages.map((message) => pq.sign(message, never)));
     for (const [i, message] of messages.entries())
@@ -229,7 +229,7 @@ describe("a peer that is no signer", () => {
     await listen((socket) => {
       const frames = new FrameReader(1_000);
       socket.on("data", (chunk: Buffer) => {
-        for (const _ of frames.push(chunk)) socket.write(encodeAnswer({ id: 1, done: new Uint8Array(2017).fill(2) }));
+        for (const _ of frames.push(chunk)) socket.write(encodeAnswer({ id: 1, done: new Uint8Array(2050).fill(2) }));
       });
     });
     await expect(place().open("pq", never)).rejects.toThrow(/not a description/);

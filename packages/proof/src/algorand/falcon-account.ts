@@ -1,0 +1,18 @@
+import { sha512_256 } from "@noble/hashes/sha2.js";
+import { concatBytes, utf8 } from "../encoding.ts";
+
+/*
+ * Accounts that authorise with Falcon-1024, since consensus v42. Source: go-algorand, `data/transactions/pqsig.go`,
+ * `data/basics/pq_address.go`.
+ */
+
+export { makeFalconKey, signFalcon, verifyFalcon } from "./state-proof/falcon.ts";
+
+const ADDRESS = utf8("PQA");
+/** The scheme's name, Falcon-1024. */
+export const FALCON_SCHEME = "f1";
+
+/** The account of a key and a salt, 0 to 255: 32 bytes, its address without the checksum. */
+export function falconAccount(salt: number, publicKey: Uint8Array): Uint8Array {
+  return sha512_256(concatBytes(ADDRESS, utf8(FALCON_SCHEME), Uint8Array.of(salt), publicKey));
+}

@@ -1,0 +1,63 @@
+import { encodeAddress } from "@attestd/proof/algorand";
+import { deadline, systemClock } from "../clock.ts";
+import { readConfig } from "../config/config.ts";
+import { ServiceError } from "../errors.ts";
+import { RAIL_SETTINGS } from "../payment/rails/registry.ts";
+import { accountForm } from "../signers/account-form.ts";
+import { withNext } from "./keys.ts";
+import { type OperatorOptions, openSession, type Settings } from "./session.ts";
+
+/** Who authorises for the account from now on. */
+type Rekeyed = {
+  /** The account, as before. */
+  address: string;
+  /** The own address of the key that authorises for it now. */
+  authorizer: string;
+  /** Of the transaction; absent where the account was rekeyed before. */
+  txid?: string;
+};
+
+/** How long the ledger may take to record the transaction, in ms. */
+const DEADLINE_MS = 120_000;
+
+/**
+ * Rekeys the attestor's account to the account's key of other settings, while no service runs. Its address stays, and with it
+ * the key history. Broken off, the same call goes on where it was.
+ *
+ * @param next.settings as of `rotateKey`; ATTESTOR_ADDRESS MUST be the account, unless the key is its own
+ * @throws ServiceError; Error when the journal cannot be opened
+ */
+export async function rekeyAccount(
+  settings: Settings,
+  next: { settings(): Promise<Settings> },
+  options: OperatorOptions,
+): Promise<Rekeyed> {
+  await using session = await openSession(settings, options);
+  const journal = await session.journal();
+  if ((await journal.others()) > 0)
+    throw new ServiceError("journal_in_use", "Another replica has this journal open: stop every service first.");
+  const signal = deadline(systemClock, DEADLINE_MS, options.signal);
+  const changed = readConfig(withNext(settings, await next.settings()), { ...options, rails: RAIL_SETTINGS });
+  const ledger = await session.ledger();
+  const following = await session.ledger(changed);
+  if (following.ledger.address !== ledger.ledger.address)
+    throw new ServiceError(
+      "not_allowed",
+      `The next settings mean the account ${following.ledger.address}, not ${ledger.ledger.address}: set ATTESTOR_ADDRESS=${ledger.ledger.address} in them.`,
+    );
+  const { account } = accountForm(following.account);
+  const done = { address: ledger.ledger.address, authorizer: encodeAddress(account) };
+  if ((await following.ledger.obstacle(signal)) === undefined) return done;
+  const obstacle = (await ledger.ledger.obstacle(signal)) ?? (await following.ledger.unknownKey(signal));
+  if (obstacle !== undefined) throw new ServiceError("not_allowed", obstacle);
+  // A key that does not sign would end the account.
+  await following.account.probe(signal);
+  const attempt = await ledger.ledger.rekey(account, signal);
+  const submission = await ledger.ledger.submit(attempt.raw, signal);
+  if (submission.status !== "accepted")
+    throw new ServiceError("not_allowed", `The ledger did not take the transaction: ${submission.reason}`);
+  const { state } = await ledger.ledger.rounds.settled(attempt.txid, attempt, signal);
+  if (state !== "confirmed")
+    throw new ServiceError("not_allowed", "The ledger has not recorded the transaction: run the command again.");
+  return { ...done, txid: attempt.txid };
+}

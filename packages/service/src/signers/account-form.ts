@@ -1,0 +1,45 @@
+import { falconAccount } from "@attestd/proof/falcon";
+import { ed25519 } from "@noble/curves/ed25519.js";
+import type { AccountAlgorithm } from "./signer.ts";
+
+/** A key as Algorand knows it: what it authorises for, and at which price. */
+export type AccountForm = {
+  /** The account that the key authorises by itself: 32 bytes, its address without the checksum. */
+  account: Uint8Array;
+  /** Of a Falcon key: chooses its account. */
+  salt?: number;
+  /** Minimum fees of a transaction that the key authorises (go-algorand, `PQSchemeFeeContribution`). */
+  minimumFees: bigint;
+};
+
+/** The form of an account's key. @param publicKey raw */
+export function accountForm({
+  algorithm,
+  publicKey,
+}: {
+  algorithm: AccountAlgorithm;
+  publicKey: Uint8Array;
+}): AccountForm {
+  if (algorithm === "ed25519") return { account: publicKey, minimumFees: 1n };
+  const salt = canonicalSalt(publicKey);
+  return { account: falconAccount(salt, publicKey), salt, minimumFees: 3n };
+}
+
+/**
+ * The lowest salt whose account is no ed25519 public key, so that no ed25519 key can ever sign for it (go-algorand,
+ * `CanonicalPQAddressSalt`).
+ */
+function canonicalSalt(publicKey: Uint8Array): number {
+  for (let salt = 0; salt < 256; salt++) if (!isPoint(falconAccount(salt, publicKey))) return salt;
+  throw new RangeError("no salt gives the key an account");
+}
+
+/** Whether the 32 bytes decode as go-algorand decodes a point: y need not be reduced, and x = 0 may have either sign. */
+function isPoint(bytes: Uint8Array): boolean {
+  try {
+    ed25519.Point.fromBytes(bytes, true);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,112 @@
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { type KeyHistory, verify } from "@attestd/proof";
+import { getMap, type MsgpackMap, splitBlock } from "@attestd/proof/algorand";
+import { auditJournal, rekeyAccount, rotateKey } from "@attestd/service/operator";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { sandboxFolder } from "../../packages/attestd/src/sandbox-folder.ts";
+import { newServiceSettings } from "../../packages/attestd/src/sandbox-settings.ts";
+import { attestd } from "../helpers/command.ts";
+import { temporaryFolder } from "../helpers/temporary-folder.ts";
+import { algorandClient, type Deployment, pay, sign, startDeployment } from "./deployment.ts";
+
+/* An attestor whose account is rekeyed to a Falcon key: each test continues from the one before. */
+
+let deployment: Deployment;
+let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+let settings: Record<string, string | undefined>;
+let falcon: Record<string, string>;
+const path = (name: string) => join(folder.path, name);
+const operator = () => ({ sandbox: true, signal: AbortSignal.timeout(60_000) });
+const bundles: { attest: { txnId: string; round: number } }[] = [];
+
+beforeAll(async () => {
+  folder = await temporaryFolder();
+  const sandbox = sandboxFolder(path(".attestd"));
+  await mkdir(sandbox.data, { recursive: true });
+  const over = { DATABASE_URL: `sqlite:${join(sandbox.data, "journal.db")}`, ATTESTOR_PQ_SEED: "11".repeat(32) };
+  deployment = await startDeployment({ networks: [] }, over);
+  const own = newServiceSettings(deployment.sandbox, sandbox, { host: "127.0.0.1", port: 0 });
+  settings = { ...own, ...over, LOG_LEVEL: "silent" };
+});
+afterAll(async () => {
+  await deployment?.close();
+  await folder?.[Symbol.asyncDispose]();
+});
+
+async function buy(): Promise<void> {
+  const url = `${deployment.url}/attest`;
+  const body = { txid: deployment.sandbox.sampleTransactions.algorand };
+  const answer = await pay(url, body, await sign(url, body, algorandClient(deployment.sandbox)));
+  expect(answer.status, answer.text).toBe(200);
+  const trust = (await (await fetch(`${deployment.url}/.well-known/attestor-keys.json`)).json()) as KeyHistory;
+  const bundle = JSON.parse(answer.text);
+  expect(verify(bundle, { trust }).verified).toBe(true);
+  bundles.push(bundle);
+}
+
+/** The block's entry of a bundle's attestation, as the node serves it. */
+async function entryOf({ attest }: { attest: { round: number } }): Promise<MsgpackMap> {
+  const { algodUrl } = deployment.sandbox;
+  const block = await fetch(`${algodUrl}/v2/blocks/${attest.round}?format=msgpack`);
+  const { transactions } = splitBlock(await block.bytes());
+  return transactions.find((entry) => entry.has("pqsig")) as MsgpackMap;
+}
+
+describe("an attestor with a Falcon account", () => {
+  test("is made by keygen, and does not sell before the account is rekeyed to it", async () => {
+    await buy();
+    const made = await attestd(["keygen", "--falcon", "--dir", "next", "--json"], { cwd: folder.path });
+    expect(made.code, made.stderr).toBe(0);
+    const file = path("next/attestor.falcon-mnemonic");
+    expect(JSON.parse(made.stdout).settings).toMatchObject({ ATTESTOR_FALCON_MNEMONIC_FILE: file });
+    falcon = { ATTESTOR_FALCON_MNEMONIC_FILE: file, ATTESTOR_ADDRESS: deployment.sandbox.attestor.address };
+    await deployment.stopService();
+    const early = { ...falcon, ATTESTOR_MNEMONIC: "" };
+    await expect(deployment.restart(early)).rejects.toThrow(/authorises by its own key/);
+    const next = { ATTESTOR_SIGNER: "seed", ATTESTOR_PQ_SEED: "11".repeat(32), ...falcon };
+    const rekey = () => rekeyAccount(settings, { settings: async () => next }, operator());
+    const first = await rekey();
+    expect(first).toMatchObject({ address: deployment.sandbox.attestor.address, txid: expect.any(String) });
+    expect(first.authorizer).toBe(JSON.parse(made.stdout).algorandAddress);
+    const { txid: _, ...again } = first;
+    expect(await rekey()).toEqual(again);
+    // The ledger takes the old key no more.
+    await expect(
+      deployment.restart({
+        ...early,
+        ATTESTOR_MNEMONIC: settings.ATTESTOR_MNEMONIC,
+        ATTESTOR_FALCON_MNEMONIC_FILE: "",
+        ATTESTOR_ADDRESS: "",
+      }),
+    ).rejects.toThrow(/is rekeyed to/);
+    settings = { ...settings, ...falcon, ATTESTOR_MNEMONIC: "" };
+    await deployment.restart({ ...falcon, ATTESTOR_MNEMONIC: "" });
+  }, 60_000);
+
+  test("sells under the same address, for three minimum fees", async () => {
+    for (let i = 0; i < 3; i++) await buy();
+    const entry = await entryOf(bundles.at(-1) as (typeof bundles)[0]);
+    expect(getMap(entry, "txn")?.get("fee")).toBe(3000);
+    expect(entry.has("sig")).toBe(false);
+    expect(new Uint8Array(entry.get("sgnr") as Uint8Array)).toHaveLength(32);
+  }, 60_000);
+
+  test("passes the audit, and its ML-DSA-65 key is rotated", async () => {
+    await deployment.stopService();
+    const { findings } = await auditJournal(settings, operator());
+    expect(findings).toEqual([]);
+    const { ledger } = deployment.sandbox.algorand;
+    const onWait = (round: number) => {
+      while (ledger.round < round) ledger.advance();
+    };
+    const next = async () => ({ ATTESTOR_PQ_SEED: "22".repeat(32) });
+    const { history } = await rotateKey(settings, { settings: next, onWait }, operator());
+    expect(history.keys.map(({ algorandAddress }) => algorandAddress)).toEqual([
+      deployment.sandbox.attestor.address,
+      deployment.sandbox.attestor.address,
+    ]);
+    await deployment.restart({ ATTESTOR_PQ_SEED: "22".repeat(32) });
+    await buy();
+  }, 60_000);
+});
