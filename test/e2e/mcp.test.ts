@@ -85,6 +85,7 @@ describe.each([
     expect(complaints).not.toHaveBeenCalled();
     expect(tools.map(({ name }) => name)).toEqual([
       "attest",
+      "attest_batch",
       "attest_block",
       "prove_tx_inclusion",
       "verify",
@@ -103,7 +104,7 @@ describe.each([
       inputSchema: { required: ["txid"], additionalProperties: false },
       annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: true },
     });
-    expect(tools[3]).toMatchObject({
+    expect(tools[4]).toMatchObject({
       inputSchema: {
         // Of the bundle of a transaction, and of an item of a batch.
         properties: { attest: {}, signature: {}, statement: {}, batch: {} },

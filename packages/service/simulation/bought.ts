@@ -9,11 +9,14 @@ type AnyBundle = {
   type?: string;
   source?: { txnId: string };
   block?: { height: number };
+  root?: string;
   attest: { txnId: string; round: number; note: string };
   attestor: { pqPublicKey: string };
 };
 
-const TYPES: Record<Subject["kind"], string | undefined> = {
+type AnyBatch = { batch: AnyBundle; items: { statement: { txnId: string }; proof: { index: number } }[] };
+
+const TYPES: Record<Exclude<Subject["kind"], "batch">, string | undefined> = {
   transaction: undefined,
   block: "block-attestation",
   inclusion: "tx-inclusion",
@@ -21,9 +24,20 @@ const TYPES: Record<Subject["kind"], string | undefined> = {
 
 /** @returns what is wrong with the note of an attestation that was bought for a subject */
 export function judgeNote(note: Note, subject: Subject): string | undefined {
-  const isOf =
-    subject.kind === "transaction" ? "t" in note && note.t === subject.id : "n" in note && note.n === subject.height;
-  return isOf ? undefined : `the note names ${JSON.stringify(note)}, and ${JSON.stringify(subject)} was bought`;
+  return isNoteOf(note, subject)
+    ? undefined
+    : `the note names ${JSON.stringify(note)}, and ${JSON.stringify(subject)} was bought`;
+}
+
+function isNoteOf(note: Note, subject: Subject): boolean {
+  switch (subject.kind) {
+    case "transaction":
+      return "t" in note && note.t === subject.id;
+    case "batch":
+      return "z" in note && note.z === subject.items.length;
+    default:
+      return "n" in note && note.n === subject.height;
+  }
 }
 
 /**
@@ -34,10 +48,17 @@ export function judgeBundle(
   { key, subject, bundle, round }: Call,
   attestations: readonly string[],
 ): string | undefined {
-  const { type, source, block, attest, attestor } = JSON.parse(bundle?.body ?? "") as AnyBundle;
+  const body = JSON.parse(bundle?.body ?? "") as AnyBundle | AnyBatch;
+  const { type, source, block, root, attest, attestor } = "batch" in body ? body.batch : body;
   const note = parseNote(attest.note);
   const keySha256 = createHash("sha256").update(fromBase64(attestor.pqPublicKey)).digest("base64url");
-  if (type !== TYPES[subject.kind]) return `${key} bought a ${subject.kind}, and is given ${type}`;
+  if (subject.kind === "batch") {
+    const given = "batch" in body ? body.items.map(({ statement, proof }) => `${proof.index} ${statement.txnId}`) : [];
+    const due = subject.items.map(({ id }, index) => `${index} ${id}`);
+    if (given.join() !== due.join()) return `${key} is given the items ${given.join()}`;
+    if (!("r" in note) || Buffer.from(root ?? "", "base64").toString("hex") !== note.r)
+      return `${key} is given another root than its note has`;
+  } else if (type !== TYPES[subject.kind]) return `${key} bought a ${subject.kind}, and is given ${type}`;
   if ("id" in subject && source?.txnId !== subject.id) return `${key} is given ${source?.txnId}`;
   if ("height" in subject && block?.height !== subject.height) return `${key} is given block ${block?.height}`;
   if (attest.txnId !== attestations[0] || attest.round !== round)

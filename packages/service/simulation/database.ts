@@ -192,7 +192,10 @@ export class Database {
     if (refund !== undefined && (this.#holders.get(refund) ?? after.key) !== after.key) throw nameTaken(after.key);
     if (refund !== undefined) this.#holders.set(refund, after.key);
     row.call = after;
-    if (after.bundle) this.#bundles.set(after.bundle.id, after.bundle.body);
+    const { bundle } = after;
+    if (bundle) this.#bundles.set(bundle.id, bundle.body);
+    for (const { id, start, length } of bundle?.items ?? [])
+      this.#bundles.set(id, bundle?.body.slice(start, start + length) ?? "");
     this.#options.committed?.(after);
     if (isAtRest(after)) row.carrier = undefined;
     if (!isFinal(after.state)) return;

@@ -92,12 +92,13 @@ export async function openService(
     return { ...one, rail: defect.rail?.(one.rail, chain) ?? one.rail };
   });
   const rails = enabled.map(({ rail }) => rail);
-  const offers = createOffers({ rails: enabled, maxTimeoutSeconds: 60, now: clock.now });
+  const offers = createOffers({ itemPrice: 0n, rails: enabled, maxTimeoutSeconds: 60, now: clock.now });
   await offers.refresh(start);
 
   const names = ["algorand", "base"] as const;
   const sources = new Map(names.map((name) => [name, simulatedSource(name, life, ask)]));
-  const sold = createProducts(sources);
+  const random = (bytes: number) => Uint8Array.from({ length: bytes }, () => scheduler.random.below(256));
+  const sold = createProducts(sources, { clock, random });
   const products = defect.products?.(sold) ?? sold;
   const options: EffectsOptions = {
     rails: new Map(enabled.map(({ rail }) => [rail.name, rail])),

@@ -16,6 +16,14 @@ export const SUBJECTS: readonly Subject[] = [
   { kind: "block", chain: "base", height: 100 },
   { kind: "inclusion", chain: "algorand", id: "SOURCEALGORAND", height: 70 },
   { kind: "inclusion", chain: "base", id: "0xbase1", height: 100 },
+  {
+    kind: "batch",
+    items: [
+      { chain: "base", id: "0xbase2" },
+      { chain: "algorand", id: "SOURCEALGORAND" },
+      { chain: "base", id: "0xbase1" },
+    ],
+  },
 ];
 
 /** Sources that are never sold, and so never charged for: unknown, in another block, or not final yet. */
@@ -26,6 +34,13 @@ export const UNSOLD: readonly Subject[] = [
   { kind: "block", chain: "base", height: 101 },
   { kind: "inclusion", chain: "base", id: "0xbase1", height: 101 },
   { kind: "inclusion", chain: "base", id: "0xbase2", height: 101 },
+  {
+    kind: "batch",
+    items: [
+      { chain: "base", id: "0xbase1" },
+      { chain: "base", id: "0xyoung" },
+    ],
+  },
 ];
 
 type Chain = "algorand" | "base";

@@ -48,8 +48,8 @@ export type ErrorDetails = {
   proof_unsound: undefined;
   /** The block commits to its transactions by no tree. */
   source_unprovable: undefined;
-  /** The members of a request are well formed but do not go together; `member` is the one at fault. */
-  request_unfit: { member: string };
+  /** The members of a request are well formed but do not go together; `member` is the one at fault, `more` are further ones. */
+  request_unfit: { member: string; more?: readonly { member: string; message: string }[] };
 
   /** A payment cannot be accepted. The message is the `error` of a 402; it never reveals chain state. */
   payment_refused: undefined;

@@ -11,7 +11,7 @@ export const PROBLEMS = {
   body_not_json: [
     400,
     "The body is not strict JSON",
-    "Send one JSON value: no duplicate keys, at most 16 deep, at most 1,024 members and items (a bundle: 4,096).",
+    "Send one JSON value: no duplicate keys, at most 16 deep, at most 1,024 members and items (a bundle: 4,096; a batch's request: 3,002).",
   ],
   body_invalid: [400, "The body does not fit its schema", "`errors` names each member at fault and what it must be."],
   query_invalid: [400, "A query parameter is invalid", "`detail` names the parameter and the values that it takes."],
@@ -40,7 +40,11 @@ export const PROBLEMS = {
     "The block has no tree of transactions",
     "A proof of inclusion needs a tree in the block's header, which this block does not have (Algorand before consensus v26). The transaction and the block can be attested. Nothing was charged.",
   ],
-  source_too_large: [400, "The bundle would exceed 2 MiB", NOT_CHARGED],
+  source_too_large: [
+    400,
+    "The bundle would exceed 2 MiB",
+    "The transactions of a batch may have 8 MiB in all. Nothing was charged.",
+  ],
   bundle_rejected: [400, "The bundle is not verified", "`report` names each failed check."],
   request_malformed: [400, "The request is invalid HTTP", "The connection is closed. No part of the request was read."],
   not_found: [404, "No such resource", "`/llms.txt` lists what there is."],
@@ -78,7 +82,7 @@ export const PROBLEMS = {
   body_too_large: [
     413,
     "The body is too large",
-    "A bundle may have 2 MiB, any other body 64 KB; `_meta` over MCP and `metadata` over A2A 16 KB.",
+    "A bundle may have 2 MiB, a batch's request 256 KB, any other body 64 KB; `_meta` over MCP and `metadata` over A2A 16 KB.",
   ],
   media_type: [
     415,
@@ -104,6 +108,11 @@ export const PROBLEMS = {
     "Do not pay again. The operator has been notified and can bind it to its request.",
   ],
   payment_unknown: [503, "It is not known whether this payment was spent", REPEAT_PAYMENT],
+  source_reading: [
+    503,
+    "The batch is still being read",
+    "It takes longer than a request may, and goes on: send the same request again, with the same PAYMENT-SIGNATURE, after `Retry-After`. Nothing was charged.",
+  ],
   providers_unavailable: [503, "The chain cannot be read now", REPEAT],
   providers_conflict: [
     503,

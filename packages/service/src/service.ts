@@ -48,8 +48,8 @@ import { openAccount, openSigner, watchSigners } from "./signers/open.ts";
 import { blockCapabilities } from "./subjects/block-capabilities.ts";
 import { createProducts } from "./subjects/products.ts";
 import type { Tracer } from "./tracing/tracer.ts";
-import { createBulkhead } from "./verification/bulkhead.ts";
 import { openVerification } from "./verification/open.ts";
+import { createBulkhead } from "./workers/bulkhead.ts";
 
 /** The service, which carries calls and does not listen yet. */
 export type Service = {
@@ -153,6 +153,7 @@ export async function openService(
   if (unpayable !== undefined) throw configInvalid(unpayable);
   const offers = createOffers({
     rails: enabled,
+    itemPrice: config.batch.itemPrice,
     maxTimeoutSeconds: config.maxTimeoutSeconds,
     now: Date.now,
     onChange(network, reason) {
@@ -171,6 +172,7 @@ export async function openService(
     transaction: resourceOf(CATALOGUE.attest, origin),
     block: resourceOf(CATALOGUE.attestBlock, origin),
     inclusion: resourceOf(CATALOGUE.proveInclusion, origin),
+    batch: resourceOf(CATALOGUE.attestBatch, origin),
   };
   const products = observedProducts(createProducts(chains));
   const effects = createEffects({
@@ -293,6 +295,7 @@ export async function openService(
         }),
         verifier: observedVerifier(verification.verifier),
         sources: chains,
+        maxBatch: config.batch.maxItems,
         bundle: (id) => journal.bundle(id),
         evidence: (id, form) => sidecarOf(journal, id, form),
         onTable: (evidence, size) => proving.run(() => table.rest(evidence, size)),

@@ -12,6 +12,7 @@ import { readMessage } from "../endpoints/messages.ts";
 import type { Operation, Operations } from "../endpoints/operations.ts";
 import { encodeHeader } from "../payment/header.ts";
 import { createOffers, type Offers } from "../payment/offers.ts";
+import { ANY_SALE } from "../payment/sale.ts";
 import { Problem } from "../problems.ts";
 import type { Subject } from "../subjects/subject.ts";
 import { a2aRoute } from "./agent.ts";
@@ -31,7 +32,7 @@ const OPERATIONS: Operations = Object.fromEntries(
   Object.entries(CATALOGUE).map(([id, { access }]): [string, Operation] => [
     id,
     access === "paid"
-      ? { kind: "paid", subject: () => SUBJECT }
+      ? { kind: "paid", probe: ANY_SALE, subject: () => SUBJECT }
       : { kind: "verify", verify: async () => ({ verified: true }) as never },
   ]),
 );
@@ -57,7 +58,7 @@ function aRoute({ now = REQUIRED, later }: Course = {}, operations = OPERATIONS)
   const logged = vi.spyOn(log, "error");
   const admit = vi.fn<Admit>(async () => thrown(now));
   const recall: Recall = async () => later && thrown(later);
-  const offers = createOffers({ rails: [], maxTimeoutSeconds: 1, now: Date.now });
+  const offers = createOffers({ itemPrice: 100n, rails: [], maxTimeoutSeconds: 1, now: Date.now });
   // A 402 needs at least one offer.
   vi.spyOn(offers, "for").mockReturnValue([{} as ReturnType<Offers["for"]>[number]]);
   const origin = "https://attestd.example";

@@ -11,10 +11,11 @@ import type { Route, TransportOptions } from "../endpoints/transport.ts";
 import { toPaymentPayload } from "../payment/header.ts";
 import { type Resource, resourceOf } from "../payment/resource.ts";
 import { Problem } from "../problems.ts";
+import { type Subject, saleOf } from "../subjects/subject.ts";
 import { type Message, PAYMENT, readSkillCall, SendParams, TaskParams } from "./message.ts";
 import { answer, type Methods, RPC, RpcError } from "./rpc.ts";
 import { canceledTask, completedTask, failedTask, message, refusedTask, unpaidTask, workingTask } from "./task.ts";
-import type { TaskIds, UnpaidTask } from "./task-id.ts";
+import { batchOf, type TaskIds, taskFor, type UnpaidTask } from "./task-id.ts";
 
 export type A2aOptions = TransportOptions & { ids: TaskIds };
 
@@ -62,7 +63,7 @@ function createAgent(
       const { message, configuration } = validate(SendParams, params);
       if (message.taskId === undefined) return begin(message, bundle);
       const payment = message.metadata?.[PAYMENT.payload];
-      if (payment !== undefined) return pay(message.taskId, payment, configuration?.blocking);
+      if (payment !== undefined) return pay(message.taskId, payment, message, configuration?.blocking);
       const isRejected = message.metadata?.[PAYMENT.status] === "payment-rejected";
       return isRejected ? cancel(message.taskId) : get(message.taskId);
     },
@@ -78,18 +79,34 @@ function createAgent(
     if (operation.kind !== "paid")
       return callFreeSkill(endpoint, operation, { members: args, bundle }, asked.contextId);
     requireSize(args, endpoint);
-    const task = { skill, subject: operation.subject(args) };
+    const task = taskFor(skill, operation.subject(args));
     return requirePayment(ids.issue(task), task);
   }
 
+  /** The subject of a task that is paid for: of a batch, whose task has only its hash, the one that the message repeats. */
+  function subjectOf({ skill, subject, batch }: UnpaidTask, sent: Message): Subject {
+    if (!batch) return subject;
+    const again =
+      "must repeat the data part that the task was begun with: a batch does not fit into the id of its task";
+    if (!sent.parts.some(({ kind }) => kind === "data")) throw invalid({ pointer: "/message/parts", detail: again });
+    const call = readSkillCall(sent);
+    const { endpoint, operation } = skillNamed(skill);
+    if (call.skill !== skill || operation.kind !== "paid") throw invalid({ pointer: "/message/parts", detail: again });
+    requireSize(call.args, endpoint);
+    const repeated = operation.subject(call.args);
+    if (batchOf(repeated)?.hash !== batch.hash) throw invalid({ pointer: "/message/parts", detail: again });
+    return repeated;
+  }
+
   /** Pays for a task. A task that already has a call is answered with its state, whatever payment was sent. */
-  async function pay(id: string, sent: JsonValue, wait = true): Promise<object> {
+  async function pay(id: string, sent: JsonValue, message: Message, wait = true): Promise<object> {
     const task = ids.read(id);
     // Made up, or issued under a key that was replaced: only the journal can know it.
     if (!task) return get(id);
+    const subject = subjectOf(task, message);
     const { resource } = skillNamed(task.skill);
     const payment = toPaymentPayload(sent);
-    const outcome = await admit(task.subject, payment, { name: nameOf(id), wait }).catch(asProblem);
+    const outcome = await admit(subject, payment, { name: nameOf(id), wait }).catch(asProblem);
     if (!(outcome instanceof Problem) && outcome.kind === "delivered") return completedTask(id, outcome);
     const known = await paidTask(id);
     if (known) return known;
@@ -121,8 +138,9 @@ function createAgent(
     return outcome && completedTask(id, outcome);
   }
 
-  function requirePayment(id: string, { skill, subject }: UnpaidTask): object {
-    return unpaidTask(id, x402PaymentRequired(paymentRequired(offers, subject.chain), skillNamed(skill).resource));
+  function requirePayment(id: string, task: UnpaidTask): object {
+    const required = paymentRequired(offers, task.batch ? task.batch.sale : saleOf(task.subject));
+    return unpaidTask(id, x402PaymentRequired(required, skillNamed(task.skill).resource));
   }
 
   function read(id: string): UnpaidTask {

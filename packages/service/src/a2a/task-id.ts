@@ -1,8 +1,27 @@
 import { createHmac, hkdfSync, randomBytes, timingSafeEqual } from "node:crypto";
-import type { Subject } from "../subjects/subject.ts";
+import type { Sale } from "../payment/sale.ts";
+import { requestHash, type Subject, type SubjectOf, saleOf } from "../subjects/subject.ts";
+
+type Single = Exclude<Subject, SubjectOf<"batch">>;
+/** What a task's id has of a batch, whose items it has no room for; `hash`: of its items, and of the outcome that is required. */
+type BatchTask = { hash: string; sale: Sale };
 
 /** The content of an unpaid task. */
-export type UnpaidTask = { skill: string; subject: Subject };
+export type UnpaidTask = { skill: string } & (
+  | { subject: Single; batch?: undefined }
+  | { subject?: undefined; batch: BatchTask }
+);
+
+export function taskFor(skill: string, subject: Subject): UnpaidTask {
+  const batch = batchOf(subject);
+  return batch ? { skill, batch } : { skill, subject: subject as Single };
+}
+
+/** @returns undefined for every other subject */
+export function batchOf(subject: Subject): BatchTask | undefined {
+  if (subject.kind !== "batch") return undefined;
+  return { hash: `${requestHash(subject)}${subject.require ?? ""}`, sale: saleOf(subject) };
+}
 
 /**
  * Ids of tasks, `<JSON, base64url>.<nonce>.<MAC>`. Every replica can read the ids of the others; nobody else can make one.

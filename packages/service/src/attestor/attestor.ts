@@ -9,7 +9,12 @@ export type SealedBundle = {
   id: string;
   /** The JSON as it is delivered. */
   body: string;
+  /** Of a batch that was just sealed: where each of its items stands in `body`, which is ASCII, and its own id. */
+  items?: readonly SealedItem[];
 };
+
+/** An item of a batch: its name at `GET /bundles/{S}`, and the place of its JSON, without the head, in the answer's. */
+export type SealedItem = { id: string; start: number; length: number };
 
 /** The identity that signs bundles, and receipts for them. */
 export interface Attestor extends Pick<Signer, "kid" | "keySha256" | "pqPublicKey"> {

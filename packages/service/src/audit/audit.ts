@@ -40,7 +40,7 @@ export async function audit(
       names.add(name);
     }
     const joined = await join(call, chain, facts, findings);
-    const { settled, delivered, notRead } = checkRow(joined, { spans: { ledger, rails }, premises, findings });
+    const { settled, delivered, notRead } = await checkRow(joined, { spans: { ledger, rails }, premises, findings });
     if (settled) counts.settled += 1;
     else if (joined.payment && !call.proof) chain.addStranger(joined.payment, findings);
     if (delivered) counts.delivered += 1;

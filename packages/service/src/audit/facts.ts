@@ -69,7 +69,7 @@ export type Premises = {
   /** The present prices in micro-USDC, of whichever rail; earlier prices are in the rows. */
   prices: readonly bigint[];
   /** The note and the bundle that a call of each kind has to have. */
-  products: Readonly<Record<Subject["kind"], Pick<Product, "note" | "bundle">>>;
+  products: Readonly<Record<Subject["kind"], Pick<Product, "note" | "bundle" | "answer">>>;
   /** Unix ms. */
   now: number;
 };

@@ -15,6 +15,7 @@ import { equalBytes } from "@attestd/proof/encoding";
 import { canonicalBytes } from "@attestd/proof/json";
 import { type Call, type CallState, evidenceOf, liveAttempt } from "../calls/call.ts";
 import { railKind } from "../payment/rails/registry.ts";
+import { itemTexts } from "../subjects/batch-answer.ts";
 import type { Recorded } from "./chain-index.ts";
 import { type ChainPayment, covers, type Facts, type Premises } from "./facts.ts";
 import type { Code, Findings, Severity } from "./report.ts";
@@ -55,7 +56,7 @@ export function claimsOf(
 }
 
 /** Compares a row with the chains, and its parts with one another. */
-export function checkRow(joined: Joined, context: RowContext) {
+export async function checkRow(joined: Joined, context: RowContext) {
   const { call } = joined;
   const report = (severity: Severity, code: Code, message: string, txid?: string) =>
     context.findings.add(severity, code, message, { key: call.key, ...(txid !== undefined && { txid }) });
@@ -64,7 +65,7 @@ export function checkRow(joined: Joined, context: RowContext) {
   checkRecord(joined, context, report);
   return {
     settled,
-    delivered: checkBundle(joined, context, report),
+    delivered: await checkBundle(joined, context, report),
     notRead: isBeyond(call, context.spans),
   };
 }
@@ -163,7 +164,11 @@ function checkRecord({ call, attestations }: Joined, { spans }: RowContext, repo
 }
 
 /** @returns whether the bundle is there, verifies, and is the call's own */
-function checkBundle({ call, attestations }: Joined, { premises, spans }: RowContext, report: Report): boolean {
+async function checkBundle(
+  { call, attestations }: Joined,
+  { premises, spans }: RowContext,
+  report: Report,
+): Promise<boolean> {
   const { state, bundle } = call;
   const isDue = state === "done" || state === "loss";
   if (!bundle) {
@@ -174,19 +179,36 @@ function checkBundle({ call, attestations }: Joined, { premises, spans }: RowCon
     report("violation", "bundle_before_done", `The call is ${state} and has a bundle.`);
     return false;
   }
-  const faults = faultsOf(bundle.body, attestations, premises);
+  // All items of a batch have one head: one of them is verified, and all are compared with the evidence below.
+  const text = call.subject.kind === "batch" ? firstItem(bundle.body) : bundle.body;
+  const faults = faultsOf(text, attestations, premises);
   // Only the ledger could decide, and it was not read: counted, not judged.
   if (faults === REVOKED && !covers(spans.ledger, call.round ?? -1)) return false;
   if (faults !== "") {
     report("violation", "bundle_bytes_do_not_verify", `The bundle is refused: ${faults}.`);
     return false;
   }
-  const sealed = parseJson(Buffer.from(bundle.body)) as unknown as Bundle;
-  const signed = signedPart(sealed);
-  const isOwn = bundleId(sealed) === bundle.id && isBundleOf(call, signed, premises);
+  const signed = signedPart(parseJson(Buffer.from(text)) as unknown as Bundle);
+  const isOwn =
+    bundleId(signed) === bundle.id &&
+    isBundleOf(call, signed, premises) &&
+    (text === bundle.body || (await isAnswerOf(call, signed, premises)));
   if (!isOwn)
     report("violation", "bundle_of_another_call", "The bundle is not of this call's attestation.", signed.attest.txnId);
   return isOwn;
+}
+
+/** The first item of a batch's answer with its head; an empty text where there is none. */
+function firstItem(answer: string): string {
+  return itemTexts(answer).next().value ?? "";
+}
+
+/** Whether a batch was delivered with each item as the row's evidence has it. @param head verified */
+async function isAnswerOf(call: Call, head: SignedBundle, { products }: Premises): Promise<boolean> {
+  const { answer } = products[call.subject.kind];
+  if (!answer || !call.bundle) return false;
+  const due = await answer(evidenceOf(call), { id: call.bundle.id, body: JSON.stringify(head) });
+  return due.body === call.bundle.body;
 }
 
 /** Whether what was signed is what the row makes. @param signed verified */

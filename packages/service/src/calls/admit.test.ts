@@ -152,7 +152,7 @@ describe("admission", () => {
       journal,
       runner,
       capacity,
-      offers: createOffers({ rails: [enabled], maxTimeoutSeconds: 60, now: () => clock.now() }),
+      offers: createOffers({ itemPrice: 100n, rails: [enabled], maxTimeoutSeconds: 60, now: () => clock.now() }),
       rails: [rail],
       products: { block } as unknown as Products,
       isPayee: (_: Rail, address: string) => address === "PAYEE" || address === "EARLIER PAYEE",

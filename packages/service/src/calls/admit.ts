@@ -10,7 +10,7 @@ import { forwardedPayment, type Resource } from "../payment/resource.ts";
 import { verifyPayment } from "../payment/verify-payment.ts";
 import { Problem } from "../problems.ts";
 import type { Products } from "../subjects/product.ts";
-import { requestHash, type Subject } from "../subjects/subject.ts";
+import { requestHash, type Subject, saleOf } from "../subjects/subject.ts";
 import { currentContext } from "../tracing/context.ts";
 import { inSpan } from "../tracing/span.ts";
 import { createBacking } from "./backing.ts";
@@ -75,9 +75,9 @@ export function createAdmission(options: AdmissionOptions): Admit {
   const holders = createHolders(journal, clock);
 
   return async (subject, payload, { name, wait = true } = {}) => {
-    if (!payload) return paymentRequired(offers, subject.chain);
+    if (!payload) return paymentRequired(offers, saleOf(subject));
     const read = await readPayment(payload).catch(refusal);
-    if (hasCode(read, "payment_refused")) return paymentRequired(offers, subject.chain, read.message);
+    if (hasCode(read, "payment_refused")) return paymentRequired(offers, saleOf(subject), read.message);
     const context = currentContext();
     if (context) context.call.key = read.payment.key;
     const request = (): Request => ({ ...read, subject, name, signal: clock.timeout(options.deadlineMs) });
@@ -85,7 +85,7 @@ export function createAdmission(options: AdmissionOptions): Admit {
     let call = await inSpan("admission", {}, () => callFor(request()));
     if (wait && !hasCode(call, "payment_refused") && !isFinal(call.state))
       call = await runner.wait(call, clock.timeout(options.waitMs));
-    if (hasCode(call, "payment_refused")) return paymentRequired(offers, subject.chain, call.message);
+    if (hasCode(call, "payment_refused")) return paymentRequired(offers, saleOf(subject), call.message);
     if (call.state !== "void" || call.key === read.payment.key) return outcomeOf(call, offers);
     // The earlier payment of this name is void; this one may be spent all the same.
     using held = new DisposableStack();
@@ -149,7 +149,7 @@ export function createAdmission(options: AdmissionOptions): Admit {
    */
   async function checkOffered({ rail, payment, subject, signal }: Request): Promise<Match | PaymentRefused> {
     try {
-      const match = offers.match(payment.payload, rail.name, subject.chain);
+      const match = offers.match(payment.payload, rail.name, saleOf(subject));
       await rail.check(payment, match.requirement, signal);
       return match;
     } catch (error) {

@@ -66,11 +66,13 @@ export function createAttestation(options: EffectsOptions) {
       attestor: { algorandAddress: ledger.address, pqPublicKey: attestor.pqPublicKey },
     };
     const ends = deadline(clock, deadlineMs, stop);
-    const [bundle, receipt] = await Promise.all([
-      attestor.seal(products[subject.kind].bundle(evidenceOf(call), attested), ends),
+    const { bundle: unsignedBundle, answer } = products[subject.kind];
+    const evidence = evidenceOf(call);
+    const [sealed, receipt] = await Promise.all([
+      attestor.seal(unsignedBundle(evidence, attested), ends),
       signReceipt(unsigned, { resourceUrl: resourceOf(subject).url, at: clock.now() }, attestor, ends),
     ]);
-    return { type: "bundle_sealed", bundle, receipt };
+    return { type: "bundle_sealed", bundle: answer ? await answer(evidence, sealed) : sealed, receipt };
   }
 }
 

@@ -87,7 +87,8 @@ export interface Journal {
    * Commits a transition. The version alone decides: the lease MUST NOT be asked for, and is given up when the call is
    * at rest.
    *
-   * @param after the call, its version one above the stored one; what the state machine adds to `Call` is JSON
+   * @param after the call, its version one above the stored one; what the state machine adds to `Call` is JSON. `items` of its
+   *   bundle are kept, and not returned with the call again
    * @throws call_stale when the stored version is another; name_taken when its `refund` is a name of another call
    */
   update(after: Call): Promise<void>;
@@ -126,7 +127,7 @@ export interface Journal {
   /** Notifies a listener from now on. @returns a function that ends it */
   listen(listener: Listener): () => void;
 
-  /** A delivered bundle by its id. */
+  /** A delivered bundle by its id; an item of a batch with its head (subjects/batch-answer.ts). */
   bundle(id: string): Promise<string | undefined>;
 
   /** Adds payees to those that are, or ever were, ours. */

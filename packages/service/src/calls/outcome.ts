@@ -1,11 +1,12 @@
 import { excerpt } from "@attestd/proof/text";
 import type { PaymentRequirements, PaymentRequired as X402PaymentRequired } from "@x402/core/types";
-import type { ChainName } from "../chains/chain.ts";
 import { DECLARED_EXTENSIONS } from "../payment/identifier.ts";
 import type { Offers } from "../payment/offers.ts";
 import type { PaymentOption } from "../payment/payment-option.ts";
 import { type Resource, resourceInfo } from "../payment/resource.ts";
+import type { Sale } from "../payment/sale.ts";
 import { Problem } from "../problems.ts";
+import { saleOf } from "../subjects/subject.ts";
 import type { Call } from "./call.ts";
 import type { Journal } from "./journal.ts";
 import { pending } from "./problems.ts";
@@ -29,25 +30,29 @@ export type PaymentRequired = {
   accepts: PaymentRequirements[];
   /** The same offers in the interface's own fields. */
   options: PaymentOption[];
+  /** How the price of a batch comes about, in words. */
+  reckoning?: string;
   extensions: Record<string, unknown>;
   /** PAYMENT-RESPONSE of a settlement that failed. */
   receipt?: string;
 };
 
 /**
- * The offers for a source, or every one for a request that names none.
+ * The offers for a sale.
  *
  * @throws Problem `facilitator_unavailable` when nothing can be offered now
  */
-export function paymentRequired(offers: Offers, chain: ChainName | undefined, error?: string): PaymentRequired {
-  const accepts = offers.for(chain);
+export function paymentRequired(offers: Offers, sale: Sale, error?: string): PaymentRequired {
+  const accepts = offers.for(sale);
+  const reckoning = offers.reckoning(sale);
   if (accepts.length === 0)
     throw new Problem("facilitator_unavailable", "Nothing can be sold for this source now.", { retryAfter: 30 });
   return {
     kind: "payment_required",
     accepts,
-    options: offers.optionsFor(chain),
+    options: offers.optionsFor(sale),
     extensions: DECLARED_EXTENSIONS,
+    ...(reckoning !== undefined && { reckoning }),
     ...(error !== undefined && { error }),
   };
 }
@@ -57,13 +62,14 @@ const MAX_REASON_LENGTH = 500;
 
 /** A demand for payment in x402's own terms (v2, PaymentRequired), the same on every transport. */
 export function x402PaymentRequired(
-  { error, accepts, extensions }: PaymentRequired,
+  { error, accepts, reckoning, extensions }: PaymentRequired,
   resource: Resource,
 ): X402PaymentRequired {
+  const description = [resource.description, reckoning].filter(Boolean).join(". ");
   return {
     x402Version: 2,
     ...(error !== undefined && { error: excerpt(error, MAX_REASON_LENGTH) }),
-    resource: resourceInfo(resource),
+    resource: resourceInfo({ ...resource, description }),
     accepts,
     extensions: { ...extensions, ...resource.extensions },
   };
@@ -82,7 +88,7 @@ export function outcomeOf(call: Call, offers: Offers): Outcome {
       return delivered(call);
     case "void":
       return {
-        ...paymentRequired(offers, call.subject.chain, call.reason),
+        ...paymentRequired(offers, saleOf(call.subject), call.reason),
         ...(call.receipt && { receipt: call.receipt }),
       };
     case "refunded":

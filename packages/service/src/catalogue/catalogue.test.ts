@@ -33,6 +33,7 @@ const SITE: Site = {
   contact: "mailto:operator@attestd.example",
   options: [OPTION],
   listed: [OPTION],
+  batch: { itemUsdc: "0.0001", maxItems: 1000, smallest: [OPTION], largest: [OPTION] },
   sources: [{ chain: "algorand", options: [OPTION] }],
   paymentLifeSeconds: 3600,
   today: new Date(0),

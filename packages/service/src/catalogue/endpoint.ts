@@ -8,6 +8,8 @@ export type Reply = {
   schema: z.ZodType;
   /** `application/json` where absent. */
   mediaType?: string;
+  /** Another form, which `Accept` asks for. */
+  alternative?: { mediaType: string; schema: z.ZodType };
   headers?: readonly HeaderName[];
   example?: unknown;
 };
@@ -15,6 +17,8 @@ export type Reply = {
 export type RequestBody = {
   schema: z.ZodType;
   maxBytes: number;
+  /** Members of objects and items of lists; those of every request (`REQUEST_LIMITS`) unless given. */
+  maxMembers?: number;
   description: string;
   /** By name. */
   examples?: Readonly<Record<string, unknown>>;
@@ -37,6 +41,8 @@ export type Endpoint = {
   /** `:name` is a path parameter. */
   path: string;
   access: "free" | "paid";
+  /** Whether it sells many subjects at once: each adds to the price. */
+  isBatch?: boolean;
   /** The group of the endpoint in the documents. */
   tag: "attest" | "verify" | "read" | "operate" | "documents";
   /** One line, without a full stop. */

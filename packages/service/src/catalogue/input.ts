@@ -10,10 +10,18 @@ export type InputError = { pointer: string; detail: string };
 /** The limits of all JSON but bundles. A payment with every extension on offer has some 200 members. */
 export const REQUEST_LIMITS = { maxMembers: 1024 } as const satisfies JsonLimits;
 
-/** Parses strict JSON of a request. @throws Problem `body_not_json` */
-export function parseInput(bytes: Uint8Array | string): JsonValue {
+/**
+ * Parses strict JSON of a request.
+ *
+ * @param limits those of the endpoint's body
+ * @throws Problem `body_not_json`
+ */
+export function parseInput(
+  bytes: Uint8Array | string,
+  { maxMembers = REQUEST_LIMITS.maxMembers }: JsonLimits = REQUEST_LIMITS,
+): JsonValue {
   try {
-    return parseJson(bytes, REQUEST_LIMITS);
+    return parseJson(bytes, { maxMembers });
   } catch (error) {
     if (!isProofError(error, "json")) throw error;
     throw notJson(error.message, error.pointer);
@@ -43,8 +51,8 @@ export function requireJson(type: string | null | undefined, encoding: string | 
     );
 }
 
-/** Members at fault that an answer names. */
-const MAX_ERRORS = 16;
+/** Members at fault that an answer names: as many as a batch has items. */
+const MAX_ERRORS = 1000;
 
 /** Parses a value by its schema. @throws Problem `body_invalid` naming the first members at fault */
 export function validate<T>(schema: z.ZodType<T>, value: unknown): T {

@@ -1,14 +1,18 @@
+import { MAX_BATCH_ITEMS, MIN_BATCH_ITEMS } from "@attestd/proof";
 import type { z } from "zod";
 import type { SourceChainKind } from "../chains/kind.ts";
 import { SOURCE_CHAINS } from "../chains/registry.ts";
 import type { ProblemCode } from "../problems.ts";
 import { type Endpoint, forAgents, type Reply } from "./endpoint.ts";
-import { BlockBundle, InclusionBundle, ProofBundle } from "./schemas/bundles.ts";
+import { BatchAnswer, BatchItem, BlockBundle, InclusionBundle, ProofBundle } from "./schemas/bundles.ts";
 import { PaymentRequired } from "./schemas/payment.ts";
-import { AttestRequest, BlockRequest, InclusionRequest } from "./schemas/requests.ts";
-import { ANY_CHAIN, NAMES } from "./sources.ts";
+import { AttestRequest, BatchRequest, BlockRequest, InclusionRequest } from "./schemas/requests.ts";
+import { ANY_CHAIN, EVERY_CHAIN, NAMES } from "./sources.ts";
 
 const MAX_BYTES = 64 * 1024;
+/** Of a thousand items, each with its chain, spelt as JSON with indents; and of their members, with the list itself. */
+const MAX_BATCH_BYTES = 256 * 1024;
+const MAX_BATCH_MEMBERS = 3 * MAX_BATCH_ITEMS + 2;
 
 const HOW_TO_PAY =
   "Paid by x402 version 2, scheme exact: without PAYMENT-SIGNATURE the answer is 402 with the offers in PAYMENT-REQUIRED; sign one of them and repeat the request with PAYMENT-SIGNATURE. The same payment sent again returns the same bytes and is never charged twice. After 503 with retry.sameHeader, repeat with the same PAYMENT-SIGNATURE and sign nothing new.";
@@ -51,16 +55,19 @@ const PAYMENT_REQUIRED: Reply = {
 
 const ANNOTATIONS = { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: true };
 
-type Sale<S> = {
+type Product<S> = {
   path: string;
+  isBatch?: true;
   summary: string;
   /** Completed by the instructions to pay. */
   description: string;
   request: S;
   requestDescription: string;
-  /** The members of a chain's example request, beside `chain`; undefined where the chain has no example. */
+  /** The members of a chain's example request, beside `chain`; undefined where the chain has no example; of a batch, those of one item. */
   example: (examples: SourceChainKind["examples"]) => object | undefined;
   bundle: z.ZodType;
+  /** What else is to say of the answer. */
+  reply?: Partial<Reply>;
   /** Beside those of every paid endpoint. */
   problems: readonly ProblemCode[];
   /** For agents. */
@@ -68,26 +75,29 @@ type Sale<S> = {
   tags: readonly string[];
 };
 
-function paid<S extends z.ZodType>(sale: Sale<S>) {
-  const examples = SOURCE_CHAINS.flatMap(({ format: { name }, examples }) => {
-    const members = sale.example(examples);
-    return members ? [[name, { chain: name, ...members }]] : [];
+function paid<S extends z.ZodType>(sale: Product<S>) {
+  const members = SOURCE_CHAINS.flatMap(({ format: { name }, examples }) => {
+    const own = sale.example(examples);
+    return own ? [[name, sale.isBatch ? own : { chain: name, ...own }] as const] : [];
   });
+  const examples = sale.isBatch ? [["mixed", { items: members.map(([, item]) => item) }]] : members;
   return {
     method: "POST",
     path: sale.path,
     access: "paid",
+    ...(sale.isBatch && { isBatch: true }),
     tag: "attest",
     summary: sale.summary,
     description: `${sale.description} ${HOW_TO_PAY}`,
     body: {
       schema: sale.request,
-      maxBytes: MAX_BYTES,
+      maxBytes: sale.isBatch ? MAX_BATCH_BYTES : MAX_BYTES,
+      ...(sale.isBatch && { maxMembers: MAX_BATCH_MEMBERS }),
       description: sale.requestDescription,
       examples: Object.fromEntries(examples),
     },
     replies: {
-      200: { description: "The signed bundle.", schema: sale.bundle, headers: ["PAYMENT-RESPONSE"] },
+      200: { description: "The signed bundle.", schema: sale.bundle, ...sale.reply, headers: ["PAYMENT-RESPONSE"] },
       402: PAYMENT_REQUIRED,
     },
     problems: [...PROBLEMS, ...sale.problems],
@@ -107,6 +117,24 @@ export const PAID = {
     problems: ["source_inner_transaction", "source_not_kept", "transaction_failed"],
     title: "Attest a transaction",
     tags: ["attestation"],
+  }),
+  attestBatch: paid({
+    path: "/attest-batch",
+    isBatch: true,
+    summary:
+      "Attest many transactions for one payment: record one hash of them all, and return a signed proof for each",
+    description: `Fetches up to ${MAX_BATCH_ITEMS} confirmed transactions of ${EVERY_CHAIN}, which may be mixed, makes a Merkle tree (RFC 9162) of what it states of each, records the tree's root in one zero-value transaction on algorand-mainnet, and returns the head, signed with ML-DSA-65 (post-quantum), with a proof for each item. Each item with the head is a bundle of its own (type batch-item), which anyone can verify offline and which tells nothing of the others; \`GET /bundles/{S}\` has it by its id, and Accept: application/x-ndjson gives one a line. All or nothing: if any item cannot be attested, every such item is named in \`items\`, and nothing is charged. The price is that of a call and a further amount for each item, as the 402 reckons it; without a body the 402 has the price of ${MIN_BATCH_ITEMS} items. Reading a large batch may take longer than a request: after 503 source_reading repeat the same request.`,
+    request: BatchRequest,
+    requestDescription: "The transactions to attest.",
+    example: ({ attest }) => attest,
+    bundle: BatchAnswer,
+    reply: {
+      description: "The signed head, and every item in the order of the request; as lines, each item with the head.",
+      alternative: { mediaType: "application/x-ndjson", schema: BatchItem },
+    },
+    problems: ["source_inner_transaction", "source_not_kept", "transaction_failed", "source_reading"],
+    title: "Attest many transactions",
+    tags: ["attestation", "batch"],
   }),
   attestBlock: paid({
     path: "/attest-block",

@@ -77,9 +77,14 @@ export const READ = {
     tag: "read",
     summary: "A delivered bundle by the hash of its bytes",
     description:
-      "Returns a delivered bundle by its id: base64url SHA-256 of the RFC 8785 JSON of the whole bundle, signature included.",
+      "Returns a delivered bundle by its id: base64url SHA-256 of the RFC 8785 JSON of the whole bundle, signature included. Of a batch, each item has its id as a BatchItem; the id of the head has the whole answer.",
     params: z.object({ id: Base64Url32.describe("The bundle's id, 43 characters of base64url.") }),
-    replies: { 200: { description: "The bundle, byte for byte as it was delivered.", schema: Bundle } },
+    replies: {
+      200: {
+        description: "The bundle, byte for byte as it was delivered; an item of a batch with its head.",
+        schema: Bundle,
+      },
+    },
     problems: ["not_found"],
     cacheControl: IMMUTABLE,
     tool: { name: "get_bundle", title: "Fetch a delivered bundle", annotations: ANNOTATIONS },

@@ -47,7 +47,7 @@ const SECRETS: readonly string[] = [
 
 /** What settings begin with, beside those of source chains and rails. */
 const PREFIXES =
-  "ADMIN ALGOD INDEXER ATTESTOR PAY_TO FACILITATOR PROVIDER SANDBOX PRICE MAX_TIMEOUT MAX_PAYMENT DISK RATE_LIMIT";
+  "ADMIN ALGOD INDEXER ATTESTOR PAY_TO FACILITATOR PROVIDER SANDBOX PRICE BATCH MAX_BATCH MAX_TIMEOUT MAX_PAYMENT DISK RATE_LIMIT";
 
 /**
  * Reads every setting, once.
@@ -111,6 +111,8 @@ export function readConfig(
     rails: Object.fromEntries(
       enabled.map(([name, { price = s.PRICE_MICRO_USDC, ...rest }]) => [name, { ...rest, price }]),
     ),
+    /** What each item of a batch adds to the price, in micro-USDC, and how many items it may have. */
+    batch: { itemPrice: s.BATCH_ITEM_MICRO_USDC, maxItems: s.MAX_BATCH },
     /** The values of every rail's own settings, switched on or not: read with `ownSettings`. */
     ownSettings: new Map(own),
     maxTimeoutSeconds: s.MAX_TIMEOUT_SECONDS,

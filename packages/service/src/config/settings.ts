@@ -1,3 +1,4 @@
+import { MAX_BATCH_ITEMS, MIN_BATCH_ITEMS } from "@attestd/proof";
 import { ALGORAND_MAINNET_GENESIS_HASH } from "@attestd/proof/algorand";
 import { z } from "zod";
 import { endpoints, headerValue, list, origin, pairs, receiver, whole } from "./formats.ts";
@@ -43,6 +44,8 @@ export const Settings = z.object({
     .default(ALGORAND_MAINNET_GENESIS_HASH),
   ...SignerVariables.shape,
   PRICE_MICRO_USDC: price.default(1000n),
+  BATCH_ITEM_MICRO_USDC: price.default(100n),
+  MAX_BATCH: whole(MIN_BATCH_ITEMS, MAX_BATCH_ITEMS).default(MAX_BATCH_ITEMS),
   MAX_TIMEOUT_SECONDS: whole(30, 600).default(120),
   MAX_PAYMENT_LIFE_SECONDS: whole(90, 3600).default(3600),
   PROVIDER_QUORUM: whole(1, 100).optional(),

@@ -11,7 +11,8 @@ export function discovery(catalogue: Catalogue, site: Site) {
     description: introduction(site),
     version: VERSION,
     baseUrl: site.origin,
-    endpoints: Object.entries(catalogue).map(([id, { method, path, access, summary, description, body, tool }]) => {
+    endpoints: Object.entries(catalogue).map(([id, endpoint]) => {
+      const { method, path, access, summary, description, body, tool } = endpoint;
       const request = body && SCHEMAS.get(body.schema)?.id;
       return {
         id,
@@ -21,7 +22,7 @@ export function discovery(catalogue: Catalogue, site: Site) {
         access,
         summary,
         description,
-        ...(access === "paid" && { priceUsdc: terms.priceUsdc }),
+        ...(access === "paid" && { priceUsdc: paymentTerms(site, endpoint).priceUsdc }),
         ...(request !== undefined && { requestSchema: `${site.origin}/openapi.json#/components/schemas/${request}` }),
         ...(tool && { tool: tool.name }),
       };
@@ -39,12 +40,12 @@ export function x402Discovery(catalogue: Catalogue, site: Site) {
     description: introduction(site),
     resources: Object.values(catalogue)
       .filter(({ access }) => access === "paid")
-      .map(({ method, path, summary }) => ({
-        url: site.origin + path,
-        method,
-        description: summary,
+      .map((endpoint) => ({
+        url: site.origin + endpoint.path,
+        method: endpoint.method,
+        description: endpoint.summary,
         mimeType: "application/json",
-        ...paymentTerms(site),
+        ...paymentTerms(site, endpoint),
       })),
   };
 }

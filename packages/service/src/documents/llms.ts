@@ -37,6 +37,8 @@ export function llms(catalogue: Catalogue, site: Site): string {
         `- A source on ${chain} can be paid on ${options.map(({ network }) => network).join(" or ")}.`,
     ),
     "",
+    `POST /attest-batch attests up to ${site.batch.maxItems} transactions for one payment: the price of a call, and ${site.batch.itemUsdc} USDC for each. A rail is offered that can pay for every source in it.`,
+    "",
     "## Paid",
     "",
     ...list(({ access }) => access === "paid"),

@@ -21,6 +21,7 @@ function priceOf(...listed: PaymentOption[]): unknown {
     contact: "mailto:operator@attestd.example",
     options: listed,
     listed,
+    batch: { itemUsdc: "0.0001", maxItems: 1000, smallest: listed, largest: listed },
     sources: [],
     paymentLifeSeconds: 3600,
     today: new Date(0),

@@ -6,6 +6,7 @@ import { HEADERS, type Header, type HeaderName } from "../catalogue/headers.ts";
 import { ProblemDocument } from "../catalogue/schemas/problem.ts";
 import { SCHEMAS } from "../catalogue/schemas/registry.ts";
 import { EVERY_CHAIN } from "../catalogue/sources.ts";
+import type { PaymentOption } from "../payment/payment-option.ts";
 import { PROBLEMS, type ProblemCode } from "../problems.ts";
 import { codeSamples } from "./code-samples.ts";
 import { introduction, links, paymentTerms, type Site, uriTemplate } from "./site.ts";
@@ -21,14 +22,13 @@ const TAGS = {
 
 /** `/openapi.json`: the contract (OpenAPI 3.1.0). */
 export function openapi(catalogue: Catalogue, site: Site) {
-  const terms = paymentTerms(site);
   const { "PAYMENT-SIGNATURE": payment, ...headers } = HEADERS;
   const paths: Record<string, Record<string, unknown>> = {};
   for (const [id, endpoint] of Object.entries(catalogue)) {
     const path = uriTemplate(endpoint.path);
     paths[path] = {
       ...paths[path],
-      [endpoint.method.toLowerCase()]: operationObject(id, endpoint, terms, site.origin),
+      [endpoint.method.toLowerCase()]: operationObject(id, endpoint, site),
     };
   }
   return {
@@ -66,7 +66,7 @@ function headerObject(header: Header) {
 }
 
 /** The Operation Object of an endpoint (OpenAPI 3.1.0). */
-function operationObject(id: string, endpoint: Endpoint, terms: ReturnType<typeof paymentTerms>, origin: string) {
+function operationObject(id: string, endpoint: Endpoint, site: Site) {
   const { access, tag, summary, description, body } = endpoint;
   const parameters = [
     ...parametersOf("path", endpoint.params),
@@ -81,20 +81,20 @@ function operationObject(id: string, endpoint: Endpoint, terms: ReturnType<typeo
     ...(parameters.length > 0 && { parameters }),
     ...(body && { requestBody: requestBody(body) }),
     responses: responses(endpoint),
-    "x-codeSamples": codeSamples(endpoint, origin),
+    "x-codeSamples": codeSamples(endpoint, site.origin),
     ...(access === "paid" && {
-      "x-x402": terms,
+      "x-x402": paymentTerms(site, endpoint),
       "x-payment-info": {
         protocols: [{ x402: {} }],
-        price: priceRange(terms),
+        price: endpoint.isBatch ? priceRange([...site.batch.smallest, ...site.batch.largest]) : priceRange(site.listed),
       },
     }),
   };
 }
 
-/** One price, or the lowest and the highest where rails have prices of their own (agentcash.dev/docs/discovery). */
-function priceRange({ accepts }: ReturnType<typeof paymentTerms>) {
-  const prices = accepts.toSorted((a, b) => Number(a.maxAmountRequired) - Number(b.maxAmountRequired));
+/** One price, or the lowest and the highest where rails or sizes have prices of their own (agentcash.dev/docs/discovery). */
+function priceRange(options: readonly PaymentOption[]) {
+  const prices = options.toSorted((a, b) => Number(a.maxAmountRequired) - Number(b.maxAmountRequired));
   const [min, max] = [prices[0]?.priceUsdc, prices.at(-1)?.priceUsdc];
   return min === max ? { mode: "fixed", currency: "USD", amount: min } : { mode: "dynamic", currency: "USD", min, max };
 }
@@ -162,11 +162,8 @@ function merge(a: ResponseObject, b: ResponseObject): ResponseObject {
   };
 }
 
-function replyResponse(
-  { description, schema, mediaType, headers = [], example }: Reply,
-  endpoint: Endpoint,
-  status: string,
-) {
+function replyResponse(reply: Reply, endpoint: Endpoint, status: string) {
+  const { description, schema, mediaType, alternative, headers = [], example } = reply;
   const isKept = endpoint.cacheControl !== undefined && status === "200";
   const names: readonly HeaderName[] = [...headers, ...(isKept ? (["ETag"] as const) : [])];
   return {
@@ -177,6 +174,7 @@ function replyResponse(
         schema: schemaOf(schema),
         ...(example !== undefined && { example }),
       },
+      ...(alternative && { [alternative.mediaType]: { schema: schemaOf(alternative.schema) } }),
     },
   };
 }

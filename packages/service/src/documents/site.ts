@@ -1,10 +1,13 @@
+import { MIN_BATCH_ITEMS } from "@attestd/proof";
+import { formatUsdc } from "@attestd/proof/rails";
 import type { z } from "zod";
 import { DESCRIPTION } from "../catalogue/about.ts";
+import type { Endpoint } from "../catalogue/endpoint.ts";
 import type { PaymentTerms } from "../catalogue/schemas/documents.ts";
 import type { Config } from "../config/config.ts";
 import type { Offers } from "../payment/offers.ts";
 import type { PaymentOption } from "../payment/payment-option.ts";
-import type { Subject } from "../subjects/subject.ts";
+import { ANY_SALE, type Sale, saleOn } from "../payment/sale.ts";
 
 /** The content of documents beside the catalogue. */
 export type Site = {
@@ -20,6 +23,14 @@ export type Site = {
   options: readonly PaymentOption[];
   /** The ways to pay that every document lists; the others are in `llms.txt` alone. */
   listed: readonly PaymentOption[];
+  batch: {
+    /** What each item adds to the price of a call, in USDC, and how many items a batch may have. */
+    itemUsdc: string;
+    maxItems: number;
+    /** The ways to pay for the smallest batch, and for the largest, that every document lists. */
+    smallest: readonly PaymentOption[];
+    largest: readonly PaymentOption[];
+  };
   /** The chains whose transactions and blocks are attested, and the ways to pay for each. */
   sources: readonly { chain: string; options: readonly PaymentOption[] }[];
   /** How long a payment may stay valid. */
@@ -28,16 +39,22 @@ export type Site = {
   today: Date;
 };
 
-export function siteOf(config: Config, origin: string, offers: Offers, chains: Subject["chain"][]): Site {
+export function siteOf(config: Config, origin: string, offers: Offers, chains: Sale["chains"]): Site {
   return {
     origin,
     sandbox: config.sandbox,
     mcpUrl: `${config.mcpUrl ?? origin}/mcp`,
     // Every domain that takes mail has this mailbox (RFC 5321, 4.5.1).
     contact: config.contact ?? `mailto:postmaster@${new URL(origin).hostname}`,
-    options: offers.termsFor(undefined),
-    listed: offers.listed,
-    sources: chains.map((chain) => ({ chain, options: offers.termsFor(chain) })),
+    options: offers.termsFor(ANY_SALE),
+    listed: offers.listedFor(ANY_SALE),
+    batch: {
+      itemUsdc: formatUsdc(config.batch.itemPrice),
+      maxItems: config.batch.maxItems,
+      smallest: offers.listedFor({ ...ANY_SALE, items: MIN_BATCH_ITEMS }),
+      largest: offers.listedFor({ ...ANY_SALE, items: config.batch.maxItems }),
+    },
+    sources: chains.map((chain) => ({ chain, options: offers.termsFor(saleOn(chain)) })),
     paymentLifeSeconds: config.maxLifeSeconds,
     today: new Date(),
   };
@@ -70,14 +87,18 @@ export function uriTemplate(path: string): string {
   return path.replaceAll(/:(\w+)/g, "{$1}");
 }
 
-/** The terms of a paid operation, the same in every document but `llms.txt`. */
-export function paymentTerms(site: Site): z.infer<typeof PaymentTerms> {
-  const [first] = site.listed;
+/** The terms of a paid operation, the same in every document but `llms.txt`; of one that sells batches those of the smallest. */
+export function paymentTerms(
+  { listed, batch }: Site,
+  { isBatch = false }: Pick<Endpoint, "isBatch"> = {},
+): z.infer<typeof PaymentTerms> {
+  const accepts = isBatch ? batch.smallest : listed;
+  const [first] = accepts;
   if (!first) throw new Error("there is no way to pay");
   return {
     version: 2,
     ...first,
     headers: ["PAYMENT-REQUIRED", "PAYMENT-SIGNATURE", "PAYMENT-RESPONSE"],
-    accepts: [...site.listed],
+    accepts: [...accepts],
   };
 }

@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { Catalogue, Endpoint } from "../catalogue/catalogue.ts";
 import { validate } from "../catalogue/input.ts";
 import { Problem } from "../problems.ts";
-import type { MessageForm } from "./messages.ts";
+import { type MessageForm, requestLimits } from "./messages.ts";
 import type { FreeOperation, Operation, Operations, ReadOperation } from "./operations.ts";
 
 /** An agent's arguments: the members of the endpoint's path, query and body, side by side in one object. */
@@ -42,7 +42,20 @@ export function messageForm(
 ): MessageForm {
   const verifying = [...offered].filter(([, { operation }]) => operation.kind === "verify");
   const ofQuery = verifying.flatMap(([, { endpoint }]) => Object.keys(endpoint.query?.shape ?? {}));
-  return { protocol, verifying: verifying.map(([name]) => name), beside: [...new Set([...beside, ...ofQuery])] };
+  const large = [...offered].flatMap(
+    ([
+      name,
+      {
+        endpoint: { body },
+      },
+    ]) => (body?.maxMembers === undefined ? [] : [[name, requestLimits(body)] as const]),
+  );
+  return {
+    protocol,
+    verifying: verifying.map(([name]) => name),
+    beside: [...new Set([...beside, ...ofQuery])],
+    large: Object.fromEntries(large),
+  };
 }
 
 /**

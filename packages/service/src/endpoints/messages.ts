@@ -1,5 +1,6 @@
 import { isProofError, parseJson } from "@attestd/proof";
 import { isObject, type JsonLimits, type JsonObject, type JsonValue } from "@attestd/proof/json";
+import type { RequestBody } from "../catalogue/endpoint.ts";
 import { REQUEST_LIMITS } from "../catalogue/input.ts";
 
 /** How the messages of a protocol carry a bundle to verify. */
@@ -9,7 +10,12 @@ export type MessageForm = {
   verifying: readonly string[];
   /** Their arguments that are not members of the bundle. */
   beside: readonly string[];
+  /** The limits of the tools or skills whose requests may be larger than others (`RequestBody`), by name. */
+  large: Readonly<Record<string, RequestLimits>>;
 };
+
+/** Bytes of a message beside the metadata and a bundle; its members of objects and items of lists. */
+type RequestLimits = { bytes: number; members: number };
 
 /** A message, or why it cannot be read. Its bundle is taken out, as JSON in UTF-8: the rest is as small as any request. */
 export type MessageRead =
@@ -22,8 +28,11 @@ export type ReadMessage = (body: Uint8Array, form: MessageForm) => Promise<Messa
 
 /** The largest bundle, and a request around it, in bytes. */
 export const MAX_MESSAGE_BYTES = (2048 + 96) * 1024;
-/** The largest request of a paid route, its metadata, and the message around both, in bytes. */
-export const MAX_REQUEST_BYTES = (64 + 16 + 16) * 1024;
+/** The metadata of a request, and the message around both, in bytes. */
+const AROUND_BYTES = (16 + 16) * 1024;
+/** The largest request of most paid routes, its metadata, and the message around both, in bytes. */
+export const MAX_REQUEST_BYTES = 64 * 1024 + AROUND_BYTES;
+const USUAL: RequestLimits = { bytes: MAX_REQUEST_BYTES, members: REQUEST_LIMITS.maxMembers };
 /** Bytes of `_meta` and of `metadata`, which have the payment; over HTTP it must fit into 16 KB of headers. */
 const MAX_METADATA_BYTES = 16 * 1024;
 /** A bundle is six deep in a message of A2A, three deep in one of MCP. */
@@ -54,11 +63,17 @@ export function readSmallMessage(body: Uint8Array, form: MessageForm): MessageRe
   }
 }
 
+/** The limits of a message that has a request of such an endpoint. */
+export function requestLimits({ maxBytes, maxMembers = 0 }: RequestBody): RequestLimits {
+  return { bytes: maxBytes + AROUND_BYTES, members: maxMembers + REQUEST_LIMITS.maxMembers };
+}
+
 /** Takes the bundle out of a message. */
 function takeOut(message: JsonValue, form: MessageForm, read: ReadText): MessageRead {
-  const { args, metadata } = FIND_CALL[form.protocol](message, form, read);
-  const bundle = args && takeBundle(args, form);
-  const tooLarge = excess(message, metadata, bundle === undefined);
+  const { name = "", args, metadata } = FIND_CALL[form.protocol](message, form, read);
+  const bundle = args && form.verifying.includes(name) ? takeBundle(args, form) : undefined;
+  const limits = Object.hasOwn(form.large, name) ? form.large[name] : USUAL;
+  const tooLarge = excess(message, metadata, limits ?? USUAL, bundle === undefined);
   if (tooLarge !== undefined) return { tooLarge };
   return { message, ...(bundle && { bundle }) };
 }
@@ -73,25 +88,31 @@ function isTooMany(error: unknown): boolean {
   return isProofError(error, "json") && error.fault === "too_many";
 }
 
-/** The metadata of a call, and its arguments if it verifies a bundle. */
-type FoundCall = { args: JsonObject | undefined; metadata: readonly (JsonValue | undefined)[] };
+/** The metadata of a message; and of one that calls a tool or skill, its name and arguments. */
+type FoundCall = {
+  name?: string | undefined;
+  args?: JsonObject | undefined;
+  metadata: readonly (JsonValue | undefined)[];
+};
 
 const FIND_CALL = {
   /** JSON-RPC, `tools/call`. */
-  mcp(message: JsonValue, { verifying }: MessageForm): FoundCall {
+  mcp(message: JsonValue): FoundCall {
     const { method, params } = membersOf(message);
     const { name, arguments: args, _meta } = membersOf(params);
-    const verifies = method === "tools/call" && typeof name === "string" && verifying.includes(name);
-    return { args: verifies ? membersOf(args) : undefined, metadata: [_meta] };
+    const isCall = method === "tools/call" && typeof name === "string";
+    return { ...(isCall && { name, args: membersOf(args) }), metadata: [_meta] };
   },
 
   /** JSON-RPC, `message/send`: a part of the message names the skill, as data or as a text that is its JSON. */
-  a2a(message: JsonValue, { verifying }: MessageForm, read: ReadText): FoundCall {
+  a2a(message: JsonValue, { verifying, large }: MessageForm, read: ReadText): FoundCall {
     const { message: sent, metadata: ofParams } = membersOf(membersOf(message).params);
     const { parts, metadata: ofMessage } = membersOf(sent);
     const calls = (Array.isArray(parts) ? parts : []).map((part) => withData(membersOf(part), read));
-    const args = calls.find(({ skill }) => typeof skill === "string" && verifying.includes(skill));
-    return { args, metadata: [ofParams, ofMessage] };
+    const isNamed = (skill: JsonValue | undefined): skill is string =>
+      typeof skill === "string" && (verifying.includes(skill) || Object.hasOwn(large, skill));
+    const args = calls.find(({ skill }) => isNamed(skill));
+    return { name: args?.skill as string | undefined, args, metadata: [ofParams, ofMessage] };
   },
 };
 
@@ -135,13 +156,18 @@ function takeBundle(args: JsonObject, { beside }: MessageForm): Uint8Array {
 }
 
 /** Why a message without its bundle is too large. @returns undefined where it is not */
-function excess(message: JsonValue, metadata: FoundCall["metadata"], isWhole: boolean): string | undefined {
+function excess(
+  message: JsonValue,
+  metadata: FoundCall["metadata"],
+  limits: RequestLimits,
+  isWhole: boolean,
+): string | undefined {
   if (metadata.some((one) => one !== undefined && sizeOf(one) > MAX_METADATA_BYTES))
     return `The metadata of the call is larger than ${MAX_METADATA_BYTES} bytes.`;
   const beside = isWhole ? "" : " beside the bundle";
-  if (sizeOf(message) > MAX_REQUEST_BYTES) return `The message is larger than ${MAX_REQUEST_BYTES} bytes${beside}.`;
-  const { maxMembers } = REQUEST_LIMITS;
-  if (countMembers(message) > maxMembers) return `The message has more than ${maxMembers} members and items${beside}.`;
+  if (sizeOf(message) > limits.bytes) return `The message is larger than ${limits.bytes} bytes${beside}.`;
+  const { members } = limits;
+  if (countMembers(message) > members) return `The message has more than ${members} members and items${beside}.`;
   return undefined;
 }
 

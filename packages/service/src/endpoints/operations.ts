@@ -1,4 +1,4 @@
-import type { BundleType, KeyHistory, VerifyReport } from "@attestd/proof";
+import { type BundleType, type KeyHistory, MIN_BATCH_ITEMS, type VerifyReport } from "@attestd/proof";
 import type { Evidence, PublishedCheckpoints } from "@attestd/proof/evidence";
 import type { z } from "zod";
 import type { Readiness } from "../calls/readiness.ts";
@@ -10,9 +10,10 @@ import type { ChainName } from "../chains/chain.ts";
 import { jwks } from "../documents/well-known.ts";
 import { hasCode } from "../errors.ts";
 import type { Sidecar } from "../ledger/evidence/sidecar.ts";
+import { ANY_SALE, type Sale } from "../payment/sale.ts";
 import { PROBLEMS, Problem, type ProblemCode } from "../problems.ts";
 import type { BlockCapabilities } from "../subjects/block-capabilities.ts";
-import { attestSubject, blockSubject, inclusionSubject, type Subject } from "../subjects/subject.ts";
+import { attestSubject, batchSubject, blockSubject, inclusionSubject, type Subject } from "../subjects/subject.ts";
 import type { Verifier } from "../verification/verifier.ts";
 import type { createNetworks } from "./networks.ts";
 
@@ -25,6 +26,8 @@ export type PaidOperation = {
   kind: "paid";
   /** Checks a parsed body by the endpoint's schema. @returns its subject, normalised @throws Problem `body_invalid` */
   subject(body: unknown): Subject;
+  /** What is priced for a request without a body. */
+  probe: Sale;
 };
 
 type VerifyOperation = {
@@ -64,6 +67,8 @@ export type OperationsOptions = {
   verifier: Verifier;
   /** The chains whose transactions and blocks are attested here. */
   sources: ReadonlyMap<ChainName, unknown>;
+  /** Items that a batch may have. */
+  maxBatch: number;
   /** A delivered bundle by its id. */
   bundle: (id: string) => Promise<string | undefined>;
   /** The evidence of a delivered bundle by the bundle's id. */
@@ -89,11 +94,15 @@ export type OperationsOptions = {
 const EVIDENCE_RETRY_S = 15;
 
 export function createOperations(options: OperationsOptions): Record<EndpointId, Operation> {
-  const { verifier, sources } = options;
+  const { verifier, sources, maxBatch } = options;
   return {
     attest: selling(CATALOGUE.attest.body.schema, (body) => attestSubject(body, sources)),
     attestBlock: selling(CATALOGUE.attestBlock.body.schema, (body) => blockSubject(body, sources)),
     proveInclusion: selling(CATALOGUE.proveInclusion.body.schema, (body) => inclusionSubject(body, sources)),
+    attestBatch: selling(CATALOGUE.attestBatch.body.schema, (body) => batchSubject(body, sources, maxBatch), {
+      ...ANY_SALE,
+      items: MIN_BATCH_ITEMS,
+    }),
     verify: verifying(verifier, "transaction-attestation", "batch-item"),
     verifyBlock: verifying(verifier, "block-attestation"),
     verifyInclusion: verifying(verifier, "tx-inclusion"),
@@ -146,17 +155,19 @@ export function createOperations(options: OperationsOptions): Record<EndpointId,
   };
 }
 
-function selling<T>(schema: z.ZodType<T>, subject: (body: T) => Subject): PaidOperation {
+function selling<T>(schema: z.ZodType<T>, subject: (body: T) => Subject, probe = ANY_SALE): PaidOperation {
   return {
     kind: "paid",
+    probe,
     subject(value) {
       const body = validate(schema, value);
       try {
         return subject(body);
       } catch (error) {
-        if (hasCode(error, "request_unfit"))
-          throw invalid({ pointer: `/${error.details.member}`, detail: error.message });
-        throw error;
+        if (!hasCode(error, "request_unfit")) throw error;
+        const { member, more = [] } = error.details;
+        const faults = [{ member, message: error.message }, ...more];
+        throw invalid(...faults.map(({ member, message }) => ({ pointer: `/${member}`, detail: message })));
       }
     },
   };

@@ -6,6 +6,7 @@ import type { Status } from "../catalogue/schemas/reports.ts";
 import type { ChainName } from "../chains/chain.ts";
 import type { Rounds } from "../ledger/ledger.ts";
 import type { Offers } from "../payment/offers.ts";
+import { saleOn } from "../payment/sale.ts";
 
 export type StatusParts = {
   readiness: Readiness;
@@ -32,7 +33,7 @@ export function statusOf(parts: StatusParts): z.infer<typeof Status> {
     ...(contact !== undefined && { contact }),
     attestor: { kid: key.kid, algorandAddress: key.algorandAddress, fromRound: key.fromRound },
     ledger: { network: history.ledger, round: rounds.latest(), seenAt: new Date(rounds.latestAt()).toISOString() },
-    chains: chains.map((chain) => ({ chain, networks: offers.termsFor(chain).map(({ network }) => network) })),
+    chains: chains.map((chain) => ({ chain, networks: offers.termsFor(saleOn(chain)).map(({ network }) => network) })),
     networks: offers.standing().map(({ option: { network, priceUsdc }, obstacle }) => ({
       network,
       priceUsdc,

@@ -8,10 +8,12 @@ import type { Handler, TransportOptions } from "../endpoints/transport.ts";
 import { decodePaymentHeader, encodeHeader } from "../payment/header.ts";
 import type { Offers } from "../payment/offers.ts";
 import { type Resource, resourceOf } from "../payment/resource.ts";
+import type { Sale } from "../payment/sale.ts";
 import { Problem } from "../problems.ts";
-import type { Subject } from "../subjects/subject.ts";
+import { type Subject, saleOf } from "../subjects/subject.ts";
 import { type CompleteAnswer, complete } from "./cors.ts";
 import { createDeliveredCache, requestName } from "./delivered.ts";
+import { asLines, wantsLines } from "./lines.ts";
 
 export type PaidOptions = Pick<TransportOptions, "admit" | "offers" | "origin">;
 
@@ -29,35 +31,51 @@ export function paidHandler(
 
   // Not `async`: this saves a promise for each answer that needs no upstream.
   return (incoming) => {
-    const { "payment-signature": header, "content-type": type, "content-encoding": encoding } = incoming.headers;
+    const {
+      "payment-signature": header,
+      "content-type": type,
+      "content-encoding": encoding,
+      accept,
+    } = incoming.headers;
     return readBody(incoming, maxBytes).then((bytes) => {
       // A crawler asks for the price this way (x402 discovery).
-      if (bytes.length === 0 && header === undefined) return price(undefined);
+      if (bytes.length === 0 && header === undefined) return price(operation.probe);
       if (bytes.length === 0)
         throw new Problem("payment_without_body", "The request has a PAYMENT-SIGNATURE and no body.");
       requireJson(type, encoding);
-      return header === undefined ? price(operation.subject(parseInput(bytes)).chain) : paid(String(header), bytes);
+      if (header === undefined) return price(saleOf(read(bytes)));
+      const answer = paid(String(header), bytes);
+      return endpoint.isBatch && wantsLines(accept) ? Promise.resolve(answer).then(inLines) : answer;
     });
   };
 
-  function price(chain: Subject["chain"] | undefined): Answer {
-    return prices.getOrInsertComputed(offers.for(chain), () =>
-      complete(demand(paymentRequired(offers, chain), resource)),
+  function read(bytes: Uint8Array): Subject {
+    return operation.subject(parseInput(bytes, endpoint.body));
+  }
+
+  function price(sale: Sale): Answer {
+    return prices.getOrInsertComputed(offers.for(sale), () =>
+      complete(demand(paymentRequired(offers, sale), resource)),
     );
   }
 
-  function paid(header: string, bytes: Uint8Array): Answer | Promise<Answer> {
+  function paid(header: string, bytes: Uint8Array): CompleteAnswer | Promise<CompleteAnswer> {
     const request = requestName(header, bytes);
-    return delivered.find(request) ?? buy(request, operation.subject(parseInput(bytes)), header);
+    return delivered.find(request) ?? buy(request, read(bytes), header);
   }
 
-  async function buy(request: string, subject: Subject, header: string): Promise<Answer> {
+  async function buy(request: string, subject: Subject, header: string): Promise<CompleteAnswer> {
     const outcome = await admit(subject, decodePaymentHeader(header));
-    if (outcome.kind === "payment_required") return demand(outcome, resource);
+    if (outcome.kind === "payment_required") return complete(demand(outcome, resource));
     const answer = complete(json(200, outcome.body, { "payment-response": outcome.receipt }));
     delivered.keep(request, answer);
     return answer;
   }
+}
+
+/** Only what is delivered has items. */
+function inLines(answer: CompleteAnswer): CompleteAnswer {
+  return answer.status === 200 ? asLines(answer) : answer;
 }
 
 /** A 402 (x402 v2, HTTP transport), with PAYMENT-RESPONSE if a settlement failed. */

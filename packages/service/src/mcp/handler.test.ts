@@ -11,6 +11,7 @@ import { CATALOGUE, type Catalogue, type Endpoint } from "../catalogue/catalogue
 import { readMessage } from "../endpoints/messages.ts";
 import type { Operation, Operations } from "../endpoints/operations.ts";
 import { encodeHeader } from "../payment/header.ts";
+import { ANY_SALE } from "../payment/sale.ts";
 import type { Subject } from "../subjects/subject.ts";
 import { createHandler } from "./handler.ts";
 
@@ -22,7 +23,7 @@ const OPERATIONS: Operations = Object.fromEntries(
   Object.entries(CATALOGUE).map(([id, { access }]): [string, Operation] => [
     id,
     access === "paid"
-      ? { kind: "paid", subject: () => SUBJECT }
+      ? { kind: "paid", probe: ANY_SALE, subject: () => SUBJECT }
       : { kind: "read", read: (params) => ({ status: 200, text: JSON.stringify(params) }) },
   ]),
 );

@@ -8,6 +8,7 @@ import type { Perform } from "../calls/perform.ts";
 import { count, observe, timed } from "../metrics/meter.ts";
 import { Problem } from "../problems.ts";
 import type { Product, Products } from "../subjects/product.ts";
+import { summaryOf as subjectSummary } from "../subjects/subject.ts";
 import { currentContext } from "../tracing/context.ts";
 import { stage } from "../tracing/stage.ts";
 import type { Verifier } from "../verification/verifier.ts";
@@ -68,7 +69,18 @@ function summaryOf(call: Call) {
   const { key, state: outcome, reason, rail, payer, requirement, facilitator, settlements, proof, subject } = call;
   const { network, amount } = requirement;
   return {
-    ...{ key, outcome, reason, subject, rail, network, payer, amount, facilitator, settlements },
+    ...{
+      key,
+      outcome,
+      reason,
+      subject: subjectSummary(subject),
+      rail,
+      network,
+      payer,
+      amount,
+      facilitator,
+      settlements,
+    },
     payment: proof?.transaction,
     attestation: liveAttempt(call)?.txid,
     attempts: call.attempts.length,
@@ -91,8 +103,13 @@ export function observedProducts(products: Products): Products {
     ...product,
     evidence: (...asked) => stage("source", {}, () => product.evidence(...asked)),
   });
-  const { transaction, block, inclusion } = products;
-  return { transaction: observed(transaction), block: observed(block), inclusion: observed(inclusion) };
+  const { transaction, block, inclusion, batch } = products;
+  return {
+    transaction: observed(transaction),
+    block: observed(block),
+    inclusion: observed(inclusion),
+    batch: observed(batch),
+  };
 }
 
 export function observedVerifier(verifier: Verifier): Verifier {

@@ -1,6 +1,6 @@
 import type { Admit } from "../calls/admit.ts";
 import type { Carrying } from "../calls/runner.ts";
-import type { Subject } from "../subjects/subject.ts";
+import { chainsOf, type Subject } from "../subjects/subject.ts";
 import { currentContext, within } from "../tracing/context.ts";
 import { runIn } from "../tracing/span.ts";
 import type { Tracer } from "../tracing/tracer.ts";
@@ -42,6 +42,10 @@ export function contextOfCalls(tracer: Tracer | undefined): Carrying {
   };
 }
 
-function ofSubject({ kind, chain }: Subject) {
-  return { "attestd.subject": kind, "attestd.chain": chain };
+function ofSubject(subject: Subject) {
+  return {
+    "attestd.subject": subject.kind,
+    "attestd.chain": chainsOf(subject).join(),
+    ...(subject.kind === "batch" && { "attestd.items": subject.items.length }),
+  };
 }

@@ -183,7 +183,7 @@ describe("an adoption", () => {
   test("keeps the level that was recorded, which may be deeper now", async () => {
     const restored = new Restored();
     restored.notes = [restored.attested({}, { level: "safe" })];
-    expect((await restored.adopt()).evidence?.level).toBe("safe");
+    expect((await restored.adopt()).evidence).toMatchObject({ level: "safe" });
   });
 
   test("keeps the block and the outcome that were recorded, also after a reorganisation", async () => {

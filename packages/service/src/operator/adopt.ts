@@ -1,3 +1,4 @@
+import { MAX_BATCH_ITEMS } from "@attestd/proof";
 import type { PaymentRequirements } from "@x402/core/types";
 import { findPayment, type KeyedPayment } from "../audit/find-payment.ts";
 import { attestorNotes } from "../audit/ledger.ts";
@@ -14,6 +15,7 @@ import type { Evidence } from "../subjects/product.ts";
 import { createProducts } from "../subjects/products.ts";
 import {
   attestSubject,
+  batchSubject,
   blockSubject,
   inclusionSubject,
   requestHash,
@@ -28,7 +30,13 @@ export type Adoption = {
   /** A payment key, or the id of the payment's transaction. */
   target: string;
   /** What it paid for, as the request named it: a transaction, a block, or a transaction in a block. */
-  subject: { txid?: string | undefined; chain?: ChainName | undefined; height?: number | undefined };
+  subject: {
+    txid?: string | undefined;
+    chain?: ChainName | undefined;
+    height?: number | undefined;
+    /** Of a batch, in the order of its request, without the others. */
+    txids?: readonly string[] | undefined;
+  };
   /** Called when rounds of the ledger have to pass first, with the last of them. */
   onWait(round: number): void;
 };
@@ -66,7 +74,11 @@ export async function adoptPayment(settings: Settings, adoption: Adoption, optio
 }
 
 /** @throws request_unfit */
-function subjectOf({ txid, chain, height }: Adoption["subject"], configured: ReadonlyMap<ChainName, unknown>): Subject {
+function subjectOf(
+  { txid, chain, height, txids }: Adoption["subject"],
+  configured: ReadonlyMap<ChainName, unknown>,
+): Subject {
+  if (txids) return batchSubject({ items: txids.map((txid) => ({ txid })) }, configured, MAX_BATCH_ITEMS);
   if (height === undefined) return attestSubject({ txid: txid ?? "", chain }, configured);
   if (chain === undefined) throw unfit("chain", "must be given with a height");
   if (txid === undefined) return blockSubject({ chain, height }, configured);
@@ -136,14 +148,15 @@ function alreadyKnown({ key }: KeyedPayment, call?: Call): ServiceError {
 }
 
 function wordsFor(subject: Subject): string {
-  const { chain } = subject;
   switch (subject.kind) {
     case "transaction":
-      return `the ${chain} transaction ${subject.id}`;
+      return `the ${subject.chain} transaction ${subject.id}`;
     case "block":
-      return `the ${chain} block ${subject.height}`;
+      return `the ${subject.chain} block ${subject.height}`;
     case "inclusion":
-      return `the ${chain} transaction ${subject.id} in block ${subject.height}`;
+      return `the ${subject.chain} transaction ${subject.id} in block ${subject.height}`;
+    case "batch":
+      return `a batch of ${subject.items.length} transactions`;
   }
 }
 

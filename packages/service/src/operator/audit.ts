@@ -1,9 +1,11 @@
+import { MIN_BATCH_ITEMS } from "@attestd/proof";
 import { audit } from "../audit/audit.ts";
 import type { ChainPayment, Facts, Span } from "../audit/facts.ts";
 import { attestorNotes, ledgerNote } from "../audit/ledger.ts";
 import type { PaymentReader } from "../audit/rails/rail.ts";
 import type { AuditReport } from "../audit/report.ts";
 import { systemClock } from "../clock.ts";
+import type { Config } from "../config/config.ts";
 import { nativeCrypto } from "../crypto/crypto.ts";
 import type { JournalReader } from "../journal/reader.ts";
 import type { RailName } from "../payment/rails/rail.ts";
@@ -25,7 +27,7 @@ export async function auditJournal(settings: Settings, options: OperatorOptions)
     attestors,
     history,
     crypto: nativeCrypto,
-    prices: Object.values(config.rails).map(({ price }) => price),
+    prices: Object.values(config.rails).flatMap(({ price }) => pricesOf(price, config.batch)),
     products: createProducts(new Map()),
     now: systemClock.now(),
   });
@@ -64,6 +66,12 @@ async function readFacts(session: Session, journal: JournalReader, attestors: Re
       note: (txid) => ledgerNote(ledger, txid),
     },
   };
+}
+
+/** What a call may cost on a rail: a single one, and a batch of each size. @param price of a single one, in micro-USDC */
+function pricesOf(price: bigint, { itemPrice, maxItems }: Config["batch"]): bigint[] {
+  const batches = Array.from({ length: maxItems - MIN_BATCH_ITEMS + 1 }, (_, i) => BigInt(MIN_BATCH_ITEMS + i));
+  return [price, ...batches.map((items) => price + items * itemPrice)];
 }
 
 async function spanOf(reader: PaymentReader, since: number): Promise<Span> {

@@ -6,7 +6,7 @@ import type { PaymentReader } from "../audit/rails/rail.ts";
 import { ServiceError } from "../errors.ts";
 import { ATTEMPT_ROUNDS, type Attempt, type Rounds } from "../ledger/ledger.ts";
 import type { RailName } from "../payment/rails/rail.ts";
-import type { Evidence, Products } from "../subjects/product.ts";
+import type { BatchEvidence, Evidence, Products } from "../subjects/product.ts";
 
 /** An attestation that a lost call has left on the ledger. */
 type LostAttestation = { attempt: Attempt; text: string };
@@ -81,7 +81,7 @@ function commitmentOf(text: string): string | undefined {
 }
 
 /** The evidence with what the note states of its chain, as it was seen then. */
-function asSeen(fetched: Evidence, note: TransactionNote | BlockNote): Evidence {
+function asSeen(fetched: Exclude<Evidence, BatchEvidence>, note: TransactionNote | BlockNote): Evidence {
   const { l: level } = note;
   if (fetched.kind !== "transaction" || !("t" in note)) return { ...fetched, level };
   const { b: hash, n: height, u: time, s } = note;
@@ -101,11 +101,23 @@ export function asAttested(
   options: SearchOptions,
 ): Evidence {
   const note = parseNote(text);
+  // The nonces of its statements were in the lost row alone, so that nobody can make the tree again whose root was recorded.
+  if ("z" in note) throw lostBatch(note.z, attempt.txid);
   if (!("l" in note)) throw new TypeError("an attestation's note has a level");
   const { keySha256, ledger } = options.attestor;
+  if (fetched.kind === "batch") throw boughtOther(note, attempt.txid, keySha256);
   const evidence = asSeen(fetched, note);
   if (text === options.products[evidence.kind].note(evidence, { keySha256, ledger, paymentKey: key })) return evidence;
+  throw boughtOther(note, attempt.txid, keySha256);
+}
+
+function boughtOther(note: TransactionNote | BlockNote, txid: string, keySha256: string): ServiceError {
   const what = "t" in note ? `transaction ${note.t}` : `block ${note.b}`;
   const by = note.a === keySha256 ? "" : ", under a key that is not the current one";
-  throw new ServiceError("not_allowed", `This payment has bought an attestation of ${what}${by}: ${attempt.txid}.`);
+  return new ServiceError("not_allowed", `This payment has bought an attestation of ${what}${by}: ${txid}.`);
+}
+
+function lostBatch(size: number, txid: string): ServiceError {
+  const message = `This payment has bought a batch of ${size}, which ${txid} records. Its proofs were in the lost row alone and cannot be made again: give the payment back by hand.`;
+  return new ServiceError("not_allowed", message);
 }

@@ -6,6 +6,7 @@ import type { EnabledFacilitator, EnabledRail } from "./enabled-rail.ts";
 import { type Facilitator, facilitatorFailed } from "./facilitator.ts";
 import { createOffers, type Offers } from "./offers.ts";
 import type { Rail } from "./rails/rail.ts";
+import { ANY_SALE, saleOn } from "./sale.ts";
 
 type RailName = "algorand" | "base" | "solana";
 
@@ -46,7 +47,7 @@ function enabled(name: RailName): EnabledRail {
 async function offersOf(...names: RailName[]): Promise<Offers> {
   feePayer = "FEE-1";
   clock = 0;
-  const offers = createOffers({ rails: names.map(enabled), maxTimeoutSeconds: 120, now: () => clock });
+  const offers = createOffers({ itemPrice: 100n, rails: names.map(enabled), maxTimeoutSeconds: 120, now: () => clock });
   await offers.refresh(AbortSignal.timeout(1000));
   return offers;
 }
@@ -56,7 +57,8 @@ const accepting = (accepted: PaymentRequirements): PaymentPayload => ({ x402Vers
 describe("offers", () => {
   test("follow the source: Algorand takes its own rail, Base its own first and then the others that are on", async () => {
     const all = await offersOf("algorand", "base", "solana");
-    const rails = (offers: Offers, chain?: "algorand" | "base") => offers.for(chain).map(({ network }) => network);
+    const rails = (offers: Offers, chain?: "algorand" | "base") =>
+      offers.for(chain ? saleOn(chain) : ANY_SALE).map(({ network }) => network);
     expect(rails(all, "algorand")).toEqual([NETWORKS.algorand]);
     expect(rails(all, "base")).toEqual([NETWORKS.base, NETWORKS.algorand, NETWORKS.solana]);
     expect(rails(all)).toEqual([NETWORKS.algorand, NETWORKS.base, NETWORKS.solana]);
@@ -65,7 +67,7 @@ describe("offers", () => {
 
   test("are pure x402, and are the same offers in the interface's own fields", async () => {
     const offers = await offersOf("algorand", "base");
-    expect(offers.for("base")[0]).toEqual({
+    expect(offers.for(saleOn("base"))[0]).toEqual({
       scheme: "exact",
       network: "eip155:8453",
       asset: "asset of base",
@@ -74,7 +76,7 @@ describe("offers", () => {
       maxTimeoutSeconds: 120,
       extra: { name: "USD Coin", version: "2" },
     });
-    expect(offers.optionsFor("algorand")).toEqual([
+    expect(offers.optionsFor(saleOn("algorand"))).toEqual([
       {
         scheme: "exact",
         network: "algorand-mainnet",
@@ -89,40 +91,43 @@ describe("offers", () => {
 
   test("have the price of their rail, which a payment must have accepted", async () => {
     const dearer = createOffers({
+      itemPrice: 100n,
       rails: [enabled("algorand"), { ...enabled("base"), price: 2_500n }],
       maxTimeoutSeconds: 120,
       now: () => 0,
     });
     await dearer.refresh(AbortSignal.timeout(1000));
-    expect(dearer.for("base").map(({ amount }) => amount)).toEqual(["2500", "1000"]);
-    expect(dearer.listed.map(({ priceUsdc }) => priceUsdc)).toEqual(["0.001", "0.0025"]);
-    const [offer] = dearer.for("base") as [PaymentRequirements];
-    expect(dearer.match(accepting(offer), "base", "base").requirement.amount).toBe("2500");
-    expect(() => dearer.match(accepting({ ...offer, amount: "1000" }), "base", "base")).toThrow(
+    expect(dearer.for(saleOn("base")).map(({ amount }) => amount)).toEqual(["2500", "1000"]);
+    expect(dearer.listedFor(ANY_SALE).map(({ priceUsdc }) => priceUsdc)).toEqual(["0.001", "0.0025"]);
+    const [offer] = dearer.for(saleOn("base")) as [PaymentRequirements];
+    expect(dearer.match(accepting(offer), "base", saleOn("base")).requirement.amount).toBe("2500");
+    expect(() => dearer.match(accepting({ ...offer, amount: "1000" }), "base", saleOn("base"))).toThrow(
       "is not 2500, as offered",
     );
   });
 
   test("are matched field by field, and our own requirement is returned", async () => {
     const offers = await offersOf("algorand");
-    const [offer] = offers.for("algorand") as [PaymentRequirements];
+    const [offer] = offers.for(saleOn("algorand")) as [PaymentRequirements];
     const spelt = { ...offer, payTo: offer.payTo.toUpperCase(), maxTimeoutSeconds: 999 };
-    expect(offers.match(accepting(spelt), "algorand", "algorand").requirement).toEqual(offer);
+    expect(offers.match(accepting(spelt), "algorand", saleOn("algorand")).requirement).toEqual(offer);
     for (const change of [{ amount: "999" }, { asset: "other" }, { payTo: "stranger" }, { scheme: "upto" }])
-      expect(() => offers.match(accepting({ ...offer, ...change }), "algorand", "algorand")).toThrow(
+      expect(() => offers.match(accepting({ ...offer, ...change }), "algorand", saleOn("algorand"))).toThrow(
         `accepted.${Object.keys(change)[0]} is not`,
       );
-    expect(() => offers.match(accepting(offer), "base", "algorand")).toThrow(serviceError("payment_refused"));
+    expect(() => offers.match(accepting(offer), "base", saleOn("algorand"))).toThrow(serviceError("payment_refused"));
   });
 
   test("are found under the exact names of the interface", async () => {
     const offers = await offersOf("algorand", "base", "solana");
-    for (const [i, option] of offers.optionsFor("base").entries()) {
+    for (const [i, option] of offers.optionsFor(saleOn("base")).entries()) {
       const accepted = option as unknown as PaymentRequirements;
       const rail = (["base", "algorand", "solana"] as const)[i] as RailName;
-      expect(offers.match(accepting(accepted), rail, "base").requirement).toEqual(offers.for("base")[i]);
+      expect(offers.match(accepting(accepted), rail, saleOn("base")).requirement).toEqual(
+        offers.for(saleOn("base"))[i],
+      );
       for (const change of [{ maxAmountRequired: "999" }, { amount: "999" }, { maxAmountRequired: 1000 }])
-        expect(() => offers.match(accepting({ ...accepted, ...change }), rail, "base")).toThrow(
+        expect(() => offers.match(accepting({ ...accepted, ...change }), rail, saleOn("base"))).toThrow(
           "is not 1000, as offered",
         );
     }
@@ -130,17 +135,19 @@ describe("offers", () => {
 
   test("accept a former fee payer for as long as its offer was valid", async () => {
     const offers = await offersOf("algorand");
-    const [before] = offers.for("algorand") as [PaymentRequirements];
+    const [before] = offers.for(saleOn("algorand")) as [PaymentRequirements];
     feePayer = "FEE-2";
     clock = 50_000;
     await offers.refresh(AbortSignal.timeout(1000));
-    const [after] = offers.for("algorand") as [PaymentRequirements];
+    const [after] = offers.for(saleOn("algorand")) as [PaymentRequirements];
     expect(after.extra.feePayer).toBe("FEE-2");
     clock = 50_000 + 119_000;
-    expect(offers.match(accepting(before), "algorand", "algorand").requirement.extra.feePayer).toBe("FEE-1");
+    expect(offers.match(accepting(before), "algorand", saleOn("algorand")).requirement.extra.feePayer).toBe("FEE-1");
     clock = 50_000 + 121_000;
-    expect(() => offers.match(accepting(before), "algorand", "algorand")).toThrow("feePayer was not offered");
-    expect(() => offers.match(accepting({ ...after, extra: { feePayer: "MINE" } }), "algorand", "algorand")).toThrow();
+    expect(() => offers.match(accepting(before), "algorand", saleOn("algorand"))).toThrow("feePayer was not offered");
+    expect(() =>
+      offers.match(accepting({ ...after, extra: { feePayer: "MINE" } }), "algorand", saleOn("algorand")),
+    ).toThrow();
   });
 
   describe("of a rail on which nothing can be sold", () => {
@@ -149,10 +156,10 @@ describe("offers", () => {
       feePayer = "FEE-1";
       const rails = [enabled("algorand"), { ...enabled("base"), ...over }];
       const onChange = (network: string, obstacle: string | undefined) => heard.push(`${network} ${obstacle}`);
-      return createOffers({ rails, maxTimeoutSeconds: 120, now: () => 0, onChange });
+      return createOffers({ itemPrice: 100n, rails, maxTimeoutSeconds: 120, now: () => 0, onChange });
     }
     const soon = () => AbortSignal.timeout(1_000);
-    const networks = (offers: Offers) => offers.for("base").map(({ network }) => network);
+    const networks = (offers: Offers) => offers.for(saleOn("base")).map(({ network }) => network);
 
     test("begin once its facilitator has answered; those of other rails do not wait", async () => {
       let isThere = false;
@@ -163,8 +170,11 @@ describe("offers", () => {
       const offers = offersWith({ facilitators: [at("https://f.example", { supported } as unknown as Facilitator)] });
       await offers.refresh(soon());
       expect(networks(offers)).toEqual([NETWORKS.algorand]);
-      expect(offers.optionsFor("base").map(({ network }) => network)).toEqual(["algorand-mainnet"]);
-      expect(offers.termsFor("base").map(({ network }) => network)).toEqual([NETWORKS.base, "algorand-mainnet"]);
+      expect(offers.optionsFor(saleOn("base")).map(({ network }) => network)).toEqual(["algorand-mainnet"]);
+      expect(offers.termsFor(saleOn("base")).map(({ network }) => network)).toEqual([
+        NETWORKS.base,
+        "algorand-mainnet",
+      ]);
       expect(offers.obstacles()).toEqual([
         { network: NETWORKS.base, obstacle: "the facilitator has not yet listed what it settles" },
       ]);
@@ -182,10 +192,12 @@ describe("offers", () => {
       const offers = offersWith({ obstacle: () => obstacle }, heard);
       await offers.refresh(soon());
       heard.length = 0;
-      const [accepted] = offers.for("base") as [PaymentRequirements];
+      const [accepted] = offers.for(saleOn("base")) as [PaymentRequirements];
       obstacle = "it rains";
       for (let i = 0; i < 3; i++) expect(networks(offers)).toEqual([NETWORKS.algorand]);
-      expect(() => offers.match(accepting(accepted), "base", "base")).toThrow(serviceError("facilitator_failed"));
+      expect(() => offers.match(accepting(accepted), "base", saleOn("base"))).toThrow(
+        serviceError("facilitator_failed"),
+      );
       expect(offers.isOpen).toBe(true);
       obstacle = undefined;
       for (let i = 0; i < 3; i++) expect(networks(offers)).toEqual([NETWORKS.base, NETWORKS.algorand]);
@@ -237,23 +249,23 @@ describe("offers", () => {
       const rail = { ...enabled(name).rail, isForAnyFacilitator: name === "base" };
       const onSwitch = (_: string, url: string) => switched.push(url);
       const rails = [{ ...enabled(name), rail, facilitators }];
-      const offers = createOffers({ rails, maxTimeoutSeconds: 120, now: () => clock, onSwitch });
+      const offers = createOffers({ itemPrice: 100n, rails, maxTimeoutSeconds: 120, now: () => clock, onSwitch });
       await offers.refresh(soon());
       return offers;
     }
-    const feePayerOf = (offers: Offers) => offers.for("base")[0]?.extra.feePayer;
+    const feePayerOf = (offers: Offers) => offers.for(saleOn("base"))[0]?.extra.feePayer;
     const settlersOf = (offers: Offers, accepted: PaymentRequirements, rail: RailName) =>
-      offers.match(accepting(accepted), rail, "base").settlers.map(({ id }) => id);
+      offers.match(accepting(accepted), rail, saleOn("base")).settlers.map(({ id }) => id);
 
     test("name the fee payer of the first that can sell, and follow it when it changes", async () => {
       const offers = await offersBy("solana", { feePayer: "FEE-A" }, { feePayer: "FEE-B" });
-      expect([feePayerOf(offers), offers.optionsFor("base")[0]?.facilitatorUrl]).toEqual(["FEE-A", A]);
+      expect([feePayerOf(offers), offers.optionsFor(saleOn("base"))[0]?.facilitatorUrl]).toEqual(["FEE-A", A]);
       sides[A] = { ...sides[A], obstacle: "away" };
-      expect([feePayerOf(offers), offers.optionsFor("base")[0]?.facilitatorUrl]).toEqual(["FEE-B", B]);
+      expect([feePayerOf(offers), offers.optionsFor(saleOn("base"))[0]?.facilitatorUrl]).toEqual(["FEE-B", B]);
       expect(offers.obstacles()).toEqual([]);
       expect(offers.doubts()).toEqual([{ network: NETWORKS.solana, doubt: "a.example: away" }]);
       // Documents are drawn once.
-      expect(offers.termsFor("base")[0]?.facilitatorUrl).toBe(A);
+      expect(offers.termsFor(saleOn("base"))[0]?.facilitatorUrl).toBe(A);
       sides[A] = { feePayer: "FEE-A" };
       expect(feePayerOf(offers)).toBe("FEE-A");
       expect(switched).toEqual([B, A]);
@@ -268,31 +280,31 @@ describe("offers", () => {
 
     test("are settled by the one whose fee payer the payment accepted, and by no other", async () => {
       const offers = await offersBy("solana", { feePayer: "FEE-A" }, { feePayer: "FEE-B" });
-      const [byA] = offers.for("base") as [PaymentRequirements];
+      const [byA] = offers.for(saleOn("base")) as [PaymentRequirements];
       const byB = { ...byA, extra: { feePayer: "FEE-B" } };
       expect([byA, byB].map((accepted) => settlersOf(offers, accepted, "solana"))).toEqual([[A], [B]]);
-      expect(offers.match(accepting(byB), "solana", "base").requirement).toEqual(byB);
+      expect(offers.match(accepting(byB), "solana", saleOn("base")).requirement).toEqual(byB);
       sides[A] = { feePayer: "FEE-A", obstacle: "away" };
-      expect(() => offers.match(accepting(byA), "solana", "base")).toThrow(serviceError("facilitator_failed"));
+      expect(() => offers.match(accepting(byA), "solana", saleOn("base"))).toThrow(serviceError("facilitator_failed"));
       expect(settlersOf(offers, byB, "solana")).toEqual([B]);
     });
 
     test("refuse no fee payer while one of them has not said whom it names", async () => {
       const offers = await offersBy("solana", { feePayer: "FEE-A" }, { feePayer: "FEE-B", isSilent: true });
-      const [byA] = offers.for("base") as [PaymentRequirements];
+      const [byA] = offers.for(saleOn("base")) as [PaymentRequirements];
       const byB = { ...byA, extra: { feePayer: "FEE-B" } };
-      expect(() => offers.match(accepting(byB), "solana", "base")).toThrow(serviceError("facilitator_failed"));
+      expect(() => offers.match(accepting(byB), "solana", saleOn("base"))).toThrow(serviceError("facilitator_failed"));
       expect(settlersOf(offers, byA, "solana")).toEqual([A]);
       sides[B] = { feePayer: "FEE-B" };
       await offers.refresh(soon());
       expect(settlersOf(offers, byB, "solana")).toEqual([B]);
       const byNobody = { ...byA, extra: { feePayer: "FEE-C" } };
-      expect(() => offers.match(accepting(byNobody), "solana", "base")).toThrow("feePayer was not offered");
+      expect(() => offers.match(accepting(byNobody), "solana", saleOn("base"))).toThrow("feePayer was not offered");
     });
 
     test("are settled by any that can sell, in order, where the payment names no fee payer", async () => {
       const offers = await offersBy("base", {}, {});
-      const [offer] = offers.for("base") as [PaymentRequirements];
+      const [offer] = offers.for(saleOn("base")) as [PaymentRequirements];
       expect(settlersOf(offers, offer, "base")).toEqual([A, B]);
       sides[A] = { isBusy: true };
       expect(settlersOf(offers, offer, "base")).toEqual([B, A]);
@@ -302,19 +314,19 @@ describe("offers", () => {
 
     test("are settled by one alone on any rail, if that one names a fee payer", async () => {
       const offers = await offersBy("base", { feePayer: "FEE-A" }, { feePayer: "FEE-B" });
-      expect(settlersOf(offers, offers.for("base")[0] as PaymentRequirements, "base")).toEqual([A]);
+      expect(settlersOf(offers, offers.for(saleOn("base"))[0] as PaymentRequirements, "base")).toEqual([A]);
     });
 
     test("end when neither can sell, with the reason of each", async () => {
       const offers = await offersBy("base", { obstacle: "away" }, { obstacle: "late" });
       const obstacle = "a.example: away; b.example: late";
       expect(offers.obstacles()).toEqual([{ network: NETWORKS.base, obstacle }]);
-      expect(offers.for("base")).toEqual([]);
+      expect(offers.for(saleOn("base"))).toEqual([]);
     });
 
     test("do without one that does not settle the rail; the service starts while the other does", async () => {
       const offers = await offersBy("base", { isSettled: false }, {});
-      expect(offers.optionsFor("base")[0]?.facilitatorUrl).toBe(B);
+      expect(offers.optionsFor(saleOn("base"))[0]?.facilitatorUrl).toBe(B);
       expect(offers.doubts()[0]?.doubt).toBe("a.example: the facilitator does not settle it any more");
       sides[B] = { isSettled: false };
       await expect(offers.refresh(soon())).rejects.toThrow(`${A}, ${B} does not settle`);
@@ -325,6 +337,7 @@ describe("offers", () => {
     const one = enabled("algorand");
     const facilitator = { supported: async () => [{ network: "eip155:1", extra: {} }] } as unknown as Facilitator;
     const offers = createOffers({
+      itemPrice: 100n,
       rails: [{ ...one, facilitators: [at("https://f.example", facilitator)] }],
       maxTimeoutSeconds: 120,
       now: () => 0,

@@ -1,15 +1,18 @@
+import { formatUsdc } from "@attestd/proof/rails";
 import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
-import type { ChainName } from "../chains/chain.ts";
 import { ServiceError } from "../errors.ts";
 import type { EnabledRail } from "./enabled-rail.ts";
 import { facilitatorFailed } from "./facilitator.ts";
-import { acceptedAmount, type PaymentOption } from "./payment-option.ts";
+import { acceptedAmount, type PaymentOption, pricedOption } from "./payment-option.ts";
 import { paymentRefused, type RailName } from "./rails/rail.ts";
 import { commonObstacle, namedClause, openRoutes, type Route, routesOf, type Settler } from "./routes.ts";
+import { ANY_SALE, type Sale } from "./sale.ts";
 
 export type OffersOptions = {
   /** In the order in which they are listed. */
   rails: readonly EnabledRail[];
+  /** micro-USDC that each item of a batch adds to the price of a call. */
+  itemPrice: bigint;
   maxTimeoutSeconds: number;
   /** Unix ms. */
   now: () => number;
@@ -36,7 +39,10 @@ export type Match = {
 /** Our offers: what a call may be paid with, and whether a payment fits one. */
 export type Offers = ReturnType<typeof createOffers>;
 
-export function createOffers({ rails, maxTimeoutSeconds, now, onChange, onSwitch }: OffersOptions) {
+/** Offers that are kept until one changes: more than the combinations of chains, and the sizes of some batches. */
+const MAX_CACHED = 256;
+
+export function createOffers({ rails, itemPrice, maxTimeoutSeconds, now, onChange, onSwitch }: OffersOptions) {
   const entries: readonly Entry[] = rails.map((enabled) => ({
     ...enabled,
     routes: routesOf(enabled, maxTimeoutSeconds * 1000, now),
@@ -44,7 +50,7 @@ export function createOffers({ rails, maxTimeoutSeconds, now, onChange, onSwitch
     seller: undefined,
   }));
   /** The answers of `for` since the offers last changed. */
-  const cached = new Map<ChainName | undefined, PaymentRequirements[]>();
+  const cached = new Map<string, PaymentRequirements[]>();
 
   return {
     /** Every facilitator by rail, in order of preference. */
@@ -94,7 +100,9 @@ export function createOffers({ rails, maxTimeoutSeconds, now, onChange, onSwitch
     /** Every rail: its terms, and why nothing is sold on it now. */
     standing(): { option: PaymentOption; obstacle: string | undefined }[] {
       checkObstacles();
-      return entries.flatMap((entry) => preferredOption(entry).map((option) => ({ option, obstacle: entry.closed })));
+      return entries.flatMap((entry) =>
+        preferredOption(entry, ANY_SALE).map((option) => ({ option, obstacle: entry.closed })),
+      );
     },
 
     /** Whether any rail is offered now. */
@@ -104,33 +112,49 @@ export function createOffers({ rails, maxTimeoutSeconds, now, onChange, onSwitch
     },
 
     /**
-     * The offers for a source that can be taken now; without a source, those of every rail.
+     * The offers for a sale that can be taken now; where it names no source, those of every rail.
      *
-     * @returns the same array until an offer changes: read only
+     * @returns the same array until an offer changes, or many others were asked for: read only
      */
-    for(source: ChainName | undefined): PaymentRequirements[] {
+    for(sale: Sale): PaymentRequirements[] {
       checkObstacles();
-      const known = cached.get(source);
+      const name = `${sale.items} ${sale.chains.join()}`;
+      const known = cached.get(name);
       if (known) return known;
-      const offers = paying(source).flatMap((entry) => (entry.seller ? [requirementOf(entry, entry.seller)] : []));
-      cached.set(source, offers);
+      const offers = paying(sale).flatMap((entry) => (entry.seller ? [requirementOf(entry, entry.seller, sale)] : []));
+      if (cached.size >= MAX_CACHED) cached.clear();
+      cached.set(name, offers);
       return offers;
     },
 
     /** The same offers as `PaymentOption`s. */
-    optionsFor(source: ChainName | undefined): PaymentOption[] {
+    optionsFor(sale: Sale): PaymentOption[] {
       checkObstacles();
-      return paying(source).flatMap(({ seller }) => (seller ? [seller.option] : []));
+      return paying(sale).flatMap((entry) =>
+        entry.seller ? [pricedOption(entry.seller.option, priceOf(entry, sale))] : [],
+      );
     },
 
-    /** Every way to pay for a source that the settings name, for documents: also those that cannot be taken now. */
-    termsFor(source: ChainName | undefined): PaymentOption[] {
-      return paying(source).flatMap(preferredOption);
+    /** How the price of a batch comes about, in words; undefined for every other sale, which has one price. */
+    reckoning(sale: Sale): string | undefined {
+      if (sale.items === 0) return undefined;
+      const byWords = Map.groupBy(paying(sale), (entry) => reckoningOf(entry, sale));
+      const words = [...byWords].map(([text, those]) =>
+        byWords.size === 1 ? text : `on ${those.map(({ rail }) => rail.network).join(" and ")} ${text}`,
+      );
+      return `Price: ${words.join("; ")}.`;
     },
 
-    /** The ways to pay that every document lists. */
-    get listed(): PaymentOption[] {
-      return entries.filter(({ rail }) => !rail.isUnlisted).flatMap(preferredOption);
+    /** Every way to pay for a sale that the settings name, for documents: also those that cannot be taken now. */
+    termsFor(sale: Sale): PaymentOption[] {
+      return paying(sale).flatMap((entry) => preferredOption(entry, sale));
+    },
+
+    /** The ways to pay for a sale that every document lists. */
+    listedFor(sale: Sale): PaymentOption[] {
+      return paying(sale)
+        .filter(({ rail }) => !rail.isUnlisted)
+        .flatMap((entry) => preferredOption(entry, sale));
     },
 
     /**
@@ -139,16 +163,17 @@ export function createOffers({ rails, maxTimeoutSeconds, now, onChange, onSwitch
      * @throws payment_refused naming what does not fit; facilitator_failed when nothing can be sold on its rail now, not by
      *   the facilitator whose fee payer the payment accepted, or while a facilitator is unknown that may have that fee payer
      */
-    match(payment: PaymentPayload, rail: RailName, source: ChainName): Match {
+    match(payment: PaymentPayload, rail: RailName, sale: Sale): Match {
       const { accepted } = payment;
-      const entry = paying(source).find((candidate) => candidate.rail.name === rail);
-      if (!entry) throw paymentRefused(`a source on ${source} cannot be paid on ${accepted.network}`);
+      const entry = paying(sale).find((candidate) => candidate.rail.name === rail);
+      if (!entry)
+        throw paymentRefused(`a source on ${sale.chains.join(" and ")} cannot be paid on ${accepted.network}`);
       const closed = obstacleOf(entry);
       if (closed !== undefined) throw notSold(entry, closed);
-      checkAccepted(payment, entry);
+      checkAccepted(payment, entry, priceOf(entry, sale));
       const open = openRoutes(entry.routes);
       const named = accepted.extra?.feePayer;
-      if (named === undefined) return matchOf(entry, open);
+      if (named === undefined) return matchOf(entry, open, sale);
       // Those that can sell first: two facilitators may have one fee payer.
       const naming = [...open, ...entry.routes].find(
         ({ support }) => support.feePayer() === named || support.mayName(named),
@@ -156,7 +181,7 @@ export function createOffers({ rails, maxTimeoutSeconds, now, onChange, onSwitch
       if (!naming) throw notNamed(entry);
       const away = naming.obstacle();
       if (away !== undefined) throw notSold(entry, away);
-      const { requirement, settlers } = matchOf(entry, [naming]);
+      const { requirement, settlers } = matchOf(entry, [naming], sale);
       return { requirement: { ...requirement, extra: { ...requirement.extra, feePayer: named } }, settlers };
     },
   };
@@ -172,29 +197,45 @@ export function createOffers({ rails, maxTimeoutSeconds, now, onChange, onSwitch
     }
   }
 
-  /** The rails that may pay for a source, that of the source's own chain first. */
-  function paying(source: ChainName | undefined): readonly Entry[] {
-    if (source === undefined) return entries;
-    const able = entries.filter(({ rail }) => rail.paysFor(source));
-    return [...able.filter(({ rail }) => rail.name === source), ...able.filter(({ rail }) => rail.name !== source)];
+  /** The rails that may pay for every source, those of the sources' own chains first. */
+  function paying({ chains }: Sale): readonly Entry[] {
+    if (chains.length === 0) return entries;
+    const able = entries.filter(({ rail }) => chains.every((chain) => rail.paysFor(chain)));
+    const isOwn = ({ rail }: Entry) => chains.includes(rail.name);
+    return [...able.filter(isOwn), ...able.filter((entry) => !isOwn(entry))];
+  }
+
+  function priceOf({ price }: Entry, { items }: Sale): bigint {
+    return price + BigInt(items) * itemPrice;
+  }
+
+  function reckoningOf(entry: Entry, sale: Sale): string {
+    const [call, item, all] = [entry.price, itemPrice, priceOf(entry, sale)].map(formatUsdc);
+    return `${call} USDC and ${sale.items} × ${item} USDC, ${all} USDC in all`;
+  }
+
+  /** The option of the facilitator that the settings name first. */
+  function preferredOption(entry: Entry, sale: Sale): PaymentOption[] {
+    return entry.routes.slice(0, 1).map(({ option }) => pricedOption(option, priceOf(entry, sale)));
   }
 
   /** @param open routes that sell now, in order of preference; the first makes the offer */
-  function matchOf(entry: Entry, open: readonly Route[]): Match {
+  function matchOf(entry: Entry, open: readonly Route[], sale: Sale): Match {
     const [seller] = open;
     if (!seller) throw notSold(entry, commonObstacle(entry.routes));
-    const requirement = requirementOf(entry, seller);
+    const requirement = requirementOf(entry, seller, sale);
     const isFree = entry.rail.isForAnyFacilitator && requirement.extra.feePayer === undefined;
     return { requirement, settlers: isFree ? open : [seller] };
   }
 
-  function requirementOf({ rail, payTo, price }: Entry, { support }: Route): PaymentRequirements {
+  function requirementOf(entry: Entry, { support }: Route, sale: Sale): PaymentRequirements {
+    const { rail, payTo } = entry;
     const feePayer = support.feePayer();
     return {
       scheme: "exact",
       network: rail.network as PaymentRequirements["network"],
       asset: rail.asset,
-      amount: price.toString(),
+      amount: priceOf(entry, sale).toString(),
       payTo,
       maxTimeoutSeconds,
       extra: { ...rail.extra, ...(feePayer !== undefined && { feePayer }) },
@@ -203,7 +244,7 @@ export function createOffers({ rails, maxTimeoutSeconds, now, onChange, onSwitch
 }
 
 /** @throws payment_refused when a payment accepted another amount, asset or payee than the offers of a rail have */
-function checkAccepted(payment: PaymentPayload, { rail, price, payTo }: Entry): void {
+function checkAccepted(payment: PaymentPayload, { rail, payTo }: Entry, price: bigint): void {
   const { accepted } = payment;
   if (accepted.scheme !== "exact") throw paymentRefused("accepted.scheme is not exact, as offered");
   if (acceptedAmount(payment) !== `${price}`) throw paymentRefused(`accepted.amount is not ${price}, as offered`);
@@ -224,11 +265,6 @@ function notNamed(entry: Entry): ServiceError {
 
 function notSold({ rail }: Entry, obstacle: string): ServiceError {
   return facilitatorFailed(`nothing is sold on ${rail.network}: ${obstacle}`, "unreachable");
-}
-
-/** The option of the facilitator that the settings name first. */
-function preferredOption({ routes }: Entry): PaymentOption[] {
-  return routes.slice(0, 1).map(({ option }) => option);
 }
 
 function obstacleOf({ obstacle, routes }: Entry): string | undefined {

@@ -11,10 +11,18 @@ export function paymentOption({ rail, payTo, price }: EnabledRail, facilitatorUr
     network: rail.optionNetwork ?? rail.network,
     asset: rail.asset,
     payTo,
-    maxAmountRequired: price.toString(),
-    priceUsdc: formatUsdc(price),
+    ...inBothUnits(price),
     facilitatorUrl,
   };
+}
+
+/** The same option at another price, in micro-USDC. */
+export function pricedOption(option: PaymentOption, price: bigint): PaymentOption {
+  return { ...option, ...inBothUnits(price) };
+}
+
+function inBothUnits(price: bigint) {
+  return { maxAmountRequired: price.toString(), priceUsdc: formatUsdc(price) };
 }
 
 /** The amount that a payment accepted, as an x402 offer or as a `PaymentOption` names it. @returns anything */

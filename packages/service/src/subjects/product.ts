@@ -1,5 +1,6 @@
 import type { BundleBlock, BundleSource, Inclusion } from "@attestd/proof";
 import type { UnsignedBundle } from "@attestd/proof/attestor";
+import type { SealedBundle } from "../attestor/attestor.ts";
 import type { ChainName, ConfirmationLevel, SourceTransaction } from "../chains/chain.ts";
 import type { Subject } from "./subject.ts";
 
@@ -19,8 +20,14 @@ export type InclusionEvidence = Fetched & {
   inclusion: Inclusion;
 };
 
+/** One transaction of a batch, with the nonce of its statement: base64 of 16 random bytes. */
+export type BatchItemEvidence = Omit<TransactionEvidence, "kind"> & { nonce: string };
+
+/** The transactions of a batch in the order of its request, and the root of the tree of their statements, hex. */
+export type BatchEvidence = { kind: "batch"; root: string; items: readonly BatchItemEvidence[] };
+
 /** All that the note and the bundle of a subject need of its source, fetched before anything is charged. */
-export type Evidence = TransactionEvidence | BlockEvidence | InclusionEvidence;
+export type Evidence = TransactionEvidence | BlockEvidence | InclusionEvidence | BatchEvidence;
 
 /** The members of a note that come from the attestor and the payment. */
 export type NoteContext = {
@@ -43,8 +50,10 @@ export interface Product<S extends Subject = Subject, E extends Evidence = Evide
   /** The note for the ledger (docs/format.md, "Note"). */
   note(evidence: E, context: NoteContext): string;
 
-  /** The bundle without its signature. */
+  /** What is signed, without its signature: the bundle; of a batch its head. */
   bundle(evidence: E, attested: Pick<UnsignedBundle, "attest" | "attestor">): UnsignedBundle;
+  /** What is delivered with a signed bundle; the bundle alone, unless given. The same arguments give the same bytes. */
+  answer?(evidence: E, sealed: SealedBundle): Promise<SealedBundle>;
 }
 
 /** Every product by its subject's kind. Each is given subjects and evidence of its own kind alone. */

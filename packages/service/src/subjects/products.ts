@@ -1,22 +1,16 @@
-import { createHash } from "node:crypto";
-import { type BundleBlock, type BundleSource, type Inclusion, MAX_BUNDLE_BYTES } from "@attestd/proof";
+import { randomBytes } from "node:crypto";
+import type { BundleBlock, Inclusion } from "@attestd/proof";
 import { encodeNote, paymentCommitment } from "@attestd/proof/attestor";
 import { toBase64 } from "@attestd/proof/encoding";
-import {
-  type ChainName,
-  type ConfirmationLevel,
-  LEVELS,
-  type RequiredLevel,
-  type SourceBlock,
-  type SourceChain,
-  type SourceChains,
-} from "../chains/chain.ts";
+import type { SourceBlock, SourceChain, SourceChains } from "../chains/chain.ts";
+import { systemClock } from "../clock.ts";
 import { hasCode, ignoring } from "../errors.ts";
 import { Problem } from "../problems.ts";
 import { unavailable } from "../providers/provider.ts";
+import { batchProduct } from "./batch.ts";
+import { type BatchClock, createBatchReader } from "./batch-reader.ts";
 import type {
   BlockEvidence,
-  Evidence,
   InclusionEvidence,
   NoteContext,
   Product,
@@ -24,16 +18,26 @@ import type {
   TransactionEvidence,
 } from "./product.ts";
 import type { SubjectOf } from "./subject.ts";
+import {
+  fits,
+  requireLevel,
+  requireSize,
+  sha256,
+  sourceNamed,
+  sourceOf,
+  transactionEvidence,
+} from "./transaction-evidence.ts";
 
-/** More than the key, signature, note and names of any bundle take. */
-const REST_OF_BUNDLE_BYTES = 16 * 1024;
-
-/** Everything that is sold. */
-export function createProducts(chains: SourceChains): Products {
+/** Everything that is sold. @param random for the nonces of batches; those of the operating system unless given */
+export function createProducts(
+  chains: SourceChains,
+  { clock = systemClock, random = randomBytes }: { clock?: BatchClock; random?: (bytes: number) => Uint8Array } = {},
+): Products {
   return {
     transaction: transactionProduct(chains),
     block: blockProduct(chains),
     inclusion: inclusionProduct(chains),
+    batch: batchProduct(chains, createBatchReader(chains, clock), random),
   };
 }
 
@@ -42,13 +46,7 @@ function transactionProduct(chains: SourceChains): Product<SubjectOf<"transactio
   return {
     async evidence({ chain, id, require }, signal) {
       const reader = sourceNamed(chains, chain);
-      const { txnId, bytes, caip2, level, block, succeeded } = await reader.transaction(id, signal);
-      requireLevel("The transaction", level, reader.required.transaction);
-      if (require === "succeeded" && succeeded === false)
-        throw new Problem("transaction_failed", `The transaction failed in block ${block.height}.`);
-      const { source } = requireSize({ source: sourceOf(chain, txnId, bytes) });
-      const outcome = succeeded === undefined ? {} : { succeeded };
-      return { kind: "transaction", chain, caip2, level, source, block, ...outcome };
+      return transactionEvidence(reader, await reader.transaction(id, signal), require);
     },
 
     note({ source, block, succeeded, ...evidence }, context) {
@@ -114,35 +112,10 @@ function blockNote({ block, ...evidence }: BlockEvidence | InclusionEvidence, co
 
 /** The members that every note has. */
 function commonMembers(
-  { caip2, level }: Pick<Evidence, "caip2" | "level">,
+  { caip2, level }: Pick<TransactionEvidence, "caip2" | "level">,
   { keySha256, ledger, paymentKey }: NoteContext,
 ) {
   return { a: keySha256, c: caip2, g: ledger, l: level, p: paymentCommitment(paymentKey) };
-}
-
-/** The open chain of this name. @throws Problem source_wrong_chain when the chain is not configured */
-function sourceNamed(chains: SourceChains, name: ChainName): SourceChain {
-  const chain = chains.get(name);
-  if (!chain) throw new Problem("source_wrong_chain", `${name} is not configured as a source here.`);
-  return chain;
-}
-
-/** @param what "The block", "The transaction" @throws Problem source_not_final */
-function requireLevel(what: string, level: ConfirmationLevel, required: RequiredLevel): void {
-  if (LEVELS.indexOf(level) >= LEVELS.indexOf(required.level)) return;
-  const { retryAfter } = required;
-  throw new Problem("source_not_final", `${what} is ${level}; ${required.level} is needed.`, { retryAfter });
-}
-
-/** Whether a bundle with these members, which are ASCII, is small enough to be verified here. */
-function fits(members: object): boolean {
-  return JSON.stringify(members).length + REST_OF_BUNDLE_BYTES <= MAX_BUNDLE_BYTES;
-}
-
-/** Returns the members. @throws Problem source_too_large */
-function requireSize<M extends object>(members: M): M {
-  if (fits(members)) return members;
-  throw new Problem("source_too_large", `A bundle has at most ${MAX_BUNDLE_BYTES} bytes; this one would have more.`);
 }
 
 /** The members, without a receipt that makes the bundle too large. @throws Problem source_too_large */
@@ -164,16 +137,7 @@ async function whereItIs(
   return new Problem("source_elsewhere", message, { members: { height: actual } });
 }
 
-/** The member `source` of a bundle. */
-function sourceOf(chain: ChainName, txnId: string, bytes: Uint8Array): BundleSource {
-  return { chain, txnId, hashSha256: sha256(bytes), txnBytesBase64: toBase64(bytes) };
-}
-
 /** The member `block` of a bundle. */
 function blockOf({ chain, height, blockHash, header }: SourceBlock): BundleBlock {
   return { chain, height, blockHash, headerBase64: toBase64(header), hashSha256: sha256(header) };
-}
-
-function sha256(bytes: Uint8Array): string {
-  return createHash("sha256").update(bytes).digest("hex");
 }

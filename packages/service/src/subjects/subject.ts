@@ -1,9 +1,10 @@
 import { createHash } from "node:crypto";
 import { matchTransactionId } from "@attestd/proof";
-import { canonicalBytes } from "@attestd/proof/json";
+import { canonicalBytes, type JsonObject } from "@attestd/proof/json";
 import { EXPECTED_ID } from "../catalogue/sources.ts";
 import type { ChainName } from "../chains/chain.ts";
 import { ServiceError } from "../errors.ts";
+import type { Sale } from "../payment/sale.ts";
 
 type Outcome = "succeeded";
 
@@ -12,9 +13,33 @@ export type Subject =
   /** `require`: the outcome without which the caller does not buy; absent where any will do. */
   | { kind: "transaction"; chain: ChainName; id: string; require?: Outcome }
   | { kind: "block"; chain: ChainName; height: number }
-  | { kind: "inclusion"; chain: ChainName; id: string; height: number };
+  | { kind: "inclusion"; chain: ChainName; id: string; height: number }
+  /** Transactions, none of them twice, in the order of the request; `require` holds for each. */
+  | { kind: "batch"; items: readonly BatchEntry[]; require?: Outcome };
+
+/** One transaction of a batch. */
+export type BatchEntry = { chain: ChainName; id: string };
 
 export type SubjectOf<K extends Subject["kind"]> = Extract<Subject, { kind: K }>;
+
+/** The chains of a subject's sources, each once. */
+export function chainsOf(subject: Subject): ChainName[] {
+  return subject.kind === "batch" ? [...new Set(subject.items.map(({ chain }) => chain))] : [subject.chain];
+}
+
+/** What the offers for a subject depend on. */
+export function saleOf(subject: Subject): Sale {
+  return { chains: chainsOf(subject).sort(), items: subject.kind === "batch" ? subject.items.length : 0 };
+}
+
+/** A subject as logs name it: a batch by its size alone. */
+export function summaryOf(subject: Subject): object {
+  if (subject.kind !== "batch") return subject;
+  return { kind: subject.kind, chains: chainsOf(subject), size: subject.items.length };
+}
+
+/** The hashes of subjects: that of a thousand items takes a millisecond, and a purchase asks for it several times. */
+const hashes = new WeakMap<Subject, string>();
 
 /**
  * The identity of a subject, to which a payment is bound. It leaves out route, transport, price and spelling, so that one
@@ -22,13 +47,20 @@ export type SubjectOf<K extends Subject["kind"]> = Extract<Subject, { kind: K }>
  * @returns SHA-256 of the RFC 8785 JSON of the subject, hex
  */
 export function requestHash(subject: Subject): string {
-  const { require: _, ...sold } = subject as Subject & { require?: Outcome };
-  return createHash("sha256").update(canonicalBytes(sold)).digest("hex");
+  return hashes.getOrInsertComputed(subject, () => {
+    const { require: _, ...sold } = subject as Subject & { require?: Outcome };
+    return createHash("sha256")
+      .update(canonicalBytes(sold as JsonObject))
+      .digest("hex");
+  });
 }
 
-/** @param member the one at fault @param message what is wrong with it, as a clause without a subject */
-export function unfit(member: string, message: string): ServiceError {
-  return new ServiceError("request_unfit", message, { details: { member } });
+/** A member of a request that does not fit, by JSON pointer without the first slash; `message`: a clause without a subject. */
+type Unfit = { member: string; message: string };
+
+/** @param more further members at fault */
+export function unfit(member: string, message: string, more: readonly Unfit[] = []): ServiceError {
+  return new ServiceError("request_unfit", message, { details: { member, ...(more.length > 0 && { more }) } });
 }
 
 /** The chains whose transactions and blocks are attested here, by name. */
@@ -70,6 +102,48 @@ export function inclusionSubject(
   const { name, id } = readId("txId", txId);
   if (name !== chain) throw unfit("txId", `is a transaction id of ${name}, but chain is ${chain}`);
   return { kind: "inclusion", chain, id, height };
+}
+
+/**
+ * The subject of a request to attest several transactions at once.
+ *
+ * @param maxItems what this service takes at once
+ * @throws request_unfit naming every item that has the form of no chain, of another than its `chain`, or of one that is not
+ *   configured, and every item that is the same transaction as an earlier one
+ */
+export function batchSubject(
+  {
+    items,
+    require,
+  }: { items: readonly { txid: string; chain?: ChainName | undefined }[]; require?: Outcome | undefined },
+  configured: Configured,
+  maxItems: number,
+): Subject {
+  if (items.length > maxItems) throw unfit("items", `has ${items.length} items; at most ${maxItems} are taken at once`);
+  const entries: BatchEntry[] = [];
+  const faults: Unfit[] = [];
+  const places = new Map<string, number>();
+  for (const [place, { txid, chain }] of items.entries()) {
+    const match = matchTransactionId(txid);
+    const fault = (member: string, message: string) => faults.push({ member: `items/${place}${member}`, message });
+    if (!match) {
+      fault("/txid", EXPECTED_ID);
+      continue;
+    }
+    const {
+      id,
+      chain: { name },
+    } = match;
+    const first = places.get(`${name} ${id}`);
+    if (chain !== undefined && chain !== name) fault("/chain", `is ${chain}, but txid is a transaction id of ${name}`);
+    else if (!configured.has(name)) fault("/txid", `is of ${name}, which is not attested here`);
+    else if (first !== undefined) fault("", `is the same transaction as items/${first}`);
+    else places.set(`${name} ${id}`, place);
+    entries.push({ chain: name, id });
+  }
+  const [first, ...more] = faults;
+  if (first) throw unfit(first.member, first.message, more);
+  return { kind: "batch", items: entries, ...(require && { require }) };
 }
 
 function readId(member: string, text: string): { name: ChainName; id: string } {

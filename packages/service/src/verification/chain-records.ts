@@ -10,7 +10,7 @@ import {
 import type { Clock } from "../clock.ts";
 import { ignoring } from "../errors.ts";
 import { type RecordedAttestation, readRecorded } from "../ledger/recorded.ts";
-import type { Bulkhead } from "./bulkhead.ts";
+import type { Bulkhead } from "../workers/bulkhead.ts";
 
 /**
  * Looks up the transactions and blocks of bundles on their chains. Each method returns undefined for one that certainly

@@ -3,7 +3,7 @@ import type { Logger } from "pino";
 import { systemClock } from "../clock.ts";
 import type { Config } from "../config/config.ts";
 import { openVerificationNetworks } from "../networks/networks.ts";
-import { createBulkhead } from "./bulkhead.ts";
+import { createBulkhead } from "../workers/bulkhead.ts";
 import { createChainRecords } from "./chain-records.ts";
 import { createVerifier } from "./verifier.ts";
 import { createVerificationPool } from "./worker-pool.ts";

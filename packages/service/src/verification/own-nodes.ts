@@ -13,7 +13,7 @@ import { Algod } from "../providers/algod.ts";
 import type { Location } from "../providers/algorand-nodes.ts";
 import { Indexer } from "../providers/indexer.ts";
 import { unavailable } from "../providers/provider.ts";
-import { createBulkhead } from "./bulkhead.ts";
+import { createBulkhead } from "../workers/bulkhead.ts";
 import { createChainRecords } from "./chain-records.ts";
 import { claimsIn } from "./claims.ts";
 import { createVerifier } from "./verifier.ts";

@@ -169,6 +169,25 @@ export function journalContract(name: string, create: () => Promise<TestDatabase
       expect(await journal.bundle("T")).toBeUndefined();
     });
 
+    test("finds each item of a delivered batch by its own id, with the head", async () => {
+      const call = await advance(journal, await journal.insert(aCall({ key: "batch" })), "confirmed");
+      const body = '{"batch":{"size":2},"items":[{"index":0,"b":"x"},{"index":1}]}';
+      const items = [
+        { id: "FIRST", start: 29, length: 19 },
+        { id: "SECOND", start: 49, length: 11 },
+      ];
+      const done = after(call, {
+        type: "bundle_sealed",
+        bundle: { id: "HEAD", body, items },
+        receipt: "signed receipt",
+      });
+      await journal.update(done);
+      expect(await journal.bundle("HEAD")).toBe(body);
+      expect(await journal.bundle("FIRST")).toBe('{"batch":{"size":2},"index":0,"b":"x"}');
+      expect(await journal.bundle("SECOND")).toBe('{"batch":{"size":2},"index":1}');
+      expect((await journal.find("batch"))?.bundle).toEqual({ id: "HEAD", body });
+    });
+
     test("keeps a delivered call open, and its lease held, until its payment is final", async () => {
       const call = await journal.insert(aCall());
       const [begun, proved, ...rest] = GOOD_COURSE as [

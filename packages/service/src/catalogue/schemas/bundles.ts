@@ -128,4 +128,16 @@ export const BatchItem = namedObject(
   { ...ITEM, batch: BatchHead },
 );
 
-export const Bundle = named("Bundle", z.union([ProofBundle, BlockBundle, InclusionBundle, BatchItem]));
+export const BatchAnswer = namedObject(
+  "BatchAnswer",
+  "A batch: its head, and each item without it. An item with the head as its member `batch` is a BatchItem.",
+  {
+    batch: BatchHead,
+    items: z
+      .array(namedObject("BatchAnswerItem", "An item of a batch, without the head.", ITEM))
+      .min(MIN_BATCH_ITEMS)
+      .max(MAX_BATCH_ITEMS),
+  },
+);
+
+export const Bundle = named("Bundle", z.union([ProofBundle, BlockBundle, InclusionBundle, BatchItem, BatchAnswer]));

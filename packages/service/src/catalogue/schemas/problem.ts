@@ -20,6 +20,10 @@ export const ProblemDocument = namedObject("Problem", "Why a request was not ser
     .array(z.strictObject({ pointer: z.string().describe("JSON pointer (RFC 6901)."), detail: z.string() }))
     .optional()
     .describe("Each member at fault."),
+  items: z
+    .array(z.strictObject({ index: SafeInteger.describe("Its place in the request."), code: z.enum(CODES) }))
+    .optional()
+    .describe("Every item of a batch that cannot be attested, and why; `code` is that of the gravest."),
   retry: z
     .strictObject({ sameHeader: z.literal(true) })
     .optional()

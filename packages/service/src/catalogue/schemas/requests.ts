@@ -1,3 +1,4 @@
+import { MAX_BATCH_ITEMS, MIN_BATCH_ITEMS } from "@attestd/proof";
 import { z } from "zod";
 import { EXPECTED_ID, ofEachChain, REQUEST_ID } from "../sources.ts";
 import { Chain } from "./primitives.ts";
@@ -20,15 +21,24 @@ const Height = z
     `The height of a block: an integer below 2^53, or its decimal digits. ${ofEachChain(({ terms }) => terms.height)}`,
   );
 
+const TRANSACTION = { txid: TxId, chain: Chain.optional().describe("When omitted, it is inferred from txid.") };
+
+const Require = z.literal("succeeded").optional();
+
 export const AttestRequest = namedObject("AttestRequest", "The transaction to attest.", {
-  txid: TxId,
-  chain: Chain.optional().describe("When omitted, it is inferred from txid."),
-  require: z
-    .literal("succeeded")
-    .optional()
-    .describe(
-      "Refuse a transaction that failed: 409 transaction_failed, and nothing is charged. When omitted, a failed transaction is attested as one that failed. Always met on a chain where none that failed stands in a block.",
-    ),
+  ...TRANSACTION,
+  require: Require.describe(
+    "Refuse a transaction that failed: 409 transaction_failed, and nothing is charged. When omitted, a failed transaction is attested as one that failed. Always met on a chain where none that failed stands in a block.",
+  ),
+});
+
+export const BatchRequest = namedObject("BatchRequest", "The transactions to attest at once, none of them twice.", {
+  items: z
+    .array(z.strictObject(TRANSACTION), "must be a list of transactions")
+    .min(MIN_BATCH_ITEMS, `must have at least ${MIN_BATCH_ITEMS} items`)
+    .max(MAX_BATCH_ITEMS, `must have at most ${MAX_BATCH_ITEMS} items`)
+    .describe("They may be of different chains."),
+  require: Require.describe("Refuse the batch if a transaction in it failed; as for a single one."),
 });
 
 export const BlockRequest = namedObject("BlockRequest", "The block to attest; one block per request.", {

@@ -18,6 +18,7 @@ const TABLES = {
   calls: "key",
   names: "name",
   attempts: "txid",
+  batch_items: "id",
   payees: "rail, address",
   keys: "place",
   key_revocations: "place",
@@ -32,7 +33,8 @@ export const TABLE_NAMES = Object.keys(TABLES) as readonly Table[];
 /** A line of the file: the schema first, then each row as PostgreSQL's `row_to_json` spells it, in `text`. */
 type Line = { schema: number } | { table: Table; row: Record<string, unknown>; text: string };
 
-const ROWS = 200;
+/** Rows that are read at once: of delivered batches each has some MiB. */
+const ROWS = 20;
 /** Characters: some times the largest row, whose evidence is of a bundle of two MiB at most. */
 const MAX_LINE = 32 * 1024 * 1024;
 const NOT_EMPTY = "the database has a journal already: name an empty one, and keep it for the audit";

@@ -3,6 +3,7 @@ import { type ClientConfig, DatabaseError } from "pg";
 import type { Call } from "../../calls/call.ts";
 import { callStale, expectationLost, type Identity, LEASE_MS, type Listener, nameTaken } from "../../calls/journal.ts";
 import { isAtRest, isFinal } from "../../calls/machine.ts";
+import { itemAt } from "../../subjects/batch-answer.ts";
 import type { WholeJournal } from "../journal.ts";
 import { createPacker } from "../packer.ts";
 import type { Dictionary } from "../packing.ts";
@@ -148,8 +149,10 @@ async function open(config: ClientConfig): Promise<WholeJournal> {
       const last = attempts.at(-1);
       const row = [key, version, state, !isAtRest(after), progressOf(after), bundle?.id, bundle?.body];
       const attempt = [last?.txid, attempts.length - 1, last?.raw, last?.firstValid, last?.lastValid, last?.dead];
+      const items = bundle?.items ?? [];
+      const columns = [items.map(({ id }) => id), items.map(({ start }) => start), items.map(({ length }) => length)];
       const delivered = state === "done" ? [true, after.round] : [false, null];
-      const values = [...row, ...attempt, isFinal(state), evidence === undefined, refund, ...delivered];
+      const values = [...row, ...attempt, isFinal(state), evidence === undefined, refund, ...delivered, ...columns];
       const moving = writer.write(key, statement("update", values));
       const { rowCount } = await moving.catch((error: unknown) => {
         throw isNameTaken(error) ? nameTaken(key) : error;
@@ -182,7 +185,10 @@ async function open(config: ClientConfig): Promise<WholeJournal> {
     },
     async bundle(id) {
       const [row] = await ask<Packed & { bundle: string | null }>("bundle", id);
-      return row && bundleOf(row);
+      if (row) return bundleOf(row);
+      const [item] = await ask<Packed & { bundle: string | null; start: number; length: number }>("batchItem", id);
+      const answer = item && (await bundleOf(item));
+      return answer && itemAt(answer, item);
     },
     async rememberPayees(payees) {
       for (const { rail, address } of payees) await ask("rememberPayee", rail, address);

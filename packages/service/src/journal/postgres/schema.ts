@@ -83,6 +83,10 @@ export const MIGRATIONS: readonly string[] = [
     ADD COLUMN dictionary bytea REFERENCES dictionaries;
   ALTER TABLE calls ALTER COLUMN packed SET STORAGE EXTERNAL;   -- compressed already
   CREATE INDEX calls_to_pack ON calls (created_at) WHERE NOT open AND rest = 0;
+  -- The items of delivered batches by their ids: where each stands in its call's bundle, in bytes from 0.
+  CREATE TABLE batch_items (
+    id text PRIMARY KEY, key text NOT NULL REFERENCES calls, start integer NOT NULL, length integer NOT NULL
+  );
   `,
 ];
 

@@ -71,6 +71,8 @@ export const SQL = {
     SELECT coalesce(sum((request -> 'requirement' ->> 'amount')::bigint), 0)::text AS amount FROM calls
     WHERE rail = $1 AND payer = $2 AND state IN ('prepared', 'settling')`,
   bundle: "SELECT bundle, packed, dictionary FROM calls WHERE bundle_id = $1",
+  batchItem: `
+    SELECT start, length, bundle, packed, dictionary FROM batch_items JOIN calls ON calls.key = batch_items.key WHERE id = $1`,
   // The calls of this replica, and of those that are gone.
   toPack: `
     SELECT key, rail, state, payer, subject_hash, request::text, progress::text, bundle,
@@ -149,6 +151,11 @@ export const SQL = {
     ), dropped AS (
       DELETE FROM evidence USING left_behind, moved WHERE hash = left_behind.evidence_hash
         AND NOT EXISTS (SELECT FROM calls WHERE calls.evidence_hash = hash AND calls.key <> $1)
+    ), items AS (
+      INSERT INTO batch_items (id, key, start, length)
+      SELECT item.id, moved.key, item.start, item.length
+      FROM moved, unnest($19::text[], $20::integer[], $21::integer[]) AS item (id, start, length)
+      ON CONFLICT DO NOTHING
     ), attempt AS (
       INSERT INTO attempts (txid, key, place, raw, first_valid, last_valid, dead)
       SELECT $8, key, $9::integer, $10::bytea, $11::bigint, $12::bigint, $13::boolean FROM moved WHERE $8::text IS NOT NULL

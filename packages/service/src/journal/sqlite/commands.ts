@@ -3,6 +3,7 @@ import type { KeyEntry } from "@attestd/proof";
 import type { KeyAnnouncement, KeyRevocation } from "../../attestor/key-journal.ts";
 import { callStale, type Identity, nameTaken } from "../../calls/journal.ts";
 import type { RailName } from "../../payment/rails/rail.ts";
+import { itemAt } from "../../subjects/batch-answer.ts";
 import type { PackedRow } from "../packer.ts";
 import { type Dictionary, unpack } from "../packing.ts";
 import { evidenceCommands } from "./evidence.ts";
@@ -93,11 +94,12 @@ export function sqliteCommands(db: DatabaseSync) {
       for (const name of names) sql("insertName").run(name, row.key);
       return undefined;
     },
-    update({ row, ends, attempt, dropsEvidence, name, delivered }: MovedRow): void {
+    update({ row, ends, items, attempt, dropsEvidence, name, delivered }: MovedRow): void {
       if (sql("updateCall").run(row).changes !== 1) throw callStale(row.key);
       if (name !== undefined) giveName(name, row.key);
       if (dropsEvidence) forgetEvidence(row.key);
       if (ends) sql("endCall").run(ends);
+      for (const { id, start, length } of items) sql("writeBatchItem").run({ id, key: row.key, start, length });
       if (attempt) sql("writeAttempt").run(attempt);
       if (delivered) sql("beginLedgerEvidence").run(delivered);
     },
@@ -108,7 +110,10 @@ export function sqliteCommands(db: DatabaseSync) {
     exposure: (rail: RailName, payer: string) => sql("exposure").get(rail, payer)?.amount as number,
     bundle(id: string): string | undefined {
       const row = sql("bundle").get(id) as Found | undefined;
-      return row && (whole(row).bundle ?? undefined);
+      if (row) return whole(row).bundle ?? undefined;
+      const item = sql("batchItem").get(id) as (Found & { start: number; length: number }) | undefined;
+      const answer = item && whole(item).bundle;
+      return answer ? itemAt(answer, item) : undefined;
     },
     /** Calls at rest whose rows are as they were written, the oldest first. */
     toPack: (limit: number) => rows("toPack", limit),

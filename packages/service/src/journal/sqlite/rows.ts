@@ -11,7 +11,7 @@ import { type CallRecord, evidenceRow, parsed, progressOf, requestOf, toCall } f
 /** A new row of `calls`, and every name that the call holds: its key and its aliases. */
 export type NewRow = ReturnType<typeof newRow>;
 
-/** What a transition writes: the row's new values, and the attempt that may be new or dead. */
+/** What a transition writes: the row's new values, the attempt that may be new or dead, and the items of a batch. */
 export type MovedRow = ReturnType<typeof movedRow>;
 
 /** A row as `SQL.find` and its like return it. */
@@ -46,6 +46,7 @@ export function movedRow(call: Call) {
       bundle: bundle?.body ?? null,
     },
     delivered: state === "done" && last && { txnId: last.txid, key, round: round ?? 0, due: call.createdAt },
+    items: bundle?.items ?? [],
     attempt: last && { ...last, key, place: attempts.length - 1, dead: last.dead ? 1 : 0 },
   };
 }

@@ -74,6 +74,10 @@ export const MIGRATIONS: readonly string[] = [
   ALTER TABLE calls ADD COLUMN packed BLOB;
   ALTER TABLE calls ADD COLUMN dictionary BLOB REFERENCES dictionaries;
   CREATE INDEX calls_to_pack ON calls (created_at) WHERE NOT open AND rest = 0;
+  -- The items of delivered batches by their ids: where each stands in its call's bundle, in bytes from 0.
+  CREATE TABLE batch_items (
+    id TEXT PRIMARY KEY, key TEXT NOT NULL REFERENCES calls, start INTEGER NOT NULL, length INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
   `,
 ];
 

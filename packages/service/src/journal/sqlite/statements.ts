@@ -93,6 +93,10 @@ export const SQL = {
     SELECT coalesce(sum(CAST(request ->> '$.requirement.amount' AS INTEGER)), 0) AS amount FROM calls
     WHERE rail = ? AND payer = ? AND state IN ('prepared', 'settling')`,
   bundle: "SELECT bundle, packed, dictionary FROM calls WHERE bundle_id = ?",
+  batchItem: `
+    SELECT start, length, bundle, packed, dictionary FROM batch_items JOIN calls ON calls.key = batch_items.key WHERE id = ?`,
+  writeBatchItem: `
+    INSERT INTO batch_items (id, key, start, length) VALUES (:id, :key, :start, :length) ON CONFLICT DO NOTHING`,
   claim: "INSERT INTO meta (name, value) VALUES ('identity', ?) ON CONFLICT DO NOTHING",
   beginSecret: "INSERT INTO meta (name, value) VALUES ('secret', ?) ON CONFLICT DO NOTHING",
   secret: "SELECT value FROM meta WHERE name = 'secret'",

@@ -13,6 +13,7 @@ import { openNodes } from "../../networks/nodes.ts";
 import { enableRails } from "../enabled-rail.ts";
 import { createOffers, type Offers } from "../offers.ts";
 import { forwardedPayment } from "../resource.ts";
+import { ANY_SALE, saleOn } from "../sale.ts";
 import { paymentRefused, type Rail, type RailContext, type RailFacts, type RailKind } from "./rail.ts";
 import { openRails, RAILS } from "./registry.ts";
 
@@ -99,13 +100,13 @@ describe("a rail that is added by a line in the registry", () => {
     const { enabled, payees } = enableRails(rails, { moon: config.rails.moon }, log);
     await payees.refresh(soon());
     expect(payees.faults()).toEqual([]);
-    offers = createOffers({ rails: enabled, maxTimeoutSeconds: 60, now: Date.now });
+    offers = createOffers({ itemPrice: 100n, rails: enabled, maxTimeoutSeconds: 60, now: Date.now });
     await offers.refresh(soon());
   });
   afterAll(() => facilitator.close());
 
   const soon = () => AbortSignal.timeout(5_000);
-  const offer = () => offers.for("base")[0] as PaymentRequirements;
+  const offer = () => offers.for(saleOn("base"))[0] as PaymentRequirements;
   const paying = (over: Partial<Iou> = {}): PaymentPayload => {
     const iou = { serial: "00000042", drawer: "Selene", bearer: "us", shells: "1000", ...over };
     return { x402Version: 2, accepted: offer(), payload: { ...iou, seal: sealOf(iou), ...over } };
@@ -126,7 +127,7 @@ describe("a rail that is added by a line in the registry", () => {
 
   test("is offered where it pays, and listed with what its facilitator adds", () => {
     const extra = { tide: "low" };
-    expect(offers.for("base")).toEqual([
+    expect(offers.for(saleOn("base"))).toEqual([
       {
         scheme: "exact",
         network: IOU.network,
@@ -137,15 +138,15 @@ describe("a rail that is added by a line in the registry", () => {
         extra: { ...extra, feePayer: "man-in-the-moon" },
       },
     ]);
-    expect(offers.for("algorand")).toEqual([]);
-    expect(offers.optionsFor("base")).toMatchObject([{ network: "the-moon", priceUsdc: "0.001" }]);
-    expect(offers.listed).toEqual(offers.termsFor(undefined));
+    expect(offers.for(saleOn("algorand"))).toEqual([]);
+    expect(offers.optionsFor(saleOn("base"))).toMatchObject([{ network: "the-moon", priceUsdc: "0.001" }]);
+    expect(offers.listedFor(ANY_SALE)).toEqual(offers.termsFor(ANY_SALE));
   });
 
   test("matches a payment with its offer and checks it; what does not fit is refused", async () => {
     const payment = paying();
     const rail = railFor(payment);
-    expect(offers.match(payment, rail.name, "base").requirement).toEqual(offer());
+    expect(offers.match(payment, rail.name, saleOn("base")).requirement).toEqual(offer());
     const read = rail.read(payment);
     expect(await rail.signature(read)).toBe("valid");
     await rail.check(read, offer(), AbortSignal.timeout(10_000));
@@ -153,9 +154,11 @@ describe("a rail that is added by a line in the registry", () => {
     await expect(
       rail.check(rail.read(paying({ shells: "999" })), offer(), AbortSignal.timeout(10_000)),
     ).rejects.toThrow(serviceError("payment_refused"));
-    expect(() => offers.match(payment, rail.name, "algorand")).toThrow("cannot be paid on moon:sea-of-tranquility");
+    expect(() => offers.match(payment, rail.name, saleOn("algorand"))).toThrow(
+      "cannot be paid on moon:sea-of-tranquility",
+    );
     const elsewhere = { ...payment, accepted: { ...payment.accepted, payTo: "them" } };
-    expect(() => offers.match(elsewhere, rail.name, "base")).toThrow("accepted.payTo is not us");
+    expect(() => offers.match(elsewhere, rail.name, saleOn("base"))).toThrow("accepted.payTo is not us");
   });
 
   test("has a payment key that is the same when it is read from storage, and that no other rail recognises", () => {
@@ -174,7 +177,7 @@ describe("a rail that is added by a line in the registry", () => {
     const [{ facilitator } = expect.fail("there is no facilitator")] = offers.match(
       payment,
       rail.name,
-      "base",
+      saleOn("base"),
     ).settlers;
     const forwarded = forwardedPayment(read, offer(), { url: "https://attestd.example/attest", description: "" });
     expect(await rail.standing(read, soon())).toEqual({ state: "open" });

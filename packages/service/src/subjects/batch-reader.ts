@@ -1,0 +1,132 @@
+import type { SourceChains, SourceError, SourceTransaction } from "../chains/chain.ts";
+import { MAX_SOURCE_BYTES, tooLarge } from "../chains/several.ts";
+import { type Clock, race } from "../clock.ts";
+import { Problem } from "../problems.ts";
+import { createBulkhead } from "../workers/bulkhead.ts";
+import { chainsOf, requestHash, type SubjectOf } from "./subject.ts";
+import { sourceNamed } from "./transaction-evidence.ts";
+
+type Batch = SubjectOf<"batch">;
+export type BatchClock = Pick<Clock, "now" | "sleep" | "timeout">;
+
+/** What the chains show of each item, in the order of the request. */
+export type ReadItems = readonly (SourceTransaction | SourceError)[];
+
+/** Reads the transactions of batches. */
+export type BatchReader = {
+  /**
+   * Reads every transaction of a batch, or joins the reading of the same batch that is under way or has just ended.
+   *
+   * @param signal ends the wait; the reading goes on
+   * @throws Problem `source_reading` when the signal comes first, `over_capacity` when too many batches wait;
+   *   sources_too_large; ProviderError
+   */
+  read(batch: Batch, signal: AbortSignal): Promise<ReadItems>;
+};
+
+/** A reading by the hash of its batch. `endedAt`: Unix ms. */
+type Reading = { items: Promise<ReadItems>; endedAt?: number; bytes: number; isClean?: boolean };
+
+/** Batches that are read at a time, and that wait: single calls ask the same nodes. A token bucket has no part in it. */
+const AT_A_TIME = { maxActive: 2, maxWaiting: 8, perSecond: 100, refusal: "Too many batches are being read." };
+/** How long a reading may take, in ms: a thousand transactions of a node that answers ten times in a second. */
+const MAX_READING_MS = 10 * 60_000;
+/** How long what was read is kept for the request that comes again, in ms; where an item cannot be attested yet, less. */
+const KEPT_MS = 60_000;
+const KEPT_REFUSED_MS = 10_000;
+/** Bytes of transactions that are kept, and of what is kept beside each. */
+const MAX_KEPT_BYTES = 4 * MAX_SOURCE_BYTES;
+const BESIDE_BYTES = 1024;
+/** After how many seconds a request should come again whose batch is still being read, or had no place. */
+const RETRY_AFTER = 5;
+
+export function createBatchReader(chains: SourceChains, clock: BatchClock): BatchReader {
+  const bulkhead = createBulkhead({ ...AT_A_TIME, clock });
+  /** Oldest first. */
+  const readings = new Map<string, Reading>();
+
+  async function readAll(batch: Batch): Promise<ReadItems> {
+    const signal = clock.timeout(MAX_READING_MS);
+    const byChain = await Promise.all(
+      chainsOf(batch).map(async (name) => {
+        const ids = batch.items.filter(({ chain }) => chain === name).map(({ id }) => id);
+        return [name, await sourceNamed(chains, name).transactions(ids, signal)] as const;
+      }),
+    );
+    const found = new Map(byChain);
+    const items = batch.items.map(({ chain, id }) => {
+      const item = found.get(chain)?.get(id);
+      if (!item) throw new Error(`${chain} was asked for ${id} and says nothing of it`);
+      return item;
+    });
+    const transactions = transactionsIn(items);
+    if (bytesOf(transactions) > MAX_SOURCE_BYTES) throw tooLarge(transactions);
+    return items;
+  }
+
+  function begin(hash: string, batch: Batch): Reading {
+    const reading: Reading = { items: bulkhead.run(() => readAll(batch)), bytes: 0 };
+    readings.set(hash, reading);
+    reading.items.then(
+      (items) => {
+        const transactions = transactionsIn(items);
+        reading.endedAt = clock.now();
+        reading.bytes = bytesOf(transactions) + items.length * BESIDE_BYTES;
+        reading.isClean = transactions.length === items.length;
+        forget();
+      },
+      () => readings.delete(hash),
+    );
+    return reading;
+  }
+
+  /** Drops what was read too long ago, and the oldest of what is too much. */
+  function forget(): void {
+    const now = clock.now();
+    let bytes = [...readings.values()].reduce((sum, reading) => sum + reading.bytes, 0);
+    for (const [hash, { endedAt, bytes: own, isClean }] of readings) {
+      if (endedAt === undefined) continue;
+      const isOld = now - endedAt > (isClean ? KEPT_MS : KEPT_REFUSED_MS);
+      if (!isOld && bytes <= MAX_KEPT_BYTES) continue;
+      readings.delete(hash);
+      bytes -= own;
+    }
+  }
+
+  return {
+    async read(batch, signal) {
+      forget();
+      const hash = requestHash(batch);
+      const { items } = readings.get(hash) ?? begin(hash, batch);
+      const found = await race(signal, () => items, waitFor).catch((error) => {
+        if (error instanceof Problem && error.code === "over_capacity") throw full();
+        throw error;
+      });
+      if (found) return found;
+      const detail = `The ${batch.items.length} transactions are still being read. Nothing was charged: send the same request again.`;
+      throw new Problem("source_reading", detail, { retryAfter: RETRY_AFTER });
+    },
+  };
+}
+
+/** Resolves when the signal aborts. */
+function waitFor(signal: AbortSignal): Promise<undefined> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve(undefined);
+    else signal.addEventListener("abort", () => resolve(undefined), { once: true });
+  });
+}
+
+function full(): Problem {
+  return new Problem("over_capacity", "Too many batches are being read. Nothing was charged.", {
+    retryAfter: RETRY_AFTER,
+  });
+}
+
+function transactionsIn(items: ReadItems): SourceTransaction[] {
+  return items.filter((item) => "bytes" in item);
+}
+
+function bytesOf(transactions: readonly { bytes: Uint8Array }[]): number {
+  return transactions.reduce((sum, { bytes }) => sum + bytes.length, 0);
+}

@@ -1,0 +1,144 @@
+import { createHash } from "node:crypto";
+import type { BatchAnswerItem, BatchHead, BatchStatement } from "@attestd/proof";
+import { batchStatementLeaf, batchTree, encodeNote, paymentCommitment } from "@attestd/proof/attestor";
+import { toBase64 } from "@attestd/proof/encoding";
+import { canonicalize } from "@attestd/proof/json";
+import type { SealedItem } from "../attestor/attestor.ts";
+import { isSourceError, type SourceChains } from "../chains/chain.ts";
+import { hasCode } from "../errors.ts";
+import { Problem, type ProblemCode } from "../problems.ts";
+import { mapInSlices } from "../workers/slices.ts";
+import { BEFORE_HEAD, BEFORE_ITEMS } from "./batch-answer.ts";
+import type { BatchReader } from "./batch-reader.ts";
+import type { BatchEvidence, BatchItemEvidence, Product, TransactionEvidence } from "./product.ts";
+import type { SubjectOf } from "./subject.ts";
+import { sourceNamed, transactionEvidence } from "./transaction-evidence.ts";
+
+const NONCE_BYTES = 16;
+
+/** Why an item cannot be attested, the gravest first: what no repeat can change comes before what one may. */
+const GRAVITY = [
+  "source_wrong_chain",
+  "source_inner_transaction",
+  "source_too_large",
+  "source_not_kept",
+  "source_not_found",
+  "transaction_failed",
+  "source_not_final",
+  "providers_conflict",
+] as const satisfies readonly ProblemCode[];
+
+/** An item that cannot be attested; `index`: its place in the request. */
+type Refused = { index: number; code: ProblemCode; retryAfter?: number };
+
+/** The attestation of many transactions (BatchHead, and a proof for each). @param random for nonces */
+export function batchProduct(
+  chains: SourceChains,
+  reader: BatchReader,
+  random: (bytes: number) => Uint8Array,
+): Product<SubjectOf<"batch">, BatchEvidence> {
+  return {
+    async evidence(batch, signal) {
+      const found = await reader.read(batch, signal).catch((error: unknown) => {
+        if (!hasCode(error, "sources_too_large")) throw error;
+        const { txnIds } = error.details;
+        const items = batch.items.flatMap(({ id }, index) =>
+          txnIds.includes(id) ? [{ index, code: "source_too_large" as const }] : [],
+        );
+        throw refusal(items, batch.items.length);
+      });
+      const refused: Refused[] = [];
+      const judged = await mapInSlices(found, (one, index): TransactionEvidence | undefined => {
+        const { chain } = batch.items[index] as { chain: string };
+        try {
+          if (isSourceError(one)) throw one;
+          return transactionEvidence(sourceNamed(chains, chain), one, batch.require);
+        } catch (error) {
+          refused.push({ index, ...reasonOf(error) });
+          return undefined;
+        }
+      });
+      if (refused.length > 0) throw refusal(refused, batch.items.length);
+      const nonces = random(NONCE_BYTES * found.length);
+      const items = judged.flatMap((one, index): BatchItemEvidence[] => {
+        if (!one) return [];
+        const { kind: _, ...members } = one;
+        return [{ ...members, nonce: toBase64(nonces.subarray(NONCE_BYTES * index, NONCE_BYTES * (index + 1))) }];
+      });
+      return { kind: "batch", root: toHex((await treeOf(items)).root), items };
+    },
+
+    note({ root, items }, { keySha256, ledger, paymentKey }) {
+      return encodeNote({ a: keySha256, g: ledger, p: paymentCommitment(paymentKey), r: root, z: items.length });
+    },
+
+    bundle({ root, items }, { attest, attestor }) {
+      const members = { size: items.length, root: toBase64(Uint8Array.fromHex(root)), attest, attestor };
+      return { type: "batch-attestation", version: 1, network: "algorand-mainnet", ...members };
+    },
+
+    async answer({ root, items }, { id, body }) {
+      const tree = await treeOf(items);
+      if (toHex(tree.root) !== root) throw new Error("the evidence of a batch is not what its note has recorded");
+      const head = canonicalize(JSON.parse(body) as BatchHead);
+      // The id of an item's bundle is the hash of its canonical JSON, of which the head is the first member.
+      const hash = createHash("sha256").update(`${BEFORE_HEAD}${head},`);
+      const parts: { id: string; text: string }[] = await mapInSlices(items, (item, index) => {
+        const text = canonicalize(answerItem(item, index, tree.path(index)));
+        return { id: hash.copy().update(text.slice(1)).digest("base64url"), text };
+      });
+      let start = BEFORE_HEAD.length + head.length + BEFORE_ITEMS.length;
+      const sealed = parts.map((part): SealedItem => {
+        const place = { id: part.id, start, length: part.text.length };
+        start += part.text.length + 1;
+        return place;
+      });
+      const answer = `${BEFORE_HEAD}${head}${BEFORE_ITEMS}${parts.map(({ text }) => text).join()}]}`;
+      return { id, body: answer, items: sealed };
+    },
+  };
+}
+
+/** Makes an item as the answer has it. @param path from its leaf to the root */
+function answerItem(item: BatchItemEvidence, index: number, path: readonly Uint8Array[]): BatchAnswerItem {
+  const source = { ...item.source, chain: item.chain };
+  const proof = { index, siblings: path.map(toBase64) };
+  return { type: "batch-item", version: 1, network: "algorand-mainnet", source, statement: statementOf(item), proof };
+}
+
+function statementOf({ caip2, source, block, level, succeeded, nonce }: BatchItemEvidence): BatchStatement {
+  const { txnId, hashSha256 } = source;
+  const outcome = succeeded === undefined ? "not_applicable" : succeeded ? "succeeded" : "failed";
+  const { hash, height, time } = block;
+  return { type: "transaction", chain: caip2, txnId, hashSha256, block: { hash, height, time }, level, outcome, nonce };
+}
+
+async function treeOf(items: readonly BatchItemEvidence[]) {
+  return batchTree(await mapInSlices(items, (item) => batchStatementLeaf(statementOf(item))));
+}
+
+/** @throws the error when it says nothing of the item */
+function reasonOf(error: unknown): Omit<Refused, "index"> {
+  if (isSourceError(error))
+    return error.code === "source_unreadable" ? { code: "providers_conflict", retryAfter: 30 } : { code: error.code };
+  if (!(error instanceof Problem)) throw error;
+  const { code, retryAfter } = error;
+  return { code, ...(retryAfter !== undefined && { retryAfter }) };
+}
+
+/** The problem of a batch, by the gravest of its items. @param size of the batch */
+function refusal(refused: readonly Refused[], size: number): Problem {
+  const [code] = GRAVITY.filter((one) => refused.some((item) => item.code === one));
+  if (!code) throw new Error(`there is no order for ${refused[0]?.code}`);
+  const counts = [...Map.groupBy(refused, (item) => item.code)].map(([reason, those]) => `${those.length} ${reason}`);
+  const waits = refused.flatMap((item) => (item.code === code && item.retryAfter ? [item.retryAfter] : []));
+  const detail = `${refused.length} of ${size} transactions cannot be attested (${counts.join(", ")}): \`items\` names each.`;
+  return new Problem(code, detail, {
+    ...(waits.length > 0 && { retryAfter: Math.max(...waits) }),
+    members: { items: refused.map(({ index, code }) => ({ index, code })) },
+  });
+}
+
+function toHex(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString("hex");
+}

@@ -1,0 +1,152 @@
+import { bundleId, itemBundles, type KeyHistory, parseBatch, verify } from "@attestd/proof";
+import { decodePaymentRequiredHeader, encodePaymentSignatureHeader } from "@x402/core/http";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type Answer, type Deployment, pay, payUntilAnswered, post, sign, startDeployment } from "./deployment.ts";
+import { failedTransfer } from "./failed-transfer.ts";
+import { outsider } from "./ledger.ts";
+import { algorandSources, baseSources, untilSafe } from "./many-sources.ts";
+import { type Rail, type RailName, railsOf } from "./rails.ts";
+
+let deployment: Deployment;
+let rails: Record<RailName, Rail>;
+let algorand: string[];
+let base: string[];
+const asked: string[] = [];
+beforeAll(async () => {
+  deployment = await startDeployment({ onRequest: ({ server, url }) => asked.push(`${server} ${url}`) });
+  rails = await railsOf(deployment.sandbox);
+  [algorand, base] = await Promise.all([algorandSources(deployment.sandbox, 3), baseSources(deployment.sandbox, 3)]);
+}, 120_000);
+afterAll(() => deployment.close());
+
+const url = () => `${deployment.url}/attest-batch`;
+const itemsOf = (...txids: (string | undefined)[]) => ({ items: txids.map((txid) => ({ txid })) });
+const mixed = () => itemsOf(algorand[0], base[0], algorand[1]);
+const notes = async () => (await outsider(deployment.sandbox).attestations()).length;
+const settlements = () => asked.filter((request) => request === "facilitator /settle").length;
+
+async function history(): Promise<KeyHistory> {
+  return (await (await fetch(`${deployment.url}/.well-known/attestor-keys.json`)).json()) as KeyHistory;
+}
+
+/** Requires an answer to have the transactions in their order, each verified alone, by its own nonce. */
+async function requireItems({ status, text }: Answer, txids: readonly unknown[]): Promise<void> {
+  expect(status, text.slice(0, 1_000)).toBe(200);
+  const answer = parseBatch(text);
+  expect(answer.items.map(({ statement }) => statement.txnId)).toEqual(txids);
+  expect(new Set(answer.items.map(({ statement }) => statement.nonce)).size).toBe(txids.length);
+  const trust = await history();
+  for (const item of itemBundles(answer))
+    expect(verify(JSON.stringify(item), { trust })).toMatchObject({ verified: true, type: "batch-item" });
+}
+
+describe("a batch of two chains", () => {
+  const offered = async (body: unknown) => {
+    const { status, headers } = await post(url(), body);
+    expect(status).toBe(402);
+    return decodePaymentRequiredHeader(headers.get("payment-required") as string);
+  };
+
+  test("is offered at the price of a call and of each item, on the rails that each source allows", async () => {
+    const { accepts, resource } = await offered(mixed());
+    expect(accepts.map(({ network, amount }) => [network, amount])).toEqual([[rails.algorand.network, "1300"]]);
+    expect(resource?.description).toContain("Price: 0.001 USDC and 3 × 0.0001 USDC, 0.0013 USDC in all.");
+    const ofBase = await offered(itemsOf(base[0], base[1]));
+    expect(ofBase.accepts.map(({ amount }) => amount)).toEqual(["1200", "1200", "1200"]);
+    // A crawler asks without a body: the price is that of the smallest batch.
+    expect((await offered("")).accepts[0]?.amount).toBe("1200");
+    const contract = (await (await fetch(`${deployment.url}/openapi.json`)).json()) as {
+      paths: Record<string, { post: object }>;
+    };
+    expect(contract.paths["/attest-batch"]?.post).toMatchObject({
+      "x-x402": { priceUsdc: "0.0012" },
+      "x-payment-info": { price: { mode: "dynamic", min: "0.0012", max: "0.101" } },
+    });
+  });
+
+  test("is bought for one payment, one settlement and one note; the same payment gets the same bytes", async () => {
+    const before = { notes: await notes(), settlements: settlements(), paid: await rails.algorand.received() };
+    const payment = await sign(url(), mixed(), rails.algorand.client);
+    const bought = await payUntilAnswered(url(), mixed(), payment);
+    await requireItems(bought, [algorand[0], base[0], algorand[1]]);
+    expect(await pay(url(), mixed(), payment)).toMatchObject({ status: 200, text: bought.text });
+    expect(await notes()).toBe(before.notes + 1);
+    expect(settlements()).toBe(before.settlements + 1);
+    expect(await rails.algorand.received()).toBe(before.paid + 1300n);
+
+    const { batch, items } = parseBatch(bought.text);
+    const bundles = itemBundles({ batch, items });
+    for (const item of bundles) {
+      const fetched = await fetch(`${deployment.url}/bundles/${bundleId(item)}`);
+      expect(await fetched.json()).toEqual(item);
+      const checked = await post(`${deployment.url}/verify?chain=1`, item);
+      const checks = { inclusion: "pass", chainSource: "pass", chainAttest: "pass" };
+      expect(checked, checked.text).toMatchObject({ status: 200, json: { verified: true, checks } });
+    }
+    expect(await (await fetch(`${deployment.url}/bundles/${bundleId(batch)}`)).text()).toBe(bought.text);
+
+    const lines = await fetch(url(), {
+      method: "POST",
+      headers: {
+        "content-type": "application/json",
+        "payment-signature": encodePaymentSignatureHeader(payment),
+        accept: "application/x-ndjson",
+      },
+      body: JSON.stringify(mixed()),
+    });
+    expect(lines.headers.get("content-type")).toBe("application/x-ndjson");
+    const texts = (await lines.text()).trimEnd().split("\n");
+    expect(texts.map((line) => JSON.parse(line))).toEqual(bundles);
+
+    const reordered = { items: mixed().items.toReversed() };
+    expect(await pay(url(), reordered, payment)).toMatchObject({
+      status: 409,
+      json: { code: "payment_bound_to_other_request" },
+    });
+    await deployment.restart();
+    expect(await pay(url(), mixed(), payment)).toMatchObject({ status: 200, text: bought.text });
+    const [first] = bundles;
+    if (first) expect((await fetch(`${deployment.url}/bundles/${bundleId(first)}`)).status).toBe(200);
+  });
+});
+
+describe("a batch is refused whole, with nothing charged,", () => {
+  test("and names each item that does not fit", async () => {
+    const twice = await post(url(), itemsOf(base[0], algorand[0], base[0]?.toUpperCase().replace("0X", "0x")));
+    expect(twice).toMatchObject({
+      status: 400,
+      json: { errors: [{ pointer: "/items/2", detail: "is the same transaction as items/0" }] },
+    });
+    const wrong = { items: [{ txid: "x" }, { txid: base[0], chain: "algorand" }, { txid: algorand[0] }] };
+    const { json } = await post(url(), wrong);
+    expect(json).toMatchObject({ code: "body_invalid", errors: [{ pointer: "/items/0/txid" }] });
+    expect((await post(url(), { items: wrong.items.slice(1) })).json).toMatchObject({
+      errors: [{ pointer: "/items/0/chain", detail: "is algorand, but txid is a transaction id of base" }],
+    });
+    expect((await post(url(), itemsOf(base[0]))).json).toMatchObject({ errors: [{ pointer: "/items" }] });
+  });
+
+  test("where items are unknown or have failed, all named in one problem", async () => {
+    const { transactionHash: failed, blockNumber } = await failedTransfer(deployment.sandbox);
+    await untilSafe(deployment.sandbox.baseRpcUrl, blockNumber);
+    const unknown = `0x${"0".repeat(64)}`;
+    const body = { ...itemsOf(base[0], unknown, failed), require: "succeeded" };
+    const before = { notes: await notes(), settlements: settlements() };
+    const payment = await sign(url(), body, rails.base.client);
+    const refused = await payUntilAnswered(url(), body, payment);
+    expect(refused).toMatchObject({
+      status: 404,
+      json: {
+        code: "source_not_found",
+        items: [
+          { index: 1, code: "source_not_found" },
+          { index: 2, code: "transaction_failed" },
+        ],
+      },
+    });
+    expect({ notes: await notes(), settlements: settlements() }).toEqual(before);
+    // The payment was not taken: it buys what can be attested.
+    const rest = itemsOf(base[0], failed, base[1]);
+    await requireItems(await payUntilAnswered(url(), rest, payment), [base[0], failed, base[1]]);
+  });
+});

@@ -1,0 +1,70 @@
+import { setTimeout } from "node:timers/promises";
+import type { Sandbox } from "@attestd/sandbox";
+import algosdk from "algosdk";
+import { createPublicClient, createWalletClient, type Hex, http } from "viem";
+import { privateKeyToAccount } from "viem/accounts";
+import { base } from "viem/chains";
+
+/** Transactions of one group, which algod takes at once. */
+const GROUP = 16;
+/** Transactions that are sent to Base at once. */
+const SENT_AT_ONCE = 50;
+
+/** Pays nothing to itself so many times on the sandbox's Algorand. @returns the confirmed ids, in their order */
+export async function algorandSources({ algodUrl, payers }: Sandbox, count: number): Promise<string[]> {
+  const algod = new algosdk.Algodv2("", algodUrl, new URL(algodUrl).port);
+  const { addr, sk } = algosdk.mnemonicToSecretKey(payers.algorand.mnemonic);
+  const suggestedParams = await algod.getTransactionParams().do();
+  const made = Array.from({ length: count }, (_, i) =>
+    algosdk.makePaymentTxnWithSuggestedParamsFromObject({
+      sender: addr,
+      receiver: addr,
+      amount: 0,
+      note: Buffer.from(`source ${i} ${crypto.randomUUID()}`),
+      suggestedParams,
+    }),
+  );
+  const ids: string[] = [];
+  for (let i = 0; i < made.length; i += GROUP) {
+    const group = made.slice(i, i + GROUP);
+    if (group.length > 1) algosdk.assignGroupID(group);
+    ids.push(...group.map((transaction) => transaction.txID()));
+    await algod.sendRawTransaction(group.map((transaction) => transaction.signTxn(sk))).do();
+  }
+  await algosdk.waitForConfirmation(algod, ids.at(-1) ?? "", 20);
+  return ids;
+}
+
+/** Sends nothing to itself so many times on the sandbox's Base. @returns the ids, which are safe, in their order */
+export async function baseSources({ baseRpcUrl, payers }: Sandbox, count: number): Promise<string[]> {
+  const transport = http(baseRpcUrl);
+  const account = privateKeyToAccount(payers.base?.privateKey as Hex);
+  const wallet = createWalletClient({ account, chain: base, transport });
+  const chain = createPublicClient({ chain: base, transport });
+  const first = await chain.getTransactionCount({ address: account.address, blockTag: "pending" });
+  const ids: Hex[] = [];
+  for (let i = 0; i < count; i += SENT_AT_ONCE) {
+    const some = Array.from({ length: Math.min(SENT_AT_ONCE, count - i) }, (_, k) => first + i + k);
+    const sent = some.map((nonce) =>
+      wallet.sendTransaction({
+        to: account.address,
+        value: 0n,
+        nonce,
+        gas: 21_000n,
+        maxFeePerGas: 2_000_000_000n,
+        maxPriorityFeePerGas: 1n,
+        type: "eip1559",
+      }),
+    );
+    ids.push(...(await Promise.all(sent)));
+  }
+  const { blockNumber } = await chain.waitForTransactionReceipt({ hash: ids.at(-1) as Hex, pollingInterval: 50 });
+  await untilSafe(baseRpcUrl, blockNumber);
+  return ids;
+}
+
+/** Resolves once a block of the sandbox's Base is safe. */
+export async function untilSafe(baseRpcUrl: string | undefined, height: bigint): Promise<void> {
+  const chain = createPublicClient({ chain: base, transport: http(baseRpcUrl) });
+  while ((await chain.getBlock({ blockTag: "safe" })).number < height) await setTimeout(20);
+}
