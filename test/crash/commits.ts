@@ -2,15 +2,19 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Call, CallState } from "../../packages/service/src/calls/call.ts";
 import type { Journal } from "../../packages/service/src/calls/journal.ts";
 import type { CallEvent } from "../../packages/service/src/calls/machine.ts";
+import type { EvidenceJournal } from "../../packages/service/src/ledger/evidence/journal.ts";
 
 export type { Journal } from "../../packages/service/src/calls/journal.ts";
 
 /** The name of a call's commit: its insertion, or the event that an update applies. */
 export type CommitName = "call_prepared" | CallEvent["type"];
 
+/** A commit of the collector of evidence. */
+export type EvidenceCommit = "evidence_included" | "state_proof_kept" | "evidence_whole";
+
 /** The commit at which a process kills itself: before the journal gets it, `afterMs` after that, or once it is durable. */
 export type CommitPoint = {
-  commit: CommitName;
+  commit: CommitName | EvidenceCommit;
   /** Which commit of that name in this process, counted from 1. */
   nth: number;
   side: "before" | "during" | "after";
@@ -28,9 +32,15 @@ export type CommitWatch = {
 /** A journal that reports the commits of calls, and kills the process at one of them. Other methods pass unchanged. */
 export function watchCommits<J extends Journal>(journal: J, { killAt, kill, committed }: CommitWatch): J {
   const states = new Map<string, CallState>();
-  const seen = new Map<CommitName, number>();
+  const seen = new Map<CommitName | EvidenceCommit, number>();
 
   async function commit<T>(name: CommitName, write: () => Promise<T>): Promise<T> {
+    const result = await killing(name, write);
+    committed(name);
+    return result;
+  }
+
+  async function killing<T>(name: CommitName | EvidenceCommit, write: () => Promise<T>): Promise<T> {
     const nth = (seen.get(name) ?? 0) + 1;
     seen.set(name, nth);
     const side = killAt?.commit === name && killAt.nth === nth ? killAt.side : undefined;
@@ -42,7 +52,6 @@ export function watchCommits<J extends Journal>(journal: J, { killAt, kill, comm
     }
     const result = await written;
     if (side === "after") kill();
-    committed(name);
     return result;
   }
 
@@ -59,9 +68,21 @@ export function watchCommits<J extends Journal>(journal: J, { killAt, kill, comm
       return calls;
     },
   };
+  // Of what its type does not show: `Seams` promises a journal of calls.
+  const { step, keepStateProof } = journal as J & Partial<EvidenceJournal>;
+  const evidence: Partial<EvidenceJournal> = {
+    async step(steps) {
+      const [first] = steps;
+      const write = async () => step?.call(journal, steps);
+      if (first?.to !== "included" && first?.to !== "whole") return write();
+      await killing(`evidence_${first.to}`, write);
+    },
+    keepStateProof: (...given) => killing("state_proof_kept", async () => keepStateProof?.call(journal, ...given)),
+  };
+  const all = { ...watched, ...evidence };
   return new Proxy(journal, {
     get(target, name) {
-      if (name in watched) return watched[name as keyof typeof watched];
+      if (name in all) return all[name as keyof typeof all];
       const member = Reflect.get(target, name);
       return typeof member === "function" ? member.bind(target) : member;
     },

@@ -2,11 +2,14 @@ import { execFileSync } from "node:child_process";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import { parseArgs } from "node:util";
-import { startSandbox } from "@attestd/sandbox";
+import { type SandboxOptions, startSandbox } from "@attestd/sandbox";
 import { startKillableFacilitator } from "../e2e/own-facilitator.ts";
 import { runCell, type TestBed } from "./cell.ts";
 import { type Databases, openDatabases } from "./databases.ts";
+import { runEvidence } from "./evidence.ts";
+import { EVIDENCE_CELLS, evidenceTitle } from "./evidence-cells.ts";
 import { runFailover } from "./failover.ts";
 import { FAILOVER_CELLS, failoverRuns, failoverTitle } from "./failover-cells.ts";
 import { FAULT_CELLS, faultTitle, REMEMBERED_ROUNDS, runFaults, sequencesOf } from "./faults.ts";
@@ -26,7 +29,7 @@ import { soakText } from "./soak-text.ts";
 import type { Vitals } from "./vitals.ts";
 
 /*
- * npm run test:crash -- [matrix | failover | kms | signer | faults | replicas | flood | report]
+ * npm run test:crash -- [matrix | failover | kms | signer | faults | evidence | replicas | flood | report]
  * npm run soak -- [--minutes N]
  *
  * Runs all the crash tests of which `npm test` runs a sample. Each result is appended to a file at once. `report` writes
@@ -34,13 +37,13 @@ import type { Vitals } from "./vitals.ts";
  * writes its part of docs/performance.md.
  */
 
-const USAGE = `npm run test:crash -- [matrix | failover | kms | signer | faults | replicas | flood | report] [options]
+const USAGE = `npm run test:crash -- [matrix | failover | kms | signer | faults | evidence | replicas | flood | report] [options]
 npm run soak -- [options]
 
   --results FILE   file of results (default: attestd-crash.jsonl in the folder for temporary files)
   --resume         keep the results in the file and run what is missing; else the command's results are replaced
   --times N        matrix, failover, kms, signer: runs of each cell, each with another subject (default 3)
-  --only TEXT      matrix, failover, kms, signer, faults: run the cells whose title contains the text
+  --only TEXT      matrix, failover, kms, signer, faults, evidence: run the cells whose title contains the text
   --jobs N         matrix, failover, kms, signer: cells at a time (default 6)
   --seed N         matrix, failover, signer, replicas, soak: seed of the random choices (default 1)
   --purchases N    replicas: purchases during the kills (default 500)
@@ -55,6 +58,9 @@ const SEQUENCES_AT_ONCE = 6;
 const REPLICAS = { times: 200, atOnce: 24, killEveryMs: 3_000 };
 const FLOOD = { backed: 3, atOnce: 40, honest: 30 };
 const SOAK = { ...SOAK_LOAD, heapMiB: 192, faults: { everyMs: 20_000, forMs: 4_000 } };
+/** State proofs every five seconds. */
+const EVIDENCE_SANDBOX = { networks: [], roundMs: 300, stateProofInterval: 16 };
+const EVIDENCE_AT_ONCE = 4;
 const FULL_SOAK_MINUTES = 30;
 const DOCUMENT = new URL("../../docs/crash-matrix.md", import.meta.url);
 const PERFORMANCE = new URL("../../docs/performance.md", import.meta.url);
@@ -86,6 +92,7 @@ const COMMANDS: Record<string, () => Promise<boolean>> = {
   kms,
   signer,
   faults,
+  evidence,
   replicas,
   flood,
   report,
@@ -203,6 +210,28 @@ async function faults(): Promise<boolean> {
   return held;
 }
 
+async function evidence(): Promise<boolean> {
+  begin("evidence");
+  const cells = EVIDENCE_CELLS.filter((cell) => evidenceTitle(cell).includes(values.only));
+  let held = 0;
+  await withTestBed(async (testBed) => {
+    const { stateProofs } = testBed.sandbox.algorand.ledger;
+    while (!stateProofs?.of(testBed.sandbox.algorand.ledger.round - 2 * EVIDENCE_SANDBOX.stateProofInterval))
+      await setTimeout(EVIDENCE_SANDBOX.roundMs);
+    await inParallel(cells, EVIDENCE_AT_ONCE, async (cell) => {
+      const outcome = await runEvidence({ ...testBed, expireLeasesAtOnce: true }, cell);
+      results.add({ ...stamp(), evidence: outcome });
+      const { wrong, asked, seconds } = outcome;
+      held += Number(wrong.length === 0);
+      const details = `${asked.stateProofs} state proofs, ${asked.lightHeaders} light headers; ${seconds.toFixed(1)} s`;
+      console.log(`${evidenceTitle(cell)}: ${verdict(wrong)} (${details})`);
+    });
+  }, EVIDENCE_SANDBOX);
+  console.log(`${held} of ${cells.length} held`);
+  if (values.only === "") await report();
+  return held === cells.length;
+}
+
 async function replicas(): Promise<boolean> {
   begin("replicas");
   const outcome = await withTestBed((testBed) => runReplicas(testBed, { ...REPLICAS, purchases, seed }));
@@ -260,7 +289,7 @@ async function report(): Promise<boolean> {
 }
 
 /** Removes earlier results of a kind, unless `--resume` keeps them. */
-function begin(kind: "matrix" | "failover" | "kms" | "signer" | "fault" | "replicas" | "flood"): void {
+function begin(kind: "matrix" | "failover" | "kms" | "signer" | "fault" | "evidence" | "replicas" | "flood"): void {
   if (values.resume) return;
   const others = results.all().filter((result) => !(kind in result));
   rmSync(values.results, { force: true });
@@ -271,8 +300,11 @@ function stamp() {
   return { at: new Date().toISOString(), revision };
 }
 
-async function withTestBed<T>(work: (testBed: TestBed) => Promise<T>): Promise<T> {
-  const sandbox = await startSandbox({ roundMs: ROUND_MS });
+async function withTestBed<T>(
+  work: (testBed: TestBed) => Promise<T>,
+  options: Partial<SandboxOptions> = {},
+): Promise<T> {
+  const sandbox = await startSandbox({ roundMs: ROUND_MS, ...options });
   let databases: Databases | undefined;
   try {
     databases = await openDatabases(new Set(["sqlite", "postgres"]));

@@ -1,4 +1,5 @@
 import type { Outcome } from "./cell.ts";
+import { evidencePart } from "./evidence-report.ts";
 import { failoverPart } from "./failover-report.ts";
 import { EVERY_FAULT, FAULT_CELLS, type FaultOutcome, upstreamRequestTitle } from "./faults.ts";
 import type { FloodOutcome } from "./flood.ts";
@@ -62,6 +63,7 @@ export function documentOf(results: readonly Result[], earlier: string): string 
   const kms = results.filter((result) => "kms" in result);
   const signers = results.filter((result) => "signer" in result);
   const broken = results.filter((result) => "fault" in result);
+  const evidence = results.filter((result) => "evidence" in result);
   const trials = results.filter((result) => "replicas" in result);
   const floods = results.filter((result) => "flood" in result);
   const parts = new Map(partsOf(earlier));
@@ -89,14 +91,18 @@ export function documentOf(results: readonly Result[], earlier: string): string 
       broken.map(({ fault }) => fault),
       when(broken),
     ),
+    ...evidencePart(
+      evidence.map((result) => result.evidence),
+      when(evidence),
+    ),
     ...trials.flatMap((trial) => replicasPart(trial.replicas, when([trial]))),
     ...floods.flatMap((result) => floodPart(result.flood, when([result]))),
   ].join("\n");
   for (const [heading, part] of partsOf(written)) parts.set(heading, part);
   return `# How a purchase ends after crashes and faults
 
-Written by \`npm run test:crash\`, whose commands \`matrix\`, \`failover\`, \`kms\`, \`signer\`, \`faults\`, \`replicas\` and \`flood\`
-fill the parts. A fixed sample of each runs in \`npm test\` (\`test/crash/sample.test.ts\`).
+Written by \`npm run test:crash\`, whose commands \`matrix\`, \`failover\`, \`kms\`, \`signer\`, \`faults\`, \`evidence\`, \`replicas\` and \`flood\`
+fill the parts. A fixed sample of each but \`evidence\` runs in \`npm test\` (\`test/crash/sample.test.ts\`).
 
 In all of them the service runs as real processes or a real server with its own journal, attestor and payees, on the
 sandbox's networks, behind fault proxies. The buyer requests the price, signs once, and sends that one payment until an

@@ -1,5 +1,6 @@
 import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import type { CellRun, Outcome } from "./cell.ts";
+import type { EvidenceOutcome } from "./evidence.ts";
 import type { FailoverOutcome } from "./failover.ts";
 import type { FaultOutcome } from "./faults.ts";
 import type { FloodOutcome } from "./flood.ts";
@@ -15,6 +16,7 @@ export type Result = { at: string; revision: string } & (
   | { kms: KmsOutcome }
   | { signer: SignerOutcome; seed: number }
   | { fault: FaultOutcome }
+  | { evidence: EvidenceOutcome }
   | { replicas: ReplicasOutcome }
   | { flood: FloodOutcome }
 );

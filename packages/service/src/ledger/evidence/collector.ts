@@ -1,4 +1,5 @@
 import { fromBase64 } from "@attestd/proof/encoding";
+import { LRUCache } from "lru-cache";
 import type { Logger } from "pino";
 import { digestsOf } from "../../chains/algorand/light-header.ts";
 import { type Clock, deadline } from "../../clock.ts";
@@ -19,8 +20,11 @@ const PAUSE_MS = 1_000;
 const ROUND_MS = 60_000;
 /** Attestations of a round that are worked on at once: their bundles may be of two MiB each. */
 const AT_ONCE = 16;
-/** When a round is tried again of which the nodes gave no answer or a wrong one, or which all have forgotten, in ms. */
-const RETRY_MS = { unanswered: 15_000, wrong: 60_000, forgotten: 60 * 60_000 };
+/** When a round is tried again, in ms: twice as late each time, up to an hour. */
+const RETRY_MS = 15_000;
+const MAX_RETRY_MS = 60 * 60_000;
+/** Rounds of which it is remembered how often they were tried. */
+const MAX_TRIED = 10_000;
 
 /**
  * Collects the evidence of delivered attestations, one round after the other: what a node must be asked for is asked once for
@@ -32,6 +36,8 @@ const RETRY_MS = { unanswered: 15_000, wrong: 60_000, forgotten: 60 * 60_000 };
 export function createCollector(options: CollectorOptions) {
   const { journal, nodes, newest, work, clock, log } = options;
   const proofOf = createStateProofs(options);
+  /** The last pauses of rounds that were put off, in ms. */
+  const tried = new LRUCache<number, number>({ max: MAX_TRIED });
 
   return {
     /** Collects until `stop`. Never rejects. */
@@ -75,12 +81,14 @@ export function createCollector(options: CollectorOptions) {
   async function putOff(
     state: UnfinishedState,
     round: number,
-    why: keyof typeof RETRY_MS,
+    why: "unanswered" | "wrong" | "forgotten",
     err?: unknown,
   ): Promise<void> {
     count("evidence", { outcome: why });
     log.warn({ err, round, state }, `the evidence of a round is ${why}: it is tried again`);
-    await journal.postpone(state, round, clock.now() + RETRY_MS[why]);
+    const again = Math.min((tried.get(round) ?? RETRY_MS / 2) * 2, MAX_RETRY_MS);
+    tried.set(round, again);
+    await journal.postpone(state, round, clock.now() + again);
   }
 
   async function step(steps: readonly EvidenceStep[]): Promise<void> {

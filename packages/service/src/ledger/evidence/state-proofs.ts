@@ -30,10 +30,10 @@ export type FoundStateProof =
   /** The network has made none for this round, and never will. */
   | { kind: "never" };
 
+type Proof = Extract<FoundStateProof, { kind: "proof" }>;
+
 /** The rounds that one state proof attests, at most. */
 const MAX_INTERVAL = 256;
-/** Rounds that every node keeps, less some. */
-const KEPT_ROUNDS = 900;
 
 /**
  * Fetches, verifies and keeps state proofs, each once. The newest header says when one is there: nobody is asked before.
@@ -52,9 +52,13 @@ export function createStateProofs({ journal, nodes, newest, genesisHash, work }:
    * @throws ProviderError when a node gives no answer, or one that does not verify
    */
   return async (round: number, next: number, ends: AbortSignal): Promise<FoundStateProof> => {
-    const kept = await journal.stateProofOf(round);
+    // Of the rounds up to `next` none but that state proof attests `round`. Behind it the interval is not known.
+    const target = Math.max(next, round);
+    const attesting = (found: Proof): FoundStateProof =>
+      found.proof.message.firstAttestedRound > round ? { kind: "never" } : found;
+    const kept = await journal.stateProofOf(target);
     const content = kept && (await journal.stateProof(kept.sha256));
-    if (kept && content) return { kind: "proof", proof: kept, content };
+    if (kept && content) return attesting({ kind: "proof", proof: kept, content });
     const latest = newest.block(newest.latest());
     if (latest === undefined) return { kind: "early" };
     const now = provenNext(splitBlock(latest).headerBytes);
@@ -62,12 +66,11 @@ export function createStateProofs({ journal, nodes, newest, genesisHash, work }:
     if (now === 0 && next === 0) return { kind: "never" };
 
     const isMade = next >= round ? now > next : now - MAX_INTERVAL >= round;
-    // The interval of a round behind `next` is not known: it may end anywhere before `now`.
     const mayBeMade = next < round && now > next && !(asked?.round === round && asked.now === now);
     if (!isMade && !mayBeMade) return { kind: "early" };
-    const served = await fromAny(round, ends);
-    if (served) return keep(served, ends);
-    if (isMade) return { kind: newest.latest() - round > KEPT_ROUNDS ? "forgotten" : "never" };
+    const served = await fromAny(target, ends);
+    if (served) return attesting(await keep(served, ends));
+    if (isMade) return { kind: "forgotten" };
     asked = { round, now };
     return { kind: "early" };
   };
@@ -88,7 +91,7 @@ export function createStateProofs({ journal, nodes, newest, genesisHash, work }:
     return undefined;
   }
 
-  async function keep({ content, ...served }: ServedStateProof, ends: AbortSignal): Promise<FoundStateProof> {
+  async function keep({ content, ...served }: ServedStateProof, ends: AbortSignal): Promise<Proof> {
     const before = served.message.firstAttestedRound - 1;
     const ofKept = await journal.stateProofOf(before);
     const checkpoints = [
