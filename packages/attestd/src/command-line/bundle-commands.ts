@@ -4,6 +4,7 @@ import { subcommand } from "./help.ts";
 import {
   addChainOptions,
   addTrustOptions,
+  batchSize,
   DEFAULT_WAIT,
   nodeUrl,
   oneMore,
@@ -39,13 +40,23 @@ export function addBuying(program: Command, { environment, finish }: Running): v
     "Buy an attestation of a confirmed transaction, check it and save it. If interrupted, run the same command again.",
     "  attestd attest 0x5c504ed432cb51138bcf09aa5e8a410dd4a1e204ef84bfed1be16dfba1b22060",
     "  attestd attest TXID --wait              of a transaction that was sent just now",
+    "  attestd attest --file list.txt          of many, for few payments, into the folder list-attested",
+    "  attestd attest --file list.csv --column hash --yes",
     "  attestd attest TXID --service https://attestd.example --wallet wallet.json --keys keys.json",
   )
-    .argument("<txid>", "Algorand transaction id, or Base transaction hash")
+    .argument("[txid]", "Algorand transaction id, or Base transaction hash")
     .addOption(new Option("--chain <name>", "the chain of <txid> (default: recognized from its form)").choices(CHAINS))
     .addOption(new Option("--require <outcome>", "buy only if the transaction ended so").choices(["succeeded"]))
+    .option("--file <list>", "instead of <txid>, a list of them: one a line; - is standard input")
+    .option("--column <name>", "with --file: the list is CSV, and this column has them")
+    .addOption(new Option("--batch-size <n>", "with --file: most transactions of a payment").argParser(batchSize))
+    .option("--yes", "with --file: pay also more than --max-price, without asking")
     .action(async (txid, options) => {
-      const { attest } = await import("../commands/purchase.ts");
+      const { attest, checkListOptions } = await import("../commands/purchase.ts");
+      if (checkListOptions(txid, options)) {
+        const { attestList } = await import("../commands/attest-list.ts");
+        return finish(await attestList(options, environment));
+      }
       finish(await attest(txid, options, environment));
     });
 

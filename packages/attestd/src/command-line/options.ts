@@ -80,6 +80,12 @@ export function waitSeconds(text: string): number {
   throw new InvalidArgumentError(`Write whole seconds, ${MAX_WAIT} at most, or put --wait behind the id.`);
 }
 
+/** Transactions of one payment. */
+export function batchSize(text: string): number {
+  if (/^\d{1,4}$/.test(text) && Number(text) >= 1 && Number(text) <= 1000) return Number(text);
+  throw new InvalidArgumentError("Write a whole number from 1 to 1000.");
+}
+
 /** A ledger by CAIP-2. */
 export function ledgerId(text: string): string {
   if (/^algorand:[\w-]{32}$/.test(text)) return text;

@@ -52,6 +52,11 @@ export async function exportTable(
   return exitCodeOf(checked);
 }
 
+/** The table as a file of CSV, in which a spreadsheet sees UTF-8. */
+export function csvFile(rows: readonly ExportRow[]): string {
+  return BYTE_ORDER_MARK + csv(rows.map(printableRow));
+}
+
 /** A cell that begins like a formula gets an apostrophe before it: strangers name files and tokens. */
 function csv(rows: readonly ExportRow[]): string {
   return stringify([...rows], {

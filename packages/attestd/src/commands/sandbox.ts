@@ -1,13 +1,13 @@
 import { once } from "node:events";
-import { existsSync, rmSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { mkdir, readdir, readFile, rename, rm } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
 import { aborted, parseEnv } from "node:util";
 import type { Behaviour, Sandbox } from "@attestd/sandbox";
 import type { Environment } from "../environment.ts";
 import { EXIT, type ExitCode, Failure, failsFor } from "../failure.ts";
+import { lockFile } from "../folder-lock.ts";
 import type { Working } from "../live-line.ts";
 import { forShell, IS_RELEASED, ownCommand } from "../own-command.ts";
 import { describeSandbox, printBanner } from "../sandbox-description.ts";
@@ -32,7 +32,6 @@ export type SandboxOptions = {
 
 const HOST = "127.0.0.1";
 const DEFAULT_PORT = "4020";
-const SQLITE_BUSY = 5;
 
 /**
  * Runs the local networks and the service on them until it is asked to stop. The sandbox in the folder goes on where it was;
@@ -157,34 +156,12 @@ async function readNetworks(
     });
 }
 
-/**
- * Locks the folder until disposal, or until this process ends in any way: SQLite's lock on an otherwise empty file. A file
- * with a process id would survive a `kill -9`, and its id could later be that of another process.
- *
- * @throws Failure `usage` when another process has it
- */
-function lock(folder: SandboxFolder): Disposable {
-  const { lock: path } = folder;
-  const database = new DatabaseSync(path);
-  try {
-    database.exec("PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE");
-  } catch (error) {
-    database.close();
-    if ((error as { errcode?: number }).errcode !== SQLITE_BUSY) throw error;
+/** @throws Failure `usage` when another process has the folder */
+function lock({ lock: file, path }: SandboxFolder): Disposable {
+  return lockFile(file, (cause) => {
     const remedy = "Stop it, or choose another folder: --dir.";
-    throw new Failure(EXIT.usage, `another sandbox has ${folder.path}`, [remedy], error);
-  }
-  // The owner removes the file when it is done: a file that was locked just then no longer has that name.
-  if (!existsSync(path)) {
-    database.close();
-    return lock(folder);
-  }
-  return {
-    [Symbol.dispose]() {
-      rmSync(path, { force: true });
-      database.close();
-    },
-  };
+    return new Failure(EXIT.usage, `another sandbox has ${path}`, [remedy], cause);
+  });
 }
 
 /**

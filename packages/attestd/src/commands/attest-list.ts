@@ -1,0 +1,280 @@
+import { existsSync } from "node:fs";
+import { mkdir, readFile } from "node:fs/promises";
+import { basename, join } from "node:path";
+import {
+  AttestError,
+  attest,
+  attestBatch,
+  batchRequest,
+  forgetPayment,
+  formatUsdc,
+  type PaidRequest,
+  parseUsdc,
+  paymentId,
+  quote,
+  type SignedReceipt,
+} from "@attestd/client";
+import { MAX_BATCH_ITEMS } from "@attestd/proof";
+import { railLabel } from "@attestd/proof/rails";
+import { withoutTrailing } from "@attestd/proof/text";
+import { receiptFile } from "@attestd/web/receipt-file";
+import { attestFailure } from "../attest-failure.ts";
+import { checkSource } from "../checked-file.ts";
+import type { Environment } from "../environment.ts";
+import { type ExportRow, exportRow } from "../export-rows.ts";
+import { EXIT, type ExitCode, Failure, failsFor } from "../failure.ts";
+import { readJsonObject, writeWhole } from "../files.ts";
+import { lockFile } from "../folder-lock.ts";
+import { type Listed, readIdList } from "../id-list.ts";
+import { trustOptions } from "../keys-file.ts";
+import { csvFile } from "./export.ts";
+import { type Parties, parties } from "./purchase.ts";
+
+export type AttestListOptions = {
+  file: string;
+  column?: string;
+  batchSize?: number;
+  yes?: boolean;
+  service?: string;
+  wallet?: string;
+  keys?: string;
+  maxPrice: string;
+  require?: "succeeded";
+  out?: string;
+};
+
+/** What a folder has: batches whose payment may be under way, and what is saved, by id, with its payment's receipt. */
+type State = { version: 1; service: string; pending: string[][]; done: Record<string, string> };
+/** One batch under way. */
+type Part = { ids: readonly string[]; request: PaidRequest; maxPrice: bigint };
+
+const TABLE = "attestations.csv";
+const MAX_LIST_BYTES = 16 * 1024 * 1024;
+
+/**
+ * Buys the attestations of a list of transactions, in batches, and saves a bundle for each and a table of all. Which batches
+ * there are is saved before the first payment, and what a batch brought before its payment is forgotten: so the same command
+ * goes on where it was, however the earlier one ended, and pays for nothing twice.
+ *
+ * @returns `notPaid` when some could not be attested, `notVerified` when a bundle is not verified
+ */
+export async function attestList(options: AttestListOptions, environment: Environment): Promise<ExitCode> {
+  const { out, err } = environment;
+  const signal = environment.stop();
+  const listed = readIdList(await readList(options.file, environment), options.file, options.column);
+  const all = await parties(options, environment);
+  const folder =
+    options.out ?? `${options.file === "-" ? "list" : basename(options.file).replace(/\.\w+$/, "")}-attested`;
+  await mkdir(folder, { recursive: true }).catch(failsFor(EXIT.usage, `save into ${folder}`, "folder"));
+  using _lock = lockFile(join(folder, ".attest.lock"), (cause) => {
+    return new Failure(EXIT.usage, `another process attests into ${folder}`, ["Wait for it."], cause);
+  });
+  const service = withoutTrailing(all.service, "/");
+  const state = await readState(folder, service);
+  const known = new Set([...Object.keys(state.done), ...state.pending.flat()]);
+  const fresh = listed.map(({ txid }) => txid).filter((txid) => !known.has(txid));
+  const parts = [...state.pending, ...split(fresh, options.batchSize ?? MAX_BATCH_ITEMS)];
+  const total = listed.length;
+  const doneOf = () => listed.filter(({ txid }) => Object.hasOwn(state.done, txid)).length;
+  if (doneOf() > 0) out.line(`  going on   ${doneOf()} of ${total} are done`);
+
+  using working = environment.working("asking for the price");
+  const refused = new Map<string, string>();
+  try {
+    const priced = await priceParts(parts, options, all, service, signal);
+    await agreeOnPrice(priced, options, environment, signal, () => working.show(undefined));
+    state.pending = parts;
+    await writeState(folder, state);
+    for (const [n, part] of priced.entries()) {
+      working.show(`batch ${n + 1} of ${priced.length}: ${doneOf()} done, ${total - doneOf()} left`);
+      const codes = await buyPart(part, folder, state, options, all, signal);
+      for (const [txid, code] of codes) refused.set(txid, code);
+      if (codes.size === 0) out.marked("ok", `${doneOf()} of ${total}`, 2);
+    }
+  } catch (error) {
+    if (!(error instanceof AttestError)) throw error;
+    const { vault, inSandbox } = all;
+    throw attestFailure(error, { storedIn: error.paymentId && vault.path(error.paymentId), inSandbox });
+  }
+  working.show("writing the table");
+  const verdicts = await writeTable(listed, refused, folder, state, all, environment);
+  working.show(undefined);
+  out.marked("ok", `Saved ${doneOf()} bundles and ${TABLE} in ${folder}`);
+  if (refused.size === 0) return verdicts.every(Boolean) ? EXIT.good : EXIT.notVerified;
+  err.line("attestd: some batches were not bought, and nothing was paid for them: these can't be attested");
+  for (const { txid, line } of listed.filter((one) => refused.has(one.txid)))
+    err.line(`  line ${line}: ${txid}: ${refused.get(txid)}`);
+  err.line("  Take them out of the list, and run the same command again: it buys the others.");
+  return EXIT.notPaid;
+}
+
+async function readList(file: string, { stdin }: Environment): Promise<string> {
+  const chunks: Buffer[] = [];
+  if (file !== "-") chunks.push(await readFile(file).catch(failsFor(EXIT.unreadable, `read ${file}`)));
+  else for await (const chunk of stdin) chunks.push(Buffer.from(chunk));
+  const bytes = Buffer.concat(chunks);
+  if (bytes.length > MAX_LIST_BYTES) throw new Failure(EXIT.usage, `${file} has more than ${MAX_LIST_BYTES} bytes`);
+  return bytes.toString();
+}
+
+async function readState(folder: string, service: string): Promise<State> {
+  const path = join(folder, ".attest.json");
+  if (!existsSync(path)) return { version: 1, service, pending: [], done: {} };
+  const state = (await readJsonObject(path)) as State;
+  if (state.version !== 1 || !Array.isArray(state.pending) || typeof state.done !== "object")
+    throw new Failure(EXIT.unreadable, `can't read ${path}`, ["It is not a state of this command."]);
+  if (state.service === service) return state;
+  throw new Failure(EXIT.usage, `${folder} has attestations of ${state.service}`, ["Choose another folder: --out."]);
+}
+
+function writeState(folder: string, state: State): Promise<void> {
+  const failure = failsFor(EXIT.usage, `save into ${folder}`, "folder");
+  return writeWhole(join(folder, ".attest.json"), JSON.stringify(state), 0o600).catch(failure);
+}
+
+/** Parts of nearly the same size, so that none has a single transaction where that can be avoided. */
+function split(ids: readonly string[], size: number): string[][] {
+  const count = Math.ceil(ids.length / size);
+  return Array.from({ length: count }, (_, n) =>
+    ids.slice(Math.round((n * ids.length) / count), Math.round(((n + 1) * ids.length) / count)),
+  );
+}
+
+/** What each part costs; a part whose payment is in the vault already was agreed on. */
+async function priceParts(
+  parts: readonly string[][],
+  { require }: AttestListOptions,
+  { wallet, vault }: Parties,
+  service: string,
+  signal: AbortSignal,
+): Promise<(Part & { isAgreed: boolean; rail: string })[]> {
+  const priced = [];
+  for (const ids of parts) {
+    const request = requestFor(ids, require);
+    const stored = await vault.get(paymentId(service, request));
+    const asked = stored?.offer ?? (await quote({ service, wallet, signal }, request));
+    const rail = railLabel(asked.network);
+    priced.push({ ids, request, maxPrice: BigInt(asked.amount), isAgreed: stored !== undefined, rail });
+  }
+  return priced;
+}
+
+function requestFor(ids: readonly string[], require: "succeeded" | undefined): PaidRequest {
+  const condition = require && { require };
+  const [txid = ""] = ids;
+  if (ids.length === 1) return { path: "/attest", body: { txid, ...condition } };
+  return batchRequest({ items: ids.map((one) => ({ txid: one })), ...condition });
+}
+
+/** Asks once, for all that is not paid yet, where it is more than `--max-price`. */
+async function agreeOnPrice(
+  parts: Awaited<ReturnType<typeof priceParts>>,
+  { maxPrice, yes }: AttestListOptions,
+  { out, ask }: Environment,
+  signal: AbortSignal,
+  hide: () => void,
+): Promise<void> {
+  const unpaid = parts.filter(({ isAgreed }) => !isAgreed);
+  if (unpaid.length === 0) return;
+  const sum = unpaid.reduce((all, part) => all + part.maxPrice, 0n);
+  const count = unpaid.reduce((all, { ids }) => all + ids.length, 0);
+  const rails = [...new Set(unpaid.map(({ rail }) => rail))].join(" and ");
+  hide();
+  out.line(`  price      ${formatUsdc(sum)} USDC on ${rails}: ${count} transactions, ${unpaid.length} payments`);
+  if (yes || sum <= parseUsdc(maxPrice)) return;
+  const isAllowed = await ask(`That is more than the ${maxPrice} allowed. Pay it?`, signal).catch((cause: unknown) => {
+    throw new AttestError("interrupted", "Interrupted.", { cause });
+  });
+  if (isAllowed) return;
+  throw new Failure(EXIT.notPaid, "not paid", [`Allow it with --yes, or --max-price ${formatUsdc(sum)}.`]);
+}
+
+/** Buys one part and saves it. @returns why which items cannot be attested, by id: nothing was paid then */
+async function buyPart(
+  { ids, request, maxPrice }: Part,
+  folder: string,
+  state: State,
+  { require }: AttestListOptions,
+  { service, wallet, vault, trusted }: Parties,
+  signal: AbortSignal,
+): Promise<Map<string, string>> {
+  const save = async (bundles: readonly Uint8Array[], receipt: SignedReceipt | undefined) => {
+    const [first = ""] = ids;
+    const receiptName = receipt ? `payment-${first}.receipt.json` : "";
+    if (receipt) await writeWhole(join(folder, receiptName), receiptFile(receipt.jws), 0o666);
+    for (const [index, txid] of ids.entries())
+      await writeWhole(join(folder, `${txid}.json`), bundles[index] as Uint8Array, 0o666);
+    // Before the payment is forgotten: what is done is not bought again.
+    for (const txid of ids) state.done[txid] = receiptName;
+    state.pending = state.pending.filter((one) => one[0] !== first);
+    await writeState(folder, state);
+  };
+  const common = { service, wallet, vault, signal, maxPrice: formatUsdc(maxPrice), ...trustOptions(trusted) };
+  const wanted = { ...common, ...(require && { require }) };
+  try {
+    if (request.path === "/attest")
+      await attest({
+        ...wanted,
+        txid: request.body.txid,
+        save: ({ bundleBytes, signedReceipt }) => save([bundleBytes], signedReceipt),
+      });
+    else
+      await attestBatch({
+        ...wanted,
+        items: ids.map((txid) => ({ txid })),
+        save: ({ items, signedReceipt }) =>
+          save(
+            items.map(({ bundleBytes }) => bundleBytes),
+            signedReceipt,
+          ),
+      });
+    return new Map();
+  } catch (error) {
+    const faults = error instanceof AttestError && error.code === "refused" ? error.problem?.items : undefined;
+    if (!faults || faults.length === 0) throw error;
+    state.pending = state.pending.filter((one) => one[0] !== ids[0]);
+    await writeState(folder, state);
+    await forgetPayment({ service, vault }, request);
+    return new Map(faults.flatMap(({ index, code }) => (ids[index] === undefined ? [] : [[ids[index], code]])));
+  }
+}
+
+/** Checks every file that was saved and writes the table, in the order of the list. @returns whether each is verified */
+async function writeTable(
+  listed: readonly Listed[],
+  refused: ReadonlyMap<string, string>,
+  folder: string,
+  { done }: State,
+  { trusted }: Parties,
+  environment: Environment,
+): Promise<boolean[]> {
+  const rows: ExportRow[] = [];
+  const verdicts: boolean[] = [];
+  const check = async (name: string) => {
+    const source = { name: join(folder, name), kind: "file", isFound: false } as const;
+    return checkSource(source, trusted, undefined, environment);
+  };
+  const payments = new Map<string, ExportRow>();
+  for (const { txid } of listed) {
+    const receipt = done[txid];
+    if (receipt === undefined) {
+      rows.push({
+        verdict: "Not attested",
+        remarks: refused.get(txid) ?? "its batch was not bought",
+        transaction: txid,
+      });
+      continue;
+    }
+    if (receipt !== "" && !payments.has(receipt)) payments.set(receipt, rowOf(await check(receipt)));
+    const { paid_on, paid_by, payment } = payments.get(receipt) ?? {};
+    const result = await check(`${txid}.json`);
+    verdicts.push(result.kind === "checked" && result.report.verified);
+    rows.push({ ...rowOf(result), paid_on, paid_by, payment });
+  }
+  await writeWhole(join(folder, TABLE), csvFile(rows), 0o644);
+  return verdicts;
+
+  function rowOf(result: Awaited<ReturnType<typeof check>>): ExportRow {
+    return result.kind === "other" ? { file: result.file } : exportRow(result, trusted);
+  }
+}
