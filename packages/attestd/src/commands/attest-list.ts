@@ -44,7 +44,14 @@ export type AttestListOptions = {
 };
 
 /** What a folder has: batches whose payment may be under way, and what is saved, by id, with its payment's receipt. */
-type State = { version: 1; service: string; pending: string[][]; done: Record<string, string> };
+type State = {
+  version: 1;
+  service: string;
+  /** Of the pending ones: another condition is another request, and thus another payment. */
+  require?: "succeeded";
+  pending: string[][];
+  done: Record<string, string>;
+};
 /** One batch under way. */
 type Part = { ids: readonly string[]; request: PaidRequest; maxPrice: bigint };
 
@@ -70,7 +77,7 @@ export async function attestList(options: AttestListOptions, environment: Enviro
     return new Failure(EXIT.usage, `another process attests into ${folder}`, ["Wait for it."], cause);
   });
   const service = withoutTrailing(all.service, "/");
-  const state = await readState(folder, service);
+  const state = await readState(folder, service, options.require);
   const known = new Set([...Object.keys(state.done), ...state.pending.flat()]);
   const fresh = listed.map(({ txid }) => txid).filter((txid) => !known.has(txid));
   const parts = [...state.pending, ...split(fresh, options.batchSize ?? MAX_BATCH_ITEMS)];
@@ -84,6 +91,7 @@ export async function attestList(options: AttestListOptions, environment: Enviro
     const priced = await priceParts(parts, options, all, service, signal);
     await agreeOnPrice(priced, options, environment, signal, () => working.show(undefined));
     state.pending = parts;
+    state.require = options.require;
     await writeState(folder, state);
     for (const [n, part] of priced.entries()) {
       working.show(`batch ${n + 1} of ${priced.length}: ${doneOf()} done, ${total - doneOf()} left`);
@@ -117,12 +125,16 @@ async function readList(file: string, { stdin }: Environment): Promise<string> {
   return bytes.toString();
 }
 
-async function readState(folder: string, service: string): Promise<State> {
+async function readState(folder: string, service: string, require: AttestListOptions["require"]): Promise<State> {
   const path = join(folder, ".attest.json");
   if (!existsSync(path)) return { version: 1, service, pending: [], done: {} };
   const state = (await readJsonObject(path)) as State;
   if (state.version !== 1 || !Array.isArray(state.pending) || typeof state.done !== "object")
     throw new Failure(EXIT.unreadable, `can't read ${path}`, ["It is not a state of this command."]);
+  if (state.pending.length > 0 && state.require !== require)
+    throw new Failure(EXIT.usage, `${folder} was begun ${state.require ? "with" : "without"} --require succeeded`, [
+      "Run it with the same condition until it is done.",
+    ]);
   if (state.service === service) return state;
   throw new Failure(EXIT.usage, `${folder} has attestations of ${state.service}`, ["Choose another folder: --out."]);
 }
