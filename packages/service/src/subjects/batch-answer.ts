@@ -28,6 +28,11 @@ export function* itemTexts(answer: string): Generator<string> {
   }
 }
 
+/** What verifies of a delivered body: a bundle as it is; of a batch's answer the first item, whose head all items have. */
+export function verifiableText(body: string): string {
+  return body.startsWith(BEFORE_HEAD) ? (itemTexts(body).next().value ?? "") : body;
+}
+
 /** The item at a place of an answer, as a bundle that needs no other. @returns its canonical JSON */
 export function itemAt(answer: string, { start, length }: { start: number; length: number }): string {
   const head = answer.slice(BEFORE_HEAD.length, answer.indexOf(BEFORE_ITEMS));

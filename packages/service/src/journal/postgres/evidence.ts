@@ -1,4 +1,5 @@
 import type { EvidenceJournal, KeptEvidence, KeptStateProof, Unfinished } from "../../ledger/evidence/journal.ts";
+import { verifiableText } from "../../subjects/batch-answer.ts";
 import type { Ask, Packed, postgresReads } from "./reader.ts";
 
 type UnfinishedRow = Packed & { txn_id: string; bundle: string | null; inclusion: Unfinished["inclusion"] | null };
@@ -28,7 +29,7 @@ export function evidenceJournal(
       return Promise.all(
         rows.map(async (row) => {
           const { txn_id: txnId, inclusion } = row;
-          return { txnId, bundle: (await bundleOf(row)) ?? "", ...(inclusion && { inclusion }) };
+          return { txnId, bundle: verifiableText((await bundleOf(row)) ?? ""), ...(inclusion && { inclusion }) };
         }),
       );
     },

@@ -6,6 +6,7 @@ import type {
   KeptStateProof,
   Unfinished,
 } from "../../ledger/evidence/journal.ts";
+import { verifiableText } from "../../subjects/batch-answer.ts";
 import type { SQL } from "./statements.ts";
 
 type Row = Record<string, unknown>;
@@ -34,7 +35,7 @@ export function evidenceCommands(sql: (name: keyof typeof SQL) => StatementSync,
     unfinished: (state, round, limit) =>
       sql("unfinished")
         .all(state, round, limit)
-        .map((row) => unfinishedOf(row, bundleOf(row))),
+        .map((row) => unfinishedOf(row, verifiableText(bundleOf(row)))),
     unfinishedRounds: (state, first, last) =>
       sql("unfinishedRounds")
         .all(state, first, last)
