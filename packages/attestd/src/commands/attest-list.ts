@@ -48,7 +48,7 @@ type State = {
   version: 1;
   service: string;
   /** Of the pending ones: another condition is another request, and thus another payment. */
-  require?: "succeeded";
+  require?: "succeeded" | undefined;
   pending: string[][];
   done: Record<string, string>;
 };
