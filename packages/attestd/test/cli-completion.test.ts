@@ -34,8 +34,8 @@ const FILES = ["a.json", "a.pdf", "folder"];
 const EXPECTED: [line: string, words: string[]][] = [
   ...linesOf(program, "attestd"),
   ["attestd ver", ["verify"]],
-  ["attestd keys r", ["restore", "revoke", "rotate"]],
-  ["attestd help keys ", ["history", "prove", "restore", "revoke", "root", "rotate", "show", "sync"]],
+  ["attestd keys r", ["rekey", "restore", "revoke", "rotate"]],
+  ["attestd help keys ", ["history", "prove", "rekey", "restore", "revoke", "root", "rotate", "show", "sync"]],
   ["attestd completion ", ["bash", "fish", "zsh"]],
   ["attestd certificate a.json --paper l", ["letter"]],
   // Operands are counted beside options and their values.

@@ -10,6 +10,7 @@ import {
 import { isAtRest, isFinal, isUnpaid } from "../src/calls/machine.ts";
 import { ServiceError } from "../src/errors.ts";
 import type { RailName } from "../src/payment/rails/rail.ts";
+import { itemAt } from "../src/subjects/batch-answer.ts";
 import { Expectations } from "./expectations.ts";
 
 export type DatabaseOptions = {
@@ -192,10 +193,12 @@ export class Database {
     if (refund !== undefined && (this.#holders.get(refund) ?? after.key) !== after.key) throw nameTaken(after.key);
     if (refund !== undefined) this.#holders.set(refund, after.key);
     row.call = after;
-    const { bundle } = after;
-    if (bundle) this.#bundles.set(bundle.id, bundle.body);
-    for (const { id, start, length } of bundle?.items ?? [])
-      this.#bundles.set(id, bundle?.body.slice(start, start + length) ?? "");
+    if (after.bundle) {
+      const { items = [], ...bundle } = after.bundle;
+      row.call = { ...after, bundle };
+      this.#bundles.set(bundle.id, bundle.body);
+      for (const item of items) this.#bundles.set(item.id, itemAt(bundle.body, item));
+    }
     this.#options.committed?.(after);
     if (isAtRest(after)) row.carrier = undefined;
     if (!isFinal(after.state)) return;

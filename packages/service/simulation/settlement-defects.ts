@@ -101,7 +101,7 @@ export const SETTLEMENT_DEFECTS = {
       },
     },
     breaks: "settledAgain",
-    shownBy: 896,
+    shownBy: 1502,
   },
 } satisfies Record<string, PlantedDefect>;
 

@@ -53,6 +53,8 @@ export function requireJson(type: string | null | undefined, encoding: string | 
 
 /** Members at fault that an answer names: as many as a batch has items. */
 const MAX_ERRORS = 1000;
+/** Unknown members that it names, in the caller's own words. */
+const MAX_UNKNOWN = 15;
 
 /** Parses a value by its schema. @throws Problem `body_invalid` naming the first members at fault */
 export function validate<T>(schema: z.ZodType<T>, value: unknown): T {
@@ -60,7 +62,9 @@ export function validate<T>(schema: z.ZodType<T>, value: unknown): T {
   if (parsed.success) return parsed.data;
   const errors = parsed.error.issues.flatMap((issue) =>
     issue.code === "unrecognized_keys"
-      ? issue.keys.map((key) => ({ pointer: pointerOf([...issue.path, key]), detail: "is not a member here" }))
+      ? issue.keys
+          .slice(0, MAX_UNKNOWN)
+          .map((key) => ({ pointer: pointerOf([...issue.path, key]), detail: "is not a member here" }))
       : [{ pointer: pointerOf(issue.path), detail: issue.message }],
   );
   throw invalid(...errors.slice(0, MAX_ERRORS));
