@@ -17,6 +17,7 @@ import { runFlood } from "./flood.ts";
 import { SOAK_LOAD } from "./free-requests.ts";
 import { runKms } from "./kms.ts";
 import { KMS_CELLS, kmsRuns, kmsTitle } from "./kms-cells.ts";
+import { runList } from "./list.ts";
 import { CELLS, drawRuns, inParallel, runTitle, summaryOf, titleOf } from "./matrix.ts";
 import { createStarter, createTurns } from "./process.ts";
 import { runReplicas } from "./replicas.ts";
@@ -29,7 +30,7 @@ import { soakText } from "./soak-text.ts";
 import type { Vitals } from "./vitals.ts";
 
 /*
- * npm run test:crash -- [matrix | failover | kms | signer | faults | evidence | replicas | flood | report]
+ * npm run test:crash -- [matrix | failover | kms | signer | faults | evidence | replicas | flood | list | report]
  * npm run soak -- [--minutes N]
  *
  * Runs all the crash tests of which `npm test` runs a sample. Each result is appended to a file at once. `report` writes
@@ -37,7 +38,7 @@ import type { Vitals } from "./vitals.ts";
  * writes its part of docs/performance.md.
  */
 
-const USAGE = `npm run test:crash -- [matrix | failover | kms | signer | faults | evidence | replicas | flood | report] [options]
+const USAGE = `npm run test:crash -- [matrix | failover | kms | signer | faults | evidence | replicas | flood | list | report] [options]
 npm run soak -- [options]
 
   --results FILE   file of results (default: attestd-crash.jsonl in the folder for temporary files)
@@ -61,6 +62,7 @@ const SOAK = { ...SOAK_LOAD, heapMiB: 192, faults: { everyMs: 20_000, forMs: 4_0
 /** State proofs every five seconds. */
 const EVIDENCE_SANDBOX = { networks: [], roundMs: 300, stateProofInterval: 16 };
 const EVIDENCE_AT_ONCE = 4;
+const LIST_ITEMS = 2_500;
 const FULL_SOAK_MINUTES = 30;
 const DOCUMENT = new URL("../../docs/crash-matrix.md", import.meta.url);
 const PERFORMANCE = new URL("../../docs/performance.md", import.meta.url);
@@ -95,6 +97,7 @@ const COMMANDS: Record<string, () => Promise<boolean>> = {
   evidence,
   replicas,
   flood,
+  list,
   report,
   soak,
 };
@@ -252,6 +255,12 @@ async function flood(): Promise<boolean> {
   await report();
   const delivered = otherAnswers.every((answers) => answers.endsWith("200"));
   return outcome.wrong.length === 0 && outcome.prepared <= FLOOD.backed && delivered;
+}
+
+async function list(): Promise<boolean> {
+  const outcome = await runList(LIST_ITEMS);
+  console.log(outcome);
+  return outcome.wrong.length === 0;
 }
 
 async function soak(): Promise<boolean> {
