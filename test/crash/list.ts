@@ -22,7 +22,7 @@ export async function runList(count: number): Promise<ListOutcome> {
   const began = performance.now();
   const killAt = [1, 2];
   const bought = await buyList(deployment, watch, { folder: folder.path, ids, more: [], killAt });
-  const { ended, killed, settlements, notes, saved, rows } = bought;
+  const { ended, killed, settlements, requests, notes, saved, rows } = bought;
   const verified = rows.filter((row, place) => row.includes("Verified") && row.includes(ids[place] ?? " ")).length;
   const wrong = [
     ...(ended.code === 0 ? [] : [`exit code ${ended.code}: ${ended.stderr}`]),
@@ -31,5 +31,14 @@ export async function runList(count: number): Promise<ListOutcome> {
     ...(verified === count ? [] : [`${verified} rows are verified, in the order of the list`]),
     ...(settlements === notes ? [] : [`${settlements} settlements and ${notes} notes`]),
   ];
-  return { items: count, verified, killed, settlements, notes, seconds: (performance.now() - began) / 1000, wrong };
+  return {
+    items: count,
+    verified,
+    killed,
+    settlements,
+    requests,
+    notes,
+    seconds: (performance.now() - began) / 1000,
+    wrong,
+  };
 }

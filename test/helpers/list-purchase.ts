@@ -4,16 +4,22 @@ import type { Deployment } from "../e2e/deployment.ts";
 import { outsider } from "../e2e/ledger.ts";
 import { type Ended, start } from "./command.ts";
 
-/** Calls its listener when the facilitator is asked to settle, which has not answered then. */
+/** Counts requests to the sandbox, and calls its listener when the facilitator is asked to settle, which has not answered then. */
 export function settlementWatch() {
   let settlements = 0;
+  let requests = 0;
   let listener: ((nth: number) => void) | undefined;
   return {
     onRequest({ server, url }: { server: string; url: string }) {
+      requests += 1;
       if (server === "facilitator" && url === "/settle") listener?.(++settlements);
     },
     get settlements() {
       return settlements;
+    },
+    /** To nodes and facilitators, by whomever. */
+    get requests() {
+      return requests;
     },
     listen(to: typeof listener) {
       listener = to;
@@ -26,6 +32,8 @@ export type ListPurchase = {
   ended: Ended;
   killed: number;
   settlements: number;
+  /** Requests to nodes and facilitators meanwhile, those of the ledger's watcher among them. */
+  requests: number;
   /** Attestations on the ledger that the purchase made. */
   notes: number;
   /** Names of the bundles that were saved. */
@@ -54,7 +62,7 @@ export async function buyList(
   const keys = await (await fetch(`${url}/.well-known/attestor-keys.json`)).text();
   await writeFile(join(folder, "keys.json"), keys);
   const notes = async () => (await outsider(sandbox).attestations()).length;
-  const before = { notes: await notes(), settlements: watch.settlements };
+  const before = { notes: await notes(), settlements: watch.settlements, requests: watch.requests };
   const parties = ["--service", url, "--wallet", "wallet.json", "--keys", "keys.json", "--out", "out", "--yes"];
   const options = { cwd: folder, env: { XDG_STATE_HOME: join(folder, "state") } };
   let killed = 0;
@@ -72,6 +80,7 @@ export async function buyList(
       ended,
       killed,
       settlements: watch.settlements - before.settlements,
+      requests: watch.requests - before.requests,
       notes: (await notes()) - before.notes,
       saved: files.filter((name) => /^(0x[0-9a-f]{64}|[A-Z2-7]{52})\.json$/.test(name)),
       rows: table.trim().split("\r\n").slice(1),
