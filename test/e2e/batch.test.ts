@@ -6,6 +6,7 @@ import { failedTransfer } from "./failed-transfer.ts";
 import { outsider } from "./ledger.ts";
 import { algorandSources, baseSources, untilSafe } from "./many-sources.ts";
 import { type Rail, type RailName, railsOf } from "./rails.ts";
+import { buyBatch } from "./transports.ts";
 
 let deployment: Deployment;
 let rails: Record<RailName, Rail>;
@@ -108,6 +109,38 @@ describe("a batch of two chains", () => {
     const [first] = bundles;
     if (first) expect((await fetch(`${deployment.url}/bundles/${bundleId(first)}`)).status).toBe(200);
   });
+});
+
+test.each([
+  ["MCP", "base"],
+  ["A2A", "solana"],
+  ["A2A", "algorand"],
+] as const)("is bought over %s, paid on %s", async (transport, rail) => {
+  const sources = rail === "algorand" ? [algorand[0], algorand[2]] : [base[0], base[2]];
+  const payment = await sign(url(), itemsOf(...sources), rails[rail].client);
+  const json = await buyBatch(deployment.url, transport, itemsOf(...sources), payment);
+  await requireItems({ status: 200, text: JSON.stringify(json) } as Answer, sources);
+  // The same payment brings the same over HTTP.
+  expect((await pay(url(), itemsOf(...sources), payment)).json).toEqual(json);
+});
+
+test.each([255, 256, 1000])("of %i transactions of two chains is one settlement and one note", async (size) => {
+  const [even, odd] = await Promise.all([
+    algorandSources(deployment.sandbox, Math.ceil(size / 2)),
+    baseSources(deployment.sandbox, Math.floor(size / 2)),
+  ]);
+  const ids = even.flatMap((id, n) => [id, ...odd.slice(n, n + 1)]);
+  const before = { notes: await notes(), settlements: settlements() };
+  const payment = await sign(url(), itemsOf(...ids), rails.algorand.client);
+  const { status, text } = await payUntilAnswered(url(), itemsOf(...ids), payment);
+  expect(status, text.slice(0, 500)).toBe(200);
+  expect([await notes(), settlements()]).toEqual([before.notes + 1, before.settlements + 1]);
+  const answer = parseBatch(text);
+  expect(answer.items.map(({ statement }) => statement.txnId)).toEqual(ids);
+  const trust = await history();
+  // Those at the edges of its tree, whose paths differ in length.
+  const bundles = itemBundles(answer).filter((_, n) => [0, 127, 128, size - 2, size - 1].includes(n));
+  for (const item of bundles) expect(verify(JSON.stringify(item), { trust })).toMatchObject({ verified: true });
 });
 
 describe("a batch is refused whole, with nothing charged,", () => {

@@ -61,6 +61,29 @@ type Task = {
 };
 type Rpc = { result?: Task; error?: { data?: { code?: string } } };
 
+/** Buys a batch by an agent's protocol. Over A2A the message that pays repeats the request. @returns its answer's JSON */
+export async function buyBatch(
+  url: string,
+  transport: "MCP" | "A2A",
+  request: object,
+  payment: PaymentPayload,
+): Promise<unknown> {
+  if (transport === "MCP") {
+    const mcp = new Client({ name: "transports", version: "1.0.0" }, { versionNegotiation: { mode: "auto" } });
+    await mcp.connect(new StreamableHTTPClientTransport(new URL(`${url}/mcp`)));
+    const _meta = { "x402/payment": payment };
+    const { structuredContent } = await mcp.callTool({ name: "attest_batch", arguments: { ...request }, _meta });
+    await mcp.close();
+    return structuredContent;
+  }
+  const parts = [{ kind: "data", data: { skill: "attest-batch", ...request } }];
+  const { result: task } = await say(url, { parts });
+  if (!task) throw new Error("no task was made");
+  const metadata = { "x402.payment.status": "payment-submitted", "x402.payment.payload": payment };
+  const { result, error } = await say(url, { taskId: task.id, metadata, parts });
+  return result?.artifacts?.[0]?.parts[0]?.data ?? { error, status: result?.status };
+}
+
 async function buyByA2a(url: string, request: object, payment: PaymentPayload): Promise<Outcome> {
   const { result: task } = await say(url, { parts: [{ kind: "data", data: { skill: "attest", ...request } }] });
   if (!task) throw new Error("no task was made");
