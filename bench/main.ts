@@ -19,6 +19,7 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<Benchmark>>> = {
   merkle: () => import("./merkle.ts"),
   "state-proof": () => import("./state-proof.ts"),
   journal: () => import("./journal.ts"),
+  "journal-size": () => import("./journal-size.ts"),
   start: () => import("./start.ts"),
   verify: () => import("./verify.ts"),
   challenge: () => import("./challenge.ts"),
