@@ -1,7 +1,5 @@
-import { fileURLToPath } from "node:url";
 import { type KeyHistory, parseKeyHistory } from "@attestd/proof";
-import { build } from "esbuild";
-import { launchChromium } from "../test/web/chromium.ts";
+import { openPageWith } from "./chromium-page.ts";
 import { type Effort, inTurns, judge, type Row } from "./measure.ts";
 import { buy } from "./purchase.ts";
 import { startAttestd, startNetworks } from "./server.ts";
@@ -11,16 +9,8 @@ const BUNDLES = 20;
 /** Bundles verified by `proof` in Chromium, beside noble's ML-DSA-65 verification of their signatures alone. */
 export async function run(effort: Effort): Promise<Row[]> {
   const { bundle, history } = await bundleAndKeys();
-  const script = await build({
-    entryPoints: [fileURLToPath(new URL("browser-page.ts", import.meta.url))],
-    bundle: true,
-    minify: true,
-    format: "iife",
-    write: false,
-  });
-  await using browser = await launchChromium();
-  const page = await browser.newPage();
-  await page.addScriptTag({ content: script.outputFiles[0]?.text ?? "" });
+  await using opened = await openPageWith(new URL("./browser-page.ts", import.meta.url));
+  const { page } = opened;
   const turns = await inTurns(
     effort,
     () => page.evaluate(([text, keys, times]) => verifyBundle(text, keys, times), [bundle, history, BUNDLES] as const),

@@ -1,13 +1,11 @@
-import { fileURLToPath } from "node:url";
 import { verify } from "@attestd/proof";
 import { fromBase64, toBase64 } from "@attestd/proof/encoding";
 import { withEvidence } from "@attestd/proof/evidence";
-import { build } from "esbuild";
 import { mainnetProofs, type Proven } from "../packages/proof/test/state-proofs.ts";
 import { readVectors } from "../packages/proof/test/vectors.ts";
 import { testHistory } from "../test/bundles/bundles.ts";
 import { testEvidence } from "../test/bundles/evidence.ts";
-import { launchChromium } from "../test/web/chromium.ts";
+import { openPageWith } from "./chromium-page.ts";
 import { cpuTimed, type Effort, inTurns, judge, type Row } from "./measure.ts";
 import { stateProofSides } from "./state-proof-work.ts";
 
@@ -40,16 +38,8 @@ async function inNode({ stateProof, message, checkpoint }: Proven, effort: Effor
 }
 
 async function inChromium({ stateProof, message, checkpoint }: Proven, effort: Effort): Promise<Row> {
-  const script = await build({
-    entryPoints: [fileURLToPath(new URL("state-proof-page.ts", import.meta.url))],
-    bundle: true,
-    minify: true,
-    format: "iife",
-    write: false,
-  });
-  await using browser = await launchChromium();
-  const page = await browser.newPage();
-  await page.addScriptTag({ content: script.outputFiles[0]?.text ?? "" });
+  await using opened = await openPageWith(new URL("./state-proof-page.ts", import.meta.url));
+  const { page } = opened;
   const given = { stateProofBase64: toBase64(stateProof), message, checkpoint };
   const side = (name: "ours" | "yardstick") => () =>
     page.evaluate(([of, what, times]) => timeStateProof(of, what, times), [name, given, TIMES] as const);

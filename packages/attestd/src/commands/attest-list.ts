@@ -1,4 +1,3 @@
-import { existsSync } from "node:fs";
 import { mkdir, readFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import {
@@ -23,10 +22,11 @@ import { checkSource } from "../checked-file.ts";
 import type { Environment } from "../environment.ts";
 import { type ExportRow, exportRow } from "../export-rows.ts";
 import { EXIT, type ExitCode, Failure, failsFor } from "../failure.ts";
-import { readJsonObject, writeWhole } from "../files.ts";
+import { writeWhole } from "../files.ts";
 import { lockFile } from "../folder-lock.ts";
 import { type Listed, readIdList } from "../id-list.ts";
 import { trustOptions } from "../keys-file.ts";
+import { type ListState, readState, writeState } from "../list-state.ts";
 import { csvFile } from "./export.ts";
 import { type Parties, parties } from "./purchase.ts";
 
@@ -43,15 +43,6 @@ export type AttestListOptions = {
   out?: string;
 };
 
-/** What a folder has: batches whose payment may be under way, and what is saved, by id, with its payment's receipt. */
-type State = {
-  version: 1;
-  service: string;
-  /** Of the pending ones: another condition is another request, and thus another payment. */
-  require?: "succeeded" | undefined;
-  pending: string[][];
-  done: Record<string, string>;
-};
 /** One batch under way. */
 type Part = { ids: readonly string[]; request: PaidRequest; maxPrice: bigint };
 
@@ -125,25 +116,6 @@ async function readList(file: string, { stdin }: Environment): Promise<string> {
   return bytes.toString();
 }
 
-async function readState(folder: string, service: string, require: AttestListOptions["require"]): Promise<State> {
-  const path = join(folder, ".attest.json");
-  if (!existsSync(path)) return { version: 1, service, pending: [], done: {} };
-  const state = (await readJsonObject(path)) as State;
-  if (state.version !== 1 || !Array.isArray(state.pending) || typeof state.done !== "object")
-    throw new Failure(EXIT.unreadable, `can't read ${path}`, ["It is not a state of this command."]);
-  if (state.pending.length > 0 && state.require !== require)
-    throw new Failure(EXIT.usage, `${folder} was begun ${state.require ? "with" : "without"} --require succeeded`, [
-      "Run it with the same condition until it is done.",
-    ]);
-  if (state.service === service) return state;
-  throw new Failure(EXIT.usage, `${folder} has attestations of ${state.service}`, ["Choose another folder: --out."]);
-}
-
-function writeState(folder: string, state: State): Promise<void> {
-  const failure = failsFor(EXIT.usage, `save into ${folder}`, "folder");
-  return writeWhole(join(folder, ".attest.json"), JSON.stringify(state), 0o600).catch(failure);
-}
-
 /** Parts of nearly the same size, so that none has a single transaction where that can be avoided. */
 function split(ids: readonly string[], size: number): string[][] {
   const count = Math.ceil(ids.length / size);
@@ -205,7 +177,7 @@ async function agreeOnPrice(
 async function buyPart(
   { ids, request, maxPrice }: Part,
   folder: string,
-  state: State,
+  state: ListState,
   { require }: AttestListOptions,
   { service, wallet, vault, trusted }: Parties,
   signal: AbortSignal,
@@ -256,7 +228,7 @@ async function writeTable(
   listed: readonly Listed[],
   refused: ReadonlyMap<string, string>,
   folder: string,
-  { done }: State,
+  { done }: ListState,
   { trusted }: Parties,
   environment: Environment,
 ): Promise<boolean[]> {
