@@ -23,9 +23,10 @@ export type PackerPort = {
 /**
  * Packs calls at rest, in small steps between the commits of others.
  *
+ * @param failed gets why a step packed nothing; the rows stay as they were written, which costs space and nothing else
  * @returns `start` begins where there may be calls to pack; `stop` ends it: nothing is committed afterwards
  */
-export function createPacker(port: PackerPort) {
+export function createPacker(port: PackerPort, failed: (error: Error) => void) {
   let dictionaries: ReturnType<typeof createDictionaries> | undefined;
   let timer: NodeJS.Timeout | undefined;
   let running: Promise<void> | undefined;
@@ -53,9 +54,10 @@ export function createPacker(port: PackerPort) {
     try {
       const hasMore = await step();
       isAskedAgain ||= hasMore;
-    } catch {
+    } catch (error) {
       // As of a full disk: the next commit of a call begins again. What was not committed is not known.
       dictionaries = undefined;
+      if (!isStopped) failed(error as Error);
     }
     running = undefined;
     if (isAskedAgain) start();

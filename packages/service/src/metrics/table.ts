@@ -51,6 +51,11 @@ export const COUNTERS = {
     help: "Evidence of delivered attestations: included, whole or impossible, a step of one attestation; waiting, a step back; unanswered, wrong or forgotten, a round that is tried again.",
     labels: ["outcome"],
   },
+  packingFailures: {
+    name: "attestd_journal_packing_failures_total",
+    help: "Times that the journal could not pack calls at rest: they stay as they were written, and take three times the space.",
+    labels: [],
+  },
   verifications: {
     name: "attestd_verifications_total",
     help: "Bundles to verify, by type and verdict: verified, rejected, or undecided where it could not be found out.",

@@ -37,6 +37,7 @@ export function openGauges(parts: Gauged): () => void {
     value === undefined ? [] : [{ labels: {}, value: Number(value) }];
   const ofPools = (read: (pool: PoolLoad) => number) =>
     Object.entries(pools).map(([pool, load]) => ({ labels: { pool }, value: read(load) }));
+  countFromZero("packingFailures", {});
   for (const { rail } of enabled)
     for (const subject of SUBJECTS)
       for (const outcome of OUTCOMES) countFromZero("calls", { rail: rail.name, subject, outcome });

@@ -1,12 +1,14 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { type ClientConfig, DatabaseError } from "pg";
+import type { Logger } from "pino";
 import type { Call } from "../../calls/call.ts";
 import { callStale, expectationLost, type Identity, LEASE_MS, type Listener, nameTaken } from "../../calls/journal.ts";
 import { isAtRest, isFinal } from "../../calls/machine.ts";
 import { itemAt } from "../../subjects/batch-answer.ts";
 import type { WholeJournal } from "../journal.ts";
-import { createPacker } from "../packer.ts";
+import { createPacker, type PackerPort } from "../packer.ts";
 import type { Dictionary } from "../packing.ts";
+import { createPackingFailures } from "../packing-failures.ts";
 import { evidenceRow, progressOf, requestOf } from "../record.ts";
 import { addressOf, connectionTo, messageOf, newClient, newPool, SESSION } from "./connections.ts";
 import { evidenceJournal } from "./evidence.ts";
@@ -26,20 +28,24 @@ const FULL_FOR_MS = 60_000;
  * A journal in a PostgreSQL database, which several replicas may have open at once.
  *
  * @param url `postgres://…`, as libpq reads it; made ready for use when the database is empty
+ * @param log of calls that could not be packed
  * @throws Error when the database cannot be used, or a later release has written it; it never names user or password
  */
-export async function openPostgresJournal(url: string): Promise<WholeJournal> {
+export async function openPostgresJournal(url: string, log?: Pick<Logger, "warn">): Promise<WholeJournal> {
   const config = connectionTo(url);
   const address = addressOf(config);
   try {
-    return await open(config);
+    return await open(config, log);
   } catch (error) {
     // Neither the error nor its cause is passed on: the driver may have attached user or password.
     throw new Error(`${address}: ${messageOf(error)}`);
   }
 }
 
-async function open(config: ClientConfig): Promise<WholeJournal> {
+async function open(
+  config: ClientConfig,
+  log: Pick<Logger, "warn"> = { warn: () => undefined },
+): Promise<WholeJournal> {
   const me = randomUUID();
   const held = new Set<string>();
   const listeners = new Set<Listener>();
@@ -87,7 +93,8 @@ async function open(config: ClientConfig): Promise<WholeJournal> {
     return lost.map(({ key }) => key).filter((key) => held.delete(key));
   }
 
-  const packer = createPacker({
+  const packingFailed = createPackingFailures(log);
+  const port: PackerPort = {
     dictionaries: () => ask<Dictionary>("dictionaries"),
     take: (limit) => ask("toPack", me, limit),
     async commit(rows, fresh) {
@@ -99,7 +106,8 @@ async function open(config: ClientConfig): Promise<WholeJournal> {
         rows.map(({ dictionary }) => dictionary?.hash ?? null),
       );
     },
-  });
+  };
+  const packer = createPacker(port, (error) => packingFailed(messageOf(error)));
   opened.defer(packer.stop);
 
   await ask("forget");

@@ -7,15 +7,17 @@ import type { Listener } from "../../calls/journal.ts";
 import { isAtRest, isFinal } from "../../calls/machine.ts";
 import { ServiceError } from "../../errors.ts";
 import type { WholeJournal } from "../journal.ts";
+import { createPackingFailures } from "../packing-failures.ts";
 import type { SqliteCommands } from "./commands.ts";
 import { keepPrivate } from "./private-files.ts";
 import { callOf, movedRow, newRow } from "./rows.ts";
-import type { Replies, Reply, Request, Requests } from "./worker.ts";
+import type { PackingFailed, Replies, Reply, Request, Requests } from "./worker.ts";
 
 type Waiting = { resolve: (value: never) => void; reject: (error: Error) => void };
 
 /** Requests in a message: a commit has at most twice as many. */
 const MAX_REQUESTS_PER_MESSAGE = 256;
+const SILENT = { warn: () => undefined };
 
 /**
  * A journal in one SQLite file: WAL, `synchronous=FULL`. The file is locked to this process, which thus is the only
@@ -25,10 +27,10 @@ const MAX_REQUESTS_PER_MESSAGE = 256;
  * commit (worker.ts).
  *
  * @param path of the database file, made when absent
- * @param log of a file that others could read (private-files.ts)
+ * @param log of a file that others could read (private-files.ts), and of calls that could not be packed
  * @throws Error when the file cannot be opened, another process has it open, or a later release has written it
  */
-export async function openSqliteJournal(path: string, log?: Pick<Logger, "warn">): Promise<WholeJournal> {
+export async function openSqliteJournal(path: string, log: Pick<Logger, "warn"> = SILENT): Promise<WholeJournal> {
   const file = privateFile(path, log);
   const worker = new Worker(new URL("./worker.ts", import.meta.url), { workerData: { path: file } });
   const waiting = new Map<number, Waiting>();
@@ -44,8 +46,10 @@ export async function openSqliteJournal(path: string, log?: Pick<Logger, "warn">
     for (const { reject } of waiting.values()) reject(failure);
     waiting.clear();
   };
-  worker.on("message", (replies: Replies) => {
-    for (const { id, value, error } of replies) {
+  const packingFailed = createPackingFailures(log);
+  worker.on("message", (message: Replies | PackingFailed) => {
+    if ("packingFailed" in message) return packingFailed(message.packingFailed);
+    for (const { id, value, error } of message) {
       const call = waiting.get(id);
       waiting.delete(id);
       if (error === undefined) call?.resolve(value as never);
@@ -162,7 +166,7 @@ function errorOf({ message, code }: Exclude<Reply["error"], undefined>): Error {
 }
 
 /** @throws Error that names the file */
-function privateFile(path: string, log: Pick<Logger, "warn"> = { warn: () => undefined }): string {
+function privateFile(path: string, log: Pick<Logger, "warn">): string {
   try {
     return keepPrivate(path, log);
   } catch (error) {

@@ -20,6 +20,8 @@ export type Reply = {
 };
 /** The replies to all requests of one commit. */
 export type Replies = readonly Reply[];
+/** Why calls at rest could not be packed. Nobody has asked for it. */
+export type PackingFailed = { packingFailed: string };
 
 /** A commit with as many takes no further message. */
 const MAX_REQUESTS_PER_COMMIT = 256;
@@ -125,7 +127,9 @@ function packerPort(db: DatabaseSync, run: SqliteCommands): PackerPort {
 function serve(port: MessagePort, path: string): void {
   const { db, lock } = open(path);
   const run = sqliteCommands(db);
-  const packer = createPacker(packerPort(db, run));
+  const packer = createPacker(packerPort(db, run), ({ message }) => {
+    port.postMessage({ packingFailed: message } satisfies PackingFailed);
+  });
   port.on("message", (first: Requests) => {
     const batch: Request[] = [];
     for (let next: { message: Requests } | undefined = { message: first }; next; ) {
