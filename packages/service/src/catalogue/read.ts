@@ -95,7 +95,7 @@ export const READ = {
     tag: "read",
     summary: "What shows that the ledger recorded a bundle's attestation, without this service and without a node",
     description:
-      "Returns the evidence of a delivered bundle: the attestation transaction under its block's header, and an Algorand state proof, in which stake signed for that header. 202 while no state proof attests the round, which on MainNet takes some 18 minutes; repeat after `Retry-After`. Afterwards it never changes. On a network that makes no state proof of the round it is the transaction under the header alone.",
+      "Returns the evidence of a delivered bundle, and by the id of an item of a batch that of its head: the attestation transaction under its block's header, and an Algorand state proof, in which stake signed for that header. 202 while no state proof attests the round, which on MainNet takes some 18 minutes; repeat after `Retry-After`. Afterwards it never changes. On a network that makes no state proof of the round it is the transaction under the header alone.",
     params: z.object({ id: Base64Url32.describe("The bundle's id, 43 characters of base64url.") }),
     query: z.object({
       detached: z

@@ -59,9 +59,24 @@ export function evidenceContract(name: string, create: () => Promise<EvidenceDat
       await delivered("B", 12);
       await delivered("A", 9);
       expect(await journal.unfinished("waiting", 12, 9)).toEqual([{ txnId: "B", bundle: '{"of":"B"}' }]);
-      expect(await journal.evidence("S of A")).toEqual({ state: "waiting", round: 9 });
+      expect(await journal.evidence("S of A")).toEqual({ bundleId: "S of A", state: "waiting", round: 9 });
       expect(await journal.evidence("S of C")).toBeUndefined();
       expect(await journal.oldestUnfinished()).toEqual({ round: 9, since: 9 });
+    });
+
+    test("returns the evidence of a batch by the id of its head and of each item", async () => {
+      const items = [0, 1].map((n) => ({ id: `item ${n}`, start: 2 * n, length: 2 }));
+      let call = await journal.insert(aCall());
+      for (const event of GOOD_COURSE) {
+        call = after(
+          call,
+          event.type === "bundle_sealed" ? { ...event, bundle: { id: "head", body: "0011", items } } : event,
+        );
+        await journal.update(call);
+      }
+      const found = { bundleId: "head", state: "waiting", round: 12 };
+      for (const id of ["head", "item 0", "item 1"]) expect(await journal.evidence(id)).toEqual(found);
+      expect(await journal.evidence("item 2")).toBeUndefined();
     });
 
     test("keeps each step, and takes none twice or out of its order", async () => {
@@ -71,7 +86,7 @@ export function evidenceContract(name: string, create: () => Promise<EvidenceDat
       await journal.keepStateProof(second, Uint8Array.of(3));
       await journal.step([{ txnId: "A", to: "whole", stateProof: item(first) }]);
       await journal.step([{ txnId: "A", to: "impossible" }]);
-      expect(await journal.evidence("S of A")).toEqual({ state: "waiting", round: 17 });
+      expect(await journal.evidence("S of A")).toEqual({ bundleId: "S of A", state: "waiting", round: 17 });
 
       await journal.step([{ txnId: "A", to: "included", inclusion: inclusion("a") }]);
       await journal.step([{ txnId: "A", to: "included", inclusion: inclusion("another") }]);
@@ -80,7 +95,7 @@ export function evidenceContract(name: string, create: () => Promise<EvidenceDat
       expect(await journal.unfinished("waiting", 17, 9)).toEqual([]);
 
       await journal.step([{ txnId: "A", to: "waiting" }]);
-      expect(await journal.evidence("S of A")).toEqual({ state: "waiting", round: 17 });
+      expect(await journal.evidence("S of A")).toEqual({ bundleId: "S of A", state: "waiting", round: 17 });
       await journal.step([{ txnId: "A", to: "included", inclusion: inclusion("a") }]);
       await journal.step([{ txnId: "A", to: "impossible" }]);
       expect(await journal.oldestUnfinished()).toBeUndefined();
@@ -89,7 +104,13 @@ export function evidenceContract(name: string, create: () => Promise<EvidenceDat
       await journal.step([{ txnId: "A", to: "waiting" }]);
       await journal.close();
       journal = await database.open();
-      const whole = { state: "whole", round: 17, inclusion: inclusion("a"), stateProof: item(first) };
+      const whole = {
+        bundleId: "S of A",
+        state: "whole",
+        round: 17,
+        inclusion: inclusion("a"),
+        stateProof: item(first),
+      };
       expect(await journal.evidence("S of A")).toEqual(whole);
     });
 

@@ -4,6 +4,7 @@ import type { Ask, Packed, postgresReads } from "./reader.ts";
 
 type UnfinishedRow = Packed & { txn_id: string; bundle: string | null; inclusion: Unfinished["inclusion"] | null };
 type EvidenceRow = {
+  bundle_id: string;
   state: KeptEvidence["state"];
   round: string;
   inclusion: KeptEvidence["inclusion"] | null;
@@ -54,11 +55,12 @@ export function evidenceJournal(
     async stateProof(sha256) {
       return (await ask<{ content: Buffer }>("stateProof", sha256))[0]?.content;
     },
-    async evidence(bundleId) {
-      const [row] = await ask<EvidenceRow>("ledgerEvidence", bundleId);
+    async evidence(id) {
+      const [row] = await ask<EvidenceRow>("ledgerEvidence", id);
       if (row === undefined) return undefined;
-      const { state, round, inclusion, state_proof: stateProof } = row;
-      return { state, round: Number(round), ...(inclusion && { inclusion }), ...(stateProof && { stateProof }) };
+      const { bundle_id: bundleId, state, round, inclusion, state_proof: stateProof } = row;
+      const found = { bundleId, state, round: Number(round) };
+      return { ...found, ...(inclusion && { inclusion }), ...(stateProof && { stateProof }) };
     },
     async oldestUnfinished() {
       const [row] = await ask<{ round: string; since: string }>("oldestUnfinished");

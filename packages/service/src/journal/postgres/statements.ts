@@ -50,7 +50,8 @@ const EVIDENCE = {
     ORDER BY last_round LIMIT 1`,
   stateProof: "SELECT content FROM state_proofs WHERE sha256 = $1",
   ledgerEvidence: `
-    SELECT e.state, round, inclusion, state_proof FROM calls JOIN ledger_evidence e USING (key) WHERE bundle_id = $1`,
+    SELECT bundle_id, e.state, round, inclusion, state_proof FROM calls JOIN ledger_evidence e USING (key)
+    WHERE bundle_id = $1 OR calls.key = (SELECT key FROM batch_items WHERE id = $1)`,
   // Of each state the lowest round: the oldest, without a look at all that wait.
   oldestUnfinished: `
     SELECT round, created_at AS since FROM (

@@ -52,9 +52,11 @@ export function evidenceCommands(sql: (name: keyof typeof SQL) => StatementSync,
       return row && ({ sha256: row.sha256, ...parsed(row, "message", "checkpoint") } as KeptStateProof);
     },
     stateProof: (sha256) => sql("stateProof").get(sha256)?.content as Uint8Array | undefined,
-    evidence(bundleId) {
-      const row = sql("ledgerEvidence").get(bundleId);
-      return row && ({ state: row.state, round: row.round, ...parsed(row, "inclusion", "stateProof") } as KeptEvidence);
+    evidence(id) {
+      const row = sql("ledgerEvidence").get({ id });
+      if (row === undefined) return undefined;
+      const { bundleId, state, round } = row;
+      return { bundleId, state, round, ...parsed(row, "inclusion", "stateProof") } as KeptEvidence;
     },
     oldestUnfinished: () => sql("oldestUnfinished").get() as { round: number; since: number } | undefined,
   } satisfies {

@@ -39,8 +39,9 @@ const EVIDENCE = {
     ORDER BY last_round LIMIT 1`,
   stateProof: "SELECT content FROM state_proofs WHERE sha256 = ?",
   ledgerEvidence: `
-    SELECT ledger_evidence.state, round, inclusion, state_proof AS stateProof FROM calls JOIN ledger_evidence USING (key)
-    WHERE bundle_id = ?`,
+    SELECT bundle_id AS bundleId, ledger_evidence.state, round, inclusion, state_proof AS stateProof
+    FROM calls JOIN ledger_evidence USING (key)
+    WHERE bundle_id = :id OR calls.key = (SELECT key FROM batch_items WHERE id = :id)`,
   // Of each state the lowest round: the oldest, without a look at all that wait.
   oldestUnfinished: `
     SELECT round, created_at AS since FROM (

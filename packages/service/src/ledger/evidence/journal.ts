@@ -27,6 +27,8 @@ export type Unfinished = {
 
 /** The evidence of a delivered bundle. */
 export type KeptEvidence = {
+  /** Of the bundle; of an item of a batch, of its head: one evidence is for all items. */
+  bundleId: string;
   state: EvidenceState;
   /** In which the attestation stands. */
   round: number;

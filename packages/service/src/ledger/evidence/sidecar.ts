@@ -13,7 +13,7 @@ export type Sidecar =
  * The evidence of a delivered bundle (docs/format.md). Of an attestation that no state proof will ever attest it is the
  * inclusion alone.
  *
- * @param id of the bundle: base64url SHA-256 of its canonical bytes
+ * @param id of the bundle, or of an item of a batch: base64url SHA-256 of its canonical bytes
  * @param isDetached whether the state proof itself is left out
  * @returns undefined when there is no such bundle
  */
@@ -24,13 +24,13 @@ export async function sidecarOf(
 ): Promise<Sidecar | undefined> {
   const kept = await journal.evidence(id);
   if (kept === undefined) return undefined;
-  const { state, round, inclusion, stateProof } = kept;
+  const { bundleId, state, round, inclusion, stateProof } = kept;
   if (state === "waiting" || state === "included") return { isWhole: false, round };
   const content = stateProof && !isDetached ? await journal.stateProof(stateProof.stateProofSha256) : undefined;
   const items = [
     ...(inclusion ? [inclusion] : []),
     ...(stateProof ? [{ ...stateProof, ...(content && { stateProofBase64: toBase64(content) }) }] : []),
   ];
-  const bundle = `sha256:${Buffer.from(id, "base64url").toString("hex")}`;
+  const bundle = `sha256:${Buffer.from(bundleId, "base64url").toString("hex")}`;
   return { isWhole: true, evidence: { format: "attestd.evidence/1", bundle, items } };
 }
