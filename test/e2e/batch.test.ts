@@ -1,6 +1,7 @@
 import { bundleId, itemBundles, type KeyHistory, parseBatch, verify } from "@attestd/proof";
 import { decodePaymentRequiredHeader, encodePaymentSignatureHeader } from "@x402/core/http";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { MAX_UNBOUGHT } from "../../packages/service/src/calls/unpaid-reads.ts";
 import { type Answer, type Deployment, pay, payUntilAnswered, post, sign, startDeployment } from "./deployment.ts";
 import { failedTransfer } from "./failed-transfer.ts";
 import { outsider } from "./ledger.ts";
@@ -78,6 +79,11 @@ describe("a batch of two chains", () => {
     const { batch, items } = parseBatch(bought.text);
     const bundles = itemBundles({ batch, items });
     for (const item of bundles) {
+      // Its evidence is its head's, whether or not a state proof attests the round yet.
+      const evidence = await fetch(`${deployment.url}/bundles/${bundleId(item)}/evidence`);
+      const ofHead = `sha256:${Buffer.from(bundleId(batch), "base64url").toString("hex")}`;
+      const expected = evidence.status === 202 ? { round: batch.attest.round } : { bundle: ofHead };
+      expect(await evidence.json()).toMatchObject(expected);
       const fetched = await fetch(`${deployment.url}/bundles/${bundleId(item)}`);
       expect(await fetched.json()).toEqual(item);
       const checked = await post(`${deployment.url}/verify?chain=1`, item);
@@ -181,5 +187,19 @@ describe("a batch is refused whole, with nothing charged,", () => {
     // The payment was not taken: it buys what can be attested.
     const rest = itemsOf(base[0], failed, base[1]);
     await requireItems(await payUntilAnswered(url(), rest, payment), [base[0], failed, base[1]]);
+  });
+
+  test("and a payer gets no more read who has had batches read without buying one", async () => {
+    const attempt = async (n: number) => {
+      const body = itemsOf(base[0], `0x${n.toString(16).padStart(64, "0")}`);
+      return [url(), body, await sign(url(), body, rails.solana.client)] as const;
+    };
+    for (let n = 0; n < MAX_UNBOUGHT; n++)
+      expect(await payUntilAnswered(...(await attempt(n)))).toMatchObject({ status: 404 });
+    const before = asked.length;
+    const refused = await pay(...(await attempt(MAX_UNBOUGHT)));
+    expect(refused).toMatchObject({ status: 503, json: { code: "over_capacity" } });
+    expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(200);
+    expect(asked.slice(before).filter((request) => request.startsWith("base"))).toEqual([]);
   });
 });

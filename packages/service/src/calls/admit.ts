@@ -22,6 +22,7 @@ import { isFinal, prepare } from "./machine.ts";
 import { type Outcome, outcomeOf, paymentRequired } from "./outcome.ts";
 import { mapUpstreamErrors, paymentUnknown, SAME_HEADER } from "./problems.ts";
 import type { Runner } from "./runner.ts";
+import { createUnpaidReads } from "./unpaid-reads.ts";
 
 export type AdmissionOptions = {
   journal: Journal;
@@ -73,6 +74,7 @@ export function createAdmission(options: AdmissionOptions): Admit {
   const { journal, runner, capacity, offers, rails, products, log, clock } = options;
   const backing = createBacking(journal);
   const holders = createHolders(journal, clock);
+  const unpaidReads = createUnpaidReads(clock);
 
   return async (subject, payload, { name, wait = true } = {}) => {
     if (!payload) return paymentRequired(offers, saleOf(subject));
@@ -209,8 +211,9 @@ export function createAdmission(options: AdmissionOptions): Admit {
     names: readonly string[],
     expectation: Expectation | undefined,
   ): Promise<Call> {
-    const evidence = await mapUpstreamErrors(() => products[subject.kind].evidence(subject, signal));
     const { key, rail, payer, payload } = payment;
+    const read = () => products[subject.kind].evidence(subject, signal);
+    const evidence = await mapUpstreamErrors(() => unpaidReads.run(`${rail} ${payer}`, subject, read));
     const aliases = [...payment.aliases, ...names];
     const bought = { subject, subjectHash: requestHash(subject), requirement, evidence };
     const call = prepare({ key, aliases, rail, payer, payload, ...bought, facilitator, createdAt: clock.now() });

@@ -1,0 +1,71 @@
+import { expect, test } from "vitest";
+import { Problem } from "../problems.ts";
+import type { Subject } from "../subjects/subject.ts";
+import { createUnpaidReads, MAX_UNBOUGHT, WINDOW_MS } from "./unpaid-reads.ts";
+
+function stage() {
+  const clock = { time: 0, now: () => clock.time };
+  const reads = createUnpaidReads(clock);
+  let asked = 0;
+  const run = (payer: string, n: number, end: "found" | "source_not_found" | "source_reading" | "over_capacity") =>
+    reads
+      .run(payer, batch(n), async () => {
+        asked += 1;
+        if (end === "found") return "found";
+        throw new Problem(end, "Not now.", { retryAfter: 1 });
+      })
+      .catch((error: Problem) => error.code);
+  return { clock, reads, run, asked: () => asked };
+}
+
+const batch = (n: number): Subject => ({
+  kind: "batch",
+  items: [
+    { chain: "base", id: `${n}` },
+    { chain: "base", id: "x" },
+  ],
+});
+
+test.each(["the same", "another"])(
+  "a payer is refused without a look-up whose batches, %s, were not bought",
+  async (which) => {
+    const { clock, reads, run, asked } = stage();
+    for (let n = 0; n < MAX_UNBOUGHT; n++)
+      expect(await run("base 1", which === "another" ? n : 0, "source_not_found")).toBe("source_not_found");
+    const refused = reads.run("base 1", batch(99), async () => "found");
+    await expect(refused).rejects.toMatchObject({ code: "over_capacity", retryAfter: WINDOW_MS / 1000 });
+    expect(asked()).toBe(MAX_UNBOUGHT);
+    expect(await run("base 2", 0, "found")).toBe("found");
+    clock.time = WINDOW_MS;
+    expect(await run("base 1", 99, "found")).toBe("found");
+  },
+);
+
+test("what was bought, what had no place and what is read still take nothing more", async () => {
+  const { run, asked } = stage();
+  for (let n = 0; n < 2 * MAX_UNBOUGHT; n++) expect(await run("base 1", n, "found")).toBe("found");
+  for (let n = 0; n < 3 * MAX_UNBOUGHT; n++) {
+    await run("base 1", n, "found");
+    await run("base 1", n, "over_capacity");
+    expect(await run("base 1", -1, "source_reading")).toBe("source_reading");
+  }
+  expect(await run("base 1", -1, "found")).toBe("found");
+  expect(asked()).toBe(11 * MAX_UNBOUGHT + 1);
+});
+
+test("readings that are begun and left count", async () => {
+  const { run, asked } = stage();
+  for (let n = 0; n < 10; n++) await run("base 1", n, "source_reading");
+  expect(asked()).toBe(MAX_UNBOUGHT);
+});
+
+test("other subjects are not bounded", async () => {
+  const { reads } = stage();
+  const one: Subject = { kind: "transaction", chain: "base", id: "x" };
+  for (let n = 0; n < 2 * MAX_UNBOUGHT; n++)
+    await expect(
+      reads.run("base 1", one, async () => {
+        throw new Problem("source_not_found", "None.");
+      }),
+    ).rejects.toMatchObject({ code: "source_not_found" });
+});

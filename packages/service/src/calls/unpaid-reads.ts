@@ -1,0 +1,66 @@
+import { LRUCache } from "lru-cache";
+import type { Clock } from "../clock.ts";
+import { Problem } from "../problems.ts";
+import { requestHash, type Subject } from "../subjects/subject.ts";
+
+/** Batches of one payer that may be read within the window without being bought. */
+export const MAX_UNBOUGHT = 4;
+/** In ms. */
+export const WINDOW_MS = 5 * 60_000;
+/** Payers that are remembered; each of them has shown money for a batch. */
+const MAX_PAYERS = 10_000;
+
+/** A batch whose sources were read for a payer. `isOver`: the reading has ended, and the batch was not bought. */
+type Reading = { hash: string; begunAt: number; isOver: boolean };
+
+/**
+ * Bounds what a payer may have read without buying: a thousand look-ups are one request, and one unknown id makes them
+ * free. It goes by the payer, not by the payment, because to sign another payment costs nothing. A purchase takes nothing.
+ */
+export function createUnpaidReads(clock: Pick<Clock, "now">) {
+  const payers = new LRUCache<string, Reading[]>({ max: MAX_PAYERS });
+
+  return {
+    /**
+     * Runs the reading of a subject's sources; of anything but a batch without a bound.
+     *
+     * @param payer with its rail
+     * @throws Problem `over_capacity` when too many batches of this payer were read and not bought; what the reading throws
+     */
+    async run<T>(payer: string, subject: Subject, read: () => Promise<T>): Promise<T> {
+      if (subject.kind !== "batch") return read();
+      const hash = requestHash(subject);
+      const recent = (payers.get(payer) ?? []).filter(({ begunAt }) => clock.now() - begunAt < WINDOW_MS);
+      payers.set(payer, recent);
+      // The request that comes again while its sources are being read takes no other place.
+      let own = recent.find((reading) => reading.hash === hash && !reading.isOver);
+      if (!own) {
+        const [oldest] = recent;
+        if (oldest && recent.length >= MAX_UNBOUGHT) throw tooMany(WINDOW_MS - (clock.now() - oldest.begunAt));
+        own = { hash, begunAt: clock.now(), isOver: false };
+        recent.push(own);
+      }
+      try {
+        const found = await read();
+        forget(payer, own);
+        return found;
+      } catch (error) {
+        const code = error instanceof Problem ? error.code : undefined;
+        if (code === "over_capacity") forget(payer, own);
+        else if (code !== "source_reading") own.isOver = true;
+        throw error;
+      }
+    },
+  };
+
+  function forget(payer: string, own: Reading): void {
+    const rest = (payers.get(payer) ?? []).filter((reading) => reading !== own);
+    if (rest.length > 0) payers.set(payer, rest);
+    else payers.delete(payer);
+  }
+}
+
+function tooMany(ms: number): Problem {
+  const detail = `${MAX_UNBOUGHT} batches of this payer were read and not bought. Nothing was charged: leave out what the answers named.`;
+  return new Problem("over_capacity", detail, { retryAfter: Math.max(1, Math.ceil(ms / 1000)) });
+}

@@ -1,0 +1,96 @@
+import { describe, expect, test } from "vitest";
+import type { SourceChain, SourceTransaction, SourceTransactions } from "../chains/chain.ts";
+import { createBatchReader } from "./batch-reader.ts";
+import type { SubjectOf } from "./subject.ts";
+
+const AT_A_TIME = 2;
+const WAITING = 8;
+
+/** A chain that answers about a batch only when it is told to. @param bytes of each transaction */
+function stage(bytes = 1) {
+  const open: (() => void)[] = [];
+  let asked = 0;
+  const chain = {
+    name: "base",
+    async transactions(ids: readonly string[]): Promise<SourceTransactions> {
+      asked += 1;
+      await new Promise<void>((resolve) => open.push(resolve));
+      return new Map(ids.map((id) => [id, { txnId: id, bytes: new Uint8Array(bytes) } as SourceTransaction]));
+    },
+  } as unknown as SourceChain;
+  const clock = {
+    time: 0,
+    now: () => clock.time,
+    sleep: () => new Promise<never>(() => undefined),
+    timeout: () => new AbortController().signal,
+  };
+  const reader = createBatchReader(new Map([["base", chain]]), clock);
+  const never = new AbortController().signal;
+  return {
+    clock,
+    asked: () => asked,
+    read: (n: number, signal = never) => reader.read(batch(n), signal),
+    /** Lets the oldest reading that is under way end. */
+    async answer() {
+      for (let i = 0; i < 100 && open.length === 0; i++) await Promise.resolve();
+      const end = open.shift();
+      if (!end) throw new Error("no batch is being read");
+      end();
+      for (let i = 0; i < 20; i++) await Promise.resolve();
+    },
+  };
+}
+
+const batch = (n: number): SubjectOf<"batch"> => ({ kind: "batch", items: [{ chain: "base", id: `${n}` }] });
+
+describe("batches", () => {
+  test("are read two at a time, eight wait, and the next is refused with nothing asked", async () => {
+    const { read, asked, answer } = stage();
+    const all = Array.from({ length: AT_A_TIME + WAITING }, (_, n) => read(n));
+    await expect(read(99)).rejects.toMatchObject({ code: "over_capacity", retryAfter: 5 });
+    expect(asked()).toBe(AT_A_TIME);
+    for (const one of all) {
+      await answer();
+      expect(await one).toHaveLength(1);
+    }
+    expect(asked()).toBe(all.length);
+  });
+
+  test("are read on when their request ends, once, and are there for the request that comes again", async () => {
+    const { read, asked, answer } = stage();
+    await expect(read(1, AbortSignal.abort())).rejects.toMatchObject({ code: "source_reading", retryAfter: 5 });
+    const again = [read(1), read(1)];
+    await answer();
+    expect((await Promise.all(again)).map(({ length }) => length)).toEqual([1, 1]);
+    await read(1);
+    expect(asked()).toBe(1);
+  });
+
+  test("are forgotten after a minute", async () => {
+    const { clock, read, asked, answer } = stage();
+    const first = read(1);
+    await answer();
+    await first;
+    clock.time = 60_001;
+    const second = read(1);
+    await answer();
+    await second;
+    expect(asked()).toBe(2);
+  });
+
+  test("are kept within 32 MiB, the newest of them", async () => {
+    const { read, asked, answer } = stage(8 * 1024 * 1024 - 1024);
+    for (let n = 0; n < 6; n++) {
+      const one = read(n);
+      await answer();
+      await one;
+    }
+    await read(5);
+    await read(2);
+    expect(asked()).toBe(6);
+    const dropped = read(1);
+    await answer();
+    await dropped;
+    expect(asked()).toBe(7);
+  });
+});
