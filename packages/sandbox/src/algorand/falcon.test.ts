@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { decodeMsgpackMap, encodeMsgpack, getMap, type MsgpackMap } from "@attestd/proof/algorand";
 import { describe, expect, test } from "vitest";
 import { CONSENSUS } from "./consensus.ts";
+import { checkGroupFees } from "./group.ts";
 import { decodeSignedTransactions } from "./transaction.ts";
 import { verifyGroup } from "./verify.ts";
 
@@ -29,6 +30,21 @@ describe.skipIf(RECORDINGS === undefined)("a payment that go-algorand signed wit
   test("is verified", () => expect(() => verify()).not.toThrow());
 
   test("is not known before v42", () => expect(() => verify(undefined, "v41")).toThrow("pq signature not enabled"));
+
+  test("is refused beside an ed25519 signature", () =>
+    expect(() => verify((envelope) => envelope.set("sig", new Uint8Array(64).fill(1)))).toThrow(
+      "signedtxn should have only one type of signature",
+    ));
+
+  test("pays three times the minimum fee", () => {
+    const withFee = (fee: number) => {
+      const envelope = decodeMsgpackMap(new Uint8Array(Buffer.from(recorded, "hex")));
+      getMap(envelope, "txn")?.set("fee", fee);
+      checkGroupFees(decodeSignedTransactions(encodeMsgpack(envelope)), CONSENSUS.v42);
+    };
+    expect(() => withFee(3000)).not.toThrow();
+    expect(() => withFee(2999)).toThrow("txgroup with 2.999mA fees is less than 3mA (usage=3.000000 * base=1mA)");
+  });
 
   test("fails with another signature, key, salt, scheme or transaction", () => {
     const failed = "pq signature validation failed: ";

@@ -1,9 +1,11 @@
 import { decodeMsgpackMap, getInteger, getMap, type MsgpackMap } from "@attestd/proof/algorand";
 import algosdk from "algosdk";
 import { afterEach, describe, expect, it } from "vitest";
+import recorded from "../../../proof/test/recorded/falcon-account.json" with { type: "json" };
 import { FakeChain, FakeNodes, GENESIS, GENESIS_HASH, idOf } from "../../test/fakes/algorand-providers.ts";
 import { AlgorandSource } from "../chains/algorand/source.ts";
 import { seedKey } from "../signers/seed.ts";
+import { type AccountSigner, KEY_FORMS } from "../signers/signer.ts";
 import { AttestorAccount } from "./account.ts";
 import type { Rounds } from "./ledger.ts";
 import { readRecorded } from "./recorded.ts";
@@ -21,7 +23,13 @@ function accountOn(...chains: FakeChain[]): Promise<AttestorAccount> {
   return accountIn({ round: 57 }, ...chains);
 }
 
+const ED25519: AccountSigner = { ...seedKey("account", wallet.sk.subarray(0, 32)), algorithm: "ed25519" };
+
 async function accountIn(now: { round: number }, ...chains: FakeChain[]): Promise<AttestorAccount> {
+  return accountOf(ED25519, now, ...chains);
+}
+
+async function accountOf(signer: AccountSigner, now: { round: number }, ...chains: FakeChain[]) {
   const fakes = await FakeNodes.start(...chains);
   open.push(fakes);
   const { nodes } = fakes;
@@ -29,7 +37,7 @@ async function accountIn(now: { round: number }, ...chains: FakeChain[]): Promis
   return new AttestorAccount({
     nodes,
     genesisHash: GENESIS_HASH,
-    signer: { ...seedKey("account", wallet.sk.subarray(0, 32)), algorithm: "ed25519" },
+    signer,
     rounds,
   });
 }
@@ -91,6 +99,19 @@ describe("AttestorAccount", () => {
     expect(fee >= 10n * size && fee <= 10n * (size + 2n)).toBe(true);
     chain.feePerByte = 1_000_000;
     expect((await feeOf()).fee).toBe(10_000n);
+  });
+
+  it("has three times the bound with a Falcon key, whose transactions pay three times as much", async () => {
+    const [falcon] = recorded.addresses as [(typeof recorded.addresses)[0]];
+    const sign = async () => new Uint8Array(KEY_FORMS["falcon-1024"].signature);
+    const signer: AccountSigner = {
+      algorithm: "falcon-1024",
+      publicKey: new Uint8Array(Buffer.from(falcon.publicKey, "base64")),
+      sign,
+    };
+    const chain = Object.assign(chainAt(57), { feePerByte: 1_000_000 });
+    const { raw } = await (await accountOf(signer, { round: 57 }, chain)).sign("note", lease, never);
+    expect(getInteger(getMap(decodeMsgpackMap(raw), "txn") as MsgpackMap, "fee")).toBe(30_000n);
   });
 
   it("asks for the fee once a round, and again when the first caller has aborted", async () => {

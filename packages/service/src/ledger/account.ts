@@ -30,8 +30,6 @@ export type AttestorAccountOptions = {
   rounds: Rounds;
 };
 
-/** microAlgos, ten times the minimum: a lying node can waste no more. Under worse congestion the transaction waits. */
-const MAX_FEE = 10_000n;
 const MAX_NOTE_BYTES = 1_024;
 const LEASE_BYTES = 32;
 const MIN_FEE = 1_000n;
@@ -143,7 +141,7 @@ export class AttestorAccount implements Ledger {
         gh: fromBase64(this.genesisHash),
         ...members,
       });
-    const bytes = encodeMsgpack(transaction(this.#feeOf(transaction(MAX_FEE), params)));
+    const bytes = encodeMsgpack(transaction(this.#feeOf(transaction(this.#form.maxFee), params)));
     const signature = await this.#signer.sign(concatBytes(TX, bytes), signal, context);
     return { txid: txid(bytes), raw: this.#signed(decodeMsgpackMap(bytes), signature), firstValid, lastValid };
   }
@@ -153,7 +151,8 @@ export class AttestorAccount implements Ledger {
     const bySize = feePerByte * BigInt(this.#signed(transaction, longest).length);
     const least = minFee * this.#form.minimumFees;
     const asked = bySize > least ? bySize : least;
-    return asked < MAX_FEE ? asked : MAX_FEE;
+    const { maxFee } = this.#form;
+    return asked < maxFee ? asked : maxFee;
   }
 
   /** What the ledger takes: the one place that knows by which member the account authorises. */

@@ -10,7 +10,13 @@ export type AccountForm = {
   salt?: number;
   /** Minimum fees of a transaction that the key authorises (go-algorand, `PQSchemeFeeContribution`). */
   minimumFees: bigint;
+  /** microAlgos, ten times the minimum: a lying node can waste no more. Under worse congestion the transaction waits. */
+  maxFee: bigint;
 };
+
+/** microAlgos. */
+const MIN_FEE = 1_000n;
+const MAX_MINIMUM_FEES = 10n;
 
 /** The form of an account's key. @param publicKey raw */
 export function accountForm({
@@ -20,9 +26,13 @@ export function accountForm({
   algorithm: AccountAlgorithm;
   publicKey: Uint8Array;
 }): AccountForm {
-  if (algorithm === "ed25519") return { account: publicKey, minimumFees: 1n };
+  if (algorithm === "ed25519") return { account: publicKey, ...feesOf(1n) };
   const salt = canonicalSalt(publicKey);
-  return { account: falconAccount(salt, publicKey), salt, minimumFees: 3n };
+  return { account: falconAccount(salt, publicKey), salt, ...feesOf(3n) };
+}
+
+function feesOf(minimumFees: bigint): Pick<AccountForm, "minimumFees" | "maxFee"> {
+  return { minimumFees, maxFee: MAX_MINIMUM_FEES * minimumFees * MIN_FEE };
 }
 
 /**

@@ -7,6 +7,8 @@ export type Attestor = {
   /** The account: 32 bytes, and its address. */
   account: Uint8Array;
   algorandAddress: string;
+  /** microAlgos that one of its transactions may pay. */
+  maxFee: bigint;
   /** Of the ledger: 32 bytes, and CAIP-2. */
   genesisHash: Uint8Array;
   ledger: string;

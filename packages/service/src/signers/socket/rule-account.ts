@@ -16,8 +16,6 @@ import { equalBytes, fromUtf8, utf8 } from "@attestd/proof/encoding";
 import type { SignedContext } from "../signer.ts";
 import { type Attestor, type Form, Refusal, requireKid } from "./forms.ts";
 
-/** microAlgos. */
-export const MAX_FEE = 10_000n;
 /** Rounds from the first to the last in which it may be recorded. */
 export const MAX_LIFETIME = 100n;
 /** Characters of a genesis id; the genesis hash is what counts. */
@@ -54,7 +52,8 @@ export function accountForm(message: Uint8Array, context: SignedContext, attesto
   return { form: "note", about: txid(new Uint8Array(bytes)) };
 }
 
-function checkMembers(transaction: MsgpackMap, { account, genesisHash }: Attestor, members: readonly string[]): void {
+function checkMembers(transaction: MsgpackMap, attestor: Attestor, members: readonly string[]): void {
+  const { account, genesisHash, maxFee } = attestor;
   const unknown = [...transaction.keys()].find((key) => !members.includes(String(key)));
   if (unknown !== undefined) throw new Refusal(`the transaction has ${String(unknown).slice(0, 20)}`);
   if (getString(transaction, "type") !== "pay") throw new Refusal("the transaction is no payment");
@@ -65,7 +64,7 @@ function checkMembers(transaction: MsgpackMap, { account, genesisHash }: Attesto
     throw new Refusal("the transaction is for another network");
   if ((getString(transaction, "gen") ?? "").length > MAX_GENESIS_ID) throw new Refusal("the genesis id is too long");
   const fee = getInteger(transaction, "fee");
-  if (fee > MAX_FEE) throw new Refusal(`the fee of ${fee} is over ${MAX_FEE}`);
+  if (fee > maxFee) throw new Refusal(`the fee of ${fee} is over ${maxFee}`);
   const lifetime = getInteger(transaction, "lv") - getInteger(transaction, "fv");
   if (lifetime < 0n || lifetime > MAX_LIFETIME)
     throw new Refusal(`the transaction lives for ${lifetime} rounds, over ${MAX_LIFETIME}`);

@@ -41,6 +41,7 @@ const attestor: Attestor = {
   kid: own.kid,
   account: wallet.addr.publicKey,
   algorandAddress: own.algorandAddress,
+  maxFee: 10_000n,
   genesisHash,
   ledger: ALGORAND_MAINNET,
 };
@@ -102,6 +103,12 @@ const changed = (bundle: object, change: (copy: never) => void) => {
 };
 
 describe("the signer signs", () => {
+  test("for a Falcon account a fee of ten times its three minimum fees, and no more", () => {
+    const falcon = { ...attestor, maxFee: 30_000n };
+    expect(sign("account", transaction({ fee: 30_000 }), falcon)).toBe("note");
+    expect(() => sign("account", transaction({ fee: 30_001 }), falcon)).toThrow(refused(/fee of 30001 is over 30000/));
+  });
+
   test.each(bundles.map((bundle) => [("type" in bundle && bundle.type) || "transaction", bundle] as const))(
     "a bundle: %s",
     (_, bundle) => expect(sign("pq", signingBytes(bundle))).toBe("bundle"),

@@ -71,13 +71,14 @@ export async function startSigner(options: SignerOptions): Promise<RunningSigner
   const keys: Record<KeyUse, Key> = { pq, account };
   for (const seed of Object.values(seeds)) seed.fill(0);
   const algorithm = falcon ? "falcon-1024" : "ed25519";
-  const own = accountForm({ algorithm, publicKey: account.publicKey }).account;
-  const accountKey = options.address === undefined ? own : decodeAddress(options.address);
+  const own = accountForm({ algorithm, publicKey: account.publicKey });
+  const accountKey = options.address === undefined ? own.account : decodeAddress(options.address);
   const attestor: Attestor = {
     pqPublicKey: toBase64(pq.publicKey),
     ...keyIdentity(pq.publicKey),
     account: accountKey,
     algorandAddress: encodeAddress(accountKey),
+    maxFee: own.maxFee,
     genesisHash,
     ledger: algorandCaip2(genesisHash),
     endorse,
