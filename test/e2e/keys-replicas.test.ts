@@ -32,6 +32,38 @@ function rotate() {
   return rotateKey(settings, { settings: changed, onWait }, { sandbox: true, signal: AbortSignal.timeout(60_000) });
 }
 
+test("sales stop while the database is away, and no payment is asked for anew; the same payment buys when it is back", async () => {
+  const { sandbox, url } = deployment;
+  const body = { txid: sandbox.sampleTransactions.algorand };
+  const ready = async () => {
+    const answer = await fetch(`${url}/ready`);
+    return await answer.json();
+  };
+  const payment = await sign(`${url}/attest`, body, algorandClient(sandbox));
+  await postgres.stop();
+  await expect.poll(ready, { timeout: 30_000 }).toMatchObject({
+    status: "fail",
+    reasons: expect.arrayContaining(["The journal does not answer."]),
+  });
+  const refused = await pay(`${url}/attest`, body, payment);
+  expect(refused).toMatchObject({
+    status: 503,
+    json: { code: "payment_unknown", retry: { sameHeader: true } },
+  });
+  for (const path of [
+    `bundles/${"A".repeat(43)}`,
+    `bundles/${"A".repeat(43)}/evidence`,
+    `stateproofs/${"0".repeat(64)}`,
+  ]) {
+    const answer = await fetch(`${url}/${path}`);
+    expect([answer.status, answer.headers.get("retry-after")]).toEqual([503, "15"]);
+    expect(await answer.json()).toMatchObject({ code: "journal_unavailable" });
+  }
+  await postgres.start();
+  await expect.poll(ready, { timeout: 30_000 }).toEqual({ status: "pass", reasons: [] });
+  expect((await pay(`${url}/attest`, body, payment)).status).toBe(200);
+});
+
 test("a rotation waits until no replica runs; a replica that was suspended during it stops selling, and states why", async () => {
   const { sandbox, url } = deployment;
   const body = { txid: sandbox.sampleTransactions.algorand };

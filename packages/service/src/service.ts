@@ -8,6 +8,7 @@ import { ATTESTOR_RESERVE, createCapacity } from "./calls/capacity.ts";
 import { createDiskWatch } from "./calls/disk-watch.ts";
 import { createEffects } from "./calls/effects.ts";
 import type { Journal } from "./calls/journal.ts";
+import { admissionJournal, keptJournal } from "./calls/journal-failures.ts";
 import { createJournalWatch } from "./calls/journal-watch.ts";
 import { createRecall } from "./calls/outcome.ts";
 import { readiness } from "./calls/readiness.ts";
@@ -277,13 +278,14 @@ export async function openService(
   opened.defer(() => table.close());
   const revision = revisionOf();
   const about = { origin, sandbox: config.sandbox, contact: config.contact, chains: [...chains.keys()] };
+  const kept = keptJournal(journal);
   const closing = opened.move();
   return {
     kid: signer.kid,
     secret,
     api: {
       admit: tracedAdmit(observedAdmit(admit, railOf), tracer),
-      recall: createRecall(journal, offers),
+      recall: createRecall(admissionJournal(journal), offers),
       offers,
       readMessage: verification.readMessage,
       operations: createOperations({
@@ -296,10 +298,10 @@ export async function openService(
         verifier: observedVerifier(verification.verifier),
         sources: chains,
         maxBatch: config.batch.maxItems,
-        bundle: (id) => journal.bundle(id),
-        evidence: (id, form) => sidecarOf(journal, id, form),
+        bundle: (id) => kept.bundle(id),
+        evidence: (id, form) => sidecarOf(kept, id, form),
         onTable: (evidence, size) => proving.run(() => table.rest(evidence, size)),
-        stateProof: (sha256) => journal.stateProof(sha256),
+        stateProof: (sha256) => kept.stateProof(sha256),
         readiness: ready,
         status: () =>
           statusOf({ ...about, readiness: ready(), history: keys.history(), rounds: ledger.rounds, offers }),

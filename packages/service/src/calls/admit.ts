@@ -18,6 +18,7 @@ import type { Call } from "./call.ts";
 import type { Capacity } from "./capacity.ts";
 import { bound, createHolders, isSame } from "./holders.ts";
 import type { Expectation, Journal } from "./journal.ts";
+import { admissionJournal } from "./journal-failures.ts";
 import { isFinal, prepare } from "./machine.ts";
 import { type Outcome, outcomeOf, paymentRequired } from "./outcome.ts";
 import { mapUpstreamErrors, paymentUnknown, SAME_HEADER } from "./problems.ts";
@@ -71,7 +72,8 @@ const MISFIT = "the payer's signature does not fit the payment";
  * shows as spent on us never gets a 402, nor does one that another request brought while this one was under way.
  */
 export function createAdmission(options: AdmissionOptions): Admit {
-  const { journal, runner, capacity, offers, rails, products, log, clock } = options;
+  const { runner, capacity, offers, rails, products, log, clock } = options;
+  const journal = admissionJournal(options.journal);
   const backing = createBacking(journal);
   const holders = createHolders(journal, clock);
   const unpaidReads = createUnpaidReads(clock);

@@ -85,7 +85,7 @@ export const READ = {
         schema: Bundle,
       },
     },
-    problems: ["not_found"],
+    problems: ["not_found", "journal_unavailable"],
     cacheControl: IMMUTABLE,
     tool: { name: "get_bundle", title: "Fetch a delivered bundle", annotations: ANNOTATIONS },
   },
@@ -119,7 +119,7 @@ export const READ = {
         example: { status: "pending", round: 46581204 },
       },
     },
-    problems: ["query_invalid", "not_found", "over_capacity"],
+    problems: ["query_invalid", "not_found", "over_capacity", "journal_unavailable"],
     cacheControl: IMMUTABLE,
     tool: { name: "get_evidence", title: "Fetch the evidence of a delivered bundle", annotations: ANNOTATIONS },
     skill: { id: "get-evidence", name: "Fetch the evidence of a delivered bundle", tags: ["evidence", "free"] },
@@ -134,7 +134,7 @@ export const READ = {
     replies: {
       200: { description: "The state proof.", schema: StateProofBytes, mediaType: "application/msgpack" },
     },
-    problems: ["not_found"],
+    problems: ["not_found", "journal_unavailable"],
     cacheControl: IMMUTABLE,
   },
   network: {

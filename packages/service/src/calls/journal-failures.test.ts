@@ -1,0 +1,31 @@
+import { expect, test } from "vitest";
+import { ServiceError } from "../errors.ts";
+import { admissionJournal, keptJournal } from "./journal-failures.ts";
+
+test.each(["journal_busy", "expectation_lost"] as const)("%s of the journal stays as it is", async (code) => {
+  const failed = () => Promise.reject(new ServiceError(code, "why"));
+  const journal = admissionJournal({ expect: failed, insert: failed } as never);
+  await expect(journal.expect(["name"])).rejects.toMatchObject({ name: "ServiceError", code });
+  await expect(journal.insert({} as never)).rejects.toMatchObject({ name: "ServiceError", code });
+});
+
+test("any other failure is a payment of which nothing is known, which the payer repeats", async () => {
+  const failed = () => Promise.reject(new Error("Connection terminated"));
+  const all = { find: failed, insert: failed, exposure: failed, expect: failed, isExpectedElsewhere: failed };
+  const journal = admissionJournal(all as never);
+  for (const ask of [
+    () => journal.find("key"),
+    () => journal.insert({} as never),
+    () => journal.exposure("base", "payer"),
+    () => journal.expect(["name"]),
+    () => journal.isExpectedElsewhere("name"),
+  ])
+    await expect(ask()).rejects.toMatchObject({ code: "payment_unknown", members: { retry: { sameHeader: true } } });
+});
+
+test("what was delivered cannot be fetched, and nothing is said of a payment", async () => {
+  const failed = () => Promise.reject(new Error("Connection terminated"));
+  const journal = keptJournal({ bundle: failed, evidence: failed, stateProof: failed });
+  for (const ask of [journal.bundle, journal.evidence, journal.stateProof])
+    await expect(ask("id")).rejects.toMatchObject({ code: "journal_unavailable", retryAfter: 15 });
+});
