@@ -193,6 +193,7 @@ export function createAdmission(options: AdmissionOptions): Admit {
     const { names, earlier } = await namesOf(request);
     // The new payment is left unsettled: this has been bought already.
     if (earlier) return bound(earlier, request, names);
+    unpaidReads.check(readerOf(payment), subject);
     // Before the facilitator is asked: many payments on one small balance must not use up its time.
     const release = await mapUpstreamErrors(() => backing.promise(rail, payment, signal)).catch(refusal);
     if (hasCode(release, "payment_refused")) return release;
@@ -215,7 +216,7 @@ export function createAdmission(options: AdmissionOptions): Admit {
   ): Promise<Call> {
     const { key, rail, payer, payload } = payment;
     const read = () => products[subject.kind].evidence(subject, signal);
-    const evidence = await mapUpstreamErrors(() => unpaidReads.run(`${rail} ${payer}`, subject, read));
+    const evidence = await mapUpstreamErrors(() => unpaidReads.run(readerOf(payment), subject, read));
     const aliases = [...payment.aliases, ...names];
     const bought = { subject, subjectHash: requestHash(subject), requirement, evidence };
     const call = prepare({ key, aliases, rail, payer, payload, ...bought, facilitator, createdAt: clock.now() });
@@ -248,6 +249,11 @@ export function createAdmission(options: AdmissionOptions): Admit {
       { retryAfter: 300, members: SAME_HEADER },
     );
   }
+}
+
+/** For whom sources are read. */
+function readerOf({ rail, payer }: Payment): string {
+  return `${rail} ${payer}`;
 }
 
 /** @throws the error unless it is a refusal of the payment */

@@ -33,6 +33,8 @@ test.each(["the same", "another"])(
     for (let n = 0; n < MAX_UNBOUGHT; n++)
       expect(await run("base 1", which === "another" ? n : 0, "source_not_found")).toBe("source_not_found");
     const refused = reads.run("base 1", batch(99), async () => "found");
+    expect(() => reads.check("base 1", batch(99))).toThrow(/were read and not bought/);
+    expect(() => reads.check("base 2", batch(99))).not.toThrow();
     await expect(refused).rejects.toMatchObject({ code: "over_capacity", retryAfter: WINDOW_MS / 1000 });
     expect(asked()).toBe(MAX_UNBOUGHT);
     expect(await run("base 2", 0, "found")).toBe("found");
@@ -42,13 +44,14 @@ test.each(["the same", "another"])(
 );
 
 test("what was bought, what had no place and what is read still take nothing more", async () => {
-  const { run, asked } = stage();
+  const { reads, run, asked } = stage();
   for (let n = 0; n < 2 * MAX_UNBOUGHT; n++) expect(await run("base 1", n, "found")).toBe("found");
   for (let n = 0; n < 3 * MAX_UNBOUGHT; n++) {
     await run("base 1", n, "found");
     await run("base 1", n, "over_capacity");
     expect(await run("base 1", -1, "source_reading")).toBe("source_reading");
   }
+  expect(() => reads.check("base 1", batch(-1))).not.toThrow();
   expect(await run("base 1", -1, "found")).toBe("found");
   expect(asked()).toBe(11 * MAX_UNBOUGHT + 1);
 });

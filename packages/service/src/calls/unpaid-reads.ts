@@ -20,26 +20,52 @@ type Reading = { hash: string; begunAt: number; isOver: boolean };
 export function createUnpaidReads(clock: Pick<Clock, "now">) {
   const payers = new LRUCache<string, Reading[]>({ max: MAX_PAYERS });
 
+  function recentOf(payer: string): Reading[] {
+    return (payers.get(payer) ?? []).filter(({ begunAt }) => clock.now() - begunAt < WINDOW_MS);
+  }
+
+  /** @returns the reading that a request goes on with, which takes no other place. @throws Problem when it may begin none */
+  function underWay(payer: string, hash: string): Reading | undefined {
+    const recent = recentOf(payer);
+    const own = recent.find((reading) => reading.hash === hash && !reading.isOver);
+    const [oldest] = recent;
+    if (!own && oldest && recent.length >= MAX_UNBOUGHT) throw tooMany(WINDOW_MS - (clock.now() - oldest.begunAt));
+    return own;
+  }
+
+  function begin(payer: string, hash: string): Reading {
+    const begun = { hash, begunAt: clock.now(), isOver: false };
+    payers.set(payer, [...recentOf(payer), begun]);
+    return begun;
+  }
+
+  function forget(payer: string, own: Reading): void {
+    const rest = recentOf(payer).filter((reading) => reading !== own);
+    if (rest.length > 0) payers.set(payer, rest);
+    else payers.delete(payer);
+  }
+
   return {
+    /**
+     * Refuses what `run` would refuse, before anyone is asked about the payment.
+     *
+     * @param payer with its rail
+     * @throws Problem `over_capacity` when too many batches of this payer were read and not bought
+     */
+    check(payer: string, subject: Subject): void {
+      if (subject.kind === "batch") underWay(payer, requestHash(subject));
+    },
+
     /**
      * Runs the reading of a subject's sources; of anything but a batch without a bound.
      *
      * @param payer with its rail
-     * @throws Problem `over_capacity` when too many batches of this payer were read and not bought; what the reading throws
+     * @throws Problem as `check`; what the reading throws
      */
     async run<T>(payer: string, subject: Subject, read: () => Promise<T>): Promise<T> {
       if (subject.kind !== "batch") return read();
       const hash = requestHash(subject);
-      const recent = (payers.get(payer) ?? []).filter(({ begunAt }) => clock.now() - begunAt < WINDOW_MS);
-      payers.set(payer, recent);
-      // The request that comes again while its sources are being read takes no other place.
-      let own = recent.find((reading) => reading.hash === hash && !reading.isOver);
-      if (!own) {
-        const [oldest] = recent;
-        if (oldest && recent.length >= MAX_UNBOUGHT) throw tooMany(WINDOW_MS - (clock.now() - oldest.begunAt));
-        own = { hash, begunAt: clock.now(), isOver: false };
-        recent.push(own);
-      }
+      const own = underWay(payer, hash) ?? begin(payer, hash);
       try {
         const found = await read();
         forget(payer, own);
@@ -52,12 +78,6 @@ export function createUnpaidReads(clock: Pick<Clock, "now">) {
       }
     },
   };
-
-  function forget(payer: string, own: Reading): void {
-    const rest = (payers.get(payer) ?? []).filter((reading) => reading !== own);
-    if (rest.length > 0) payers.set(payer, rest);
-    else payers.delete(payer);
-  }
 }
 
 function tooMany(ms: number): Problem {
