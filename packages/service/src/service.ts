@@ -278,14 +278,14 @@ export async function openService(
   opened.defer(() => table.close());
   const revision = revisionOf();
   const about = { origin, sandbox: config.sandbox, contact: config.contact, chains: [...chains.keys()] };
-  const kept = keptJournal(journal);
+  const kept = keptJournal(journal, log);
   const closing = opened.move();
   return {
     kid: signer.kid,
     secret,
     api: {
       admit: tracedAdmit(observedAdmit(admit, railOf), tracer),
-      recall: createRecall(admissionJournal(journal), offers),
+      recall: createRecall(admissionJournal(journal, log), offers),
       offers,
       readMessage: verification.readMessage,
       operations: createOperations({

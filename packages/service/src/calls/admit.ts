@@ -73,7 +73,7 @@ const MISFIT = "the payer's signature does not fit the payment";
  */
 export function createAdmission(options: AdmissionOptions): Admit {
   const { runner, capacity, offers, rails, products, log, clock } = options;
-  const journal = admissionJournal(options.journal);
+  const journal = admissionJournal(options.journal, log);
   const backing = createBacking(journal);
   const holders = createHolders(journal, clock);
   const unpaidReads = createUnpaidReads(clock);

@@ -1,3 +1,4 @@
+import type { Logger } from "pino";
 import { hasCode } from "../errors.ts";
 import type { EvidenceJournal } from "../ledger/evidence/journal.ts";
 import { Problem } from "../problems.ts";
@@ -5,13 +6,15 @@ import type { Journal } from "./journal.ts";
 import { paymentUnknown } from "./problems.ts";
 
 /*
- * What a caller gets while the journal fails: an answer that says whether to come again, and with which payment.
+ * What a caller gets while the journal fails: an answer that says whether to come again, and with which payment. The cause
+ * is only logged.
  */
 
 const ADMISSION = ["find", "insert", "exposure", "expect", "isExpectedElsewhere"] as const;
 const KEPT = ["bundle", "evidence", "stateProof"] as const;
 
 type AdmissionJournal = Pick<Journal, (typeof ADMISSION)[number]>;
+type Log = Pick<Logger, "error">;
 type KeptJournal = Pick<Journal & EvidenceJournal, (typeof KEPT)[number]>;
 
 /**
@@ -20,25 +23,22 @@ type KeptJournal = Pick<Journal & EvidenceJournal, (typeof KEPT)[number]>;
  *
  * @returns what throws Problem `payment_unknown` where the journal fails, and the journal's own codes as they are
  */
-export function admissionJournal(journal: AdmissionJournal): AdmissionJournal {
-  return mapFailures(journal, ADMISSION, (error) =>
-    hasCode(error, "journal_busy", "expectation_lost") ? error : paymentUnknown("The journal does not answer.", error),
-  );
+export function admissionJournal(journal: AdmissionJournal, log: Log): AdmissionJournal {
+  return mapFailures(journal, ADMISSION, log, (cause) => paymentUnknown("The journal does not answer.", cause));
 }
 
 /** The journal as those ask it who fetch what was delivered. @returns what throws Problem `journal_unavailable` where it fails */
-export function keptJournal(journal: KeptJournal): KeptJournal {
-  return mapFailures(
-    journal,
-    KEPT,
-    (cause) => new Problem("journal_unavailable", "The journal does not answer.", { retryAfter: 15, cause }),
-  );
+export function keptJournal(journal: KeptJournal, log: Log): KeptJournal {
+  const unavailable = (cause: unknown) =>
+    new Problem("journal_unavailable", "The journal does not answer.", { retryAfter: 15, cause });
+  return mapFailures(journal, KEPT, log, unavailable);
 }
 
 function mapFailures<K extends string, J extends Record<K, (...args: never[]) => Promise<unknown>>>(
   journal: J,
   names: readonly K[],
-  failure: (error: unknown) => unknown,
+  log: Log,
+  problem: (cause: unknown) => Problem,
 ): Pick<J, K> {
   const mapped =
     (name: K) =>
@@ -46,7 +46,9 @@ function mapFailures<K extends string, J extends Record<K, (...args: never[]) =>
       try {
         return await journal[name](...args);
       } catch (error) {
-        throw failure(error);
+        if (hasCode(error, "journal_busy", "expectation_lost")) throw error;
+        log.error({ err: error }, "a request found the journal failing");
+        throw problem(error);
       }
     };
   return Object.fromEntries(names.map((name) => [name, mapped(name)])) as Pick<J, K>;
