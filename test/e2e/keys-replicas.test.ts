@@ -35,10 +35,7 @@ function rotate() {
 test("sales stop while the database is away, and no payment is asked for anew; the same payment buys when it is back", async () => {
   const { sandbox, url } = deployment;
   const body = { txid: sandbox.sampleTransactions.algorand };
-  const ready = async () => {
-    const answer = await fetch(`${url}/ready`);
-    return await answer.json();
-  };
+  const ready = async () => (await fetch(`${url}/ready`)).json();
   const payment = await sign(`${url}/attest`, body, algorandClient(sandbox));
   await postgres.stop();
   await expect.poll(ready, { timeout: 30_000 }).toMatchObject({

@@ -32,7 +32,6 @@ export type AttestorAccountOptions = {
 
 const MAX_NOTE_BYTES = 1_024;
 const LEASE_BYTES = 32;
-const MIN_FEE = 1_000n;
 
 const TX = utf8("TX");
 
@@ -58,7 +57,7 @@ export class AttestorAccount implements Ledger {
     this.#form = accountForm(signer);
     this.#account = address === undefined ? this.#form.account : decodeAddress(address);
     this.address = encodeAddress(this.#account);
-    this.fee = MIN_FEE * this.#form.minimumFees;
+    this.fee = this.#form.minFee;
     this.rounds = rounds;
   }
 

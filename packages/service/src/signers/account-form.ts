@@ -1,22 +1,15 @@
 import { falconAccount } from "@attestd/proof/falcon";
 import { ed25519 } from "@noble/curves/ed25519.js";
+import { type AccountFees, feesOf } from "./account-fees.ts";
 import type { AccountAlgorithm } from "./signer.ts";
 
 /** A key as Algorand knows it: what it authorises for, and at which price. */
-export type AccountForm = {
+export type AccountForm = AccountFees & {
   /** The account that the key authorises by itself: 32 bytes, its address without the checksum. */
   account: Uint8Array;
   /** Of a Falcon key: chooses its account. */
   salt?: number;
-  /** Minimum fees of a transaction that the key authorises (go-algorand, `PQSchemeFeeContribution`). */
-  minimumFees: bigint;
-  /** microAlgos, ten times the minimum: a lying node can waste no more. Under worse congestion the transaction waits. */
-  maxFee: bigint;
 };
-
-/** microAlgos. */
-const MIN_FEE = 1_000n;
-const MAX_MINIMUM_FEES = 10n;
 
 /** The form of an account's key. @param publicKey raw */
 export function accountForm({
@@ -26,13 +19,9 @@ export function accountForm({
   algorithm: AccountAlgorithm;
   publicKey: Uint8Array;
 }): AccountForm {
-  if (algorithm === "ed25519") return { account: publicKey, ...feesOf(1n) };
+  if (algorithm === "ed25519") return { account: publicKey, ...feesOf(algorithm) };
   const salt = canonicalSalt(publicKey);
-  return { account: falconAccount(salt, publicKey), salt, ...feesOf(3n) };
-}
-
-function feesOf(minimumFees: bigint): Pick<AccountForm, "minimumFees" | "maxFee"> {
-  return { minimumFees, maxFee: MAX_MINIMUM_FEES * minimumFees * MIN_FEE };
+  return { account: falconAccount(salt, publicKey), salt, ...feesOf(algorithm) };
 }
 
 /**

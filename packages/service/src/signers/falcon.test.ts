@@ -24,7 +24,13 @@ describe("a Falcon key", async () => {
 
   it("has go-algorand's account and salt", () => {
     const form = accountForm({ algorithm: "falcon-1024", publicKey: key.publicKey });
-    expect({ ...form, account: toBase64(form.account) }).toEqual({ account, salt, minimumFees: 3n, maxFee: 30_000n });
+    expect({ ...form, account: toBase64(form.account) }).toEqual({
+      account,
+      salt,
+      minimumFees: 3n,
+      minFee: 3_000n,
+      maxFee: 30_000n,
+    });
   });
 
   it("signs the same message with the same bytes, whenever and with whichever thread", async () => {

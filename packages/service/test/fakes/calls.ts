@@ -1,4 +1,5 @@
 import type { Call, CallRequest } from "../../src/calls/call.ts";
+import type { Journal } from "../../src/calls/journal.ts";
 import { type CallEvent, prepare, reduce } from "../../src/calls/machine.ts";
 import type { Evidence } from "../../src/subjects/product.ts";
 
@@ -75,3 +76,13 @@ export const GOOD_COURSE: readonly CallEvent[] = [
   { type: "attestation_confirmed", txid: "ATTEST", round: 12 },
   { type: "bundle_sealed", bundle: { id: "S", body: "{}" }, receipt: "signed receipt" },
 ];
+
+/** Commits a call and each step of its good course. @returns the delivered call */
+export async function deliver(journal: Pick<Journal, "insert" | "update">, prepared = aCall()): Promise<Call> {
+  let call = await journal.insert(prepared);
+  for (const event of GOOD_COURSE) {
+    call = after(call, event);
+    await journal.update(call);
+  }
+  return call;
+}

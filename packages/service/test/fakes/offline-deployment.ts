@@ -4,7 +4,7 @@ import { readConfig } from "../../src/config/config.ts";
 import { openJournal } from "../../src/journal/open.ts";
 import { RAIL_SETTINGS } from "../../src/payment/rails/registry.ts";
 import { seedSigner } from "../../src/signers/seed.ts";
-import { aCall, after, aLargeEvidence, GOOD_COURSE } from "./calls.ts";
+import { aCall, aLargeEvidence, deliver } from "./calls.ts";
 
 /** MainNet's, in base64. */
 export const GENESIS = "wGHE2Pwdvd7S12BL5FaOP20EGYesN73ktiC1qzkkit8=";
@@ -44,11 +44,7 @@ export async function beginJournal(settings: ReturnType<typeof offlineSettings>,
   const signer = seedSigner(Buffer.from(settings.ATTESTOR_PQ_SEED, "hex"));
   const origin = "https://attestd.example";
   await openHistory({ journal, signer, ledger: algorand.caip2, algorandAddress, origin, round: 1 });
-  let done = await journal.insert(aCall());
-  for (const event of GOOD_COURSE) {
-    done = after(done, event);
-    await journal.update(done);
-  }
+  const done = await deliver(journal);
   const begun = await journal.insert(aCall({ key: "begun" }));
   for (let i = 0; i < more; i++)
     await journal.insert(aCall({ key: `more ${i}`, evidence: aLargeEvidence(`SOURCE ${i}`) }));

@@ -7,7 +7,7 @@ import pino from "pino";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { temporaryFolder } from "../../../../../test/helpers/temporary-folder.ts";
 import { serviceError } from "../../../test/errors.ts";
-import { aCall, after, GOOD_COURSE } from "../../../test/fakes/calls.ts";
+import { aCall, after, deliver, GOOD_COURSE } from "../../../test/fakes/calls.ts";
 import { PASSWORD, sql, startPostgres, type TestPostgres } from "../../../test/fakes/postgres.ts";
 import { journalContract, replicaContract } from "../../../test/journal-contract/calls.ts";
 import { collectorContract, evidenceContract } from "../../../test/journal-contract/evidence.ts";
@@ -61,11 +61,7 @@ test("calls at rest that cannot be packed are read as before, and logged; later 
   const journal = await openPostgresJournal(url, { warn: (...line: unknown[]) => logged.resolve(line) });
   await sql(url, "CREATE FUNCTION broken() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'no space'; END $$");
   await sql(url, "CREATE TRIGGER broken BEFORE UPDATE OF packed ON calls FOR EACH ROW EXECUTE FUNCTION broken()");
-  let call = await journal.insert(aCall());
-  for (const event of GOOD_COURSE) {
-    call = after(call, event);
-    await journal.update(call);
-  }
+  const call = await deliver(journal);
   expect(await logged.promise).toEqual([{ reason: "no space" }, "calls at rest cannot be packed"]);
   expect(await journal.find(call.key)).toEqual(call);
   const packed = () => sql(url, "SELECT key FROM calls WHERE packed IS NOT NULL");
@@ -84,12 +80,7 @@ test("a journal in PostgreSQL is saved as it is, and restored row by row into an
   const [from, to] = [await postgres.database(), await postgres.database()];
   const journal = await openPostgresJournal(from);
   await journal.claim({ genesisHash: "g", algorandAddress: "A" });
-  let call = aCall({ key: "k1", aliases: ["a1"], payer: 'P "quoted" \\ \u{1f4b0} \n' });
-  await journal.insert(call);
-  for (const event of GOOD_COURSE) {
-    call = after(call, event);
-    await journal.update(call);
-  }
+  await deliver(journal, aCall({ key: "k1", aliases: ["a1"], payer: 'P "quoted" \\ \u{1f4b0} \n' }));
   await journal.insert(aCall({ key: "k2" }));
   await journal.rememberPayees([{ rail: "base", address: "0x1" }]);
 

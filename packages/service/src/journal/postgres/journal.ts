@@ -42,10 +42,7 @@ export async function openPostgresJournal(url: string, log?: Pick<Logger, "warn"
   }
 }
 
-async function open(
-  config: ClientConfig,
-  log: Pick<Logger, "warn"> = { warn: () => undefined },
-): Promise<WholeJournal> {
+async function open(config: ClientConfig, log: Pick<Logger, "warn"> | undefined): Promise<WholeJournal> {
   const me = randomUUID();
   const held = new Set<string>();
   const listeners = new Set<Listener>();

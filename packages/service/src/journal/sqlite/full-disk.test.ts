@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, expect, test } from "vitest";
-import { aCall, after, aLargeEvidence, GOOD_COURSE } from "../../../test/fakes/calls.ts";
+import { aCall, aLargeEvidence, deliver } from "../../../test/fakes/calls.ts";
 import { mountSmallDisk } from "../../../test/fakes/small-disk.ts";
 import { openSqliteJournal } from "./journal.ts";
 
@@ -43,11 +43,7 @@ test("calls at rest that cannot be packed are read as before, and logged; later 
   });
   const other = new DatabaseSync(join(folder, "journal.sqlite"));
   other.exec("CREATE TRIGGER broken BEFORE UPDATE OF packed ON calls BEGIN SELECT RAISE(ABORT, 'disk I/O error'); END");
-  let call = await journal.insert(aCall());
-  for (const event of GOOD_COURSE) {
-    call = after(call, event);
-    await journal.update(call);
-  }
+  const call = await deliver(journal);
   expect(await logged.promise).toEqual([{ reason: "disk I/O error" }, "calls at rest cannot be packed"]);
   expect(await journal.find(call.key)).toEqual(call);
   const packed = () => other.prepare("SELECT count(*) AS calls FROM calls WHERE packed IS NOT NULL").get();
@@ -66,12 +62,7 @@ test.skipIf("reason" in disk)(
     const path = (disk as { path: string }).path;
     await writeFile(join(path, "ballast"), new Uint8Array(1024 * 1024));
     const journal = await openSqliteJournal(join(path, "data", "journal.sqlite"));
-    const done = after(await journal.insert(aCall()), ...GOOD_COURSE);
-    let call = aCall();
-    for (const event of GOOD_COURSE) {
-      call = after(call, event);
-      await journal.update(call);
-    }
+    const done = await deliver(journal);
     expect(await journal.freeBytes()).toBeGreaterThan(2n * 1024n * 1024n);
 
     let inserted = 0;

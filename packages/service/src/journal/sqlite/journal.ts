@@ -17,7 +17,6 @@ type Waiting = { resolve: (value: never) => void; reject: (error: Error) => void
 
 /** Requests in a message: a commit has at most twice as many. */
 const MAX_REQUESTS_PER_MESSAGE = 256;
-const SILENT = { warn: () => undefined };
 
 /**
  * A journal in one SQLite file: WAL, `synchronous=FULL`. The file is locked to this process, which thus is the only
@@ -30,7 +29,7 @@ const SILENT = { warn: () => undefined };
  * @param log of a file that others could read (private-files.ts), and of calls that could not be packed
  * @throws Error when the file cannot be opened, another process has it open, or a later release has written it
  */
-export async function openSqliteJournal(path: string, log: Pick<Logger, "warn"> = SILENT): Promise<WholeJournal> {
+export async function openSqliteJournal(path: string, log?: Pick<Logger, "warn">): Promise<WholeJournal> {
   const file = privateFile(path, log);
   const worker = new Worker(new URL("./worker.ts", import.meta.url), { workerData: { path: file } });
   const waiting = new Map<number, Waiting>();
@@ -166,7 +165,7 @@ function errorOf({ message, code }: Exclude<Reply["error"], undefined>): Error {
 }
 
 /** @throws Error that names the file */
-function privateFile(path: string, log: Pick<Logger, "warn">): string {
+function privateFile(path: string, log: Pick<Logger, "warn"> = { warn: () => undefined }): string {
   try {
     return keepPrivate(path, log);
   } catch (error) {

@@ -1,5 +1,6 @@
 import { ATTESTOR_RESERVE } from "../../calls/capacity.ts";
 import type { RailName } from "../../payment/rails/rail.ts";
+import { feesOf } from "../../signers/account-fees.ts";
 import { CALL_REQUESTS, DAILY_REQUESTS, type Requests, type Upstream } from "./requests.ts";
 import type { Settlement } from "./settlement.ts";
 import { dividedUp, MICRO, type PicoUsd } from "./usd.ts";
@@ -13,17 +14,14 @@ const BYTES_A_CALL = 32n * 1024n;
 const GIB = 2n ** 30n;
 const DAYS_A_MONTH = 30n;
 
-/** microAlgos. */
-const MIN_FEE = 1_000n;
-
 /**
  * microAlgos of an attestation: usually; when the ledger is congested, as much as the service ever pays; and with an
  * account that signs with Falcon-1024, which go-algorand v5.0.0 charges two minimum fees more.
  */
 export const NOTE_FEES = {
-  usual: MIN_FEE,
-  congested: 10n * MIN_FEE,
-  falcon: 3n * MIN_FEE,
+  usual: feesOf("ed25519").minFee,
+  congested: feesOf("ed25519").maxFee,
+  falcon: feesOf("falcon-1024").minFee,
 } as const;
 export type NoteFee = keyof typeof NOTE_FEES;
 
