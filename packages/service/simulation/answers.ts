@@ -1,6 +1,6 @@
 import type { PaymentPayload } from "@x402/core/types";
 import { extractPaymentIdentifier } from "@x402/extensions/payment-identifier";
-import type { Call } from "../src/calls/call.ts";
+import { type Call, payloadOf } from "../src/calls/call.ts";
 import type { Delivered, Outcome } from "../src/calls/outcome.ts";
 import type { ProblemCode } from "../src/problems.ts";
 import { requestHash, type Subject } from "../src/subjects/subject.ts";
@@ -186,7 +186,7 @@ export class Answers {
     for (const { authorization: other, call, voidIn = Number.POSITIVE_INFINITY } of witness.courses) {
       if (!call) continue;
       const isPayers = other.rail === authorization.rail && other.account === authorization.account;
-      const isAlike = identifier !== undefined && extractPaymentIdentifier(call.payload) === identifier;
+      const isAlike = identifier !== undefined && extractPaymentIdentifier(payloadOf(call)) === identifier;
       const isNamed = name !== undefined && call.aliases.includes(name);
       if (isNamed || (isPayers && isAlike && voidIn > came)) calls.push(call);
     }

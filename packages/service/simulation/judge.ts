@@ -1,5 +1,5 @@
 import { extractPaymentIdentifier } from "@x402/extensions/payment-identifier";
-import type { Call } from "../src/calls/call.ts";
+import { type Call, payloadOf } from "../src/calls/call.ts";
 import { isAtRest } from "../src/calls/machine.ts";
 import type { Database } from "./database.ts";
 import type { Course, Witness } from "./witness.ts";
@@ -38,12 +38,13 @@ export function judge(witness: Witness, database: Database, healedAt: number): v
 function judgeNames(calls: readonly Call[], witness: Witness): void {
   const names = new Set<string>();
   const charged = new Set<string>();
-  for (const { key, aliases, rail, payer, payload, state } of calls) {
+  for (const call of calls) {
+    const { key, aliases, rail, payer, state } = call;
     for (const name of [key, ...aliases]) {
       if (names.has(name)) witness.object("oneCall", name);
       names.add(name);
     }
-    const identifier = extractPaymentIdentifier(payload);
+    const identifier = extractPaymentIdentifier(payloadOf(call));
     if (identifier === null || state === "void") continue;
     const purchase = `${rail} ${payer} ${identifier}`;
     if (charged.has(purchase)) witness.object("namedOnce", purchase);

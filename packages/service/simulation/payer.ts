@@ -1,6 +1,6 @@
 import type { PaymentRequirements } from "@x402/core/types";
 import { extractPaymentIdentifier } from "@x402/extensions/payment-identifier";
-import type { Call } from "../src/calls/call.ts";
+import { type Call, payloadOf } from "../src/calls/call.ts";
 import type { ProblemCode } from "../src/problems.ts";
 import type { Subject } from "../src/subjects/subject.ts";
 import type { Answer } from "./answers.ts";
@@ -103,8 +103,9 @@ export class Payer {
   }
 
   /** Buys again what came to nothing, under the same name. @returns how that ended */
-  async buyAgain({ subject, requirement, payload }: Call): Promise<readonly Answer[]> {
-    const identifier = extractPaymentIdentifier(payload);
+  async buyAgain(call: Call): Promise<readonly Answer[]> {
+    const { subject, requirement } = call;
+    const identifier = extractPaymentIdentifier(payloadOf(call));
     if (identifier === null) throw new Error("only what was named is bought again");
     this.#options.account.balance += PRICE;
     const { network } = requirement;

@@ -1,4 +1,4 @@
-import type { Call } from "../src/calls/call.ts";
+import { type Call, payloadOf } from "../src/calls/call.ts";
 import { identifierAlias } from "../src/payment/identifier.ts";
 import type { Answer } from "./answers.ts";
 import { Fleet } from "./fleet.ts";
@@ -175,7 +175,7 @@ class Clients {
 function forsaken(calls: readonly Call[]): Call[] {
   const purchases = new Map<string, Call | undefined>();
   for (const call of calls) {
-    const name = identifierAlias(call, 0);
+    const name = identifierAlias({ ...call, payload: payloadOf(call) }, 0);
     if (name === undefined) continue;
     const first = purchases.has(name) ? purchases.get(name) : call;
     purchases.set(name, call.state === "void" ? first : undefined);

@@ -1,4 +1,5 @@
 import type { Admit } from "../src/calls/admit.ts";
+import { payloadOf } from "../src/calls/call.ts";
 import { createEffects } from "../src/calls/effects.ts";
 import type { EffectsOptions, Perform } from "../src/calls/perform.ts";
 import type { Facilitator } from "../src/payment/facilitator.ts";
@@ -16,7 +17,7 @@ export const SETTLEMENT_DEFECTS = {
       perform:
         (perform: Perform, { rails }: EffectsOptions) =>
         async (call, effect, memory, stop) => {
-          const payment = rails.get(call.rail)?.read(call.payload);
+          const payment = rails.get(call.rail)?.read(payloadOf(call));
           if (effect.do !== "reconcile" || !memory.settled?.answer.success || !payment)
             return perform(call, effect, memory, stop);
           const proof = { transaction: "believed", height: 0, final: true };

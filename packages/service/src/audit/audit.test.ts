@@ -15,20 +15,22 @@ import {
 import type { Call, CallState } from "../calls/call.ts";
 import type { RailName } from "../payment/rails/rail.ts";
 import { audit } from "./audit.ts";
+import { isPrunedBundleOf } from "./pruned-bundle.ts";
 import type { AuditReport, Code, Severity } from "./report.ts";
 
 const RAILS: readonly RailName[] = ["algorand", "base", "solana"];
-type Purchase = { state: CallState; rail: RailName; unseen: boolean };
+type Purchase = { state: CallState; rail: RailName; size: number; unseen: boolean };
 const purchase: fc.Arbitrary<Purchase> = fc.record({
   state: fc.constantFrom(...STATES),
   rail: fc.constantFrom(...RAILS),
+  size: fc.constantFrom(1, 1, 3),
   unseen: fc.boolean(),
 });
 
 async function worldOf(purchases: readonly Purchase[]): Promise<AuditWorld> {
   const world = new AuditWorld();
-  for (const { state, rail, unseen } of purchases) {
-    const call = await world.buy(state, rail);
+  for (const { state, rail, size, unseen } of purchases) {
+    const call = await world.buy(state, rail, size);
     // What has happened and is not committed yet, as after a crash.
     if (unseen && state === "settling") world.pay(call);
     if (unseen && state === "signed") world.record(call, call.attempts[0]?.txid ?? "", 500);
@@ -45,7 +47,7 @@ function codesOf({ findings }: AuditReport, severity: Severity): Code[] {
 }
 
 describe("consistent worlds", () => {
-  test("break nothing, are counted, and are clean unless something is owed; strangers change none of it", async () => {
+  test("break nothing, are counted, and are clean unless something is owed; neither pruning nor strangers change it", async () => {
     const noises = fc.array(fc.nat(), { maxLength: 10 });
     await fc.assert(
       fc.asyncProperty(fc.array(purchase, { maxLength: 10 }), noises, async (purchases, noise) => {
@@ -70,6 +72,9 @@ describe("consistent worlds", () => {
         });
         expect(codesOf(report, "information")).toEqual(Array(of("loss")).fill("payment_lost"));
 
+        world.prune();
+        expect(await judge(world)).toEqual(report);
+
         for (const kind of noise) world.noise(kind);
         const noisy = await judge(world);
         expect(noisy.verdict).toBe(report.verdict);
@@ -83,7 +88,9 @@ describe("consistent worlds", () => {
   });
 
   test("are clean whatever part of the chains was read", async () => {
-    const world = await worldOf(RAILS.flatMap((rail) => STATES.map((state) => ({ state, rail, unseen: false }))));
+    const world = await worldOf(
+      RAILS.flatMap((rail) => STATES.map((state) => ({ state, rail, size: 1, unseen: false }))),
+    );
     const part = { from: 105, to: 115 };
     const within = (height: number) => part.from <= height && height <= part.to;
     const facts = {
@@ -99,7 +106,9 @@ describe("consistent worlds", () => {
 });
 
 /** What is planted into a delivered call, and what must be said of it: nothing else may be violated. */
-const PLANTED: Record<string, { plant: (world: AuditWorld, call: Call) => unknown; finds: Code[] }> = {
+type Plant = (world: AuditWorld, call: Call) => unknown;
+/** `finds`, and `alsoFinds` of a call that is pruned, with which the ledger is compared by its bundle. */
+const PLANTED: Record<string, { plant: Plant; finds: Code[]; alsoFinds?: Code[] }> = {
   "a row that was lost after it was delivered": {
     plant: (world, { key }) => (world.rows = world.rows.filter((row) => row.key !== key)),
     finds: ["payment_without_row"],
@@ -160,6 +169,13 @@ const PLANTED: Record<string, { plant: (world: AuditWorld, call: Call) => unknow
     plant: (world) => (world.notes = []),
     finds: ["delivered_bundle_not_on_ledger"],
   },
+  "a bundle whose attestation is in another round than row and ledger": {
+    plant: (world, { key, round = 0 }) => {
+      world.forge(key, { round: round + 1 });
+      world.notes = world.notes.map((note) => ({ ...note, round: note.round + 1 }));
+    },
+    finds: ["bundle_of_another_call"],
+  },
   "a bundle whose attestation is in another round": {
     plant: (world) => (world.notes = world.notes.map((note) => ({ ...note, round: note.round + 1 }))),
     finds: ["delivered_bundle_not_on_ledger"],
@@ -188,11 +204,12 @@ const PLANTED: Record<string, { plant: (world: AuditWorld, call: Call) => unknow
     finds: ["bundle_bytes_do_not_verify"],
   },
   "the bundle of another call": {
-    plant: async (world, { key }) => {
-      const other = await world.buy("done");
+    plant: async (world, { key, subject }) => {
+      const other = await world.buy("done", "algorand", subject.kind === "batch" ? subject.items.length : 1);
       world.forge(key, { bundle: await seal(other) });
     },
     finds: ["bundle_of_another_call"],
+    alsoFinds: ["note_of_another_request"],
   },
   "a bundle under another's name": {
     plant: (world, { key, bundle }) => world.forge(key, { bundle: { id: "S", body: bundle?.body ?? "" } }),
@@ -216,20 +233,73 @@ const PLANTED: Record<string, { plant: (world: AuditWorld, call: Call) => unknow
   },
 };
 
+const changed = (bundle: Call["bundle"], change: (body: string) => string) => {
+  if (!bundle || change(bundle.body) === bundle.body) throw new Error("there is nothing to change");
+  return { ...bundle, body: change(bundle.body) };
+};
+
 describe("an inconsistency", () => {
-  test.each(Object.entries(PLANTED))("is found and named among others: %s", async (_, { plant, finds }) => {
-    await fc.assert(
-      fc.asyncProperty(fc.constantFrom(...RAILS), fc.array(fc.nat(), { maxLength: 4 }), async (rail, noise) => {
-        const world = new AuditWorld();
-        const call = await world.buy("done", rail);
-        await plant(world, call);
-        for (const kind of noise) world.noise(kind);
-        const report = await judge(world);
-        expect(report.verdict).toBe("violated");
-        expect(codesOf(report, "violation").toSorted()).toEqual(finds.toSorted());
-      }),
-      { numRuns: 4 },
-    );
+  test.each(Object.entries(PLANTED))(
+    "is found and named among others: %s",
+    async (_, { plant, finds, alsoFinds = [] }) => {
+      await fc.assert(
+        fc.asyncProperty(
+          purchase,
+          fc.boolean(),
+          fc.array(fc.nat(), { maxLength: 4 }),
+          async (bought, isPruned, noise) => {
+            const world = new AuditWorld();
+            const { key } = await world.buy("done", bought.rail, bought.size);
+            if (isPruned) world.prune();
+            await plant(world, world.row(key));
+            for (const kind of noise) world.noise(kind);
+            const report = await judge(world);
+            expect(report.verdict).toBe("violated");
+            expect(codesOf(report, "violation").toSorted()).toEqual(
+              [...finds, ...(isPruned ? alsoFinds : [])].toSorted(),
+            );
+          },
+        ),
+        { numRuns: 8 },
+      );
+    },
+  );
+
+  const swapped = (body: string) => {
+    const [head = "", one = "", two = "", three = ""] = body
+      .slice(0, -2)
+      .split(/(?<="items":\[|\}),?(?=\{"network":"algorand-mainnet","proof")/);
+    return `${head}${[two, one, three].join()}]}`;
+  };
+  test.each<[string, number, (call: Call) => Partial<Call>]>([
+    ["is of another subject", 1, () => ({ subjectHash: "another" })],
+    ["has the items of a batch in another order", 3, ({ bundle }) => ({ bundle: changed(bundle, swapped) })],
+    [
+      "lacks an item",
+      3,
+      ({ bundle }) => ({ bundle: changed(bundle, (body) => `${body.slice(0, body.lastIndexOf(',{"network"'))}]}`) }),
+    ],
+    [
+      "has an item that does not verify",
+      3,
+      ({ bundle }) => ({ bundle: changed(bundle, (body) => body.replace(/"index":2/, '"index":1')) }),
+    ],
+  ])("is found of a pruned call whose bundle %s", async (_, size, over) => {
+    const world = new AuditWorld();
+    await world.buy("done", "base", size);
+    world.prune();
+    const [call] = world.rows;
+    world.forge(call?.key ?? "", over(call as Call));
+    expect(codesOf(await judge(world), "violation")).toEqual(["bundle_of_another_call"]);
+  });
+
+  test("of a pruned call whose bundle names another payment is found", async () => {
+    const world = new AuditWorld();
+    await world.buy("done");
+    world.prune();
+    const [call] = world.rows as [Call];
+    expect(isPrunedBundleOf(call, () => true)).toBe(true);
+    expect(isPrunedBundleOf({ ...call, key: "algorand:test/another" }, () => true)).toBe(false);
   });
 
   test("of a key that is in no history is found", async () => {

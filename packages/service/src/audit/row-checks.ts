@@ -14,10 +14,12 @@ import { signingBytes } from "@attestd/proof/attestor";
 import { equalBytes } from "@attestd/proof/encoding";
 import { canonicalBytes } from "@attestd/proof/json";
 import { type Call, type CallState, evidenceOf, liveAttempt } from "../calls/call.ts";
+import { isPruned } from "../calls/pruning.ts";
 import { railKind } from "../payment/rails/registry.ts";
 import { itemTexts } from "../subjects/batch-answer.ts";
 import type { Recorded } from "./chain-index.ts";
 import { type ChainPayment, covers, type Facts, type Premises } from "./facts.ts";
+import { isPrunedBundleOf, noteIn } from "./pruned-bundle.ts";
 import type { Code, Findings, Severity } from "./report.ts";
 
 /** What one row is compared with. */
@@ -142,7 +144,7 @@ function checkAttestations({ call, attestations }: Joined, { premises }: RowCont
     if (!key) report("violation", "note_of_another_key", "The note names a key that is not in the key history.", txid);
     else if (round < key.fromRound || round >= (key.untilRound ?? Number.POSITIVE_INFINITY))
       report("violation", "note_of_another_key", `The note names the key ${key.kid}, not of round ${round}.`, txid);
-    else if (call.evidence && text !== noteOf(call, key, premises))
+    else if (text !== (dueNote(call, key, premises) ?? text))
       report("violation", "note_of_another_request", "The note says something else than what was bought.", txid);
   }
 }
@@ -191,8 +193,9 @@ async function checkBundle(
   const signed = signedPart(parseJson(Buffer.from(text)) as unknown as Bundle);
   const isOwn =
     bundleId(signed) === bundle.id &&
-    isBundleOf(call, signed, premises) &&
-    (text === bundle.body || (await isAnswerOf(call, signed, premises)));
+    (isPruned(call)
+      ? isPrunedBundleOf(call, (item) => faultsOf(item, attestations, premises) === "")
+      : isBundleOf(call, signed, premises) && (text === bundle.body || (await isAnswerOf(call, signed, premises))));
   if (!isOwn)
     report("violation", "bundle_of_another_call", "The bundle is not of this call's attestation.", signed.attest.txnId);
   return isOwn;
@@ -222,6 +225,16 @@ function isBundleOf(call: Call, signed: SignedBundle, premises: Premises): boole
     attestor: { algorandAddress, pqPublicKey },
   });
   return equalBytes(signingBytes(signed), canonicalBytes(due));
+}
+
+/**
+ * The note that a call's attestation by that key has to have: made of the evidence, or of a pruned call its bundle's.
+ *
+ * @returns undefined where neither is there, and nothing was bought
+ */
+function dueNote(call: Call, key: KeyEntry, premises: Premises): string | undefined {
+  if (call.evidence) return noteOf(call, key, premises);
+  return isPruned(call) && call.bundle ? noteIn(call.bundle.body) : undefined;
 }
 
 /** The note of a call's attestation by that key (docs/format.md). */

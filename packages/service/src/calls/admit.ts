@@ -16,12 +16,13 @@ import { inSpan } from "../tracing/span.ts";
 import { createBacking } from "./backing.ts";
 import type { Call } from "./call.ts";
 import type { Capacity } from "./capacity.ts";
-import { bound, createHolders, isSame } from "./holders.ts";
+import { bound, createHolders } from "./holders.ts";
 import type { Expectation, Journal } from "./journal.ts";
 import { admissionJournal } from "./journal-failures.ts";
 import { isFinal, prepare } from "./machine.ts";
 import { type Outcome, outcomeOf, paymentRequired } from "./outcome.ts";
 import { mapUpstreamErrors, paymentUnknown, SAME_HEADER } from "./problems.ts";
+import { isSame } from "./pruning.ts";
 import type { Runner } from "./runner.ts";
 import { createUnpaidReads } from "./unpaid-reads.ts";
 

@@ -68,9 +68,13 @@ export type PaymentProof = {
 /** An attestation transaction of a call, and whether it is proved that it can never be confirmed. */
 export type CallAttempt = Attempt & { dead: boolean };
 
-export type Call = Omit<CallRequest, "evidence"> & {
-  /** Undefined when the call is void: it is never needed again, and may be large. */
+export type Call = Omit<CallRequest, "evidence" | "payload"> & {
+  /** Undefined when the call is void or pruned: it is never needed again, and may be large. */
   readonly evidence: Evidence | undefined;
+  /** Undefined when the call is pruned (pruning.ts). */
+  readonly payload: PaymentPayload | undefined;
+  /** Of a pruned call: `payloadSha256` of the payload that it had. */
+  readonly payloadSha256?: string;
   state: CallState;
   /** Counts the transitions; an update names the version it follows. */
   version: number;
@@ -101,6 +105,12 @@ export type Call = Omit<CallRequest, "evidence"> & {
 export function evidenceOf({ key, state, evidence }: Call): Evidence {
   if (!evidence) throw new Error(`the call of ${key} is ${state} and has no evidence`);
   return evidence;
+}
+
+/** The payload of a call. @throws Error for a call that is pruned */
+export function payloadOf({ key, payload }: Call): PaymentPayload {
+  if (!payload) throw new Error(`the call of ${key} is pruned and has no payload`);
+  return payload;
 }
 
 /** The attestation transaction that may still be confirmed. */

@@ -1,6 +1,7 @@
 import { encodeMsgpack, structMap } from "@attestd/proof/algorand";
 import { encodeNote } from "@attestd/proof/attestor";
 import { utf8 } from "@attestd/proof/encoding";
+import type { PaymentPayload } from "@x402/core/types";
 import pino from "pino";
 import { beforeEach, describe, expect, test } from "vitest";
 import { aCall, after, GOOD_COURSE } from "../../test/fakes/calls.ts";
@@ -68,7 +69,7 @@ describe("effects", () => {
     memory = { failures: 0 };
     const rail = {
       name: "algorand",
-      read: ({ payload }: Call["payload"]) => ({ key: "key", payer: "PAYER", payload }),
+      read: ({ payload }: PaymentPayload) => ({ key: "key", payer: "PAYER", payload }),
       standing: async (_: unknown, __: unknown, hint?: string) => {
         hints.push(hint);
         return standing();

@@ -1,5 +1,3 @@
-import { createHash } from "node:crypto";
-import { canonicalize, type JsonObject } from "@attestd/proof/json";
 import type { Clock } from "../clock.ts";
 import { hasCode } from "../errors.ts";
 import type { Payment } from "../payment/rails/rail.ts";
@@ -8,6 +6,7 @@ import { requestHash, type Subject } from "../subjects/subject.ts";
 import type { Call } from "./call.ts";
 import type { Expectation, Journal } from "./journal.ts";
 import { paymentUnknown } from "./problems.ts";
+import { isSame, payloadSha256 } from "./pruning.ts";
 
 /** A paid request, as far as it matters here; the signal ends its questions. */
 type Request = { subject: Subject; payment: Payment; signal: AbortSignal };
@@ -105,14 +104,7 @@ export function createHolders(journal: Pick<Journal, "find" | "expect" | "isExpe
 
 /** The name of a payment with the bytes that it came in. */
 function nameOfBytes({ key, payload }: Payment): string {
-  return `${key} ${createHash("sha256")
-    .update(canonicalize(payload.payload as JsonObject))
-    .digest("base64url")}`;
-}
-
-/** Whether two payloads bring byte for byte the same payment. */
-export function isSame(one: Pick<Payment, "payload">, other: Pick<Payment, "payload">): boolean {
-  return canonicalize(one.payload.payload as JsonObject) === canonicalize(other.payload.payload as JsonObject);
+  return `${key} ${payloadSha256(payload)}`;
 }
 
 /**

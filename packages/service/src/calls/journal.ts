@@ -43,7 +43,8 @@ export type Listener = {
  * A promise that resolves MUST mean that the change survives the loss of power. After one that rejects, the change may
  * have happened or not: read again. Rows are never deleted: payment keys and bundles are kept for ever (signatures are
  * hedged, so a bundle's bytes cannot be made again). But for their evidence: equal evidence MUST be kept once, however
- * many calls have it, and dropped with the last call that has it.
+ * many calls have it, and dropped with the last call that has it. What a replay and an audit do not need goes when the
+ * operator has it pruned (pruning.ts).
  *
  * An open `Journal` is one replica. Where several may be open on one database, leases say which of them carries a call, so
  * that work is not done twice. Leases do not make it safe, because a replica that was delayed may act on a lease that it

@@ -5,7 +5,7 @@ import type { Rail } from "../payment/rails/rail.ts";
 import { settlementReceipt } from "../payment/receipt.ts";
 import { forwardedPayment } from "../payment/resource.ts";
 import type { Settler } from "../payment/routes.ts";
-import type { Call } from "./call.ts";
+import { type Call, payloadOf } from "./call.ts";
 import type { CallEvent } from "./machine.ts";
 import { type EffectsOptions, MAX_PAUSE_MS, type Memory, pauseAfter } from "./perform.ts";
 import { nextSettler } from "./settlers.ts";
@@ -46,7 +46,7 @@ export function createSettlement(options: EffectsOptions) {
     delete memory.begun;
     if (begun) return settle(call, begun, memory, stop);
     const rail = railOf(call);
-    const payment = rail.read(call.payload);
+    const payment = rail.read(payloadOf(call));
     const standing = await rail.standing(payment, deadline(clock, deadlineMs, stop), memory.hint);
     if (standing.state !== "open") endSettlement(memory);
     switch (standing.state) {
@@ -96,7 +96,7 @@ export function createSettlement(options: EffectsOptions) {
     await clock.sleep(FIRST_LOOK_MS * 2 ** Math.min(looks, MAX_DOUBLINGS), stop);
     const rail = railOf(call);
     const ends = deadline(clock, deadlineMs, stop);
-    const standing = await rail.standing(rail.read(call.payload), ends, call.proof?.transaction);
+    const standing = await rail.standing(rail.read(payloadOf(call)), ends, call.proof?.transaction);
     // Only a look that got an answer lengthens the pause: the payment may vanish while its nodes are silent.
     memory.looks = looks + 1;
     if (standing.state !== "open") endSettlement(memory);
@@ -125,9 +125,9 @@ export function createSettlement(options: EffectsOptions) {
     stop: AbortSignal,
   ): Promise<undefined> {
     if (!settler) return noteOrphan(call, memory);
-    const { payload, requirement, subject } = call;
+    const { requirement, subject } = call;
     const { facilitator } = settler;
-    const forwarded = forwardedPayment(railOf(call).read(payload), requirement, resourceOf(subject));
+    const forwarded = forwardedPayment(railOf(call).read(payloadOf(call)), requirement, resourceOf(subject));
     const end = new AbortController();
     const answered = facilitator
       .settle(forwarded, requirement, AbortSignal.any([end.signal, deadline(clock, settleMs, stop)]))

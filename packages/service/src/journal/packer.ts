@@ -1,63 +1,89 @@
 import { createDictionaries, type Dictionary, type Parts, pack } from "./packing.ts";
+import { type PartedRow, prunedParts } from "./record.ts";
+
+/** What has become of the row of a call at rest. */
+export const REST = { asWritten: 0, packed: 1, pruned: 2 } as const;
+/** How far a row is taken. */
+export type Rest = typeof REST.packed | typeof REST.pruned;
 
 /** Calls that a step packs, so that a commit waits for it no longer than for a few of its own kind. */
 const CALLS_PER_STEP = 8;
 /** Pause before each step, in ms. */
 const PAUSE_MS = 5;
+/** When a step that failed is tried again, in ms, if no commit of a call has begun it sooner. */
+const RETRY_MS = 60_000;
 
-/** A call at rest whose row is as it was written. */
-export type Unpacked = Parts & { key: string; rail: string; state: string };
+/** What becomes of a row. */
+export type PackedRow = { key: string; packed: Uint8Array; dictionary: Dictionary | undefined };
 
-/** What becomes of its row; without `packed` it stays as it is. */
-export type PackedRow = { key: string; packed: Uint8Array | undefined; dictionary: Dictionary | undefined };
-
-/** How a packer reaches its journal. */
-export type PackerPort = {
+/** How a packer or a pruner reaches its journal. */
+export type PackingPort = {
   dictionaries(): Dictionary[] | Promise<Dictionary[]>;
-  /** The oldest calls to pack. */
-  take(limit: number): Unpacked[] | Promise<Unpacked[]>;
-  /** MUST be atomic, and leave a row alone that has been packed meanwhile. It need not be durable: what is lost is done again. */
-  commit(rows: readonly PackedRow[], fresh: readonly Dictionary[]): void | Promise<void>;
+  /** MUST be atomic, and leave a row alone that has come as far meanwhile. */
+  commit(rows: readonly PackedRow[], fresh: readonly Dictionary[]): unknown;
 };
+/** What is committed need not be durable: what is lost is done again. */
+export type PackerPort = PackingPort & {
+  /** The oldest calls at rest whose rows are as they were written. */
+  take(limit: number): PartedRow[] | Promise<PartedRow[]>;
+};
+export type PrunerPort = PackingPort & {
+  /** The oldest calls at rest that are not pruned, of those that began before a time. */
+  take(before: number, limit: number): Promise<PartedRow[]>;
+};
+
+/** @returns packs rows and commits them, with the parts that `partsOf` makes of each */
+function createPacking(port: PackingPort, partsOf: (row: PartedRow) => Parts) {
+  let dictionaries: ReturnType<typeof createDictionaries> | undefined;
+  return async (rows: readonly PartedRow[]): Promise<void> => {
+    if (rows.length === 0) return;
+    try {
+      dictionaries ??= createDictionaries(await port.dictionaries());
+      const fresh: Dictionary[] = [];
+      const done: PackedRow[] = [];
+      for (const row of rows) {
+        const { key, rail, state } = row;
+        const parts = partsOf(row);
+        const { dictionary, isNew } = dictionaries.for({ rail, state, ...parts });
+        if (dictionary && isNew) fresh.push(dictionary);
+        done.push({ key, packed: await pack(parts, dictionary), dictionary });
+      }
+      await port.commit(done, fresh);
+    } catch (error) {
+      // What was not committed is not known.
+      dictionaries = undefined;
+      throw error;
+    }
+  };
+}
 
 /**
  * Packs calls at rest, in small steps between the commits of others.
  *
- * @param failed gets why a step packed nothing; the rows stay as they were written, which costs space and nothing else
+ * @param failed gets why a step packed nothing, as of a full disk; the rows stay as they were written, which costs space and
+ *   nothing else, and are tried again
  * @returns `start` begins where there may be calls to pack; `stop` ends it: nothing is committed afterwards
  */
 export function createPacker(port: PackerPort, failed: (error: Error) => void) {
-  let dictionaries: ReturnType<typeof createDictionaries> | undefined;
+  const commit: PackerPort["commit"] = (...packed) => (isStopped ? undefined : port.commit(...packed));
+  const packRows = createPacking({ ...port, commit }, wholeParts);
   let timer: NodeJS.Timeout | undefined;
+  let retry: NodeJS.Timeout | undefined;
   let running: Promise<void> | undefined;
   let isAskedAgain = false;
   let isStopped = false;
 
-  /** @returns whether there may be more */
-  async function step(): Promise<boolean> {
-    dictionaries ??= createDictionaries(await port.dictionaries());
-    const rows = await port.take(CALLS_PER_STEP);
-    const fresh: Dictionary[] = [];
-    const done: PackedRow[] = [];
-    for (const { key, rail, state, payer, subject_hash, request, evidence, progress, bundle, attempts } of rows) {
-      const parts = { payer, subject_hash, request, evidence, progress, bundle, attempts };
-      const { dictionary, isNew } = dictionaries.for({ rail, state, ...parts });
-      if (dictionary && isNew) fresh.push(dictionary);
-      done.push({ key, packed: await pack(parts, dictionary), dictionary });
-    }
-    if (!isStopped && done.length > 0) await port.commit(done, fresh);
-    return rows.length === CALLS_PER_STEP;
-  }
-
   async function run(): Promise<void> {
     isAskedAgain = false;
+    clearTimeout(retry);
     try {
-      const hasMore = await step();
-      isAskedAgain ||= hasMore;
+      const rows = await port.take(CALLS_PER_STEP);
+      await packRows(rows);
+      isAskedAgain ||= rows.length === CALLS_PER_STEP;
     } catch (error) {
-      // As of a full disk: the next commit of a call begins again. What was not committed is not known.
-      dictionaries = undefined;
-      if (!isStopped) failed(error as Error);
+      if (isStopped) return;
+      failed(error as Error);
+      retry = setTimeout(start, RETRY_MS);
     }
     running = undefined;
     if (isAskedAgain) start();
@@ -78,7 +104,22 @@ export function createPacker(port: PackerPort, failed: (error: Error) => void) {
     async stop(): Promise<void> {
       isStopped = true;
       clearTimeout(timer);
+      clearTimeout(retry);
       await running;
     },
   };
+}
+
+/** @returns prunes up to `limit` of the calls that began before a time, the oldest first, and returns how many it has pruned */
+export function createPruner(port: PrunerPort): (before: number, limit: number) => Promise<number> {
+  const packRows = createPacking(port, prunedParts);
+  return async (before, limit) => {
+    const rows = await port.take(before, limit);
+    await packRows(rows);
+    return rows.length;
+  };
+}
+
+function wholeParts({ payer, subject_hash, request, evidence, progress, bundle, attempts }: PartedRow): Parts {
+  return { payer, subject_hash, request, evidence, progress, bundle, attempts };
 }

@@ -38,13 +38,17 @@ const MAX_TEXT_BYTES = 64 * 1024 * 1024;
  * Packs a row's parts.
  *
  * @param dictionary must be at hand to unpack it
- * @returns a zstd frame; undefined for parts that would not come back as they are
+ * @returns a zstd frame
  */
-export async function pack(parts: Parts, dictionary?: Dictionary): Promise<Uint8Array | undefined> {
-  const text = Buffer.from(textOf(parts));
-  const packed = await compress(text, { params: PARAMS, ...(dictionary && { dictionary: dictionary.content }) });
+export async function pack(parts: Parts, dictionary?: Dictionary): Promise<Uint8Array> {
+  const packed = await frameOf(textOf(parts), dictionary);
   const again = unpack(packed, dictionary?.content);
-  return Object.entries(parts).every(([name, part]) => again[name as keyof Parts] === part) ? packed : undefined;
+  const isAsItWas = Object.entries(parts).every(([name, part]) => again[name as keyof Parts] === part);
+  return isAsItWas ? packed : frameOf(JSON.stringify(parts), dictionary);
+}
+
+function frameOf(text: string, dictionary: Dictionary | undefined): Promise<Uint8Array> {
+  return compress(text, { params: PARAMS, ...(dictionary && { dictionary: dictionary.content }) });
 }
 
 /** @param packed of `pack`, with the dictionary that it was given. @throws Error when a byte of them is another */
@@ -53,6 +57,9 @@ export function unpack(packed: Uint8Array, dictionary: Uint8Array | undefined): 
   const text = zstdDecompressSync(packed, { ...limits, ...(dictionary && { dictionary: Buffer.from(dictionary) }) });
   return partsOf(text.toString());
 }
+
+/** What the JSON of parts begins with that do not come back from `textOf`. */
+const AS_JSON = "{";
 
 /** Members whose values are base64 or hex of text that zstd can shorten only as it was before. */
 const CODED = /"(receipt|raw)":"([^"\\]+)"/g;
@@ -76,6 +83,7 @@ export function textOf(parts: Parts): string {
 }
 
 function partsOf(text: string): Parts {
+  if (text.startsWith(AS_JSON)) return JSON.parse(text) as Parts;
   let at = text.indexOf("\n") + 1;
   const [payer, subject_hash, ...lengths] = JSON.parse(text.slice(0, at)) as [string, string, ...(number | null)[]];
   const pieces = lengths.map((length) => {
@@ -100,11 +108,14 @@ function encoded(name: string, text: string): string {
   return name === "raw" ? Buffer.from(text, "latin1").toString("hex") : Buffer.from(text).toString("base64");
 }
 
-/** Calls of one kind have most of their text in common: rail, what was bought, how it ended, and the attestor's key. */
+/**
+ * Calls of one kind have most of their text in common: rail, what was bought, how it ended, the attestor's key, and whether
+ * they are pruned, so that these need no dictionary that holds what was dropped.
+ */
 export function kindOf(rail: string, state: string, { request, bundle }: Parts): string {
-  const { subject } = JSON.parse(request) as { subject?: { kind: string; chain: string } };
+  const { subject, payload } = JSON.parse(request) as { subject?: { kind: string; chain: string }; payload?: object };
   const key = /"pqPublicKey":"([^"]{0,16})/.exec(bundle ?? "")?.[1];
-  return [rail, state, subject?.kind, subject?.chain, key].join(" ");
+  return [rail, state, subject?.kind, subject?.chain, key, ...(payload ? [] : ["pruned"])].join(" ");
 }
 
 /** Characters: a shorter piece that two texts share is not worth its place in a dictionary. */

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Call } from "../calls/call.ts";
+import { pruned } from "../calls/pruning.ts";
 import type { Parts } from "./packing.ts";
 
 /** A row of `calls` with its attempts and evidence, its JSON parsed. Both databases name their columns so. */
@@ -19,6 +20,9 @@ export type CallRecord = {
   /** Oldest first, `raw` in hex. */
   attempts: readonly { txid: string; raw: string; firstValid: number; lastValid: number; dead: boolean }[];
 };
+
+/** As `CallRecord`, with its parts as text. */
+export type PartedRow = Omit<CallRecord, keyof Parts> & Parts;
 
 /** JSON of what is fixed when a call is prepared and has no column of its own. */
 export function requestOf({ aliases, subject, payload, requirement }: Call): string {
@@ -66,4 +70,25 @@ export function toCall(record: CallRecord): Call {
     ...(record.bundle !== null && { bundle: { id: record.bundle_id, body: record.bundle } }),
   };
   return call as Call;
+}
+
+/** @throws SyntaxError when the row's JSON is none */
+export function callOf(row: PartedRow): Call {
+  return toCall({ ...row, ...parsed(row) });
+}
+
+/** The parts of a row whose call is pruned. @throws Error when the call is not at rest */
+export function prunedParts(row: PartedRow): Parts {
+  // Evidence may be megabytes, and is dropped.
+  const call = pruned(callOf({ ...row, evidence: null }));
+  const attempts = call.attempts.map((attempt) => ({ ...attempt, raw: attempt.raw.toHex() }));
+  return {
+    payer: call.payer,
+    subject_hash: call.subjectHash,
+    request: requestOf(call),
+    evidence: null,
+    progress: progressOf(call),
+    bundle: row.bundle,
+    attempts: JSON.stringify(attempts),
+  };
 }

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { aCall, after, GOOD_COURSE } from "../../test/fakes/calls.ts";
+import { payloadOf } from "../calls/call.ts";
 import type { CallEvent } from "../calls/machine.ts";
 import { transitionObserver } from "./observed.ts";
 
@@ -18,7 +19,7 @@ const logInto = (lines: Line[], levels: string[] = []) => {
 test("a paid call has one line at its end, with what an operator asks for and without its payment's signature", () => {
   const lines: Line[] = [];
   const observe = transitionObserver(logInto(lines));
-  const payload = { ...aCall().payload, payload: { signature: "0xsecret" } };
+  const payload = { ...payloadOf(aCall()), payload: { signature: "0xsecret" } };
   let call = aCall({ payload, facilitator: "https://facilitator.example" });
   for (const event of GOOD_COURSE) {
     expect(lines).toEqual([]);

@@ -2,9 +2,9 @@ import { MAX_BATCH_ITEMS } from "@attestd/proof";
 import type { PaymentRequirements } from "@x402/core/types";
 import { findPayment, type KeyedPayment } from "../audit/find-payment.ts";
 import { attestorNotes } from "../audit/ledger.ts";
-import type { Call, CallRequest } from "../calls/call.ts";
+import { type Call, type CallRequest, payloadOf } from "../calls/call.ts";
 import type { Journal } from "../calls/journal.ts";
-import { prepare, reduce } from "../calls/machine.ts";
+import { isUnpaid, prepare, reduce } from "../calls/machine.ts";
 import type { ChainName } from "../chains/chain.ts";
 import { type Clock, systemClock } from "../clock.ts";
 import { configInvalid } from "../config/config.ts";
@@ -134,7 +134,7 @@ async function findBegun(
   for (const name of [key, ...aliases]) {
     const known = await journal.find(name);
     if (!known) continue;
-    const isBegun = known.key === key && !known.proof && Object.keys(known.payload.payload).length === 0;
+    const isBegun = known.key === key && isUnpaid(known.state) && Object.keys(payloadOf(known).payload).length === 0;
     if (!isBegun) throw alreadyKnown({ key, aliases, ...payment }, known);
     if (known.subjectHash === requestHash(subject)) return known;
     throw new ServiceError("not_allowed", `An adoption of ${key} was begun for ${wordsFor(known.subject)}: name that.`);

@@ -1,19 +1,21 @@
 import { createHash } from "node:crypto";
 import type { KeyHistory } from "@attestd/proof";
-import { algorandCaip2, encodeAddress, encodeMsgpack } from "@attestd/proof/algorand";
+import { algorandCaip2, encodeAddress, encodeMsgpack, txid } from "@attestd/proof/algorand";
 import { encodeNote, keyIdentity, paymentCommitment } from "@attestd/proof/attestor";
-import { toBase32, toBase64 } from "@attestd/proof/encoding";
+import { toBase32 } from "@attestd/proof/encoding";
 import { createAttestor } from "../../src/attestor/attestor.ts";
 import type { ChainPayment, Facts, LedgerNote, Premises } from "../../src/audit/facts.ts";
 import { type Call, type CallState, evidenceOf } from "../../src/calls/call.ts";
-import { type CallEvent, reduce } from "../../src/calls/machine.ts";
+import { type CallEvent, isAtRest, reduce } from "../../src/calls/machine.ts";
+import { pruned } from "../../src/calls/pruning.ts";
 import { nativeCrypto } from "../../src/crypto/crypto.ts";
 import type { RailName } from "../../src/payment/rails/rail.ts";
 import { seedSigner } from "../../src/signers/seed.ts";
 import { createProducts } from "../../src/subjects/products.ts";
 import { requestHash, type Subject } from "../../src/subjects/subject.ts";
-import { GENESIS, idOf, payment } from "./algorand-providers.ts";
+import { GENESIS, payment } from "./algorand-providers.ts";
 import { aCall } from "./calls.ts";
+import { chainOf } from "./source-chain.ts";
 
 export const PRICE = 1000n;
 const signer = seedSigner(new Uint8Array(32).fill(3));
@@ -69,12 +71,14 @@ export class AuditWorld {
   rows: Call[] = [];
   #made = 0;
 
-  /** A call that came to a state as calls do, with all that it has left on the chains. */
-  async buy(state: CallState, rail: RailName = "algorand"): Promise<Call> {
+  /**
+   * A call that came to a state as calls do, with all that it has left on the chains.
+   *
+   * @param size how many transactions it is for: of more than one, a batch
+   */
+  async buy(state: CallState, rail: RailName = "algorand", size = 1): Promise<Call> {
     const n = ++this.#made;
-    const source = payment(`source ${n}`);
-    const bytes = encodeMsgpack(source);
-    const subject: Subject = { kind: "transaction", chain: "algorand", id: idOf(source) };
+    const { subject, evidence } = await sourcesOf(n, size);
     const transaction = `${rail}-payment-${n}`;
     let call = aCall({
       key: `${rail}:test/${transaction}`,
@@ -82,19 +86,7 @@ export class AuditWorld {
       subject,
       subjectHash: requestHash(subject),
       requirement: { ...aCall().requirement, amount: PRICE.toString(), payTo: payeeOf(rail) },
-      evidence: {
-        kind: "transaction",
-        chain: "algorand",
-        caip2: LEDGER,
-        level: "finalized",
-        source: {
-          chain: "algorand",
-          txnId: subject.id,
-          hashSha256: createHash("sha256").update(bytes).digest("hex"),
-          txnBytesBase64: toBase64(bytes),
-        },
-        block: { hash: `${"BLOCK".repeat(10)}AA`, height: n, time: 1_780_000_000 + n },
-      },
+      evidence,
       createdAt: -1000,
     });
     const height = 100 + n;
@@ -146,7 +138,9 @@ export class AuditWorld {
 
   /** Puts an attestation on the ledger, by default by the attestor and of the call. */
   record(call: Call, txid: string, round: number, over: Partial<LedgerNote> = {}): void {
-    this.notes.push({ txid, round, sender: ATTESTOR, note: noteOf(call), movesNothing: true, ...over });
+    const recorded = this.notes.find((note) => note.txid === call.attempts.at(-1)?.txid);
+    const note = over.note ?? recorded?.note ?? noteOf(call);
+    this.notes.push({ txid, round, sender: ATTESTOR, movesNothing: true, ...over, note });
   }
 
   /** What strangers, and the operator, do on the chains beside our business. */
@@ -192,6 +186,11 @@ export class AuditWorld {
     return call;
   }
 
+  /** Prunes every row that may be. */
+  prune(): void {
+    this.rows = this.rows.map((row) => (isAtRest(row) ? pruned(row) : row));
+  }
+
   /** Replaces a row, as no service would. */
   forge(key: string, over: Partial<Call>): void {
     this.rows = this.rows.map((row) => (row.key === key ? { ...row, ...over } : row));
@@ -214,17 +213,36 @@ export function noteFor(paymentKey: string): string {
   return encodeNote({ a: signer.keySha256, c: LEDGER, g: LEDGER, h, l: "finalized", p, t: "SOURCE", ...block });
 }
 
-/** The bundle of a confirmed call. */
-export function seal(call: Call) {
+/** What is bought for payments that a made-up Algorand holds: one, or a batch of several. */
+async function sourcesOf(n: number, size: number) {
+  const block = { hash: `${"BLOCK".repeat(10)}AA`, height: n, time: 1_780_000_000 + n };
+  const transactions = Array.from({ length: size }, (_, i) => {
+    const bytes = encodeMsgpack(payment(`source ${n} ${i}`));
+    return { chain: "algorand", caip2: LEDGER, txnId: txid(bytes), bytes, level: "finalized" as const, block };
+  });
+  const [first, ...others] = transactions.map(({ chain, txnId: id }) => ({ chain, id }));
+  if (!first) throw new Error("something is bought");
+  const subject: Subject =
+    others.length > 0 ? { kind: "batch", items: [first, ...others] } : { kind: "transaction", ...first };
+  const chains = new Map([["algorand", chainOf([], transactions, { name: "algorand" })]]);
+  const evidence = await createProducts(chains)[subject.kind].evidence(subject, new AbortController().signal);
+  return { subject, evidence };
+}
+
+/** The bundle of a confirmed call, as it is delivered. */
+export async function seal(call: Call) {
   const attempt = call.attempts.at(-1);
   if (!attempt || call.round === undefined) throw new Error("a confirmed call has an attempt and a round");
-  return attestor.seal(
-    premises.products[call.subject.kind].bundle(evidenceOf(call), {
+  const product = premises.products[call.subject.kind];
+  const evidence = evidenceOf(call);
+  const signed = await attestor.seal(
+    product.bundle(evidence, {
       attest: { txnId: attempt.txid, round: call.round, note: noteOf(call) },
       attestor: { algorandAddress: ATTESTOR, pqPublicKey: attestor.pqPublicKey },
     }),
     new AbortController().signal,
   );
+  return product.answer ? product.answer(evidence, signed) : signed;
 }
 
 function noteOf(call: Call): string {

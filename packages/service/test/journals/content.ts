@@ -3,6 +3,7 @@ import type { KeyJournal } from "../../src/attestor/key-journal.ts";
 import { type Call, evidenceOf } from "../../src/calls/call.ts";
 import type { Journal } from "../../src/calls/journal.ts";
 import { type CallEvent, reduce } from "../../src/calls/machine.ts";
+import type { PruningJournal } from "../../src/calls/pruning.ts";
 import type { Evidence } from "../../src/subjects/product.ts";
 import { aCall, anAttempt } from "../fakes/calls.ts";
 
@@ -46,8 +47,12 @@ const delivered = (name: string, final: boolean): CallEvent[] => [
   sealed(name),
 ];
 
+/** When the first call began, Unix ms. */
+const BEGINNING = 1_780_000_000_000;
+
 /** How a call gets into each state that a journal may have to carry on from. */
 const COURSES: Readonly<Record<string, readonly CallEvent[]>> = {
+  pruned: delivered("pruned", true),
   prepared: [],
   settling: [begun, begun],
   paid: [begun, proved(false, "paid")],
@@ -73,12 +78,12 @@ const COURSES: Readonly<Record<string, readonly CallEvent[]>> = {
 };
 
 /**
- * Fills an empty journal: calls in every state, two of one source, aliases and a refund's name, keys, a revocation, an
- * announcement, payees.
+ * Fills an empty journal: calls in every state, two of one source, the first of them pruned, aliases and a refund's name,
+ * keys, a revocation, an announcement, payees.
  *
  * @returns the calls as they were committed, oldest first
  */
-export async function fill(journal: Journal & KeyJournal): Promise<Call[]> {
+export async function fill(journal: Journal & PruningJournal & KeyJournal): Promise<Call[]> {
   await journal.claim(IDENTITY);
   await journal.rememberPayees(PAYEES);
   for (const entry of KEYS) await journal.appendKey(entry);
@@ -88,7 +93,7 @@ export async function fill(journal: Journal & KeyJournal): Promise<Call[]> {
   for (const [i, [name, events]] of Object.entries(COURSES).entries()) {
     // Two calls are of one source.
     const evidence = { ...evidenceOf(aCall()), level: i < 2 ? "finalized" : name } as Evidence;
-    const own = { evidence, payer: `PAYER ${i % 3}`, createdAt: 1_780_000_000_000 + i };
+    const own = { evidence, payer: `PAYER ${i % 3}`, createdAt: BEGINNING + i };
     let call = await journal.insert(aCall({ key: `key of ${name}`, aliases: [`group of ${name}`], ...own }));
     for (const event of events) {
       call = reduce(call, event);
@@ -96,5 +101,6 @@ export async function fill(journal: Journal & KeyJournal): Promise<Call[]> {
     }
     calls.push(call);
   }
-  return calls;
+  await journal.prune(BEGINNING + 1, 1);
+  return Promise.all(calls.map(async (call) => (await journal.find(call.key)) ?? call));
 }

@@ -12,6 +12,7 @@ import { PASSWORD, sql, startPostgres, type TestPostgres } from "../../../test/f
 import { journalContract, replicaContract } from "../../../test/journal-contract/calls.ts";
 import { collectorContract, evidenceContract } from "../../../test/journal-contract/evidence.ts";
 import { keyContract } from "../../../test/journal-contract/keys.ts";
+import { pruningContract } from "../../../test/journal-contract/pruning.ts";
 import type { KeyJournal } from "../../attestor/key-journal.ts";
 import type { Call } from "../../calls/call.ts";
 import { type Journal, LEASE_MS } from "../../calls/journal.ts";
@@ -53,6 +54,7 @@ journalContract("PostgreSQL", place);
 replicaContract("PostgreSQL", place);
 keyContract("PostgreSQL", place);
 evidenceContract("PostgreSQL", place);
+pruningContract("PostgreSQL", place);
 collectorContract("PostgreSQL", place);
 
 test("calls at rest that cannot be packed are read as before, and logged; later they are packed", async () => {

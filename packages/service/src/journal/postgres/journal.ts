@@ -6,10 +6,10 @@ import { callStale, expectationLost, type Identity, LEASE_MS, type Listener, nam
 import { isAtRest, isFinal } from "../../calls/machine.ts";
 import { itemAt } from "../../subjects/batch-answer.ts";
 import type { WholeJournal } from "../journal.ts";
-import { createPacker, type PackerPort } from "../packer.ts";
+import { createPacker, createPruner, type PackingPort, REST, type Rest } from "../packer.ts";
 import type { Dictionary } from "../packing.ts";
 import { createPackingFailures } from "../packing-failures.ts";
-import { evidenceRow, progressOf, requestOf } from "../record.ts";
+import { evidenceRow, type PartedRow, progressOf, requestOf } from "../record.ts";
 import { addressOf, connectionTo, messageOf, newClient, newPool, SESSION } from "./connections.ts";
 import { evidenceJournal } from "./evidence.ts";
 import { createExpectations } from "./expectations.ts";
@@ -77,7 +77,7 @@ async function open(config: ClientConfig, log: Pick<Logger, "warn"> | undefined)
   const expectations = createExpectations(writer);
 
   const ask: Ask = async (name, ...values) => (await pool.query(statement(name, values))).rows;
-  const { calls, bundleOf, identity, payees, keys, revocations, announced } = postgresReads(ask);
+  const { calls, parted, bundleOf, identity, payees, keys, revocations, announced } = postgresReads(ask);
 
   async function find(key: string): Promise<Call | undefined> {
     return (await calls("find", key))[0];
@@ -91,20 +91,25 @@ async function open(config: ClientConfig, log: Pick<Logger, "warn"> | undefined)
   }
 
   const packingFailed = createPackingFailures(log);
-  const port: PackerPort = {
+  const packing = (rest: Rest): PackingPort => ({
     dictionaries: () => ask<Dictionary>("dictionaries"),
-    take: (limit) => ask("toPack", me, limit),
     async commit(rows, fresh) {
       for (const { hash, kind, content } of fresh) await ask("addDictionary", hash, kind, content);
-      const columns = [rows.map(({ key }) => key), rows.map(({ packed }) => packed ?? null)];
+      const columns = [rows.map(({ key }) => key), rows.map(({ packed }) => packed)];
       await ask(
         "pack",
         ...columns,
         rows.map(({ dictionary }) => dictionary?.hash ?? null),
+        rest,
       );
     },
-  };
-  const packer = createPacker(port, (error) => packingFailed(messageOf(error)));
+  });
+  async function take(name: "toPack" | "toPrune", ...values: unknown[]): Promise<PartedRow[]> {
+    return Promise.all((await ask<PartedRow & Packed>(name, me, ...values)).map(parted));
+  }
+  const packer = createPacker({ ...packing(REST.packed), take: (limit) => take("toPack", limit) }, (error) =>
+    packingFailed(messageOf(error)),
+  );
   opened.defer(packer.stop);
 
   await ask("forget");
@@ -219,6 +224,11 @@ async function open(config: ClientConfig, log: Pick<Logger, "warn"> | undefined)
     async conclude(txid, outcome) {
       await ask("conclude", txid, outcome === "noted");
     },
+    async prunable(before) {
+      const [row] = await ask<{ calls: number; bytes: number }>("prunable", before);
+      return row ?? { calls: 0, bytes: 0 };
+    },
+    prune: createPruner({ ...packing(REST.pruned), take: (before, limit) => take("toPrune", limit, before) }),
     freeBytes: async () => (performance.now() < fullUntil ? 0n : undefined),
     async sizeBytes() {
       const [row] = await ask<{ size: string }>("size");

@@ -6,7 +6,7 @@ import type { Identity } from "../../calls/journal.ts";
 import type { RailName } from "../../payment/rails/rail.ts";
 import { type Dictionary, type Parts, unpack } from "../packing.ts";
 import { inPages, type JournalReader } from "../reader.ts";
-import { type CallRecord, parsed, toCall } from "../record.ts";
+import { type CallRecord, type PartedRow, parsed, toCall } from "../record.ts";
 import { stateOf } from "./schema.ts";
 import { SQL } from "./statements.ts";
 
@@ -44,6 +44,10 @@ export function postgresReads(ask: Ask) {
   }
 
   return {
+    /** The row with its parts, packed or not. */
+    async parted({ packed, dictionary, ...row }: PartedRow & Packed): Promise<PartedRow> {
+      return { ...row, ...(await partsOf({ packed, dictionary })) };
+    },
     /** The bundle of a row, packed or not. */
     async bundleOf(row: Packed & { bundle: string | null }): Promise<string | undefined> {
       return ((await partsOf(row))?.bundle ?? row.bundle) || undefined;

@@ -88,6 +88,11 @@ export const MIGRATIONS: readonly string[] = [
     id text PRIMARY KEY, key text NOT NULL REFERENCES calls, start integer NOT NULL, length integer NOT NULL
   );
   `,
+  `
+  -- From here on \`rest\` is 2 of a call that is pruned (calls/pruning.ts), and no call at rest stays unpacked.
+  UPDATE calls SET rest = 0 WHERE rest = 1 AND packed IS NULL;
+  CREATE INDEX calls_to_prune ON calls (created_at) WHERE NOT open AND rest < 2;
+  `,
 ];
 
 /** How many migrations this release knows. */

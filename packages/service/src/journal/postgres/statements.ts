@@ -9,6 +9,17 @@ const CALL = `
     FROM attempts WHERE attempts.key = calls.key
   ) AS attempts`;
 
+/** A call with its parts as text. */
+const PARTS = `
+  key, rail, payer, subject_hash, created_at::float8 AS created_at, request::text, state, version, progress::text, bundle_id,
+  bundle, packed, dictionary, (SELECT content::text FROM evidence WHERE hash = calls.evidence_hash) AS evidence, (
+    SELECT coalesce(json_agg(json_build_object('txid', txid, 'raw', encode(raw, 'hex'), 'firstValid', first_valid,
+      'lastValid', last_valid, 'dead', dead) ORDER BY place), '[]')::text
+    FROM attempts WHERE attempts.key = calls.key
+  ) AS attempts`;
+/** A call of this replica, or of one that is gone. */
+const OWN = "(owner = $1 OR NOT EXISTS (SELECT FROM replicas WHERE id = owner AND until > now()))";
+
 /** Statements of the evidence of delivered attestations. */
 const EVIDENCE = {
   // A leader that lives is left alone; nothing is written while it stays.
@@ -74,40 +85,29 @@ export const SQL = {
   bundle: "SELECT bundle, packed, dictionary FROM calls WHERE bundle_id = $1",
   batchItem: `
     SELECT start, length, bundle, packed, dictionary FROM batch_items JOIN calls ON calls.key = batch_items.key WHERE id = $1`,
-  // The calls of this replica, and of those that are gone.
-  toPack: `
-    SELECT key, rail, state, payer, subject_hash, request::text, progress::text, bundle,
-      (SELECT content::text FROM evidence WHERE hash = calls.evidence_hash) AS evidence, (
-        SELECT coalesce(json_agg(json_build_object('txid', txid, 'raw', encode(raw, 'hex'), 'firstValid', first_valid,
-          'lastValid', last_valid, 'dead', dead) ORDER BY place), '[]')::text
-        FROM attempts WHERE attempts.key = calls.key
-      ) AS attempts
-    FROM calls WHERE NOT open AND rest = 0
-      AND (owner = $1 OR NOT EXISTS (SELECT FROM replicas WHERE id = owner AND until > now()))
-    ORDER BY created_at LIMIT $2`,
-  // A call whose parts are not given stays unpacked. Evidence that another call starts to use meanwhile is a foreign key
-  // violation.
+  toPack: `SELECT ${PARTS} FROM calls WHERE NOT open AND rest = 0 AND ${OWN} ORDER BY created_at LIMIT $2`,
+  toPrune: `
+    SELECT ${PARTS} FROM calls WHERE NOT open AND rest < 2 AND created_at < $3 AND ${OWN} ORDER BY created_at LIMIT $2`,
+  prunable: `
+    SELECT count(*)::integer AS calls, coalesce(sum(length(packed)), 0)::float8 AS bytes FROM calls
+    WHERE NOT open AND rest < 2 AND created_at < $1`,
+  // Evidence that another call starts to use meanwhile is a foreign key violation.
   pack: `
     WITH small AS (
       SELECT * FROM unnest($1::text[], $2::bytea[], $3::bytea[]) AS small (key, packed, dictionary)
     ), left_behind AS (
-      SELECT evidence_hash FROM calls JOIN small USING (key) WHERE rest = 0 AND small.packed IS NOT NULL
+      SELECT evidence_hash FROM calls JOIN small USING (key) WHERE rest < $4
     ), made_small AS (
-      UPDATE calls SET rest = 1, packed = small.packed, dictionary = small.dictionary,
-        payer = CASE WHEN small.packed IS NULL THEN payer ELSE '' END,
-        subject_hash = CASE WHEN small.packed IS NULL THEN subject_hash ELSE '' END,
-        request = CASE WHEN small.packed IS NULL THEN request ELSE '{}' END,
-        progress = CASE WHEN small.packed IS NULL THEN progress ELSE '{}' END,
-        bundle = CASE WHEN small.packed IS NULL THEN bundle END,
-        evidence_hash = CASE WHEN small.packed IS NULL THEN evidence_hash END
-      FROM small WHERE calls.key = small.key AND rest = 0
-      RETURNING calls.key, small.packed
+      UPDATE calls SET rest = $4, packed = small.packed, dictionary = small.dictionary,
+        payer = '', subject_hash = '', request = '{}', progress = '{}', bundle = NULL, evidence_hash = NULL
+      FROM small WHERE calls.key = small.key AND rest < $4 AND NOT open
+      RETURNING calls.key
     ), dropped AS (
       DELETE FROM evidence USING left_behind WHERE hash = left_behind.evidence_hash
         AND NOT EXISTS (SELECT FROM calls WHERE calls.evidence_hash = hash
-          AND calls.key NOT IN (SELECT key FROM made_small WHERE packed IS NOT NULL))
+          AND calls.key NOT IN (SELECT key FROM made_small))
     )
-    DELETE FROM attempts USING made_small WHERE attempts.key = made_small.key AND made_small.packed IS NOT NULL`,
+    DELETE FROM attempts USING made_small WHERE attempts.key = made_small.key`,
   addDictionary: "INSERT INTO dictionaries (hash, kind, content) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING",
   dictionary: "SELECT hash, kind, content FROM dictionaries WHERE hash = $1",
   dictionaries: "SELECT hash, kind, content FROM dictionaries",

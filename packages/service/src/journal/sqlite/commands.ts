@@ -4,10 +4,11 @@ import type { KeyAnnouncement, KeyRevocation } from "../../attestor/key-journal.
 import { callStale, type Identity, nameTaken } from "../../calls/journal.ts";
 import type { RailName } from "../../payment/rails/rail.ts";
 import { itemAt } from "../../subjects/batch-answer.ts";
-import type { PackedRow } from "../packer.ts";
+import { type PackedRow, REST, type Rest } from "../packer.ts";
 import { type Dictionary, unpack } from "../packing.ts";
+import type { PartedRow } from "../record.ts";
 import { evidenceCommands } from "./evidence.ts";
-import type { FoundRow, MovedRow, NewRow } from "./rows.ts";
+import type { MovedRow, NewRow } from "./rows.ts";
 import { SQL } from "./statements.ts";
 
 type Payee = { rail: RailName; address: string };
@@ -27,15 +28,15 @@ export function sqliteCommands(db: DatabaseSync) {
     contents.set(name, content);
     return content;
   };
-  type Found = FoundRow & { packed: Uint8Array | null; dictionary: Uint8Array | null };
-  const whole = ({ packed, dictionary, ...row }: Found): FoundRow =>
+  type Found = PartedRow & { packed: Uint8Array | null; dictionary: Uint8Array | null };
+  const whole = ({ packed, dictionary, ...row }: Found): PartedRow =>
     packed ? { ...row, ...unpack(packed, dictionary ? contentOf(dictionary) : undefined) } : row;
 
-  const find = (key: string): FoundRow | undefined => {
+  const find = (key: string): PartedRow | undefined => {
     const row = sql("find").get(key) as Found | undefined;
     return row && whole(row);
   };
-  const rows = (name: "openBut" | "page" | "toPack", ...values: (string | number)[]): FoundRow[] =>
+  const rows = (name: "openBut" | "page" | "toPack" | "toPrune", ...values: (string | number)[]): PartedRow[] =>
     (sql(name).all(...values) as Found[]).map(whole);
 
   const identity = (): Identity | undefined => {
@@ -68,6 +69,16 @@ export function sqliteCommands(db: DatabaseSync) {
     sql("dropEvidence").run({ hash });
   }
 
+  function keepPacked(rows: readonly PackedRow[], fresh: readonly Dictionary[], rest: Rest = REST.packed): void {
+    for (const { hash, kind, content } of fresh) sql("insertDictionary").run({ hash, kind, content });
+    for (const { key, packed, dictionary } of rows) {
+      const { changes } = sql("pack").run({ key, packed, dictionary: dictionary?.hash ?? null, rest });
+      if (changes !== 1) continue;
+      sql("dropAttempts").run(key);
+      forgetEvidence(key);
+    }
+  }
+
   return {
     ...evidenceCommands(sql, (row) => whole(row as Found).bundle ?? ""),
     ready(): void {},
@@ -84,7 +95,7 @@ export function sqliteCommands(db: DatabaseSync) {
     },
     find,
     /** @returns the earlier holder of one of the names; undefined when the call was inserted */
-    insert({ row, names, evidence }: NewRow): FoundRow | undefined {
+    insert({ row, names, evidence }: NewRow): PartedRow | undefined {
       for (const name of names) {
         const holder = find(name);
         if (holder) return holder;
@@ -118,14 +129,10 @@ export function sqliteCommands(db: DatabaseSync) {
     /** Calls at rest whose rows are as they were written, the oldest first. */
     toPack: (limit: number) => rows("toPack", limit),
     dictionaries: () => sql("dictionaries").all() as Dictionary[],
-    addDictionary: (dictionary: Dictionary): void => void sql("insertDictionary").run(dictionary),
-    keepPacked({ key, packed, dictionary }: PackedRow): void {
-      if (!packed) sql("leaveUnpacked").run(key);
-      else if (sql("pack").run({ key, packed, dictionary: dictionary?.hash ?? null }).changes === 1) {
-        sql("dropAttempts").run(key);
-        forgetEvidence(key);
-      }
-    },
+    keepPacked,
+    prunable: (before: number) => ({ ...sql("prunable").get(before) }) as { calls: number; bytes: number },
+    toPrune: (before: number, limit: number) => rows("toPrune", before, limit),
+    keepPruned: (rows: readonly PackedRow[], fresh: readonly Dictionary[]) => keepPacked(rows, fresh, REST.pruned),
     rememberPayees(payees: readonly Payee[]): void {
       for (const { rail, address } of payees) sql("rememberPayee").run(rail, address);
     },

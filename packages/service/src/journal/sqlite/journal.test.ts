@@ -7,6 +7,7 @@ import { aCall } from "../../../test/fakes/calls.ts";
 import { journalContract } from "../../../test/journal-contract/calls.ts";
 import { evidenceContract } from "../../../test/journal-contract/evidence.ts";
 import { keyContract } from "../../../test/journal-contract/keys.ts";
+import { pruningContract } from "../../../test/journal-contract/pruning.ts";
 import { openSqliteJournal } from "./journal.ts";
 
 async function place() {
@@ -26,6 +27,7 @@ async function place() {
 journalContract("SQLite", place);
 keyContract("SQLite", place);
 evidenceContract("SQLite", place);
+pruningContract("SQLite", place);
 
 test("a file that another journal has open is refused, and can be opened once that one is closed", async () => {
   const dir = await mkdtemp(join(tmpdir(), "attestd-journal-"));

@@ -7,10 +7,12 @@ import type { Listener } from "../../calls/journal.ts";
 import { isAtRest, isFinal } from "../../calls/machine.ts";
 import { ServiceError } from "../../errors.ts";
 import type { WholeJournal } from "../journal.ts";
+import { createPruner } from "../packer.ts";
 import { createPackingFailures } from "../packing-failures.ts";
+import { callOf } from "../record.ts";
 import type { SqliteCommands } from "./commands.ts";
 import { keepPrivate } from "./private-files.ts";
-import { callOf, movedRow, newRow } from "./rows.ts";
+import { movedRow, newRow } from "./rows.ts";
 import type { PackingFailed, Replies, Reply, Request, Requests } from "./worker.ts";
 
 type Waiting = { resolve: (value: never) => void; reject: (error: Error) => void };
@@ -143,6 +145,12 @@ export async function openSqliteJournal(path: string, log?: Pick<Logger, "warn">
     stateProof: (sha256) => ask("stateProof", sha256),
     evidence: (bundleId) => ask("evidence", bundleId),
     oldestUnfinished: () => ask("oldestUnfinished"),
+    prunable: (before) => ask("prunable", before),
+    prune: createPruner({
+      dictionaries: () => ask("dictionaries"),
+      take: (before, limit) => ask("toPrune", before, limit),
+      commit: (rows, fresh) => ask("keepPruned", rows, fresh),
+    }),
     async freeBytes() {
       const { bavail, bsize } = await statfs(dirname(file), { bigint: true });
       return bavail * bsize;

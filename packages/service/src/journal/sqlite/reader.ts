@@ -2,8 +2,8 @@ import { existsSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
 import { inPages, type JournalReader } from "../reader.ts";
+import { callOf } from "../record.ts";
 import { sqliteCommands } from "./commands.ts";
-import { callOf } from "./rows.ts";
 import { stateOf } from "./schema.ts";
 
 /**

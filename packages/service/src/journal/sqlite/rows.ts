@@ -1,7 +1,6 @@
 import type { Call } from "../../calls/call.ts";
 import { isAtRest } from "../../calls/machine.ts";
-import type { Parts } from "../packing.ts";
-import { type CallRecord, evidenceRow, parsed, progressOf, requestOf, toCall } from "../record.ts";
+import { evidenceRow, progressOf, requestOf } from "../record.ts";
 
 /*
  * Calls as they cross to the worker and back: rows, with JSON as text. To clone a whole call would cost both threads more
@@ -13,9 +12,6 @@ export type NewRow = ReturnType<typeof newRow>;
 
 /** What a transition writes: the row's new values, the attempt that may be new or dead, and the items of a batch. */
 export type MovedRow = ReturnType<typeof movedRow>;
-
-/** A row as `SQL.find` and its like return it. */
-export type FoundRow = Omit<CallRecord, keyof Parts> & Parts;
 
 /** @param call as it is first committed */
 export function newRow(call: Call) {
@@ -49,9 +45,4 @@ export function movedRow(call: Call) {
     items: bundle?.items ?? [],
     attempt: last && { ...last, key, place: attempts.length - 1, dead: last.dead ? 1 : 0 },
   };
-}
-
-/** @throws SyntaxError when the row's JSON is none */
-export function callOf(row: FoundRow): Call {
-  return toCall({ ...row, ...parsed(row) });
 }

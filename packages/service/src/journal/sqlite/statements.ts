@@ -76,10 +76,13 @@ export const SQL = {
     WHERE key = :key AND version = :version - 1 AND packed IS NULL`,
   toPack: `SELECT ${CALL} FROM calls WHERE NOT open AND rest = 0 ORDER BY created_at LIMIT ?`,
   pack: `
-    UPDATE calls SET rest = 1, packed = :packed, dictionary = :dictionary,
+    UPDATE calls SET rest = :rest, packed = :packed, dictionary = :dictionary,
       payer = '', subject_hash = '', request = '{}', progress = '{}', bundle = NULL
-    WHERE key = :key AND rest = 0`,
-  leaveUnpacked: "UPDATE calls SET rest = 1 WHERE key = ? AND rest = 0",
+    WHERE key = :key AND rest < :rest AND NOT open`,
+  prunable: `
+    SELECT count(*) AS calls, coalesce(sum(length(packed)), 0) AS bytes FROM calls
+    WHERE NOT open AND rest < 2 AND created_at < ?`,
+  toPrune: `SELECT ${CALL} FROM calls WHERE NOT open AND rest < 2 AND created_at < ? ORDER BY created_at LIMIT ?`,
   dropAttempts: "DELETE FROM attempts WHERE key = ?",
   insertDictionary:
     "INSERT INTO dictionaries (hash, kind, content) VALUES (:hash, :kind, :content) ON CONFLICT DO NOTHING",

@@ -113,8 +113,7 @@ function packerPort(db: DatabaseSync, run: SqliteCommands): PackerPort {
       // Without an fsync, for which a commit of calls would have to wait; the next of those makes this one durable too.
       try {
         db.exec("PRAGMA synchronous = NORMAL; BEGIN IMMEDIATE");
-        for (const dictionary of fresh) run.addDictionary(dictionary);
-        for (const row of rows) run.keepPacked(row);
+        run.keepPacked(rows, fresh);
         db.exec("COMMIT");
       } finally {
         if (db.isTransaction) db.exec("ROLLBACK");
