@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Databases, type JournalKind, openDatabases } from "../crash/databases.ts";
 import { start } from "../helpers/command.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
-import { killBackup, killRestore, newPlace, type Place } from "./kills.ts";
+import { killBackup, killPrune, killRestore, newPlace, type Place } from "./kills.ts";
 
 /* A few of the kills of `npm run drill`, each in the middle of the work where a file shows when that is. */
 
@@ -37,5 +37,9 @@ describe.each(KINDS)("in %s", (kind) => {
     });
     const moment = { after: kind === "sqlite" ? "write" : "start", ms: kind === "sqlite" ? 0 : 900 } as const;
     expect(await killRestore(place, whole, moment)).toMatchObject({ wrong: [] });
+  });
+
+  test("a pruning that is killed leaves each call whole or pruned, and is run again", async () => {
+    expect(await killPrune(place, { after: "start", ms: 700 })).toMatchObject({ wrong: [] });
   });
 });

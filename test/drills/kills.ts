@@ -2,7 +2,14 @@ import { existsSync, watch } from "node:fs";
 import { readdir, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { isDeepStrictEqual } from "node:util";
 import { type BackupManifest, checkBackup } from "@attestd/service/operator";
+import type { Call } from "../../packages/service/src/calls/call.ts";
+import { isPruned } from "../../packages/service/src/calls/pruning.ts";
+import { readConfig } from "../../packages/service/src/config/config.ts";
+import { openJournal, openJournalReader } from "../../packages/service/src/journal/open.ts";
+import { RAIL_SETTINGS } from "../../packages/service/src/payment/rails/registry.ts";
+import { aCall, aLargeEvidence, goodCourse, take } from "../../packages/service/test/fakes/calls.ts";
 import { beginJournal, offlineSettings } from "../../packages/service/test/fakes/offline-deployment.ts";
 import { sql } from "../../packages/service/test/fakes/postgres.ts";
 import type { Databases, JournalKind } from "../crash/databases.ts";
@@ -85,6 +92,49 @@ export async function killRestore(
     if (kind === "postgres" && files[0]?.sha256 !== manifest.files[0]?.sha256) wrong.push("a row is another");
   }
   return { wrong, was };
+}
+
+/** Calls of `killPrune`, each of which takes some 2 ms. */
+const DELIVERED = 150;
+
+/** Kills `attestd prune`, looks at what it has left of each call, and runs it again. */
+export async function killPrune(place: Pick<Place, "kind" | "databases" | "folder">, moment: Moment) {
+  const { settings } = await newPlace(place.kind, place.databases, place.folder, 0);
+  const { database } = readConfig(settings, { sandbox: false, rails: RAIL_SETTINGS });
+  const journal = await openJournal(database, { warn: () => undefined });
+  const calls: Call[] = [];
+  for (let i = 0; i < DELIVERED; i++)
+    calls.push(
+      await take(journal, aCall({ key: `delivered ${i}`, evidence: aLargeEvidence(`${i}`) }), goodCourse(`${i}`)),
+    );
+  await journal.close();
+  const run = () => start(["prune", "--days", "1", "--json"], { cwd: place.folder, env: settings });
+  await killed(run(), moment, place.folder, () => false);
+  const wrong: string[] = [];
+  const pruned = await countPruned();
+  const was = pruned === 0 ? "nothing pruned" : pruned < DELIVERED ? "some pruned" : "all pruned";
+  const { code, stderr } = await run().ended;
+  if (code !== 0) wrong.push(`it could not be run again: ${stderr}`);
+  if ((await countPruned()) !== DELIVERED) wrong.push("some were not pruned");
+  return { wrong, was };
+
+  /** Reads every call. @returns how many are pruned */
+  async function countPruned(): Promise<number> {
+    const byKey = new Map(calls.map((call) => [call.key, call]));
+    let pruned = 0;
+    await using reader = await openJournalReader(database);
+    for await (const found of reader.calls()) {
+      const call = byKey.get(found.key);
+      if (!call) continue;
+      byKey.delete(found.key);
+      pruned += Number(isPruned(found));
+      const isWhole = isDeepStrictEqual(found, call);
+      const isLeft = found.bundle?.body === call.bundle?.body && found.receipt === call.receipt && !found.evidence;
+      if (!(isPruned(found) ? isLeft : isWhole)) wrong.push(`${found.key} is neither whole nor pruned`);
+    }
+    for (const key of byKey.keys()) wrong.push(`${key} is lost`);
+    return pruned;
+  }
 }
 
 /** Whether a service would find a journal, of which it would read every row. */

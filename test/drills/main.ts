@@ -9,13 +9,13 @@ import { createStarter, createTurns } from "../crash/process.ts";
 import { aligned } from "../crash/table.ts";
 import { start } from "../helpers/command.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
-import { killBackup, killRestore, type Moment, newPlace } from "./kills.ts";
+import { killBackup, killPrune, killRestore, type Moment, newPlace } from "./kills.ts";
 import { killService } from "./restored.ts";
 
 /*
  * npm run drill -- [--times N] [--services N] [--seed N]
  *
- * Kills backups, restores, and services around them, at drawn moments, on both databases; writes the result to
+ * Kills backups, restores, prunings, and services around them, at drawn moments, on both databases; writes the result to
  * docs/operating/backup.md. `npm test` has a few of them (drills.test.ts).
  */
 
@@ -55,6 +55,10 @@ try {
         : { after: "start", ms: drawn(1.2 * takes) };
     await tally(`${kind}: backup`, times, () => killBackup(place, moment()));
     await tally(`${kind}: restore`, times, () => killRestore(place, whole, moment()));
+    const begun = performance.now();
+    await killPrune({ ...place, folder: folder.path }, { after: "start", ms: 1_000_000 });
+    const pruning = performance.now() - begun;
+    await tally(`${kind}: prune`, times, () => killPrune(place, { after: "start", ms: drawn(pruning / 2) }));
     const turn = createTurns();
     const testBed = {
       sandbox,

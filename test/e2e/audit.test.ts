@@ -182,6 +182,26 @@ test("the audit of three rails is clean after strangers' transfers, finds paymen
     expect(again).toMatchObject({ status: 200, json: { source: bundle.source, attest: bundle.attest } });
   }
   expect(await audit()).toMatchObject({ verdict: "clean", counts: { settled: 3, attested: 3, delivered: 3 } });
+
+  // A year later the service prunes them, and gives and accounts for the same.
+  const replies = () =>
+    Promise.all(
+      bought.map(async ({ payment }) => {
+        const { status, text, headers } = await pay(`${deployment.url}/attest`, sample, payment);
+        return { status, text, receipt: headers.get("payment-response") };
+      }),
+    );
+  const before = await replies();
+  await deployment.stopService();
+  operated.edit("UPDATE calls SET created_at = created_at - ?", 365 * DAY_MS);
+  const old = async () => JSON.parse((await run("prune", "--days", "300", "--dry-run", "--json")).stdout);
+  await deployment.restart();
+  await expect.poll(old, { timeout: 20_000 }).toMatchObject({ calls: 3, dryRun: true });
+  await deployment.restart({ RETENTION_DAYS: "300" });
+  await expect.poll(old, { timeout: 10_000 }).toMatchObject({ calls: 0, bytes: 0 });
+  expect(before.map(({ status }) => status)).toEqual([200, 200, 200]);
+  expect(await replies()).toEqual(before);
+  expect(await audit()).toMatchObject({ verdict: "clean", counts: { settled: 3, attested: 3, delivered: 3 } });
 });
 
 /** A transfer of the price outside x402, as a stranger could make it. */

@@ -12,6 +12,7 @@ import { admissionJournal, keptJournal } from "./calls/journal-failures.ts";
 import { createJournalWatch } from "./calls/journal-watch.ts";
 import { createRecall } from "./calls/outcome.ts";
 import { readiness } from "./calls/readiness.ts";
+import { keepRetention } from "./calls/retention.ts";
 import { createRunner } from "./calls/runner.ts";
 import { NAME, VERSION } from "./catalogue/about.ts";
 import { CATALOGUE } from "./catalogue/catalogue.ts";
@@ -244,6 +245,15 @@ export async function openService(
     refreshing.abort();
     return collecting;
   });
+
+  if (config.retentionDays !== undefined) {
+    const options = { journal, isChosen: journal.collects, clock: systemClock, log };
+    const pruning = keepRetention(config.retentionDays, options, refreshing.signal);
+    opened.defer(() => {
+      refreshing.abort();
+      return pruning;
+    });
+  }
 
   const admit = createAdmission({
     journal,

@@ -53,6 +53,12 @@ export function addTrustOptions(command: Command): Command {
     );
 }
 
+/** A number of days. */
+export function wholeDays(text: string): number {
+  if (/^[1-9]\d{0,4}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError("Write whole days, at least 1.");
+}
+
 /** Adds a value to the earlier ones. */
 export function oneMore(text: string, before: string[] = []): string[] {
   return [...before, text];

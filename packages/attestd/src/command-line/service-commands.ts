@@ -1,7 +1,7 @@
 import { type Command, Option } from "commander";
 import type { Running } from "../environment.ts";
 import { subcommand } from "./help.ts";
-import { otherLedger, serviceUrl, settingsFile } from "./options.ts";
+import { otherLedger, serviceUrl, settingsFile, wholeDays } from "./options.ts";
 
 /** Commands that run until they are stopped. */
 export function addRunning(program: Command, { environment, finish }: Running): void {
@@ -289,6 +289,21 @@ export function addOperating(program: Command, { environment, finish }: Running)
     .action(async (folder, options) => {
       const { restore } = await import("../commands/backup.ts");
       finish(await restore(folder, options, environment));
+    });
+
+  operatorCommand(
+    program,
+    "prune",
+    "drop what no replay and no audit needs of old calls",
+    "Drop payloads, evidence and attestation transactions of calls at rest that are older than some days. Bundles, receipts",
+    "and payment keys stay. Stop the service first, or let it prune by RETENTION_DAYS; --dry-run may run beside it.",
+    "  attestd prune --days 365 --dry-run --env /etc/attestd/env",
+  )
+    .addOption(new Option("--days <n>", "older than this").argParser(wholeDays).makeOptionMandatory())
+    .option("--dry-run", "count them, and write nothing")
+    .action(async (options) => {
+      const { prune } = await import("../commands/journal.ts");
+      finish(await prune(options, environment));
     });
 
   operatorCommand(

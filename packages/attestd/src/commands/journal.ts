@@ -35,6 +35,29 @@ export async function audit(options: AuditOptions, environment: Environment): Pr
   return { clean: EXIT.good, open: EXIT.paidUnfinished, violated: EXIT.notVerified }[report.verdict];
 }
 
+export type PruneOptions = SettingsOptions & { days: number; dryRun?: boolean; json?: boolean };
+
+/** Prunes calls at rest that are older than some days, or counts them. */
+export async function prune(options: PruneOptions, environment: Environment): Promise<ExitCode> {
+  const { days, dryRun = false, json } = options;
+  const texts = {
+    doing: "pruning the journal",
+    undone: "not pruned",
+    interrupted: "What was pruned stays so: run it again for the rest.",
+  };
+  const pruning = await operate(options, environment, texts, ({ pruneJournal }, settings, operator) =>
+    pruneJournal(settings, { days, isDry: dryRun }, operator),
+  );
+  const { before, calls, bytes } = pruning;
+  environment.out.done(
+    json,
+    { ...pruning, dryRun },
+    `${dryRun ? "To prune" : "Pruned"}  ${calls} calls that began before ${before}`,
+    `  ${dryRun ? "take" : "took"}  ${bytes} bytes, packed, of which their bundles and receipts stay`,
+  );
+  return EXIT.good;
+}
+
 type WantedAdoption = Omit<Adoption, "onWait">;
 
 async function adopt(

@@ -9,8 +9,11 @@ import { isAtRest } from "./machine.ts";
  * the attestation stand, receipt and bundle. Of the payload a replay needs only whether another one has the same bytes.
  */
 
-/** What a journal does for it. */
+/** What a journal does for calls at rest. */
 export interface PruningJournal {
+  /** How many of them have rows that are as they were written: those whose turn to be packed has not come. */
+  unpacked(): Promise<number>;
+
   /** The calls at rest that are not pruned and began before a time (Unix ms), and the bytes that they take, packed. */
   prunable(before: number): Promise<{ calls: number; bytes: number }>;
 

@@ -47,7 +47,7 @@ const SECRETS: readonly string[] = [
 
 /** What settings begin with, beside those of source chains and rails. */
 const PREFIXES =
-  "ADMIN ALGOD INDEXER ATTESTOR PAY_TO FACILITATOR PROVIDER SANDBOX PRICE BATCH MAX_BATCH MAX_TIMEOUT MAX_PAYMENT DISK RATE_LIMIT";
+  "ADMIN ALGOD INDEXER ATTESTOR PAY_TO FACILITATOR PROVIDER SANDBOX PRICE BATCH MAX_BATCH MAX_TIMEOUT MAX_PAYMENT DISK RETENTION RATE_LIMIT";
 
 /**
  * Reads every setting, once.
@@ -123,6 +123,8 @@ export function readConfig(
     providerQuorum: s.PROVIDER_QUORUM,
     /** Bytes that must be free for the journal. */
     diskReserve: BigInt(s.DISK_RESERVE_MIB) * 2n ** 20n,
+    /** After how many days a call at rest is pruned. Absent: never. */
+    retentionDays: s.RETENTION_DAYS,
     workers: s.WORKERS ?? availableParallelism(),
     /** Requests a minute of each client, by class. */
     rateLimit: {

@@ -51,6 +51,7 @@ export const Settings = z.object({
   PROVIDER_QUORUM: whole(1, 100).optional(),
   CHECKPOINT_TABLE: z.string().optional(),
   DISK_RESERVE_MIB: whole(0, 1_000_000_000).default(256),
+  RETENTION_DAYS: whole(1, 100_000).optional(),
   WORKERS: whole(1, 256).optional(),
   RATE_LIMIT: perMinute,
   RATE_LIMIT_PAID: perMinute,

@@ -13,7 +13,7 @@ const LOG_EVERY_MS = 60_000;
 export function createPackingFailures(log?: Pick<Logger, "warn">): (reason: string) => void {
   let loggedAt = Number.NEGATIVE_INFINITY;
   return (reason) => {
-    count("packingFailures", {});
+    count("packingFailures", { step: "pack" });
     if (performance.now() - loggedAt < LOG_EVERY_MS) return;
     loggedAt = performance.now();
     log?.warn({ reason }, "calls at rest cannot be packed");

@@ -1,6 +1,7 @@
 import type { KeyJournal } from "../attestor/key-journal.ts";
 import type { Call, CallState } from "../calls/call.ts";
 import type { Identity, Journal } from "../calls/journal.ts";
+import type { PruningJournal } from "../calls/pruning.ts";
 
 export type SchemaState = "absent" | "older" | "current" | "newer";
 
@@ -21,6 +22,7 @@ export function schemaState(done: number, known: number): SchemaState {
 export interface JournalReader
   extends AsyncDisposable,
     Pick<Journal, "payees">,
+    Pick<PruningJournal, "prunable">,
     Pick<KeyJournal, "keys" | "revocations"> {
   /**
    * Every call, by its key. Page by page, so that a service beside it is not held up; MUST give each call that was

@@ -53,7 +53,12 @@ export const COUNTERS = {
   },
   packingFailures: {
     name: "attestd_journal_packing_failures_total",
-    help: "Times that the journal could not pack calls at rest: they stay as they were written, and take three times the space.",
+    help: "Times that the journal could not pack or prune calls at rest: they stay as they are, and take more space.",
+    labels: ["step"],
+  },
+  pruned: {
+    name: "attestd_journal_pruned_calls_total",
+    help: "Calls that became older than RETENTION_DAYS and were pruned.",
     labels: [],
   },
   verifications: {
@@ -115,6 +120,12 @@ export const HISTOGRAMS = {
     labels: ["operation"],
     buckets: COMMIT,
   },
+  transactionSeconds: {
+    name: "attestd_journal_transaction_duration_seconds",
+    help: "Time of a transaction of the journal that wrote something, from its begin to its commit, the fsync included.",
+    labels: [],
+    buckets: COMMIT,
+  },
 } as const satisfies Record<string, Metric>;
 
 /** What is read when the metrics are read. */
@@ -170,6 +181,11 @@ export const GAUGES = {
   journalFree: {
     name: "attestd_journal_free_bytes",
     help: "Bytes that are free for the journal, where that can be known.",
+    labels: [],
+  },
+  unpacked: {
+    name: "attestd_journal_unpacked_calls",
+    help: "Calls at rest, of all replicas, that still wait to be packed.",
     labels: [],
   },
   journalSize: { name: "attestd_journal_size_bytes", help: "Bytes that the journal takes.", labels: [] },

@@ -1,10 +1,10 @@
 import type { CallState } from "../calls/call.ts";
 import type { Capacity } from "../calls/capacity.ts";
-import type { Journal } from "../calls/journal.ts";
 import type { Readiness } from "../calls/readiness.ts";
 import type { Runner } from "../calls/runner.ts";
 import { VERSION } from "../catalogue/about.ts";
 import { revisionOf } from "../config/revision.ts";
+import type { WholeJournal } from "../journal/journal.ts";
 import type { EvidenceWatch } from "../ledger/evidence/watch.ts";
 import type { Rounds } from "../ledger/ledger.ts";
 import { countFromZero, gauge } from "../metrics/meter.ts";
@@ -14,7 +14,7 @@ import type { Subject } from "../subjects/subject.ts";
 import type { PoolLoad } from "../workers/pool.ts";
 
 export type Gauged = {
-  journal: Pick<Journal, "freeBytes" | "sizeBytes">;
+  journal: Pick<WholeJournal, "freeBytes" | "sizeBytes" | "unpacked">;
   runner: Pick<Runner, "states" | "queueAge">;
   rounds: Pick<Rounds, "latest" | "latestAt" | "behind">;
   capacity: Pick<Capacity, "affordable">;
@@ -28,7 +28,7 @@ export type Gauged = {
 
 /** How calls end that an operator has to look at. */
 const OUTCOMES: readonly CallState[] = ["owed", "loss"];
-const SUBJECTS: readonly Subject["kind"][] = ["transaction", "block", "inclusion"];
+const SUBJECTS: readonly Subject["kind"][] = ["transaction", "block", "inclusion", "batch"];
 
 /** Shows the state of a service among the metrics. @returns a function that ends it */
 export function openGauges(parts: Gauged): () => void {
@@ -37,7 +37,8 @@ export function openGauges(parts: Gauged): () => void {
     value === undefined ? [] : [{ labels: {}, value: Number(value) }];
   const ofPools = (read: (pool: PoolLoad) => number) =>
     Object.entries(pools).map(([pool, load]) => ({ labels: { pool }, value: read(load) }));
-  countFromZero("packingFailures", {});
+  for (const step of ["pack", "prune"]) countFromZero("packingFailures", { step });
+  countFromZero("pruned", {});
   for (const { rail } of enabled)
     for (const subject of SUBJECTS)
       for (const outcome of OUTCOMES) countFromZero("calls", { rail: rail.name, subject, outcome });
@@ -56,6 +57,7 @@ export function openGauges(parts: Gauged): () => void {
     gauge("roundsBehind", () => one(rounds.behind())),
     gauge("roundAge", () => one((Date.now() - rounds.latestAt()) / 1000)),
     gauge("journalFree", async () => one(await journal.freeBytes())),
+    gauge("unpacked", async () => one(await journal.unpacked())),
     gauge("journalSize", async () => one(await journal.sizeBytes())),
     gauge("workerJobs", () => ofPools(({ jobs }) => jobs())),
     gauge("workerThreads", () => ofPools(({ threads }) => threads())),

@@ -14,6 +14,7 @@ export { formatUsd, MICRO, type PicoUsd, parseUsd } from "./costs/usd.ts";
 export { type ExaminationOptions, examine } from "./doctor/examine.ts";
 export type { SubjectFinding } from "./doctor/finding.ts";
 export { type KeyChangeReport, readKeyHistory, restoreKeys, revokeKey, rotateKey } from "./keys.ts";
+export { type Pruning, pruneJournal } from "./prune.ts";
 export { recordRefund } from "./refund.ts";
 export { rekeyAccount } from "./rekey.ts";
 export type { OperatorOptions } from "./session.ts";

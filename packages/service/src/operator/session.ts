@@ -1,12 +1,11 @@
 import pino from "pino";
 import { readHistory } from "../attestor/history.ts";
-import type { KeyJournal } from "../attestor/key-journal.ts";
 import { timeOfRound } from "../audit/ledger.ts";
 import { readableChains } from "../audit/rails/registry.ts";
-import type { Journal } from "../calls/journal.ts";
 import { deadline, systemClock } from "../clock.ts";
 import { type Config, readConfig } from "../config/config.ts";
 import { ServiceError } from "../errors.ts";
+import type { WholeJournal } from "../journal/journal.ts";
 import { openJournal, openJournalReader, requireOwner } from "../journal/open.ts";
 import { WRITTEN_LATER } from "../journal/reader.ts";
 import { openLedger, openNetworks } from "../networks/networks.ts";
@@ -63,7 +62,7 @@ export async function openSession(settings: Settings, options: OperatorOptions, 
     reader: async () => opened.use(await openJournalReader(config.database)),
 
     /** Opens the journal to be changed. @throws Error when another process has it */
-    async journal(): Promise<Journal & KeyJournal> {
+    async journal(): Promise<WholeJournal> {
       const journal = await openJournal(config.database, log);
       opened.defer(async () => {
         await journal.release();

@@ -77,12 +77,39 @@ export const GOOD_COURSE: readonly CallEvent[] = [
   { type: "bundle_sealed", bundle: { id: "S", body: "{}" }, receipt: "signed receipt" },
 ];
 
-/** Commits a call and each step of its good course. @returns the delivered call */
-export async function deliver(journal: Pick<Journal, "insert" | "update">, prepared = aCall()): Promise<Call> {
+/** The same with an attestation and a bundle of its own. */
+export function goodCourse(name: string, isFinal = true): CallEvent[] {
+  return GOOD_COURSE.map((event): CallEvent => {
+    switch (event.type) {
+      case "payment_proved":
+        return { ...event, proof: { ...event.proof, final: isFinal } };
+      case "attestation_signed":
+        return { ...event, attempt: anAttempt(name) };
+      case "attestation_confirmed":
+        return { ...event, txid: name };
+      case "bundle_sealed":
+        return { ...event, bundle: { id: `S of ${name}`, body: `{"of":"${name}"}` } };
+      default:
+        return event;
+    }
+  });
+}
+
+/** Commits a call and each of these events. @returns the call after them */
+export async function take(
+  journal: Pick<Journal, "insert" | "update">,
+  prepared: Call,
+  events: readonly CallEvent[],
+): Promise<Call> {
   let call = await journal.insert(prepared);
-  for (const event of GOOD_COURSE) {
-    call = after(call, event);
+  for (const event of events) {
+    call = reduce(call, event);
     await journal.update(call);
   }
   return call;
+}
+
+/** Commits a call and each step of its good course. @returns the delivered call */
+export function deliver(journal: Pick<Journal, "insert" | "update">, prepared = aCall()): Promise<Call> {
+  return take(journal, prepared, GOOD_COURSE);
 }

@@ -1,10 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type Call, type CallRequest, payloadOf } from "../../src/calls/call.ts";
-import type { Journal } from "../../src/calls/journal.ts";
 import { type CallEvent, reduce } from "../../src/calls/machine.ts";
 import type { WholeJournal } from "../../src/journal/journal.ts";
 import { serviceError } from "../errors.ts";
-import { aCall, after, aLargeEvidence, anAttempt, GOOD_COURSE } from "../fakes/calls.ts";
+import { aCall, aLargeEvidence, goodCourse, take } from "../fakes/calls.ts";
 import type { EvidenceDatabase } from "./evidence.ts";
 
 /** A payload whose members are not in the order of RFC 8785, and the SHA-256 of `{"a":[1,"é"],"signature":"s"}` by sha256sum. */
@@ -15,33 +14,6 @@ const request = (name: string, createdAt: number, over: Partial<CallRequest> = {
   const payload = { ...payloadOf(aCall()), payload: PAYLOAD };
   return aCall({ key: `key of ${name}`, aliases: [`alias of ${name}`], createdAt, payload, ...over });
 };
-
-async function take(journal: Pick<Journal, "insert" | "update">, call: Call, events: readonly CallEvent[]) {
-  let current = await journal.insert(call);
-  for (const event of events) {
-    current = reduce(current, event);
-    await journal.update(current);
-  }
-  return current;
-}
-
-/** The events of a call that is delivered under a name. */
-function delivery(name: string, isFinal = true): CallEvent[] {
-  return GOOD_COURSE.map((event): CallEvent => {
-    switch (event.type) {
-      case "payment_proved":
-        return { ...event, proof: { ...event.proof, final: isFinal } };
-      case "attestation_signed":
-        return { ...event, attempt: anAttempt(name) };
-      case "attestation_confirmed":
-        return { ...event, txid: name };
-      case "bundle_sealed":
-        return { ...event, bundle: { id: `S of ${name}`, body: `{"of":"${name}"}` } };
-      default:
-        return event;
-    }
-  });
-}
 
 const VOID: CallEvent = { type: "payment_void", reason: "expired", receipt: "refused" };
 
@@ -70,8 +42,8 @@ export function pruningContract(name: string, create: () => Promise<EvidenceData
     test("prunes calls at rest that are old, the oldest first, a few at a time, and each once", async () => {
       const calls = [];
       for (const [i, one] of ["first", "second", "third"].entries())
-        calls.push(await take(journal, request(one, i), delivery(one)));
-      const late = await take(journal, request("late", 100), delivery("late"));
+        calls.push(await take(journal, request(one, i), goodCourse(one)));
+      const late = await take(journal, request("late", 100), goodCourse("late"));
       expect(await numbers()).toBe(3);
       expect(await journal.prune(100, 2)).toBe(2);
       expect(await numbers()).toBe(1);
@@ -84,7 +56,7 @@ export function pruningContract(name: string, create: () => Promise<EvidenceData
     });
 
     test("keeps names, bundle and evidence of the ledger, also when it is opened again, and lets nothing move the call", async () => {
-      const call = await take(journal, request("one", 1), delivery("one"));
+      const call = await take(journal, request("one", 1), goodCourse("one"));
       await journal.prune(100, 10);
       await journal.close();
       journal = await database.open();
@@ -99,7 +71,7 @@ export function pruningContract(name: string, create: () => Promise<EvidenceData
     });
 
     test("prunes what is void or refunded, and nothing for which something is still to be done", async () => {
-      const paid = delivery("owed").slice(0, 2);
+      const paid = goodCourse("owed").slice(0, 2);
       const blocked: CallEvent = { type: "attestation_blocked", reason: "unfunded" };
       const refunded: CallEvent = { type: "payment_refunded", transaction: "BACK", refund: "refund:BACK" };
       const atRest = [
@@ -109,7 +81,7 @@ export function pruningContract(name: string, create: () => Promise<EvidenceData
       const open = [
         await take(journal, request("prepared", 1), []),
         await take(journal, request("owed", 1), [...paid, blocked]),
-        await take(journal, request("watched", 1), delivery("watched", false)),
+        await take(journal, request("watched", 1), goodCourse("watched", false)),
       ];
       expect(await numbers()).toBe(2);
       expect(await journal.prune(100, 10)).toBe(2);
@@ -120,7 +92,7 @@ export function pruningContract(name: string, create: () => Promise<EvidenceData
 
     test("drops evidence with the last call that has it", async () => {
       const evidence = aLargeEvidence("LARGE");
-      await take(journal, request("old", 1, { evidence }), delivery("old"));
+      await take(journal, request("old", 1, { evidence }), goodCourse("old"));
       const open = await journal.insert(request("open", 1, { evidence }));
       await journal.prune(100, 10);
       expect((await journal.find(open.key))?.evidence).toEqual(evidence);
@@ -130,7 +102,7 @@ export function pruningContract(name: string, create: () => Promise<EvidenceData
     });
 
     test("prunes a call that has been packed, and counts what it took", async () => {
-      const call = await take(journal, request("one", 1, { evidence: aLargeEvidence("LARGE") }), delivery("one"));
+      const call = await take(journal, request("one", 1, { evidence: aLargeEvidence("LARGE") }), goodCourse("one"));
       await expect
         .poll(() => journal.prunable(100))
         .toEqual({ calls: 1, bytes: expect.toSatisfy((bytes) => bytes > 100) });
@@ -141,7 +113,7 @@ export function pruningContract(name: string, create: () => Promise<EvidenceData
 
     test("prunes each call once when it is asked many times at once", async () => {
       const calls: Call[] = [];
-      for (let i = 0; i < 12; i++) calls.push(await take(journal, request(`${i}`, i), delivery(`${i}`)));
+      for (let i = 0; i < 12; i++) calls.push(await take(journal, request(`${i}`, i), goodCourse(`${i}`)));
       await Promise.all(Array.from({ length: 6 }, () => journal.prune(100, 4)));
       while ((await journal.prune(100, 4)) > 0);
       for (const call of calls) expect(await journal.find(call.key)).toEqual(left(call));

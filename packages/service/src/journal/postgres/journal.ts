@@ -77,7 +77,7 @@ async function open(config: ClientConfig, log: Pick<Logger, "warn"> | undefined)
   const expectations = createExpectations(writer);
 
   const ask: Ask = async (name, ...values) => (await pool.query(statement(name, values))).rows;
-  const { calls, parted, bundleOf, identity, payees, keys, revocations, announced } = postgresReads(ask);
+  const { calls, parted, bundleOf, prunable, identity, payees, keys, revocations, announced } = postgresReads(ask);
 
   async function find(key: string): Promise<Call | undefined> {
     return (await calls("find", key))[0];
@@ -105,9 +105,9 @@ async function open(config: ClientConfig, log: Pick<Logger, "warn"> | undefined)
     },
   });
   async function take(name: "toPack" | "toPrune", ...values: unknown[]): Promise<PartedRow[]> {
-    return Promise.all((await ask<PartedRow & Packed>(name, me, ...values)).map(parted));
+    return Promise.all((await ask<PartedRow & Packed>(name, ...values)).map(parted));
   }
-  const packer = createPacker({ ...packing(REST.packed), take: (limit) => take("toPack", limit) }, (error) =>
+  const packer = createPacker({ ...packing(REST.packed), take: (limit) => take("toPack", me, limit) }, (error) =>
     packingFailed(messageOf(error)),
   );
   opened.defer(packer.stop);
@@ -224,11 +224,12 @@ async function open(config: ClientConfig, log: Pick<Logger, "warn"> | undefined)
     async conclude(txid, outcome) {
       await ask("conclude", txid, outcome === "noted");
     },
-    async prunable(before) {
-      const [row] = await ask<{ calls: number; bytes: number }>("prunable", before);
-      return row ?? { calls: 0, bytes: 0 };
+    async unpacked() {
+      const [row] = await ask<{ calls: number }>("unpacked");
+      return row?.calls ?? 0;
     },
-    prune: createPruner({ ...packing(REST.pruned), take: (before, limit) => take("toPrune", limit, before) }),
+    prunable,
+    prune: createPruner({ ...packing(REST.pruned), take: (before, limit) => take("toPrune", before, limit) }),
     freeBytes: async () => (performance.now() < fullUntil ? 0n : undefined),
     async sizeBytes() {
       const [row] = await ask<{ size: string }>("size");

@@ -61,6 +61,10 @@ export function postgresReads(ask: Ask) {
         }),
       );
     },
+    async prunable(before: number) {
+      const [row] = await ask<{ calls: number; bytes: number }>("prunable", before);
+      return row ?? { calls: 0, bytes: 0 };
+    },
     async identity(): Promise<Identity | undefined> {
       return (await ask<{ value: Identity }>("identity"))[0]?.value;
     },
@@ -92,9 +96,10 @@ export async function openPostgresReader(url: string): Promise<JournalReader> {
   const ask: Ask = async (name, ...values) => (await client.query(statement(name, values)).catch(unreadable)).rows;
   await client.connect().catch(unreadable);
   await client.query("SET default_transaction_read_only = on").catch(unreadable);
-  const { calls, identity, payees, keys, revocations } = postgresReads(ask);
+  const { calls, prunable, identity, payees, keys, revocations } = postgresReads(ask);
   return {
     calls: () => inPages((after, limit) => calls("page", after, limit)),
+    prunable,
     schema: () => stateOf(client).catch(unreadable),
     identity,
     payees,

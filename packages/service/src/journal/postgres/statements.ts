@@ -87,7 +87,8 @@ export const SQL = {
     SELECT start, length, bundle, packed, dictionary FROM batch_items JOIN calls ON calls.key = batch_items.key WHERE id = $1`,
   toPack: `SELECT ${PARTS} FROM calls WHERE NOT open AND rest = 0 AND ${OWN} ORDER BY created_at LIMIT $2`,
   toPrune: `
-    SELECT ${PARTS} FROM calls WHERE NOT open AND rest < 2 AND created_at < $3 AND ${OWN} ORDER BY created_at LIMIT $2`,
+    SELECT ${PARTS} FROM calls WHERE NOT open AND rest < 2 AND created_at < $1 ORDER BY created_at LIMIT $2`,
+  unpacked: "SELECT count(*)::integer AS calls FROM calls WHERE NOT open AND rest = 0",
   prunable: `
     SELECT count(*)::integer AS calls, coalesce(sum(length(packed)), 0)::float8 AS bytes FROM calls
     WHERE NOT open AND rest < 2 AND created_at < $1`,

@@ -1,4 +1,5 @@
 import { DatabaseError, type Pool, type PoolClient, type QueryConfig, type QueryResult } from "pg";
+import { observe } from "../../metrics/meter.ts";
 
 /** A result, with the number of the session that the statement ran in. */
 type Answer = QueryResult & { session: number };
@@ -139,9 +140,11 @@ async function commit(
 ): Promise<void> {
   // A COMMIT after a statement that failed is a ROLLBACK.
   const queries = ["BEGIN", ...batch.map(({ query }) => query), "COMMIT"];
+  const begun = performance.now();
   const settled = await Promise.allSettled(queries.map((query) => client.query(query)));
   const failures = settled.flatMap((result) => (result.status === "rejected" ? [result.reason] : []));
   if (failures.length === 0) {
+    observe("transactionSeconds", {}, (performance.now() - begun) / 1000);
     for (const [i, { resolve }] of batch.entries())
       resolve({ ...(settled[i + 1] as PromiseFulfilledResult<QueryResult>).value, session });
     return;

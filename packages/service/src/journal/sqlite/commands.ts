@@ -130,6 +130,7 @@ export function sqliteCommands(db: DatabaseSync) {
     toPack: (limit: number) => rows("toPack", limit),
     dictionaries: () => sql("dictionaries").all() as Dictionary[],
     keepPacked,
+    unpacked: () => sql("unpacked").get()?.calls as number,
     prunable: (before: number) => ({ ...sql("prunable").get(before) }) as { calls: number; bytes: number },
     toPrune: (before: number, limit: number) => rows("toPrune", before, limit),
     keepPruned: (rows: readonly PackedRow[], fresh: readonly Dictionary[]) => keepPacked(rows, fresh, REST.pruned),

@@ -6,6 +6,7 @@ import type { Logger } from "pino";
 import type { Listener } from "../../calls/journal.ts";
 import { isAtRest, isFinal } from "../../calls/machine.ts";
 import { ServiceError } from "../../errors.ts";
+import { observe } from "../../metrics/meter.ts";
 import type { WholeJournal } from "../journal.ts";
 import { createPruner } from "../packer.ts";
 import { createPackingFailures } from "../packing-failures.ts";
@@ -50,7 +51,8 @@ export async function openSqliteJournal(path: string, log?: Pick<Logger, "warn">
   const packingFailed = createPackingFailures(log);
   worker.on("message", (message: Replies | PackingFailed) => {
     if ("packingFailed" in message) return packingFailed(message.packingFailed);
-    for (const { id, value, error } of message) {
+    if (message.seconds !== undefined) observe("transactionSeconds", {}, message.seconds);
+    for (const { id, value, error } of message.replies) {
       const call = waiting.get(id);
       waiting.delete(id);
       if (error === undefined) call?.resolve(value as never);
@@ -145,6 +147,7 @@ export async function openSqliteJournal(path: string, log?: Pick<Logger, "warn">
     stateProof: (sha256) => ask("stateProof", sha256),
     evidence: (bundleId) => ask("evidence", bundleId),
     oldestUnfinished: () => ask("oldestUnfinished"),
+    unpacked: () => ask("unpacked"),
     prunable: (before) => ask("prunable", before),
     prune: createPruner({
       dictionaries: () => ask("dictionaries"),

@@ -18,7 +18,7 @@ export async function openSqliteReader(path: string, { isBrief = false } = {}): 
   const file = pathToFileURL(path);
   if (isClosed) file.searchParams.set("immutable", "1");
   const db = new DatabaseSync(isClosed ? file : path, { readOnly: true });
-  const { page, identity, payees, keys, revocations } = sqliteCommands(db);
+  const { page, prunable, identity, payees, keys, revocations } = sqliteCommands(db);
   const reading = async <T>(read: () => T): Promise<T> => {
     try {
       return read();
@@ -29,6 +29,7 @@ export async function openSqliteReader(path: string, { isBrief = false } = {}): 
   };
   return {
     calls: () => inPages((after, limit) => reading(() => page(after, limit).map(callOf))),
+    prunable: (before) => reading(() => prunable(before)),
     schema: () => reading(() => stateOf(db)),
     identity: () => reading(identity),
     payees: () => reading(payees),

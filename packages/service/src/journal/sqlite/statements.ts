@@ -79,6 +79,7 @@ export const SQL = {
     UPDATE calls SET rest = :rest, packed = :packed, dictionary = :dictionary,
       payer = '', subject_hash = '', request = '{}', progress = '{}', bundle = NULL
     WHERE key = :key AND rest < :rest AND NOT open`,
+  unpacked: "SELECT count(*) AS calls FROM calls WHERE NOT open AND rest = 0",
   prunable: `
     SELECT count(*) AS calls, coalesce(sum(length(packed)), 0) AS bytes FROM calls
     WHERE NOT open AND rest < 2 AND created_at < ?`,

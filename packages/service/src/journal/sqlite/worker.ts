@@ -18,8 +18,8 @@ export type Reply = {
   value?: unknown;
   error?: { message: string; code?: "call_stale" | "name_taken" | undefined };
 };
-/** The replies to all requests of one commit. */
-export type Replies = readonly Reply[];
+/** The replies to all requests of one commit; `seconds` that it took, where it wrote something. */
+export type Replies = { replies: readonly Reply[]; seconds?: number };
 /** Why calls at rest could not be packed. Nobody has asked for it. */
 export type PackingFailed = { packingFailed: string };
 
@@ -129,6 +129,17 @@ function serve(port: MessagePort, path: string): void {
   const packer = createPacker(packerPort(db, run), ({ message }) => {
     port.postMessage({ packingFailed: message } satisfies PackingFailed);
   });
+  const changes = db.prepare("SELECT total_changes() AS rows");
+  function repliesTo(work: readonly Request[]): Replies {
+    const [before, begun] = [changes.get()?.rows, performance.now()];
+    try {
+      const replies = runBatch(db, run, work);
+      const seconds = (performance.now() - begun) / 1000;
+      return changes.get()?.rows === before ? { replies } : { replies, seconds };
+    } catch (error) {
+      return { replies: readAfter(error as Error, db, run, work) };
+    }
+  }
   port.on("message", (first: Requests) => {
     const batch: Request[] = [];
     for (let next: { message: Requests } | undefined = { message: first }; next; ) {
@@ -136,11 +147,7 @@ function serve(port: MessagePort, path: string): void {
       next = batch.length < MAX_REQUESTS_PER_COMMIT ? receiveMessageOnPort(port) : undefined;
     }
     const work = batch.filter(({ command }) => command !== "close");
-    try {
-      port.postMessage(runBatch(db, run, work) satisfies Replies);
-    } catch (error) {
-      port.postMessage(readAfter(error as Error, db, run, work) satisfies Replies);
-    }
+    port.postMessage(repliesTo(work));
     packer.start();
     if (work.length < batch.length) {
       void packer.stop();
