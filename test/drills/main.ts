@@ -55,10 +55,7 @@ try {
         : { after: "start", ms: drawn(1.2 * takes) };
     await tally(`${kind}: backup`, times, () => killBackup(place, moment()));
     await tally(`${kind}: restore`, times, () => killRestore(place, whole, moment()));
-    const begun = performance.now();
-    await killPrune({ ...place, folder: folder.path }, { after: "start", ms: 1_000_000 });
-    const pruning = performance.now() - begun;
-    await tally(`${kind}: prune`, times, () => killPrune(place, { after: "start", ms: drawn(pruning / 2) }));
+    await tally(`${kind}: prune`, times, () => killPrune(place, { after: "start", ms: takes / 2 + drawn(takes) }));
     const turn = createTurns();
     const testBed = {
       sandbox,
