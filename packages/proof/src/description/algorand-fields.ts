@@ -35,7 +35,7 @@ const LABELS: ReadonlyMap<string, string> = new Map([
 const ADDRESSES = new Set(["snd", "rcv", "arcv", "asnd", "close", "aclose", "rekey", "fadd"]);
 const MICRO_ALGOS = new Set(["amt", "fee"]);
 /** Above a note of 4096 bytes as text; a state proof is longer. */
-const LONGEST_VALUE = 5000;
+const MAX_VALUE_CHARACTERS = 5000;
 
 /** Every member of a transaction, the known ones first. */
 export function algorandFields(transaction: MsgpackMap): Field[] {
@@ -43,7 +43,7 @@ export function algorandFields(transaction: MsgpackMap): Field[] {
   const names = new Set([...known, ...[...transaction.keys()].map(String)]);
   return [...names].map((name) => ({
     label: LABELS.get(name) ?? name,
-    value: excerpt(show(name, transaction.get(name) ?? null), LONGEST_VALUE),
+    value: excerpt(show(name, transaction.get(name) ?? null), MAX_VALUE_CHARACTERS),
   }));
 }
 

@@ -64,7 +64,7 @@ function sentenceOf({ path: [setting, place], message }: z.core.$ZodIssue, value
 
 /** Edits after which a name still counts as a misspelling. Shorter names have too many neighbours that mean something else. */
 const MAX_EDITS = 2;
-const LEAST_LENGTH = { 1: 5, 2: 8 };
+const MIN_LENGTH = { 1: 5, 2: 8 };
 
 /**
  * The known name that a wrong one is a misspelling of: at most two letters differ, or its parts stand in another order.
@@ -75,7 +75,7 @@ export function nearestName(wrong: string, known: Iterable<string>): string | un
   let nearest: { name: string; edits: number } | undefined;
   for (const name of known) {
     const edits = partsOf(name) === partsOf(wrong) ? 1 : editsBetween(wrong, name);
-    const isNear = edits === 0 || (edits === 1 ? name.length >= LEAST_LENGTH[1] : name.length >= LEAST_LENGTH[2]);
+    const isNear = edits === 0 || (edits === 1 ? name.length >= MIN_LENGTH[1] : name.length >= MIN_LENGTH[2]);
     if (isNear && edits <= MAX_EDITS && edits < (nearest?.edits ?? MAX_EDITS + 1)) nearest = { name, edits };
   }
   return nearest?.name;

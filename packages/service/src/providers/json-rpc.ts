@@ -36,7 +36,7 @@ const HEADERS = { "content-type": "application/json" };
 /** Calls in one batch, unless the caller or the node says less. */
 const MAX_BATCH = 100;
 /** Calls under way at the same time on a node that takes no batches. */
-const SINGLE_AT_ONCE = 8;
+const MAX_SINGLE_AT_ONCE = 8;
 /** go-ethereum's error for a call of a batch whose answer would be too long (`rpc/errors.go`). */
 const RESPONSE_TOO_LARGE = -32003;
 
@@ -139,7 +139,7 @@ export abstract class JsonRpc extends HttpProvider {
     const answers: (z.infer<S> | ProviderError)[] = [];
     while (answers.length < params.length) {
       const size = Math.min(maxBatch, this.#maxBatch);
-      const atOnce = params.slice(answers.length, answers.length + (size === 1 ? SINGLE_AT_ONCE : size));
+      const atOnce = params.slice(answers.length, answers.length + (size === 1 ? MAX_SINGLE_AT_ONCE : size));
       const parts = size === 1 ? atOnce.map((one) => [one]) : [atOnce];
       answers.push(...(await Promise.all(parts.map((part) => this.#callSome(some, part)))).flat());
     }

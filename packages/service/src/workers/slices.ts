@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 
 /** Items after which other work has its turn: a few milliseconds of hashes and JSON. */
-const IN_A_SLICE = 50;
+const MAX_IN_A_SLICE = 50;
 
 /**
  * Maps a long list in slices, so that the event loop is not held up meanwhile.
@@ -11,7 +11,7 @@ const IN_A_SLICE = 50;
 export async function mapInSlices<T, R>(items: readonly T[], map: (item: T, index: number) => R): Promise<R[]> {
   const mapped: R[] = [];
   for (const [index, item] of items.entries()) {
-    if (index > 0 && index % IN_A_SLICE === 0) await nextTurn();
+    if (index > 0 && index % MAX_IN_A_SLICE === 0) await nextTurn();
     mapped.push(map(item, index));
   }
   return mapped;

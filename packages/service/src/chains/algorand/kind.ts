@@ -83,6 +83,6 @@ export const algorandChain: SourceChainKind<AlgorandNodes> = {
         "Transactions under consensus before v26: their header commits to a plain list.",
       ],
     },
-    doesNotProve: ["That the effects which the block's entry states are right: they are the block's own statement."],
+    doesNotProve: ["The effects that the block's entry states: they are the block's own statement."],
   },
 };

@@ -23,7 +23,7 @@ export type InBlock =
 export type ReadTransaction = { bytes: Uint8Array; caip2: string; block?: BlockOfTransaction };
 
 /** A block of at most so many bytes is searched in less time than it takes to send it to another thread. */
-const SMALL_BLOCK = 32 * 1024;
+const MAX_BYTES_HERE = 32 * 1024;
 /** On the calling thread. */
 const HERE = blockWork(algorandWork);
 
@@ -43,7 +43,7 @@ export async function readBlockOf(
   const ask = async (algod: Algod, ends: AbortSignal): Promise<InBlock> => {
     const block = await algod.block(round, ends);
     if (block === undefined) return { kind: "unread" };
-    const { findInRound } = block.length > SMALL_BLOCK ? work : HERE;
+    const { findInRound } = block.length > MAX_BYTES_HERE ? work : HERE;
     return asAnswerOf(algod, findInRound(block, round, txnId, others));
   };
   const question: Question<InBlock> = {

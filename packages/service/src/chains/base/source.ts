@@ -32,8 +32,8 @@ const WAIT_SECONDS: Record<ConfirmationLevel, number> = { included: 2, safe: 60,
 const required = (level: ConfirmationLevel) => ({ level, retryAfter: WAIT_SECONDS[level] });
 
 /** Transactions that are asked for together, and how many times as many at once. */
-const TOGETHER = 100;
-const AT_ONCE = 2;
+const MAX_TOGETHER = 100;
+const MAX_AT_ONCE = 2;
 
 /**
  * Base as a source: a receipt, whose block must be the canonical one of its number, that block's header, which has its hash,
@@ -90,14 +90,14 @@ export class BaseSource implements SourceChain {
     const ends = AbortSignal.any([signal, over.signal]);
     const views = nodes.rpcs.map((rpc) => new NodeView(rpc, hashes, nodes.rules, ends));
     const all = [...hashes];
-    const parts = Array.from({ length: Math.ceil(all.length / TOGETHER) }, (_, n) => {
-      return all.slice(n * TOGETHER, (n + 1) * TOGETHER);
+    const parts = Array.from({ length: Math.ceil(all.length / MAX_TOGETHER) }, (_, n) => {
+      return all.slice(n * MAX_TOGETHER, (n + 1) * MAX_TOGETHER);
     });
     const readPart = async (part: readonly string[], until: AbortSignal) => {
       for (const [hash, transaction] of await this.#readPart(part, views, until)) found(hash, transaction);
     };
     try {
-      await forEach(parts, AT_ONCE, readPart, signal);
+      await forEach(parts, MAX_AT_ONCE, readPart, signal);
     } finally {
       // Ends the looks of laggards.
       over.abort();

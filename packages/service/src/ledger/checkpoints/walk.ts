@@ -20,7 +20,7 @@ export type WalkOptions = {
 };
 
 /** How often a question is asked that gets no usable answer. */
-const ATTEMPTS = 5;
+const MAX_ATTEMPTS = 5;
 
 /** A state proof that was asked for, and what became of its verification once that has ended. */
 type Asked = { next: Checkpoint; name: string; verified: Promise<void>; ended?: Ended };
@@ -111,7 +111,7 @@ async function asked<T>(ask: () => Promise<T>, { pause, signal, source }: WalkOp
     } catch (error) {
       signal.throwIfAborted();
       if (!isUnusable(error)) throw error;
-      if (attempt === ATTEMPTS)
+      if (attempt === MAX_ATTEMPTS)
         throw unavailable((error as Error).message || `${source.name} gave no usable answer`, error);
     }
     await pause(attempt, signal);

@@ -19,7 +19,7 @@ const PAUSE_MS = 1_000;
 /** For the evidence of one round, or of one interval. */
 const ROUND_MS = 60_000;
 /** Attestations of a round that are worked on at once: their bundles may be of two MiB each. */
-const AT_ONCE = 16;
+const MAX_AT_ONCE = 16;
 /** When a round is tried again, in ms: twice as late each time, up to an hour. */
 const RETRY_MS = 15_000;
 const MAX_RETRY_MS = 60 * 60_000;
@@ -99,7 +99,7 @@ export function createCollector(options: CollectorOptions) {
   /** Shows that the attestations of a round stand in its block. */
   async function includeRound(round: number, ends: AbortSignal): Promise<boolean> {
     for (;;) {
-      const delivered = await journal.unfinished("waiting", round, AT_ONCE);
+      const delivered = await journal.unfinished("waiting", round, MAX_AT_ONCE);
       if (delivered.length === 0) return true;
       const steps = await includedIn(round, delivered, ends);
       await step(steps ?? []);
@@ -172,7 +172,7 @@ export function createCollector(options: CollectorOptions) {
 
   async function moveRound(round: number, to: "impossible" | "waiting"): Promise<void> {
     for (;;) {
-      const left = await journal.unfinished("included", round, AT_ONCE);
+      const left = await journal.unfinished("included", round, MAX_AT_ONCE);
       if (left.length === 0) return;
       await step(left.map(({ txnId }) => ({ txnId, to })));
     }
@@ -207,7 +207,7 @@ export function createCollector(options: CollectorOptions) {
     siblings: readonly Uint8Array[],
   ): Promise<boolean> {
     for (;;) {
-      const left = await journal.unfinished("included", round, AT_ONCE);
+      const left = await journal.unfinished("included", round, MAX_AT_ONCE);
       if (left.length === 0) return true;
       const items = await work.rest(content, proof, siblings, left);
       const steps = left.flatMap(({ txnId }, index): EvidenceStep[] => {

@@ -8,7 +8,7 @@ export type EvidenceWork = {
 };
 
 /** So many bytes of a block and of bundles are worked on in less time than it takes to send them to another thread. */
-const SMALL = 64 * 1024;
+const MAX_BYTES_HERE = 64 * 1024;
 
 /**
  * Runs the work on one thread of its own, of a lower priority than the service's others, which is started when it is first
@@ -21,7 +21,7 @@ export function openEvidenceWork(): EvidenceWork & { load: PoolLoad; close(): Pr
     async include(...args) {
       const [block, , delivered] = args;
       const size = delivered.reduce((sum, { bundle }) => sum + bundle.length, block.length);
-      if (size > SMALL) return (await run("include", args)) as Awaited<ReturnType<typeof Work.include>>;
+      if (size > MAX_BYTES_HERE) return (await run("include", args)) as Awaited<ReturnType<typeof Work.include>>;
       return (await import("./work.ts")).include(...args);
     },
     judge: async (...args) => (await run("judge", args)) as ReturnType<typeof Work.judge>,

@@ -30,7 +30,7 @@ const MAX_ROUND_MS = 60_000;
 /** Rounds that a node, or an indexer, may be behind the others (providers/algorand-nodes.ts). */
 const MAX_LAG = 10;
 /** The first release of go-algorand that knows consensus v42. */
-const LEAST_MAJOR = 5;
+const MIN_MAJOR = 5;
 /** Rounds that every node keeps (consensus parameter MaxTxnLife). */
 const KEPT_ROUNDS = 1_000;
 
@@ -75,7 +75,7 @@ async function checkAlgod(algod: Algod, examined: Examined, rounds: Map<string, 
   if (isFollower) findings.push(fail(`${setting} is a follower, which submits nothing. Name a node in normal mode.`));
   const { data } = answer.status === 200 ? Versions.safeParse(readOr(() => algod.read(answer, z.unknown()))) : {};
   const version = data && `${data.build.major}.${data.build.minor}.${data.build.build_number}`;
-  if (!config.sandbox && data && data.build.major < LEAST_MAJOR)
+  if (!config.sandbox && data && data.build.major < MIN_MAJOR)
     findings.push(warning(`${setting} runs go-algorand ${version}. Upgrade it: consensus v42 needs release 5.`));
   if (status["next-version-supported"] === false)
     findings.push(warning(`${setting} does not support the network's next protocol. Upgrade it before that comes.`));

@@ -7,7 +7,7 @@ import { type ProviderError, unavailable } from "../../../providers/provider.ts"
  * How often a question is asked, and the pause in between, in ms: 2 s in all, which are ten blocks. Nodes behind one
  * balancer are some blocks apart, and Base makes a block every 200 ms.
  */
-const TRIES = 5;
+const MAX_TRIES = 5;
 const PAUSE_MS = 500;
 
 /** Refusals of nodes that do not know a block yet: geth, reth, op-geth, QuickNode. */
@@ -40,7 +40,7 @@ export async function untilCaughtUp<T>(
     try {
       return await ask();
     } catch (error) {
-      if (!isLag(error) || tries === TRIES) throw error;
+      if (!isLag(error) || tries === MAX_TRIES) throw error;
       await clock.sleep(PAUSE_MS, signal);
     }
   }
