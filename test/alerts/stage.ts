@@ -85,7 +85,10 @@ async function startLoad(sandbox: Sandbox, url: () => string) {
   const pay = payerOf(sandbox);
   const free = await freeRequests(sandbox, url(), signal);
   const purchase = async (n: number) => {
-    const request = requestFor(sandbox, SUBJECTS[Math.floor(n / RAILS.length) % SUBJECTS.length] ?? "transaction");
+    const request = await requestFor(
+      sandbox,
+      SUBJECTS[Math.floor(n / RAILS.length) % SUBJECTS.length] ?? "transaction",
+    );
     const payment = await pay(RAILS[n % RAILS.length] as RailName, await priceOf(url(), request, signal));
     const { status } = await buy(url, request, payment, signal);
     if (status === 200) delivered += 1;

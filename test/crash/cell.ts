@@ -111,7 +111,7 @@ class CellExecution implements AsyncDisposable {
     if (successor === "other replica") await follow();
     const entry = await this.#placeKill(victim, deployment, follow);
 
-    const request = requestFor(sandbox, subject);
+    const request = await requestFor(sandbox, subject);
     const payment = await payerOf(sandbox)(rail, await priceOf(victim.url, request, this.#signal), scenario.validity);
     let url = entry;
     const taken = this.#afterKill(victim, deployment).then(async () => {

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type ProofBundle, verify } from "@attestd/proof";
+import { itemBundles, parseBatch, verify } from "@attestd/proof";
 import { type AlgorandStateProofItem, type Evidence, withEvidence } from "@attestd/proof/evidence";
 import { canonicalBytes, type JsonObject } from "@attestd/proof/json";
 import type { Sandbox } from "@attestd/sandbox";
@@ -9,6 +9,7 @@ import type { TestBed } from "./cell.ts";
 import { expireLeases } from "./databases.ts";
 import { newDeployment } from "./deployment.ts";
 import type { EvidenceCell } from "./evidence-cells.ts";
+import { signedIn } from "./judge.ts";
 import { payerOf } from "./payers.ts";
 import type { ServiceProcess } from "./process.ts";
 import { requestFor, SUBJECTS } from "./subjects.ts";
@@ -73,7 +74,7 @@ async function collect(testBed: TestBed, cell: EvidenceCell, asked: string[]): P
   // To sell an inclusion the service asks for a light header, too, and would meet the fault.
   const subjects = cell.fault === "killed" ? SUBJECTS : SUBJECTS.filter((subject) => subject !== "inclusion");
   for (const subject of subjects) {
-    const request = requestFor(sandbox, subject, "algorand");
+    const request = await requestFor(sandbox, subject, "algorand");
     const payment = await payer("algorand", await patient(() => priceOf(current.url, request, signal), signal));
     const { status, text } = await buy(() => current.url, request, payment, signal);
     if (status !== 200) throw new Error(`the buyer got ${text.slice(0, 200)}`);
@@ -110,7 +111,7 @@ async function patient<T>(ask: () => Promise<T>, signal: AbortSignal): Promise<T
 /** Asks a service until it has the whole evidence of a bundle. */
 async function evidenceOf(url: () => string, bundle: string, signal: AbortSignal): Promise<Evidence> {
   const id = createHash("sha256")
-    .update(canonicalBytes(JSON.parse(bundle) as JsonObject))
+    .update(canonicalBytes(signedIn(bundle) as unknown as JsonObject))
     .digest("base64url");
   for (;;) {
     const answer = await patient(() => fetch(`${url()}/bundles/${id}/evidence`, { signal }), signal);
@@ -123,12 +124,13 @@ async function evidenceOf(url: () => string, bundle: string, signal: AbortSignal
 
 /** Compares evidence with the state proof that the sandbox's ledger has, on the voters whom the ledger names. */
 function faultsOf({ algorand }: Sandbox, text: string, evidence: Evidence): string[] {
-  const bundle = JSON.parse(text) as ProofBundle;
-  const proven = algorand.ledger.stateProofs?.of(bundle.attest.round);
+  const { attest } = signedIn(text);
+  const proven = algorand.ledger.stateProofs?.of(attest.round);
   const item = evidence.items.find(({ type }) => type === "algorand-state-proof/1") as AlgorandStateProofItem;
   if (proven === undefined || item === undefined) return ["the evidence has no state proof"];
   const expected = createHash("sha256").update(proven.stateProof).digest("hex");
-  const report = withEvidence(verify(text), text, evidence, { checkpoints: [item.checkpoint] });
+  const bundle = text.startsWith('{"batch":') ? JSON.stringify(itemBundles(parseBatch(text)).at(-1)) : text;
+  const report = withEvidence(verify(bundle), bundle, evidence, { checkpoints: [item.checkpoint] });
   return [
     ...(item.stateProofSha256 === expected ? [] : ["the state proof is not the ledger's"]),
     ...(report.evidence?.stateProof === "pass"

@@ -53,7 +53,7 @@ class Failover implements AsyncDisposable {
     let following: Promise<ServiceProcess> | undefined;
     const follow = () => (following ??= this.#start(deployment));
     if (successor === "other replica") await follow();
-    const request = requestFor(sandbox, subject);
+    const request = await requestFor(sandbox, subject);
     const payment = await payerOf(sandbox)(rail, await priceOf(victim.url, request, this.#signal));
     this.#arrange(deployment, second, victim);
 

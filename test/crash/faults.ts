@@ -157,7 +157,7 @@ async function runFault(
   const upstreamRequest: UpstreamRequest = UPSTREAM_REQUESTS[cell.upstreamRequest];
   const { validity, end = "delivered", ...rule } = ruleOf(cell);
   const signal = AbortSignal.timeout(PATIENCE_MS);
-  const request = requestFor(sandbox, "transaction", upstreamRequest.source);
+  const request = await requestFor(sandbox, "transaction", upstreamRequest.source);
   const payment = await payerOf(sandbox)(upstreamRequest.rail, await priceOf(url, request, signal), validity);
   let met = false;
   const onBefore = () => {

@@ -57,7 +57,7 @@ export async function runFlood(testBed: TestBed, flood: Flood): Promise<FloodOut
   let settlements = 0;
   deployment.proxies.facilitator.add({ match: { path: /^\/settle$/ }, onBefore: () => void settlements++ });
 
-  const request = requestFor(sandbox, "transaction");
+  const request = await requestFor(sandbox, "transaction");
   const required = await priceOf(service.url, request, signal);
   const account = await poorAccount(sandbox, BigInt(flood.backed) * PRICE);
   const offer = required.accepts.find(({ network }) => network.startsWith("algorand:"));

@@ -14,8 +14,9 @@ import { retry } from "./process.ts";
 const USDC = 31566704n;
 const BASE_USDC = "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913";
 const ERC20 = parseAbi(["function balanceOf(address account) view returns (uint256)"]);
-/** micro-USDC a call. */
+/** micro-USDC a call, and an item of a batch. */
 const PRICE = 1_000n;
+const ITEM_PRICE = 100n;
 const AUDIT_MS = 60_000;
 
 /** The end of a purchase: its bundle, or the 402 of a payment that is provably unspent. */
@@ -79,14 +80,15 @@ async function chainFaults(sandbox: Sandbox, accounts: Accounts, ended: readonly
 
   const received = await Promise.all(RAILS.map((rail) => receivedOn[rail](sandbox, accounts)));
   for (const [i, rail] of RAILS.entries()) {
-    const due = PRICE * BigInt(delivered.filter(({ payment }) => payment.rail === rail).length);
+    const bought = delivered.filter(({ payment }) => payment.rail === rail);
+    const due = bought.reduce((sum, { bundle }) => sum + priceOf(bundle as string), 0n);
     if (received[i] !== due) wrong.push(`${rail}: the payee has ${received[i]} micro-USDC instead of ${due}`);
   }
 
   const notes = await attestationsOf(sandbox, accounts);
   const unclaimed = new Map(notes.map(({ txid, note }) => [txid, note]));
   for (const { payment, bundle } of delivered) {
-    const { attest } = JSON.parse(bundle as string) as SignedBundle;
+    const { attest } = signedIn(bundle as string);
     const note = unclaimed.get(attest.txnId);
     if (note === undefined) wrong.push(`${payment.key}: its attestation ${attest.txnId} is not on the ledger`);
     else if (note !== attest.note) wrong.push(`${payment.key}: the ledger has the note ${note}`);
@@ -96,6 +98,18 @@ async function chainFaults(sandbox: Sandbox, accounts: Accounts, ended: readonly
   }
   for (const [txid, note] of unclaimed) wrong.push(`a surplus attestation: ${txid}, ${note}`);
   return wrong;
+}
+
+/** What was signed of what a purchase has delivered. */
+export function signedIn(delivered: string): SignedBundle {
+  const { batch, ...bundle } = JSON.parse(delivered) as SignedBundle & { batch?: SignedBundle };
+  return batch ?? bundle;
+}
+
+/** What a purchase has cost, in micro-USDC, by what it has delivered. */
+function priceOf(delivered: string): bigint {
+  const { items } = JSON.parse(delivered) as { items?: unknown[] };
+  return PRICE + ITEM_PRICE * BigInt(items?.length ?? 0);
 }
 
 function commitmentOf(note: string): string | undefined {

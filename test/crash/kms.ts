@@ -71,7 +71,7 @@ class KmsCellExecution implements AsyncDisposable {
     };
 
     let service = await start();
-    const request = requestFor(sandbox, "transaction");
+    const request = await requestFor(sandbox, "transaction");
     const payment = await payerOf(sandbox)("base", await priceOf(service.url, request, this.#signal));
     const { happened } = await kms.arrange(service);
     const lost = new AbortController();

@@ -27,6 +27,7 @@ import { runSigner } from "./signer.ts";
 import { SIGNER_CELLS, signerRuns, signerTitle } from "./signer-cells.ts";
 import { runSoak, VITALS_EVERY_MS } from "./soak.ts";
 import { soakText } from "./soak-text.ts";
+import { SUBJECTS } from "./subjects.ts";
 import type { Vitals } from "./vitals.ts";
 
 /*
@@ -43,7 +44,8 @@ npm run soak -- [options]
 
   --results FILE   file of results (default: attestd-crash.jsonl in the folder for temporary files)
   --resume         keep the results in the file and run what is missing; else the command's results are replaced
-  --times N        matrix, failover, kms, signer: runs of each cell, each with another subject (default 3)
+  --times N        matrix, failover, kms, signer: runs of each cell, each with another subject (default 4)
+  --subject NAME   matrix: buy this in every cell: ${SUBJECTS.join(", ")}
   --only TEXT      matrix, failover, kms, signer, faults, evidence: run the cells whose title contains the text
   --jobs N         matrix, failover, kms, signer: cells at a time (default 6)
   --seed N         matrix, failover, signer, replicas, soak: seed of the random choices (default 1)
@@ -73,7 +75,8 @@ const { values, positionals } = parseArgs({
   options: {
     results: { type: "string", default: join(tmpdir(), "attestd-crash.jsonl") },
     resume: { type: "boolean", default: false },
-    times: { type: "string", default: "3" },
+    times: { type: "string", default: "4" },
+    subject: { type: "string" },
     only: { type: "string", default: "" },
     jobs: { type: "string", default: "6" },
     seed: { type: "string", default: "1" },
@@ -109,7 +112,8 @@ else process.exitCode = (await command()) ? 0 : 1;
 /** Each command returns whether everything held. */
 async function matrix(): Promise<boolean> {
   const cells = CELLS.filter((cell) => titleOf(cell).includes(values.only));
-  const runs = drawRuns(cells, times, seed);
+  const subjects = SUBJECTS.filter((subject) => subject === (values.subject ?? subject));
+  const runs = drawRuns(cells, times, seed, subjects);
   const missing = values.resume ? results.missing(runs) : runs;
   console.log(`${cells.length} cells, ${runs.length} runs, ${missing.length} to do, ${jobs} at a time, seed ${seed}`);
   if (values.dry) {

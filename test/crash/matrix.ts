@@ -41,7 +41,7 @@ const SAMPLE: readonly (readonly [string, SubjectName])[] = [
   ["call_prepared before · algorand · postgres · restart", "inclusion"],
   ["verify after · base · sqlite · restart", "block"],
   ["submit after · algorand · sqlite · restart", "block"],
-  ["answer after · solana · sqlite · restart", "transaction"],
+  ["answer after · solana · sqlite · restart", "batch"],
 ];
 
 export function sampleOf(cells: readonly Cell[]): CellRun[] {
@@ -67,16 +67,21 @@ export function randomOf(seed: number): () => number {
 const DURING_MS = 8;
 
 /**
- * All cells, `times` times, each time with another subject in each cell: three times have all subjects. The seed determines
+ * All cells, `times` times, each time with another subject in each cell: four times have all subjects. The seed determines
  * the order, so that different cells run beside each other each time, and the delay of each kill `during` a commit.
  */
-export function drawRuns(cells: readonly Cell[], times: number, seed: number): CellRun[] {
+export function drawRuns(
+  cells: readonly Cell[],
+  times: number,
+  seed: number,
+  subjects: readonly SubjectName[] = SUBJECTS,
+): CellRun[] {
   const random = randomOf(seed);
-  const first = cells.map(() => Math.floor(random() * SUBJECTS.length));
+  const first = cells.map(() => Math.floor(random() * subjects.length));
   return Array.from({ length: times }, (_, time) =>
     cells
       .map((cell, n) => {
-        const subject = SUBJECTS[((first[n] as number) + time) % SUBJECTS.length] as SubjectName;
+        const subject = subjects[((first[n] as number) + time) % subjects.length] as SubjectName;
         return { run: { ...cell, subject }, at: random(), afterMs: Math.floor(random() * DURING_MS) };
       })
       .sort((a, b) => a.at - b.at)

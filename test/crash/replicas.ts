@@ -98,7 +98,7 @@ const PATIENCE_MS = 600_000;
  */
 export async function runReplicas(testBed: TestBed, trial: Trial): Promise<ReplicasOutcome> {
   await using replicas = await Replicas.start(testBed, REPLICAS);
-  const request = requestFor(testBed.sandbox, "transaction");
+  const request = await requestFor(testBed.sandbox, "transaction");
   const signal = AbortSignal.timeout(PATIENCE_MS);
   const required = await priceOf(replicas.url(0), request, signal);
   const sign = () => payerOf(testBed.sandbox)("algorand", required);
@@ -140,7 +140,7 @@ async function buyInStorm({ sandbox }: TestBed, replicas: Replicas, trial: Trial
   const signal = AbortSignal.timeout(PATIENCE_MS + trial.purchases * 1_000);
   const requests = await Promise.all(
     SUBJECTS.map(async (subject) => {
-      const request = requestFor(sandbox, subject);
+      const request = await requestFor(sandbox, subject);
       return { request, required: await priceOf(replicas.url(0), request, signal) };
     }),
   );

@@ -59,7 +59,7 @@ class SignerExecution implements AsyncDisposable {
     const settings = await this.#deploySigner(deployment);
     await this.#startService(settings);
 
-    const request = requestFor(sandbox, subject);
+    const request = await requestFor(sandbox, subject);
     const payment = await payerOf(sandbox)(rail, await priceOf(this.#url(), request, this.#signal));
     const bought = await buy(() => this.#url(), request, payment, this.#signal);
     this.answers.push(...bought.answers);

@@ -99,7 +99,10 @@ export async function runSoak(
 
   async function buyer(place: number): Promise<void> {
     for (let n = place; !ending.aborted; n += soak.buyers) {
-      const request = requestFor(sandbox, SUBJECTS[Math.floor(n / RAILS.length) % SUBJECTS.length] ?? "transaction");
+      const request = await requestFor(
+        sandbox,
+        SUBJECTS[Math.floor(n / RAILS.length) % SUBJECTS.length] ?? "transaction",
+      );
       const payment = await pay(RAILS[n % RAILS.length] as RailName, await priceOf(service.url, request, patience));
       search.know(payment);
       const purchase = await buy(() => service.url, request, payment, patience);

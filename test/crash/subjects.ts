@@ -1,18 +1,23 @@
 import type { Sandbox } from "@attestd/sandbox";
+import { algorandSources, baseSources } from "../e2e/many-sources.ts";
 
 /** The subjects of attestations, each with its own route. */
-export const SUBJECTS = ["transaction", "block", "inclusion"] as const;
+export const SUBJECTS = ["transaction", "block", "inclusion", "batch"] as const;
 export type SubjectName = (typeof SUBJECTS)[number];
 
 /** A paid route and a request body for it. */
 export type Request = { path: string; body: object };
 
-/** A request for the sample of a chain. Samples of Base can be paid on every rail. */
-export function requestFor(
-  { sampleTransactions: sample }: Sandbox,
-  subject: SubjectName,
-  chain: "algorand" | "base" = "base",
-): Request {
+type SourceName = "algorand" | "base";
+
+/** Transactions of a batch: the least whose tree has two levels, and whose last leaf has a shorter path. */
+const BATCH_ITEMS = 3;
+/** The batches of a sandbox, whose transactions are made once. */
+const batches = new WeakMap<Sandbox, Partial<Record<SourceName, Promise<string[]>>>>();
+
+/** A request for the sample of a chain, or for a batch of transactions of it. What is on Base can be paid on every rail. */
+export async function requestFor(sandbox: Sandbox, subject: SubjectName, chain: SourceName = "base"): Promise<Request> {
+  const { sampleTransactions: sample } = sandbox;
   const txId = sample[chain];
   const height = chain === "base" ? sample.baseHeight : sample.algorandHeight;
   switch (subject) {
@@ -22,5 +27,10 @@ export function requestFor(
       return { path: "/attest-block", body: { chain, height } };
     case "inclusion":
       return { path: "/prove-tx-inclusion", body: { chain, txId, height } };
+    case "batch": {
+      const known = batches.getOrInsertComputed(sandbox, () => ({}));
+      known[chain] ??= (chain === "base" ? baseSources : algorandSources)(sandbox, BATCH_ITEMS);
+      return { path: "/attest-batch", body: { items: (await known[chain]).map((txid) => ({ txid })) } };
+    }
   }
 }

@@ -34,7 +34,7 @@ export async function killService(testBed: TestBed, kind: JournalKind, folder: s
     return process;
   };
   const signal = AbortSignal.timeout(testBed.patienceMs);
-  const request = requestFor(sandbox, "transaction", "algorand");
+  const request = await requestFor(sandbox, "transaction", "algorand");
   const sign = async (url: string) => payerOf(sandbox)("algorand", await priceOf(url, request, signal));
   const wrong: string[] = [];
 

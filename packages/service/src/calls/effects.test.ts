@@ -1,9 +1,11 @@
+import type { BatchAnswer } from "@attestd/proof";
 import { encodeMsgpack, structMap } from "@attestd/proof/algorand";
 import { encodeNote } from "@attestd/proof/attestor";
 import { utf8 } from "@attestd/proof/encoding";
 import type { PaymentPayload } from "@x402/core/types";
 import pino from "pino";
 import { beforeEach, describe, expect, test } from "vitest";
+import { AuditWorld } from "../../test/fakes/audit-world.ts";
 import { aCall, after, GOOD_COURSE } from "../../test/fakes/calls.ts";
 import { TestClock } from "../../test/fakes/clock.ts";
 import type { Attestor } from "../attestor/attestor.ts";
@@ -285,6 +287,18 @@ describe("effects", () => {
       const event = await effectOf(confirmedWith(note));
       if (event?.type !== "bundle_sealed") throw new Error(`no bundle but ${event?.type}`);
       expect(JSON.parse(event.bundle.body).attest).toEqual({ txnId: "ATTEST", round: 12, note });
+    });
+
+    test("seal a batch by what was read before its payment, though no node has its sources any more", async () => {
+      const { evidence, subject } = await new AuditWorld().buy("paid", "algorand", 3);
+      if (evidence?.kind !== "batch" || subject.kind !== "batch") throw new Error("a batch was bought");
+      const { root: r, items } = evidence;
+      const note = encodeNote({ a: KEY_SHA256, g: GENESIS, p: `${"P".repeat(21)}A`, r, z: items.length });
+      const event = await effectOf({ ...confirmedWith(note), evidence, subject });
+      if (event?.type !== "bundle_sealed") throw new Error(`no bundle but ${event?.type}`);
+      const answer = JSON.parse(event.bundle.body) as BatchAnswer;
+      expect(answer.batch.attest).toMatchObject({ txnId: "ATTEST", round: 12, note });
+      expect(answer.items.map(({ source }) => source.txnId)).toEqual(subject.items.map(({ id }) => id));
     });
 
     test("seal nothing whose note names another key", async () => {
