@@ -3,6 +3,7 @@ import { dirname, join } from "node:path";
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { usdcTransfer } from "../../packages/web/example.ts";
+import { testBatch } from "../bundles/batches.ts";
 import { testBaseBlock, testBlockBundle, testBundle, testHistory, testInclusionBundle } from "../bundles/bundles.ts";
 import { withOrigin } from "../e2e/key-histories.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
@@ -126,6 +127,24 @@ export function manyFiles(site: () => Site): void {
     await page.setInputFiles("input[multiple]", files(strangers));
     await page.getByText("contradicts attestd.example's own").waitFor();
     expect((await rowsOf(page)).map(([, verdict]) => verdict)).toEqual(Array(2).fill("Verified, with a warning"));
+  });
+
+  test("a batch's answer as the transactions in it, each by itself", async () => {
+    const answer = testBatch(undefined, { round: ROUND });
+    const given = (value: object) => [{ name: "batch.json", mimeType: "", buffer: Buffer.from(json(value)) }];
+    const page = await site().open(current);
+    await page.setInputFiles("input[multiple]", given(answer));
+    await page.getByRole("heading", { name: "2 of 2 files verified" }).waitFor();
+    expect((await rowsOf(page)).map(([name, verdict]) => [name, verdict])).toEqual([
+      ["batch.json#/items/0", "Verified"],
+      ["batch.json#/items/1", "Verified"],
+    ]);
+    await page.getByRole("button", { name: "batch.json#/items/1" }).click();
+    await page.waitForSelector("[data-state=verified]");
+    await page.getByRole("button", { name: "Back to the 2 files" }).click();
+    await page.getByRole("button", { name: "Check others" }).click();
+    await page.setInputFiles("input[multiple]", given({ ...answer, items: answer.items.slice(1) }));
+    await page.waitForSelector("[data-state=unreadable]");
   });
 
   test("many files, can be stopped, and says which were not checked", async () => {

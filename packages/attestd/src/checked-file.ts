@@ -3,6 +3,7 @@ import {
   ALGORAND_MAINNET,
   type Bundle,
   isProofError,
+  MAX_BATCH_BYTES,
   MAX_BUNDLE_BYTES,
   mayAskChain,
   type ProofError,
@@ -11,6 +12,7 @@ import {
   signedPart,
   verify,
 } from "@attestd/proof";
+import { type BundleInBatch, bundlesInBatch } from "@attestd/web/batch-file";
 import { type BundleInFile, readFileContents } from "@attestd/web/bundle-file";
 import { judgeReceipt, type ReceiptFindings, receiptFileName } from "@attestd/web/receipt-file";
 import { historyOf } from "@attestd/web/trust-basis";
@@ -22,7 +24,7 @@ import type { Environment } from "./environment.ts";
 import { EXIT, Failure } from "./failure.ts";
 import { readKeys, type TrustedKeys, trustOptions } from "./keys-file.ts";
 import { sandboxKeys } from "./sandbox-folder.ts";
-import { readPath, readSource, type Source } from "./sources.ts";
+import { readPath, readSource, requireSize, type Source } from "./sources.ts";
 
 /** Options of every command that checks bundles: the keys to trust, and whom to ask. */
 export type TrustOptions = ChainOptions & { keys?: string; kid?: string[]; ledger?: string };
@@ -30,7 +32,10 @@ export type TrustOptions = ChainOptions & { keys?: string; kid?: string[]; ledge
 /** A bundle's file that was read, and the report about it. */
 export type Checked = FileFindings & {
   kind: "checked";
+  /** Its name; of a bundle in a batch's answer, with its place in that. */
   file: string;
+  /** The file of the batch's answer that it is in. */
+  answer?: string;
   /** Absent when the bundle's form is wrong. */
   bundle: Bundle | undefined;
   /** UTF-8 of the bundle: the file, or what a certificate contains. */
@@ -60,41 +65,75 @@ export async function trustedKeys({ keys, kid, ledger }: TrustOptions): Promise<
 }
 
 /**
- * Reads and checks what is in a file: a bundle, or the one that a certificate contains, with the receipt beside it; or a
- * receipt alone.
+ * Reads and checks what is in a file: a bundle, or the one that a certificate contains, with the receipt beside it; a receipt
+ * alone; or the answer of a batch.
  *
  * @param chains compare it with the chains; undefined for none
+ * @returns one result; of a batch's answer one for each item, and one for the receipt beside it
  */
 export async function checkSource(
   source: Source,
   trusted: TrustedKeys | undefined,
   chains: ChainCheck | undefined,
   environment: Environment,
-): Promise<Result> {
-  const { name: file, isFound } = source;
+): Promise<[Result, ...Result[]]> {
+  const { name: file } = source;
   try {
-    const whole = await readSource(source, () => environment.stdin);
-    const isOther = isFound && isForeign(whole);
-    const contents = await readFileContents(whole).catch((error: unknown) => {
-      if (isOther && isProofError(error, "json")) return { kind: "other" } as const;
-      throw error;
-    });
-    if (contents.kind === "receipt")
-      return { kind: "receipt", file, findings: judgeReceipt(contents.jws, trusted?.trust) };
-    if (contents.kind !== "bundle" || (isOther && contents.from === "json")) {
-      if (isFound || contents.kind === "bundle") return { kind: "other", file };
-      throw new Failure(EXIT.unreadable, OTHERS[contents.kind]);
-    }
-    const checked = await checkBundle(file, whole, contents, trusted, chains);
-    const payment =
-      source.kind === "file" && contents.from === "json" ? await receiptBeside(checked, trusted) : undefined;
-    return { ...checked, ...(payment && { payment }) };
+    const whole = await readSource(source, () => environment.stdin, MAX_BATCH_BYTES);
+    const [first, ...others] = bundlesInBatch(whole) ?? [];
+    if (first) return await checkBatch(source, [first, ...others], trusted, chains);
+    requireSize(whole.length);
+    return [await checkWhole(source, whole, trusted, chains)];
   } catch (error) {
     const unreadable = { kind: "unreadable", file, exitCode: EXIT.unreadable } as const;
-    if (isProofError(error, "json")) return { ...unreadable, why: notJson(error) };
-    if (error instanceof Failure) return { ...unreadable, why: error.message, exitCode: error.exitCode };
+    if (isProofError(error, "json")) return [{ ...unreadable, why: notJson(error) }];
+    if (isProofError(error, "format"))
+      return [{ ...unreadable, why: `Not the whole answer of a batch: ${error.pointer} ${error.message}.` }];
+    if (error instanceof Failure) return [{ ...unreadable, why: error.message, exitCode: error.exitCode }];
     throw error;
   }
+}
+
+async function checkBatch(
+  { name: answer, kind }: Source,
+  bundles: [BundleInBatch, ...BundleInBatch[]],
+  trusted: TrustedKeys | undefined,
+  chains: ChainCheck | undefined,
+): Promise<[Result, ...Result[]]> {
+  const check = async ({ place, bytes }: BundleInBatch): Promise<Checked> => {
+    const contents = { kind: "bundle", bytes, from: "json" } as const;
+    return { ...(await checkBundle(`${answer}${place}`, bytes, contents, trusted, chains)), answer };
+  };
+  const [first, ...others] = bundles;
+  const checked: [Checked, ...Checked[]] = [await check(first)];
+  for (const bundle of others) checked.push(await check(bundle));
+  const receipt = kind === "file" ? await receiptBeside({ ...checked[0], file: answer }, trusted) : undefined;
+  return receipt ? [...checked, receipt] : checked;
+}
+
+/** @throws ProofError `json`; Failure */
+async function checkWhole(
+  source: Source,
+  whole: Uint8Array,
+  trusted: TrustedKeys | undefined,
+  chains: ChainCheck | undefined,
+): Promise<Result> {
+  const { name: file, isFound } = source;
+  const isOther = isFound && isForeign(whole);
+  const contents = await readFileContents(whole).catch((error: unknown) => {
+    if (isOther && isProofError(error, "json")) return { kind: "other" } as const;
+    throw error;
+  });
+  if (contents.kind === "receipt")
+    return { kind: "receipt", file, findings: judgeReceipt(contents.jws, trusted?.trust) };
+  if (contents.kind !== "bundle" || (isOther && contents.from === "json")) {
+    if (isFound || contents.kind === "bundle") return { kind: "other", file };
+    throw new Failure(EXIT.unreadable, OTHERS[contents.kind]);
+  }
+  const checked = await checkBundle(file, whole, contents, trusted, chains);
+  const payment =
+    source.kind === "file" && contents.from === "json" ? await receiptBeside(checked, trusted) : undefined;
+  return { ...checked, ...(payment && { payment }) };
 }
 
 /** What every bundle has, even one that is no JSON any more. */

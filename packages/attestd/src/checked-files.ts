@@ -10,8 +10,8 @@ import { nothingIn, type Source, sourcesOf } from "./sources.ts";
 export type Checking = {
   sources: readonly Source[];
   trusted: TrustedKeys | undefined;
-  /** One after another. @throws Failure `interrupted`; `unreadable` at the end when all files are of other things */
-  results: AsyncIterable<Result>;
+  /** Those of one source after another: of a batch's answer one for each item. @throws Failure `interrupted`; `unreadable` at the end when all files are of other things */
+  results: AsyncIterable<readonly Result[]>;
 };
 
 /**
@@ -30,18 +30,18 @@ export async function openChecking(
   const sources = withoutReceiptsBeside(await sourcesOf(names));
   return { sources, trusted, results: results() };
 
-  async function* results(): AsyncGenerator<Result> {
+  async function* results(): AsyncGenerator<readonly Result[]> {
     const stop = environment.stop();
     const interrupted = aborted(stop, stop);
     using working = environment.working(chains && "asking the chains");
     let others = 0;
     for (const [done, source] of sources.entries()) {
       if (sources.length > 1) working.show(`${done + 1} of ${sources.length}`);
-      const result = await Promise.race([checkSource(source, trusted, chains, environment), interrupted]);
-      if (!result || stop.aborted)
+      const found = await Promise.race([checkSource(source, trusted, chains, environment), interrupted]);
+      if (!found || stop.aborted)
         throw new Failure(EXIT.interrupted, "interrupted", [`${done} of ${sources.length} files were checked.`]);
-      if (result.kind === "other") others++;
-      yield result;
+      if (found[0].kind === "other") others++;
+      yield found;
     }
     working.show(undefined);
     if (others === sources.length) throw nothingIn(names, others);

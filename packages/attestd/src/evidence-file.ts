@@ -34,7 +34,7 @@ export async function evidenceCheck(files: EvidenceFiles, isMany: boolean): Prom
   const memory = new Map();
   const options = { ...trustOptions(trusts), memory, ...(stateProofs !== undefined && stateProofsIn(stateProofs)) };
   return async (checked) => {
-    const file = evidence ?? evidenceFileName(checked.file);
+    const file = evidence ?? evidenceFileName(checked.answer ?? checked.file);
     if (named === undefined && isMany && !existsSync(file)) return checked;
     const bytes = named ?? (await readEvidenceFile(file));
     try {

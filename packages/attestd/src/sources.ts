@@ -83,16 +83,20 @@ async function filesIn(folder: string, most: number, depth: number): Promise<str
  * Reads a source.
  * @throws Failure `unreadable`, also for one that is too large; `unreachable` for a URL without an answer
  */
-export async function readSource({ name, kind }: Source, stdin: () => Input): Promise<Buffer> {
-  if (kind === "url") return download(name);
-  return kind === "file" ? readPath(name) : collect(stdin()).catch(unreadable);
+export async function readSource(
+  { name, kind }: Source,
+  stdin: () => Input,
+  maxBytes = MAX_FILE_BYTES,
+): Promise<Buffer> {
+  if (kind === "url") return download(name, maxBytes);
+  return kind === "file" ? readPath(name, maxBytes) : collect(stdin(), maxBytes).catch(unreadable);
 }
 
 /** Reads a file of a bounded size. @throws Failure `unreadable` */
-export async function readPath(path: string): Promise<Buffer> {
+export async function readPath(path: string, maxBytes = MAX_FILE_BYTES): Promise<Buffer> {
   try {
-    requireSize((await stat(path)).size);
-    return await collect(createReadStream(path));
+    requireSize((await stat(path)).size, maxBytes);
+    return await collect(createReadStream(path), maxBytes);
   } catch (error) {
     return unreadable(error);
   }
@@ -102,24 +106,25 @@ function unreadable(error: unknown): never {
   throw error instanceof Failure ? error : new Failure(EXIT.unreadable, fileTrouble(error), [], error);
 }
 
-async function collect(from: AsyncIterable<Uint8Array | string>): Promise<Buffer> {
+async function collect(from: AsyncIterable<Uint8Array | string>, maxBytes: number): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of from) {
     chunks.push(Buffer.from(chunk as Uint8Array));
     size += chunk.length;
-    requireSize(size);
+    requireSize(size, maxBytes);
   }
   return Buffer.concat(chunks);
 }
 
-function requireSize(size: number): void {
+/** @throws Failure `unreadable` */
+export function requireSize(size: number, maxBytes = MAX_FILE_BYTES): void {
   const megabytes = (size / 1e6).toFixed(1);
-  if (size > MAX_FILE_BYTES) throw new Failure(EXIT.unreadable, `${megabytes} MB or more; bundles are smaller.`);
+  if (size > maxBytes) throw new Failure(EXIT.unreadable, `${megabytes} MB or more; bundles are smaller.`);
 }
 
 /** Gets what is at a URL, in a bounded time and size. Redirects stay as safe as the URL itself. */
-async function download(address: string): Promise<Buffer> {
+async function download(address: string, maxBytes: number): Promise<Buffer> {
   const signal = AbortSignal.timeout(TIMEOUT_MS);
   let url = safeUrl(address);
   for (let redirects = 0; ; redirects++) {
@@ -133,7 +138,7 @@ async function download(address: string): Promise<Buffer> {
         await response.body?.cancel();
         throw new Failure(EXIT.unreachable, `${url.host} answered ${response.status}.`);
       }
-      return collect(response.body ?? new Blob().stream()).catch((error) => {
+      return collect(response.body ?? new Blob().stream(), maxBytes).catch((error) => {
         if (error instanceof Failure) throw error;
         throw new Failure(EXIT.unreachable, `The answer of ${url.host} broke off.`, [], error);
       });

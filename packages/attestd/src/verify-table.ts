@@ -7,7 +7,6 @@ import type { Checked, Result } from "./checked-file.ts";
 import type { TrustedKeys } from "./keys-file.ts";
 import { receiptTrouble, receiptVerdict } from "./receipt-text.ts";
 import { basisLine, verdict, warnings } from "./report-text.ts";
-import type { Source } from "./sources.ts";
 import type { Mark, Terminal } from "./terminal.ts";
 
 /** A table of files that are checked one after the other. */
@@ -23,9 +22,9 @@ const TIME = "2026-11-21 14:03:07 UTC".length;
 /** A longer name pushes its row's other columns to the right. */
 const MAX_NAME = 48;
 
-/** @param sources whose names set the width of a column */
-export function tableOf(sources: readonly Source[], trusted: TrustedKeys | undefined, out: Terminal): Table {
-  const width = Math.min(MAX_NAME, Math.max(...sources.map(({ name }) => name.length)));
+/** @param names that set the width of a column */
+export function tableOf(names: readonly string[], trusted: TrustedKeys | undefined, out: Terminal): Table {
+  const width = Math.min(MAX_NAME, Math.max(...names.map((name) => name.length)));
   const print = ({ mark, heading }: { mark: Mark; heading: string }, name: string, when: string, ...what: string[]) => {
     const columns = [heading.padEnd(VERDICT), name.padEnd(width), when.padEnd(TIME), ...what.filter(Boolean)];
     out.marked(mark, columns.join("  ").trimEnd());

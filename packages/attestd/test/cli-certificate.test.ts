@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { pointerUrl } from "@attestd/web";
 import { PDFDocument } from "@cantoo/pdf-lib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { testBatch } from "../../../test/bundles/batches.ts";
 import {
   testAttestor,
   testBaseBlock,
@@ -27,6 +28,7 @@ describe("attestd certificate", () => {
     folder = await temporaryFolder();
     const files: Record<string, unknown> = {
       "good.json": bundle,
+      "batch.json": testBatch(),
       "bad.json": { ...bundle, source: { ...bundle.source, hashSha256: "ab".repeat(32) } },
       "stranger.json": testBundle({ attestor: testAttestor("stranger") }),
       "sandbox.json": testBundle({ ledger: SANDBOX }),
@@ -164,6 +166,15 @@ describe("attestd certificate", () => {
     );
     expect(made.code).toBe(1);
     expect((await run("verify made --keys keys.json")).stdout).toMatch(/\n2 verified\n$/);
+  });
+
+  test("makes one of each transaction of a batch", async () => {
+    const made = await run("certificate batch.json --keys keys.json --out batch/");
+    expect(made).toMatchObject({ code: 0, stderr: "" });
+    expect((await run("verify batch --keys keys.json")).stdout).toMatch(/\n2 verified\n$/);
+    const one = await run("certificate batch.json --keys keys.json --out one.pdf");
+    expect(one).toMatchObject({ code: 2, stdout: "" });
+    expect(one.stderr).toContain("--out is one file, and the batch has 2 bundles\n  Name a folder: --out FOLDER/");
   });
 
   test("is made of bundles by the keys of --kid alone", async () => {

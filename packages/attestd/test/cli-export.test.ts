@@ -2,6 +2,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { usdcTransfer } from "../../../packages/web/example.ts";
+import { testBatch } from "../../../test/bundles/batches.ts";
 import {
   testAttestor,
   testBaseBlock,
@@ -28,6 +29,7 @@ beforeAll(async () => {
     "c.json": forged,
     "d.json": testBlockBundle({ block: testBaseBlock(1) }),
     '=cmd|",1.json': transfer,
+    "batch.json": testBatch(),
     "a.receipt.json": { format: "jws", signature: testReceipt(attestor) },
   };
   for (const [name, value] of Object.entries(files)) await writeFile(join(folder.path, name), JSON.stringify(value));
@@ -36,6 +38,19 @@ afterAll(() => folder[Symbol.asyncDispose]());
 const run = (...args: string[]) => attestd(["export", ...args, "--keys", "keys.json"], { cwd: folder.path });
 
 describe("attestd export", () => {
+  test("has a row for each transaction of a batch", async () => {
+    const { items } = testBatch();
+    const { code, stdout } = await run("batch.json", "--json");
+    const rows = stdout
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    expect(rows.map(({ file, verdict, transaction }) => [file, verdict, transaction])).toEqual(
+      items.map(({ source }, i) => [`batch.json#/items/${i}`, "Verified", source.txnId]),
+    );
+    expect(code).toBe(0);
+  });
+
   test("writes what each bundle proves, and of one that is not verified its verdict alone", async () => {
     const { code, stdout, stderr } = await run("a.json", "b.json", "c.json", "d.json", "--json");
     const [paid, undone, refused, block, ...more] = stdout

@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { ALGORAND_MAINNET, type ProofBundle, verify } from "@attestd/proof";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { testBatch } from "../../../test/bundles/batches.ts";
 import {
   testAttestor,
   testBaseBlock,
@@ -21,6 +22,7 @@ const bundle = testBundle();
 const { txnId } = bundle.source;
 const shortId = `${txnId.slice(0, 6)}…${txnId.slice(-4)}`;
 const attestor = testAttestor();
+const batch = testBatch();
 const tampered: ProofBundle = { ...bundle, source: { ...bundle.source, hashSha256: "ab".repeat(32) } };
 
 /** A folder with a `.attestd`, such as someone might send. */
@@ -43,6 +45,8 @@ describe("attestd verify", () => {
       "bad.json": tampered,
       "stranger.json": testBundle({ attestor: testAttestor("stranger") }),
       "sandbox.json": testBundle({ ledger: SANDBOX }),
+      "batch.json": batch,
+      "short.json": { ...batch, items: batch.items.slice(1) },
       "dropped.json": { ...bundle, signature: undefined },
       "other.json": { hello: "world" },
       "keys.json": testHistory(),
@@ -66,6 +70,31 @@ describe("attestd verify", () => {
   afterAll(() => folder[Symbol.asyncDispose]());
   const run = (args: string, options: InProcess = {}) =>
     attestd(["verify", ...args.split(" ")], { cwd: folder.path, ...options });
+
+  test("checks each transaction of a batch's answer, and finds one that is not whole", async () => {
+    const { code, stdout } = await run("batch.json --keys keys.json");
+    expect(stdout.match(/^. \S+ +\S+/gm)).toEqual(
+      [0, 1].map((i) => expect.stringMatching(`^✓ Verified +batch.json#/items/${i}$`)),
+    );
+    expect(stdout).toContain("rests on the key list in keys.json");
+    expect(stdout).toMatch(/\n2 verified\n$/);
+    expect(code).toBe(0);
+    const json = await run("batch.json --keys keys.json --json");
+    const reports = json.stdout
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    expect(reports).toMatchObject(
+      [0, 1].map((i) => ({ file: `batch.json#/items/${i}`, type: "batch-item", verified: true })),
+    );
+    const piped = await run("- --keys keys.json", { input: JSON.stringify(batch) });
+    expect(piped.stdout).toContain("2 verified");
+    const short = await run("short.json --keys keys.json");
+    expect(short).toMatchObject({
+      code: 3,
+      stdout: expect.stringContaining("Not the whole answer of a batch: /items must be 2"),
+    });
+  });
 
   test("prints what a verified bundle proves, and no more", async () => {
     const { code, stdout, stderr } = await run("good.json --keys keys.json");

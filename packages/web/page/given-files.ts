@@ -1,3 +1,5 @@
+import { MAX_BATCH_BYTES } from "@attestd/proof";
+
 /** A file that the reader gave; its name has the path within the folder that was given. */
 export type GivenFile = { name: string; blob: Blob };
 /** `leftOut`: files beyond `MAX_FILES`, at least. */
@@ -33,6 +35,37 @@ async function walk(entries: readonly FileSystemEntry[]): Promise<GivenFiles> {
     } else files.push(await fileOf(entry as FileSystemFileEntry));
   }
   return bounded(files);
+}
+
+/** What an answer of a batch begins with, and a bundle of one. */
+const BEGINS_BATCH = /^\s*\{\s*"batch"\s*:/;
+
+/** The files, with the bundles of each batch's answer in place of it. One that is damaged stays, and is found to be so. */
+export async function withBundlesOfBatches({ files, leftOut }: GivenFiles): Promise<GivenFiles> {
+  const found = await Promise.all(
+    files.map(async (file) => {
+      const head = file.blob.size > MAX_BATCH_BYTES ? "" : await textOf(file.blob.slice(0, 64));
+      if (!BEGINS_BATCH.test(head)) return [file];
+      const { bundlesInBatch } = await import("../src/batch-file.ts");
+      try {
+        const bundles = bundlesInBatch(new Uint8Array(await file.blob.arrayBuffer()));
+        return (
+          bundles?.map(({ place, bytes }) => ({ name: `${file.name}${place}`, blob: new Blob([bytes.slice()]) })) ?? [
+            file,
+          ]
+        );
+      } catch {
+        return [file];
+      }
+    }),
+  );
+  const all = bounded(found.flat());
+  return { ...all, leftOut: leftOut || all.leftOut };
+}
+
+/** @returns "" of one that cannot be read */
+function textOf(blob: Blob): Promise<string> {
+  return blob.text().catch(() => "");
 }
 
 function bounded(files: readonly GivenFile[]): GivenFiles {

@@ -7,7 +7,7 @@ import { givenBeside, type KeyList } from "../src/trust-basis.ts";
 import { UNREADABLE } from "../src/words.ts";
 import { basisOf, type Checked, checkFile } from "./check-file.ts";
 import { busy, download } from "./dom.ts";
-import type { GivenFile, GivenFiles } from "./given-files.ts";
+import { type GivenFile, type GivenFiles, withBundlesOfBatches } from "./given-files.ts";
 import type { Result, ResultActions } from "./result-view.ts";
 import { bundleFileName, fetchBlob, type Site } from "./site.ts";
 import type { Row, Table } from "./table-view.ts";
@@ -67,7 +67,8 @@ export function createVerifyPage(site: Site) {
   }
 
   /** Checks what was dropped, chosen or pasted, in order; a key list counts for the files after it, and beside it. */
-  async function take({ files, leftOut }: GivenFiles): Promise<void> {
+  async function take(given: GivenFiles): Promise<void> {
+    const { files, leftOut } = await withBundlesOfBatches(given);
     const [only, ...others] = files;
     if (only === undefined) return;
     const taken = inTurn(() => (others.length === 0 ? takeOne(only) : takeMany(files, leftOut)));

@@ -98,6 +98,7 @@ export function addChecking(program: Command, { environment, finish }: Running):
     "  attestd keys history --service https://attestd.example --save keys.json     first, the keys to trust",
     "  attestd verify b.json --keys keys.json",
     "  attestd verify proofs/                      a folder, and all below it",
+    "  attestd verify answer.json                  the answer of a batch: each bundle in it",
     "  attestd verify https://attestd.example/bundles/S",
     "  cat b.json | attestd verify -",
     "  attestd verify proofs/ --json | jq .verified",

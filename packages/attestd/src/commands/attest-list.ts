@@ -236,7 +236,8 @@ async function writeTable(
   const verdicts: boolean[] = [];
   const check = async (name: string) => {
     const source = { name: join(folder, name), kind: "file", isFound: false } as const;
-    return checkSource(source, trusted, undefined, environment);
+    const [result] = await checkSource(source, trusted, undefined, environment);
+    return result;
   };
   const payments = new Map<string, ExportRow>();
   for (const { txid } of listed) {

@@ -18,9 +18,11 @@ import { isFolder, isUrl, nothingIn, type Source, sourcesOf } from "../sources.t
 export type CertificateOptions = TrustOptions & { out?: string; force?: boolean; paper: Paper };
 
 const EXTENSIONS = [".pdf", ".svg"];
+const INTO_FOLDER = "Name a folder: --out FOLDER/";
 
 /**
- * Makes a certificate of each verified bundle, with a QR code for verifying it and the bundle inside.
+ * Makes a certificate of each verified bundle, with a QR code for verifying it and the bundle inside; of a batch's answer one
+ * for each item.
  *
  * @param names files, folders or URLs of bundles or certificates; `-` is standard input
  * @returns for several: not verified before usage before unreadable before unreachable
@@ -80,15 +82,32 @@ type Making = {
 async function makeOne(
   source: Source,
   nameOutput: (source: Source) => string,
-  { trusted, chains, options, environment }: Making,
+  making: Making,
 ): Promise<ExitCode | undefined> {
-  const { err, out } = environment;
-  const path = nameOutput(source);
-  const result = await checkSource(source, trusted, chains, environment);
+  const { trusted, chains, environment } = making;
+  const [result, ...others] = await checkSource(source, trusted, chains, environment);
+  if (others.length > 0) {
+    const bundles = [result, ...others].filter((one) => one.kind === "checked");
+    if (EXTENSIONS.includes(extname(making.options.out ?? "").toLowerCase()))
+      throw new Failure(EXIT.usage, `--out is one file, and the batch has ${bundles.length} bundles`, [INTO_FOLDER]);
+    const codes: ExitCode[] = [];
+    for (const bundle of bundles) codes.push(await certify(bundle, nameOutput(source), making));
+    return worst(codes);
+  }
   if (result.kind === "unreadable") throw new Failure(result.exitCode, `can't read ${source.name}`, [result.why]);
   if (result.kind === "other" || (result.kind === "receipt" && source.isFound)) return undefined;
   if (result.kind === "receipt")
     throw new Failure(EXIT.unreadable, `can't read ${source.name}`, ["It is a receipt, not a bundle."]);
+  return certify(result, nameOutput(source), making);
+}
+
+/** Makes the certificate of one bundle. @throws Failure */
+async function certify(
+  result: Checked,
+  path: string,
+  { trusted, chains, options, environment }: Making,
+): Promise<ExitCode> {
+  const { err, out } = environment;
   const { kid = "" } = result.report.attestor;
   if (options.kid && result.report.verified && !options.kid.includes(kid))
     throw new Failure(EXIT.notVerified, "no certificate: signed by another key than --kid", [`Its key is ${kid}.`]);
@@ -136,7 +155,7 @@ async function outputs(sources: readonly Source[], { out }: CertificateOptions):
   const intoFolder = out !== undefined && (/[/\\]$/.test(out) || (await isFolder(out)));
   if (intoFolder) await mkdir(out, { recursive: true }).catch(failsFor(EXIT.usage, `create ${out}`, "folder"));
   else if (out !== undefined && sources.length > 1)
-    throw new Failure(EXIT.usage, "--out is one file, and there are several bundles", ["Name a folder: --out FOLDER/"]);
+    throw new Failure(EXIT.usage, "--out is one file, and there are several bundles", [INTO_FOLDER]);
   else if (out !== undefined && !EXTENSIONS.includes(extname(out).toLowerCase()))
     throw new Failure(EXIT.usage, "a certificate is a .pdf or an .svg", [`${out} is neither.`]);
   const taken = new Set<string>();

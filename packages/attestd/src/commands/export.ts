@@ -35,9 +35,9 @@ export async function exportTable(
   const { out, err } = environment;
   const checked: Result[] = [];
   const rows: ExportRow[] = [];
-  for await (const result of results) {
-    checked.push(result);
-    if (result.kind !== "other") rows.push(printableRow(exportRow(result, trusted)));
+  for await (const group of results) {
+    checked.push(...group);
+    for (const result of group) if (result.kind !== "other") rows.push(printableRow(exportRow(result, trusted)));
   }
   const table = options.json ? rows.map((row) => `${JSON.stringify(row)}\n`).join("") : csv(rows);
   if (options.out === undefined) out.text(table);

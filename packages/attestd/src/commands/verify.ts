@@ -24,15 +24,20 @@ export async function verify(names: string[], options: VerifyOptions, environmen
   const isMany = sources.length !== 1 || sources.some(({ isFound }) => isFound);
   const evidence = await evidenceBeside(options, isMany);
   // What describes transactions is loaded only for a table.
-  const table = isMany && !options.json ? await loadTable(sources, trusted, out) : undefined;
+  const tableFor = (files: readonly string[]) => (options.json ? undefined : loadTable(files, trusted, out));
+  let table = isMany ? await tableFor(sources.map(({ name }) => name)) : undefined;
   const checked: Result[] = [];
-  for await (const found of results) {
-    const result =
-      evidence && found.kind === "checked" ? await evidence(found).catch(oneOf(isMany, found.file)) : found;
-    checked.push(result);
-    if (options.json) printJson(result, trusted, environment);
-    else if (table) table.row(result);
-    else printWhole(result, trusted, out);
+  for await (const group of results) {
+    // The items of one batch are many, too.
+    if (group.length > 1) table ??= await tableFor(group.map(({ file }) => file));
+    for (const found of group) {
+      const result =
+        evidence && found.kind === "checked" ? await evidence(found).catch(oneOf(isMany, found.file)) : found;
+      checked.push(result);
+      if (options.json) printJson(result, trusted, environment);
+      else if (table) table.row(result);
+      else printWhole(result, trusted, out);
+    }
   }
   table?.end(checked);
   return exitCodeOf(checked);
