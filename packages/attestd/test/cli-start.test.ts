@@ -115,7 +115,7 @@ test("verify loads the proof package and no code for chains", async () => {
   expect(loaded.some((url) => url.includes("/packages/proof/"))).toBe(true);
   const foreign = loaded.filter(
     (url) =>
-      !/\/packages\/(attestd|proof|client\/src\/(body|chain-check|errors)\.ts|web\/src\/(bundle-file|receipt-file|printable|stake|trust-basis|verdict|words|pdf\/\w+)\.ts)|\/node_modules\/(@noble|commander)\//.test(
+      !/\/packages\/(attestd|proof|client\/src\/(body|chain-check|errors)\.ts|web\/src\/(batch-file|bundle-file|receipt-file|printable|stake|trust-basis|verdict|words|pdf\/\w+)\.ts)|\/node_modules\/(@noble|commander)\//.test(
         url,
       ),
   );
