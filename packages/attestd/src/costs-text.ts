@@ -11,13 +11,14 @@ const FEES: readonly [fee: NoteFee, where: string][] = [
 
 /** Prints costs for people: a column for each rail, amounts in USD. */
 export function printCosts(costs: Costs, out: Terminal, { formatUsd, MICRO, PUBLISHED_ON }: Operations): void {
-  const { rails, months, algo, algoPrice, callsADay, noteFees } = costs;
+  const { rails, batch, months, algo, algoPrice, callsADay, noteFees } = costs;
   const usdc = (price: bigint) => formatUsd(price * MICRO);
   const algos = (microAlgos: bigint) => formatUsd(microAlgos * MICRO);
   const each = (title: string, of: (rail: RailCost) => string) => [title, ...rails.map(of)];
   const minus = (amount: bigint) => formatUsd(-amount);
 
-  out.line(`An attestation, in USD; an ALGO costs ${usdc(algoPrice)}`);
+  const what = batch ? `A batch of ${batch.items}, each at ${usdc(batch.itemPrice)}` : "An attestation";
+  out.line(`${what}, in USD; an ALGO costs ${usdc(algoPrice)}`);
   printTable(out, [
     each("", ({ rail }) => rail),
     each("price", ({ price }) => usdc(price)),
@@ -71,7 +72,7 @@ function printTable(out: Terminal, rows: readonly (readonly string[])[]): void {
 
 /** Costs for programs: amounts of USD, USDC and ALGO as exact decimals in strings, counts as numbers. */
 export function costsJson(costs: Costs, { formatUsd, MICRO }: Operations): object {
-  const { rails, months, algo, algoPrice, callsADay, noteFees } = costs;
+  const { rails, batch, months, algo, algoPrice, callsADay, noteFees } = costs;
   const micro = (amount: bigint) => formatUsd(amount * MICRO);
   const withNote = ({ note, cost, remains, breakEven }: RailCost["usual"]) => ({
     note: formatUsd(note),
@@ -85,6 +86,7 @@ export function costsJson(costs: Costs, { formatUsd, MICRO }: Operations): objec
   });
   return {
     algoPrice: micro(algoPrice),
+    ...(batch && { batch: { items: Number(batch.items), itemPrice: micro(batch.itemPrice) } }),
     ...(callsADay !== undefined && { perDay: Number(callsADay) }),
     noteFees: Object.fromEntries(FEES.map(([fee]) => [fee, micro(noteFees[fee])])),
     rails: rails.map((one) => ({

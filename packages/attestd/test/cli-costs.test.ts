@@ -33,6 +33,31 @@ test("what remains of a price is the price without settlement and note", async (
   ]);
 });
 
+/*
+ * By hand: 0.001 + 1,000 × 0.0001 USDC; one settlement of 0.001, one note of 0.0002, three signatures of 0.000015; each of a
+ * thousand items as many requests as a single call, 39 of 0.0000117; 32 KiB + 1,000 × 5 KiB of a GiB at 0.08 for 12 months.
+ */
+test("a batch is one settlement, one note and three signatures, and requests and disk for each item", async () => {
+  const prices = "--signature-price 0.000015 --request-price base=0.0000117 --disk-price 0.08 --keep-months 12";
+  const { rails, batch } = await costs(`--algo-price 0.20 --facilitator base=cdp --batch 1000 ${prices}`);
+  expect(batch).toEqual({ items: 1000, itemPrice: "0.0001" });
+  expect(rails[0]).toMatchObject({
+    price: "0.101",
+    settlement: "0.001",
+    signatures: "0.000045",
+    requests: "0.4563",
+    disk: "0.004606933594",
+    usual: { note: "0.0002", remains: "-0.361151933594" },
+  });
+  const cheap = await costs("--algo-price 0.20 --facilitator base=cdp --batch 1000 --item-price 0.00001 --per-day 10");
+  // 300 batches at 0.011, of which 0.0012 is settlement and note; CDP settles 1,000 a month for nothing.
+  expect(cheap.months[0]).toMatchObject({ revenue: "3.3", cost: "0.06" });
+  for (const line of ["--item-price 0.1", "--batch 1", "--batch 1001"])
+    expect(
+      await attestd(["costs", "--algo-price", "0.2", "--facilitator", "base=cdp", ...line.split(" ")]),
+    ).toMatchObject({ code: 2 });
+});
+
 test("every part of a cost is counted exactly, and a covering price is rounded up to whole micro-USDC", async () => {
   // 3 × 0.15 / 10,000; 2 × 0 + 39 × 26 CU × 0.45 / 10^6; 32 KiB of a GiB at 0.08 for 12 months: 0.96 / 32,768.
   const prices = "--signature-price 0.000015 --request-price base=0.0000117 --disk-price 0.08 --keep-months 12";

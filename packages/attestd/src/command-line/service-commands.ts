@@ -112,6 +112,7 @@ export function addOperating(program: Command, { environment, finish }: Running)
     "long the attestor's ALGO lasts: for a configured service, whose prices and balance are read, or from arguments alone.",
     "  attestd costs --env /etc/attestd/env --algo-price 0.20 --per-day 1000",
     "  attestd costs --algo-price 0.20 --facilitator algorand=goplausible base=cdp solana=payai",
+    "  attestd costs --algo-price 0.20 --facilitator base=cdp --batch 1000",
     "  attestd costs --algo-price 0.20 --facilitator base=0.0023 --price 0.0035 --algo 10 --per-day 1000 --json",
   )
     .requiredOption("--algo-price <usd>", "what an ALGO costs now")
@@ -120,7 +121,9 @@ export function addOperating(program: Command, { environment, finish }: Running)
       "--price <usdc...>",
       "what an attestation is sold for, also as rail=usdc (default: as configured, else 0.001)",
     )
-    .option("--per-day <n>", "attestations a day")
+    .option("--batch <n>", "of a batch of so many transactions, instead of one")
+    .option("--item-price <usdc>", "what each of them adds to the price (default: as configured, else 0.0001)")
+    .option("--per-day <n>", "attestations a day, or batches")
     .option("--algo <n>", "ALGO on the attestor's account (default: read where --env is given)")
     .option("--signature-price <usd>", "of one request to a KMS; a call takes three", "0")
     .option("--request-price <node=usd...>", "of one request to algod, indexer, base or solana (default: 0)")

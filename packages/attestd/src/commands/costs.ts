@@ -1,3 +1,4 @@
+import { MAX_BATCH_ITEMS, MIN_BATCH_ITEMS } from "@attestd/proof";
 import type { CostInputs, PicoUsd, Settlement } from "@attestd/service/operator";
 import { costsJson, printCosts } from "../costs-text.ts";
 import type { Environment } from "../environment.ts";
@@ -9,6 +10,8 @@ export type CostsOptions = SettingsOptions & {
   algoPrice: string;
   facilitator?: string[];
   price?: string[];
+  batch?: string;
+  itemPrice?: string;
   perDay?: string;
   algo?: string;
   signaturePrice: string;
@@ -25,6 +28,7 @@ type Operations = typeof import("@attestd/service/operator");
 const MIN_BALANCE = 100_000n;
 const RAILS = ["algorand", "base", "solana"];
 const DEFAULT_PRICE = "0.001";
+const DEFAULT_ITEM_PRICE = "0.0001";
 
 /** Prints what an attestation costs, from a configured service or from arguments alone. @throws Failure */
 export async function costs(options: CostsOptions, environment: Environment): Promise<ExitCode> {
@@ -59,14 +63,31 @@ export async function costs(options: CostsOptions, environment: Environment): Pr
     price: prices.get(rail) ?? prices.get("all") ?? price ?? inMicro(DEFAULT_PRICE, "--price", operations),
   }));
   const spendable = given.spendable ?? ("spendable" in service ? service.spendable : undefined);
-  const result = operations.costsOf({ ...given, rails, spendable });
+  const batch = batchOf(options, "itemPrice" in service ? service.itemPrice : undefined, operations);
+  const result = operations.costsOf({ ...given, rails, batch, spendable });
   if (options.json) environment.out.json(costsJson(result, operations));
   else printCosts(result, environment.out, operations);
   return EXIT.good;
 }
 
+/** @param configured price of an item, in micro-USDC. @throws Failure `usage` */
+function batchOf(
+  { batch, itemPrice }: CostsOptions,
+  configured: bigint | undefined,
+  operations: Operations,
+): CostInputs["batch"] {
+  if (batch === undefined && itemPrice === undefined) return undefined;
+  if (batch === undefined)
+    throw new Failure(EXIT.usage, "--item-price is of a batch", ["Name its size: --batch 1000."]);
+  const items = countOf(batch, "--batch", MAX_BATCH_ITEMS);
+  if (items < MIN_BATCH_ITEMS)
+    throw new Failure(EXIT.usage, `--batch is a number from ${MIN_BATCH_ITEMS} to ${MAX_BATCH_ITEMS}`);
+  const price = itemPrice === undefined ? configured : inMicro(itemPrice, "--item-price", operations);
+  return { items, itemPrice: price ?? inMicro(DEFAULT_ITEM_PRICE, "--item-price", operations) };
+}
+
 /** What arguments alone say. */
-function givenInputs(options: CostsOptions, operations: Operations): Omit<CostInputs, "rails"> {
+function givenInputs(options: CostsOptions, operations: Operations): Omit<CostInputs, "rails" | "batch"> {
   const usd = (text: string, option: string) => usdOf(text, option, operations);
   const requests = pairsOf(options.requestPrice ?? [], "--request-price", operations.UPSTREAMS);
   return {

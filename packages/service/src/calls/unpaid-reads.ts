@@ -18,7 +18,8 @@ type Reading = { hash: string; begunAt: number; isOver: boolean };
  * free. It goes by the payer, not by the payment, because to sign another payment costs nothing. A purchase takes nothing.
  */
 export function createUnpaidReads(clock: Pick<Clock, "now">) {
-  const payers = new LRUCache<string, Reading[]>({ max: MAX_PAYERS });
+  // By size: with `max` the room for all of them would be made now.
+  const payers = new LRUCache<string, Reading[]>({ maxSize: MAX_PAYERS, sizeCalculation: () => 1 });
 
   function recentOf(payer: string): Reading[] {
     return (payers.get(payer) ?? []).filter(({ begunAt }) => clock.now() - begunAt < WINDOW_MS);

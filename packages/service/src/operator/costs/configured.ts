@@ -24,7 +24,7 @@ export async function configuredCosts(
   settings: Settings,
   named: ReadonlyMap<RailName, Settlement>,
   { sandbox, signal }: OperatorOptions,
-): Promise<Pick<CostInputs, "rails" | "spendable">> {
+): Promise<Pick<CostInputs, "rails" | "spendable"> & { itemPrice: bigint }> {
   const config = readConfig(settings, { sandbox, rails: RAIL_SETTINGS });
   const rails = Object.entries(config.rails).map(([rail, { price, facilitators }]) => {
     const settlement = named.get(rail) ?? dearest(facilitators.map((one) => publishedOf(one, rail)));
@@ -37,7 +37,7 @@ export async function configuredCosts(
   opened.defer(() => account.close());
   const { ledger, close } = openLedger(config, account, log, systemClock);
   opened.defer(close);
-  return { rails, spendable: await ledger.spendable(ends) };
+  return { rails, itemPrice: config.batch.itemPrice, spendable: await ledger.spendable(ends) };
 }
 
 function publishedOf({ url, auth }: FacilitatorSettings, rail: RailName): Settlement {

@@ -11,6 +11,8 @@ const SIGNATURES = 3n;
 const PROBES_A_DAY = 2n * 1_440n;
 /** Bytes of a call in the journal: its row, bundle and attestation (docs/operating/journal.md). */
 const BYTES_A_CALL = 32n * 1024n;
+/** Bytes that an item of a batch adds. */
+const BYTES_AN_ITEM = 5n * 1024n;
 const GIB = 2n ** 30n;
 const DAYS_A_MONTH = 30n;
 
@@ -30,6 +32,8 @@ export type CostInputs = {
   algoPrice: bigint;
   /** What is sold, by rail; `price` in micro-USDC, which counts as as many micro-USD. */
   rails: readonly { rail: RailName; price: bigint; settlement: Settlement }[];
+  /** A batch of so many items is sold instead of a single call; `itemPrice` in micro-USDC. */
+  batch?: { items: bigint; itemPrice: bigint } | undefined;
   /** microAlgos on the attestor's account above its minimum balance. */
   spendable?: bigint | undefined;
   callsADay?: bigint | undefined;
@@ -48,9 +52,10 @@ export type RailCost = Costs["rails"][number];
 
 /** What an attestation costs, what remains of its price, and what a month brings. Amounts are exact, in 10^-12 USD. */
 export function costsOf(inputs: CostInputs) {
-  const { algoPrice, rails, spendable, callsADay } = inputs;
+  const { algoPrice, rails, batch, spendable, callsADay } = inputs;
   return {
     algoPrice,
+    batch,
     callsADay,
     noteFees: NOTE_FEES,
     rails: rails.map((one) => railCost(inputs, one)),
@@ -61,12 +66,16 @@ export function costsOf(inputs: CostInputs) {
 
 type Sold = CostInputs["rails"][number];
 
-function railCost({ algoPrice, signature, requests, disk }: CostInputs, { rail, price, settlement }: Sold) {
+function railCost(inputs: CostInputs, { rail, settlement, ...single }: Sold) {
+  const { algoPrice, signature, requests, disk, batch } = inputs;
+  const { items, itemPrice } = batch ?? { items: 0n, itemPrice: 0n };
+  const price = single.price + items * itemPrice;
   const parts = {
     settlement: settlement.fee,
     signatures: SIGNATURES * signature,
-    requests: dearestCall(rail, requests),
-    disk: dividedUp(BYTES_A_CALL * disk.price * disk.months, GIB),
+    // Of a batch as many as of single calls, at most: its sources share blocks and requests.
+    requests: dearestCall(rail, requests) * (batch ? items : 1n),
+    disk: dividedUp((BYTES_A_CALL + BYTES_AN_ITEM * items) * disk.price * disk.months, GIB),
   };
   const beside = Object.values(parts).reduce((sum, part) => sum + part, 0n);
   const withNote = (fee: bigint) => {
@@ -90,9 +99,9 @@ function railCost({ algoPrice, signature, requests, disk }: CostInputs, { rail, 
 /** A month of a rail, if every call is paid on it. */
 function month(inputs: CostInputs, sold: Sold, callsADay: bigint) {
   const calls = callsADay * DAYS_A_MONTH;
-  const { rail, freeAMonth, settlement, usual } = railCost(inputs, sold);
+  const { rail, price, freeAMonth, settlement, usual } = railCost(inputs, sold);
   const free = calls < freeAMonth ? calls : freeAMonth;
-  const revenue = calls * sold.price * MICRO;
+  const revenue = calls * price * MICRO;
   const daily = priceOf(DAILY_REQUESTS, inputs.requests) + PROBES_A_DAY * inputs.signature;
   const always = inputs.monthly + DAYS_A_MONTH * daily;
   const cost = calls * usual.cost - free * settlement;
