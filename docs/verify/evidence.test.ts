@@ -14,12 +14,15 @@ import {
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { flip } from "../../packages/proof/test/flips.ts";
 import { testHistory } from "../../test/bundles/bundles.ts";
-import { testEvidence } from "../../test/bundles/evidence.ts";
+import { type TestEvidence, testEvidence } from "../../test/bundles/evidence.ts";
 import { PROGRAMS, type Program, run } from "./programs.ts";
 
 /* What the verifiers of this folder, and the library, say of evidence: in Go by Algorand's own Falcon and sumhash. */
 
-const { bundle, evidence, inclusion, stateProof, checkpoint } = testEvidence();
+const own = testEvidence();
+const { bundle, evidence, inclusion, stateProof, authorisation, checkpoint } = own;
+const rekeyed = testEvidence(undefined, undefined, "rekeyed");
+const forged = testEvidence(undefined, undefined, "nobody");
 const other = { ...checkpoint, lnProvenWeight: 7 };
 const table = {
   genesisHash: checkpoint.genesisHash,
@@ -39,14 +42,51 @@ type Result = "pass" | "fail" | "not_checked";
 const [pass, fail, open] = ["pass", "fail", "not_checked"] as const;
 type Case = [
   name: string,
-  results: [schema: Result, inclusion: Result, stateProof: Result],
+  results: [schema: Result, inclusion: Result, stateProof: Result, authorisation?: Result],
   items: unknown[],
-  trusts?: string,
+  trusts?: string | undefined,
+  of?: TestEvidence,
 ];
 
 /** By hand from docs/format.md. */
 const CASES: Case[] = [
   ["both items, on a checkpoint that is trusted", [pass, pass, pass], [inclusion, stateProof]],
+  ["all items, on a checkpoint that is trusted", [pass, pass, pass, pass], evidence.items],
+  ["an account's signature, without the stake's", [pass, pass, open, pass], [inclusion, authorisation]],
+  ["an authorisation alone", [pass, open, open, open], [authorisation]],
+  ["another algorithm", [pass, pass, open, fail], [inclusion, { ...authorisation, alg: "falcon-1024" }]],
+  [
+    "an authorizer that the block does not name",
+    [pass, pass, open, fail],
+    [inclusion, { ...authorisation, authorizer: bundle.attestor.algorandAddress }],
+  ],
+  ["an unknown algorithm", [fail, open, open], [inclusion, { ...authorisation, alg: "falcon-512" }]],
+  [
+    "an authorizer that is no address",
+    [fail, open, open],
+    [inclusion, { ...authorisation, authorizer: "A".repeat(58) }],
+  ],
+  [
+    "a signature that is nobody's",
+    [pass, pass, open, fail],
+    [forged.inclusion, forged.authorisation],
+    undefined,
+    forged,
+  ],
+  [
+    "a rekeyed account, without the stake's word for that",
+    [pass, pass, open, open],
+    [rekeyed.inclusion, rekeyed.authorisation],
+    undefined,
+    rekeyed,
+  ],
+  [
+    "a rekeyed account, the authorizer left out",
+    [pass, pass, open, fail],
+    [rekeyed.inclusion, { type: rekeyed.authorisation.type, alg: "falcon-1024" }],
+    undefined,
+    rekeyed,
+  ],
   ["the order of items does not matter", [pass, pass, pass], [stateProof, { type: "later/1", x: 1 }, inclusion]],
   ["a path to a trusted root", [pass, pass, pass], [inclusion, { ...stateProof, path }], root],
   ["a path to another root", [pass, pass, open], [inclusion, { ...stateProof, path: { ...path, index: 1 } }], root],
@@ -105,6 +145,7 @@ const CASES: Case[] = [
 ];
 /** What Python cannot check, having no Falcon. */
 const FALCON: Case[] = [
+  ["a rekeyed account of Falcon-1024", [pass, pass, pass, pass], rekeyed.evidence.items, undefined, rekeyed],
   [
     "a message of another weight",
     [pass, pass, fail],
@@ -130,11 +171,16 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-it.each([...CASES, ...FALCON])("the library says what is right: %s", (_name, results, items, trusts) => {
-  const trusted = trusts === undefined ? { checkpoints: [checkpoint] } : { roots: [trusts] };
-  const report = withEvidence(verify(bundle, { trust: testHistory() }), bundle, { ...evidence, items }, trusted);
-  const { schema, inclusion: included, stateProof: proven } = report.evidence ?? {};
-  expect([schema, included, proven]).toEqual(results);
+it.each([...CASES, ...FALCON])("the library says what is right: %s", (_name, results, items, trusts, of = own) => {
+  const trusted = trusts === undefined ? { checkpoints: [of.checkpoint] } : { roots: [trusts] };
+  const report = withEvidence(
+    verify(of.bundle, { trust: testHistory() }),
+    of.bundle,
+    { ...of.evidence, items },
+    trusted,
+  );
+  const { schema, inclusion: included, stateProof: proven, authorisation: signed } = report.evidence ?? {};
+  expect([schema, included, proven, signed]).toEqual([...results.slice(0, 3), results[3] ?? open]);
   expect(report.verified).toBe(!results.includes(fail));
   expect(report.recordedBy !== undefined).toBe(results[2] === pass);
 });
@@ -153,24 +199,31 @@ describe.each(Object.entries(PROGRAMS))("the verifier in %s", (language, find) =
   it("says the same of evidence", async ({ skip }) => {
     if ("missing" in verifier) return skip();
     const { command, args } = verifier;
-    const files = [write("bundle.json", bundle), write("keys.json", testHistory())];
-    const checkpointFile = write("checkpoint.json", checkpoint);
+    const keys = write("keys.json", testHistory());
     const hasFalcon = language !== "Python";
     // Node and Python take longer to start than to verify: they get every fifth.
     const all = [...CASES, ...(hasFalcon ? FALCON : [])];
-    for (const [index, [name, [schema, included, proven], items, trusts]] of all.entries()) {
+    for (const [index, [name, results, items, trusts, of = own]] of all.entries()) {
       if (language !== "Go" && index % 5 !== 0) continue;
-      const file = write("evidence.json", { ...evidence, items });
+      const [schema, included, proven, signed = open] = results;
+      const files = [write("bundle.json", of.bundle), keys];
+      const checkpointFile = write("checkpoint.json", of.checkpoint);
+      const file = write("evidence.json", { ...of.evidence, items });
       const ofStake = hasFalcon ? [trusts ?? checkpointFile] : [];
       const { code, stdout } = await run(command, [...args, "--evidence", file, ...ofStake, ...files]);
       const found = hasFalcon || proven === fail ? proven : open;
-      const isGood = ![schema, included, proven].includes(fail);
+      const isGood = !results.includes(fail);
+      const { alg, authorizer = of.bundle.attestor.algorandAddress } = of.authorisation;
       expect([name, ...stdout.trim().split("\n").slice(9)]).toEqual([
         name,
-        ...[`${schema} evidence.schema`, `${included} evidence.inclusion`, `${found} evidence.stateProof`].map((line) =>
-          line.replace("fail", "FAIL"),
-        ),
+        ...[
+          `${schema} evidence.schema`,
+          `${included} evidence.inclusion`,
+          `${found} evidence.stateProof`,
+          `${signed} evidence.authorisation`,
+        ].map((line) => line.replace("fail", "FAIL")),
         ...(found === pass ? [RECORDED] : []),
+        ...(signed === pass ? [`authorised ${alg} ${authorizer}`] : []),
         isGood ? "verified, stated as recorded on Algorand in round 1000" : "not verified",
       ]);
       expect(code).toBe(isGood ? 0 : 1);

@@ -1,3 +1,4 @@
+import { createPrivateKey, createPublicKey, sign as signBytes } from "node:crypto";
 import {
   ALGORAND_MAINNET,
   type BlockBundle,
@@ -50,6 +51,8 @@ export type TestAttestor = {
   kid: string;
   keySha256: string;
   algorandAddress: string;
+  /** By the account's key: 64 bytes of ed25519. */
+  signTransaction(message: Uint8Array): Uint8Array;
   /** ML-DSA-65, deterministic, so that a test's bundles are the same in every run. */
   sign(message: Uint8Array): Uint8Array;
 };
@@ -58,11 +61,14 @@ export type TestAttestor = {
 export function testAttestor(name = "attestor"): TestAttestor {
   const pqSeed = sha256(utf8(`pq ${name}`));
   const { publicKey, secretKey } = ml_dsa65.keygen(pqSeed);
+  const seed = Buffer.from(sha256(utf8(`account ${name}`)));
+  const account = createPrivateKey({ key: seed, format: "raw-private", asymmetricKeyType: "ed25519" });
   return {
     pqSeed,
     publicKey,
     ...keyIdentity(publicKey),
-    algorandAddress: encodeAddress(sha256(utf8(`account ${name}`))),
+    algorandAddress: encodeAddress(createPublicKey(account).export({ format: "raw-public" })),
+    signTransaction: (message) => new Uint8Array(signBytes(null, message, account)),
     sign: (message) => ml_dsa65.sign(message, secretKey, { extraEntropy: false }),
   };
 }

@@ -5,6 +5,7 @@ import {
   algorandCaip2,
   decodeAddress,
   decodeMsgpackMap,
+  encodeAddress,
   encodeMsgpack,
   headerDigest,
   lightHeaderLeaf,
@@ -15,7 +16,13 @@ import {
   txid,
 } from "@attestd/proof/algorand";
 import { concatBytes, fromBase64, toBase64, toHex, utf8 } from "@attestd/proof/encoding";
-import type { AlgorandInclusionItem, AlgorandStateProofItem, Evidence } from "@attestd/proof/evidence";
+import type {
+  AlgorandAuthorisationItem,
+  AlgorandInclusionItem,
+  AlgorandStateProofItem,
+  Evidence,
+} from "@attestd/proof/evidence";
+import { falconAccount } from "@attestd/proof/falcon";
 import { canonicalBytes } from "@attestd/proof/json";
 import { type Checkpoint, type StateProofMessage, stateProofMessageHash } from "@attestd/proof/state-proof";
 import { sha256 } from "@noble/hashes/sha2.js";
@@ -39,13 +46,15 @@ const LN_PROVEN_WEIGHT = Math.ceil(65_536 * Math.log(600_000_000_000_000));
 /** As many coins as that weight needs. */
 const COINS = 148;
 const SCHEME = Uint8Array.of(0, 0);
+const SALT = 3;
 
 export type TestEvidence = {
   bundle: ProofBundle;
   evidence: Evidence;
-  /** Its two items. */
+  /** Its items. */
   inclusion: AlgorandInclusionItem;
   stateProof: AlgorandStateProofItem;
+  authorisation: AlgorandAuthorisationItem;
   checkpoint: Checkpoint;
 };
 
@@ -55,10 +64,12 @@ const key = { publicKey: fromBase64(file.publicKey), secretKey: fromBase64(file.
 /**
  * @param genesisHash of the ledger, base64
  * @param committed the key to which the participant has committed; another than signs makes a forgery
+ * @param signedBy the key of the account; one of Falcon-1024, the participant's, to which the account was rekeyed; or nobody's
  */
 export function testEvidence(
   genesisHash: string = ALGORAND_MAINNET_GENESIS_HASH,
   committed: Uint8Array = key.publicKey,
+  signedBy: "account" | "rekeyed" | "nobody" = "account",
 ): TestEvidence {
   const gh = fromBase64(genesisHash);
   const attestor = testAttestor();
@@ -76,9 +87,18 @@ export function testEvidence(
   const transaction = encodeMsgpack(structMap({ ...fields, gh }));
   const bundle = signBundle(attestor, { ...unsigned, attest: { ...unsigned.attest, txnId: txid(transaction) } });
 
+  const message = concatBytes(utf8("TX"), transaction);
+  const authorizer = falconAccount(SALT, key.publicKey);
+  const pq = () => ({ sch: utf8("f1"), slt: SALT, pk: key.publicKey, sig: deterministic(message) });
+  const isRekeyed = signedBy === "rekeyed";
+  const other = { sig: new Uint8Array(64).fill(7) };
+  const own = () => (signedBy === "account" ? { sig: attestor.signTransaction(message) } : other);
+  const signature = isRekeyed ? { pqsig: structMap(pq()), sgnr: authorizer } : own();
   const stibs = ["before", "", "after"].map((note) =>
     encodeMsgpack(
-      structMap({ sig: new Uint8Array(64).fill(7), txn: structMap(note ? { ...fields, note: utf8(note) } : fields) }),
+      structMap(
+        note ? { ...other, txn: structMap({ ...fields, note: utf8(note) }) } : { ...signature, txn: structMap(fields) },
+      ),
     ),
   );
   const leaves = ["before", "", "after"].map((note, index) => {
@@ -105,7 +125,7 @@ export function testEvidence(
   const lifetime = BigInt(INTERVAL);
   const voters = sumhash512(concatBytes(utf8("spp"), uint64(WEIGHT), uint64(lifetime), keys));
   const votersCommitment = toBase64(voters);
-  const message: StateProofMessage = {
+  const attested: StateProofMessage = {
     blockHeadersCommitment: toBase64(treeRoot("txn256", light)),
     votersCommitment,
     lnProvenWeight: LN_PROVEN_WEIGHT,
@@ -113,33 +133,31 @@ export function testEvidence(
     lastAttestedRound: FIRST + INTERVAL - 1,
   };
   const checkpoint = { genesisHash, round: FIRST - 1, votersCommitment, lnProvenWeight: LN_PROVEN_WEIGHT };
-  const proof = signedBy(key, keys, message);
+  const proof = proofBy(keys, attested);
   const stateProof: AlgorandStateProofItem = {
     type: "algorand-state-proof/1",
     siblings: proveLeaf("txn256", light, ROUND - FIRST).map(toBase64),
-    message,
+    message: attested,
     stateProofSha256: toHex(sha256(proof)),
     stateProofBase64: toBase64(proof),
     checkpoint,
   };
+  const authorisation: AlgorandAuthorisationItem = {
+    type: "algorand-authorisation/1",
+    ...(isRekeyed ? { alg: "falcon-1024", authorizer: encodeAddress(authorizer) } : { alg: "ed25519" }),
+  };
   const evidence: Evidence = {
     format: "attestd.evidence/1",
     bundle: `sha256:${toHex(sha256(canonicalBytes(bundle)))}`,
-    items: [inclusion, stateProof],
+    items: [inclusion, stateProof, authorisation],
   };
-  return { bundle, evidence, inclusion, stateProof, checkpoint };
+  return { bundle, evidence, inclusion, stateProof, authorisation, checkpoint };
 }
 
 /** A state proof by one participant, who holds all weight, so that every coin falls on it. */
-function signedBy(
-  { publicKey, secretKey }: { publicKey: Uint8Array; secretKey: Uint8Array },
-  cmt: Uint8Array,
-  message: StateProofMessage,
-) {
-  const salt = concatBytes(Uint8Array.of(0, 10), utf8("FALCON_DET"), new Uint8Array(28));
-  const random = (length = 0) => (length === salt.length ? salt.slice() : new Uint8Array(length).fill(5));
-  const salted = falcon1024.sign(stateProofMessageHash(message), secretKey, { random } as object);
-  const sig = concatBytes(Uint8Array.of(0xba, 0), salted.subarray(1 + salt.length));
+function proofBy(cmt: Uint8Array, message: StateProofMessage) {
+  const { publicKey } = key;
+  const sig = deterministic(stateProofMessageHash(message));
   const hsh = structMap({ t: 1 });
   const constant = constantLength(sig) as Uint8Array;
   const path = new Uint8Array(1 + 16 * 64);
@@ -157,4 +175,12 @@ function signedBy(
       pr: Array(COINS).fill(0),
     }),
   );
+}
+
+/** Deterministic Falcon-1024, whatever the sampler's seed. */
+function deterministic(message: Uint8Array): Uint8Array<ArrayBuffer> {
+  const salt = concatBytes(Uint8Array.of(0, 10), utf8("FALCON_DET"), new Uint8Array(28));
+  const random = (length = 0) => (length === salt.length ? salt.slice() : new Uint8Array(length).fill(5));
+  const salted = falcon1024.sign(message, key.secretKey, { random } as object);
+  return concatBytes(Uint8Array.of(0xba, 0), salted.subarray(1 + salt.length));
 }

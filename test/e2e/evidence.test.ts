@@ -81,7 +81,8 @@ describe("the service", () => {
     const { items } = JSON.parse(text);
     const [, { stateProofBase64, ...item }] = items;
     const detached = await (await fetch(`${deployment.url}${late}?detached=1`)).json();
-    expect(detached).toEqual({ ...JSON.parse(text), items: [items[0], item] });
+    expect(detached).toEqual({ ...JSON.parse(text), items: [items[0], item, items[2]] });
+    expect(items[2]).toEqual({ type: "algorand-authorisation/1", alg: "ed25519" });
     const proof = await fetch(`${deployment.url}/stateproofs/${item.stateProofSha256}`);
     expect(proof.headers.get("content-type")).toBe("application/msgpack");
     const bytes = await proof.bytes();

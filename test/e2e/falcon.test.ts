@@ -2,10 +2,12 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { type KeyHistory, verify } from "@attestd/proof";
 import { getMap, type MsgpackMap, splitBlock } from "@attestd/proof/algorand";
+import { authorisationItem } from "@attestd/proof/evidence";
 import { auditJournal, rekeyAccount, rotateKey } from "@attestd/service/operator";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { sandboxFolder } from "../../packages/attestd/src/sandbox-folder.ts";
 import { newServiceSettings } from "../../packages/attestd/src/sandbox-settings.ts";
+import { include } from "../../packages/service/src/ledger/evidence/work.ts";
 import { attestd } from "../helpers/command.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
 import { algorandClient, type Deployment, pay, sign, startDeployment } from "./deployment.ts";
@@ -16,6 +18,7 @@ let deployment: Deployment;
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 let settings: Record<string, string | undefined>;
 let falcon: Record<string, string>;
+let authorizer: string | undefined;
 const path = (name: string) => join(folder.path, name);
 const operator = () => ({ sandbox: true, signal: AbortSignal.timeout(60_000) });
 const bundles: { attest: { txnId: string; round: number } }[] = [];
@@ -69,6 +72,7 @@ describe("an attestor with a Falcon account", () => {
     const first = await rekey();
     expect(first).toMatchObject({ address: deployment.sandbox.attestor.address, txid: expect.any(String) });
     expect(first.authorizer).toBe(JSON.parse(made.stdout).algorandAddress);
+    authorizer = first.authorizer;
     const { txid: _, ...again } = first;
     expect(await rekey()).toEqual(again);
     // The ledger takes the old key no more.
@@ -90,6 +94,19 @@ describe("an attestor with a Falcon account", () => {
     expect(getMap(entry, "txn")?.get("fee")).toBe(3000);
     expect(entry.has("sig")).toBe(false);
     expect(new Uint8Array(entry.get("sgnr") as Uint8Array)).toHaveLength(32);
+  }, 60_000);
+
+  test("has evidence of its own signature", async () => {
+    const bundle = bundles.at(-1) as (typeof bundles)[0];
+    const { txnId, round } = bundle.attest;
+    const block = await fetch(`${deployment.sandbox.algodUrl}/v2/blocks/${round}?format=msgpack`);
+    // Not included where the signature is wrong.
+    const [inclusion] = await include(await block.bytes(), round, [{ txnId, bundle: JSON.stringify(bundle) }]);
+    expect(inclusion && authorisationItem(inclusion)).toEqual({
+      type: "algorand-authorisation/1",
+      alg: "falcon-1024",
+      authorizer,
+    });
   }, 60_000);
 
   test("passes the audit, and its ML-DSA-65 key is rotated", async () => {

@@ -15,7 +15,7 @@ const notChecked = "not_checked"
 
 // reportEvidence says what the evidence shows, and whether none of it is wrong.
 func reportEvidence(file, trusted string, bundle object) bool {
-	items, schema, inclusion, stateProof := map[string]object{}, "FAIL", notChecked, notChecked
+	items, schema, inclusion, stateProof, authorised := map[string]object{}, "FAIL", notChecked, notChecked, notChecked
 	attempt(func() { items, schema = readEvidence(file, bundle), "pass" })
 	in, proof := items[inclusionItem], items[stateProofItem]
 	if in != nil {
@@ -26,7 +26,13 @@ func reportEvidence(file, trusted string, bundle object) bool {
 		stateProof = "FAIL"
 		attempt(func() { stateProof = checkProof(proof, in, trusted) })
 	}
+	signed, sender := items[authorisationItem], bundle["attestor"].(object)["algorandAddress"]
+	if inclusion == "pass" && signed != nil {
+		authorised = "FAIL"
+		attempt(func() { authorised = checkAuthorisation(signed, in, sender, stateProof == "pass") })
+	}
 	fmt.Printf("%s evidence.schema\n%s evidence.inclusion\n%s evidence.stateProof\n", schema, inclusion, stateProof)
+	fmt.Println(authorised, "evidence.authorisation")
 	if stateProof == "pass" {
 		header := readMap(decode(in["headerBase64"]), false)
 		seconds := time.Unix(int64(readInteger(header["ts"])), 0).UTC()
@@ -35,7 +41,14 @@ func reportEvidence(file, trusted string, bundle object) bool {
 		at := seconds.Format("2006-01-02T15:04:05.000Z")
 		fmt.Printf("recorded %.0f %s %.0f\n", bundle["attest"].(object)["round"], at, math.Floor(weight/unit)*unit)
 	}
-	return schema != "FAIL" && inclusion != "FAIL" && stateProof != "FAIL"
+	if authorised == "pass" {
+		by := sender
+		if signed["authorizer"] != nil {
+			by = signed["authorizer"]
+		}
+		fmt.Println("authorised", signed["alg"], by)
+	}
+	return schema != "FAIL" && inclusion != "FAIL" && stateProof != "FAIL" && authorised != "FAIL"
 }
 
 // checkInclusion panics unless the item's transaction is the bundle's attestation, and stands under the item's header.
@@ -49,8 +62,7 @@ func checkInclusion(item, bundle object) {
 	fields, of := readMap(txn, true), readMap(head, false)
 	require(string(fields["type"]) == "\xa3pay" && fields["amt"] == nil && fields["close"] == nil && fields["rekey"] == nil,
 		"no payment of nothing")
-	address, err := noPadding.DecodeString(attestor["algorandAddress"].(string))
-	require(err == nil && bytes.Equal(readDigest(fields["snd"]), address[:32]), "another sender")
+	require(bytes.Equal(readDigest(fields["snd"]), addressBytes(attestor["algorandAddress"])), "another sender")
 	note := (&msgpack{data: fields["note"]}).decode().([]byte)
 	require(string(note) == attest["note"] && bytes.Equal(fields["gh"], of["gh"]), "another note or network")
 	require(readInteger(of["ts"]) < 1<<43 && of["txn256"] != nil, "no time, or no txn256")

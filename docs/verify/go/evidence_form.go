@@ -24,13 +24,19 @@ var (
 		stateProofItem: {
 			"type": stateProofItem, "siblings": list{b64(32)}, "message": messageForm, "stateProofSha256": hash,
 			"stateProofBase64?": b64(0), "checkpoint": checkpointForm, "path?": test(isPath)},
+		authorisationItem: {
+			"type": authorisationItem, "alg": regexp.MustCompile(`^(ed25519|falcon-1024)$`), "authorizer?": test(isAddress)},
 	}
 	evidenceForm = object{
 		"format": "attestd.evidence/1", "bundle": regexp.MustCompile(`^sha256:[0-9a-f]{64}$`), "items": list{test(isItem)},
 	}
 )
 
-const inclusionItem, stateProofItem = "algorand-inclusion/1", "algorand-state-proof/1"
+const (
+	inclusionItem     = "algorand-inclusion/1"
+	stateProofItem    = "algorand-state-proof/1"
+	authorisationItem = "algorand-authorisation/1"
+)
 
 func isPath(value any) bool {
 	path, ok := value.(object)

@@ -93,7 +93,7 @@ export function addressBytes(text) {
   return hash("sha512-256", key).subarray(28).equals(bytes.subarray(32)) ? key : undefined;
 }
 
-function readDigest(value) {
+export function readDigest(value) {
   assert(value?.length === 34 && value[0] === 0xc4, "not 32 bytes");
   return value.subarray(2);
 }

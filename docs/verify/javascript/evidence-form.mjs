@@ -1,6 +1,7 @@
 // The form of the evidence beside a bundle, and of the checkpoint that a verifier trusts.
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
+import { isAddress } from "./algorand.mjs";
 import { rootOf as rootByPath } from "./batch.mjs";
 import { base64, fits, HEX, integer } from "./form.mjs";
 import { canonical, parse } from "./json.mjs";
@@ -43,6 +44,11 @@ export const ITEMS = {
     "stateProofBase64?": base64(),
     checkpoint: CHECKPOINT,
     "path?": (path) => fits(path, PATH) && path.index < path.size,
+  },
+  "algorand-authorisation/1": {
+    type: "algorand-authorisation/1",
+    alg: /^(ed25519|falcon-1024)$/,
+    "authorizer?": isAddress,
   },
 };
 const isItem = (item) =>

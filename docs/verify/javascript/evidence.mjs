@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { addressBytes, header, isIncluded, readInteger, transaction } from "./algorand.mjs";
+import { checkAuthorisation } from "./authorisation.mjs";
 import { ITEMS, isCheckpoint, readEvidence, rootOf, sha256 } from "./evidence-form.mjs";
 import { HEX } from "./form.mjs";
 import { canonical, parse } from "./json.mjs";
@@ -29,21 +30,28 @@ function attempt(compute) {
 /** The results of the checks, and in what round, when and by how much stake the record was made. */
 export function checkEvidence(file, bundle, trusted) {
   const evidence = attempt(() => readEvidence(readFileSync(file), bundle));
-  if (evidence === "fail") return { schema: "fail", inclusion: "not_checked", stateProof: "not_checked" };
-  const [inclusion, proof] = Object.keys(ITEMS).map((type) => evidence.items.find((item) => item.type === type));
+  const unchecked = { inclusion: "not_checked", stateProof: "not_checked", authorisation: "not_checked" };
+  if (evidence === "fail") return { schema: "fail", ...unchecked };
+  const [inclusion, proof, authorisation] = Object.keys(ITEMS).map((type) =>
+    evidence.items.find((item) => item.type === type),
+  );
   const isIn = inclusion ? attempt(() => checkInclusion(inclusion, bundle)) : "not_checked";
-  const results = { schema: "pass", inclusion: isIn, stateProof: "not_checked" };
-  if (isIn !== "pass" || !proof) return results;
-  const stateProof = attempt(() => checkProof(proof, inclusion, trusted));
-  if (stateProof !== "pass") return { ...results, stateProof };
+  const results = { schema: "pass", ...unchecked, inclusion: isIn };
+  if (isIn !== "pass") return results;
+  if (proof) results.stateProof = attempt(() => checkProof(proof, inclusion, trusted));
+  if (authorisation) {
+    // That an account was rekeyed is the block's word, which the stake alone confirms.
+    const signed = authorisation.authorizer && results.stateProof !== "pass" ? "not_checked" : "pass";
+    const check = () => checkAuthorisation(authorisation, inclusion, bundle.attestor.algorandAddress);
+    results.authorisation = attempt(() => check() ?? signed);
+  }
+  if (results.authorisation === "pass")
+    results.authorised = [authorisation.alg, authorisation.authorizer ?? bundle.attestor.algorandAddress];
+  if (results.stateProof !== "pass") return results;
   const time = new Date(readInteger(readMap(decode(inclusion.headerBase64)).get("ts")) * 1000);
   const weight = Math.exp((proof.checkpoint.lnProvenWeight - 1) / 65536);
   const unit = 10 ** Math.max(0, Math.floor(Math.log10(weight)) - 3);
-  return {
-    ...results,
-    stateProof,
-    recorded: [bundle.attest.round, time.toISOString(), Math.floor(weight / unit) * unit],
-  };
+  return { ...results, recorded: [bundle.attest.round, time.toISOString(), Math.floor(weight / unit) * unit] };
 }
 
 function checkInclusion(item, { attest, attestor }) {

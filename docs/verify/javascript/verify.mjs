@@ -55,9 +55,10 @@ function attempt(compute) {
 
 /** Says what the evidence shows, and whether none of it is wrong. */
 function reportEvidence({ checkEvidence, readCheckpoint }, [file, checkpoint], bundle) {
-  const { recorded, ...results } = checkEvidence(file, bundle, readCheckpoint(checkpoint));
+  const { recorded, authorised, ...results } = checkEvidence(file, bundle, readCheckpoint(checkpoint));
   for (const [name, result] of Object.entries(results)) console.log(result.replace("fail", "FAIL"), `evidence.${name}`);
   if (recorded) console.log("recorded", ...recorded);
+  if (authorised) console.log("authorised", ...authorised);
   return !Object.values(results).includes("fail");
 }
 

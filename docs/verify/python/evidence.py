@@ -8,7 +8,9 @@ import re
 from base64 import b32decode, b64decode
 from pathlib import Path
 
-from algorand import header, is_included, read_digest, read_integer, transaction
+from algorand import header, is_address, is_included, read_digest, read_integer, transaction
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from form import HEX, b64, fits, integer
 from msgpack import read_map
 from note import PREFIX
@@ -24,6 +26,7 @@ PATH = {
     "hashes": lambda hashes: isinstance(hashes, list) and len(hashes) <= 53 and all(map(b64(32), hashes)),
 }
 INCLUSION, STATE_PROOF = "algorand-inclusion/1", "algorand-state-proof/1"
+AUTHORISATION = "algorand-authorisation/1"
 ITEMS = {
     INCLUSION: {
         **{"type": INCLUSION, "txnBytesBase64": b64(), "headerBase64": b64()},
@@ -33,6 +36,10 @@ ITEMS = {
         **{"type": STATE_PROOF, "siblings": [b64(32)], "message": MESSAGE, "stateProofSha256": HEX},
         **{"stateProofBase64?": b64(), "checkpoint": CHECKPOINT},
         "path?": lambda path: fits(path, PATH) and path["index"] < path["size"],
+    },
+    AUTHORISATION: {
+        **{"type": AUTHORISATION, "alg": re.compile("ed25519|falcon-1024")},
+        "authorizer?": is_address,
     },
 }
 
@@ -47,7 +54,8 @@ EVIDENCE = {"format": "attestd.evidence/1", "bundle": re.compile("sha256:[0-9a-f
 
 def check_evidence(file: str, bundle: dict, attempt) -> dict[str, str]:
     """The results of the checks: pass, FAIL or not_checked."""
-    results = {"schema": "FAIL", "inclusion": "not_checked", "stateProof": "not_checked"}
+    unchecked = {"inclusion": "not_checked", "stateProof": "not_checked", "authorisation": "not_checked"}
+    results = {"schema": "FAIL", **unchecked}
     items = attempt(lambda: read_evidence(Path(file).read_bytes(), bundle))
     if items is None:
         return results
@@ -57,6 +65,10 @@ def check_evidence(file: str, bundle: dict, attempt) -> dict[str, str]:
         results["inclusion"] = "pass" if attempt(lambda: is_recorded(inclusion, bundle)) else "FAIL"
     if results["inclusion"] == "pass" and proof and not attempt(lambda: is_committed(proof, inclusion)):
         results["stateProof"] = "FAIL"
+    signed = items.get(AUTHORISATION)
+    if results["inclusion"] == "pass" and signed:
+        sender = bundle["attestor"]["algorandAddress"]
+        results["authorisation"] = attempt(lambda: authorisation(signed, inclusion, sender)) or "FAIL"
     return results
 
 
@@ -91,6 +103,35 @@ def is_recorded(item: dict, bundle: dict) -> bool:
     is_timed = read_integer(of.get(b"ts", b"\x00")) < 2**43
     path = {**item, "tree": "txn256"}
     return is_note and is_payment and is_sent and is_timed and is_included(path, txn, head)
+
+
+def authorisation(item: dict, inclusion: dict, sender: str) -> str:
+    """Whether the transaction was signed as the item says: without Falcon, and of a rekeyed account, not_checked."""
+    entry = read_map(b64decode(inclusion["stibBase64"]))
+    kinds = {b"sig", b"msig", b"lsig", b"pqsig"} & entry.keys()
+    if kinds != {{"ed25519": b"sig", "falcon-1024": b"pqsig"}[item["alg"]]} or (b"sgnr" in entry) != ("authorizer" in item):
+        raise ValueError("another signature or authorizer")
+    account = b32decode(item.get("authorizer", sender) + "======")[:32]
+    if b"sgnr" in entry and read_digest(entry[b"sgnr"]) != account:
+        raise ValueError("another authorizer")
+    if item["alg"] == "falcon-1024":
+        pq = read_map(entry[b"pqsig"])
+        salt = read_integer(pq.get(b"slt", b"\x00"))
+        own = hashlib.new("sha512_256", b"PQAf1" + bytes([salt]) + read_bytes(pq[b"pk"])).digest()
+        if read_bytes(pq[b"sch"]) != b"f1" or own != account or pq.keys() - {b"sch", b"slt", b"pk", b"sig"}:
+            raise ValueError("another account's key")
+        return "not_checked"
+    message = b"TX" + b64decode(inclusion["txnBytesBase64"])
+    try:
+        Ed25519PublicKey.from_public_bytes(account).verify(read_bytes(entry[b"sig"]), message)
+    except InvalidSignature:
+        return "FAIL"
+    return "not_checked" if "authorizer" in item else "pass"
+
+
+def read_bytes(member: bytes) -> bytes:
+    """The content of msgpack bytes."""
+    return member[{0xC4: 2, 0xC5: 3, 0xC6: 5}[member[0]] :]
 
 
 def is_committed(item: dict, inclusion: dict) -> bool:

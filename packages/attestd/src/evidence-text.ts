@@ -1,13 +1,28 @@
-import type { VerifyReport } from "@attestd/proof";
+import type { EvidenceReport, VerifyReport } from "@attestd/proof";
 import { groupedUnits } from "@attestd/proof/text";
 import type { CheckpointTrust } from "./checkpoint-files.ts";
 import type { Terminal } from "./terminal.ts";
 
 type RestsOn = Pick<CheckpointTrust, "basis" | "name">;
 
+const SIGNED_BY = { ed25519: "the ed25519 key", "falcon-1024": "the post-quantum Falcon-1024 key" };
+
 /** What the evidence beside a verified bundle shows, and on what it rests: no lines without evidence. */
-export function evidenceLines({ evidence, recordedBy }: VerifyReport, restsOn: RestsOn | undefined, out: Terminal) {
+export function evidenceLines(report: VerifyReport, restsOn: RestsOn | undefined, out: Terminal): string[] {
+  const { evidence, authorisedBy } = report;
   if (evidence === undefined) return [];
+  const signed =
+    authorisedBy &&
+    `its transaction was signed by ${SIGNED_BY[authorisedBy.alg]} of ${out.short(authorisedBy.address)}`;
+  return [...stakeLines(report, evidence, restsOn, out), ...(signed ? [signed] : [])];
+}
+
+function stakeLines(
+  { recordedBy }: VerifyReport,
+  evidence: EvidenceReport,
+  restsOn: RestsOn | undefined,
+  out: Terminal,
+): string[] {
   if (recordedBy !== undefined) {
     const { provenWeight, checkpoint } = recordedBy;
     const stake = `${groupedUnits(BigInt(provenWeight), 6)} ALGO`;

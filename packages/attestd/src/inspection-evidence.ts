@@ -18,6 +18,11 @@ export function inspectEvidence(bytes: Uint8Array): Inspection {
     rows.push(["checkpoint", `of round ${checkpoint.round}`]);
     if (path) rows.push(["  its place", `${path.index} in a table of ${path.size}`]);
   }
+  const authorisation = itemOf(evidence, "algorand-authorisation/1")?.item;
+  if (authorisation) {
+    rows.push(["signed by", `a key of ${authorisation.alg}`]);
+    if (authorisation.authorizer) rows.push(["  rekeyed to", authorisation.authorizer]);
+  }
   const remarks = ["`attestd verify b.json --evidence` checks it, with the bundle that it is of."];
   return { kind: "evidence", title: "Evidence of a bundle", rows, remarks, value: evidence };
 }

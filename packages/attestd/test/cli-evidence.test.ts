@@ -14,7 +14,7 @@ import { testEvidence } from "../../../test/bundles/evidence.ts";
 import { attestd } from "../../../test/helpers/command.ts";
 import { temporaryFolder } from "../../../test/helpers/temporary-folder.ts";
 
-const { bundle, evidence, inclusion, stateProof, checkpoint } = testEvidence();
+const { bundle, evidence, inclusion, stateProof, authorisation, checkpoint } = testEvidence();
 const { genesisHash, round } = checkpoint;
 const table = { genesisHash, firstRound: round, interval: 16, entries: checkpointEntry(checkpoint) };
 const { stateProofBase64 = "", ...named } = stateProof;
@@ -26,7 +26,10 @@ beforeAll(async () => {
     "b.json": bundle,
     "keys.json": testHistory(),
     "e.json": evidence,
-    "by-root.json": { ...evidence, items: [inclusion, { ...stateProof, path: proveCheckpoint(table, 0) }] },
+    "by-root.json": {
+      ...evidence,
+      items: [inclusion, { ...stateProof, path: proveCheckpoint(table, 0) }, authorisation],
+    },
     "wrong.json": { ...evidence, items: [{ ...inclusion, index: 0 }] },
     "c.json": checkpoint,
     "published.json": { ...checkpointTableHead(table), last: [checkpoint] },
@@ -55,6 +58,7 @@ test("verify says which stake recorded a bundle, on a trusted checkpoint", async
   expect(stdout).toContain(
     "  stake of more than 599,900,000 ALGO signed for the round; rests on the checkpoint of round 992, in c.json\n",
   );
+  expect(stdout).toContain("  its transaction was signed by the ed25519 key of ");
   expect(code).toBe(0);
 });
 
@@ -70,7 +74,7 @@ test.each([
   const { code, stdout } = await verify("--evidence", file, ...args, "--json");
   expect(JSON.parse(stdout)).toMatchObject({
     verified: true,
-    evidence: { schema: "pass", inclusion: "pass", stateProof: "pass", authorisation: "not_checked" },
+    evidence: { schema: "pass", inclusion: "pass", stateProof: "pass", authorisation: "pass" },
     recordedBy: {
       round: 1000,
       provenWeight: 599_900_000_000_000,

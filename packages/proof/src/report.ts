@@ -31,9 +31,18 @@ export type EvidenceReport = {
   inclusion: CheckResult;
   /** That stake which a trusted checkpoint commits to has signed for that header. */
   stateProof: CheckResult;
+  /** That the account's key signed the transaction; of a rekeyed account only where `stateProof` passed. */
   authorisation: CheckResult;
   /** Their pointers lead into the evidence. */
-  failures: ({ check: "schema" | "inclusion" | "stateProof" } & Finding)[];
+  failures: ({ check: EvidenceCheck } & Finding)[];
+};
+export type EvidenceCheck = "schema" | "inclusion" | "stateProof" | "authorisation";
+
+/** By what key the attestation transaction was signed. */
+export type Authorised = {
+  alg: "ed25519" | "falcon-1024";
+  /** The account whose key it is: the attestor's, or the one to which that was rekeyed. */
+  address: string;
 };
 
 /** Who recorded the attestation, where `stateProof` passed: the network's stake, whatever the attestor says. */
@@ -64,6 +73,8 @@ export type VerifyReport = {
   evidence?: EvidenceReport;
   /** Only of `withEvidence`, and where its `stateProof` passed. Believe it only where `verified` is true. */
   recordedBy?: Recorded;
+  /** Only of `withEvidence`, and where its `authorisation` passed. Believe it only where `verified` is true. */
+  authorisedBy?: Authorised;
   /** The signer, without `kid` and address if `schema` failed. */
   attestor: { kid?: string; status: KeyStatus; algorandAddress?: string };
   warnings: Warning[];

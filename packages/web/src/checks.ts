@@ -67,8 +67,10 @@ export function checkRows(judged: Judged): CheckRow[] {
   return [...rows, ...evidenceRow(judged), ...certificateRow(judged)];
 }
 
+const SIGNED_BY = { ed25519: "an ed25519 key", "falcon-1024": "a post-quantum Falcon-1024 key" };
+
 /** What the evidence beside the bundle shows, in one row. */
-function evidenceRow({ report: { evidence, recordedBy } }: Judged): CheckRow[] {
+function evidenceRow({ report: { evidence, recordedBy, authorisedBy } }: Judged): CheckRow[] {
   if (evidence === undefined || Object.values(evidence).every((one) => one === "not_checked")) return [];
   const row = { check: "evidence", label: "Evidence" } as const;
   const [fault] = evidence.failures;
@@ -82,7 +84,9 @@ function evidenceRow({ report: { evidence, recordedBy } }: Judged): CheckRow[] {
     return [
       { ...row, result: "not_checked", sentence: "It shows no stake on a checkpoint given here.", differences: [] },
     ];
-  return [{ ...row, result: "pass", sentence: "The ledger's stake signed for the record's block.", differences: [] }];
+  const stake = "The ledger's stake signed for the record's block";
+  const sentence = authorisedBy ? `${stake}; ${SIGNED_BY[authorisedBy.alg]} signed its transaction.` : `${stake}.`;
+  return [{ ...row, result: "pass", sentence, differences: [] }];
 }
 
 function certificateRow({ certificate }: Judged): CheckRow[] {

@@ -4,6 +4,7 @@ import {
   readStateProofMessage,
   type StateProofMessage,
 } from "../algorand/state-proof/message.ts";
+import { algorandAddress } from "../bundle-members.ts";
 import { formatError } from "../errors.ts";
 import { type JsonValue, parseJson } from "../json/parse.ts";
 import { base64, constant, hex32Bytes, integer, isObject, list, object, type Reader, string } from "../json/readers.ts";
@@ -21,7 +22,11 @@ export type Evidence = {
 };
 
 /** An item of a type that is not known here is read as far as its type. */
-export type EvidenceItem = AlgorandInclusionItem | AlgorandStateProofItem | { type: string };
+export type EvidenceItem =
+  | AlgorandInclusionItem
+  | AlgorandStateProofItem
+  | AlgorandAuthorisationItem
+  | { type: string };
 
 /** The attestation transaction stands under a header. */
 export type AlgorandInclusionItem = {
@@ -54,6 +59,18 @@ export type AlgorandStateProofItem = {
   path?: CheckpointPath;
 };
 
+/** By which algorithm an account signed. */
+export type AuthorisationAlgorithm = (typeof AUTHORISATION_ALGORITHMS)[number];
+const AUTHORISATION_ALGORITHMS = ["ed25519", "falcon-1024"] as const;
+
+/** By what key the transaction of the inclusion was signed; the signature is in the inclusion's `stibBase64`. */
+export type AlgorandAuthorisationItem = {
+  type: "algorand-authorisation/1";
+  alg: AuthorisationAlgorithm;
+  /** The account to whose key the sender was rekeyed, an address; left out where the sender's own key signed. */
+  authorizer?: string;
+};
+
 /** The size of the largest evidence that is read: a state proof of the largest size, in base64, and the rest. */
 export const MAX_EVIDENCE_BYTES = 5 * 2 ** 20;
 const MAX_ITEMS = 20;
@@ -80,6 +97,10 @@ const ITEMS: Record<string, Reader<EvidenceItem>> = {
       checkpoint: readCheckpoint,
     },
     { stateProofBase64: base64(), path: readCheckpointPath },
+  ),
+  "algorand-authorisation/1": object(
+    { type: constant("algorand-authorisation/1"), alg: constant(...AUTHORISATION_ALGORITHMS) },
+    { authorizer: algorandAddress },
   ),
 };
 
@@ -111,7 +132,7 @@ export function evidenceValue(input: unknown): JsonValue | unknown {
 }
 
 /** The item of a type and its place; undefined if there is none. */
-export function itemOf<T extends "algorand-inclusion/1" | "algorand-state-proof/1">(
+export function itemOf<T extends "algorand-inclusion/1" | "algorand-state-proof/1" | "algorand-authorisation/1">(
   { items }: Evidence,
   type: T,
 ): { item: Extract<EvidenceItem, { type: T }>; pointer: string } | undefined {

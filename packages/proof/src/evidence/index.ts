@@ -1,3 +1,4 @@
+export { authorisationItem } from "./authorisation.ts";
 export * from "./checkpoints.ts";
 export * from "./form.ts";
 export * from "./on-table.ts";

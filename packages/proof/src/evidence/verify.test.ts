@@ -7,7 +7,7 @@ import { fromBase64, toBase64 } from "../encoding.ts";
 import { verify, withChain } from "../verify.ts";
 import { checkpointEntry, checkpointRoot, type Evidence, onTable, proveCheckpoint, withEvidence } from "./index.ts";
 
-const { bundle, evidence, inclusion, stateProof, checkpoint } = testEvidence();
+const { bundle, evidence, inclusion, stateProof, authorisation, checkpoint } = testEvidence();
 const report = verify(bundle, { trust: testHistory() });
 const trusted = { checkpoints: [checkpoint] };
 const judge = (of: unknown, options = trusted as Parameters<typeof withEvidence>[3]) =>
@@ -31,10 +31,11 @@ describe("evidence", () => {
         schema: "pass",
         inclusion: "pass",
         stateProof: "pass",
-        authorisation: "not_checked",
+        authorisation: "pass",
         failures: [],
       });
       expect(judged.verified).toBe(true);
+      expect(judged.authorisedBy).toEqual({ alg: "ed25519", address: bundle.attestor.algorandAddress });
       expect(judged.recordedBy).toEqual({
         round: 1000,
         time: "2026-05-28T20:27:01.000Z",
@@ -147,7 +148,7 @@ describe("evidence", () => {
     for (const options of [{}, { roots: ["00".repeat(32)] }, { checkpoints: [{ ...checkpoint, round: 976 }] }])
       expect(results(judge(evidence, options))).toEqual({
         verified: true,
-        checks: ["pass", "pass", "not_checked", "not_checked"],
+        checks: ["pass", "pass", "not_checked", "pass"],
         at: [],
         recorded: false,
       });
@@ -160,6 +161,8 @@ describe("evidence", () => {
     expect(of({ type: "algorand-authorisation/9" })).toEqual(["pass", unchecked, unchecked, unchecked]);
     expect(of(inclusion)).toEqual(["pass", "pass", unchecked, unchecked]);
     expect(of(stateProof)).toEqual(["pass", unchecked, unchecked, unchecked]);
+    expect(of(authorisation)).toEqual(["pass", unchecked, unchecked, unchecked]);
+    expect(of(inclusion, authorisation)).toEqual(["pass", "pass", unchecked, "pass"]);
   });
 
   it("rescues no bundle", () => {
@@ -213,6 +216,40 @@ describe("evidence", () => {
     const judged = withEvidence(report, forged.bundle, forged.evidence, options);
     expect(judged.evidence).toMatchObject({ stateProof: "fail" });
     expect(judged.evidence?.failures).toMatchObject([{ message: "has a key that is not its participant's" }]);
+  });
+
+  it("shows who authorised it: of a rekeyed account, only where the stake has signed for that", () => {
+    const rekeyed = testEvidence(undefined, undefined, "rekeyed");
+    const own = verify(rekeyed.bundle, { trust: testHistory() });
+    const of = (items: Evidence["items"], options = {}) =>
+      withEvidence(own, rekeyed.bundle, { ...rekeyed.evidence, items }, options);
+    const { authorizer } = rekeyed.authorisation;
+    const proven = { checkpoints: [rekeyed.checkpoint] };
+    expect(of(rekeyed.evidence.items, proven).authorisedBy).toEqual({ alg: "falcon-1024", address: authorizer });
+    expect(results(of(rekeyed.evidence.items))).toMatchObject({
+      verified: true,
+      checks: ["pass", "pass", "not_checked", "not_checked"],
+    });
+    const { authorizer: _, ...unnamed } = rekeyed.authorisation;
+    const stated = { ...authorisation, authorizer: authorizer ?? "" };
+    for (const [wrong, at] of [
+      [unnamed, "/items/1/authorizer"],
+      [{ ...rekeyed.authorisation, authorizer: bundle.attestor.algorandAddress }, "/items/1/authorizer"],
+      [stated, "/items/1/alg"],
+    ] as const)
+      expect(results(of([rekeyed.inclusion, wrong]))).toEqual({
+        verified: false,
+        checks: ["pass", "pass", "not_checked", "fail"],
+        at: [at],
+        recorded: false,
+      });
+    expect(results(judge(withItems(inclusion, stated))).at).toEqual(["/items/1/authorizer"]);
+    const forged = testEvidence(undefined, undefined, "nobody");
+    expect(results(withEvidence(own, forged.bundle, forged.evidence, trusted))).toMatchObject({
+      verified: false,
+      checks: ["pass", "pass", "pass", "fail"],
+      at: ["/items/2"],
+    });
   });
 
   it("throws for what is no JSON, and for an option that does not exist", () => {

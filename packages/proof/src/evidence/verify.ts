@@ -12,7 +12,8 @@ import { fromBase64, toBase64, toHex } from "../encoding.ts";
 import { isProofError } from "../errors.ts";
 import { canonicalBytes } from "../json/canonical.ts";
 import { parseNote } from "../note.ts";
-import type { EvidenceReport, Recorded, VerifyReport } from "../report.ts";
+import type { EvidenceCheck, EvidenceReport, Recorded, VerifyReport } from "../report.ts";
+import { checkAuthorisationItem } from "./authorisation.ts";
 import { type CheckpointTable, hasCheckpoint, rootOfCheckpoint, sameCheckpoint } from "./checkpoints.ts";
 import { type AlgorandStateProofItem, type Evidence, evidenceValue, itemOf, readEvidence } from "./form.ts";
 import { checkInclusionItem, type ProvenHeader } from "./inclusion.ts";
@@ -60,7 +61,7 @@ export function withEvidence(
   };
   const judged: VerifyReport = { ...report, evidence: found };
   if (report.checks.schema !== "pass") return judged;
-  const record = (check: "schema" | "inclusion" | "stateProof", faults: Finding[]) => {
+  const record = (check: EvidenceCheck, faults: Finding[]) => {
     found[check] = faults.length === 0 ? "pass" : "fail";
     found.failures.push(...faults.map((fault) => ({ check, ...fault })));
     if (faults.length > 0) judged.verified = false;
@@ -76,15 +77,29 @@ export function withEvidence(
   const header = checkInclusionItem(inclusion.item, signed, ledgerOf(signed), inclusion.pointer);
   record("inclusion", Array.isArray(header) ? header : []);
 
+  if (Array.isArray(header)) return judged;
+
   const proof = itemOf(read.evidence, "algorand-state-proof/1");
-  if (Array.isArray(header) || proof === undefined) return judged;
-  const faults = checkStateProofItem(proof.item, header, { stateProof, memory }, proof.pointer);
-  if (faults === undefined) return judged;
-  const trusted = trustedBy(proof.item, { checkpoints, tables, roots });
-  if (faults.length > 0) record("stateProof", faults);
-  else if (trusted) {
-    record("stateProof", []);
-    judged.recordedBy = recorded(signed, header, proof.item.checkpoint, trusted);
+  const faults = proof && checkStateProofItem(proof.item, header, { stateProof, memory }, proof.pointer);
+  if (faults !== undefined && faults.length > 0) record("stateProof", faults);
+  else if (faults !== undefined && proof !== undefined) {
+    const trusted = trustedBy(proof.item, { checkpoints, tables, roots });
+    if (trusted) {
+      record("stateProof", []);
+      judged.recordedBy = recorded(signed, header, proof.item.checkpoint, trusted);
+    }
+  }
+
+  const authorisation = itemOf(read.evidence, "algorand-authorisation/1");
+  if (authorisation === undefined) return judged;
+  const { alg, authorizer } = authorisation.item;
+  const sender = signed.attestor.algorandAddress;
+  const wrong = checkAuthorisationItem(authorisation.item, inclusion.item, sender, authorisation.pointer);
+  if (wrong.length > 0) record("authorisation", wrong);
+  // Whose key another account's is, only the ledger knows: a header that nobody signed for says it of anyone.
+  else if (authorizer === undefined || found.stateProof === "pass") {
+    record("authorisation", []);
+    judged.authorisedBy = { alg, address: authorizer ?? sender };
   }
   return judged;
 }

@@ -48,6 +48,20 @@ const AlgorandStateProofItem = namedObject("AlgorandStateProofItem", "Stake has 
     .describe("From the checkpoint to the root of a table of `size` checkpoints, by RFC 9162."),
 });
 
+const AlgorandAuthorisationItem = namedObject(
+  "AlgorandAuthorisationItem",
+  "By what key the attestation transaction was signed: the signature is in the inclusion's stibBase64.",
+  {
+    type: z.literal("algorand-authorisation/1"),
+    alg: z.enum(["ed25519", "falcon-1024"]),
+    authorizer: z
+      .string()
+      .length(58)
+      .optional()
+      .describe("The account to whose key the sender was rekeyed, if it was."),
+  },
+);
+
 export const Evidence = namedObject(
   "Evidence",
   "What shows that the ledger recorded an attestation. Nobody signs it.",
@@ -57,7 +71,7 @@ export const Evidence = namedObject(
       .string()
       .regex(/^sha256:[0-9a-f]{64}$/)
       .describe("SHA-256 of the RFC 8785 JSON of the whole bundle."),
-    items: z.array(z.union([AlgorandInclusionItem, AlgorandStateProofItem])).max(20),
+    items: z.array(z.union([AlgorandInclusionItem, AlgorandStateProofItem, AlgorandAuthorisationItem])).max(20),
   },
 );
 

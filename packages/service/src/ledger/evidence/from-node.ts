@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { parseBundle, signedPart } from "@attestd/proof";
 import { decodeMsgpackMap, getBytes, splitBlock } from "@attestd/proof/algorand";
 import { fromBase64, fromUtf8, toBase64 } from "@attestd/proof/encoding";
-import type { Evidence } from "@attestd/proof/evidence";
+import { authorisationItem, type Evidence } from "@attestd/proof/evidence";
 import { canonicalBytes } from "@attestd/proof/json";
 import type { Checkpoint } from "@attestd/proof/state-proof";
 import { digestsOf } from "../../chains/algorand/light-header.ts";
@@ -57,7 +57,12 @@ export async function collectEvidence(
   const [item] = await rest(content, proof, digestsOf(path.siblings), [{ bundle, inclusion }]);
   if (item === undefined) throw unavailable(`${algod.name} gave a light header that does not lead to the state proof`);
   const digest = createHash("sha256").update(canonicalBytes(signed)).digest("hex");
-  const items = [inclusion, { ...item, stateProofBase64: toBase64(content) }];
+  const authorisation = authorisationItem(inclusion);
+  const items = [
+    inclusion,
+    { ...item, stateProofBase64: toBase64(content) },
+    ...(authorisation ? [authorisation] : []),
+  ];
   return { evidence: { format: "attestd.evidence/1", bundle: `sha256:${digest}`, items }, checkpoint };
 }
 

@@ -1,5 +1,5 @@
 import { toBase64 } from "@attestd/proof/encoding";
-import type { Evidence } from "@attestd/proof/evidence";
+import { authorisationItem, type Evidence } from "@attestd/proof/evidence";
 import type { EvidenceJournal } from "./journal.ts";
 
 /** What a bundle's evidence is now. */
@@ -27,9 +27,12 @@ export async function sidecarOf(
   const { bundleId, state, round, inclusion, stateProof } = kept;
   if (state === "waiting" || state === "included") return { isWhole: false, round };
   const content = stateProof && !isDetached ? await journal.stateProof(stateProof.stateProofSha256) : undefined;
+  // It follows from what is kept, and was found right with it.
+  const authorisation = inclusion && authorisationItem(inclusion);
   const items = [
     ...(inclusion ? [inclusion] : []),
     ...(stateProof ? [{ ...stateProof, ...(content && { stateProofBase64: toBase64(content) }) }] : []),
+    ...(authorisation ? [authorisation] : []),
   ];
   const bundle = `sha256:${Buffer.from(bundleId, "base64url").toString("hex")}`;
   return { isWhole: true, evidence: { format: "attestd.evidence/1", bundle, items } };

@@ -1,7 +1,13 @@
 import { createHash } from "node:crypto";
 import { parseBundle, signedPart, verify } from "@attestd/proof";
 import { toBase64 } from "@attestd/proof/encoding";
-import { type AlgorandInclusionItem, type Evidence, type EvidenceOptions, withEvidence } from "@attestd/proof/evidence";
+import {
+  type AlgorandInclusionItem,
+  authorisationItem,
+  type Evidence,
+  type EvidenceOptions,
+  withEvidence,
+} from "@attestd/proof/evidence";
 import { canonicalBytes } from "@attestd/proof/json";
 import { checkStateProof } from "@attestd/proof/state-proof";
 import { proveInPayset, readAlgorandHeader } from "../../chains/algorand/block-work.ts";
@@ -39,8 +45,10 @@ export async function include(
       const { index, stibBase64, siblings } = found.inclusion;
       const txnBytesBase64 = toBase64(found.bytes);
       const item = { type: "algorand-inclusion/1", txnBytesBase64, headerBase64, index, stibBase64, siblings } as const;
-      const report = await judged(bundle, [item]);
-      return report?.evidence?.inclusion === "pass" ? item : undefined;
+      const authorisation = authorisationItem(item);
+      const report = await judged(bundle, [item, ...(authorisation ? [authorisation] : [])]);
+      const { inclusion, authorisation: signed } = report?.evidence ?? {};
+      return inclusion === "pass" && signed !== "fail" ? item : undefined;
     }),
   );
 }
