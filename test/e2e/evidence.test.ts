@@ -98,6 +98,24 @@ describe("the service", () => {
 });
 
 describe("evidence", () => {
+  test("is waited for and saved by who buys", async () => {
+    const { sandbox, url } = deployment;
+    await writeFile(
+      join(folder.path, "wallet.json"),
+      JSON.stringify({ payers: sandbox.payers, algodUrl: sandbox.algodUrl }),
+    );
+    const parties = ["--service", url, "--wallet", "wallet.json", "--keys", "keys.json", "--out", "bought.json"];
+    const bought = await run("attest", sandbox.sampleTransactions.algorand, ...parties, "--evidence", "--json");
+    expect(bought.code, bought.stderr).toBe(0);
+    expect(JSON.parse(bought.stdout)).toMatchObject({
+      file: "bought.json",
+      evidenceFile: "bought.evidence.json",
+      evidence: { inclusion: "pass", authorisation: "pass" },
+    });
+    const { items } = JSON.parse(await readFile(join(folder.path, "bought.evidence.json"), "utf8"));
+    expect(items.map(({ type }: { type: string }) => type)).toContain("algorand-state-proof/1");
+  });
+
   test("is refused with the reason where no state proof will ever attest the round", async () => {
     const { code, stderr } = await collect("early.json");
     expect(stderr).toMatch(/no state proof attests round \d+, or ever will/);

@@ -24,6 +24,8 @@ function textOf(error: AttestError, { storedIn, inSandbox }: Purchase): Text {
       return [EXIT.usage, error.message.replace(/^maxPrice: /, "--max-price: ")];
     case "unreachable":
       return [EXIT.unreachable, "the service can't be reached", why, UNPAID, ...(inSandbox ? [IS_IT_RUNNING] : [])];
+    case "not_yet":
+      return [EXIT.unreachable, "not yet", why];
     case "unexpected_answer":
       return [EXIT.unreachable, "this is not an attestd service", why, UNPAID];
     case "no_usable_offer":

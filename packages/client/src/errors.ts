@@ -38,6 +38,8 @@ export type AttestErrorCode =
   | "paid_unfinished"
   /** `save` threw: the payment is still in the vault, and the same call delivers the bundle again. */
   | "save_failed"
+  /** The service does not have the evidence of a bundle whole: ask again later. */
+  | "not_yet"
   /** `signal` ended the call; `paymentId` is present when a payment is in the vault. */
   | "interrupted";
 

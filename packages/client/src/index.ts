@@ -24,6 +24,7 @@ export {
 export type { CallOptions } from "./call.ts";
 export type { Clock } from "./clock.ts";
 export { AttestError, type AttestErrorCode, type Problem } from "./errors.ts";
+export { type FetchEvidenceOptions, type FetchedEvidence, fetchEvidence } from "./evidence.ts";
 export { chooseOffer } from "./offers.ts";
 export type { Progress } from "./pay.ts";
 export type { SignedReceipt } from "./receipt.ts";

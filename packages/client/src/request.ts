@@ -79,7 +79,8 @@ function decodeOr<T>(value: string | null, decode: (value: string) => T): T | un
   }
 }
 
-function readProblem(response: Response, body: Uint8Array): Problem {
+/** The members of an error answer. */
+export function readProblem(response: Response, body: Uint8Array): Problem {
   const json = parseObject(body);
   const retryAfterMs = readRetryAfter(response.headers.get("retry-after"));
   const retry = json.retry as { sameHeader?: unknown } | null | undefined;

@@ -32,6 +32,10 @@ export function addBuying(program: Command, { environment, finish }: Running): v
         ).argParser(waitSeconds),
       )
       .option("--out <file>", "where to save the bundle (default: named after its subject and round)")
+      .option(
+        "--evidence",
+        "wait until stake has signed for the record, and save the evidence of that beside the bundle",
+      )
       .option("--json", "print the report as JSON");
 
   purchase(
@@ -40,6 +44,7 @@ export function addBuying(program: Command, { environment, finish }: Running): v
     "Buy an attestation of a confirmed transaction, check it and save it. If interrupted, run the same command again.",
     "  attestd attest 0x5c504ed432cb51138bcf09aa5e8a410dd4a1e204ef84bfed1be16dfba1b22060",
     "  attestd attest TXID --wait              of a transaction that was sent just now",
+    "  attestd attest TXID --evidence          and wait for what shows the record without us and without a node",
     "  attestd attest --file list.txt          of many, for few payments, into the folder list-attested",
     "  attestd attest --file list.csv --column hash --yes",
     "  attestd attest TXID --service https://attestd.example --wallet wallet.json --keys keys.json",

@@ -22,6 +22,7 @@ import { EXIT, type ExitCode, Failure, failsFor } from "../failure.ts";
 import { writeWhole } from "../files.ts";
 import { readKeys, trustForPrograms, trustOptions } from "../keys-file.ts";
 import type { Working } from "../live-line.ts";
+import { evidenceBeside } from "../purchase-evidence.ts";
 import { sandboxKeys, standingSandbox } from "../sandbox-folder.ts";
 import { readWallet } from "../wallet-file.ts";
 
@@ -33,6 +34,8 @@ type PurchaseCommandOptions = {
   /** Seconds; `true` without a value. */
   wait?: number | true;
   out?: string;
+  /** Waits for the evidence, and saves it beside the bundle. */
+  evidence?: boolean;
   json?: boolean;
 };
 
@@ -52,7 +55,7 @@ export async function attest(
 /** Whether a list is to be attested. @throws Failure `usage` when the arguments do not go together */
 export function checkListOptions(txid: string | undefined, options: Record<string, unknown>): boolean {
   const ofList = ["column", "batchSize", "yes"].filter((name) => options[name] !== undefined);
-  const ofOne = ["chain", "wait", "json"].filter((name) => options[name] !== undefined);
+  const ofOne = ["chain", "wait", "evidence", "json"].filter((name) => options[name] !== undefined);
   const flag = (name: string) => `--${name.replace(/[A-Z]/, (letter) => `-${letter.toLowerCase()}`)}`;
   if (options.file === undefined && txid === undefined)
     throw new Failure(EXIT.usage, "no transaction is named", ["Name its id, or a list of them: --file list.txt."]);
@@ -144,7 +147,15 @@ async function purchase<B extends Bundle>(
   try {
     const attestation = await buyOrAsk(buy, wanted, working, environment);
     printResult(people, attestation, { file, trusted, seconds: (performance.now() - started) / 1000 });
-    if (options.json) environment.out.json({ file, ...attestation.report, trust: trustForPrograms(trusted) });
+    if (options.evidence)
+      working.show(`waiting for the evidence of round ${signedPart(attestation.bundle).attest.round}`);
+    const beside = options.evidence ? await evidenceBeside(file, attestation, { service, trusted, signal }) : undefined;
+    working.show(undefined);
+    const found = beside instanceof Failure ? undefined : beside;
+    if (found) people.marked("ok", `evidence ${found.file}`, 2);
+    const shown = { ...(found?.report ?? attestation.report), ...(found && { evidenceFile: found.file }) };
+    if (options.json) environment.out.json({ file, ...shown, trust: trustForPrograms(trusted) });
+    if (beside instanceof Failure) throw beside;
     return attestation.report.verified ? EXIT.good : EXIT.notVerified;
   } catch (error) {
     if (!(error instanceof AttestError)) throw error;
