@@ -64,8 +64,8 @@ export class Answers {
   readonly #open = new Map<string, Map<PaymentPayload["payload"], Turn>>();
   /** The last 402 for each payment, by payment key. */
   readonly #refused = new Map<string, Refused>();
-  /** By payment key, the process that last learnt that no other one expects a call. */
-  readonly #asked = new Map<string, Turn>();
+  /** By payment key, the step in which each process last learnt that no other one expects a call. */
+  readonly #asked = new Map<string, Map<Life, number>>();
 
   constructor(options: AnswersOptions) {
     this.#options = options;
@@ -101,7 +101,7 @@ export class Answers {
   /** A process learns that no other one expects a call under a name, which begins with the payment key. */
   askedOthers(name: string, by: Life): void {
     const [key = name] = name.split(" ");
-    this.#asked.set(key, { by, step: this.#options.step() });
+    this.#asked.getOrInsertComputed(key, () => new Map()).set(by, this.#options.step());
   }
 
   /** The request that carries the payload has learnt something: it may answer from the journal of now. */
@@ -154,8 +154,8 @@ export class Answers {
     const { witness, step } = this.#options;
     const { key } = sent.authorization;
     const asked = this.#asked.get(key);
-    this.#refused.set(key, { by, step: step(), askedIn: asked?.by === by ? asked.step : step() });
-    this.#asked.delete(key);
+    this.#refused.set(key, { by, step: step(), askedIn: asked?.get(by) ?? step() });
+    asked?.delete(by);
     const { call } = witness.course(key);
     const seen = this.#seen.get(payload.payload);
     if ((seen === "held" || seen === "paid") && call?.state !== "void")

@@ -36,7 +36,7 @@ export const DEFECTS = {
       },
     },
     breaks: "attestedOnce",
-    shownBy: 247,
+    shownBy: 328,
   },
 
   /** A payment without a signature is treated as one whose signature the chain must check. */
@@ -138,7 +138,7 @@ export const DEFECTS = {
         },
     },
     breaks: "served",
-    shownBy: 1808,
+    shownBy: 1830,
   },
 
   /** A failed purchase keeps its name: a later purchase under that name gets the void call for ever. */
@@ -154,7 +154,7 @@ export const DEFECTS = {
       }),
     },
     breaks: "served",
-    shownBy: 54,
+    shownBy: 317,
   },
 
   /** A call that once had nothing to do but wait is never counted as work again. */
@@ -167,7 +167,7 @@ export const DEFECTS = {
       },
     },
     breaks: "bounded",
-    shownBy: 1187,
+    shownBy: 1299,
   },
 
   /** An inclusion is sold, and its block alone attested. */

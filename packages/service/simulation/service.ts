@@ -96,7 +96,7 @@ export async function openService(
   await offers.refresh(start);
 
   const names = ["algorand", "base"] as const;
-  const sources = new Map(names.map((name) => [name, simulatedSource(name, life, ask)]));
+  const sources = new Map(names.map((name) => [name, simulatedSource(name, life, clock, ask)]));
   const random = (bytes: number) => Uint8Array.from({ length: bytes }, () => scheduler.random.below(256));
   const sold = createProducts(sources, { clock, random });
   const products = defect.products?.(sold) ?? sold;

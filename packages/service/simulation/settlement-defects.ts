@@ -102,7 +102,7 @@ export const SETTLEMENT_DEFECTS = {
       },
     },
     breaks: "settledAgain",
-    shownBy: 1502,
+    shownBy: 2562,
   },
 } satisfies Record<string, PlantedDefect>;
 

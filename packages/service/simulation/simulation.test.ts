@@ -51,7 +51,7 @@ describe("paid calls, simulated", { timeout: TIMEOUT_MS }, () => {
     const again = (workers: number) =>
       simulate({
         seed: 1,
-        runs: 60,
+        runs: 90,
         workers,
         defect: "void on the facilitator's word",
         mostViolations: Number.POSITIVE_INFINITY,

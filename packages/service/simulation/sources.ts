@@ -1,6 +1,7 @@
 import { utf8 } from "@attestd/proof/encoding";
 import type { ConfirmationLevel, SourceBlock, SourceChain, SourceTransaction } from "../src/chains/chain.ts";
 import { readSingly } from "../src/chains/several.ts";
+import type { Clock } from "../src/clock.ts";
 import { ServiceError } from "../src/errors.ts";
 import type { Subject } from "../src/subjects/subject.ts";
 import { NODES } from "./ledger-view.ts";
@@ -64,11 +65,16 @@ const REQUIRED: Record<Chain, SourceChain["required"]> = {
 
 const CAIP2: Record<Chain, string> = { algorand: "algorand:simulation", base: "eip155:8453" };
 
+/** In which a node has answered, or has failed to, however long the asker would wait, in ms (providers/http.ts). */
+const LIMIT_MS = 5_000;
+
 /** A chain of sources as one process reads it: by questions that may fail, each answered from what is there for good. */
-export function simulatedSource(name: Chain, life: Life, ask: Ask): SourceChain {
+export function simulatedSource(name: Chain, life: Life, clock: Pick<Clock, "timeout">, ask: Ask): SourceChain {
   const caip2 = CAIP2[name];
-  const read = <T>(what: string, about: string, signal: AbortSignal, work: () => T): Promise<T> =>
-    ask<T>({ life, to: "sources", what, about, signal, serve: (answer) => answer(work()), ...NODES });
+  const read = <T>(what: string, about: string, ends: AbortSignal, work: () => T): Promise<T> => {
+    const signal = AbortSignal.any([ends, clock.timeout(LIMIT_MS)]);
+    return ask<T>({ life, to: "sources", what, about, signal, serve: (answer) => answer(work()), ...NODES });
+  };
 
   const chain: SourceChain = {
     name,
