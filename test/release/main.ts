@@ -1,7 +1,7 @@
 // Tests the release archives of this platform: `npm run dist`, then `npm run test:dist`. docs/installing.md has the last result.
 // With --quick it leaves out the second build and the tests of the command.
 import { spawnSync } from "node:child_process";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
@@ -14,6 +14,12 @@ import { startTimes } from "./start.ts";
 import { surroundings } from "./surroundings.ts";
 
 const { values: options } = parseArgs({ options: { quick: { type: "boolean", default: false } } });
+
+const missing = ARCHIVES.find((name) => !existsSync(join(DIST, name)));
+if (missing !== undefined) {
+  console.error(`There is no dist/${missing}: run npm run dist first.`);
+  process.exit(2);
+}
 
 await using folder = await temporaryFolder();
 // A name that a careless script would break.
