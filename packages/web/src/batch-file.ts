@@ -1,5 +1,6 @@
-import { isProofError, itemBundles, MAX_BATCH_BYTES, parseBatch } from "@attestd/proof";
-import { fromUtf8, utf8 } from "@attestd/proof/encoding";
+import { itemBundles, MAX_BATCH_BYTES, parseBatch } from "@attestd/proof";
+import { utf8 } from "@attestd/proof/encoding";
+import { looseText } from "./bundle-file.ts";
 
 /** A bundle in the answer of a batch: UTF-8, not yet verified, and what its file's name gets to name it. */
 export type BundleInBatch = { place: string; bytes: Uint8Array };
@@ -14,7 +15,7 @@ const MARK = "batch-attestation";
  * @throws ProofError `json` or `format` for an answer that is damaged, or lacks an item
  */
 export function bundlesInBatch(bytes: Uint8Array): BundleInBatch[] | undefined {
-  const text = bytes.length <= MAX_BATCH_BYTES ? textOf(bytes) : "";
+  const text = bytes.length <= MAX_BATCH_BYTES ? looseText(bytes) : "";
   if (!text.includes(MARK)) return undefined;
   const lines = text.trimEnd().split(/\r?\n/);
   if (lines.length > 1 && lines.every((line) => line.startsWith("{") && line.endsWith("}") && line.includes(MARK)))
@@ -24,13 +25,4 @@ export function bundlesInBatch(bytes: Uint8Array): BundleInBatch[] | undefined {
     place: `#/items/${i}`,
     bytes: utf8(JSON.stringify(item)),
   }));
-}
-
-function textOf(bytes: Uint8Array): string {
-  try {
-    return fromUtf8(bytes);
-  } catch (error) {
-    if (isProofError(error, "malformed")) return "";
-    throw error;
-  }
 }

@@ -123,7 +123,8 @@ function unescapeXml(text: string): string {
   return text.replace(/&(lt|gt|amp|quot|apos);/g, (entity, name: string) => ENTITIES[name] ?? entity);
 }
 
-function looseText(bytes: Uint8Array): string {
+/** The text of a file; "" of one that is not UTF-8. */
+export function looseText(bytes: Uint8Array): string {
   try {
     return fromUtf8(bytes);
   } catch {

@@ -105,9 +105,11 @@ describe("consistent worlds", () => {
   });
 });
 
-/** What is planted into a delivered call, and what must be said of it: nothing else may be violated. */
 type Plant = (world: AuditWorld, call: Call) => unknown;
-/** `finds`, and `alsoFinds` of a call that is pruned, with which the ledger is compared by its bundle. */
+/**
+ * What is planted into a delivered call, and what must be said of it: nothing else may be violated. `alsoFinds` is said of a
+ * call that is pruned, with which the ledger is compared by its bundle.
+ */
 const PLANTED: Record<string, { plant: Plant; finds: Code[]; alsoFinds?: Code[] }> = {
   "a row that was lost after it was delivered": {
     plant: (world, { key }) => (world.rows = world.rows.filter((row) => row.key !== key)),
