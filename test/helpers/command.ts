@@ -11,7 +11,7 @@ import { environmentOf } from "../../packages/attestd/src/environment.ts";
 const CACHE = join(tmpdir(), "attestd-test-cache");
 const MAIN = fileURLToPath(new URL("../../packages/attestd/src/main.ts", import.meta.url));
 /** A command of a release archive, to be tested in the place of the sources: `npm run test:dist`. */
-const PACKED = process.env.ATTESTD_PACKED;
+export const PACKED = process.env.ATTESTD_PACKED;
 /** Program and first arguments of the command. */
 export const [PROGRAM, ...FIRST]: readonly [string, ...string[]] = PACKED ? [PACKED] : [process.execPath, MAIN];
 /** The same for a shell. */

@@ -3,11 +3,14 @@ import { join } from "node:path";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
 import { DIST, ROOT, run } from "./files.ts";
 
-/** Builds in a copy of the workspace, with another umask, time zone and language. @throws Error when a sum differs */
+/**
+ * Builds in a copy of the workspace, with another umask, time zone and language. The copy has `.git`, because the archive has the
+ * revision in it. @throws Error when a sum differs
+ */
 export async function buildsAgain(): Promise<void> {
   await using folder = await temporaryFolder();
   const copy = join(folder.path, "elsewhere");
-  const isLeftOut = /^(\.git|dist|coverage)$/;
+  const isLeftOut = /^(dist|coverage)$/;
   cpSync(ROOT, copy, {
     recursive: true,
     verbatimSymlinks: true,

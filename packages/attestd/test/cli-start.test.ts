@@ -8,7 +8,7 @@ import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { testBundle, testHistory } from "../../../test/bundles/bundles.ts";
-import { attestd, attestdProcess, SHELL_COMMAND, start } from "../../../test/helpers/command.ts";
+import { attestd, attestdProcess, PACKED, SHELL_COMMAND, start } from "../../../test/helpers/command.ts";
 import { temporaryFolder } from "../../../test/helpers/temporary-folder.ts";
 import { everyCommand, pathOf } from "../src/command-line/help.ts";
 import { commandLine } from "../src/command-line.ts";
@@ -102,7 +102,11 @@ test.each([
   },
 );
 
-test("verify loads the proof package and no code for chains", async () => {
+if (PACKED)
+  console.info(
+    "cli-start: the packed command has no modules of its own to list; what verify loads is the sources' test",
+  );
+test.skipIf(PACKED)("verify loads the proof package and no code for chains", async () => {
   await using folder = await temporaryFolder();
   await writeFile(join(folder.path, "b.json"), JSON.stringify(testBundle()));
   await writeFile(join(folder.path, "keys.json"), JSON.stringify(testHistory()));
