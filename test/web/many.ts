@@ -1,5 +1,6 @@
 import { mkdir, truncate, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { buffer } from "node:stream/consumers";
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { usdcTransfer } from "../../packages/web/example.ts";
@@ -147,12 +148,38 @@ export function manyFiles(site: () => Site): void {
     await page.waitForSelector("[data-state=unreadable]");
   });
 
+  test("a batch given whole, and makes one certificate of it, which it then takes for the batch", async () => {
+    const page = await site().open(current);
+    const answer = json(testBatch());
+    await page.setInputFiles("input[multiple]", [{ name: "a.json", mimeType: "", buffer: Buffer.from(answer) }]);
+    await page.getByRole("heading", { name: "2 of 2 files verified" }).waitFor();
+    const saving = page.waitForEvent("download");
+    await page.getByRole("button", { name: "Save certificate of the batch" }).click();
+    const saved = await buffer(await (await saving).createReadStream());
+    const given = (name: string, bytes: Buffer) => [{ name, mimeType: "", buffer: bytes }];
+    const check = async (name: string, bytes: Buffer) => {
+      await page.getByRole("button", { name: "Check others" }).click();
+      await page.setInputFiles("input[multiple]", given(name, bytes));
+      await page.waitForSelector("[data-state=table]");
+      return (await rowsOf(page)).map(([file, verdict]) => [file, verdict]);
+    };
+    expect(await check("whole.pdf", saved)).toEqual([
+      ["whole.pdf#/items/0", "Verified"],
+      ["whole.pdf#/items/1", "Verified"],
+    ]);
+    await page.getByRole("button", { name: "whole.pdf#/items/1" }).click();
+    await page.getByText("The certificate's text matches its bundle.").waitFor();
+    await page.getByRole("button", { name: "Back to the 2 files" }).click();
+    const raised = Buffer.from(saved.toString("latin1").replace("on Algorand, 1.00", "on Algorand, 9.00"), "latin1");
+    expect((await check("raised.pdf", raised)).map(([, verdict]) => verdict)).toEqual(["Not verified", "Not verified"]);
+  });
+
   test("many files, can be stopped, and says which were not checked", async () => {
     const context = await site().newContext();
     // The key list never arrives, and without it nothing is judged.
     await context.route("**/.well-known/attestor-keys.json", () => undefined);
     const page = await openPage(context, site().deployment.url);
-    const big = { name: "big.json", mimeType: "", buffer: Buffer.alloc(6_000_000) };
+    const big = { name: "big.json", mimeType: "", buffer: Buffer.alloc(26_000_000) };
     const small = { name: "small.json", mimeType: "", buffer: Buffer.from(json(bundle)) };
     // The first is not read; the second waits for the key list.
     await page.setInputFiles("input[multiple]", [big, small, { ...small, name: "third.json" }]);

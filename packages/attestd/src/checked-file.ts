@@ -3,7 +3,6 @@ import {
   ALGORAND_MAINNET,
   type Bundle,
   isProofError,
-  MAX_BATCH_BYTES,
   MAX_BUNDLE_BYTES,
   mayAskChain,
   type ProofError,
@@ -13,7 +12,7 @@ import {
   verify,
 } from "@attestd/proof";
 import { type BundleInBatch, bundlesInBatch } from "@attestd/web/batch-file";
-import { type BundleInFile, readFileContents } from "@attestd/web/bundle-file";
+import { type BatchInFile, type BundleInFile, MAX_BATCH_FILE_BYTES, readFileContents } from "@attestd/web/bundle-file";
 import { judgeReceipt, type ReceiptFindings, receiptFileName } from "@attestd/web/receipt-file";
 import { historyOf } from "@attestd/web/trust-basis";
 import type { FileFindings } from "@attestd/web/verdict";
@@ -66,10 +65,10 @@ export async function trustedKeys({ keys, kid, ledger }: TrustOptions): Promise<
 
 /**
  * Reads and checks what is in a file: a bundle, or the one that a certificate contains, with the receipt beside it; a receipt
- * alone; or the answer of a batch.
+ * alone; the answer of a batch, or its certificate.
  *
  * @param chains compare it with the chains; undefined for none
- * @returns one result; of a batch's answer one for each item, and one for the receipt beside it
+ * @returns one result; of a batch one for each item, and one for the receipt beside its answer
  */
 export async function checkSource(
   source: Source,
@@ -79,16 +78,13 @@ export async function checkSource(
 ): Promise<[Result, ...Result[]]> {
   const { name: file } = source;
   try {
-    const whole = await readSource(source, () => environment.stdin, MAX_BATCH_BYTES);
-    const [first, ...others] = bundlesInBatch(whole) ?? [];
-    if (first) return await checkBatch(source, [first, ...others], trusted, chains);
-    requireSize(whole.length);
-    return [await checkWhole(source, whole, trusted, chains)];
+    const whole = await readSource(source, () => environment.stdin, MAX_BATCH_FILE_BYTES);
+    return await checkWhole(source, whole, trusted, chains);
   } catch (error) {
     const unreadable = { kind: "unreadable", file, exitCode: EXIT.unreadable } as const;
     if (isProofError(error, "json")) return [{ ...unreadable, why: notJson(error) }];
     if (isProofError(error, "format"))
-      return [{ ...unreadable, why: `Not the whole answer of a batch: ${error.pointer} ${error.message}.` }];
+      return [{ ...unreadable, why: UNREADABLE.notWholeBatch(error.pointer ?? "", error.message) }];
     if (error instanceof Failure) return [{ ...unreadable, why: error.message, exitCode: error.exitCode }];
     throw error;
   }
@@ -96,18 +92,23 @@ export async function checkSource(
 
 async function checkBatch(
   { name: answer, kind }: Source,
-  bundles: [BundleInBatch, ...BundleInBatch[]],
+  whole: Uint8Array,
+  batch: BatchInFile,
   trusted: TrustedKeys | undefined,
   chains: ChainCheck | undefined,
 ): Promise<[Result, ...Result[]]> {
+  const [first, ...others] = bundlesInBatch(batch.bytes);
+  const certificate = await certificateOf(whole, batch, trusted);
   const check = async ({ place, bytes }: BundleInBatch): Promise<Checked> => {
     const contents = { kind: "bundle", bytes, from: "json" } as const;
-    return { ...(await checkBundle(`${answer}${place}`, bytes, contents, trusted, chains)), answer };
+    return { ...(await checkBundle(`${answer}${place}`, bytes, contents, trusted, chains)), ...certificate, answer };
   };
-  const [first, ...others] = bundles;
   const checked: [Checked, ...Checked[]] = [await check(first)];
   for (const bundle of others) checked.push(await check(bundle));
-  const receipt = kind === "file" ? await receiptBeside({ ...checked[0], file: answer }, trusted) : undefined;
+  const receipt =
+    kind === "file" && batch.from === "json"
+      ? await receiptBeside({ ...checked[0], file: answer }, trusted)
+      : undefined;
   return receipt ? [...checked, receipt] : checked;
 }
 
@@ -117,23 +118,26 @@ async function checkWhole(
   whole: Uint8Array,
   trusted: TrustedKeys | undefined,
   chains: ChainCheck | undefined,
-): Promise<Result> {
+): Promise<[Result, ...Result[]]> {
   const { name: file, isFound } = source;
   const isOther = isFound && isForeign(whole);
   const contents = await readFileContents(whole).catch((error: unknown) => {
     if (isOther && isProofError(error, "json")) return { kind: "other" } as const;
+    requireSize(whole.length);
     throw error;
   });
+  if (contents.kind === "batch") return checkBatch(source, whole, contents, trusted, chains);
+  requireSize(whole.length);
   if (contents.kind === "receipt")
-    return { kind: "receipt", file, findings: judgeReceipt(contents.jws, trusted?.trust) };
+    return [{ kind: "receipt", file, findings: judgeReceipt(contents.jws, trusted?.trust) }];
   if (contents.kind !== "bundle" || (isOther && contents.from === "json")) {
-    if (isFound || contents.kind === "bundle") return { kind: "other", file };
+    if (isFound || contents.kind === "bundle") return [{ kind: "other", file }];
     throw new Failure(EXIT.unreadable, OTHERS[contents.kind]);
   }
   const checked = await checkBundle(file, whole, contents, trusted, chains);
   const payment =
     source.kind === "file" && contents.from === "json" ? await receiptBeside(checked, trusted) : undefined;
-  return { ...checked, ...(payment && { payment }) };
+  return [{ ...checked, ...(payment && { payment }) }];
 }
 
 /** What every bundle has, even one that is no JSON any more. */
@@ -201,7 +205,7 @@ function notJson({ fault, line, message }: ProofError): string {
 }
 
 /** Loads the code for certificates only for a certificate. */
-async function certificateOf(file: Uint8Array, contents: BundleInFile, trusted: TrustedKeys | undefined) {
+async function certificateOf(file: Uint8Array, contents: BundleInFile | BatchInFile, trusted: TrustedKeys | undefined) {
   if (contents.from === "json") return {};
   const { judgeCertificate } = await import("@attestd/web");
   return { certificate: judgeCertificate(file, contents, historyOf(trusted?.trust)) };

@@ -4,7 +4,6 @@ import {
   isProofError,
   type KeyEntry,
   type KeyHistory,
-  type Note,
   type ProofError,
   parseBundle,
   parseJson,
@@ -14,7 +13,7 @@ import {
   type VerifyReport,
   verify,
 } from "@attestd/proof";
-import { circumstancesOf, noteFields, outcomeWords, sentenceOf, subjectOf } from "@attestd/proof/description";
+import { circumstancesOf, outcomeWords, sentenceOf, subjectOf } from "@attestd/proof/description";
 import { fromBase64, fromUtf8 } from "@attestd/proof/encoding";
 import { attempt } from "@attestd/proof/errors";
 import { excerpt, utcTime } from "@attestd/proof/text";
@@ -23,7 +22,7 @@ import { hostOf } from "@attestd/web/printable";
 import { EXIT, Failure } from "./failure.ts";
 import { inspectPayment } from "./inspection-payment.ts";
 import { inspectReceipt } from "./inspection-receipt.ts";
-import type { Inspection } from "./inspection-rows.ts";
+import { type Inspection, noteRows } from "./inspection-rows.ts";
 import { spanOf, statusOf } from "./key-text.ts";
 
 /** A header's name may stand before its value, as in a log. */
@@ -50,7 +49,7 @@ export async function inspectBytes(bytes: Uint8Array): Promise<Inspection> {
 
 /** What follows the error about a file that is of none of the known kinds. */
 export const UNKNOWN = [
-  "inspect explains bundles, certificates, receipts, key histories, evidence, checkpoints, payment headers and notes.",
+  "inspect explains bundles, batches, certificates, receipts, key histories, evidence, checkpoints, payment headers and notes.",
 ];
 
 function notJson({ fault, line, message }: ProofError, bytes: Uint8Array): string {
@@ -77,6 +76,8 @@ async function inspectContents(contents: FileContents, bytes: Uint8Array): Promi
       const title = `Certificate (${contents.from.toUpperCase()}) of: ${inspection.title}`;
       return { ...inspection, kind: "certificate", title, value: { format: contents.from, ...inspection.value } };
     }
+    case "batch":
+      return (await import("./inspection-batch.ts")).inspectBatch(contents);
     case "evidence":
       return (await import("./inspection-evidence.ts")).inspectEvidence(contents.bytes);
     case "checkpoint":
@@ -158,10 +159,6 @@ function inspectNote(text: string): Inspection {
   const kind = "k" in note ? "key" : "t" in note ? "transaction" : "r" in note ? "batch" : "block";
   const title = `Note of a ${kind}`;
   return { kind: "note", title, rows: noteRows(note), remarks: [], value: { note } };
-}
-
-function noteRows(note: Note): Inspection["rows"] {
-  return noteFields(note).map(({ member, label, value }) => [`note ${member}`, `${label}: ${value}`]);
 }
 
 function inspectKeys(history: KeyHistory): Inspection {

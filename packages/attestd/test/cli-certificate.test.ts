@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
-import { readFile, writeFile } from "node:fs/promises";
+import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
+import { itemBundles } from "@attestd/proof";
 import { pointerUrl } from "@attestd/web";
 import { PDFDocument } from "@cantoo/pdf-lib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -109,6 +110,50 @@ describe("attestd certificate", () => {
     answer = { status: 503, body: '{"detail":"The chain cannot be asked now."}' };
     expect(await make()).toMatchObject({ code: 4, stdout: expect.stringContaining("couldn't ask the ledger") });
     expect(await read("asked.svg")).toMatch(/Verified on [\d-]+ [\d:]+ UTC, by attestd [\d.]+, offline/);
+  });
+
+  test("of a whole batch is one file, which verify, export and inspect take for its items", async () => {
+    const made = await run("certificate batch.json --keys keys.json --whole --out whole.pdf");
+    expect(made).toMatchObject({ code: 0, stderr: "" });
+    expect(made.stdout).toMatch(
+      /^✓ Saved whole\.pdf\n {2}2 transactions, recorded together\n {2}certificate [0-9A-F-]{19}\n$/,
+    );
+    const verified = await run("verify whole.pdf --keys keys.json --json");
+    const reports = verified.stdout
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    expect(reports.map(({ file, verified: good, certificate }) => [file, good, certificate?.words])).toEqual([
+      ["whole.pdf#/items/0", true, "pass"],
+      ["whole.pdf#/items/1", true, "pass"],
+    ]);
+    const table = await run("export whole.pdf --keys keys.json");
+    expect(table.stdout.trim().split("\r\n")).toHaveLength(3);
+    expect((await run("inspect whole.pdf")).stdout).toMatch(
+      /^Certificate \(PDF\) of: Attestation of a batch.*\n.*1 on Algorand, 1 on Base/,
+    );
+  });
+
+  test("of a whole batch is made of its items in files of their own, if none is missing", async () => {
+    await mkdir(join(folder.path, "items"));
+    for (const item of itemBundles(testBatch()))
+      await writeFile(join(folder.path, "items", `${item.proof.index}.json`), JSON.stringify(item));
+    expect(await run("certificate items --keys keys.json --whole -o of-items.svg")).toMatchObject({
+      code: 0,
+      stderr: "",
+    });
+    await run("certificate batch.json --keys keys.json --whole -o of-answer.svg");
+    const withoutTime = async (name: string) =>
+      (await read(name)).replaceAll(/\d\d:\d\d:\d\d(?=Z| UTC, by attestd)/g, "");
+    expect(await withoutTime("of-items.svg")).toBe(await withoutTime("of-answer.svg"));
+    await rm(join(folder.path, "items", "1.json"));
+    const lacking = await run("certificate items --keys keys.json --whole");
+    expect(lacking).toMatchObject({ code: 2, stdout: "", stderr: expect.stringMatching(/^attestd: 1 of the 2 items/) });
+    const alone = await run("certificate good.json --keys keys.json --whole");
+    expect(alone).toMatchObject({ code: 2, stderr: expect.stringMatching(/good\.json is not of a batch/) });
+    const stranger = testHistory([{ attestor: testAttestor("stranger"), fromRound: 1 }]);
+    await writeFile(join(folder.path, "others.json"), JSON.stringify(stranger));
+    expect((await run("certificate batch.json --keys others.json --whole -o no.pdf")).code).toBe(1);
   });
 
   test("is not verified when its words were changed, even if its bundle is", async () => {

@@ -10,6 +10,7 @@ import {
 import type { ChainFormat } from "./chain-format.ts";
 import { CHAINS } from "./chains.ts";
 import { formatError } from "./errors.ts";
+import { canonicalize } from "./json/canonical.ts";
 import { childPointer, jsonValue } from "./json/parse.ts";
 import { list, object } from "./json/readers.ts";
 
@@ -45,4 +46,27 @@ export function parseBatch(input: unknown, { chains = CHAINS }: { chains?: reado
 /** The items of an answer as bundles that need no other. */
 export function itemBundles({ batch, items }: BatchAnswer): BatchItem[] {
   return items.map((item) => ({ ...item, batch }));
+}
+
+/**
+ * The answer of the batch that has these items, the inverse of `itemBundles`.
+ * @param bundles every item of one batch once, in any order
+ * @throws ProofError `format` when one is missing, there twice, or of another batch
+ */
+export function batchOf(bundles: readonly BatchItem[]): BatchAnswer {
+  const sorted = bundles.toSorted((a, b) => a.proof.index - b.proof.index);
+  const [first] = sorted;
+  if (first === undefined) throw formatError("/items", "must have items");
+  const { batch } = first;
+  const head = canonicalize(batch);
+  if (sorted.some((other) => other.batch !== batch && canonicalize(other.batch) !== head))
+    throw formatError("/batch", "must be the same in every item");
+  const items = sorted.map(({ batch: _, ...item }) => item);
+  const wrong = items.findIndex(({ proof }, index) => proof.index !== index);
+  if (wrong !== -1 || items.length !== batch.size)
+    throw formatError(
+      "/items",
+      `must be each of the ${batch.size} once, and ${wrong === -1 ? items.length : wrong} is not`,
+    );
+  return { batch, items };
 }

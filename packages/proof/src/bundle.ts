@@ -44,7 +44,7 @@ export type Bundle = ProofBundle | BlockBundle | InclusionBundle | BatchItem;
 export type SignedBundle = Exclude<Bundle, BatchItem> | BatchHead;
 
 /** What the attestor signed and recorded of a bundle: the head of an item's batch, of every other bundle all of it. */
-export function signedPart(bundle: Bundle): SignedBundle {
+export function signedPart(bundle: Bundle | BatchHead): SignedBundle {
   return "batch" in bundle ? bundle.batch : bundle;
 }
 

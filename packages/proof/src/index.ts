@@ -7,7 +7,7 @@ export {
   MAX_BATCH_ITEMS,
   MIN_BATCH_ITEMS,
 } from "./batch.ts";
-export { type BatchAnswer, itemBundles, MAX_BATCH_BYTES, parseBatch } from "./batch-answer.ts";
+export { type BatchAnswer, batchOf, itemBundles, MAX_BATCH_BYTES, parseBatch } from "./batch-answer.ts";
 export {
   type BlockBundle,
   type Bundle,

@@ -1,7 +1,9 @@
-import { type CertificateFormat, makeCertificate, makingOf } from "../src/certificate/certificate.ts";
+import { utf8 } from "@attestd/proof/encoding";
+import { type CertificateFormat, makeCertificate, makingOf, makingOfBatch } from "../src/certificate/certificate.ts";
 import type { Paper } from "../src/certificate/making.ts";
 import type { Judged } from "../src/verdict.ts";
 import { h } from "./dom.ts";
+import type { WholeBatch } from "./table-view.ts";
 
 /** Regions that print on Letter instead of A4. */
 const LETTER_REGIONS = new Set(["US", "CA", "MX", "PH", "CL", "CO", "CR", "GT", "PA", "SV", "VE", "DO", "PR"]);
@@ -11,6 +13,12 @@ export function certificateOf(judged: Judged, bytes: Uint8Array, format: Certifi
   const making = makingOf(judged, new Date(), paper());
   const { history } = judged.keys as NonNullable<Judged["keys"]>;
   return makeCertificate(format, bytes, history, making).bytes;
+}
+
+/** The certificate of a whole batch as PDF, with a table of its items. */
+export function certificateOfBatch({ answer, judged, history }: WholeBatch): Uint8Array<ArrayBuffer> {
+  const making = makingOfBatch(judged, new Date(), paper());
+  return makeCertificate("pdf", utf8(JSON.stringify(answer)), history, making).bytes;
 }
 
 /** Prints the certificate on sheets of its own, without the page. */

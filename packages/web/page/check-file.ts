@@ -1,17 +1,21 @@
 import { type Bundle, bundleId, type KeyHistory, parseBundle, parseJson, signedPart } from "@attestd/proof";
 import { fromBase64Url, toHex } from "@attestd/proof/encoding";
-import { MAX_GIVEN_BYTES } from "../src/bundle-file.ts";
+import type { BundleInBatch } from "../src/batch-file.ts";
+import { MAX_BATCH_FILE_BYTES } from "../src/bundle-file.ts";
+import type { CertificateJudgement } from "../src/certificate/making.ts";
 import type { Judgement } from "../src/judge.ts";
 import type { JudgedReceipt } from "../src/receipt-verdict.ts";
 import type { StakeTrust } from "../src/stake.ts";
 import { historyAge, type KeyList, writtenAt } from "../src/trust-basis.ts";
 import type { Judged } from "../src/verdict.ts";
 import { UNREADABLE } from "../src/words.ts";
+import type { GivenFile } from "./given-files.ts";
 import type { Site } from "./site.ts";
 
-/** What a file is; `bytes` is the bundle, UTF-8. */
+/** What a file is; `bytes` is the bundle, UTF-8. The bundles of a batch are still to be checked. */
 export type Checked =
   | { kind: "judged"; judged: Judged; bytes: Uint8Array }
+  | { kind: "batch"; bundles: BundleInBatch[]; certificate: CertificateJudgement | undefined }
   | { kind: "receipt"; receipt: JudgedReceipt; blob: Blob }
   | { kind: "keys"; history: KeyHistory }
   | { kind: "evidence"; bytes: Uint8Array; of: string }
@@ -23,10 +27,14 @@ export type Checked =
  * @param keys to judge by; those of the page, unless given
  * @returns undefined when it was cancelled
  */
-export async function checkFile(site: Site, file: Blob, keys?: KeyList): Promise<Checked | undefined> {
-  if (file.size > MAX_GIVEN_BYTES) return { kind: "unreadable", why: UNREADABLE.tooLarge(file.size) };
+export async function checkFile(
+  site: Site,
+  { blob, within }: Omit<GivenFile, "name">,
+  keys?: KeyList,
+): Promise<Checked | undefined> {
+  if (blob.size > MAX_BATCH_FILE_BYTES) return { kind: "unreadable", why: UNREADABLE.tooLarge(blob.size) };
   try {
-    const bytes = new Uint8Array(await file.arrayBuffer());
+    const bytes = new Uint8Array(await blob.arrayBuffer());
     await site.keysReady;
     const trusted = keys ?? site.keys.current;
     const age = trusted ? historyAge(trusted.basis) : 0;
@@ -36,8 +44,11 @@ export async function checkFile(site: Site, file: Blob, keys?: KeyList): Promise
     // Its bundle had to be read before its evidence was known.
     const judgement = evidence ? await site.judging.judge(bytes, { ...options, evidence, stake: site.stake }) : offline;
     if (judgement?.kind === "receipt")
-      return { kind: "receipt", receipt: { findings: judgement.findings, keys: trusted }, blob: file };
-    return judgement?.kind === "judged" ? judged(judgement, trusted, [...site.stake]) : judgement;
+      return { kind: "receipt", receipt: { findings: judgement.findings, keys: trusted }, blob };
+    if (judgement?.kind !== "judged") return judgement;
+    return judged({ ...judgement, certificate: judgement.certificate ?? within?.certificate }, trusted, [
+      ...site.stake,
+    ]);
   } catch {
     return { kind: "unreadable", why: UNREADABLE.gone };
   }

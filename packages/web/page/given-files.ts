@@ -1,7 +1,13 @@
-import { MAX_BATCH_BYTES } from "@attestd/proof";
+import type { BundleInBatch } from "../src/batch-file.ts";
+import type { CertificateJudgement } from "../src/certificate/making.ts";
 
 /** A file that the reader gave; its name has the path within the folder that was given. */
-export type GivenFile = { name: string; blob: Blob };
+export type GivenFile = {
+  name: string;
+  blob: Blob;
+  /** The batch's file that it is in, and whether the text of that, where it is a certificate, is the batch's. */
+  within?: { file: GivenFile; certificate: CertificateJudgement | undefined };
+};
 /** `leftOut`: files beyond `MAX_FILES`, at least. */
 export type GivenFiles = { files: GivenFile[]; leftOut: boolean };
 
@@ -37,35 +43,18 @@ async function walk(entries: readonly FileSystemEntry[]): Promise<GivenFiles> {
   return bounded(files);
 }
 
-/** What an answer of a batch begins with, and a bundle of one. */
-const BEGINS_BATCH = /^\s*\{\s*"batch"\s*:/;
-
-/** The files, with the bundles of each batch's answer in place of it. One that is damaged stays, and is found to be so. */
-export async function withBundlesOfBatches({ files, leftOut }: GivenFiles): Promise<GivenFiles> {
-  const found = await Promise.all(
-    files.map(async (file) => {
-      const head = file.blob.size > MAX_BATCH_BYTES ? "" : await textOf(file.blob.slice(0, 64));
-      if (!BEGINS_BATCH.test(head)) return [file];
-      const { bundlesInBatch } = await import("../src/batch-file.ts");
-      try {
-        const bundles = bundlesInBatch(new Uint8Array(await file.blob.arrayBuffer()));
-        return (
-          bundles?.map(({ place, bytes }) => ({ name: `${file.name}${place}`, blob: new Blob([bytes.slice()]) })) ?? [
-            file,
-          ]
-        );
-      } catch {
-        return [file];
-      }
-    }),
-  );
-  const all = bounded(found.flat());
-  return { ...all, leftOut: leftOut || all.leftOut };
+/** The bundles of a batch, as files in its file. */
+export function filesInBatch(
+  file: GivenFile,
+  { bundles, certificate }: { bundles: readonly BundleInBatch[]; certificate: CertificateJudgement | undefined },
+): GivenFile[] {
+  const within = { file, certificate };
+  return bundles.map(({ place, bytes }) => ({ name: `${file.name}${place}`, blob: new Blob([bytes.slice()]), within }));
 }
 
-/** @returns "" of one that cannot be read */
-function textOf(blob: Blob): Promise<string> {
-  return blob.text().catch(() => "");
+/** The files that were given: in place of the bundles of a batch the file that they are in, once. */
+export function filesAsGiven(files: readonly GivenFile[]): GivenFile[] {
+  return [...new Set(files.map((file) => file.within?.file ?? file))];
 }
 
 function bounded(files: readonly GivenFile[]): GivenFiles {

@@ -4,7 +4,7 @@ import { type CheckRow, checkRows } from "../src/checks.ts";
 import { factsOf, type Headline, headlineOf } from "../src/facts.ts";
 import { printable } from "../src/printable.ts";
 import { doubt, isProven, isVerified, type Judged, noteOf, verdictOf } from "../src/verdict.ts";
-import { LIMITS } from "../src/words.ts";
+import { LIMITS, NO_CERTIFICATES } from "../src/words.ts";
 import { actions, button, type Child, h } from "./dom.ts";
 import type { GivenFiles } from "./given-files.ts";
 import { icon } from "./icons.ts";
@@ -33,9 +33,6 @@ export type Result = {
   /** Host that the ledger check sends the file to. */
   service: string;
 };
-
-const NO_CERTIFICATES =
-  "No certificate was made: the part of this page that makes them couldn't be loaded; the result stands. Go online, load the page again, and give it the file again.";
 
 /** The view of a judged file: the verdict, the actions, what was attested, the checks, the rest. */
 export function resultView(result: Result, can: ResultActions): Child[] {

@@ -1,13 +1,19 @@
+import type { BatchAnswer, BatchItem, KeyHistory } from "@attestd/proof";
 import { type FileRow, totalOf } from "../src/file-rows.ts";
 import { printable } from "../src/printable.ts";
 import { basisSentence, doubtOf, doubtSentence, type KeyList } from "../src/trust-basis.ts";
-import { STATES } from "../src/words.ts";
+import type { Judged } from "../src/verdict.ts";
+import { NO_CERTIFICATES, STATES } from "../src/words.ts";
 import { actions, button, type Child, h } from "./dom.ts";
 import { type GivenFile, MAX_FILES } from "./given-files.ts";
 import { icon } from "./icons.ts";
 import { heading } from "./parts.ts";
 
-export type Row = FileRow & GivenFile;
+/** `item`: the item of a batch that it is, verified. */
+export type Row = FileRow & GivenFile & { item?: { judged: Judged; bundle: BatchItem } };
+
+/** A batch whose items were all given and verified. */
+export type WholeBatch = { answer: BatchAnswer; judged: readonly Judged[]; history: KeyHistory };
 
 /** Many files that were checked, the worst first. */
 export type Table = {
@@ -17,10 +23,17 @@ export type Table = {
   wasStopped: boolean;
   /** Whether there were more than are checked at once. */
   leftOut: boolean;
+  /** Whether a certificate's QR code named the batch. */
+  isNamed: boolean;
+  /** The batch that it is of, whole. */
+  batch: WholeBatch | undefined;
+  /** Whether what makes certificates could not be loaded. */
+  hasNoCertificates?: boolean;
 };
 
 export type TableActions = {
   startOver(): void;
+  saveBatchCertificate(table: Table, pressed: HTMLButtonElement): void;
   openRow(table: Table, row: Row): void;
 };
 
@@ -28,7 +41,7 @@ const COLUMNS = ["File", "Verdict", "What", "When"];
 
 /** The view of many files: their verdicts together, then one row each. */
 export function tableView(table: Table, keys: KeyList | undefined, can: TableActions): Child[] {
-  const { rows, given, wasStopped, leftOut } = table;
+  const { rows, given, wasStopped, leftOut, isNamed, batch } = table;
   const total = totalOf(rows);
   const found = keys && doubtOf(keys, keys.history.keys.at(-1)?.kid);
   return [
@@ -38,6 +51,8 @@ export function tableView(table: Table, keys: KeyList | undefined, can: TableAct
       heading(total.heading, total.icon),
       h("p", {}, `${total.counts.join(", ")}.`),
       found && h("p", {}, doubtSentence(found)),
+      table.hasNoCertificates && h("p", {}, NO_CERTIFICATES),
+      isNamed && h("p", {}, "This is the batch that the certificate names."),
       wasStopped &&
         h("p", {}, `Stopped: ${rows.length} of ${given} files were checked. Give the others again to check them.`),
       leftOut && h("p", {}, `Only the first ${MAX_FILES} files were checked. Give the others by themselves.`),
@@ -46,7 +61,10 @@ export function tableView(table: Table, keys: KeyList | undefined, can: TableAct
         {},
         `Nothing was uploaded. Not yet compared with the ledger: open a file to do so. ${basisSentence(keys?.basis)}`,
       ),
-      actions(button("Check others", can.startOver)),
+      actions(
+        batch && button("Save certificate of the batch", (pressed) => can.saveBatchCertificate(table, pressed)),
+        button("Check others", can.startOver),
+      ),
     ),
     // Styles turn rows into blocks on phones; without the roles these would no longer be rows of a table.
     h(

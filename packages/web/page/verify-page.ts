@@ -1,29 +1,20 @@
 import { AttestError, withChainOf } from "@attestd/client/chain-check";
-import { bundleId, type KeyHistory, signedPart } from "@attestd/proof";
-import { rowOf, sortedRows, unreadableRow } from "../src/file-rows.ts";
+import { bundleId, parseBundle, parseJson, signedPart } from "@attestd/proof";
+import { sortedRows } from "../src/file-rows.ts";
 import { isBundleOf, type Pointer } from "../src/pointer.ts";
-import { receiptRow } from "../src/receipt-verdict.ts";
-import { givenBeside, type KeyList } from "../src/trust-basis.ts";
+import type { KeyList } from "../src/trust-basis.ts";
 import { UNREADABLE } from "../src/words.ts";
-import { basisOf, type Checked, checkFile } from "./check-file.ts";
+import { type Beside, useEvidence, useKeys } from "./beside.ts";
+import { type Checked, checkFile } from "./check-file.ts";
 import { busy, download } from "./dom.ts";
-import { type GivenFile, type GivenFiles, withBundlesOfBatches } from "./given-files.ts";
+import { filesAsGiven, filesInBatch, type GivenFile, type GivenFiles } from "./given-files.ts";
+import { type CheckedFiles, checkFiles, wholeBatchOf } from "./many-files.ts";
 import type { Result, ResultActions } from "./result-view.ts";
 import { bundleFileName, fetchBlob, type Site } from "./site.ts";
-import type { Row, Table } from "./table-view.ts";
+import type { Table } from "./table-view.ts";
 import { LOOKING, type State, showProgress, verifyView } from "./verify-views.ts";
 
 const READING_SHOWN_AFTER_MS = 300;
-/** The most bytes that are read at once of many files. */
-const MAX_TOTAL_BYTES = 256 * 2 ** 20;
-
-/** The most bytes of evidence, and the most checkpoints, that are kept; the last ones are. */
-const MAX_EVIDENCE_KEPT = 64 * 2 ** 20;
-const MAX_STAKE = 64;
-
-/** What says nothing by itself, and counts for the other files. */
-type Beside = { kind: "keys" | "evidence" | "stake" };
-
 /** What was taken: key lists alone, or files; undefined when it was cancelled. */
 type Taken = "keys" | "files" | undefined;
 
@@ -38,6 +29,7 @@ export function createVerifyPage(site: Site) {
   let cancelled = Promise.withResolvers<undefined>();
   /** How many of the files that are being read have been checked. */
   let done = 0;
+  let total = 1;
   /** Resolves when every file given so far has been checked. */
   let allChecked: Promise<Taken> = Promise.resolve(undefined);
 
@@ -60,6 +52,7 @@ export function createVerifyPage(site: Site) {
       startOver: () => enter({ name: "empty" }),
       cancel,
       openRow: (table: Table, row: GivenFile) => void inTurn(() => takeOne(row, { table })),
+      saveBatchCertificate: (table: Table, pressed: HTMLButtonElement) => void saveBatchCertificate(table, pressed),
       backTo: (table: Table) => enter({ name: "table", table }),
       ofResult: resultActions,
     };
@@ -68,7 +61,7 @@ export function createVerifyPage(site: Site) {
 
   /** Checks what was dropped, chosen or pasted, in order; a key list counts for the files after it, and beside it. */
   async function take(given: GivenFiles): Promise<void> {
-    const { files, leftOut } = await withBundlesOfBatches(given);
+    const { files, leftOut } = given;
     const [only, ...others] = files;
     if (only === undefined) return;
     const taken = inTurn(() => (others.length === 0 ? takeOne(only) : takeMany(files, leftOut)));
@@ -86,17 +79,22 @@ export function createVerifyPage(site: Site) {
 
   /** @param with.keys to judge by; those of the page, unless given */
   async function takeOne(
-    { blob }: Pick<GivenFile, "blob">,
+    file: GivenFile,
     { keys, table, pointer = pointerNow() }: { keys?: KeyList; table?: Table; pointer?: Pointer | undefined } = {},
   ): Promise<Taken> {
     const mine = ++turn;
-    const checked = await whileReading(mine, () => check(blob, keys));
+    const checked = await whileReading(mine, () => check(file, keys));
+    if (checked?.kind === "batch" && mine === turn) {
+      const inside = filesInBatch(file, checked);
+      return pointer && !isNamed(pointer, checked) ? refuseOther() : takeMany(inside, false, pointer !== undefined);
+    }
+    if (checked?.kind === "batch") return "files";
     if (checked?.kind === "keys") {
-      useKeys(checked.history, blob);
+      useKeys(site, checked.history, file.blob);
       return afterKeys(mine);
     }
     if (checked?.kind === "evidence" || checked?.kind === "stake") {
-      useEvidence(checked, blob);
+      useEvidence(site, checked, file.blob);
       await afterKeys(mine);
       return "files";
     }
@@ -105,7 +103,7 @@ export function createVerifyPage(site: Site) {
   }
 
   /** @returns undefined when it was cancelled */
-  function check(file: Blob, keys?: KeyList): Promise<Checked | undefined> {
+  function check(file: GivenFile, keys?: KeyList): Promise<Checked | undefined> {
     return Promise.race([checkFile(site, file, keys), cancelled.promise]);
   }
 
@@ -114,8 +112,9 @@ export function createVerifyPage(site: Site) {
   }
 
   /** Shows after a moment that files are being read. @returns undefined when it was cancelled */
-  async function whileReading<T>(mine: number, work: () => Promise<T>, total = 1): Promise<T | undefined> {
+  async function whileReading<T>(mine: number, work: () => Promise<T>, files = 1): Promise<T | undefined> {
     const cancelsBefore = cancels;
+    total = files;
     const slow = setTimeout(() => {
       if (mine === turn) enter({ name: "reading", done, total });
     }, READING_SHOWN_AFTER_MS);
@@ -124,7 +123,16 @@ export function createVerifyPage(site: Site) {
     return cancels === cancelsBefore ? result : undefined;
   }
 
-  function stateOf(checked: Exclude<Checked, Beside>, pointer: Pointer | undefined, table?: Table): State {
+  function refuseOther(): Taken {
+    enter({ name: "unreadable", why: UNREADABLE.otherBundle });
+    return "files";
+  }
+
+  function stateOf(
+    checked: Exclude<Checked, Beside | { kind: "batch" }>,
+    pointer: Pointer | undefined,
+    table?: Table,
+  ): State {
     if (checked.kind === "receipt") return { name: "receipt", receipt: checked.receipt, blob: checked.blob, table };
     if (checked.kind === "unreadable") return { name: "unreadable", why: checked.why, table };
     const { judged, bytes } = checked;
@@ -136,88 +144,42 @@ export function createVerifyPage(site: Site) {
 
   /** Judges what is shown again, by the key list that was given. */
   async function afterKeys(mine: number): Promise<Taken> {
-    if (state.name === "judged") return takeOne({ blob: new Blob([state.result.bytes.slice()]) });
-    if (state.name === "receipt") return takeOne(state);
-    if (state.name === "table") return takeMany(state.table.rows, state.table.leftOut);
+    if (state.name === "judged") return takeOne({ name: "", blob: new Blob([state.result.bytes.slice()]) });
+    if (state.name === "receipt") return takeOne({ name: "", blob: state.blob });
+    if (state.name === "table")
+      return takeMany(filesAsGiven(state.table.rows), state.table.leftOut, state.table.isNamed);
     if (mine === turn) enter({ name: "empty", hasEvidence: site.evidence.size + site.stake.length > 0 });
     return "keys";
   }
 
-  /** Judges by a key list from now on. */
-  function useKeys(history: KeyHistory, file: Blob): void {
-    const current = givenBeside({ history, basis: basisOf(file) }, site.keys.served);
-    site.keys.current = current;
-    site.announce(
-      current === site.keys.served ? "This site's own key list continues that one, and is used." : "Key list added.",
-    );
-  }
-
-  /** Evidence and checkpoints count for every file from now on, in place of earlier ones of the same bundle or name. */
-  function useEvidence(checked: Extract<Checked, { kind: "evidence" | "stake" }>, file: Blob): void {
-    if (checked.kind === "stake") {
-      const { name } = basisOf(file).name === "" ? { name: "a file" } : basisOf(file);
-      site.stake.push({ name, ...checked.trust });
-      site.stake.splice(0, site.stake.length - MAX_STAKE);
-      site.announce("Checkpoint added.");
-      return;
-    }
-    site.evidence.delete(checked.of);
-    site.evidence.set(checked.of, checked.bytes);
-    let bytes = 0;
-    for (const [of, one] of [...site.evidence].reverse()) {
-      bytes += one.length;
-      if (bytes > MAX_EVIDENCE_KEPT) site.evidence.delete(of);
-    }
-    site.announce("Evidence added.");
-  }
-
   /** Checks many files; a key list among them counts for all of them. One file beside key lists is shown by itself. */
-  async function takeMany(files: readonly GivenFile[], leftOut: boolean): Promise<Taken> {
+  async function takeMany(files: readonly GivenFile[], moreGiven: boolean, isNamed = false): Promise<Taken> {
     const pointer = pointerNow();
     const mine = ++turn;
     const cancelsBefore = cancels;
-    const rows: Row[] = [];
     const keysBefore = site.keys.current;
-    let isLater = false;
-    await whileReading(
-      mine,
-      async () => {
-        isLater = await checkAll(files, rows, cancelsBefore);
-        // Those before a key list, evidence or a checkpoint were judged without it.
-        if ((site.keys.current !== keysBefore || isLater) && cancels === cancelsBefore)
-          await checkAll(rows.splice(0), rows, cancelsBefore);
-      },
-      files.length,
-    );
+    let found: CheckedFiles = { rows: [], isLater: false, leftOut: false };
+    const whole = async () => {
+      found = await checkFiles(site, files, { check, progress });
+      // Those before a key list, evidence or a checkpoint were judged without it.
+      if ((site.keys.current !== keysBefore || found.isLater) && cancels === cancelsBefore)
+        found = await checkFiles(site, filesAsGiven(found.rows), { check, progress });
+    };
+    await whileReading(mine, whole, files.length);
+    const { rows } = found;
+    const leftOut = moreGiven || found.leftOut;
     const wasStopped = cancels !== cancelsBefore;
     const [only] = rows;
     if (only === undefined) return wasStopped ? undefined : afterKeys(mine);
     if (rows.length === 1 && !wasStopped && !leftOut) return takeOne(only, { pointer });
-    if (wasStopped || mine === turn)
-      enter({ name: "table", table: { rows: sortedRows(rows), leftOut, given: files.length, wasStopped } });
+    const table = { rows: sortedRows(rows), leftOut, given: total, wasStopped, isNamed, batch: wholeBatchOf(rows) };
+    if (wasStopped || mine === turn) enter({ name: "table", table });
     return "files";
   }
 
-  /** @returns whether evidence or a checkpoint was among them */
-  async function checkAll(files: readonly GivenFile[], rows: Row[], cancelsBefore: number): Promise<boolean> {
-    let bytes = 0;
-    let isLater = false;
-    for (const [index, { name, blob }] of files.entries()) {
-      done = index;
-      showProgress(done, files.length);
-      bytes += blob.size;
-      const checked: Checked | undefined =
-        bytes > MAX_TOTAL_BYTES ? { kind: "unreadable", why: UNREADABLE.tooMany } : await check(blob);
-      if (checked === undefined || cancels !== cancelsBefore) return isLater;
-      if (checked.kind === "keys") useKeys(checked.history, blob);
-      else if (checked.kind === "evidence" || checked.kind === "stake") {
-        useEvidence(checked, blob);
-        isLater = true;
-      } else if (checked.kind === "judged") rows.push({ ...rowOf(name, checked.judged), blob });
-      else if (checked.kind === "receipt") rows.push({ ...receiptRow(name, checked.receipt), blob });
-      else rows.push({ ...unreadableRow(name, checked.why), blob });
-    }
-    return isLater;
+  function progress(checked: number, of: number): void {
+    [done, total] = [checked, of];
+    showProgress(done, total);
   }
 
   function cancel(): void {
@@ -239,7 +201,7 @@ export function createVerifyPage(site: Site) {
     if (mine !== turn) return;
     site.announce("");
     state = { name: "empty", pointer };
-    if (found) await inTurn(() => takeOne({ blob: found }));
+    if (found) await inTurn(() => takeOne({ name: "", blob: found }));
     else render(true);
   }
 
@@ -248,7 +210,7 @@ export function createVerifyPage(site: Site) {
     if (!found) return enter({ name: "unreadable", why: UNREADABLE.gone });
     const { bundle, history } = JSON.parse(await found.text());
     const keys: KeyList = { history, basis: { basis: "example", name: "example.json", since: Date.now() } };
-    await inTurn(() => takeOne({ blob: new Blob([JSON.stringify(bundle)]) }, { keys }));
+    await inTurn(() => takeOne({ name: "", blob: new Blob([JSON.stringify(bundle)]) }, { keys }));
   }
 
   function resultActions(result: Result): ResultActions {
@@ -274,6 +236,21 @@ export function createVerifyPage(site: Site) {
     };
   }
 
+  /** Of a batch whose items are all in the table. */
+  async function saveBatchCertificate(table: Table, pressed: HTMLButtonElement): Promise<void> {
+    if (table.batch === undefined) return;
+    busy(pressed, "Making it…");
+    const { batch: head } = table.batch.answer;
+    const name = bundleFileName(bundleId(head), head.attest.round).replace(/\.json$/, ".pdf");
+    const make = await import("./certificate.ts").then(
+      ({ certificateOfBatch }) => certificateOfBatch,
+      () => undefined,
+    );
+    if (make) download(name, "application/pdf", make(table.batch));
+    if (state.name === "table" && state.table === table)
+      enter({ name: "table", table: { ...table, hasNoCertificates: make === undefined } });
+  }
+
   /** What makes certificates could not be loaded. */
   function sayNoCertificates(result: Result): void {
     if (state.name !== "judged" || state.result !== result) return;
@@ -296,5 +273,14 @@ export function createVerifyPage(site: Site) {
     if (mine !== turn) return;
     site.announce("");
     enter({ name: "judged", result: asked, table });
+  }
+}
+
+/** Whether a pointer identifies this batch, or an item of it. */
+function isNamed(pointer: Pointer, { bundles }: Extract<Checked, { kind: "batch" }>): boolean {
+  try {
+    return bundles.some(({ bytes }) => isBundleOf(pointer, parseBundle(parseJson(bytes))));
+  } catch {
+    return false;
   }
 }

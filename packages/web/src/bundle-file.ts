@@ -1,4 +1,4 @@
-import { MAX_BUNDLE_BYTES, parseJson } from "@attestd/proof";
+import { MAX_BATCH_BYTES, MAX_BUNDLE_BYTES, parseJson } from "@attestd/proof";
 import { fromUtf8, utf8 } from "@attestd/proof/encoding";
 import type { JsonValue } from "@attestd/proof/json";
 import { pdfAttachments } from "./pdf/attachments.ts";
@@ -10,6 +10,8 @@ export type FileContents =
    * carries beside it, not yet parsed.
    */
   | { kind: "bundle"; bytes: Uint8Array; from: "json" | "pdf" | "svg"; making?: Uint8Array }
+  /** The answer of a whole batch, not yet parsed. */
+  | { kind: "batch"; bytes: Uint8Array; from: "json" | "pdf" | "svg"; making?: Uint8Array }
   /** JSON of a key history, not yet validated. */
   | { kind: "keys"; value: JsonValue }
   /** A receipt of a payment, not yet verified: a compact JWS. */
@@ -23,12 +25,16 @@ export type FileContents =
   | { kind: "other" };
 
 export type BundleInFile = Extract<FileContents, { kind: "bundle" }>;
+export type BatchInFile = Extract<FileContents, { kind: "batch" }>;
 
 /** The most bytes of a file: a certificate is little larger than its bundle. */
 export const MAX_FILE_BYTES = MAX_BUNDLE_BYTES + 2 ** 20;
 
 /** The most bytes of a file, evidence included. */
 export const MAX_GIVEN_BYTES = 5 * 2 ** 20;
+
+/** The most bytes of a file with a whole batch: its certificate has the answer, a table of it, and in SVG entities. */
+export const MAX_BATCH_FILE_BYTES = MAX_BATCH_BYTES + 2 ** 23;
 
 /** Ids of the SVG elements that carry the bundle and the certificate's making. */
 export const SVG_BUNDLE_ID = "attestd-bundle";
@@ -38,31 +44,44 @@ const METADATA = "<metadata";
 /** A certificate carries two; the rest of a hostile file is not read. */
 const MAX_CARRIED = 16;
 
+/** What every bundle of a batch has. */
+const BATCH_MARK = "batch-attestation";
+
+/** What a text claims to be of a batch: its answer as JSON, which has the head once, or a bundle a line; or neither. */
+export function batchForm(text: string): "json" | "lines" | undefined {
+  if (!text.includes(BATCH_MARK)) return undefined;
+  const lines = text.trimEnd().split(/\r?\n/);
+  const isBundle = (line: string) => line.startsWith("{") && line.endsWith("}") && line.includes(BATCH_MARK);
+  if (lines.length > 1 && lines.every(isBundle)) return "lines";
+  return /"items"\s*:\s*\[/.test(text) ? "json" : undefined;
+}
+
 /**
- * Finds the bundle in a file: the file itself, a PDF's attachment, or an SVG's metadata.
+ * Finds the bundle or the batch in a file: the file itself, a PDF's attachment, or an SVG's metadata.
  * @throws ProofError `json` for a file that is neither a certificate nor JSON
  */
 export async function readFileContents(bytes: Uint8Array): Promise<FileContents> {
   if (new TextDecoder("latin1").decode(bytes.subarray(0, 5)) === "%PDF-")
-    return certificate(await pdfAttachments(bytes, MAX_BUNDLE_BYTES), "pdf");
+    return certificate(await pdfAttachments(bytes, MAX_BATCH_BYTES), "pdf");
   const text = looseText(bytes);
   if (/^\s*<(\?xml|svg|!DOCTYPE svg)/i.test(text)) return certificate(svgMetadata(text), "svg");
+  if (batchForm(text) && bytes.length <= MAX_BATCH_BYTES) return { kind: "batch", bytes, from: "json" };
   return jsonContents(bytes, "json") as FileContents;
 }
 
 function certificate(carried: Uint8Array[], from: "pdf" | "svg"): FileContents {
-  const found = carried.flatMap((bytes) => {
+  const found = carried.flatMap((bytes): ReturnType<typeof jsonContents>[] => {
     try {
-      return [jsonContents(bytes, from)];
+      return [batchForm(looseText(bytes)) ? { kind: "batch", bytes, from } : jsonContents(bytes, from)];
     } catch {
       // Another attachment.
       return [];
     }
   });
   const making = found.find(({ kind }) => kind === "making");
-  const bundle = found.find(({ kind }) => kind === "bundle");
-  if (bundle?.kind !== "bundle") return { kind: "empty_certificate" };
-  return making?.kind === "making" ? { ...bundle, making: making.bytes } : bundle;
+  const certified = found.find(({ kind }) => kind === "bundle" || kind === "batch");
+  if (certified?.kind !== "bundle" && certified?.kind !== "batch") return { kind: "empty_certificate" };
+  return making?.kind === "making" ? { ...certified, making: making.bytes } : certified;
 }
 
 /** @throws ProofError `json` */

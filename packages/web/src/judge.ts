@@ -9,7 +9,8 @@ import {
 } from "@attestd/proof";
 import { type Subject, subjectOf } from "@attestd/proof/description";
 import type { JsonValue } from "@attestd/proof/json";
-import { type BundleInFile, MAX_FILE_BYTES, readFileContents } from "./bundle-file.ts";
+import { type BundleInBatch, bundlesInBatch } from "./batch-file.ts";
+import { type BatchInFile, type BundleInFile, MAX_FILE_BYTES, readFileContents } from "./bundle-file.ts";
 import type { CertificateJudgement } from "./certificate/making.ts";
 import { judgeReceipt, type ReceiptFindings } from "./receipt-file.ts";
 import type { StakeTrust } from "./stake.ts";
@@ -35,6 +36,8 @@ export type Judgement =
       subject: Subject | undefined;
       certificate: CertificateJudgement | undefined;
     }
+  /** A whole batch; its bundles are still to be judged. `certificate`: whether the text of its certificate is theirs. */
+  | { kind: "batch"; bundles: BundleInBatch[]; certificate: CertificateJudgement | undefined }
   | { kind: "receipt"; findings: ReceiptFindings }
   | { kind: "keys"; history: KeyHistory }
   /** `of`: the SHA-256 of the bundle that it names, lower-case hex. */
@@ -42,12 +45,12 @@ export type Judgement =
   | { kind: "stake"; trust: Omit<StakeTrust, "name"> }
   | { kind: "unreadable"; why: string };
 
-/** Reads a bundle, a certificate, a key history, evidence or a checkpoint, and judges a bundle offline. */
+/** Reads a bundle, a batch, a certificate, a key history, evidence or a checkpoint, and judges a bundle offline. */
 export async function judge(bytes: Uint8Array, options: JudgeOptions): Promise<Judgement> {
   const { history, historyAge } = options;
   try {
     const contents = await readFileContents(bytes);
-    if (contents.kind !== "evidence" && bytes.length > MAX_FILE_BYTES)
+    if (contents.kind !== "evidence" && contents.kind !== "batch" && bytes.length > MAX_FILE_BYTES)
       return { kind: "unreadable", why: UNREADABLE.tooLarge(bytes.length) };
     switch (contents.kind) {
       case "bundle": {
@@ -58,7 +61,7 @@ export async function judge(bytes: Uint8Array, options: JudgeOptions): Promise<J
           report,
           bytes: contents.bytes,
           subject: isBundle ? subjectOf(parseBundle(parseJson(contents.bytes))) : undefined,
-          certificate: contents.from === "json" ? undefined : await judgedText(bytes, contents, history),
+          certificate: await judgedText(bytes, contents, history),
         };
       }
       case "keys":
@@ -67,6 +70,8 @@ export async function judge(bytes: Uint8Array, options: JudgeOptions): Promise<J
         return contents;
       case "checkpoint":
         return { kind: "stake", trust: await readStake(contents.value) };
+      case "batch":
+        return await judgedBatch(bytes, contents, history);
       case "empty_certificate":
         return { kind: "unreadable", why: UNREADABLE.noBundleInside };
       case "receipt":
@@ -79,8 +84,19 @@ export async function judge(bytes: Uint8Array, options: JudgeOptions): Promise<J
   }
 }
 
+async function judgedBatch(file: Uint8Array, batch: BatchInFile, history: KeyHistory | undefined): Promise<Judgement> {
+  try {
+    const bundles = bundlesInBatch(batch.bytes);
+    return { kind: "batch", bundles, certificate: await judgedText(file, batch, history) };
+  } catch (error) {
+    if (!isProofError(error, "format")) throw error;
+    return { kind: "unreadable", why: UNREADABLE.notWholeBatch(error.pointer ?? "", error.message) };
+  }
+}
+
 /** Loads the code for certificates, and their fonts, only for a certificate. */
-async function judgedText(file: Uint8Array, contents: BundleInFile, history: KeyHistory | undefined) {
+async function judgedText(file: Uint8Array, contents: BundleInFile | BatchInFile, history: KeyHistory | undefined) {
+  if (contents.from === "json") return undefined;
   const { judgeCertificate } = await import("./certificate/certificate.ts");
   return judgeCertificate(file, contents, history);
 }

@@ -1,5 +1,6 @@
 import {
   ALGORAND_MAINNET,
+  type BatchHead,
   type Bundle,
   type CheckName,
   type Conclusion,
@@ -225,8 +226,8 @@ export function signerName(judged: Judged): string {
   return origin === undefined ? "an unknown signer" : hostOf(origin);
 }
 
-/** The parsed note of a bundle; undefined when it is malformed. */
-export function noteOf(bundle: Bundle): Note | undefined {
+/** The parsed note of a bundle, or of a batch's head; undefined when it is malformed. */
+export function noteOf(bundle: Bundle | BatchHead): Note | undefined {
   try {
     return parseNote(signedPart(bundle).attest.note);
   } catch {

@@ -22,6 +22,8 @@ export const STATES = {
 
 export const LIMITS =
   "It says these bytes were seen on the chain; not that the payment was wanted, lawful or irreversible.";
+export const NO_CERTIFICATES =
+  "No certificate was made: the part of this page that makes them couldn't be loaded; the result stands. Go online, load the page again, and give it the file again.";
 export const NO_KEY_LIST =
   "This page has no key list yet. Go online once and load it again, or give it the signer's key list.";
 
@@ -58,6 +60,7 @@ export const UNREADABLE = {
   notJson: (line: number) => `Not JSON (line ${line}).`,
   notText: "Not JSON: it isn't text.",
   notBundle: "No bundle, receipt or key list of attestd.",
+  notWholeBatch: (pointer: string, why: string) => `Not the whole answer of a batch: ${pointer} ${why}.`,
   noBundleInside: "This certificate carries no bundle. Ask for the bundle's file.",
   tooLarge: (bytes: number) => `${(bytes / 1e6).toFixed(1)} MB; bundles are smaller.`,
   badKeys: (why: string) => `Not a valid key list: ${why}.`,

@@ -205,9 +205,11 @@ export function addChecking(program: Command, { environment, finish }: Running):
     "  attestd certificate b.json",
     "  attestd certificate b.json --chain --out b.svg --paper letter",
     "  attestd certificate proofs/*.json --out certificates/",
+    "  attestd certificate answer.json --whole     one of the whole batch, with a table of its items",
   )
     .argument("<files...>", "files, folders or URLs of bundles or certificates; - is standard input")
     .option("-o, --out <file>", "a .pdf or an .svg, or a folder (default: the bundle's name with .pdf)")
+    .option("--whole", "one certificate of each whole batch, with a table, instead of one for each item")
     .option("--force", "replace files that are there already")
     .addOption(new Option("--paper <size>", "size of the sheet").choices(["a4", "letter"]).default("a4"));
   certifying

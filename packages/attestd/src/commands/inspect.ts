@@ -1,4 +1,5 @@
 import { excerpt } from "@attestd/proof/text";
+import { MAX_BATCH_FILE_BYTES } from "@attestd/web/bundle-file";
 import { printable } from "@attestd/web/printable";
 import type { Environment } from "../environment.ts";
 import { EXIT, type ExitCode, Failure } from "../failure.ts";
@@ -35,7 +36,7 @@ async function inspectOne(source: Source, json: boolean | undefined, environment
   const { out, err } = environment;
   const file = source.name;
   try {
-    const inspection = await inspectBytes(await readSource(source, () => environment.stdin));
+    const inspection = await inspectBytes(await readSource(source, () => environment.stdin, MAX_BATCH_FILE_BYTES));
     if (json) out.json({ file, kind: inspection.kind, verified: null, ...inspection.value });
     else print(file, inspection, out);
     return EXIT.good;

@@ -1,10 +1,22 @@
-import { type Bundle, bundleId, type KeyHistory, parseBundle, parseJson, verify } from "@attestd/proof";
+import {
+  type BatchItem,
+  type Bundle,
+  bundleId,
+  itemBundles,
+  type KeyHistory,
+  parseBatch,
+  parseBundle,
+  parseJson,
+  signedPart,
+  verify,
+} from "@attestd/proof";
 import { equalBytes, fromBase64Url, toHex, utf8 } from "@attestd/proof/encoding";
 import packageJson from "../../package.json" with { type: "json" };
-import type { BundleInFile } from "../bundle-file.ts";
+import { type BatchInFile, type BundleInFile, batchForm, looseText } from "../bundle-file.ts";
 import { hostOf, printable } from "../printable.ts";
 import { dayOf } from "../trust-basis.ts";
 import { doubt, type Judged, signer } from "../verdict.ts";
+import { batchContents } from "./batch-contents.ts";
 import { certificateContents } from "./contents.ts";
 import { layOut } from "./layout.ts";
 import {
@@ -50,28 +62,69 @@ export function makingOf(judged: Judged, checkedAt: Date, paper: Paper): Making 
 export type CertificateFormat = "pdf" | "svg";
 
 /**
- * Makes the certificate of a bundle. The same arguments give the same bytes, on every machine.
- * @param bytes UTF-8 of the bundle's JSON, which the certificate carries unchanged
+ * What the certificate of a whole batch states beyond it.
+ * @param items of one batch, all of them
+ * @param checkedAt when they were verified
+ * @throws TypeError as `makingOf` does of each, or when not all were compared with the ledger by the same service
+ */
+export function makingOfBatch(items: readonly Judged[], checkedAt: Date, paper: Paper): Making {
+  const [first, ...others] = items.map((judged) => makingOf(judged, checkedAt, paper));
+  if (first === undefined) throw new TypeError("A batch has items.");
+  if (others.some((making) => writeMaking(making) !== writeMaking(first)))
+    throw new TypeError("Its items were not all checked in the same way.");
+  return first;
+}
+
+/**
+ * Makes the certificate of a bundle, or of a whole batch with a table of its items. The same arguments give the same bytes,
+ * on every machine.
+ * @param bytes UTF-8 of the bundle's JSON, or of the batch's answer, which the certificate carries unchanged
  * @param history with the key that signed it
  * @throws RangeError when its text is too long for a certificate
+ * @throws ProofError for other bytes
  */
 export function makeCertificate(format: CertificateFormat, bytes: Uint8Array, history: KeyHistory, making: Making) {
-  const bundle = parseBundle(parseJson(bytes));
-  const entry = entryOf(bundle, history);
-  if (entry === undefined) throw new RangeError("the history has no such key");
-  const contents = certificateContents(bundle, verify(bytes, { trust: history }), entry, making);
+  const { contents, kind, id } = contentsOf(bytes, history, making);
   const sheet = layOut(contents, making.paper);
   const carried = {
     bundle: bytes,
+    kind,
     making: writeMaking(making),
     title: `${contents.heading} ${contents.number}: ${contents.lead}`,
     description: contents.sentence,
     author: contents.attestor,
-    id: toHex(fromBase64Url(bundleId(bundle)).subarray(0, 16)),
+    id: toHex(fromBase64Url(id).subarray(0, 16)),
   };
   const made = format === "pdf" ? toPdf(sheet, carried, making.checkedAt) : utf8(toSvg(sheet, carried));
   const { lead, number, stamp } = contents;
   return { bytes: Uint8Array.from(made), title: lead, number, isStamped: stamp !== undefined };
+}
+
+/** The text of the certificate of a bundle or a batch, and the id of that. @throws as `makeCertificate` */
+export function contentsOf(bytes: Uint8Array, history: KeyHistory, making: Making) {
+  const certified = certifiedIn(bytes);
+  const [bundle] = certified;
+  const entry = entryOf(bundle, history);
+  if (entry === undefined) throw new RangeError("the history has no such key");
+  const report = verify(bundle, { trust: history });
+  if (!isBatch(bytes))
+    return {
+      contents: certificateContents(bundle, report, entry, making),
+      kind: "bundle",
+      id: bundleId(bundle),
+    } as const;
+  const contents = batchContents(certified as [BatchItem, ...BatchItem[]], report.checks, entry, making);
+  return { contents, kind: "batch", id: bundleId(signedPart(bundle)) } as const;
+}
+
+function isBatch(bytes: Uint8Array): boolean {
+  return batchForm(looseText(bytes)) !== undefined;
+}
+
+/** The bundle whose JSON this is, or all those of a batch's answer. @throws ProofError for anything else */
+function certifiedIn(bytes: Uint8Array): [Bundle, ...Bundle[]] {
+  if (isBatch(bytes)) return itemBundles(parseBatch(bytes)) as [Bundle, ...Bundle[]];
+  return [parseBundle(parseJson(bytes))];
 }
 
 /**
@@ -82,7 +135,7 @@ export function makeCertificate(format: CertificateFormat, bytes: Uint8Array, hi
  */
 export function judgeCertificate(
   file: Uint8Array,
-  { from: format, bytes: bundle, making: stated }: BundleInFile,
+  { from: format, bytes: bundle, making: stated }: BundleInFile | BatchInFile,
   history: KeyHistory | undefined,
 ): CertificateJudgement | undefined {
   if (format === "json") return undefined;
@@ -107,13 +160,11 @@ function notCompared(why: string): CertificateJudgement {
 }
 
 function isSignedByOneOf(history: KeyHistory, bytes: Uint8Array): boolean {
-  let bundle: Bundle;
   try {
-    bundle = parseBundle(parseJson(bytes));
+    return entryOf(certifiedIn(bytes)[0], history) !== undefined;
   } catch {
     return false;
   }
-  return entryOf(bundle, history) !== undefined;
 }
 
 const MAX_DIFFERENCE = 60;

@@ -1,11 +1,11 @@
-import { type Bundle, type KeyEntry, verify } from "@attestd/proof";
+import { type Bundle, verify } from "@attestd/proof";
 import { subjectOf } from "@attestd/proof/description";
+import { utf8 } from "@attestd/proof/encoding";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { testBundle, testHistory } from "../../../../test/bundles/bundles.ts";
 import { isBundleOf, parsePointer, pointerUrl } from "../pointer.ts";
-import { makingOf } from "./certificate.ts";
-import { certificateContents } from "./contents.ts";
+import { contentsOf, makingOf } from "./certificate.ts";
 import { KINDS, MAKING } from "./fixtures/make.ts";
 import { layOut } from "./layout.ts";
 import { PAPERS, type Paper } from "./making.ts";
@@ -14,8 +14,7 @@ import { type Leaf, type Mark, type Node, runsWidth, wrap } from "./sheet.ts";
 const sheetOf = (kind: string, paper: Paper) => {
   const [bundle, history, stated] = KINDS[kind] as (typeof KINDS)[string];
   const making = { ...MAKING, ...stated, paper };
-  const contents = certificateContents(bundle, verify(bundle), history.keys[0] as KeyEntry, making);
-  return layOut(contents, paper);
+  return layOut(contentsOf(utf8(JSON.stringify(bundle)), history, making).contents, paper);
 };
 const leavesOf = (node: Node): Leaf[] => ("kids" in node ? node.kids.flatMap(leavesOf) : [node]);
 const textOf = (marks: readonly Mark[]) =>

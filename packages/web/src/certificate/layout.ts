@@ -1,5 +1,6 @@
 import { encode } from "uqr";
-import type { CertificateContents, CertificateLine, CertificateRow } from "./contents.ts";
+import type { CertificateContents, CertificateTable } from "./contents.ts";
+import type { CertificateLine, CertificateRow } from "./lines.ts";
 import { PAPERS, type Paper } from "./making.ts";
 import {
   type Branch,
@@ -29,6 +30,9 @@ const LABEL_WIDTH = 96;
 const GAP = 16;
 const SIZES = { title: 22, lead: 13, text: 10.5, heading: 11, row: 9.5, small: 8 } as const;
 const BEFORE_HEADING = 9;
+/** Between the columns, and the rows, of a table of many. */
+const COLUMN_GAP = 6;
+const ROW_GAP = 3;
 /** Line height, in parts of the size. */
 const LEADING = 1.38;
 
@@ -56,9 +60,11 @@ export function layOut(contents: CertificateContents, paper: Paper): Sheet {
   close(trial, contents);
   flow.keep(trial.position() - TOP);
   kids.push(...close(flow, contents));
+  if (contents.table) kids.push(flow.heading(contents.table.heading), flow.table(contents.table));
 
   const artifacts = Array.from({ length: flow.pages() }, (_, page): Mark[] => [
     ...(contents.stamp === undefined ? [] : [stamp(contents.stamp, width, height)]),
+    ...flow.artifacts(page),
     { kind: "text", x: MARGIN, y: MARGIN + 8, size: SIZES.row, runs: [bold("attestd")] },
     atRight([sans(`Certificate ${contents.number}`)], right, MARGIN + 8, SIZES.small),
     { kind: "rule", x: MARGIN, y: MARGIN + 13, width: right - MARGIN },
@@ -83,7 +89,9 @@ function startFlow(full: number, bottom: number) {
   let page = 0;
   let y = TOP;
 
-  /** The baseline of the first line of a block of this height. */
+  const repeated = new Map<number, Mark[]>();
+
+  /** The upper edge of a block of this height. */
   const place = (height: number) => {
     if (y + height > bottom && y > TOP) {
       page++;
@@ -127,6 +135,43 @@ function startFlow(full: number, bottom: number) {
     return { tag: "TR", kids: [{ tag: "TH", page, marks: head }, cell("TD", texts, placed)] };
   }
 
+  /** Rows of columns; every page on which it goes on shows the names of the columns again, as decoration. */
+  function table({ columns, rows }: CertificateTable): Branch {
+    const names = columns.map(({ label }) => [[bold(label)]]);
+    const head = across(columns, names);
+    const kids = head.map((marks): Leaf => ({ tag: "TH", isOfColumn: true, page, marks }));
+    const branches: Branch[] = [{ tag: "TR", kids }];
+    for (const cells of rows) {
+      const runs = cells.map((lines) => lines.map(runsOf));
+      const before = page;
+      place(heightOf(columns, runs));
+      if (page > before) repeated.set(page, across(columns, names).flat());
+      const placed = across(columns, runs);
+      branches.push({ tag: "TR", kids: placed.map((marks): Leaf => ({ tag: "TD", page, marks })) });
+    }
+    return { tag: "Table", kids: branches };
+  }
+
+  /** The lines of each cell, broken to the column's width. */
+  const broken = (columns: CertificateTable["columns"], cells: readonly Run[][][]) =>
+    cells.map((lines, column) =>
+      lines.flatMap((runs) => wrap(runs, SIZES.small, full * (columns[column]?.share ?? 0) - COLUMN_GAP)),
+    );
+  const heightOf = (columns: CertificateTable["columns"], cells: readonly Run[][][]) =>
+    Math.max(...broken(columns, cells).map((lines) => lines.length)) * SIZES.small * LEADING + ROW_GAP;
+
+  /** Places a row of cells here, each at its column's left edge. */
+  function across(columns: CertificateTable["columns"], cells: readonly Run[][][]): Mark[][] {
+    let x = MARGIN;
+    const placed = broken(columns, cells).map((wrapped, column) => {
+      const marks = lines(wrapped, x, y, SIZES.small);
+      x += full * (columns[column]?.share ?? 0);
+      return marks;
+    });
+    y += heightOf(columns, cells);
+    return placed;
+  }
+
   function item(texts: readonly CertificateLine[], index: number): Branch {
     const [number, placed] = beside(sans(`${index + 1}.`), 14, texts);
     return { tag: "LI", kids: [{ tag: "Lbl", page, marks: number }, cell("LBody", texts, placed)] };
@@ -146,6 +191,9 @@ function startFlow(full: number, bottom: number) {
     heading,
     row,
     item,
+    table,
+    /** What is repeated on a page only for the eye. */
+    artifacts: (of: number) => repeated.get(of) ?? [],
     pages: () => page + 1,
     position: () => y,
     /** Goes on with the next page if this one lacks the room for blocks of this height. */

@@ -1,4 +1,12 @@
-import { type Bundle, type KeyEntry, type KeyHistory, type KeyStatus, parseJson, signedPart } from "@attestd/proof";
+import {
+  type BatchHead,
+  type Bundle,
+  type KeyEntry,
+  type KeyHistory,
+  type KeyStatus,
+  parseJson,
+  signedPart,
+} from "@attestd/proof";
 
 /** Sizes in points (1/72 inch). */
 export const PAPERS = {
@@ -92,8 +100,8 @@ export function writeMaking({ layout, paper, checkedAt, version, keys, status, s
   });
 }
 
-/** The entry of the key that signed a bundle; undefined when the history lacks it. */
-export function entryOf(bundle: Bundle, history: KeyHistory): KeyEntry | undefined {
+/** The entry of the key that signed a bundle, or a batch's head; undefined when the history lacks it. */
+export function entryOf(bundle: Bundle | BatchHead, history: KeyHistory): KeyEntry | undefined {
   const { attestor } = signedPart(bundle);
   return history.keys.find(({ pqPublicKey }) => pqPublicKey === attestor.pqPublicKey);
 }

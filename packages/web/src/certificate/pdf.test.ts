@@ -49,7 +49,7 @@ async function read(pdf: Uint8Array) {
   return { document, catalog, at, text, stream, list };
 }
 
-describe.each(["base-transfer", "algorand-block", "sandbox"])("a certificate as PDF: %s", (kind) => {
+describe.each(["base-transfer", "algorand-block", "sandbox", "batch"])("a certificate as PDF: %s", (kind) => {
   test("says that it is PDF/A-3a, in English, with a title and its colours", async () => {
     const { document, catalog, text, stream } = await read(made(kind).pdf);
     const xmp = fromUtf8(stream(catalog, "Metadata"));
@@ -78,11 +78,11 @@ describe.each(["base-transfer", "algorand-block", "sandbox"])("a certificate as 
       }
   });
 
-  test("attaches the bundle as its source", async () => {
+  test("attaches what it is of as its source", async () => {
     const { bytes, pdf } = made(kind);
     const { catalog, text, stream, list, at } = await read(pdf);
     expect(list(at(catalog, "AF"))).toHaveLength(2);
-    expect(text(catalog, "AF", 0, "UF")).toBe("(bundle.json)");
+    expect(text(catalog, "AF", 0, "UF")).toBe(kind === "batch" ? "(batch.json)" : "(bundle.json)");
     expect([0, 1].map((index) => text(catalog, "AF", index, "AFRelationship"))).toEqual(["/Source", "/Data"]);
     expect(fromUtf8(stream(catalog, "AF", 0, "EF", "F"))).toBe(fromUtf8(bytes));
   });
@@ -113,6 +113,26 @@ describe.each(["base-transfer", "algorand-block", "sandbox"])("a certificate as 
       expect(parents).toHaveLength(sequences.length - 1);
     }
   });
+});
+
+test("of a batch has a table: its columns named, a row for each item, and the names again on every page", async () => {
+  const { bytes, pdf } = made("batch");
+  const { document, catalog, at, text, stream, list } = await read(pdf);
+  const tables: PDFObject[] = [];
+  const walk = (element: PDFObject | undefined): void => {
+    if (element && text(element, "S") === "/Table") tables.push(element);
+    else for (const kid of list(at(element, "K"))) if (at(kid, "S")) walk(kid);
+  };
+  walk(at(catalog, "StructTreeRoot", "K"));
+  const [head, ...rows] = list(at(tables.at(-1), "K"));
+  expect(list(at(head, "K")).map((cell) => text(cell, "A", "Scope"))).toEqual(Array(4).fill("/Column"));
+  expect(rows).toHaveLength(JSON.parse(fromUtf8(bytes)).items.length);
+  for (const row of rows) expect(list(at(row, "K")).map((cell) => text(cell, "S"))).toEqual(Array(4).fill("/TD"));
+  const pages = document.getPages().map((page) => fromUtf8(stream(page.node, "Contents")));
+  const onPage = pages.map((content) => content.includes("(Block and time)"));
+  expect(onPage).toEqual([false, ...Array(pages.length - 1).fill(true)]);
+  const decoration = pages.slice(2).map((content) => content.split(/^EMC$/m)[0]);
+  for (const marks of decoration) expect(marks).toContain("(Block and time)");
 });
 
 test("the certificate that is kept is the one that veraPDF validated", async () => {

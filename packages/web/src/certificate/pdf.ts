@@ -19,7 +19,7 @@ const RULE_HEIGHT = 0.6;
 const RESOURCE_NAMES: Readonly<Record<Font, string>> = { sans: "F1", bold: "F2", mono: "F3" };
 
 /**
- * A sheet as PDF/A-3a (ISO 19005-3) with its bundle attached as `bundle.json`: every font embedded, every line tagged.
+ * A sheet as PDF/A-3a (ISO 19005-3) with what it is of attached as `bundle.json` or `batch.json`: every font embedded, every line tagged.
  * The same arguments give the same bytes.
  * @param madeAt RFC 3339, UTC, to the second
  */
@@ -38,16 +38,16 @@ export function toPdf(sheet: Sheet, carried: Carried, madeAt: string): Uint8Arra
   const kids = tagged.pages.map(({ ref }) => ref);
   setPages(`<< /Type /Pages /Kids [${kids.join(" ")}] /Count ${kids.length} >>`);
 
-  const { bundle, making, title, author, description } = carried;
+  const { bundle, kind, making, title, author, description } = carried;
   const attached = [
-    attach(file, "bundle.json", "Source", "The bundle: what this certificate is a copy of", bundle, date),
+    attach(file, `${kind}.json`, "Source", `The ${kind}: what this certificate is a copy of`, bundle, date),
     attach(file, "certificate.json", "Data", "What this certificate says by its maker's word", utf8(making), date),
   ] as const;
   const profile = file.stream("/N 3", fromBase64(COLOUR_PROFILE));
   const intent = `<< /Type /OutputIntent /S /GTS_PDFA1 /OutputConditionIdentifier (sRGB) /Info (sRGB IEC61966-2.1) /DestOutputProfile ${profile} >>`;
   const xmp = file.stream("/Type /Metadata /Subtype /XML", utf8(metadata({ title, author, description, madeAt })));
   const catalog = file.add(
-    `<< /Type /Catalog /Pages ${pages} /Lang (en) /MarkInfo << /Marked true >> /StructTreeRoot ${tagged.root} /Metadata ${xmp} /OutputIntents [${intent}] /ViewerPreferences << /DisplayDocTitle true >> /Names << /EmbeddedFiles << /Names [(bundle.json) ${attached[0]} (certificate.json) ${attached[1]}] >> >> /AF [${attached.join(" ")}] >>`,
+    `<< /Type /Catalog /Pages ${pages} /Lang (en) /MarkInfo << /Marked true >> /StructTreeRoot ${tagged.root} /Metadata ${xmp} /OutputIntents [${intent}] /ViewerPreferences << /DisplayDocTitle true >> /Names << /EmbeddedFiles << /Names [(${kind}.json) ${attached[0]} (certificate.json) ${attached[1]}] >> >> /AF [${attached.join(" ")}] >>`,
   );
   const info = file.add(
     `<< /Title ${literal(title)} /Author ${literal(author)} /Subject ${literal(description)} /Creator (attestd) /Producer (attestd) /CreationDate ${date} /ModDate ${date} >>`,
@@ -133,7 +133,7 @@ function tag({ height, document, artifacts }: Sheet, file: PdfFile) {
 }
 
 function attributesOf(leaf: Leaf, height: number): string {
-  if (leaf.tag === "TH") return " /A << /O /Table /Scope /Row >>";
+  if (leaf.tag === "TH") return ` /A << /O /Table /Scope /${leaf.isOfColumn ? "Column" : "Row"} >>`;
   if (leaf.tag !== "Figure") return "";
   const box = boxOf(leaf, height).join(" ");
   return ` /Alt ${literal(leaf.alt ?? "")} /A << /O /Layout /Placement /Block /BBox [${box}] >>`;

@@ -26,6 +26,8 @@ export type Leaf = {
   alt?: string;
   /** Of a link. */
   url?: string;
+  /** Of a TH: whether it heads a column, and not a row. */
+  isOfColumn?: boolean;
 };
 export type Branch = { tag: "Document" | "Table" | "TR" | "TD" | "L" | "LI" | "LBody"; kids: Node[] };
 export type Node = Leaf | Branch;

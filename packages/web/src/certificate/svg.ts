@@ -31,6 +31,8 @@ const ROLES: Readonly<Record<Node["tag"], string>> = {
 export type Carried = {
   /** UTF-8 of the bundle's JSON. */
   bundle: Uint8Array;
+  /** What that is: one bundle, or a batch. */
+  kind: "bundle" | "batch";
   /** From `writeMaking`. */
   making: string;
   title: string;
@@ -45,7 +47,7 @@ export type Carried = {
 /** A sheet as SVG that carries its bundle: the pages one below the other, the text in the order in which it is read. */
 export function toSvg(
   { width, height, document, artifacts }: Sheet,
-  { bundle, making, title, description }: Omit<Carried, "author" | "id">,
+  { bundle, making, title, description }: Omit<Carried, "author" | "id" | "kind">,
 ): string {
   const json = escapeXml(new TextDecoder().decode(bundle));
   const whole = round(height * artifacts.length);
@@ -64,7 +66,7 @@ export function toSvg(
 }
 
 function group(node: Node, height: number): string {
-  const role = `<g role="${ROLES[node.tag]}"`;
+  const role = `<g role="${"isOfColumn" in node ? "columnheader" : ROLES[node.tag]}"`;
   if ("kids" in node) return `${role}>\n${node.kids.map((kid) => group(kid, height)).join("\n")}\n</g>`;
   const drawn = node.marks.map((mark) => element(mark, node.page * height)).join("\n");
   return `${role}${node.tag === "Figure" ? ` aria-label="${escapeXml(node.alt ?? "")}"` : ""}>\n${linked(node, drawn)}\n</g>`;

@@ -1,8 +1,9 @@
+import { MAX_BATCH_BYTES } from "@attestd/proof";
 import { concatBytes } from "@attestd/proof/encoding";
 import { isName, NotPdf, type PdfDictionary, PdfLexer, type PdfObject, type PdfValue, scanPdf } from "./objects.ts";
 
-/** No certificate exceeds these limits; beyond them a hostile file is not read. */
-const MAX_INFLATED_BYTES = 2 ** 23;
+/** No certificate exceeds these limits, with a batch's answer inside; beyond them a hostile file is not read. */
+const MAX_INFLATED_BYTES = MAX_BATCH_BYTES + 2 ** 20;
 const MAX_FILES = 16;
 const MAX_OBJECT_STREAMS = 256;
 const MAX_NODES = 256;

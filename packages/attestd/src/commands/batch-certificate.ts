@@ -1,0 +1,87 @@
+import { extname } from "node:path";
+import { type BatchItem, batchOf, bundleId } from "@attestd/proof";
+import { utf8 } from "@attestd/proof/encoding";
+import { makeCertificate, makingOfBatch } from "@attestd/web";
+import {
+  EXTENSIONS,
+  historyFor,
+  INTO_FOLDER,
+  judgedOf,
+  type Making,
+  outputs,
+  requireGood,
+  saveCertificate,
+  worst,
+} from "../certificate-file.ts";
+import { type Checked, checkSource, type Result } from "../checked-file.ts";
+import { EXIT, type ExitCode, Failure } from "../failure.ts";
+import { nothingIn, type Source } from "../sources.ts";
+
+type Item = Checked & { bundle: BatchItem };
+
+/**
+ * Makes a certificate of each whole batch, with a table of its items: of an answer, or of the items in files of their own.
+ *
+ * @param names as the user wrote them
+ * @returns `unreachable` where the ledger could not be asked
+ * @throws Failure `notVerified` for an item that is not verified; `usage` for a batch that lacks items; `unreadable`
+ */
+export async function batchCertificates(
+  names: readonly string[],
+  sources: readonly Source[],
+  making: Making,
+): Promise<ExitCode> {
+  const { trusted, chains, options, environment } = making;
+  const history = historyFor(trusted);
+  const batches = [...Map.groupBy(await itemsIn(sources, making), ({ bundle }) => bundleId(bundle.batch)).values()];
+  if (batches.length === 0) throw nothingIn([...names], sources.length);
+  if (batches.length > 1 && EXTENSIONS.includes(extname(options.out ?? "").toLowerCase()))
+    throw new Failure(EXIT.usage, `--out is one file, and there are ${batches.length} batches`, [INTO_FOLDER]);
+  const nameOutput = await outputs(sources, options);
+  const codes: ExitCode[] = [];
+  for (const items of batches) {
+    const [{ bundle, answer }] = items as [Item, ...Item[]];
+    const { size, attest } = bundle.batch;
+    const distinct = new Map(items.map((item) => [item.bundle.proof.index, item]));
+    if (distinct.size < size)
+      throw new Failure(
+        EXIT.usage,
+        `${distinct.size} of the ${size} items of the batch of round ${attest.round} are here`,
+        ["Give all of them, or leave --whole out: each item has a certificate of its own."],
+      );
+    const all = [...distinct.values()].toSorted((a, b) => a.bundle.proof.index - b.bundle.proof.index);
+    for (const item of all) requireGood(item, making);
+    const judged = all.map((item) => judgedOf(item, trusted, chains));
+    const stated = makingOfBatch(judged, new Date(), options.paper);
+    const bytes = utf8(JSON.stringify(batchOf(all.map((item) => item.bundle))));
+    const path = nameOutput({ name: answer ?? `batch-${attest.round}`, kind: "file" });
+    await saveCertificate(path, (format) => makeCertificate(format, bytes, history, stated), options, environment.out);
+    const trouble = all.find(({ ledgerTrouble }) => ledgerTrouble !== undefined)?.ledgerTrouble;
+    if (trouble !== undefined) environment.out.line(`  couldn't ask the ledger, so it says "offline": ${trouble}`);
+    codes.push(trouble === undefined ? EXIT.good : EXIT.unreachable);
+  }
+  return worst(codes);
+}
+
+/** The items of batches in these files, checked. @throws Failure for a file that is named, and is none */
+async function itemsIn(sources: readonly Source[], { trusted, chains, environment }: Making): Promise<Item[]> {
+  const items: Item[] = [];
+  using working = environment.working("checking");
+  for (const [index, source] of sources.entries()) {
+    if (sources.length > 1) working.show(`${index} of ${sources.length}`);
+    for (const result of await checkSource(source, trusted, chains, environment)) {
+      if (isItem(result)) items.push(result);
+      else if (!source.isFound && result.kind !== "receipt") throw notAnItem(source.name, result);
+    }
+  }
+  return items;
+}
+
+function isItem(result: Result): result is Item {
+  return result.kind === "checked" && result.bundle !== undefined && "batch" in result.bundle;
+}
+
+function notAnItem(name: string, result: Exclude<Result, { kind: "receipt" }>): Failure {
+  if (result.kind === "unreadable") return new Failure(result.exitCode, `can't read ${name}`, [result.why]);
+  return new Failure(EXIT.usage, `${name} is not of a batch`, ["Leave --whole out: it has a certificate of its own."]);
+}

@@ -1,0 +1,39 @@
+import type { KeyHistory } from "@attestd/proof";
+import { givenBeside } from "../src/trust-basis.ts";
+import { basisOf, type Checked } from "./check-file.ts";
+import type { Site } from "./site.ts";
+
+/** What says nothing by itself, and counts for the other files. */
+export type Beside = Extract<Checked, { kind: "keys" | "evidence" | "stake" }>;
+
+/** The most bytes of evidence, and the most checkpoints, that are kept; the last ones are. */
+const MAX_EVIDENCE_KEPT = 64 * 2 ** 20;
+const MAX_STAKE = 64;
+
+/** Judges by a key list from now on. */
+export function useKeys(site: Site, history: KeyHistory, file: Blob): void {
+  const current = givenBeside({ history, basis: basisOf(file) }, site.keys.served);
+  site.keys.current = current;
+  site.announce(
+    current === site.keys.served ? "This site's own key list continues that one, and is used." : "Key list added.",
+  );
+}
+
+/** Evidence and checkpoints count for every file from now on, in place of earlier ones of the same bundle or name. */
+export function useEvidence(site: Site, checked: Exclude<Beside, { kind: "keys" }>, file: Blob): void {
+  if (checked.kind === "stake") {
+    const { name } = basisOf(file).name === "" ? { name: "a file" } : basisOf(file);
+    site.stake.push({ name, ...checked.trust });
+    site.stake.splice(0, site.stake.length - MAX_STAKE);
+    site.announce("Checkpoint added.");
+    return;
+  }
+  site.evidence.delete(checked.of);
+  site.evidence.set(checked.of, checked.bytes);
+  let bytes = 0;
+  for (const [of, one] of [...site.evidence].reverse()) {
+    bytes += one.length;
+    if (bytes > MAX_EVIDENCE_KEPT) site.evidence.delete(of);
+  }
+  site.announce("Evidence added.");
+}

@@ -1,0 +1,129 @@
+import type { BatchItem, CheckName, KeyEntry } from "@attestd/proof";
+import { circumstancesOf, type Subject, subjectLine, subjectOf } from "@attestd/proof/description";
+import { fromBase64, toHex } from "@attestd/proof/encoding";
+import { utcTime } from "@attestd/proof/text";
+import { ascii } from "../printable.ts";
+import type { CertificateContents, CertificateTable } from "./contents.ts";
+import { type CertificateLine, type CertificateRow, idLine, idRow, line, row } from "./lines.ts";
+import type { Making } from "./making.ts";
+import { attestorRows, closing, identityOf, recordRows, verificationRows } from "./sections.ts";
+
+const COLUMNS = [
+  { label: "No.", share: 0.06 },
+  { label: "Transaction", share: 0.4 },
+  { label: "What", share: 0.29 },
+  { label: "Block and time", share: 0.25 },
+] as const;
+
+/** An item, described. */
+type Described = { item: BatchItem; subject: Subject };
+
+/**
+ * The text of a whole batch's certificate. Pure, as that of a bundle's.
+ * @param items all of one batch, in their order
+ * @param checks those of an item's report
+ * @param entry of the key that signed it, in a trusted history
+ */
+export function batchContents(
+  items: readonly [BatchItem, ...BatchItem[]],
+  checks: Partial<Record<CheckName, unknown>>,
+  entry: KeyEntry,
+  making: Making,
+): CertificateContents {
+  const { batch } = items[0];
+  const described = items.map((item) => ({ item, subject: subjectOf(item) }));
+  const identity = identityOf(batch, entry, making);
+  const failed = items.filter(({ statement }) => statement.outcome === "failed").length;
+  const sentence = sentenceAbout(described, failed);
+  const isIncludedOnly = items.some(({ statement }) => statement.level === "included");
+  const ofClosing = {
+    intro:
+      "This text is a copy; the batch, which this file carries, is the proof. The certificate's number begins the SHA-256 of the batch's head (RFC 8785).",
+    inNote: "root of the batch",
+    source: [line("Find each transaction by its id in any explorer of its chain.")],
+    program: 'an item, which with the head as its member "batch" is a bundle',
+  };
+  return {
+    ...identity,
+    lead: `${count(items.length)} transactions, recorded together`,
+    statement: [
+      ...(failed === 0 ? [] : [[{ text: `${count(failed)} of them failed on their chain`, font: "sans" } as const]]),
+      [{ text: sentence, font: "sans" }],
+    ],
+    sentence,
+    sections: [
+      { heading: "What it certifies", rows: summaryRows(described, failed) },
+      {
+        heading: "Record on the ledger",
+        rows: [
+          ...recordRows(batch, making),
+          row("Batch", `${count(items.length)} items, recorded by their common root`),
+          idRow("Root", toHex(fromBase64(batch.root))),
+        ],
+      },
+      { heading: "Attestor", rows: attestorRows(entry, making) },
+      { heading: "Verification", rows: verificationRows(batch, { checks, isOfBatch: true, isIncludedOnly }, making) },
+    ],
+    closing: closing(batch, ofClosing, making),
+    codeLabel: `QR code of the address at which the batch can be checked: ${ascii(identity.url)}`,
+    table: tableOf(described),
+  };
+}
+
+/** How many there are of each chain: `600 on Base and 400 on Algorand`. */
+function byChain(described: readonly Described[]): string {
+  const chains = [...Map.groupBy(described, ({ subject }) => subject.place)];
+  return chains.map(([place, of]) => `${count(of.length)} on ${place}`).join(" and ");
+}
+
+function sentenceAbout(described: readonly Described[], failed: number): string {
+  const { first, last } = timesOf(described);
+  const when = first === last ? `at ${first}` : `between ${first} and ${last}`;
+  const outcome = failed === 0 ? "None of them failed." : `${count(failed)} of them failed; the table names each.`;
+  return ascii(
+    `These ${count(described.length)} transactions went into blocks of their chains ${when}: ${byChain(described)}. ${outcome}`,
+  );
+}
+
+function summaryRows(described: readonly Described[], failed: number): CertificateRow[] {
+  const { first, last } = timesOf(described);
+  return [
+    row("Transactions", `${count(described.length)}: ${byChain(described)}`),
+    row(
+      "Outcome",
+      failed === 0 ? "None failed" : `${count(failed)} failed, ${count(described.length - failed)} did not`,
+    ),
+    row("First block", first),
+    row("Last block", last),
+  ];
+}
+
+/** The times of the earliest and the latest block. */
+function timesOf(described: readonly Described[]): { first: string; last: string } {
+  const times = described.map(({ item }) => item.statement.block.time);
+  // Not Math.min(...times), because a batch may have more items than a call takes arguments.
+  const [first, last] = times.reduce<[number, number]>(
+    ([least, most], time) => [Math.min(least, time), Math.max(most, time)],
+    [Number.MAX_SAFE_INTEGER, 0],
+  );
+  return { first: utcTime(first), last: utcTime(last) };
+}
+
+function tableOf(described: readonly Described[]): CertificateTable {
+  const rows = described.map(({ item, subject }): CertificateLine[][] => {
+    const { outcome } = circumstancesOf(subject, item);
+    const { height, time } = item.statement.block;
+    return [
+      [line(String(item.proof.index + 1))],
+      [idLine(item.statement.txnId)],
+      [line(subjectLine(subject, outcome))],
+      [line(`${height} of ${subject.chain.label}`), line(utcTime(time))],
+    ];
+  });
+  return { heading: "The transactions", columns: COLUMNS, rows };
+}
+
+/** A number with its thousands apart, as English has them. */
+function count(n: number): string {
+  return String(n).replace(/\B(?=(\d{3})+$)/g, ",");
+}
