@@ -9,6 +9,7 @@ import { startForeignPage } from "../e2e/foreign-page.ts";
 import { BASE_USDC, USDC_ABI } from "../e2e/rails.ts";
 import { openPage, pressByKeyboard, shown, startBrowser, stored, watchFocus } from "./browser.ts";
 import type { TypedData } from "./browser-wallet.ts";
+import { testLists } from "./buy-list.ts";
 import { testOtherRails } from "./buy-other-rails.ts";
 import { closeSite, type Site, startSite } from "./site.ts";
 import { onPayment, walletOf } from "./states.ts";
@@ -280,6 +281,8 @@ describe.skipIf(!browser)("buying on the page", () => {
   });
 
   describe("with the wallets of the other rails", () => testOtherRails(() => site));
+
+  describe("of a list", () => testLists(() => site));
 
   test("is off when the browser stores nothing, and gives the reason", async () => {
     const { context, wallet } = await walletOf(site);

@@ -179,10 +179,12 @@ export function manyFiles(site: () => Site): void {
     // The key list never arrives, and without it nothing is judged.
     await context.route("**/.well-known/attestor-keys.json", () => undefined);
     const page = await openPage(context, site().deployment.url);
-    const big = { name: "big.json", mimeType: "", buffer: Buffer.alloc(26_000_000) };
-    const small = { name: "small.json", mimeType: "", buffer: Buffer.from(json(bundle)) };
+    await using folder = await temporaryFolder();
+    const names = ["big.json", "small.json", "third.json"].map((name) => join(folder.path, name));
+    for (const name of names) await writeFile(name, json(bundle));
+    await truncate(names[0] as string, 26_000_000);
     // The first is not read; the second waits for the key list.
-    await page.setInputFiles("input[multiple]", [big, small, { ...small, name: "third.json" }]);
+    await page.setInputFiles("input[multiple]", names);
     await page.getByText("1 of 3 files").waitFor();
     await page.getByRole("button", { name: "Cancel" }).click();
     await page.getByText("Stopped: 1 of 3 files were checked.").waitFor();

@@ -234,6 +234,21 @@ async function* purchase(site: Site): AsyncGenerator<Stop> {
   await askPrice("0x12");
   await page.getByText("That is not a transaction id").waitFor();
   yield at("no transaction id");
+  await press(page, "A list instead");
+  await heading("Buy many attestations");
+  yield at("asked for a list");
+  const list = `${txid}\n0x${"c4".repeat(32)}`;
+  const askPriceOfList = async (text: string) => {
+    await page.getByLabel("Transactions").fill(text);
+    await press(page, "See the price");
+  };
+  await askPriceOfList(`${list}\nhello`);
+  await page.getByText("That list can't be attested").waitFor();
+  yield at("a list with a fault");
+  await askPriceOfList(list);
+  await heading("Review");
+  yield at("review of a list");
+  await press(page, "Cancel");
   await page.route("**/attest", (route) => route.abort("connectionrefused"), { times: 1 });
   await askPrice(txid);
   await page.getByText("The service can't be reached now.").waitFor();

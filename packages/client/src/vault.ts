@@ -28,10 +28,14 @@ export interface Vault {
 }
 
 /** The id of a request's payment in a vault: one per service and thing bought. */
-export function paymentId(service: string, { path, body }: PaidRequest): string {
-  // The chain is implied by the transaction's id.
-  const subject = path === "/attest" ? body.txid : JSON.stringify(body);
-  return `${service}${path} ${subject}`;
+export function paymentId(service: string, request: PaidRequest): string {
+  return `${service}${request.path} ${subjectOf(request)}`;
+}
+
+/** Without the chain, which a transaction's id implies, and `require`, which may be dropped for the same payment. */
+function subjectOf({ path, body }: PaidRequest): string {
+  if (path === "/attest") return body.txid;
+  return path === "/attest-batch" ? body.items.map(({ txid }) => txid).join() : JSON.stringify(body);
 }
 
 /** A vault in memory: for tests, and for payers who can afford to lose 0.001 USDC in a crash. */

@@ -119,7 +119,7 @@ addEventListener("drop", (event) => {
   if (event.dataTransfer) void takeAll(dropped(event.dataTransfer));
 });
 addEventListener("paste", (event) => {
-  if (event.target instanceof HTMLInputElement) return;
+  if (event.target instanceof HTMLInputElement || event.target instanceof HTMLTextAreaElement) return;
   const { files, leftOut } = chosen(event.clipboardData?.files ?? []);
   const text = event.clipboardData?.getData("text/plain") ?? "";
   if (files.length > 0) void takeAll({ files, leftOut });

@@ -4,6 +4,21 @@ export const BUY = {
   intro:
     "An attestation records on Algorand that a transaction was on its chain. It is paid for each time, with USDC from a wallet of this browser: on Algorand, and for a Base transaction also on Base or Solana.",
   field: "Transaction",
+  listTitle: "Buy many attestations",
+  listIntro:
+    "One payment for up to 1,000 transactions of both chains, each with a bundle of its own. All or nothing: if one of them can't be attested, you see which, and nothing is charged.",
+  listField: "Transactions",
+  listHint: "An id a line, or a table (CSV) in which one column has the ids.",
+  list: "A list instead",
+  single: "One transaction instead",
+  chooseList: "Choose a file",
+  notAList: (faults: readonly string[]) =>
+    `That list can't be attested as it is: ${faults.join("; ")}. Nothing was paid.`,
+  tooMany: (n: number, most: number) =>
+    `These are ${n} transactions, and one payment is for at most ${most}. Paste a part of them; or use the command line, which divides a list. Nothing was paid.`,
+  many: (n: number) => `${n.toLocaleString("en")} transactions`,
+  itemsAtFault: (n: number, of: number) => `${n} of the ${of} can't be attested`,
+  buyOthers: (n: number) => `See the price of the other ${n}`,
   fieldHint: "A Base hash, 0x and 64 characters, or an Algorand id, 52 capital letters and digits.",
   notAnId: "That is not a transaction id: 0x and 64 characters of 0–9 and a–f, or 52 of A–Z and 2–7.",
   asking: "Asking the price…",
@@ -58,6 +73,9 @@ export const BUY = {
   failed:
     "This transaction is in a block, and it failed: it moved nothing. You were not charged. That it failed can be attested, too, for the price that you signed.",
   attestFailure: "Attest that it failed",
+  failedMany:
+    "Some of these transactions are in a block, and failed: they moved nothing. You were not charged. That they failed can be attested, too, with the others, for the price that you signed.",
+  attestFailures: "Attest them all",
   cantSell: "The service can't be reached now. Nothing was paid.",
   savedTitle: "Saved on this device",
 } as const;

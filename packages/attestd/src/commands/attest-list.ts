@@ -16,6 +16,7 @@ import {
 import { MAX_BATCH_ITEMS } from "@attestd/proof";
 import { railLabel } from "@attestd/proof/rails";
 import { withoutTrailing } from "@attestd/proof/text";
+import type { Listed } from "@attestd/web/id-list";
 import { receiptFile } from "@attestd/web/receipt-file";
 import { attestFailure } from "../attest-failure.ts";
 import { checkSource } from "../checked-file.ts";
@@ -24,7 +25,7 @@ import { type ExportRow, exportRow } from "../export-rows.ts";
 import { EXIT, type ExitCode, Failure, failsFor } from "../failure.ts";
 import { writeWhole } from "../files.ts";
 import { lockFile } from "../folder-lock.ts";
-import { type Listed, readIdList } from "../id-list.ts";
+import { readIdList } from "../id-list.ts";
 import { trustOptions } from "../keys-file.ts";
 import { type ListState, readState, writeState } from "../list-state.ts";
 import { csvFile } from "./export.ts";

@@ -1,19 +1,33 @@
 import { AttestError, type StoredPayment } from "@attestd/client";
-import { inferChain } from "@attestd/proof";
+import { MAX_BATCH_ITEMS, matchTransactionId } from "@attestd/proof";
+import { entriesOf, ListError, transactionsOf } from "../../src/id-list.ts";
 import { BUY, type StepName, stepOf } from "../../src/purchase-words.ts";
 import { busy } from "../dom.ts";
 import type { Site } from "../site.ts";
 import type { PayingWallet } from "./paying-wallet.ts";
-import { acceptFailure, askPrice, finish, type Quote, type SavedBundle, signAndKeep, txidOf } from "./purchase.ts";
+import {
+  acceptFailure,
+  askPrice,
+  finish,
+  forget,
+  type Quote,
+  type SavedBundle,
+  signAndKeep,
+  txidsOf,
+} from "./purchase.ts";
 import { WalletRefusal } from "./refusal.ts";
 import { expiry, type Review } from "./review.ts";
-import { type Actions, buyView, type State } from "./views.ts";
+import type { Actions, State } from "./state.ts";
+import { buyView } from "./views.ts";
 import { watchWallets } from "./wallets.ts";
+
+/** The most faults of a list that are named. */
+const MAX_FAULTS = 5;
 
 export type BuyPage = ReturnType<typeof createBuyPage>;
 
 export function createBuyPage(site: Site) {
-  let state: State = { name: "ask", txid: "" };
+  let state: State = { name: "ask", text: "" };
   let isOpen = false;
   /** PAYMENT-SIGNATURE of the payments that a wallet changed before it signed them. */
   const altered = new Set<string>();
@@ -23,8 +37,12 @@ export function createBuyPage(site: Site) {
   const usable = ({ offers }: Quote) => wallets().filter(({ rail }) => offers.has(rail));
   const actions: Actions = {
     quote: (text, pressed) => void quote(text, pressed),
+    quoteList: (text, pressed) => void quoteList(text, pressed),
+    quoteAgain: (txids, pressed) => void quoteTransactions(txids, pressed),
+    ask: (isList, text = "") => void enter({ name: "ask", text, isList }),
+    buyOthers: (kept, others, pressed) => void buyOthers(kept, others, pressed),
     open(bundle) {
-      state = { name: "ask", txid: "" };
+      state = { name: "ask", text: "" };
       site.openBundle(bundle);
     },
     choose(quote, wallet, pressed) {
@@ -38,7 +56,7 @@ export function createBuyPage(site: Site) {
     sign: (review, pressed) => void pay(review, pressed),
     carryOn: (kept) => void carryOn(kept, false),
     attestFailure: (kept) => void attestFailure(kept),
-    startOver: () => void enter({ name: "ask", txid: "" }),
+    startOver: () => void enter({ name: "ask", text: "" }),
   };
 
   return {
@@ -65,23 +83,50 @@ export function createBuyPage(site: Site) {
   }
 
   async function quote(text: string, pressed: HTMLButtonElement): Promise<void> {
-    const txid = text.trim().startsWith("0x") ? text.trim().toLowerCase() : text.trim();
-    const chain = inferChain(txid)?.name;
-    if (chain === undefined) return enter({ name: "ask", txid: text, trouble: BUY.notAnId });
-    if (site.storage === undefined) return enter({ name: "ask", txid, trouble: BUY.cantKeep });
+    const found = matchTransactionId(text.trim());
+    if (found === undefined) return enter({ name: "ask", text, trouble: BUY.notAnId });
+    return quoteTransactions([found.id], pressed);
+  }
+
+  async function quoteList(text: string, pressed: HTMLButtonElement): Promise<void> {
+    const wrong = (trouble: string) => enter({ name: "ask", text, isList: true, trouble });
+    try {
+      const { listed, faults } = transactionsOf(entriesOf(text));
+      if (faults.length > 0) return wrong(BUY.notAList(faults.slice(0, MAX_FAULTS)));
+      if (listed.length > MAX_BATCH_ITEMS) return wrong(BUY.tooMany(listed.length, MAX_BATCH_ITEMS));
+      return quoteTransactions(
+        listed.map(({ txid }) => txid),
+        pressed,
+      );
+    } catch (error) {
+      if (!(error instanceof ListError)) throw error;
+      return wrong(BUY.notAList([error.message, ...error.more.map((one) => one.replace(/\.$/, ""))]));
+    }
+  }
+
+  async function quoteTransactions(txids: readonly string[], pressed: HTMLButtonElement): Promise<void> {
+    const askAgain = (trouble: string) =>
+      enter({ name: "ask", text: txids.join("\n"), isList: txids.length > 1, trouble });
+    if (site.storage === undefined) return askAgain(BUY.cantKeep);
     const payments = await site.storage.all<StoredPayment>("payments");
-    const kept = payments.find((payment) => txidOf(payment) === txid);
+    const kept = payments.find((payment) => txidsOf(payment).join() === txids.join());
     if (kept) return carryOn(kept, true);
     site.announce(BUY.asking);
     busy(pressed, BUY.asking);
     try {
-      await offerWallets(await askPrice(txid));
+      await offerWallets(await askPrice(txids));
     } catch (error) {
       const isDown = error instanceof AttestError && error.code === "unreachable";
-      await enter({ name: "ask", txid, trouble: isDown ? BUY.cantSell : sentence(error) });
+      await askAgain(isDown ? BUY.cantSell : sentence(error));
     } finally {
       site.announce("");
     }
+  }
+
+  /** The service charged nothing for all of them: the payment is given up, and those that can be attested get another. */
+  async function buyOthers(kept: StoredPayment, others: readonly string[], pressed: HTMLButtonElement): Promise<void> {
+    if (site.storage) await forget(kept, site.storage).catch(() => undefined);
+    await quoteTransactions(others, pressed);
   }
 
   /** Takes the one wallet that there certainly is, or lets the reader choose. */
@@ -155,19 +200,19 @@ export function createBuyPage(site: Site) {
   /** Lets the payment buy what it was refused for, and sends it again. */
   async function attestFailure(kept: StoredPayment): Promise<void> {
     const accepting = site.storage && (await acceptFailure(kept, site.storage).catch(() => undefined));
-    const txid = txidOf(kept);
-    await (accepting ? carryOn(accepting, false) : enter({ name: "ask", txid, trouble: BUY.cantKeep }));
+    const text = txidsOf(kept).join("\n");
+    await (accepting ? carryOn(accepting, false) : enter({ name: "ask", text, trouble: BUY.cantKeep }));
   }
 
   /** Sends a stored payment until its bundle is delivered; nothing here can sign another. */
   async function carryOn(payment: StoredPayment, isContinued: boolean): Promise<void> {
     const { storage } = site;
     if (storage === undefined) return;
-    const txid = txidOf(payment);
+    const txids = txidsOf(payment);
     let now: StepName = "paying";
     let note: string | undefined = isContinued ? BUY.continuing : undefined;
     const startedAt = Date.now();
-    const show = (focus: boolean) => enter({ name: "working", txid, now, startedAt, note }, focus);
+    const show = (focus: boolean) => enter({ name: "working", txids, now, startedAt, note }, focus);
     site.announce(note ?? "Paying");
     await show(true);
     try {
@@ -183,25 +228,31 @@ export function createBuyPage(site: Site) {
         void show(false);
       });
       site.announce("");
-      const { saved, report, receipt } = done;
-      await enter({ name: "done", saved, verified: report.verified, transaction: receipt?.transaction });
+      await enter({ name: "done", ...done });
     } catch (error) {
       site.announce("");
-      await enter(stopped(error, txid, payment, altered.has(payment.header)));
+      await enter(stopped(error, payment, altered.has(payment.header)));
     }
   }
 }
 
-function stopped(error: unknown, txid: string, kept: StoredPayment, isAltered: boolean): State {
+function stopped(error: unknown, kept: StoredPayment, isAltered: boolean): State {
+  const txids = txidsOf(kept);
   if (error instanceof AttestError && error.code === "not_paid") {
     const why = (isAltered ? BUY.altered : BUY.notPaid)(error.message);
-    return { name: "stopped", title: BUY.notPaidTitle, why, txid };
+    return { name: "stopped", title: BUY.notPaidTitle, why, txids };
   }
-  if (error instanceof AttestError && error.problem?.code === "transaction_failed")
-    return { name: "stopped", title: BUY.failedTitle, why: BUY.failed, txid, kept, isFailed: true };
-  if (error instanceof AttestError && error.code === "refused" && error.problem)
-    return { name: "stopped", title: BUY.refusedTitle, why: `${error.message} ${BUY.refused}`, txid, kept };
-  return { name: "stopped", title: BUY.openTitle, why: `${sentence(error)} ${BUY.open}`, txid, kept };
+  if (!(error instanceof AttestError) || error.code !== "refused" || !error.problem)
+    return { name: "stopped", title: BUY.openTitle, why: `${sentence(error)} ${BUY.open}`, txids, kept };
+  const { code, items = [] } = error.problem;
+  const atFault = items.flatMap(({ index, code: why }) => (txids[index] ? [{ txid: txids[index], code: why }] : []));
+  const isFailed =
+    code === "transaction_failed" || (atFault.length > 0 && atFault.every((one) => one.code === "transaction_failed"));
+  const refused = { name: "stopped", txids, kept, isFailed, atFault } as const;
+  if (!isFailed) return { ...refused, title: BUY.refusedTitle, why: `${error.message} ${BUY.refused}` };
+  return txids.length === 1
+    ? { ...refused, title: BUY.failedTitle, why: BUY.failed }
+    : { ...refused, title: BUY.refusedTitle, why: BUY.failedMany };
 }
 
 function sentence(error: unknown): string {

@@ -1,17 +1,21 @@
 import {
-  type Attestation,
   AttestError,
   attest,
+  attestBatch,
+  batchRequest,
   chooseOffer,
+  forgetPayment,
+  formatUsdc,
+  type PaidRequest,
   type Progress,
-  parseUsdc,
   paymentId,
   postRequest,
   type StoredPayment,
   type Vault,
   type Wallet,
 } from "@attestd/client";
-import { bundleId, type Trust } from "@attestd/proof";
+import { type BatchHead, type Bundle, batchOf, bundleId, signedPart, type Trust } from "@attestd/proof";
+import { utf8 } from "@attestd/proof/encoding";
 import { RAILS } from "@attestd/proof/rails";
 import { encodePaymentSignatureHeader } from "@x402/core/http";
 import type { PaymentRequired, PaymentRequirements } from "@x402/core/types";
@@ -19,8 +23,10 @@ import { paymentPayload } from "../../src/authorization.ts";
 import type { Storage } from "../storage.ts";
 import type { PayingWallet, RailName } from "./paying-wallet.ts";
 
-/** Ten times the price: the page does not offer to pay more. */
-const MAX_PRICE = "0.01";
+/** Ten times the usual price: the page does not offer to pay more. micro-USDC. */
+const MAX_PRICE = 10_000n;
+/** The same of each transaction of a batch. */
+const MAX_ITEM_PRICE = 1_000n;
 const TIMEOUT_MS = 30_000;
 const DAY_MS = 86_400_000;
 
@@ -34,13 +40,20 @@ if (!(Symbol.asyncIterator in ReadableStream.prototype)) {
   });
 }
 
-/** What the service asks for an attestation, on each rail on which it can be paid. At least one. */
-export type Quote = { txid: string; required: PaymentRequired; offers: ReadonlyMap<RailName, PaymentRequirements> };
+/** What the service asks for an attestation, or a batch of them, on each rail on which it can be paid. At least one. */
+export type Quote = {
+  txids: readonly string[];
+  required: PaymentRequired;
+  offers: ReadonlyMap<RailName, PaymentRequirements>;
+};
 
-/** A bundle that was bought here; `receipt`: the signed receipt of its payment, a compact JWS. */
+/**
+ * A bundle, or the answer of a batch, that was bought here; `receipt`: the signed receipt of its payment, a compact JWS.
+ * `id`: the bundle's, or that of the batch's head.
+ */
 export type SavedBundle = {
   id: string;
-  txid: string;
+  txids: readonly string[];
   round: number;
   bytes: Uint8Array;
   savedAt: number;
@@ -48,19 +61,22 @@ export type SavedBundle = {
 };
 
 /** Asks the price. @throws AttestError `no_usable_offer`, `price_too_high`, `refused`, `unreachable` */
-export async function askPrice(txid: string): Promise<Quote> {
-  const answer = await postRequest(fetch, location.origin, requestFor(txid), {
+export async function askPrice(txids: readonly string[]): Promise<Quote> {
+  const answer = await postRequest(fetch, location.origin, requestFor(txids), {
     signal: AbortSignal.timeout(TIMEOUT_MS),
   });
   if (answer.kind === "bundle") throw new AttestError("unexpected_answer", "The service answered before any payment.");
   if (answer.kind === "problem") throw new AttestError("refused", answer.problem.detail ?? answer.problem.code);
   const required = answer.paymentRequired;
-  return { txid, required, offers: offersOf(required) };
+  return { txids, required, offers: offersOf(required, maxPriceOf(txids)) };
+}
+
+function maxPriceOf(txids: readonly string[]): bigint {
+  return MAX_PRICE + (txids.length > 1 ? MAX_ITEM_PRICE * BigInt(txids.length) : 0n);
 }
 
 /** @throws AttestError `no_usable_offer`, `price_too_high` */
-function offersOf({ accepts }: PaymentRequired): Quote["offers"] {
-  const maxPrice = parseUsdc(MAX_PRICE);
+function offersOf({ accepts }: PaymentRequired, maxPrice: bigint): Quote["offers"] {
   const offers = new Map<RailName, PaymentRequirements>();
   for (const { name, network } of Object.values(RAILS)) {
     try {
@@ -92,11 +108,11 @@ export async function signAndKeep(
   nowMs: number,
   isWanted: () => boolean,
 ): Promise<{ kept: StoredPayment; isAltered: boolean } | undefined> {
-  const { required, txid } = quote;
+  const { required, txids } = quote;
   const { payload, isAltered } = await wallet.sign(offer, account, nowMs);
   if (!isWanted()) return undefined;
   const { network, amount, payTo, maxTimeoutSeconds } = offer;
-  const request = requestFor(txid);
+  const request = requestFor(txids);
   const kept = await browserVault(storage).put(paymentId(location.origin, request), {
     version: 1,
     service: location.origin,
@@ -107,8 +123,10 @@ export async function signAndKeep(
   return { kept, isAltered };
 }
 
+export type Purchase = { saved: SavedBundle; verified: boolean; transaction: string | undefined };
+
 /**
- * Sends a stored payment until its bundle is delivered and saved; only then is the payment removed. Never signs.
+ * Sends a stored payment until what it buys is delivered and saved; only then is the payment removed. Never signs.
  * @throws AttestError `not_paid` when the payment is void; any other when it is still kept or was not charged
  */
 export async function finish(
@@ -116,33 +134,44 @@ export async function finish(
   storage: Storage,
   trust: Trust | undefined,
   onProgress: (progress: Progress) => void,
-): Promise<Attestation & { saved: SavedBundle }> {
+): Promise<Purchase> {
+  const { request, offer, service } = payment;
+  const txids = txidsOf(payment);
   let saved: SavedBundle | undefined;
+  const save = async (signed: Bundle | BatchHead, bytes: Uint8Array, receipt: { jws: string } | undefined) => {
+    const [id, { round }] = [bundleId(signed), signedPart(signed).attest];
+    saved = { id, txids, round, bytes, savedAt: Date.now(), ...(receipt && { receipt: receipt.jws }) };
+    await storage.update("bundles", id, () => saved);
+  };
+  const options = {
+    service,
+    wallet: payerOn(offer.network, offer.payer),
+    maxPrice: formatUsdc(maxPriceOf(txids)),
+    vault: browserVault(storage),
+    maxWaitMs: DAY_MS,
+    onProgress,
+    ...(requiresSuccess(payment) && { require: "succeeded" as const }),
+    ...(trust && { trust }),
+  };
   try {
-    const attestation = await attest({
-      service: payment.service,
-      txid: txidOf(payment),
-      ...(requiresSuccess(payment) && { require: "succeeded" }),
-      wallet: payerOn(payment.offer.network, payment.offer.payer),
-      maxPrice: MAX_PRICE,
-      vault: browserVault(storage),
-      maxWaitMs: DAY_MS,
-      onProgress,
-      ...(trust && { trust }),
-      save: async ({ bundle, bundleBytes, signedReceipt }) => {
-        const id = bundleId(bundle);
-        saved = {
-          id,
-          txid: txidOf(payment),
-          round: bundle.attest.round,
-          bytes: bundleBytes,
-          savedAt: Date.now(),
-          ...(signedReceipt && { receipt: signedReceipt.jws }),
-        };
-        await storage.update("bundles", id, () => saved);
-      },
+    if (request.path === "/attest-batch") {
+      const { items, receipt } = await attestBatch({
+        ...options,
+        items: request.body.items,
+        save: async ({ items: bought, signedReceipt }) => {
+          const answer = batchOf(bought.map(({ bundle }) => bundle));
+          await save(answer.batch, utf8(JSON.stringify(answer)), signedReceipt);
+        },
+      });
+      const verified = items.every(({ report }) => report.verified);
+      return { saved: saved as unknown as SavedBundle, verified, transaction: receipt?.transaction };
+    }
+    const { report, receipt } = await attest({
+      ...options,
+      txid: txids[0] ?? "",
+      save: ({ bundle, bundleBytes, signedReceipt }) => save(bundle, bundleBytes, signedReceipt),
     });
-    return { ...attestation, saved: saved as SavedBundle };
+    return { saved: saved as unknown as SavedBundle, verified: report.verified, transaction: receipt?.transaction };
   } catch (error) {
     if (error instanceof AttestError && error.cause instanceof AttestError) throw error.cause;
     throw error;
@@ -163,13 +192,17 @@ function browserVault(storage: Storage): Vault {
   };
 }
 
-export function txidOf({ request }: StoredPayment): string {
-  return request.path === "/attest" ? request.body.txid : "";
+/** The transactions that a stored payment buys the attestation of. */
+export function txidsOf({ request }: StoredPayment): readonly string[] {
+  if (request.path === "/attest-batch") return request.body.items.map(({ txid }) => txid);
+  return request.path === "/attest" ? [request.body.txid] : [];
 }
 
 /** A reader who pastes an id expects that the transaction succeeded: one that failed is bought after a question only. */
-function requestFor(txid: string) {
-  return { path: "/attest" as const, body: { txid, require: "succeeded" as const } };
+function requestFor(txids: readonly string[]): PaidRequest {
+  const [txid = "", another] = txids;
+  if (another === undefined) return { path: "/attest", body: { txid, require: "succeeded" } };
+  return batchRequest({ items: txids.map((one) => ({ txid: one })), require: "succeeded" });
 }
 
 /**
@@ -177,14 +210,20 @@ function requestFor(txid: string) {
  * @returns undefined when the payment is no longer stored
  */
 export function acceptFailure(payment: StoredPayment, storage: Storage): Promise<StoredPayment | undefined> {
-  const request = { path: "/attest" as const, body: { txid: txidOf(payment) } };
+  const { require: _, ...body } = payment.request.body as { require?: string };
+  const request = { ...payment.request, body } as PaidRequest;
   return storage.update<StoredPayment>("payments", paymentId(location.origin, payment.request), (stored) =>
     stored?.header === payment.header ? { ...stored, request } : stored,
   );
 }
 
-function requiresSuccess({ request }: StoredPayment): boolean {
-  return request.path === "/attest" && request.body.require === "succeeded";
+/** Removes a payment for which the service has stated that it charged nothing, and whose request is not made again. */
+export function forget({ request, service }: StoredPayment, storage: Storage): Promise<void> {
+  return forgetPayment({ service, vault: browserVault(storage) }, request);
+}
+
+function requiresSuccess({ request: { body } }: StoredPayment): boolean {
+  return "require" in body && body.require === "succeeded";
 }
 
 /**

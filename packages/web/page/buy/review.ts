@@ -6,7 +6,7 @@ import { printable } from "../../src/printable.ts";
 import { BUY } from "../../src/purchase-words.ts";
 import { actions, button, type Child, h } from "../dom.ts";
 import { heading, idValue, type Row, rowList } from "../parts.ts";
-import { commandLine, notice, railLabel } from "./parts.ts";
+import { bought, commandLine, notice, railLabel } from "./parts.ts";
 import type { PayingWallet } from "./paying-wallet.ts";
 import type { Quote } from "./purchase.ts";
 
@@ -45,7 +45,7 @@ export function reviewView(review: Review, can: ReviewActions): Child[] {
   const rows: Row[] = [
     { label: "You pay", value: [`${amount} USDC on ${railLabel(wallet)}. ${feeOf(review)}`] },
     { label: "To", value: [idValue(offer.payTo), ` (${location.host})`] },
-    { label: "You get", value: ["one attestation of ", idValue(quote.txid)] },
+    { label: "You get", value: bought(quote.txids) },
     { label: "You sign", value: [before, until, after] },
     { label: "Token", value: [`${printable(tokenName(review))}, `, idValue(offer.asset)] },
     { label: "You have", value: [balanceText(review)] },
@@ -55,9 +55,9 @@ export function reviewView(review: Review, can: ReviewActions): Child[] {
   return [
     heading(BUY.reviewTitle, "", trouble === undefined ? undefined : "trouble"),
     trouble !== undefined && notice(trouble),
-    trouble === BUY.otherLedger && commandLine(quote.txid),
+    trouble === BUY.otherLedger && commandLine(quote.txids),
     rowList(rows, "facts block"),
-    h("p", { class: "block" }, BUY.notCharged),
+    h("p", { class: "block" }, quote.txids.length === 1 ? BUY.notCharged : BUY.listIntro),
     actions(
       ...reviewControls(review, amount, can),
       review.hasOthers && button("Another wallet", () => can.chooseAnother(quote)),
