@@ -5,9 +5,11 @@ import {
   isProofError,
   MAX_BUNDLE_BYTES,
   mayAskChain,
+  nobleCrypto,
   type ProofError,
   parseBundle,
   parseJson,
+  rememberingLast,
   signedPart,
   verify,
 } from "@attestd/proof";
@@ -158,6 +160,9 @@ const OTHERS = {
   other: `${UNREADABLE.notBundle} \`attestd inspect\` shows what else it may be.`,
 };
 
+/** Items of a batch are checked one after the other. */
+const CRYPTO = rememberingLast(nobleCrypto);
+
 async function checkBundle(
   file: string,
   whole: Uint8Array,
@@ -166,7 +171,7 @@ async function checkBundle(
   chains: ChainCheck | undefined,
 ): Promise<Checked> {
   const { bytes } = contents;
-  const report = verify(bytes, trustOptions(trusted));
+  const report = verify(bytes, { ...trustOptions(trusted), crypto: CRYPTO });
   const bundle = report.checks.schema === "pass" ? parseBundle(parseJson(bytes)) : undefined;
   const certificate = await certificateOf(whole, contents, trusted);
   const checked = { kind: "checked", file, bundle, bytes, report, ...certificate } as const;

@@ -2,18 +2,18 @@ import {
   type BatchItem,
   type Bundle,
   type BundleBlock,
-  type Crypto,
   chainOf,
   itemBundles,
   nobleCrypto,
   ProofError,
   parseBatch,
   parseBundle,
+  rememberingLast,
   type Trust,
   type VerifyReport,
   verify,
 } from "@attestd/proof";
-import { equalBytes, utf8 } from "@attestd/proof/encoding";
+import { utf8 } from "@attestd/proof/encoding";
 import { AttestError } from "./errors.ts";
 import type { Call } from "./pay.ts";
 import type { BatchRequest, PaidRequest } from "./request.ts";
@@ -74,21 +74,6 @@ function readOrFail<T>(paymentId: string, what: string, read: () => T): T {
     const message = `The service's answer is not ${what}: ${where}${(cause as Error).message}.`;
     throw new AttestError("paid_unfinished", message, { paymentId, cause });
   }
-}
-
-/** Verifies the same bytes once: the items of a batch have one signature. */
-function rememberingLast({ keccak256, mldsa65 }: Crypto): Crypto {
-  let last: { parts: readonly Uint8Array[]; verified: boolean } | undefined;
-  return {
-    keccak256,
-    mldsa65: {
-      verify(...parts) {
-        if (!last || !parts.every((part, index) => equalBytes(part, last?.parts[index] as Uint8Array)))
-          last = { parts, verified: mldsa65.verify(...parts) };
-        return last.verified;
-      },
-    },
-  };
 }
 
 /** The first difference of a bundle from the request; undefined when there is none. */

@@ -39,6 +39,6 @@ export {
 } from "./note.ts";
 export { type PaymentReceipt, parsePaymentReceipt, verifyPaymentReceipt } from "./payment-receipt.ts";
 export * from "./report.ts";
-export { type Crypto, type Keccak256, nobleCrypto } from "./signature.ts";
+export { type Crypto, type Keccak256, nobleCrypto, rememberingLast } from "./signature.ts";
 export { type KeyEntry, type KeyHistory, type PinnedKeys, parseKeyHistory, type Trust } from "./trust.ts";
 export * from "./verify.ts";

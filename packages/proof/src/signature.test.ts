@@ -4,10 +4,14 @@ import { describe, expect, it } from "vitest";
 import { nativeCrypto } from "../test/native-crypto.ts";
 import { describeVectors } from "../test/vectors.ts";
 import { concatBytes, fromBase64, fromHex, toHex, utf8 } from "./encoding.ts";
-import { nobleCrypto, verifySignature } from "./signature.ts";
+import { nobleCrypto, rememberingLast, verifySignature } from "./signature.ts";
 import { jwk } from "./trust.ts";
 
-const implementations = { noble: nobleCrypto, "node:crypto": nativeCrypto };
+const implementations = {
+  noble: nobleCrypto,
+  "noble, remembered": rememberingLast(nobleCrypto),
+  "node:crypto": nativeCrypto,
+};
 
 describeVectors("Wycheproof ML-DSA-65", (vectors) => {
   type Test = { tcId: number; comment: string; msg: string; ctx?: string; sig: string; result: string };

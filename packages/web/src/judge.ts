@@ -1,9 +1,11 @@
 import {
   isProofError,
   type KeyHistory,
+  nobleCrypto,
   parseBundle,
   parseJson,
   parseKeyHistory,
+  rememberingLast,
   type VerifyReport,
   verify,
 } from "@attestd/proof";
@@ -45,6 +47,9 @@ export type Judgement =
   | { kind: "stake"; trust: Omit<StakeTrust, "name"> }
   | { kind: "unreadable"; why: string };
 
+/** Items of a batch are judged one after the other. */
+const crypto = rememberingLast(nobleCrypto);
+
 /** Reads a bundle, a batch, a certificate, a key history, evidence or a checkpoint, and judges a bundle offline. */
 export async function judge(bytes: Uint8Array, options: JudgeOptions): Promise<Judgement> {
   const { history, historyAge } = options;
@@ -54,7 +59,11 @@ export async function judge(bytes: Uint8Array, options: JudgeOptions): Promise<J
       return { kind: "unreadable", why: UNREADABLE.tooLarge(bytes.length) };
     switch (contents.kind) {
       case "bundle": {
-        const report = await withItsEvidence(verify(contents.bytes, { trust: history, historyAge }), contents, options);
+        const report = await withItsEvidence(
+          verify(contents.bytes, { trust: history, historyAge, crypto }),
+          contents,
+          options,
+        );
         const isBundle = report.checks.schema === "pass";
         return {
           kind: "judged",
