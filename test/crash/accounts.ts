@@ -1,4 +1,6 @@
+import { randomBytes } from "node:crypto";
 import type { Sandbox } from "@attestd/sandbox";
+import { falconAddress } from "@attestd/service/signer";
 import {
   AccountRole,
   type Address,
@@ -32,16 +34,21 @@ const SYSTEM_PROGRAM = address("11111111111111111111111111111111");
 /** SPL's Associated Token Account program: `CreateIdempotent`. */
 const CREATE_IDEMPOTENT = 1;
 
+/** The key of the attestor's account. */
+export const ACCOUNT_KEYS = ["ed25519", "falcon-1024"] as const;
+export type AccountKey = (typeof ACCOUNT_KEYS)[number];
+
 /** The attestor and the payees of one deployment. No other deployment uses them, so their history is its own. */
 export type Accounts = {
-  attestor: { address: string; mnemonic: string };
+  /** `mnemonic`: of the key that authorises its transactions. */
+  attestor: { address: string; mnemonic: string; key: AccountKey };
   payTo: { algorand: string; base?: string; solana?: string };
 };
 
 /** Makes new accounts on every network of a sandbox, funded by it and ready to be paid. */
-export async function newAccounts(sandbox: Sandbox): Promise<Accounts> {
+export async function newAccounts(sandbox: Sandbox, key: AccountKey = "ed25519"): Promise<Accounts> {
   const [algorand, solana] = await Promise.all([
-    algorandAccounts(sandbox),
+    algorandAccounts(sandbox, key),
     sandbox.payers.solana && solanaPayee(sandbox, sandbox.payers.solana.secretKeyBase64),
   ]);
   return {
@@ -54,12 +61,21 @@ export async function newAccounts(sandbox: Sandbox): Promise<Accounts> {
   };
 }
 
-async function algorandAccounts({ algodUrl, algorand }: Sandbox) {
+/** Makes a key of an account, which needs no rekeying: its address is the key's. */
+async function newAttestor(key: AccountKey): Promise<Accounts["attestor"]> {
+  const seed = randomBytes(32);
+  const mnemonic = algosdk.mnemonicFromSeed(seed);
+  const address =
+    key === "falcon-1024" ? await falconAddress(seed) : algosdk.mnemonicToSecretKey(mnemonic).addr.toString();
+  return { address, mnemonic, key };
+}
+
+async function algorandAccounts({ algodUrl, algorand }: Sandbox, key: AccountKey) {
   const algod = new algosdk.Algodv2("", algodUrl, new URL(algodUrl).port);
   const suggestedParams = await algod.getTransactionParams().do();
   const { address: dispenser, secretKey } = algorand.accounts.dispenser;
-  const [attestor, payee] = [algosdk.generateAccount(), algosdk.generateAccount()];
-  const fund = (receiver: algosdk.Address, amount: bigint) =>
+  const [attestor, payee] = [await newAttestor(key), algosdk.generateAccount()];
+  const fund = (receiver: algosdk.Address | string, amount: bigint) =>
     algosdk.makePaymentTxnWithSuggestedParamsFromObject({ sender: dispenser, receiver, amount, suggestedParams });
   const optIn = algosdk.makeAssetTransferTxnWithSuggestedParamsFromObject({
     sender: payee.addr,
@@ -68,15 +84,14 @@ async function algorandAccounts({ algodUrl, algorand }: Sandbox) {
     assetIndex: USDC,
     suggestedParams: { ...suggestedParams, flatFee: true, fee: 0n },
   });
-  const funding = [fund(attestor.addr, ATTESTOR_ALGO), fund(payee.addr, PAYEE_ALGO)];
+  const funding = [fund(attestor.address, ATTESTOR_ALGO), fund(payee.addr, PAYEE_ALGO)];
   // The dispenser pays the payee's fee, so that the payee keeps exactly the minimum balance.
   for (const transaction of funding) transaction.fee *= 2n;
   algosdk.assignGroupID([...funding, optIn]);
   const signed = [...funding.map((transaction) => transaction.signTxn(secretKey)), optIn.signTxn(payee.sk)];
   const { txid } = await algod.sendRawTransaction(signed).do();
   await algosdk.waitForConfirmation(algod, txid, 10);
-  const mnemonic = algosdk.secretKeyToMnemonic(attestor.sk);
-  return { attestor: { address: attestor.addr.toString(), mnemonic }, payee: payee.addr.toString() };
+  return { attestor, payee: payee.addr.toString() };
 }
 
 /** A new owner with a USDC account, which the sandbox's payer pays for: stock clients pay only into an existing one. */

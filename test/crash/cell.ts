@@ -1,4 +1,5 @@
 import type { Sandbox } from "@attestd/sandbox";
+import type { AccountKey } from "./accounts.ts";
 import { type Answer, buy, priceOf } from "./buyer.ts";
 import type { CommitName } from "./commits.ts";
 import { type Databases, expireLeases, type JournalKind } from "./databases.ts";
@@ -15,8 +16,8 @@ export type Successor = "restart" | "other replica";
 
 export type Cell = { point: Point; rail: RailName; journal: JournalKind; successor: Successor };
 
-/** A cell, and the subject that is bought in it. */
-export type CellRun = Cell & { subject: SubjectName };
+/** A cell, the subject that is bought in it, and the key of the attestor's account: ed25519, unless given. */
+export type CellRun = Cell & { subject: SubjectName; accountKey?: AccountKey };
 
 export type Outcome = {
   cell: CellRun;
@@ -94,9 +95,9 @@ class CellExecution implements AsyncDisposable {
 
   async run(): Promise<string[]> {
     const { sandbox, databases } = this.#testBed;
-    const { point, rail, journal, successor, subject } = this.#cell;
+    const { point, rail, journal, successor, subject, accountKey } = this.#cell;
     const scenario: Scenario = SCENARIOS[point.scenario];
-    const deployment = await newDeployment(sandbox, await databases.create(journal));
+    const deployment = await newDeployment(sandbox, await databases.create(journal), accountKey);
     this.#opened.defer(() => deployment.close());
     await applyScenario(deployment, point.scenario);
 

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { Sandbox } from "@attestd/sandbox";
-import { type Accounts, newAccounts } from "./accounts.ts";
+import { type AccountKey, type Accounts, newAccounts } from "./accounts.ts";
 import { type FaultProxy, startFaultProxy } from "./fault-proxy.ts";
 
 export const UPSTREAMS = ["facilitator", "algod", "indexer", "base", "solana"] as const;
@@ -24,8 +24,13 @@ const MAX_TIMEOUT_SECONDS = 600;
  * Makes a deployment in a sandbox that other deployments share.
  *
  * @param databaseUrl of an empty database
+ * @param accountKey of the attestor's account; ed25519, unless given
  */
-export async function newDeployment(sandbox: Sandbox, databaseUrl: string): Promise<Deployment> {
+export async function newDeployment(
+  sandbox: Sandbox,
+  databaseUrl: string,
+  accountKey?: AccountKey,
+): Promise<Deployment> {
   const upstreams: Record<Upstream, string | undefined> = {
     facilitator: sandbox.facilitatorUrl,
     algod: sandbox.algodUrl,
@@ -33,7 +38,7 @@ export async function newDeployment(sandbox: Sandbox, databaseUrl: string): Prom
     base: sandbox.baseRpcUrl,
     solana: sandbox.solanaRpcUrl,
   };
-  const accounts = await newAccounts(sandbox);
+  const accounts = await newAccounts(sandbox, accountKey);
   const proxies = await Promise.all(
     // An absent network gets a proxy to a closed port, and no settings below.
     UPSTREAMS.map(async (name) => [name, await startFaultProxy(upstreams[name] ?? "http://[::1]:1")]),
@@ -49,7 +54,7 @@ export async function newDeployment(sandbox: Sandbox, databaseUrl: string): Prom
     ALGORAND_GENESIS_HASH: sandbox.genesisHash,
     ALGOD_URL: before.algod.url,
     INDEXER_URL: before.indexer.url,
-    ATTESTOR_MNEMONIC: attestor.mnemonic,
+    [attestor.key === "ed25519" ? "ATTESTOR_MNEMONIC" : "ATTESTOR_FALCON_MNEMONIC"]: attestor.mnemonic,
     ATTESTOR_PQ_SEED: randomBytes(32).toString("hex"),
     PAY_TO_ALGORAND: payTo.algorand,
     FACILITATOR_URL: before.facilitator.url,

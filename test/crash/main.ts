@@ -6,6 +6,7 @@ import { setTimeout } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { type SandboxOptions, startSandbox } from "@attestd/sandbox";
 import { startKillableFacilitator } from "../e2e/own-facilitator.ts";
+import { ACCOUNT_KEYS } from "./accounts.ts";
 import { runCell, type TestBed } from "./cell.ts";
 import { type Databases, openDatabases } from "./databases.ts";
 import { runEvidence } from "./evidence.ts";
@@ -46,6 +47,7 @@ npm run soak -- [options]
   --resume         keep the results in the file and run what is missing; else the command's results are replaced
   --times N        matrix, failover, kms, signer: runs of each cell, each with another subject (default 4)
   --subject NAME   matrix: buy this in every cell: ${SUBJECTS.join(", ")}
+  --account KEY    matrix: the key of the attestor's account: ${ACCOUNT_KEYS.join(", ")}
   --only TEXT      matrix, failover, kms, signer, faults, evidence: run the cells whose title contains the text
   --jobs N         matrix, failover, kms, signer: cells at a time (default 6)
   --seed N         matrix, failover, signer, replicas, soak: seed of the random choices (default 1)
@@ -77,6 +79,7 @@ const { values, positionals } = parseArgs({
     resume: { type: "boolean", default: false },
     times: { type: "string", default: "4" },
     subject: { type: "string" },
+    account: { type: "string" },
     only: { type: "string", default: "" },
     jobs: { type: "string", default: "6" },
     seed: { type: "string", default: "1" },
@@ -113,7 +116,10 @@ else process.exitCode = (await command()) ? 0 : 1;
 async function matrix(): Promise<boolean> {
   const cells = CELLS.filter((cell) => titleOf(cell).includes(values.only));
   const subjects = SUBJECTS.filter((subject) => subject === (values.subject ?? subject));
-  const runs = drawRuns(cells, times, seed, subjects);
+  const accountKey = ACCOUNT_KEYS.find((key) => key === values.account);
+  if (values.account !== undefined && accountKey === undefined)
+    throw new Error(`--account is one of ${ACCOUNT_KEYS.join(", ")}`);
+  const runs = drawRuns(cells, times, seed, { subjects, accountKey });
   const missing = values.resume ? results.missing(runs) : runs;
   console.log(`${cells.length} cells, ${runs.length} runs, ${missing.length} to do, ${jobs} at a time, seed ${seed}`);
   if (values.dry) {

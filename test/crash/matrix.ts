@@ -1,3 +1,4 @@
+import type { AccountKey } from "./accounts.ts";
 import type { Cell, CellRun, Outcome, Successor } from "./cell.ts";
 import type { JournalKind } from "./databases.ts";
 import { RAILS } from "./payers.ts";
@@ -29,26 +30,26 @@ export function titleOf({ point, rail, journal, successor }: Cell): string {
   return [...scenario, nameOf(point), rail, journal, successor].join(" · ");
 }
 
-/** The title of the cell and the subject. */
-export function runTitle(run: CellRun): string {
-  return `${titleOf(run)} · ${run.subject}`;
+/** The title of the cell, the subject, and the account's key where it is not ed25519. */
+export function runTitle({ subject, accountKey, ...cell }: CellRun): string {
+  return [titleOf(cell), subject, ...(accountKey && accountKey !== "ed25519" ? [accountKey] : [])].join(" · ");
 }
 
-/** Cells that together cover every rail, journal, subject and effect, and both sides of a commit. */
-const SAMPLE: readonly (readonly [string, SubjectName])[] = [
+/** Cells that together cover every rail, journal, subject, account's key and effect, and both sides of a commit. */
+const SAMPLE: readonly (readonly [string, SubjectName, AccountKey?])[] = [
   ["attestation_signed after · base · postgres · other replica", "inclusion"],
   ["settle after · solana · postgres · other replica", "transaction"],
   ["call_prepared before · algorand · postgres · restart", "inclusion"],
   ["verify after · base · sqlite · restart", "block"],
-  ["submit after · algorand · sqlite · restart", "block"],
+  ["submit after · algorand · sqlite · restart", "block", "falcon-1024"],
   ["answer after · solana · sqlite · restart", "batch"],
 ];
 
 export function sampleOf(cells: readonly Cell[]): CellRun[] {
-  return SAMPLE.map(([title, subject]) => {
+  return SAMPLE.map(([title, subject, accountKey]) => {
     const cell = cells.find((candidate) => titleOf(candidate) === title);
     if (!cell) throw new Error(`there is no cell ${title}`);
-    return { ...cell, subject };
+    return { ...cell, subject, ...(accountKey && { accountKey }) };
   });
 }
 
@@ -74,7 +75,7 @@ export function drawRuns(
   cells: readonly Cell[],
   times: number,
   seed: number,
-  subjects: readonly SubjectName[] = SUBJECTS,
+  { subjects = SUBJECTS, accountKey }: { subjects?: readonly SubjectName[]; accountKey?: AccountKey | undefined } = {},
 ): CellRun[] {
   const random = randomOf(seed);
   const first = cells.map(() => Math.floor(random() * subjects.length));
@@ -82,7 +83,11 @@ export function drawRuns(
     cells
       .map((cell, n) => {
         const subject = subjects[((first[n] as number) + time) % subjects.length] as SubjectName;
-        return { run: { ...cell, subject }, at: random(), afterMs: Math.floor(random() * DURING_MS) };
+        return {
+          run: { ...cell, subject, ...(accountKey && { accountKey }) },
+          at: random(),
+          afterMs: Math.floor(random() * DURING_MS),
+        };
       })
       .sort((a, b) => a.at - b.at)
       .map(({ run, afterMs }) => ("commit" in run.point ? { ...run, point: { ...run.point, afterMs } } : run)),

@@ -4,7 +4,7 @@ import { failoverPart } from "./failover-report.ts";
 import { EVERY_FAULT, FAULT_CELLS, type FaultOutcome, upstreamRequestTitle } from "./faults.ts";
 import type { FloodOutcome } from "./flood.ts";
 import { kmsPart } from "./kms-report.ts";
-import { CELLS, COLUMNS, type Column, runTitle, summaryOf } from "./matrix.ts";
+import { CELLS, COLUMNS, type Column, runTitle, summaryOf, titleOf } from "./matrix.ts";
 import { nameOf, POINTS, type Point, SCENARIOS, type Scenario } from "./points.ts";
 import type { ReplicasOutcome } from "./replicas.ts";
 import type { Result } from "./results.ts";
@@ -59,6 +59,11 @@ export function failuresOf(outcomes: readonly Outcome[]): string[] {
  */
 export function documentOf(results: readonly Result[], earlier: string): string {
   const runs = results.filter((result) => "matrix" in result);
+  const usual = runs.filter(({ matrix }) => matrix.cell.accountKey === undefined);
+  const byKey = Map.groupBy(
+    runs.filter((run) => !usual.includes(run)),
+    ({ matrix }) => matrix.cell.accountKey,
+  );
   const failovers = results.filter((result) => "failover" in result);
   const kms = results.filter((result) => "kms" in result);
   const signers = results.filter((result) => "signer" in result);
@@ -69,9 +74,16 @@ export function documentOf(results: readonly Result[], earlier: string): string 
   const parts = new Map(partsOf(earlier));
   const written = [
     ...matrixPart(
-      runs.map(({ matrix }) => matrix),
-      when(runs),
-      runs[0]?.seed,
+      usual.map(({ matrix }) => matrix),
+      when(usual),
+      usual[0]?.seed,
+    ),
+    ...[...byKey].flatMap(([key, ofKey]) =>
+      accountPart(
+        key,
+        ofKey.map(({ matrix }) => matrix),
+        when(ofKey),
+      ),
     ),
     ...failoverPart(
       failovers.map(({ failover }) => failover),
@@ -123,6 +135,20 @@ function when(results: readonly Result[]): string {
   const days = [...new Set(results.map(({ at }) => at.slice(0, 10)))];
   const revisions = [...new Set(results.map(({ revision }) => revision))];
   return `${days.join(" and ")}, revision ${revisions.join(", ")}`;
+}
+
+/** The matrix once more, with another key of the attestor's account. */
+function accountPart(key: string | undefined, outcomes: readonly Outcome[], date: string): string[] {
+  const held = outcomes.filter(({ wrong }) => wrong.length === 0).length;
+  const cells = new Set(outcomes.map(({ cell }) => titleOf(cell))).size;
+  return `## Killed, with a ${key} key of the attestor's account
+
+\`npm run test:crash -- matrix --account ${key}\`: **${held} of ${outcomes.length} runs held**, of ${cells} of the ${CELLS.length} cells above. ${date}.
+${failuresOf(outcomes)
+  .map((failure) => `- ${failure}`)
+  .join("\n")}`
+    .trimEnd()
+    .split("\n");
 }
 
 function matrixPart(outcomes: readonly Outcome[], date: string, seed: number | undefined): string[] {

@@ -262,10 +262,14 @@ function difference(one: readonly boolean[], other: readonly boolean[]): number 
   return one.filter((isInk, place) => isInk !== other[place]).length / one.length;
 }
 
-/** Reads the QR code of a certificate. */
+/** Reads the QR code of a certificate; as a camera does, again from nearer where the first picture is not enough. */
 async function codeOf(svg: string, context: BrowserContext): Promise<string | undefined> {
   const page = await context.newPage();
-  await page.setViewportSize({ width: 800, height: 400 });
-  await page.setContent(`<body style="margin:0">${svg}</body>`);
-  return readCode(await page.screenshot());
+  await page.setViewportSize({ width: 1600, height: 800 });
+  for (const zoom of [1, 1.5, 2]) {
+    await page.setContent(`<body style="margin:0;zoom:${zoom}">${svg}</body>`);
+    const code = readCode(await page.screenshot());
+    if (code !== undefined) return code;
+  }
+  return undefined;
 }

@@ -1,4 +1,5 @@
 import { mkdir } from "node:fs/promises";
+import { setTimeout } from "node:timers/promises";
 import { type Sandbox, startSandbox } from "@attestd/sandbox";
 import { startService } from "@attestd/service";
 import { type Meddling, startReverseProxy } from "../../../test/helpers/reverse-proxy.ts";
@@ -6,6 +7,8 @@ import { temporaryFolder } from "../../../test/helpers/temporary-folder.ts";
 import { sandboxFolder } from "../src/sandbox-folder.ts";
 import { newServiceSettings, writeSettings } from "../src/sandbox-settings.ts";
 import type { Settings } from "../src/settings-file.ts";
+
+const JSON_HEADERS = { "content-type": "application/json" };
 
 /** A sandbox and a service on it, with a proxy before the service, before each kind of node and before a facilitator. */
 export type ExaminedDeployment = Awaited<ReturnType<typeof startExaminedDeployment>>;
@@ -41,7 +44,14 @@ export async function startExaminedDeployment() {
     FACILITATOR_URL: proxies.facilitator.url,
     LOG_LEVEL: "silent",
   };
-  const service = await startService(settings, { sandbox: true });
+  // It does without the proxies: what they do to the command must not close its sales.
+  const direct = {
+    ALGOD_URL: algodUrl,
+    BASE_RPC_URL: baseRpcUrl,
+    SOLANA_RPC_URL: solanaRpcUrl,
+    FACILITATOR_URL: facilitatorUrl,
+  };
+  const service = await startService({ ...settings, ...direct }, { sandbox: true });
   starting.defer(() => service.close());
   serviceUrl = service.url;
   settings.PORT = new URL(serviceUrl).port;
@@ -63,10 +73,13 @@ export async function startExaminedDeployment() {
     behave(changes: Partial<Sandbox["algorand"]["behaviour"]>): undefined {
       Object.assign(behaviour, changes);
     },
-    /** Ends all meddling. */
-    reset(): void {
+    /** Ends all meddling. Resolves once the service sells: it has seen what nodes did, too. */
+    async reset(): Promise<void> {
       for (const proxy of Object.values(proxies)) proxy.meddling = {};
       Object.assign(behaviour, usual);
+      const body = JSON.stringify({ txid: sandbox.sampleTransactions.algorand });
+      const ask = () => fetch(`${serviceUrl}/attest`, { method: "POST", headers: JSON_HEADERS, body });
+      while ((await ask()).status !== 402) await setTimeout(50);
     },
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
