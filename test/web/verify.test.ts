@@ -412,6 +412,40 @@ describe.skipIf(!browser)("the page checks", () => {
     expect(requests).toEqual([]);
   });
 
+  test("fetches the evidence of a bundle that this site delivered, saves it, and makes certificates that carry it", async () => {
+    const { bundle: recorded, evidence, checkpoint } = testEvidence();
+    const page = await site.open(current);
+    const answers = [{ status: 202, json: { status: "pending", round: 1000 } }, { json: evidence }];
+    const asked: string[] = [];
+    await page.route("**/bundles/*/evidence", (route) => {
+      asked.push(new URL(route.request().url()).pathname);
+      return route.fulfill(answers.shift() as object);
+    });
+    await checkFile(page, file(recorded));
+    await page.getByRole("button", { name: "Fetch evidence" }).click();
+    await page.getByText("No evidence yet: no state proof attests the round of the record so far.").waitFor();
+    await page.getByRole("button", { name: "Fetch evidence" }).click();
+    await page.getByText("The evidence beside it shows the block, but no stake").waitFor();
+    const { bundle: sha256 } = evidence;
+    const id = Buffer.from(sha256.replace("sha256:", ""), "hex").toString("base64url");
+    expect(asked).toEqual(Array(2).fill(`/bundles/${id}/evidence`));
+    const save = async (name: string) => {
+      const saving = page.waitForEvent("download");
+      await page.getByRole("button", { name }).click();
+      return whole(await (await saving).createReadStream());
+    };
+    expect(JSON.parse(String(await save("Save evidence")))).toEqual(evidence);
+    const certificate = await save("Save certificate");
+
+    const offline = await site.open(current);
+    await offline.context().setOffline(true);
+    await drop(offline, file(checkpoint, "c.json"), { name: "certificate.pdf", contents: certificate });
+    await offline.waitForSelector("[data-state=verified]");
+    const text = await shown(offline.locator(".verdict"));
+    expect(text).toContain("stake of more than 599,900,000 ALGO signed for its block.");
+    expect(text).toContain("The certificate's text matches its bundle.");
+  });
+
   manyFiles(() => site);
 
   test("a payment's receipt, by itself and beside its bundle", async () => {

@@ -16,7 +16,13 @@ import { evidence, verdict } from "./report-text.ts";
 import { isFolder, isUrl, type Source } from "./sources.ts";
 import type { Terminal } from "./terminal.ts";
 
-export type CertificateOptions = TrustOptions & { out?: string; force?: boolean; paper: Paper; whole?: boolean };
+export type CertificateOptions = TrustOptions & {
+  out?: string;
+  force?: boolean;
+  paper: Paper;
+  whole?: boolean;
+  evidence?: string;
+};
 
 export const EXTENSIONS = [".pdf", ".svg"];
 export const INTO_FOLDER = "Name a folder: --out FOLDER/";
@@ -34,6 +40,13 @@ export function historyFor(trusted: TrustedKeys | undefined): KeyHistory {
   const history = historyOf(trusted?.trust);
   if (history) return history;
   throw new Failure(EXIT.usage, "a certificate needs the attestor's key history", ["Name it: --keys FILE."]);
+}
+
+/** A bundle, checked also with the evidence that its certificate is to carry: the one that is named, or beside it. */
+export async function checkedWithEvidence(checked: Checked, { evidence }: CertificateOptions): Promise<Checked> {
+  const { evidenceCheck } = await import("./evidence-file.ts");
+  const check = await evidenceCheck(evidence === undefined ? {} : { evidence }, true);
+  return check(checked);
 }
 
 /** A checked bundle, as certificates take one. @throws Failure as `historyFor` */

@@ -14,7 +14,13 @@ import {
   verify,
 } from "@attestd/proof";
 import { type BundleInBatch, bundlesInBatch } from "@attestd/web/batch-file";
-import { type BatchInFile, type BundleInFile, MAX_BATCH_FILE_BYTES, readFileContents } from "@attestd/web/bundle-file";
+import {
+  type BatchInFile,
+  type BundleInFile,
+  MAX_BATCH_FILE_BYTES,
+  MAX_CERTIFICATE_BYTES,
+  readFileContents,
+} from "@attestd/web/bundle-file";
 import { judgeReceipt, type ReceiptFindings, receiptFileName } from "@attestd/web/receipt-file";
 import { historyOf } from "@attestd/web/trust-basis";
 import type { FileFindings } from "@attestd/web/verdict";
@@ -41,6 +47,8 @@ export type Checked = FileFindings & {
   bundle: Bundle | undefined;
   /** UTF-8 of the bundle: the file, or what a certificate contains. */
   bytes: Uint8Array;
+  /** The evidence that a certificate carries of it, or that it was checked with: JSON in UTF-8. */
+  evidence?: Uint8Array;
   /** What the evidence beside it rests on, of all that the user trusts. */
   restsOn?: Pick<CheckpointTrust, "basis" | "name">;
   /** Why the ledger could not be asked. */
@@ -129,7 +137,7 @@ async function checkWhole(
     throw error;
   });
   if (contents.kind === "batch") return checkBatch(source, whole, contents, trusted, chains);
-  requireSize(whole.length);
+  requireSize(whole.length, contents.kind === "bundle" && contents.from !== "json" ? MAX_CERTIFICATE_BYTES : undefined);
   if (contents.kind === "receipt")
     return [{ kind: "receipt", file, findings: judgeReceipt(contents.jws, trusted?.trust) }];
   if (contents.kind !== "bundle" || (isOther && contents.from === "json")) {
@@ -213,5 +221,6 @@ function notJson({ fault, line, message }: ProofError): string {
 async function certificateOf(file: Uint8Array, contents: BundleInFile | BatchInFile, trusted: TrustedKeys | undefined) {
   if (contents.from === "json") return {};
   const { judgeCertificate } = await import("@attestd/web");
-  return { certificate: judgeCertificate(file, contents, historyOf(trusted?.trust)) };
+  const { evidence } = contents;
+  return { certificate: judgeCertificate(file, contents, historyOf(trusted?.trust)), ...(evidence && { evidence }) };
 }

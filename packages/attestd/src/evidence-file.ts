@@ -8,7 +8,7 @@ import type { Checked } from "./checked-file.ts";
 import { checkpointTrusts, trustOf, trustOptions } from "./checkpoint-files.ts";
 import { EXIT, Failure, failsFor } from "./failure.ts";
 
-/** The evidence of one bundle or beside each, the checkpoints that the user trusts, and a folder of state proofs. */
+/** The evidence of one bundle, or in each certificate, or beside each bundle, the checkpoints that the user trusts, and a folder of state proofs. */
 export type EvidenceFiles = {
   evidence?: string;
   /** Files, or names of shipped ones. */
@@ -35,14 +35,16 @@ export async function evidenceCheck(files: EvidenceFiles, isMany: boolean): Prom
   const options = { ...trustOptions(trusts), memory, ...(stateProofs !== undefined && stateProofsIn(stateProofs)) };
   return async (checked) => {
     const file = evidence ?? evidenceFileName(checked.answer ?? checked.file);
-    if (named === undefined && isMany && !existsSync(file)) return checked;
-    const bytes = named ?? (await readEvidenceFile(file));
+    const carried = named ?? checked.evidence;
+    if (carried === undefined && isMany && !existsSync(file)) return checked;
+    const bytes = carried ?? (await readEvidenceFile(file));
     try {
       const report = withEvidence(checked.report, checked.bytes, bytes, options);
-      if (report.recordedBy === undefined) return { ...checked, report };
+      const withIt = { ...checked, report, evidence: bytes };
+      if (report.recordedBy === undefined) return withIt;
       const proof = itemOf(readEvidence(evidenceValue(bytes)), "algorand-state-proof/1");
       const trust = proof && trustOf(proof.item, trusts);
-      return { ...checked, report, ...(trust && { restsOn: { basis: trust.basis, name: trust.name } }) };
+      return { ...withIt, ...(trust && { restsOn: { basis: trust.basis, name: trust.name } }) };
     } catch (error) {
       if (!isProofError(error, "json")) throw error;
       const why = error.fault === "too_large" ? `More than ${MAX_EVIDENCE_BYTES / 2 ** 20} MiB.` : `${error.message}.`;

@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fromBase64 } from "@attestd/proof/encoding";
 import {
@@ -131,4 +131,33 @@ test.each([
   const ended = await verify(...args);
   expect(ended.stderr).toContain(said);
   expect(ended.code).toBe(code);
+});
+
+test("a certificate carries the evidence beside its bundle, and is verified by it", async () => {
+  const run = (...args: string[]) => attestd([...args, "--keys", "keys.json"], { cwd: folder.path });
+  for (const format of ["pdf", "svg"]) {
+    const made = await run("certificate", "b.json", "--evidence", "e.json", "--out", `with.${format}`);
+    expect([made.code, made.stderr]).toEqual([0, ""]);
+    const { code, stdout } = await run("verify", `with.${format}`, "--checkpoint", "c.json", "--json");
+    expect(code).toBe(0);
+    const whole = { inclusion: "pass", stateProof: "pass", authorisation: "pass" };
+    expect(JSON.parse(stdout)).toMatchObject({ verified: true, evidence: whole, certificate: { words: "pass" } });
+    // Another one carries what stands beside its bundle.
+    await run("certificate", "many/b.json", "--out", `beside.${format}`);
+    expect(await readFile(join(folder.path, `beside.${format}`), "latin1")).toContain("attestd.evidence/1");
+  }
+  const wrong = await run("certificate", "b.json", "--evidence", "wrong.json", "--out", "wrong.pdf");
+  expect(wrong).toMatchObject({ code: 1, stderr: expect.stringMatching(/^attestd: no certificate: not verified/) });
+});
+
+test("evidence in a certificate that contradicts it fails it without being asked for", async () => {
+  const run = (...args: string[]) => attestd([...args, "--keys", "keys.json"], { cwd: folder.path });
+  await run("certificate", "b.json", "--evidence", "e.json", "--out", "good.svg");
+  const svg = await readFile(join(folder.path, "good.svg"), "utf8");
+  const index = `&quot;index&quot;:${inclusion.index}`;
+  expect(svg).toContain(index);
+  await writeFile(join(folder.path, "forged.svg"), svg.replace(index, `&quot;index&quot;:${inclusion.index + 1}`));
+  const { code, stdout } = await run("verify", "forged.svg");
+  expect(code).toBe(1);
+  expect(stdout).toMatch(/^✕ Not verified {2}forged\.svg\n {2}evidence /);
 });

@@ -1,5 +1,6 @@
 import type { KeyHistory } from "@attestd/proof";
 import { givenBeside } from "../src/trust-basis.ts";
+import { EVIDENCE } from "../src/words.ts";
 import { basisOf, type Checked } from "./check-file.ts";
 import type { Site } from "./site.ts";
 
@@ -9,6 +10,19 @@ export type Beside = Extract<Checked, { kind: "keys" | "evidence" | "stake" }>;
 /** The most bytes of evidence, and the most checkpoints, that are kept; the last ones are. */
 const MAX_EVIDENCE_KEPT = 64 * 2 ** 20;
 const MAX_STAKE = 64;
+
+const FETCH_TIMEOUT_MS = 60_000;
+
+/** Fetches the evidence of a bundle from the service that serves this page. @returns a sentence on why there is none */
+export async function evidenceOf(bundleId: string): Promise<Blob | string> {
+  try {
+    const answer = await fetch(`/bundles/${bundleId}/evidence`, { signal: AbortSignal.timeout(FETCH_TIMEOUT_MS) });
+    if (answer.status === 200) return await answer.blob();
+    return answer.status === 202 ? EVIDENCE.notYet : EVIDENCE.none;
+  } catch {
+    return EVIDENCE.unreachable;
+  }
+}
 
 /** Judges by a key list from now on. */
 export function useKeys(site: Site, history: KeyHistory, file: Blob): void {

@@ -12,13 +12,13 @@ const LETTER_REGIONS = new Set(["US", "CA", "MX", "PH", "CL", "CO", "CR", "GT", 
 export function certificateOf(judged: Judged, bytes: Uint8Array, format: CertificateFormat): Uint8Array<ArrayBuffer> {
   const making = makingOf(judged, new Date(), paper());
   const { history } = judged.keys as NonNullable<Judged["keys"]>;
-  return makeCertificate(format, bytes, history, making).bytes;
+  return makeCertificate(format, bytes, history, making, judged.evidence).bytes;
 }
 
 /** The certificate of a whole batch as PDF, with a table of its items. */
 export function certificateOfBatch({ answer, judged, history }: WholeBatch): Uint8Array<ArrayBuffer> {
   const making = makingOfBatch(judged, new Date(), paper());
-  return makeCertificate("pdf", utf8(JSON.stringify(answer)), history, making).bytes;
+  return makeCertificate("pdf", utf8(JSON.stringify(answer)), history, making, judged[0]?.evidence).bytes;
 }
 
 /** Prints the certificate on sheets of its own, without the page. */

@@ -1,8 +1,6 @@
 import { type Bundle, bundleId, type KeyHistory, parseBundle, parseJson, signedPart } from "@attestd/proof";
 import { fromBase64Url, toHex } from "@attestd/proof/encoding";
-import type { BundleInBatch } from "../src/batch-file.ts";
 import { MAX_BATCH_FILE_BYTES } from "../src/bundle-file.ts";
-import type { CertificateJudgement } from "../src/certificate/making.ts";
 import type { Judgement } from "../src/judge.ts";
 import type { JudgedReceipt } from "../src/receipt-verdict.ts";
 import type { StakeTrust } from "../src/stake.ts";
@@ -15,7 +13,7 @@ import type { Site } from "./site.ts";
 /** What a file is; `bytes` is the bundle, UTF-8. The bundles of a batch are still to be checked. */
 export type Checked =
   | { kind: "judged"; judged: Judged; bytes: Uint8Array }
-  | { kind: "batch"; bundles: BundleInBatch[]; certificate: CertificateJudgement | undefined }
+  | Extract<Judgement, { kind: "batch" }>
   | { kind: "receipt"; receipt: JudgedReceipt; blob: Blob }
   | { kind: "keys"; history: KeyHistory }
   | { kind: "evidence"; bytes: Uint8Array; of: string }
@@ -38,11 +36,11 @@ export async function checkFile(
     await site.keysReady;
     const trusted = keys ?? site.keys.current;
     const age = trusted ? historyAge(trusted.basis) : 0;
-    const options = { history: trusted?.history, historyAge: age };
-    const offline = await site.judging.judge(bytes, options);
-    const evidence = site.evidence.size > 0 ? site.evidence.get(evidenceKey(offline)) : undefined;
+    const options = { history: trusted?.history, historyAge: age, stake: [...site.stake] };
+    const first = await site.judging.judge(bytes, { ...options, evidence: within?.evidence });
+    const evidence = site.evidence.size > 0 ? site.evidence.get(evidenceKey(first)) : undefined;
     // Its bundle had to be read before its evidence was known.
-    const judgement = evidence ? await site.judging.judge(bytes, { ...options, evidence, stake: site.stake }) : offline;
+    const judgement = evidence ? await site.judging.judge(bytes, { ...options, evidence }) : first;
     if (judgement?.kind === "receipt")
       return { kind: "receipt", receipt: { findings: judgement.findings, keys: trusted }, blob };
     if (judgement?.kind !== "judged") return judgement;
@@ -61,12 +59,12 @@ function evidenceKey(judgement: Judgement | undefined): string {
 }
 
 function judged(
-  { report, bytes, subject, certificate }: Extract<Judgement, { kind: "judged" }>,
+  { report, bytes, subject, certificate, evidence }: Extract<Judgement, { kind: "judged" }>,
   keys: KeyList | undefined,
   stake: readonly StakeTrust[],
 ): Checked {
   const bundle: Bundle | undefined = report.checks.schema === "pass" ? parseBundle(parseJson(bytes)) : undefined;
-  return { kind: "judged", judged: { report, bundle, subject, keys, certificate, stake }, bytes };
+  return { kind: "judged", judged: { report, bundle, subject, keys, certificate, stake, evidence }, bytes };
 }
 
 /** The basis of a key list that the reader gave. Pasted text has neither a name nor a date. */

@@ -1,12 +1,13 @@
-import type { BundleInBatch } from "../src/batch-file.ts";
-import type { CertificateJudgement } from "../src/certificate/making.ts";
+import type { Judgement } from "../src/judge.ts";
+
+type BatchJudgement = Extract<Judgement, { kind: "batch" }>;
 
 /** A file that the reader gave; its name has the path within the folder that was given. */
 export type GivenFile = {
   name: string;
   blob: Blob;
-  /** The batch's file that it is in, and whether the text of that, where it is a certificate, is the batch's. */
-  within?: { file: GivenFile; certificate: CertificateJudgement | undefined };
+  /** The batch's file that it is in; of a certificate whether its text is the batch's, and the evidence that it carries. */
+  within?: { file: GivenFile } & Pick<BatchJudgement, "certificate" | "evidence">;
 };
 /** `leftOut`: files beyond `MAX_FILES`, at least. */
 export type GivenFiles = { files: GivenFile[]; leftOut: boolean };
@@ -46,9 +47,9 @@ async function walk(entries: readonly FileSystemEntry[]): Promise<GivenFiles> {
 /** The bundles of a batch, as files in its file. */
 export function filesInBatch(
   file: GivenFile,
-  { bundles, certificate }: { bundles: readonly BundleInBatch[]; certificate: CertificateJudgement | undefined },
+  { bundles, certificate, evidence }: Omit<BatchJudgement, "kind">,
 ): GivenFile[] {
-  const within = { file, certificate };
+  const within = { file, certificate, evidence };
   return bundles.map(({ place, bytes }) => ({ name: `${file.name}${place}`, blob: new Blob([bytes.slice()]), within }));
 }
 

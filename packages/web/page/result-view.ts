@@ -17,6 +17,8 @@ export type ResultActions = {
   saveCertificate(): Promise<void>;
   printCertificate(): Promise<void>;
   saveBundle(): void;
+  fetchEvidence(pressed: HTMLButtonElement): void;
+  saveEvidence(evidence: Uint8Array): void;
   startOver(): void;
 };
 
@@ -28,6 +30,8 @@ export type Result = {
   isNamed: boolean;
   /** Why the ledger could not be asked. */
   ledgerTrouble?: string | undefined;
+  /** Why there is no evidence of it. */
+  evidenceTrouble?: string | undefined;
   /** Whether what makes certificates could not be loaded. */
   hasNoCertificates?: boolean;
   /** Host that the ledger check sends the file to. */
@@ -48,6 +52,7 @@ export function resultView(result: Result, can: ResultActions): Child[] {
       result.isNamed && h("p", {}, "This is the attestation that the certificate names."),
       result.ledgerTrouble !== undefined &&
         h("p", {}, `Couldn't ask the ledger; the result stands. ${printable(result.ledgerTrouble)}`),
+      result.evidenceTrouble !== undefined && h("p", {}, result.evidenceTrouble),
       result.hasNoCertificates && h("p", {}, NO_CERTIFICATES),
       needsKeys(judged) && signerKey(judged),
       ...actionRows(result, verdict.mayAskLedger, can),
@@ -76,6 +81,9 @@ function actionRows({ judged, ledgerTrouble, service }: Result, mayAsk: boolean,
   const asks = mayAsk && judged.comparedBy === undefined && judged.keys?.basis.basis !== "example";
   // A file that may be a stranger's gets no certificate, which would look like a proof.
   const certifies = isVerified(judged) && doubt(judged) === undefined;
+  // Only what this site delivered is here, and it could not tell of another's.
+  const { evidence } = judged;
+  const fetches = certifies && evidence === undefined && ["origin", "sandbox"].includes(judged.keys?.basis.basis ?? "");
   const ask = { class: "primary", "aria-describedby": "ledger-hint" };
   const quiet = { class: "quiet" };
   const again = button("Check another", can.startOver, isGood ? quiet : {});
@@ -93,6 +101,8 @@ function actionRows({ judged, ledgerTrouble, service }: Result, mayAsk: boolean,
         { class: "actions more" },
         certifies && button("Print certificate", () => void can.printCertificate(), quiet),
         button("Save bundle", can.saveBundle, quiet),
+        evidence && button("Save evidence", () => can.saveEvidence(evidence), quiet),
+        fetches && button("Fetch evidence", can.fetchEvidence, quiet),
         again,
       ),
   ];

@@ -4,7 +4,7 @@ import { sortedRows } from "../src/file-rows.ts";
 import { isBundleOf, type Pointer } from "../src/pointer.ts";
 import type { KeyList } from "../src/trust-basis.ts";
 import { UNREADABLE } from "../src/words.ts";
-import { type Beside, useEvidence, useKeys } from "./beside.ts";
+import { type Beside, evidenceOf, useEvidence, useKeys } from "./beside.ts";
 import { type Checked, checkFile } from "./check-file.ts";
 import { busy, download } from "./dom.ts";
 import { filesAsGiven, filesInBatch, type GivenFile, type GivenFiles } from "./given-files.ts";
@@ -80,7 +80,11 @@ export function createVerifyPage(site: Site) {
   /** @param with.keys to judge by; those of the page, unless given */
   async function takeOne(
     file: GivenFile,
-    { keys, table, pointer = pointerNow() }: { keys?: KeyList; table?: Table; pointer?: Pointer | undefined } = {},
+    {
+      keys,
+      table,
+      pointer = pointerNow(),
+    }: { keys?: KeyList; table?: Table | undefined; pointer?: Pointer | undefined } = {},
   ): Promise<Taken> {
     const mine = ++turn;
     const checked = await whileReading(mine, () => check(file, keys));
@@ -144,7 +148,8 @@ export function createVerifyPage(site: Site) {
 
   /** Judges what is shown again, by the key list that was given. */
   async function afterKeys(mine: number): Promise<Taken> {
-    if (state.name === "judged") return takeOne({ name: "", blob: new Blob([state.result.bytes.slice()]) });
+    if (state.name === "judged")
+      return takeOne({ name: "", blob: new Blob([state.result.bytes.slice()]) }, { table: state.table });
     if (state.name === "receipt") return takeOne({ name: "", blob: state.blob });
     if (state.name === "table")
       return takeMany(filesAsGiven(state.table.rows), state.table.leftOut, state.table.isNamed);
@@ -231,6 +236,8 @@ export function createVerifyPage(site: Site) {
           ({ printCertificate }) => printCertificate(judged, bytes),
           () => sayNoCertificates(result),
         ),
+      fetchEvidence: (pressed) => void fetchEvidence(result, pressed),
+      saveEvidence: (evidence) => download(`${name}.evidence.json`, "application/json", evidence.slice()),
       saveBundle: () => download(`${name}.json`, "application/json", bytes.slice()),
       startOver: () => enter({ name: "empty" }),
     };
@@ -255,6 +262,17 @@ export function createVerifyPage(site: Site) {
   function sayNoCertificates(result: Result): void {
     if (state.name !== "judged" || state.result !== result) return;
     enter({ ...state, result: { ...result, hasNoCertificates: true } });
+  }
+
+  async function fetchEvidence(result: Result, pressed: HTMLButtonElement): Promise<void> {
+    const { bundle } = result.judged;
+    if (bundle === undefined) return;
+    busy(pressed, "Fetching…");
+    const mine = turn;
+    const found = await evidenceOf(bundleId(bundle));
+    if (mine !== turn || state.name !== "judged") return;
+    if (typeof found === "string") enter({ ...state, result: { ...result, evidenceTrouble: found } });
+    else await inTurn(() => takeOne({ name: "", blob: found }));
   }
 
   async function askLedger(result: Result, pressed: HTMLButtonElement): Promise<void> {

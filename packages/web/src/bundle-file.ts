@@ -4,14 +4,16 @@ import type { JsonValue } from "@attestd/proof/json";
 import { pdfAttachments } from "./pdf/attachments.ts";
 import { receiptIn } from "./receipt-file.ts";
 
+type Beside = { making?: Uint8Array; evidence?: Uint8Array };
+
 export type FileContents =
   /**
-   * UTF-8 of JSON with a part of a bundle, from the file itself or from a certificate. `making` is what the certificate
-   * carries beside it, not yet parsed.
+   * UTF-8 of JSON with a part of a bundle, from the file itself or from a certificate. `making` and `evidence` are what the
+   * certificate carries beside it, not yet parsed.
    */
-  | { kind: "bundle"; bytes: Uint8Array; from: "json" | "pdf" | "svg"; making?: Uint8Array }
+  | ({ kind: "bundle"; bytes: Uint8Array; from: "json" | "pdf" | "svg" } & Beside)
   /** The answer of a whole batch, not yet parsed. */
-  | { kind: "batch"; bytes: Uint8Array; from: "json" | "pdf" | "svg"; making?: Uint8Array }
+  | ({ kind: "batch"; bytes: Uint8Array; from: "json" | "pdf" | "svg" } & Beside)
   /** JSON of a key history, not yet validated. */
   | { kind: "keys"; value: JsonValue }
   /** A receipt of a payment, not yet verified: a compact JWS. */
@@ -27,21 +29,25 @@ export type FileContents =
 export type BundleInFile = Extract<FileContents, { kind: "bundle" }>;
 export type BatchInFile = Extract<FileContents, { kind: "batch" }>;
 
-/** The most bytes of a file: a certificate is little larger than its bundle. */
+/** The most bytes of a file of one bundle. */
 export const MAX_FILE_BYTES = MAX_BUNDLE_BYTES + 2 ** 20;
 
 /** The most bytes of a file, evidence included. */
 export const MAX_GIVEN_BYTES = 5 * 2 ** 20;
 
+/** The most bytes of a certificate of one bundle, with its evidence inside. */
+export const MAX_CERTIFICATE_BYTES = MAX_FILE_BYTES + MAX_GIVEN_BYTES + 2 ** 20;
+
 /** The most bytes of a file with a whole batch: its certificate has the answer, a table of it, and in SVG entities. */
 export const MAX_BATCH_FILE_BYTES = MAX_BATCH_BYTES + 2 ** 23;
 
-/** Ids of the SVG elements that carry the bundle and the certificate's making. */
+/** Ids of the SVG elements that carry the bundle, the certificate's making, and the evidence. */
 export const SVG_BUNDLE_ID = "attestd-bundle";
 export const SVG_MAKING_ID = "attestd-certificate";
-const CARRIERS = [SVG_BUNDLE_ID, SVG_MAKING_ID];
+export const SVG_EVIDENCE_ID = "attestd-evidence";
+const CARRIERS = [SVG_BUNDLE_ID, SVG_MAKING_ID, SVG_EVIDENCE_ID];
 const METADATA = "<metadata";
-/** A certificate carries two; the rest of a hostile file is not read. */
+/** A certificate carries three; the rest of a hostile file is not read. */
 const MAX_CARRIED = 16;
 
 /** What every bundle of a batch has. */
@@ -78,10 +84,15 @@ function certificate(carried: Uint8Array[], from: "pdf" | "svg"): FileContents {
       return [];
     }
   });
-  const making = found.find(({ kind }) => kind === "making");
+  const making = found.find((one) => one.kind === "making");
+  const evidence = found.find((one) => one.kind === "evidence");
   const certified = found.find(({ kind }) => kind === "bundle" || kind === "batch");
   if (certified?.kind !== "bundle" && certified?.kind !== "batch") return { kind: "empty_certificate" };
-  return making?.kind === "making" ? { ...certified, making: making.bytes } : certified;
+  return {
+    ...certified,
+    ...(making && { making: making.bytes }),
+    ...(evidence && { evidence: evidence.bytes }),
+  };
 }
 
 /** @throws ProofError `json` */

@@ -12,7 +12,14 @@ import {
 import { type Subject, subjectOf } from "@attestd/proof/description";
 import type { JsonValue } from "@attestd/proof/json";
 import { type BundleInBatch, bundlesInBatch } from "./batch-file.ts";
-import { type BatchInFile, type BundleInFile, MAX_FILE_BYTES, readFileContents } from "./bundle-file.ts";
+import {
+  type BatchInFile,
+  type BundleInFile,
+  type FileContents,
+  MAX_CERTIFICATE_BYTES,
+  MAX_FILE_BYTES,
+  readFileContents,
+} from "./bundle-file.ts";
 import type { CertificateJudgement } from "./certificate/making.ts";
 import { judgeReceipt, type ReceiptFindings } from "./receipt-file.ts";
 import type { StakeTrust } from "./stake.ts";
@@ -37,9 +44,17 @@ export type Judgement =
       /** Undefined where the schema failed. */
       subject: Subject | undefined;
       certificate: CertificateJudgement | undefined;
+      /** What it was judged with. */
+      evidence: Uint8Array | undefined;
     }
   /** A whole batch; its bundles are still to be judged. `certificate`: whether the text of its certificate is theirs. */
-  | { kind: "batch"; bundles: BundleInBatch[]; certificate: CertificateJudgement | undefined }
+  | {
+      kind: "batch";
+      bundles: BundleInBatch[];
+      certificate: CertificateJudgement | undefined;
+      /** What its certificate carries of it. */
+      evidence: Uint8Array | undefined;
+    }
   | { kind: "receipt"; findings: ReceiptFindings }
   | { kind: "keys"; history: KeyHistory }
   /** `of`: the SHA-256 of the bundle that it names, lower-case hex. */
@@ -55,15 +70,13 @@ export async function judge(bytes: Uint8Array, options: JudgeOptions): Promise<J
   const { history, historyAge } = options;
   try {
     const contents = await readFileContents(bytes);
-    if (contents.kind !== "evidence" && contents.kind !== "batch" && bytes.length > MAX_FILE_BYTES)
+    if (contents.kind !== "evidence" && contents.kind !== "batch" && bytes.length > maxBytesOf(contents))
       return { kind: "unreadable", why: UNREADABLE.tooLarge(bytes.length) };
     switch (contents.kind) {
       case "bundle": {
-        const report = await withItsEvidence(
-          verify(contents.bytes, { trust: history, historyAge, crypto }),
-          contents,
-          options,
-        );
+        const evidence = options.evidence ?? contents.evidence;
+        const offline = verify(contents.bytes, { trust: history, historyAge, crypto });
+        const report = await withItsEvidence(offline, contents, { ...options, evidence });
         const isBundle = report.checks.schema === "pass";
         return {
           kind: "judged",
@@ -71,6 +84,7 @@ export async function judge(bytes: Uint8Array, options: JudgeOptions): Promise<J
           bytes: contents.bytes,
           subject: isBundle ? subjectOf(parseBundle(parseJson(contents.bytes))) : undefined,
           certificate: await judgedText(bytes, contents, history),
+          evidence,
         };
       }
       case "keys":
@@ -96,11 +110,15 @@ export async function judge(bytes: Uint8Array, options: JudgeOptions): Promise<J
 async function judgedBatch(file: Uint8Array, batch: BatchInFile, history: KeyHistory | undefined): Promise<Judgement> {
   try {
     const bundles = bundlesInBatch(batch.bytes);
-    return { kind: "batch", bundles, certificate: await judgedText(file, batch, history) };
+    return { kind: "batch", bundles, certificate: await judgedText(file, batch, history), evidence: batch.evidence };
   } catch (error) {
     if (!isProofError(error, "format")) throw error;
     return { kind: "unreadable", why: UNREADABLE.notWholeBatch(error.pointer ?? "", error.message) };
   }
+}
+
+function maxBytesOf(contents: FileContents): number {
+  return contents.kind === "bundle" && contents.from !== "json" ? MAX_CERTIFICATE_BYTES : MAX_FILE_BYTES;
 }
 
 /** Loads the code for certificates, and their fonts, only for a certificate. */

@@ -31,6 +31,8 @@ export type Judged = FileFindings & {
   keys: KeyList | undefined;
   /** What of the ledger's stake was trusted. */
   stake?: readonly StakeTrust[];
+  /** The evidence that it was judged with: JSON in UTF-8. */
+  evidence?: Uint8Array | undefined;
   /** Host of the service that compared it with the chains, after that. */
   comparedBy?: string;
 };

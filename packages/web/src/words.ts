@@ -27,6 +27,13 @@ export const NO_CERTIFICATES =
 export const NO_KEY_LIST =
   "This page has no key list yet. Go online once and load it again, or give it the signer's key list.";
 
+/** Why the page has no evidence of a bundle. */
+export const EVIDENCE = {
+  notYet: "No evidence yet: no state proof attests the round of the record so far. Try again in some minutes.",
+  none: "This site has no evidence of this bundle.",
+  unreachable: "Couldn't fetch the evidence; the result stands.",
+} as const;
+
 /** The outcome of a transaction whose receipt is in the bundle; on certificates, too. */
 export const OUTCOMES: Readonly<Record<ReceiptStatus, string>> = {
   succeeded: "succeeded, as its receipt says",

@@ -209,6 +209,7 @@ export function addChecking(program: Command, { environment, finish }: Running):
   )
     .argument("<files...>", "files, folders or URLs of bundles or certificates; - is standard input")
     .option("-o, --out <file>", "a .pdf or an .svg, or a folder (default: the bundle's name with .pdf)")
+    .option("--evidence <file>", "evidence to carry (default: b.evidence.json beside b.json)")
     .option("--whole", "one certificate of each whole batch, with a table, instead of one for each item")
     .option("--force", "replace files that are there already")
     .addOption(new Option("--paper <size>", "size of the sheet").choices(["a4", "letter"]).default("a4"));

@@ -3,6 +3,7 @@ import { type BatchItem, batchOf, bundleId } from "@attestd/proof";
 import { utf8 } from "@attestd/proof/encoding";
 import { makeCertificate, makingOfBatch } from "@attestd/web";
 import {
+  checkedWithEvidence,
   EXTENSIONS,
   historyFor,
   INTO_FOLDER,
@@ -50,12 +51,18 @@ export async function batchCertificates(
         ["Give all of them, or leave --whole out: each item has a certificate of its own."],
       );
     const all = [...distinct.values()].toSorted((a, b) => a.bundle.proof.index - b.bundle.proof.index);
-    for (const item of all) requireGood(item, making);
+    const first = await checkedWithEvidence(all[0] as Item, options);
+    for (const item of [first, ...all]) requireGood(item, making);
     const judged = all.map((item) => judgedOf(item, trusted, chains));
     const stated = makingOfBatch(judged, new Date(), options.paper);
     const bytes = utf8(JSON.stringify(batchOf(all.map((item) => item.bundle))));
     const path = nameOutput({ name: answer ?? `batch-${attest.round}`, kind: "file" });
-    await saveCertificate(path, (format) => makeCertificate(format, bytes, history, stated), options, environment.out);
+    await saveCertificate(
+      path,
+      (format) => makeCertificate(format, bytes, history, stated, first.evidence),
+      options,
+      environment.out,
+    );
     const trouble = all.find(({ ledgerTrouble }) => ledgerTrouble !== undefined)?.ledgerTrouble;
     if (trouble !== undefined) environment.out.line(`  couldn't ask the ledger, so it says "offline": ${trouble}`);
     codes.push(trouble === undefined ? EXIT.good : EXIT.unreachable);

@@ -3,6 +3,7 @@ import { aborted } from "node:util";
 import { makeCertificate, makingOf } from "@attestd/web";
 import {
   type CertificateOptions,
+  checkedWithEvidence,
   EXTENSIONS,
   historyFor,
   INTO_FOLDER,
@@ -34,6 +35,10 @@ export async function certificate(
 ): Promise<ExitCode> {
   // A folder may have the certificates of its bundles already.
   const sources = (await sourcesOf(names)).filter(({ name, isFound }) => !isFound || /\.json$/i.test(name));
+  if (options.evidence !== undefined && sources.length > 1)
+    throw new Failure(EXIT.usage, "--evidence is of one bundle", [
+      "Put it beside each bundle: b.evidence.json of b.json.",
+    ]);
   const nameOutput = await outputs(sources, options);
   // A certificate names the attestor, which a key history does, and the id of a key does not.
   const { kid: _kid, ...ofHistory } = options;
@@ -100,15 +105,21 @@ async function makeOne(
 
 /** Makes the certificate of one bundle. @throws Failure */
 async function certify(
-  result: Checked,
+  offline: Checked,
   path: string,
   { trusted, chains, options, environment }: Making,
 ): Promise<ExitCode> {
   const { out } = environment;
+  const result = await checkedWithEvidence(offline, options);
   requireGood(result, { trusted, options, environment });
   const history = historyFor(trusted);
   const stated = makingOf(judgedOf(result, trusted, chains), new Date(), options.paper);
-  await saveCertificate(path, (format) => makeCertificate(format, result.bytes, history, stated), options, out);
+  await saveCertificate(
+    path,
+    (format) => makeCertificate(format, result.bytes, history, stated, result.evidence),
+    options,
+    out,
+  );
   if (result.ledgerTrouble === undefined) return EXIT.good;
   out.line(`  couldn't ask the ledger, so it says "offline": ${result.ledgerTrouble}`);
   return EXIT.unreachable;

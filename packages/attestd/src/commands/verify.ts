@@ -31,8 +31,10 @@ export async function verify(names: string[], options: VerifyOptions, environmen
     // The items of one batch are many, too.
     if (group.length > 1) table ??= await tableFor(group.map(({ file }) => file));
     for (const found of group) {
-      const result =
-        evidence && found.kind === "checked" ? await evidence(found).catch(oneOf(isMany, found.file)) : found;
+      // What a certificate carries is checked without being asked for.
+      const check =
+        evidence ?? (found.kind === "checked" && found.evidence ? await carriedEvidence(isMany) : undefined);
+      const result = check && found.kind === "checked" ? await check(found).catch(oneOf(isMany, found.file)) : found;
       checked.push(result);
       if (options.json) printJson(result, trusted, environment);
       else if (table) table.row(result);
@@ -53,6 +55,10 @@ async function evidenceBeside(files: EvidenceFiles, isMany: boolean) {
       "Without it, evidence beside each bundle is checked: b.evidence.json of b.json.",
     ]);
   return (await import("../evidence-file.ts")).evidenceCheck(files, isMany);
+}
+
+async function carriedEvidence(isMany: boolean) {
+  return (await import("../evidence-file.ts")).evidenceCheck({}, isMany);
 }
 
 /** Of many files, one whose evidence cannot be read takes nothing from the others. */

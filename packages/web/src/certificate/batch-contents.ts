@@ -1,9 +1,9 @@
-import type { BatchItem, CheckName, KeyEntry } from "@attestd/proof";
+import type { BatchItem, KeyEntry } from "@attestd/proof";
 import { circumstancesOf, type Subject, subjectLine, subjectOf } from "@attestd/proof/description";
 import { fromBase64, toHex } from "@attestd/proof/encoding";
 import { utcTime } from "@attestd/proof/text";
 import { ascii } from "../printable.ts";
-import type { CertificateContents, CertificateTable } from "./contents.ts";
+import type { CertificateContents, CertificateTable, Shown } from "./contents.ts";
 import { type CertificateLine, type CertificateRow, idLine, idRow, line, row } from "./lines.ts";
 import type { Making } from "./making.ts";
 import { attestorRows, closing, identityOf, recordRows, verificationRows } from "./sections.ts";
@@ -21,12 +21,12 @@ type Described = { item: BatchItem; subject: Subject };
 /**
  * The text of a whole batch's certificate. Pure, as that of a bundle's.
  * @param items all of one batch, in their order
- * @param checks those of an item's report
+ * @param shown the checks of an item's report
  * @param entry of the key that signed it, in a trusted history
  */
 export function batchContents(
   items: readonly [BatchItem, ...BatchItem[]],
-  checks: Partial<Record<CheckName, unknown>>,
+  { checks, hasEvidence }: Pick<Shown, "checks" | "hasEvidence">,
   entry: KeyEntry,
   making: Making,
 ): CertificateContents {
@@ -56,7 +56,7 @@ export function batchContents(
       {
         heading: "Record on the ledger",
         rows: [
-          ...recordRows(batch, making),
+          ...recordRows(batch, making, { hasEvidence }),
           row("Batch", `${count(items.length)} items, recorded by their common root`),
           idRow("Root", toHex(fromBase64(batch.root))),
         ],

@@ -80,15 +80,23 @@ export function makingOfBatch(items: readonly Judged[], checkedAt: Date, paper: 
  * on every machine.
  * @param bytes UTF-8 of the bundle's JSON, or of the batch's answer, which the certificate carries unchanged
  * @param history with the key that signed it
+ * @param evidence UTF-8 of the JSON beside it, which the certificate carries unchanged
  * @throws RangeError when its text is too long for a certificate
  * @throws ProofError for other bytes
  */
-export function makeCertificate(format: CertificateFormat, bytes: Uint8Array, history: KeyHistory, making: Making) {
-  const { contents, kind, id } = contentsOf(bytes, history, making);
+export function makeCertificate(
+  format: CertificateFormat,
+  bytes: Uint8Array,
+  history: KeyHistory,
+  making: Making,
+  evidence?: Uint8Array,
+) {
+  const { contents, kind, id } = contentsOf(bytes, history, making, evidence !== undefined);
   const sheet = layOut(contents, making.paper);
   const carried = {
     bundle: bytes,
     kind,
+    evidence,
     making: writeMaking(making),
     title: `${contents.heading} ${contents.number}: ${contents.lead}`,
     description: contents.sentence,
@@ -101,7 +109,7 @@ export function makeCertificate(format: CertificateFormat, bytes: Uint8Array, hi
 }
 
 /** The text of the certificate of a bundle or a batch, and the id of that. @throws as `makeCertificate` */
-export function contentsOf(bytes: Uint8Array, history: KeyHistory, making: Making) {
+export function contentsOf(bytes: Uint8Array, history: KeyHistory, making: Making, hasEvidence = false) {
   const certified = certifiedIn(bytes);
   const [bundle] = certified;
   const entry = entryOf(bundle, history);
@@ -109,11 +117,16 @@ export function contentsOf(bytes: Uint8Array, history: KeyHistory, making: Makin
   const report = verify(bundle, { trust: history });
   if (!isBatch(bytes))
     return {
-      contents: certificateContents(bundle, report, entry, making),
+      contents: certificateContents(bundle, { ...report, hasEvidence }, entry, making),
       kind: "bundle",
       id: bundleId(bundle),
     } as const;
-  const contents = batchContents(certified as [BatchItem, ...BatchItem[]], report.checks, entry, making);
+  const contents = batchContents(
+    certified as [BatchItem, ...BatchItem[]],
+    { checks: report.checks, hasEvidence },
+    entry,
+    making,
+  );
   return { contents, kind: "batch", id: bundleId(signedPart(bundle)) } as const;
 }
 
@@ -135,7 +148,7 @@ function certifiedIn(bytes: Uint8Array): [Bundle, ...Bundle[]] {
  */
 export function judgeCertificate(
   file: Uint8Array,
-  { from: format, bytes: bundle, making: stated }: BundleInFile | BatchInFile,
+  { from: format, bytes: bundle, making: stated, evidence }: BundleInFile | BatchInFile,
   history: KeyHistory | undefined,
 ): CertificateJudgement | undefined {
   if (format === "json") return undefined;
@@ -147,7 +160,7 @@ export function judgeCertificate(
   if (!history.keys.some(({ origin }) => origin === making.site))
     return notCompared(`its QR code leads to ${hostOf(making.site)}, which the key list does not name`);
   try {
-    const made = makeCertificate(format, bundle, history, making).bytes;
+    const made = makeCertificate(format, bundle, history, making, evidence).bytes;
     return equalBytes(made, file) ? { words: "pass", making } : { words: "fail", ...difference(file, made) };
   } catch (error) {
     if (error instanceof RangeError) return { words: "fail" };

@@ -41,7 +41,11 @@ export type CertificateTable = {
 };
 
 /** The parts of a report that a certificate shows: what the note and the receipt state, and which checks there are. */
-export type Shown = Parameters<typeof circumstancesOf>[1] & { checks: Partial<Record<CheckName, unknown>> };
+export type Shown = Parameters<typeof circumstancesOf>[1] & {
+  checks: Partial<Record<CheckName, unknown>>;
+  /** Whether the certificate carries evidence. */
+  hasEvidence: boolean;
+};
 
 /**
  * The text of a bundle's certificate. Pure: the same arguments give the same text, so that a certificate can be compared
@@ -80,7 +84,7 @@ export function certificateContents(
     sentence: ascii(sentenceOf(subject, circumstances)),
     sections: [
       { heading: "What it certifies", rows: subjectRows(subject, circumstances) },
-      { heading: "Record on the ledger", rows: [...recordRows(bundle, making), ...batchRows(batch)] },
+      { heading: "Record on the ledger", rows: [...recordRows(bundle, making, report), ...batchRows(batch)] },
       { heading: "Attestor", rows: attestorRows(entry, making) },
       { heading: "Verification", rows: verificationRows(bundle, shown, making) },
     ],

@@ -14,6 +14,7 @@ import {
 import { type Carried, codeRectangles, round } from "./svg.ts";
 import { metadata } from "./xmp.ts";
 
+const EVIDENCE = "The evidence: what shows the record without the attestor and without a node";
 const STAMP_GREY = 0.85;
 const RULE_HEIGHT = 0.6;
 const RESOURCE_NAMES: Readonly<Record<Font, string>> = { sans: "F1", bold: "F2", mono: "F3" };
@@ -38,16 +39,21 @@ export function toPdf(sheet: Sheet, carried: Carried, madeAt: string): Uint8Arra
   const kids = tagged.pages.map(({ ref }) => ref);
   setPages(`<< /Type /Pages /Kids [${kids.join(" ")}] /Count ${kids.length} >>`);
 
-  const { bundle, kind, making, title, author, description } = carried;
-  const attached = [
-    attach(file, `${kind}.json`, "Source", `The ${kind}: what this certificate is a copy of`, bundle, date),
-    attach(file, "certificate.json", "Data", "What this certificate says by its maker's word", utf8(making), date),
-  ] as const;
+  const { bundle, kind, evidence, making, title, author, description } = carried;
+  const files: [name: string, relationship: string, what: string, bytes: Uint8Array][] = [
+    [`${kind}.json`, "Source", `The ${kind}: what this certificate is a copy of`, bundle],
+    ["certificate.json", "Data", "What this certificate says by its maker's word", utf8(making)],
+    ...(evidence ? [["evidence.json", "Supplement", EVIDENCE, evidence] satisfies (typeof files)[number]] : []),
+  ];
+  const attached = files.map(([name, relationship, what, bytes]) => [
+    `(${name})`,
+    attach(file, name, relationship, what, bytes, date),
+  ]);
   const profile = file.stream("/N 3", fromBase64(COLOUR_PROFILE));
   const intent = `<< /Type /OutputIntent /S /GTS_PDFA1 /OutputConditionIdentifier (sRGB) /Info (sRGB IEC61966-2.1) /DestOutputProfile ${profile} >>`;
   const xmp = file.stream("/Type /Metadata /Subtype /XML", utf8(metadata({ title, author, description, madeAt })));
   const catalog = file.add(
-    `<< /Type /Catalog /Pages ${pages} /Lang (en) /MarkInfo << /Marked true >> /StructTreeRoot ${tagged.root} /Metadata ${xmp} /OutputIntents [${intent}] /ViewerPreferences << /DisplayDocTitle true >> /Names << /EmbeddedFiles << /Names [(${kind}.json) ${attached[0]} (certificate.json) ${attached[1]}] >> >> /AF [${attached.join(" ")}] >>`,
+    `<< /Type /Catalog /Pages ${pages} /Lang (en) /MarkInfo << /Marked true >> /StructTreeRoot ${tagged.root} /Metadata ${xmp} /OutputIntents [${intent}] /ViewerPreferences << /DisplayDocTitle true >> /Names << /EmbeddedFiles << /Names [${attached.flat().join(" ")}] >> >> /AF [${attached.map(([, ref]) => ref).join(" ")}] >>`,
   );
   const info = file.add(
     `<< /Title ${literal(title)} /Author ${literal(author)} /Subject ${literal(description)} /Creator (attestd) /Producer (attestd) /CreationDate ${date} /ModDate ${date} >>`,

@@ -30,7 +30,11 @@ function numberOf(certified: Certified): string {
   return digits.replace(/.{4}(?=.)/g, "$&-");
 }
 
-export function recordRows(certified: Certified, { ledger }: Making): CertificateRow[] {
+export function recordRows(
+  certified: Certified,
+  { ledger }: Making,
+  { hasEvidence }: { hasEvidence: boolean },
+): CertificateRow[] {
   const { attest } = signedPart(certified);
   const month = estimatedMonth(attest.round, noteOf(certified)?.g ?? "");
   const time = recordedTime(ledger ?? {}) ?? (month && `${month}, estimated from the round`);
@@ -39,6 +43,14 @@ export function recordRows(certified: Certified, { ledger }: Making): Certificat
     row("Ledger", `${where}, round ${attest.round}${ledger ? "" : ", as the bundle states"}`),
     ...(time === undefined ? [] : [row("Time", time)]),
     idRow("Transaction id", attest.txnId),
+    ...(hasEvidence
+      ? [
+          row(
+            "Evidence",
+            "in this file (evidence.json), which shows the record without the attestor and without a node",
+          ),
+        ]
+      : []),
   ];
 }
 

@@ -1,4 +1,4 @@
-import { escapeXml, SVG_BUNDLE_ID, SVG_MAKING_ID } from "../bundle-file.ts";
+import { escapeXml, SVG_BUNDLE_ID, SVG_EVIDENCE_ID, SVG_MAKING_ID } from "../bundle-file.ts";
 import { type Font, fontSize, type Leaf, type Mark, type Node, type Run, runsWidth, type Sheet } from "./sheet.ts";
 
 /** A viewer takes the first font that it has. The fonts of one line have the same widths. */
@@ -33,6 +33,8 @@ export type Carried = {
   bundle: Uint8Array;
   /** What that is: one bundle, or a batch. */
   kind: "bundle" | "batch";
+  /** UTF-8 of the evidence beside it. */
+  evidence?: Uint8Array | undefined;
   /** From `writeMaking`. */
   making: string;
   title: string;
@@ -47,7 +49,7 @@ export type Carried = {
 /** A sheet as SVG that carries its bundle: the pages one below the other, the text in the order in which it is read. */
 export function toSvg(
   { width, height, document, artifacts }: Sheet,
-  { bundle, making, title, description }: Omit<Carried, "author" | "id" | "kind">,
+  { bundle, evidence, making, title, description }: Omit<Carried, "author" | "id" | "kind">,
 ): string {
   const json = escapeXml(new TextDecoder().decode(bundle));
   const whole = round(height * artifacts.length);
@@ -58,6 +60,9 @@ export function toSvg(
     `<desc>${escapeXml(description)}</desc>`,
     `<metadata id="${SVG_BUNDLE_ID}">${json}</metadata>`,
     `<metadata id="${SVG_MAKING_ID}">${escapeXml(making)}</metadata>`,
+    ...(evidence
+      ? [`<metadata id="${SVG_EVIDENCE_ID}">${escapeXml(new TextDecoder().decode(evidence))}</metadata>`]
+      : []),
     `<rect width="100%" height="100%" fill="#fff"/>`,
     `<g aria-hidden="true">\n${decoration.join("\n")}\n</g>`,
     group(document, height),
