@@ -12,6 +12,6 @@ export async function launchChromium(options: Pick<LaunchOptions, "env"> = {}): 
     import("playwright-core"),
   ]);
   // The package's own arguments would switch web security off.
-  const args = ["--headless=shell", "--no-sandbox", "--no-zygote"];
+  const args = ["--headless=shell", "--no-sandbox", "--disable-gpu"];
   return chromium.launch({ executablePath: await packaged.executablePath(), args, ...options });
 }
