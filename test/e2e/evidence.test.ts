@@ -95,6 +95,39 @@ describe("the service", () => {
     for (const path of [`/bundles/${"A".repeat(43)}/evidence`, `/stateproofs/${"0".repeat(64)}`])
       expect((await fetch(deployment.url + path)).status).toBe(404);
   });
+
+  test("that was away for longer than its node remembers gets what it has missed from one that does not forget", async () => {
+    const path = await buy("missed.json");
+    const beforeProofs = JSON.parse(await readFile(join(folder.path, "early.json"), "utf8")).attest.round;
+    await deployment.stopService();
+    const { ledger, behaviour } = deployment.sandbox.algorand;
+    const { attest } = JSON.parse(await readFile(join(folder.path, "missed.json"), "utf8"));
+    await ledger.reached(attest.round + 3 * INTERVAL, AbortSignal.timeout(60_000));
+    const settings = Object.entries(deployment.settings).filter(([, value]) => value !== undefined);
+    await writeFile(join(folder.path, "env"), settings.map(([name, value]) => `${name}="${value}"\n`).join(""), {
+      mode: 0o600,
+    });
+    const backfill = (...more: string[]) => run("backfill", "--sandbox", "--env", "env", "--json", ...more);
+    // The settings name a node that has forgotten the round.
+    behaviour.keptRounds = INTERVAL;
+    const forgotten = await backfill();
+    expect([forgotten.code, JSON.parse(forgotten.stdout).left], forgotten.stderr).toEqual([
+      4,
+      [beforeProofs, attest.round],
+    ]);
+    behaviour.keptRounds = 0;
+    const found = await backfill("--algod", deployment.sandbox.algodUrl);
+    expect([found.code, JSON.parse(found.stdout)], found.stderr).toEqual([4, { rounds: 2, left: [beforeProofs] }]);
+    await deployment.restart();
+    const answer = await fetch(deployment.url + path);
+    expect(answer.status).toBe(200);
+    const { items } = (await answer.json()) as { items: { type: string }[] };
+    expect(items.map(({ type }) => type)).toEqual([
+      "algorand-inclusion/1",
+      "algorand-state-proof/1",
+      "algorand-authorisation/1",
+    ]);
+  });
 });
 
 describe("evidence", () => {

@@ -1,7 +1,7 @@
 import { type Command, Option } from "commander";
 import type { Running } from "../environment.ts";
 import { subcommand } from "./help.ts";
-import { otherLedger, serviceUrl, settingsFile, wholeDays } from "./options.ts";
+import { nodeUrl, otherLedger, serviceUrl, settingsFile, wholeDays } from "./options.ts";
 
 /** Commands that run until they are stopped. */
 export function addRunning(program: Command, { environment, finish }: Running): void {
@@ -307,6 +307,21 @@ export function addOperating(program: Command, { environment, finish }: Running)
     .action(async (options) => {
       const { prune } = await import("../commands/journal.ts");
       finish(await prune(options, environment));
+    });
+
+  operatorCommand(
+    program,
+    "backfill",
+    "collect the evidence that a service has missed",
+    "Collect the evidence of a journal's attestations that is not whole: after an outage, from a node that keeps old blocks. On",
+    "SQLite stop the service first. What is collected stays, and the command may be repeated.",
+    "  attestd backfill --algod https://archive.example --env /etc/attestd/env",
+  )
+    .addOption(new Option("--algod <url>", "a node to ask before those of the settings").argParser(nodeUrl))
+    .option("--algod-token-file <file>", "its token")
+    .action(async (options) => {
+      const { backfill } = await import("../commands/journal.ts");
+      finish(await backfill(options, environment));
     });
 
   operatorCommand(

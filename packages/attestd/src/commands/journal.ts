@@ -1,9 +1,10 @@
+import { readFile } from "node:fs/promises";
 import type { Adoption } from "@attestd/service/operator";
 import { printReport } from "../audit-text.ts";
 import type { Environment } from "../environment.ts";
-import { EXIT, type ExitCode, Failure } from "../failure.ts";
+import { EXIT, type ExitCode, Failure, failsFor } from "../failure.ts";
 import { operate } from "../operate.ts";
-import type { SettingsOptions } from "../settings-file.ts";
+import type { Settings, SettingsOptions } from "../settings-file.ts";
 
 export type AuditOptions = SettingsOptions & {
   since?: string;
@@ -56,6 +57,41 @@ export async function prune(options: PruneOptions, environment: Environment): Pr
     `  ${dryRun ? "take" : "took"}  ${bytes} bytes, packed, of which their bundles and receipts stay`,
   );
   return EXIT.good;
+}
+
+export type BackfillOptions = SettingsOptions & { algod?: string; algodTokenFile?: string; json?: boolean };
+
+/** Collects the evidence of the journal's attestations that is not whole. @returns `unreachable` where some is left */
+export async function backfill(options: BackfillOptions, environment: Environment): Promise<ExitCode> {
+  const { algod, algodTokenFile, json } = options;
+  const token =
+    algodTokenFile === undefined
+      ? ""
+      : (await readFile(algodTokenFile, "utf8").catch(failsFor(EXIT.usage, `read ${algodTokenFile}`))).trim();
+  const texts = {
+    doing: "collecting evidence",
+    undone: "not all evidence was collected",
+    interrupted: "What was collected stays: run it again for the rest.",
+  };
+  const { rounds, left } = await operate(options, environment, texts, ({ backfillEvidence }, settings, operator) =>
+    backfillEvidence(algod === undefined ? settings : withNode(settings, algod, token), operator),
+  );
+  const [first] = left;
+  environment.out.done(
+    json,
+    { rounds, left },
+    `Collected the evidence of ${rounds - left.length} of ${rounds} rounds`,
+    ...(first === undefined
+      ? []
+      : [`  ${left.length} left, from round ${first}: no node has all that shows them, or has it yet`]),
+  );
+  return first === undefined ? EXIT.good : EXIT.unreachable;
+}
+
+/** The settings with a further node of the ledger, which is asked first. */
+function withNode(settings: Settings, algod: string, token: string): Settings {
+  const { ALGOD_URL: urls = "", ALGOD_TOKEN: tokens = "" } = settings;
+  return { ...settings, ALGOD_URL: [algod, urls].filter(Boolean).join(), ALGOD_TOKEN: `${token},${tokens}` };
 }
 
 type WantedAdoption = Omit<Adoption, "onWait">;

@@ -5,6 +5,7 @@ import { createCollector } from "../ledger/evidence/collector.ts";
 import type { EvidenceJournal } from "../ledger/evidence/journal.ts";
 import type { NewestBlocks } from "../ledger/evidence/state-proofs.ts";
 import { openEvidenceWork } from "../ledger/evidence/threads.ts";
+import { isUnusable, unavailable } from "../providers/provider.ts";
 import { openNodes } from "./nodes.ts";
 
 export type EvidenceOptions = { journal: EvidenceJournal; newest: NewestBlocks; clock: Clock; log: Logger };
@@ -18,4 +19,26 @@ export function openCollector(config: Config, { log, ...options }: EvidenceOptio
   const work = openEvidenceWork();
   const { genesisHash } = config.algorand;
   return { ...createCollector({ nodes, genesisHash, work, log, ...options }), load: work.load, close: work.close };
+}
+
+/**
+ * The newest block that a node has now, for those who follow no rounds.
+ * @throws ProviderError when no node answers
+ */
+export async function newestBlocks(config: Config, log: Logger, signal: AbortSignal): Promise<NewestBlocks> {
+  let newest: { round: number; block: Uint8Array } | undefined;
+  let failure: unknown;
+  for (const algod of openNodes(config, log).algorand.algods) {
+    try {
+      const round = await algod.lastRound(signal);
+      const block = round > (newest?.round ?? 0) ? await algod.block(round, signal) : undefined;
+      if (block) newest = { round, block };
+    } catch (error) {
+      if (signal.aborted || !isUnusable(error)) throw error;
+      failure ??= error;
+    }
+  }
+  if (newest === undefined) throw failure ?? unavailable("no node has its newest block");
+  const { round: latest, block } = newest;
+  return { latest: () => latest, block: (round) => (round === latest ? block : undefined) };
 }

@@ -5,6 +5,7 @@ export { revisionOf } from "../config/revision.ts";
 export { SCHEMA_VERSION } from "../journal/open.ts";
 export { type Adoption, adoptPayment } from "./adopt.ts";
 export { auditJournal } from "./audit.ts";
+export { type Backfill, backfillEvidence } from "./backfill.ts";
 export { type BackupManifest, backUp, checkBackup, restoreBackup } from "./backup.ts";
 export { configuredCosts } from "./costs/configured.ts";
 export { type CostInputs, type Costs, costsOf, type NoteFee, type RailCost } from "./costs/costs.ts";

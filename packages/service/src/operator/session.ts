@@ -56,6 +56,7 @@ export async function openSession(settings: Settings, options: OperatorOptions, 
     /** As the journal had it when the session was opened. */
     history,
     chains,
+    log,
     signal,
 
     /** Opens the journal to be read, beside whatever has it open. */

@@ -50,7 +50,35 @@ export function createCollector(options: CollectorOptions) {
       }
     },
     collect,
+    backfill,
   };
+
+  /**
+   * Tries every unfinished round once, whether or not it is due.
+   * @returns how many rounds were unfinished, and those that still are, ascending
+   * @throws Error of the journal, or as `stop` says
+   */
+  async function backfill(stop: AbortSignal): Promise<{ rounds: number; left: number[] }> {
+    const before = await unfinishedRounds();
+    for (const [state, carry] of [
+      ["waiting", includeRound],
+      ["included", proveInterval],
+    ] as const)
+      for (const round of await journal.unfinishedRounds(state, 0, Number.MAX_SAFE_INTEGER)) {
+        stop.throwIfAborted();
+        await carry(round, deadline(clock, ROUND_MS, stop)).catch(async (err: unknown) => {
+          stop.throwIfAborted();
+          await putOff(state, round, "unanswered", err);
+        });
+      }
+    return { rounds: before.length, left: await unfinishedRounds() };
+  }
+
+  async function unfinishedRounds(): Promise<number[]> {
+    const states = ["waiting", "included"] as const;
+    const all = await Promise.all(states.map((state) => journal.unfinishedRounds(state, 0, Number.MAX_SAFE_INTEGER)));
+    return [...new Set(all.flat())].sort((a, b) => a - b);
+  }
 
   /** Collects what can be had now, unless another replica does. @throws Error of the journal */
   async function collect(stop: AbortSignal): Promise<void> {
