@@ -149,6 +149,17 @@ describe("evidence", () => {
     expect(items.map(({ type }: { type: string }) => type)).toContain("algorand-state-proof/1");
   });
 
+  test("is fetched from the service by who has the bundle alone", async () => {
+    const ask = (file: string, ...more: string[]) => run("evidence", file, "--service", deployment.url, ...more);
+    const { code, stdout, stderr } = await ask("b.json", "--wait", "60", "--out", "fetched.json", "--json");
+    expect(code, stderr).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ file: "fetched.json", recordedBy: { round: expect.any(Number) } });
+    const served = JSON.parse(await readFile(join(folder.path, "served.json"), "utf8"));
+    expect(JSON.parse(await readFile(join(folder.path, "fetched.json"), "utf8"))).toEqual(served);
+    const early = await ask("early.json");
+    expect(early).toMatchObject({ code: 4, stderr: expect.stringContaining("No state proof attests the round") });
+  });
+
   test("is refused with the reason where no state proof will ever attest the round", async () => {
     const { code, stderr } = await collect("early.json");
     expect(stderr).toMatch(/no state proof attests round \d+, or ever will/);

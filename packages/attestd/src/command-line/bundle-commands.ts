@@ -140,11 +140,17 @@ export function addChecking(program: Command, { environment, finish }: Running):
     "and the state proof in which the stake has signed for it. Nodes keep this for some 45 minutes, archival ones for ever.",
     "  attestd evidence b.json --wait --save-checkpoint c.json                    in a sandbox",
     "  attestd evidence b.json --algod http://localhost:4001 --wait --save-checkpoint c.json",
+    "  attestd evidence b.json --service https://attestd.example --wait",
     "  attestd verify b.json --keys keys.json --evidence b.evidence.json --checkpoint c.json",
   )
     .argument("<file>", "a bundle or a certificate; - is standard input")
     .addOption(new Option("--algod <url>", "your own Algorand node (default: the sandbox's)").argParser(nodeUrl))
     .option("--algod-token-file <file>", "its token")
+    .addOption(
+      new Option("--service <url>", "fetch it from the service that delivered the bundle")
+        .argParser(serviceUrl)
+        .conflicts("algod"),
+    )
     .addOption(
       new Option("--wait [seconds]", `wait for the state proof (default: ${DEFAULT_WAIT} s)`).argParser(waitSeconds),
     )

@@ -3,7 +3,16 @@ import { mkdir } from "node:fs/promises";
 import { setTimeout as wait } from "node:timers/promises";
 import { type Bundle, isProofError, parseBundle, parseNote, signedPart, verify } from "@attestd/proof";
 import { fromBase64 } from "@attestd/proof/encoding";
-import { type CheckpointTable, type Evidence, itemOf, onTable, withEvidence } from "@attestd/proof/evidence";
+import {
+  type CheckpointTable,
+  type Evidence,
+  evidenceValue,
+  itemOf,
+  onTable,
+  readEvidence,
+  withEvidence,
+} from "@attestd/proof/evidence";
+import type { Checkpoint } from "@attestd/proof/state-proof";
 import { readFileContents } from "@attestd/web/bundle-file";
 import { readCheckpointTable } from "../checkpoint-files.ts";
 import { DEFAULT_WAIT } from "../command-line/options.ts";
@@ -20,6 +29,8 @@ import { isUrl, readSource } from "../sources.ts";
 export type EvidenceOptions = {
   algod?: string;
   algodTokenFile?: string;
+  /** The one that delivered the bundle, in place of a node. */
+  service?: string;
   /** In seconds; `true` for the default. */
   wait?: number | true;
   out?: string;
@@ -34,7 +45,7 @@ export type EvidenceOptions = {
 const PAUSE_MS = { sandbox: 1_000, elsewhere: 15_000 };
 
 /**
- * Collects a bundle's evidence from one's own node, and saves it: it shows offline, years later, that the ledger recorded the
+ * Collects a bundle's evidence from one's own node, or fetches it from the service that delivered the bundle, and saves it: it shows offline, years later, that the ledger recorded the
  * attestation.
  *
  * @param name of a bundle or a certificate: a file, a URL, or `-`
@@ -52,8 +63,12 @@ export async function evidence(name: string, options: EvidenceOptions, environme
   const bytes = await bundleIn(name, environment);
   const bundle = readBundle(name, bytes);
   const ledger = parseNote(signedPart(bundle).attest.note).g;
-  const node = await nodeOf(options, ledger);
-  const { evidence, checkpoint } = await collected(bytes, bundle, node, ledger, waitOf(options), environment);
+  const { service } = options;
+  const node = service === undefined ? await nodeOf(options, ledger) : { url: service };
+  const { evidence, checkpoint } =
+    service === undefined
+      ? await collected(bytes, bundle, node, ledger, waitOf(options), environment)
+      : await fetched(bytes, service, ledger, waitOf(options), environment);
   const rested = table ? restedOn(table, options.table as string, evidence) : evidence;
 
   await save(path, options.stateProofs === undefined ? rested : await saveStateProof(rested, options.stateProofs));
@@ -121,13 +136,42 @@ function readBundle(name: string, bytes: Uint8Array): Bundle {
   }
 }
 
+/** Asks the service that delivered the bundle. @throws Failure `unreachable` while it does not have a state proof */
+async function fetched(
+  bundle: Uint8Array,
+  service: string,
+  ledger: string,
+  waitSeconds: number,
+  environment: Environment,
+): Promise<{ evidence: Evidence; checkpoint: Checkpoint }> {
+  const { AttestError, fetchEvidence } = await import("@attestd/client");
+  const signal = environment.stop();
+  using _working = environment.working("asking the service");
+  const pause = isSandboxLedger(ledger) ? { intervalMs: PAUSE_MS.sandbox } : {};
+  try {
+    const { evidenceBytes } = await fetchEvidence({ service, bundle, maxWaitMs: waitSeconds * 1000, signal, ...pause });
+    const evidence = readEvidence(evidenceValue(evidenceBytes));
+    const proof = itemOf(evidence, "algorand-state-proof/1");
+    if (proof) return { evidence, checkpoint: proof.item.checkpoint };
+    throw new Failure(EXIT.unreachable, "the service's evidence has no state proof", [
+      "Its network makes none for this round.",
+    ]);
+  } catch (error) {
+    if (!(error instanceof AttestError)) throw error;
+    const code = error.code === "interrupted" ? EXIT.interrupted : EXIT.unreachable;
+    throw new Failure(code, error.message, error.code === "not_yet" ? ["Wait for it: --wait."] : [], error);
+  }
+}
+
 /** The user's own node, or that of the sandbox in `./.attestd`. */
 async function nodeOf({ algod, algodTokenFile }: EvidenceOptions, ledger: string) {
   if (algod !== undefined) return { url: algod, ...(algodTokenFile && { token: await tokenIn(algodTokenFile) }) };
   const sandbox = isSandboxLedger(ledger) ? await standingSandbox() : undefined;
   const { algodUrl } = sandbox ? await readJsonObject(sandbox.folder.description) : {};
   if (typeof algodUrl === "string" && isLoopback(new URL(algodUrl).hostname)) return { url: algodUrl };
-  throw new Failure(EXIT.usage, "evidence comes from a node of the ledger", ["Name yours: --algod URL."]);
+  throw new Failure(EXIT.usage, "evidence comes from a node of the ledger", [
+    "Name yours: --algod URL. Or name the service that delivered the bundle: --service URL.",
+  ]);
 }
 
 function waitOf({ wait = 0 }: EvidenceOptions): number {
