@@ -6,6 +6,7 @@ import { type Examined, examine, OFFLINE_CHECKS, statementOf } from "./checks.ts
 import { formatError, isProofError } from "./errors.ts";
 import { jsonValue } from "./json/parse.ts";
 import { levelOf } from "./level.ts";
+import { rememberParsed } from "./parsed.ts";
 import type { CheckName, VerifyReport, Warning } from "./report.ts";
 import { type Crypto, nobleCrypto } from "./signature.ts";
 import { KEY_POINTER, type Trust } from "./trust.ts";
@@ -79,6 +80,7 @@ export function verify(input: unknown, options: VerifyOptions = {}): VerifyRepor
   if ("inclusion" in read.bundle) addInclusion(report, read.bundle, examined, commitments);
   report.warnings = warnings(report, examined, historyAge);
   report.verified = isVerified(report);
+  rememberParsed(report, input, read.bundle);
   return report;
 }
 

@@ -6,12 +6,13 @@ import {
   MAX_STATE_PROOF_BYTES,
   type StateProofFault,
 } from "../algorand/state-proof/index.ts";
-import { parseBundle, type SignedBundle, signedPart } from "../bundle.ts";
+import { type SignedBundle, signedPart } from "../bundle.ts";
 import type { Finding } from "../chain-format.ts";
 import { fromBase64, toBase64, toHex } from "../encoding.ts";
 import { isProofError } from "../errors.ts";
 import { canonicalBytes } from "../json/canonical.ts";
 import { parseNote } from "../note.ts";
+import { parsedBundle } from "../parsed.ts";
 import type { EvidenceCheck, EvidenceReport, Recorded, VerifyReport } from "../report.ts";
 import { checkAuthorisationItem } from "./authorisation.ts";
 import { type CheckpointTable, hasCheckpoint, rootOfCheckpoint, sameCheckpoint } from "./checkpoints.ts";
@@ -67,7 +68,7 @@ export function withEvidence(
     if (faults.length > 0) judged.verified = false;
   };
 
-  const signed = signedPart(parseBundle(bundle));
+  const signed = signedPart(parsedBundle(report, bundle));
   const read = readOf(evidence, signed);
   record("schema", "evidence" in read ? [] : [read.fault]);
   if (!("evidence" in read)) return judged;
