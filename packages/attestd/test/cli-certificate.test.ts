@@ -134,6 +134,23 @@ describe("attestd certificate", () => {
     );
   });
 
+  test("of a whole batch says that it was made offline where one item could not be compared", async () => {
+    const report = { checks: { chainSource: "pass", chainAttest: "pass" }, recordedAt: "2026-03-04T05:06:07.000Z" };
+    let asked = 0;
+    let isAway = true;
+    await using server = createServer((_, response) =>
+      response.writeHead(isAway && asked++ > 0 ? 503 : 200).end(JSON.stringify(report)),
+    );
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const service = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const make = () => run(`certificate batch.json --keys keys.json --whole --chain --service ${service} -o chain.svg`);
+    expect(await make()).toMatchObject({ code: 4, stdout: expect.stringContaining("couldn't ask the ledger") });
+    expect(await read("chain.svg")).toMatch(/Verified on [\d-]+ [\d:]+ UTC, by attestd [\d.]+, offline/);
+    isAway = false;
+    expect((await make()).code).toBe(0);
+    expect(await read("chain.svg")).toContain("compared with the ledger");
+  });
+
   test("of a whole batch is made of its items in files of their own, if none is missing", async () => {
     await mkdir(join(folder.path, "items"));
     for (const item of itemBundles(testBatch()))

@@ -9,7 +9,7 @@ import {
   INTO_FOLDER,
   judgedOf,
   type Making,
-  outputs,
+  type outputs,
   requireGood,
   saveCertificate,
   worst,
@@ -24,12 +24,14 @@ type Item = Checked & { bundle: BatchItem };
  * Makes a certificate of each whole batch, with a table of its items: of an answer, or of the items in files of their own.
  *
  * @param names as the user wrote them
+ * @param nameOutput of `outputs`
  * @returns `unreachable` where the ledger could not be asked
  * @throws Failure `notVerified` for an item that is not verified; `usage` for a batch that lacks items; `unreadable`
  */
 export async function batchCertificates(
   names: readonly string[],
   sources: readonly Source[],
+  nameOutput: Awaited<ReturnType<typeof outputs>>,
   making: Making,
 ): Promise<ExitCode> {
   const { trusted, chains, options, environment } = making;
@@ -38,7 +40,6 @@ export async function batchCertificates(
   if (batches.length === 0) throw nothingIn([...names], sources.length);
   if (batches.length > 1 && EXTENSIONS.includes(extname(options.out ?? "").toLowerCase()))
     throw new Failure(EXIT.usage, `--out is one file, and there are ${batches.length} batches`, [INTO_FOLDER]);
-  const nameOutput = await outputs(sources, options);
   const codes: ExitCode[] = [];
   for (const items of batches) {
     const [{ bundle, answer }] = items as [Item, ...Item[]];
@@ -53,7 +54,9 @@ export async function batchCertificates(
     const all = [...distinct.values()].toSorted((a, b) => a.bundle.proof.index - b.bundle.proof.index);
     const first = await checkedWithEvidence(all[0] as Item, options);
     for (const item of [first, ...all]) requireGood(item, making);
-    const judged = all.map((item) => judgedOf(item, trusted, chains));
+    const trouble = all.find(({ ledgerTrouble }) => ledgerTrouble !== undefined)?.ledgerTrouble;
+    // One that could not be compared makes all of them offline: the certificate says one thing of the batch.
+    const judged = all.map((item) => judgedOf(item, trusted, trouble === undefined ? chains : undefined));
     const stated = makingOfBatch(judged, new Date(), options.paper);
     const bytes = utf8(JSON.stringify(batchOf(all.map((item) => item.bundle))));
     const path = nameOutput({ name: answer ?? `batch-${attest.round}`, kind: "file" });
@@ -63,7 +66,6 @@ export async function batchCertificates(
       options,
       environment.out,
     );
-    const trouble = all.find(({ ledgerTrouble }) => ledgerTrouble !== undefined)?.ledgerTrouble;
     if (trouble !== undefined) environment.out.line(`  couldn't ask the ledger, so it says "offline": ${trouble}`);
     codes.push(trouble === undefined ? EXIT.good : EXIT.unreachable);
   }

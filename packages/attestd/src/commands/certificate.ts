@@ -47,7 +47,7 @@ export async function certificate(
   const making: Making = { trusted, chains, options, environment };
   if (options.whole) {
     const { batchCertificates } = await import("./batch-certificate.ts");
-    return batchCertificates(names, sources, making);
+    return batchCertificates(names, sources, nameOutput, making);
   }
   const { err, out } = environment;
   const stop = environment.stop();
