@@ -34,6 +34,11 @@ const EARLIER_ROUNDS = 150;
 /** Seconds: the service accepts thirty seconds to one hour. */
 const SECONDS: Record<Validity, number> = { long: 3_600, short: 34 };
 
+/** Whether a rail is offered: it is not while its nodes or its facilitator are away. */
+export function isOffered(rail: RailName, { accepts }: Pick<PaymentRequired, "accepts">): boolean {
+  return accepts.some(({ network }) => NETWORKS[rail].test(network));
+}
+
 /** Pays from the sandbox's wallets. */
 export function payerOf(sandbox: Sandbox): Payer {
   const signers: Record<RailName, (offer: PaymentRequirements, validity: Validity) => Promise<SignedPayment>> = {

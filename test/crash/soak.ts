@@ -7,7 +7,7 @@ import { FAULTS } from "./faults.ts";
 import { type FreeRequest, freeRequests } from "./free-requests.ts";
 import { type EndedPurchase, judge, rounds } from "./judge.ts";
 import { randomOf } from "./matrix.ts";
-import { payerOf, RAILS, type RailName } from "./payers.ts";
+import { isOffered, payerOf, RAILS, type RailName } from "./payers.ts";
 import { requestFor, SUBJECTS } from "./subjects.ts";
 import { slopeOf, type Vitals } from "./vitals.ts";
 
@@ -103,7 +103,13 @@ export async function runSoak(
         sandbox,
         SUBJECTS[Math.floor(n / RAILS.length) % SUBJECTS.length] ?? "transaction",
       );
-      const payment = await pay(RAILS[n % RAILS.length] as RailName, await priceOf(service.url, request, patience));
+      const rail = RAILS[n % RAILS.length] as RailName;
+      let price = await priceOf(service.url, request, patience);
+      for (; !isOffered(rail, price); price = await priceOf(service.url, request, patience)) {
+        count(retryAnswers, `402 without ${rail}`);
+        await sleep(OFFER_PAUSE_MS, undefined, { signal: patience });
+      }
+      const payment = await pay(rail, price);
       search.know(payment);
       const purchase = await buy(() => service.url, request, payment, patience);
       wrong.push(...search.ofAnswer(purchase.text));
@@ -147,6 +153,9 @@ export async function runSoak(
     wrong: wrong.slice(0, MAX_WRONG),
   };
 }
+
+/** Between two questions for a rail that is not offered. */
+const OFFER_PAUSE_MS = 250;
 
 /** Secrets beside the attestor's, which the sandbox's upstreams do not ask for. */
 const OWN_SECRETS = {

@@ -3,7 +3,8 @@ import packageJson from "../package.json" with { type: "json" };
 import { addBuying, addChecking } from "./command-line/bundle-commands.ts";
 import { addCheckpoints } from "./command-line/checkpoint-commands.ts";
 import { describeFirst, everyCommand, pathOf, subcommand, whereToLook } from "./command-line/help.ts";
-import { addOperating, addRunning, addSigner } from "./command-line/service-commands.ts";
+import { addKeys } from "./command-line/key-commands.ts";
+import { addExamining, addJournal, addRunning, addSigner } from "./command-line/service-commands.ts";
 import type { Environment, Running } from "./environment.ts";
 import { EXIT, Failure } from "./failure.ts";
 
@@ -82,7 +83,9 @@ export function commandLine(environment: Environment, finish: Running["finish"],
   addBuying(program, running);
   addChecking(program, running);
   addCheckpoints(program, running);
-  addOperating(program, running);
+  addExamining(program, running);
+  addKeys(program, running);
+  addJournal(program, running);
   addHelp(program, running);
   for (const command of everyCommand(program)) command.showHelpAfterError(whereToLook(command));
   return program;

@@ -1,16 +1,16 @@
-import { AttestError, withChainOf } from "@attestd/client/chain-check";
-import { bundleId, parseBundle, parseJson, signedPart } from "@attestd/proof";
+import { parseBundle, parseJson } from "@attestd/proof";
 import { sortedRows } from "../src/file-rows.ts";
 import { isBundleOf, type Pointer } from "../src/pointer.ts";
 import type { KeyList } from "../src/trust-basis.ts";
 import { UNREADABLE } from "../src/words.ts";
-import { type Beside, evidenceOf, useEvidence, useKeys } from "./beside.ts";
+import { type Beside, useEvidence, useKeys } from "./beside.ts";
 import { type Checked, checkFile } from "./check-file.ts";
-import { busy, download } from "./dom.ts";
+import { busy } from "./dom.ts";
 import { filesAsGiven, filesInBatch, type GivenFile, type GivenFiles } from "./given-files.ts";
 import { type CheckedFiles, checkFiles, wholeBatchOf } from "./many-files.ts";
+import { resultActions, saveBatchCertificate } from "./result-actions.ts";
 import type { Result, ResultActions } from "./result-view.ts";
-import { bundleFileName, fetchBlob, type Site } from "./site.ts";
+import { fetchBlob, type Site } from "./site.ts";
 import type { Table } from "./table-view.ts";
 import { LOOKING, type State, showProgress, verifyView } from "./verify-views.ts";
 
@@ -52,9 +52,9 @@ export function createVerifyPage(site: Site) {
       startOver: () => enter({ name: "empty" }),
       cancel,
       openRow: (table: Table, row: GivenFile) => void inTurn(() => takeOne(row, { table })),
-      saveBatchCertificate: (table: Table, pressed: HTMLButtonElement) => void saveBatchCertificate(table, pressed),
+      saveBatchCertificate: (table: Table, pressed: HTMLButtonElement) => void saveCertificateOf(table, pressed),
       backTo: (table: Table) => enter({ name: "table", table }),
-      ofResult: resultActions,
+      ofResult: actionsOf,
     };
     site.show(verifyView(state, site, actions), focus && state.name !== "reading");
   }
@@ -218,79 +218,31 @@ export function createVerifyPage(site: Site) {
     await inTurn(() => takeOne({ name: "", blob: new Blob([JSON.stringify(bundle)]) }, { keys }));
   }
 
-  function resultActions(result: Result): ResultActions {
-    const { judged, bytes } = result;
-    const { bundle } = judged;
-    const file = bundle ? bundleFileName(bundleId(bundle), signedPart(bundle).attest.round) : "bundle.json";
-    const name = file.replace(/\.json$/, "");
-    return {
+  function actionsOf(result: Result): ResultActions {
+    return resultActions(result, site, {
       take: (given) => void take(given),
-      askLedger: (pressed) => void askLedger(result, pressed),
-      saveCertificate: () =>
-        import("./certificate.ts").then(
-          ({ certificateOf }) => download(`${name}.pdf`, "application/pdf", certificateOf(judged, bytes, "pdf")),
-          () => sayNoCertificates(result),
-        ),
-      printCertificate: () =>
-        import("./certificate.ts").then(
-          ({ printCertificate }) => printCertificate(judged, bytes),
-          () => sayNoCertificates(result),
-        ),
-      fetchEvidence: (pressed) => void fetchEvidence(result, pressed),
-      saveEvidence: (evidence) => download(`${name}.evidence.json`, "application/json", evidence.slice()),
-      saveBundle: () => download(`${name}.json`, "application/json", bytes.slice()),
       startOver: () => enter({ name: "empty" }),
-    };
+      isShown,
+      change(of, by) {
+        if (!isShown(of) || state.name !== "judged") return;
+        site.announce("");
+        enter({ ...state, result: by(state.result) });
+      },
+    });
+  }
+
+  /** A file that is judged again has other bytes. */
+  function isShown({ bytes }: Result): boolean {
+    return state.name === "judged" && state.result.bytes === bytes;
   }
 
   /** Of a batch whose items are all in the table. */
-  async function saveBatchCertificate(table: Table, pressed: HTMLButtonElement): Promise<void> {
+  async function saveCertificateOf(table: Table, pressed: HTMLButtonElement): Promise<void> {
     if (table.batch === undefined) return;
     busy(pressed, "Making it…");
-    const { batch: head } = table.batch.answer;
-    const name = bundleFileName(bundleId(head), head.attest.round).replace(/\.json$/, ".pdf");
-    const make = await import("./certificate.ts").then(
-      ({ certificateOfBatch }) => certificateOfBatch,
-      () => undefined,
-    );
-    if (make) download(name, "application/pdf", make(table.batch));
+    const isMade = await saveBatchCertificate(table.batch);
     if (state.name === "table" && state.table === table)
-      enter({ name: "table", table: { ...table, hasNoCertificates: make === undefined } });
-  }
-
-  /** What makes certificates could not be loaded. */
-  function sayNoCertificates(result: Result): void {
-    if (state.name !== "judged" || state.result !== result) return;
-    enter({ ...state, result: { ...result, hasNoCertificates: true } });
-  }
-
-  async function fetchEvidence(result: Result, pressed: HTMLButtonElement): Promise<void> {
-    const { bundle } = result.judged;
-    if (bundle === undefined) return;
-    busy(pressed, "Fetching…");
-    const mine = turn;
-    const found = await evidenceOf(bundleId(bundle));
-    if (mine !== turn || state.name !== "judged") return;
-    if (typeof found === "string") enter({ ...state, result: { ...result, evidenceTrouble: found } });
-    else await inTurn(() => takeOne({ name: "", blob: found }));
-  }
-
-  async function askLedger(result: Result, pressed: HTMLButtonElement): Promise<void> {
-    busy(pressed, "Asking the ledger…");
-    site.announce("Asking the ledger…");
-    const mine = turn;
-    const table = state.name === "judged" ? state.table : undefined;
-    let asked: Result;
-    try {
-      const report = await withChainOf(location.origin, result.bytes, result.judged.report);
-      asked = { ...result, judged: { ...result.judged, report, comparedBy: location.host }, ledgerTrouble: undefined };
-    } catch (error) {
-      if (!(error instanceof AttestError)) throw error;
-      asked = { ...result, ledgerTrouble: error.message };
-    }
-    if (mine !== turn) return;
-    site.announce("");
-    enter({ name: "judged", result: asked, table });
+      enter({ name: "table", table: { ...table, hasNoCertificates: !isMade } });
   }
 }
 
