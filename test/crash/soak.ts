@@ -122,10 +122,12 @@ export async function runSoak(
   const free = await freeRequests(sandbox, service.url, patience);
   async function freeClient(place: number): Promise<void> {
     for (let n = place; !ending.aborted; n++) {
-      const { name, path, status, init } = free[n % free.length] as FreeRequest;
+      const { name, path, status, init, whileClosed = [] } = free[n % free.length] as FreeRequest;
       const response = await fetch(service.url + path, { ...init, signal: patience });
-      await response.arrayBuffer();
+      const text = await response.text();
+      const code = response.status === 503 ? whileClosed.find((one) => text.includes(`"code":"${one}"`)) : undefined;
       if (response.status === status) count(freeAnswers, name);
+      else if (code !== undefined) count(freeAnswers, `${name} 503 ${code}`);
       else wrong.push(`${name} was answered with ${response.status}`);
       await sleep(soak.pauseMs);
     }
