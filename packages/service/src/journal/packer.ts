@@ -32,10 +32,20 @@ export type PrunerPort = PackingPort & {
   take(before: number, limit: number): Promise<PartedRow[]>;
 };
 
-/** @returns packs rows and commits them, with the parts that `partsOf` makes of each */
+/**
+ * @returns packs rows and commits them, with the parts that `partsOf` makes of each; one call after the other, because a
+ *   dictionary that one call learns must be committed before another uses it
+ */
 function createPacking(port: PackingPort, partsOf: (row: PartedRow) => Parts) {
   let dictionaries: ReturnType<typeof createDictionaries> | undefined;
-  return async (rows: readonly PartedRow[]): Promise<void> => {
+  let last: Promise<unknown> = Promise.resolve();
+  return (rows: readonly PartedRow[]): Promise<void> => {
+    const packed = last.then(() => packRows(rows));
+    last = packed.catch(() => undefined);
+    return packed;
+  };
+
+  async function packRows(rows: readonly PartedRow[]): Promise<void> {
     if (rows.length === 0) return;
     try {
       dictionaries ??= createDictionaries(await port.dictionaries());
@@ -54,7 +64,7 @@ function createPacking(port: PackingPort, partsOf: (row: PartedRow) => Parts) {
       dictionaries = undefined;
       throw error;
     }
-  };
+  }
 }
 
 /**
