@@ -18,7 +18,7 @@ import {
   type BatchInFile,
   type BundleInFile,
   MAX_BATCH_FILE_BYTES,
-  MAX_CERTIFICATE_BYTES,
+  maxBytesOf,
   readFileContents,
 } from "@attestd/web/bundle-file";
 import { judgeReceipt, type ReceiptFindings, receiptFileName } from "@attestd/web/receipt-file";
@@ -137,7 +137,7 @@ async function checkWhole(
     throw error;
   });
   if (contents.kind === "batch") return checkBatch(source, whole, contents, trusted, chains);
-  requireSize(whole.length, contents.kind === "bundle" && contents.from !== "json" ? MAX_CERTIFICATE_BYTES : undefined);
+  requireSize(whole.length, maxBytesOf(contents));
   if (contents.kind === "receipt")
     return [{ kind: "receipt", file, findings: judgeReceipt(contents.jws, trusted?.trust) }];
   if (contents.kind !== "bundle" || (isOther && contents.from === "json")) {

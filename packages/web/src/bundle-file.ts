@@ -36,7 +36,12 @@ export const MAX_FILE_BYTES = MAX_BUNDLE_BYTES + 2 ** 20;
 export const MAX_GIVEN_BYTES = 5 * 2 ** 20;
 
 /** The most bytes of a certificate of one bundle, with its evidence inside. */
-export const MAX_CERTIFICATE_BYTES = MAX_FILE_BYTES + MAX_GIVEN_BYTES + 2 ** 20;
+const MAX_CERTIFICATE_BYTES = MAX_FILE_BYTES + MAX_GIVEN_BYTES + 2 ** 20;
+
+/** The most bytes of a file with a bundle, or with anything else that is no evidence and no batch. */
+export function maxBytesOf(contents: FileContents): number {
+  return contents.kind === "bundle" && contents.from !== "json" ? MAX_CERTIFICATE_BYTES : MAX_FILE_BYTES;
+}
 
 /** The most bytes of a file with a whole batch: its certificate has the answer, a table of it, and in SVG entities. */
 export const MAX_BATCH_FILE_BYTES = MAX_BATCH_BYTES + 2 ** 23;

@@ -12,14 +12,7 @@ import {
 import { type Subject, subjectOf } from "@attestd/proof/description";
 import type { JsonValue } from "@attestd/proof/json";
 import { type BundleInBatch, bundlesInBatch } from "./batch-file.ts";
-import {
-  type BatchInFile,
-  type BundleInFile,
-  type FileContents,
-  MAX_CERTIFICATE_BYTES,
-  MAX_FILE_BYTES,
-  readFileContents,
-} from "./bundle-file.ts";
+import { type BatchInFile, type BundleInFile, maxBytesOf, readFileContents } from "./bundle-file.ts";
 import type { CertificateJudgement } from "./certificate/making.ts";
 import { judgeReceipt, type ReceiptFindings } from "./receipt-file.ts";
 import type { StakeTrust } from "./stake.ts";
@@ -115,10 +108,6 @@ async function judgedBatch(file: Uint8Array, batch: BatchInFile, history: KeyHis
     if (!isProofError(error, "format")) throw error;
     return { kind: "unreadable", why: UNREADABLE.notWholeBatch(error.pointer ?? "", error.message) };
   }
-}
-
-function maxBytesOf(contents: FileContents): number {
-  return contents.kind === "bundle" && contents.from !== "json" ? MAX_CERTIFICATE_BYTES : MAX_FILE_BYTES;
 }
 
 /** Loads the code for certificates, and their fonts, only for a certificate. */

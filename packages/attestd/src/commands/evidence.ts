@@ -45,8 +45,8 @@ export type EvidenceOptions = {
 const PAUSE_MS = { sandbox: 1_000, elsewhere: 15_000 };
 
 /**
- * Collects a bundle's evidence from one's own node, or fetches it from the service that delivered the bundle, and saves it: it shows offline, years later, that the ledger recorded the
- * attestation.
+ * Collects a bundle's evidence from one's own node, or fetches it from the service that delivered the bundle, and saves it: it
+ * shows offline, years later, that the ledger recorded the attestation.
  *
  * @param name of a bundle or a certificate: a file, a URL, or `-`
  * @throws Failure `unreachable` when the node does not have it, or not yet

@@ -1,9 +1,9 @@
-import { readFile } from "node:fs/promises";
 import type { Adoption } from "@attestd/service/operator";
 import { printReport } from "../audit-text.ts";
 import type { Environment } from "../environment.ts";
-import { EXIT, type ExitCode, Failure, failsFor } from "../failure.ts";
+import { EXIT, type ExitCode, Failure } from "../failure.ts";
 import { operate } from "../operate.ts";
+import { tokenIn } from "../secret-file.ts";
 import type { Settings, SettingsOptions } from "../settings-file.ts";
 
 export type AuditOptions = SettingsOptions & {
@@ -64,10 +64,7 @@ export type BackfillOptions = SettingsOptions & { algod?: string; algodTokenFile
 /** Collects the evidence of the journal's attestations that is not whole. @returns `unreachable` where some is left */
 export async function backfill(options: BackfillOptions, environment: Environment): Promise<ExitCode> {
   const { algod, algodTokenFile, json } = options;
-  const token =
-    algodTokenFile === undefined
-      ? ""
-      : (await readFile(algodTokenFile, "utf8").catch(failsFor(EXIT.usage, `read ${algodTokenFile}`))).trim();
+  const token = algodTokenFile === undefined ? "" : await tokenIn(algodTokenFile);
   const texts = {
     doing: "collecting evidence",
     undone: "not all evidence was collected",

@@ -9,23 +9,30 @@ import type { Actions, Shown } from "./state.ts";
 /** Of a list's file: 100,000 ids in a table with other columns. */
 const MAX_LIST_BYTES = 16 * 2 ** 20;
 
+/** Of a field for ids, which are no words. */
+const OF_IDS = { autocomplete: "off", autocapitalize: "off", spellcheck: "false" };
+
+/** What asks the price of what is in a field: the button, and the handler of its form. */
+function asking(field: { value: string }, quote: Actions["quote"]) {
+  const ask = h("button", { type: "submit", class: "primary" }, "See the price");
+  const submit = (event: Event) => {
+    event.preventDefault();
+    if (ask.getAttribute("aria-disabled") !== "true") quote(field.value, ask);
+  };
+  return { ask, submit };
+}
+
 /** Asks for the transaction to attest. */
 export function askView({ text, trouble, saved = [] }: Shown<"ask">, can: Actions): Child[] {
   const input = h("input", {
     type: "text",
     id: "txid",
     value: text,
-    autocomplete: "off",
-    autocapitalize: "off",
-    spellcheck: "false",
+    ...OF_IDS,
     "aria-describedby": trouble === undefined ? "txid-hint" : "trouble",
     "aria-invalid": trouble === BUY.notAnId ? "true" : undefined,
   });
-  const ask = h("button", { type: "submit", class: "primary" }, "See the price");
-  const submit = (event: Event) => {
-    event.preventDefault();
-    if (ask.getAttribute("aria-disabled") !== "true") can.quote(input.value, ask);
-  };
+  const { ask, submit } = asking(input, can.quote);
   // A field of one line would join the lines.
   input.addEventListener("paste", (event) => {
     const pasted = event.clipboardData?.getData("text") ?? "";
@@ -58,18 +65,12 @@ export function listView({ text, trouble }: Shown<"ask">, can: Actions): Child[]
   const input = h("textarea", {
     id: "txids",
     rows: "8",
-    autocomplete: "off",
-    autocapitalize: "off",
-    spellcheck: "false",
+    ...OF_IDS,
     "aria-describedby": trouble === undefined ? "txids-hint" : "trouble",
     "aria-invalid": trouble === undefined ? undefined : "true",
   });
   input.value = text;
-  const ask = h("button", { type: "submit", class: "primary" }, "See the price");
-  const submit = (event: Event) => {
-    event.preventDefault();
-    if (ask.getAttribute("aria-disabled") !== "true") can.quoteList(input.value, ask);
-  };
+  const { ask, submit } = asking(input, can.quoteList);
   const take = async ({ files: [file] }: GivenFiles) => {
     input.value =
       (await file?.blob

@@ -1,7 +1,7 @@
 import type { BatchItem, KeyEntry } from "@attestd/proof";
 import { circumstancesOf, type Subject, subjectLine, subjectOf } from "@attestd/proof/description";
 import { fromBase64, toHex } from "@attestd/proof/encoding";
-import { utcTime } from "@attestd/proof/text";
+import { groupedUnits, utcTime } from "@attestd/proof/text";
 import { ascii } from "../printable.ts";
 import type { CertificateContents, CertificateTable, Shown } from "./contents.ts";
 import { type CertificateLine, type CertificateRow, idLine, idRow, line, row } from "./lines.ts";
@@ -34,7 +34,8 @@ export function batchContents(
   const described = items.map((item) => ({ item, subject: subjectOf(item) }));
   const identity = identityOf(batch, entry, making);
   const failed = items.filter(({ statement }) => statement.outcome === "failed").length;
-  const sentence = sentenceAbout(described, failed);
+  const times = timesOf(items);
+  const sentence = sentenceAbout(described, failed, times);
   const isIncludedOnly = items.some(({ statement }) => statement.level === "included");
   const ofClosing = {
     intro:
@@ -52,7 +53,7 @@ export function batchContents(
     ],
     sentence,
     sections: [
-      { heading: "What it certifies", rows: summaryRows(described, failed) },
+      { heading: "What it certifies", rows: summaryRows(described, failed, times) },
       {
         heading: "Record on the ledger",
         rows: [
@@ -64,7 +65,7 @@ export function batchContents(
       { heading: "Attestor", rows: attestorRows(entry, making) },
       { heading: "Verification", rows: verificationRows(batch, { checks, isOfBatch: true, isIncludedOnly }, making) },
     ],
-    closing: closing(batch, ofClosing, making),
+    closing: closing(batch, ofClosing, identity.url),
     codeLabel: `QR code of the address at which the batch can be checked: ${ascii(identity.url)}`,
     table: tableOf(described),
   };
@@ -76,8 +77,7 @@ function byChain(described: readonly Described[]): string {
   return chains.map(([place, of]) => `${count(of.length)} on ${place}`).join(" and ");
 }
 
-function sentenceAbout(described: readonly Described[], failed: number): string {
-  const { first, last } = timesOf(described);
+function sentenceAbout(described: readonly Described[], failed: number, { first, last }: Times): string {
   const when = first === last ? `at ${first}` : `between ${first} and ${last}`;
   const outcome = failed === 0 ? "None of them failed." : `${count(failed)} of them failed; the table names each.`;
   return ascii(
@@ -85,8 +85,7 @@ function sentenceAbout(described: readonly Described[], failed: number): string 
   );
 }
 
-function summaryRows(described: readonly Described[], failed: number): CertificateRow[] {
-  const { first, last } = timesOf(described);
+function summaryRows(described: readonly Described[], failed: number, { first, last }: Times): CertificateRow[] {
   return [
     row("Transactions", `${count(described.length)}: ${byChain(described)}`),
     row(
@@ -98,15 +97,12 @@ function summaryRows(described: readonly Described[], failed: number): Certifica
   ];
 }
 
+type Times = ReturnType<typeof timesOf>;
+
 /** The times of the earliest and the latest block. */
-function timesOf(described: readonly Described[]): { first: string; last: string } {
-  const times = described.map(({ item }) => item.statement.block.time);
-  // Not Math.min(...times), because a batch may have more items than a call takes arguments.
-  const [first, last] = times.reduce<[number, number]>(
-    ([least, most], time) => [Math.min(least, time), Math.max(most, time)],
-    [Number.MAX_SAFE_INTEGER, 0],
-  );
-  return { first: utcTime(first), last: utcTime(last) };
+function timesOf(items: readonly BatchItem[]): { first: string; last: string } {
+  const times = items.map(({ statement }) => statement.block.time);
+  return { first: utcTime(Math.min(...times)), last: utcTime(Math.max(...times)) };
 }
 
 function tableOf(described: readonly Described[]): CertificateTable {
@@ -123,7 +119,6 @@ function tableOf(described: readonly Described[]): CertificateTable {
   return { heading: "The transactions", columns: COLUMNS, rows };
 }
 
-/** A number with its thousands apart, as English has them. */
 function count(n: number): string {
-  return String(n).replace(/\B(?=(\d{3})+$)/g, ",");
+  return groupedUnits(BigInt(n), 0);
 }

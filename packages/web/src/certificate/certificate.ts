@@ -7,7 +7,6 @@ import {
   parseBatch,
   parseBundle,
   parseJson,
-  signedPart,
   verify,
 } from "@attestd/proof";
 import { equalBytes, fromBase64Url, toHex, utf8 } from "@attestd/proof/encoding";
@@ -110,34 +109,23 @@ export function makeCertificate(
 
 /** The text of the certificate of a bundle or a batch, and the id of that. @throws as `makeCertificate` */
 export function contentsOf(bytes: Uint8Array, history: KeyHistory, making: Making, hasEvidence = false) {
-  const certified = certifiedIn(bytes);
-  const [bundle] = certified;
+  const { bundle, items } = certifiedIn(bytes);
   const entry = entryOf(bundle, history);
   if (entry === undefined) throw new RangeError("the history has no such key");
-  const report = verify(bundle, { trust: history });
-  if (!isBatch(bytes))
-    return {
-      contents: certificateContents(bundle, { ...report, hasEvidence }, entry, making),
-      kind: "bundle",
-      id: bundleId(bundle),
-    } as const;
-  const contents = batchContents(
-    certified as [BatchItem, ...BatchItem[]],
-    { checks: report.checks, hasEvidence },
-    entry,
-    making,
-  );
-  return { contents, kind: "batch", id: bundleId(signedPart(bundle)) } as const;
+  const shown = { ...verify(bundle, { trust: history }), hasEvidence };
+  return items === undefined
+    ? ({ contents: certificateContents(bundle, shown, entry, making), kind: "bundle", id: bundleId(bundle) } as const)
+    : ({ contents: batchContents(items, shown, entry, making), kind: "batch", id: bundleId(items[0].batch) } as const);
 }
 
-function isBatch(bytes: Uint8Array): boolean {
-  return batchForm(looseText(bytes)) !== undefined;
-}
-
-/** The bundle whose JSON this is, or all those of a batch's answer. @throws ProofError for anything else */
-function certifiedIn(bytes: Uint8Array): [Bundle, ...Bundle[]] {
-  if (isBatch(bytes)) return itemBundles(parseBatch(bytes)) as [Bundle, ...Bundle[]];
-  return [parseBundle(parseJson(bytes))];
+/**
+ * The bundle whose JSON this is, or of a batch's answer all of its items, the first of them as the bundle.
+ * @throws ProofError for anything else
+ */
+function certifiedIn(bytes: Uint8Array): { bundle: Bundle; items?: [BatchItem, ...BatchItem[]] } {
+  if (batchForm(looseText(bytes)) === undefined) return { bundle: parseBundle(parseJson(bytes)) };
+  const items = itemBundles(parseBatch(bytes)) as [BatchItem, ...BatchItem[]];
+  return { bundle: items[0], items };
 }
 
 /**
@@ -174,7 +162,7 @@ function notCompared(why: string): CertificateJudgement {
 
 function isSignedByOneOf(history: KeyHistory, bytes: Uint8Array): boolean {
   try {
-    return entryOf(certifiedIn(bytes)[0], history) !== undefined;
+    return entryOf(certifiedIn(bytes).bundle, history) !== undefined;
   } catch {
     return false;
   }

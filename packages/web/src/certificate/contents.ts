@@ -88,7 +88,7 @@ export function certificateContents(
       { heading: "Attestor", rows: attestorRows(entry, making) },
       { heading: "Verification", rows: verificationRows(bundle, shown, making) },
     ],
-    closing: closing(bundle, ofClosing, making),
+    closing: closing(bundle, ofClosing, identity.url),
     codeLabel: `QR code of the address at which the bundle can be checked: ${ascii(identity.url)}`,
   };
 }

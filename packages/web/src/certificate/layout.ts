@@ -137,39 +137,40 @@ function startFlow(full: number, bottom: number) {
 
   /** Rows of columns; every page on which it goes on shows the names of the columns again, as decoration. */
   function table({ columns, rows }: CertificateTable): Branch {
-    const names = columns.map(({ label }) => [[bold(label)]]);
-    const head = across(columns, names);
-    const kids = head.map((marks): Leaf => ({ tag: "TH", isOfColumn: true, page, marks }));
-    const branches: Branch[] = [{ tag: "TR", kids }];
-    for (const cells of rows) {
-      const runs = cells.map((lines) => lines.map(runsOf));
+    const names = broken(columns.map(({ label }) => [[bold(label)]]));
+    const branches: Branch[] = [
+      { tag: "TR", kids: across(names).map((marks): Leaf => ({ tag: "TH", isOfColumn: true, page, marks })) },
+    ];
+    for (const row of rows) {
+      const cells = broken(row.map((texts) => texts.map(runsOf)));
       const before = page;
-      place(heightOf(columns, runs));
-      if (page > before) repeated.set(page, across(columns, names).flat());
-      const placed = across(columns, runs);
-      branches.push({ tag: "TR", kids: placed.map((marks): Leaf => ({ tag: "TD", page, marks })) });
+      place(heightOf(cells));
+      if (page > before) repeated.set(page, across(names).flat());
+      branches.push({ tag: "TR", kids: across(cells).map((marks): Leaf => ({ tag: "TD", page, marks })) });
     }
     return { tag: "Table", kids: branches };
-  }
 
-  /** The lines of each cell, broken to the column's width. */
-  const broken = (columns: CertificateTable["columns"], cells: readonly Run[][][]) =>
-    cells.map((lines, column) =>
-      lines.flatMap((runs) => wrap(runs, SIZES.small, full * (columns[column]?.share ?? 0) - COLUMN_GAP)),
-    );
-  const heightOf = (columns: CertificateTable["columns"], cells: readonly Run[][][]) =>
-    Math.max(...broken(columns, cells).map((lines) => lines.length)) * SIZES.small * LEADING + ROW_GAP;
+    /** The lines of each cell, broken to the column's width. */
+    function broken(cells: readonly Run[][][]): Run[][][] {
+      const widths = columns.map(({ share }) => full * share - COLUMN_GAP);
+      return cells.map((texts, column) => texts.flatMap((runs) => wrap(runs, SIZES.small, widths[column] ?? 0)));
+    }
 
-  /** Places a row of cells here, each at its column's left edge. */
-  function across(columns: CertificateTable["columns"], cells: readonly Run[][][]): Mark[][] {
-    let x = MARGIN;
-    const placed = broken(columns, cells).map((wrapped, column) => {
-      const marks = lines(wrapped, x, y, SIZES.small);
-      x += full * (columns[column]?.share ?? 0);
-      return marks;
-    });
-    y += heightOf(columns, cells);
-    return placed;
+    function heightOf(cells: readonly Run[][][]): number {
+      return Math.max(...cells.map(({ length }) => length)) * SIZES.small * LEADING + ROW_GAP;
+    }
+
+    /** Places a row of cells here, each at its column's left edge. */
+    function across(cells: readonly Run[][][]): Mark[][] {
+      let x = MARGIN;
+      const placed = cells.map((wrapped, column) => {
+        const marks = lines(wrapped, x, y, SIZES.small);
+        x += full * (columns[column]?.share ?? 0);
+        return marks;
+      });
+      y += heightOf(cells);
+      return placed;
+    }
   }
 
   function item(texts: readonly CertificateLine[], index: number): Branch {

@@ -124,11 +124,12 @@ export function lookUp(text: string, chain: string, path: string): CertificateLi
  * @param of.inNote what the record's note has of it
  * @param of.source how to look up what was attested
  * @param of.program what to run a verifier's program on
+ * @param url of `identityOf`
  */
 export function closing(
   certified: Certified,
   of: { intro: string; inNote: string; source: CertificateLine[]; program: string },
-  { site }: Making,
+  url: string,
 ) {
   const steps = [
     [
@@ -136,7 +137,7 @@ export function closing(
         `Run one of the programs in docs/verify of attestd's source (JavaScript, Python, Go) on ${of.program}, with a key list that you saved.`,
       ),
     ],
-    [line("While the attestor exists, scan the code, or open its address:"), link(pointerUrl(site, certified))],
+    [line("While the attestor exists, scan the code, or open its address:"), link(url)],
   ];
   const record = lookUp(
     `Find the record in any explorer of Algorand. Its note must contain the ${of.inNote} and the key in the note.`,
@@ -153,13 +154,12 @@ export function closing(
 
 /** What every certificate has of what it is of: who signed it, its number, the code that leads to it. */
 export function identityOf(certified: Certified, entry: KeyEntry, { site }: Making) {
-  const url = pointerUrl(site, certified);
   return {
     heading: "Certificate of attestation",
     number: numberOf(certified),
     attestor: hostOf(entry.origin),
     /** Content of the QR code. */
-    url,
+    url: pointerUrl(site, certified),
     /** Text across each page of a certificate that is not real. */
     stamp: isOfSandbox(certified) ? "SANDBOX - NOT REAL" : undefined,
   };

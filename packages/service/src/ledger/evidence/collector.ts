@@ -12,6 +12,8 @@ import { createStateProofs, type FoundStateProof, type StateProofOptions } from 
 
 export type CollectorOptions = StateProofOptions & { clock: Clock; log: Logger };
 
+/** Works on a round. @returns whether to go on with the next one */
+type Carry = (round: number, ends: AbortSignal) => Promise<boolean>;
 type Proof = Extract<FoundStateProof, { kind: "proof" }>;
 
 /** Between two looks into the journal, in ms. */
@@ -66,10 +68,7 @@ export function createCollector(options: CollectorOptions) {
     ] as const)
       for (const round of await journal.unfinishedRounds(state, 0, Number.MAX_SAFE_INTEGER)) {
         stop.throwIfAborted();
-        await carry(round, deadline(clock, ROUND_MS, stop)).catch(async (err: unknown) => {
-          stop.throwIfAborted();
-          await putOff(state, round, "unanswered", err);
-        });
+        await attempt(state, round, stop, carry);
       }
     return { rounds: before.length, left: await unfinishedRounds() };
   }
@@ -87,23 +86,22 @@ export function createCollector(options: CollectorOptions) {
     await each("included", stop, proveInterval);
   }
 
-  /** @param carry returns whether to go on with the next round */
-  async function each(
-    state: UnfinishedState,
-    stop: AbortSignal,
-    carry: (round: number, ends: AbortSignal) => Promise<boolean>,
-  ): Promise<void> {
+  async function each(state: UnfinishedState, stop: AbortSignal, carry: Carry): Promise<void> {
     for (let goesOn = true; goesOn && !stop.aborted; ) {
       const round = await journal.dueRound(state, clock.now());
       if (round === undefined) return;
-      const ends = deadline(clock, ROUND_MS, stop);
-      goesOn = await carry(round, ends).catch(async (err: unknown) => {
-        if (stop.aborted) throw err;
-        // Whatever it is, it must not keep the other rounds from their evidence.
-        await putOff(state, round, "unanswered", err);
-        return true;
-      });
+      goesOn = await attempt(state, round, stop, carry);
     }
+  }
+
+  /** Works on a round for a bounded time. @returns whether to go on with the next one @throws when it was stopped */
+  async function attempt(state: UnfinishedState, round: number, stop: AbortSignal, carry: Carry): Promise<boolean> {
+    return carry(round, deadline(clock, ROUND_MS, stop)).catch(async (err: unknown) => {
+      if (stop.aborted) throw err;
+      // Whatever it is, it must not keep the other rounds from their evidence.
+      await putOff(state, round, "unanswered", err);
+      return true;
+    });
   }
 
   async function putOff(
