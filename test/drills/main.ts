@@ -4,19 +4,21 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { startSandbox } from "@attestd/sandbox";
 import { Random } from "../../packages/service/simulation/random.ts";
+import type { TestBed } from "../crash/cell.ts";
 import { type JournalKind, openDatabases } from "../crash/databases.ts";
 import { createStarter, createTurns } from "../crash/process.ts";
 import { aligned } from "../crash/table.ts";
 import { start } from "../helpers/command.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
+import { restoreBehind, UNDER_WAY } from "./behind.ts";
 import { killBackup, killPrune, killRestore, type Moment, newPlace } from "./kills.ts";
 import { killService } from "./restored.ts";
 
 /*
  * npm run drill -- [--times N] [--services N] [--seed N]
  *
- * Kills backups, restores, prunings, and services around them, at drawn moments, on both databases; writes the result to
- * docs/operating/backup.md. `npm test` has a few of them (drills.test.ts).
+ * Kills backups, restores, prunings, and services around them, at drawn moments, on both databases; restores backups with a
+ * call in each state; writes the result to docs/operating/backup.md. `npm test` has a few of them (drills.test.ts).
  */
 
 const { values } = parseArgs({
@@ -65,6 +67,7 @@ try {
       patienceMs: 300_000,
       expireLeasesAtOnce: false,
     };
+    await restoreEach(kind, { ...testBed, expireLeasesAtOnce: true });
     await tally(`${kind}: service`, services, () => killService(testBed, kind, folder.path, drawn(3 * ROUND_MS)));
   }
 } finally {
@@ -72,7 +75,7 @@ try {
   await databases.close();
 }
 
-const table = aligned(["killed", "runs", "held", "what the kill left"], lines);
+const table = aligned(["killed, or restored", "runs", "held", "what was left"], lines);
 const revision = execFileSync("git", ["rev-parse", "--short", "HEAD"], { encoding: "utf8" }).trim();
 const text = [
   `\`npm run drill -- --times ${times} --services ${services} --seed ${seed}\`, ${new Date().toISOString().slice(0, 10)}, revision ${revision}:`,
@@ -87,16 +90,23 @@ writeFileSync(
 for (const fault of faults) console.error(fault);
 process.exitCode = faults.length === 0 ? 0 : 1;
 
+/** Restores backups with a call in each state, which the first service delivered or left. */
+async function restoreEach(kind: JournalKind, testBed: TestBed): Promise<void> {
+  const cells = UNDER_WAY.flatMap((savedAfter) => [true, false].map((delivers) => ({ kind, savedAfter, delivers })));
+  const left = cells.values();
+  await tally(`${kind}: call under way`, cells.length, async () => {
+    const cell = left.next().value as (typeof cells)[number];
+    const wrong = await restoreBehind(testBed, cell, folder.path);
+    return { wrong, was: cell.delivers ? "delivered before the restore" : "not delivered" };
+  });
+}
+
 /** Runs one kind of kill some times, and adds its line to the table. */
-async function tally(
-  title: string,
-  runs: number,
-  kill: () => Promise<{ wrong: string[]; was: string }>,
-): Promise<void> {
+async function tally(title: string, runs: number, run: () => Promise<{ wrong: string[]; was: string }>): Promise<void> {
   const left = new Map<string, number>();
   let held = 0;
   for (let i = 0; i < runs; i++) {
-    const { wrong, was } = await kill().catch((error: Error) => ({ wrong: [error.message], was: "not completed" }));
+    const { wrong, was } = await run().catch((error: Error) => ({ wrong: [error.message], was: "not completed" }));
     left.set(was, (left.get(was) ?? 0) + 1);
     held += Number(wrong.length === 0);
     faults.push(...wrong.map((fault) => `${title} ${i + 1}: ${fault}`));

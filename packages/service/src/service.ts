@@ -3,6 +3,7 @@ import type { Logger } from "pino";
 import { createAttestor } from "./attestor/attestor.ts";
 import { openHistory } from "./attestor/history.ts";
 import { createKeyWatch } from "./attestor/key-watch.ts";
+import { copiedCalls } from "./audit/copied-calls.ts";
 import { createAdmission } from "./calls/admit.ts";
 import { ATTESTOR_RESERVE, createCapacity } from "./calls/capacity.ts";
 import { createDiskWatch } from "./calls/disk-watch.ts";
@@ -177,12 +178,16 @@ export async function openService(
     batch: resourceOf(CATALOGUE.attestBatch, origin),
   };
   const products = observedProducts(createProducts(chains));
+  const searching = new AbortController();
+  opened.defer(() => searching.abort());
+  const searched = await copiedCalls(config, { journal, ledger, log, clock: systemClock, signal: searching.signal });
   const effects = createEffects({
     rails: new Map(rails.map((rail) => [rail.name, rail])),
     settlers: offers.settlers,
     products,
     ledger,
     attestor: createAttestor(signer),
+    attestationOf: searched && (async (key) => (await searched(key))?.attempt),
     resourceOf: ({ kind }) => sold[kind],
     log,
     clock: systemClock,

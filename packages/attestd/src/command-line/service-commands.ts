@@ -173,8 +173,12 @@ export function addJournal(program: Command, { environment, finish }: Running): 
     "put the journal of a backup where there is none",
     "Put the journal of a backup where DATABASE_URL names none yet. Audit before you sell again.",
     "  attestd restore /backups/2026-11-23 --env /etc/attestd/env",
+    "",
+    "After a snapshot, a recovery to a point in time, or a switch to a standby that was behind, and before you sell again:",
+    "  attestd restore --in-place --env /etc/attestd/env",
   )
-    .argument("<folder>", "the backup")
+    .argument("[folder]", "the backup")
+    .option("--in-place", "the journal that DATABASE_URL names was put back by other means")
     .action(async (folder, options) => {
       const { restore } = await import("../commands/backup.ts");
       finish(await restore(folder, options, environment));

@@ -34,28 +34,44 @@ export async function backup(options: BackupOptions, environment: Environment): 
   return EXIT.good;
 }
 
-/** Puts the journal of a backup where the settings name none yet. */
+export type RestoreOptions = SettingsOptions & { inPlace?: boolean; json?: boolean };
+
+/** Puts the journal of a backup where the settings name none yet, or marks one that was put back by other means. */
 export async function restore(
-  from: string,
-  options: SettingsOptions & { json?: boolean },
+  from: string | undefined,
+  options: RestoreOptions,
   environment: Environment,
 ): Promise<ExitCode> {
   const texts = { doing: "restoring the journal", undone: "not restored" };
+  if (options.inPlace) {
+    if (from !== undefined) throw new Failure(EXIT.usage, "name a backup, or --in-place, not both");
+    const marked = await operate(options, environment, texts, ({ markPutBack }, settings, operator) =>
+      markPutBack(settings, operator),
+    );
+    environment.out.done(
+      options.json,
+      marked,
+      "Marked as put back",
+      `  calls     ${marked.calls} not delivered: the ledger is searched before one of them is attested for`,
+      ...NEXT,
+    );
+    return EXIT.good;
+  }
+  if (from === undefined) throw new Failure(EXIT.usage, "name the folder of a backup, or --in-place");
   const manifest = await operate(options, environment, texts, ({ restoreBackup }, settings, operator) =>
     restoreBackup(settings, from, operator),
   );
-  environment.out.done(
-    options.json,
-    manifest,
-    `Restored  ${from}`,
-    ...lines(manifest),
-    "Payments that came after the backup are missing. Before you sell again, list them, and bind each to its request:",
-    "  attestd audit",
-    "  attestd audit --adopt PAYMENT --txid TXID",
-    "Keys that came after it: attestd keys restore FILE",
-  );
+  environment.out.done(options.json, manifest, `Restored  ${from}`, ...lines(manifest), ...NEXT);
   return EXIT.good;
 }
+
+/** What an operator does after a restore. */
+const NEXT = [
+  "Payments that came after the backup are missing. Before you sell again, list them, and bind each to its request:",
+  "  attestd audit",
+  "  attestd audit --adopt PAYMENT --txid TXID",
+  "Keys that came after it: attestd keys restore FILE",
+];
 
 function lines({ madeAt, version, database, journal }: BackupManifest): string[] {
   const calls = Object.entries(journal.calls).map(([state, count]) => `${count} ${state}`);

@@ -402,6 +402,33 @@ describe("what is open", () => {
   });
 });
 
+describe("a row of before its attestation", () => {
+  const behind = async (over: Partial<Call>) => {
+    const world = new AuditWorld();
+    const { key, createdAt } = await world.buy("done");
+    world.forge(key, { bundle: undefined, round: undefined, attempts: [], ...over } as never);
+    return { world, key, copiedUntil: createdAt };
+  };
+
+  test.each(["settling", "paid"] as const)("is open, and not violated, after a restore: %s", async (state) => {
+    const { world, key, copiedUntil } = await behind({ state });
+    expect(await judge(world, { copiedUntil })).toMatchObject({
+      verdict: "open",
+      findings: [{ code: "attestation_unknown_to_row", key }],
+    });
+    expect((await judge(world, { copiedUntil: copiedUntil - 1 })).verdict).toBe("violated");
+    expect((await judge(world)).verdict).toBe("violated");
+  });
+
+  test("is violated where nothing pays for the attestation, or the call is at its end", async () => {
+    const { world, copiedUntil } = await behind({ state: "settling" });
+    world.payments = [];
+    expect((await judge(world, { copiedUntil })).verdict).toBe("violated");
+    const refunded = await behind({ state: "refunded" });
+    expect(codesOf(await judge(refunded.world, { copiedUntil }), "violation")).toEqual(["attested_though_refunded"]);
+  });
+});
+
 test("what the lists lack is looked for by itself before it is missed", async () => {
   const world = new AuditWorld();
   const { key, proof, attempts } = await world.buy("done");

@@ -72,6 +72,8 @@ export type Premises = {
   products: Readonly<Record<Subject["kind"], Pick<Product, "note" | "bundle" | "answer">>>;
   /** Unix ms. */
   now: number;
+  /** The journal's mark, where it was put back from a copy (calls/copied.ts). */
+  copiedUntil?: number | undefined;
 };
 
 /** Whether a chain was read at a height. */

@@ -16,7 +16,13 @@ const Effects = z.looseObject({
     return z.array(Effects).optional();
   },
 });
-const Found = Effects.extend({ id: z.string(), "confirmed-round": round });
+const Found = Effects.extend({
+  id: z.string(),
+  "confirmed-round": round,
+  signature: z.looseObject({ sig: z.base64().optional() }).optional(),
+  /** Of an account that another authorises for. */
+  "auth-addr": z.string().optional(),
+});
 const Page = z.object({
   "current-round": round,
   "next-token": z.string().optional(),

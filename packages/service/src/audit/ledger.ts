@@ -1,5 +1,6 @@
 import { hash } from "node:crypto";
 import {
+  decodeAddress,
   decodeMsgpackMap,
   encodeAddress,
   encodeMsgpack,
@@ -33,7 +34,7 @@ export type LedgerReading = {
 
 /** A transaction whose content was recomputed to its id. That it is in its round k of n indexers state. */
 export type LedgerTransaction = { id: string; round: number; transaction: MsgpackMap };
-type Found = LedgerTransaction & { signature: unknown };
+type Found = LedgerTransaction & Pick<FoundTransaction, "signature" | "auth-addr">;
 
 /** Transactions in one piece of a span, unless the piece is a single round. */
 const MAX_TRANSACTIONS = 1_000;
@@ -49,11 +50,9 @@ export async function* attestorNotes(
   reading: LedgerReading,
   attestor: string,
   span: Span,
-): AsyncGenerator<LedgerNote & { attempt?: Attempt }> {
-  for await (const found of searchLedger(reading, { address: attestor }, span)) {
-    const attempt = attemptOf(found);
-    yield { ...toNote(found), ...(attempt && { attempt }) };
-  }
+): AsyncGenerator<LedgerNote & { attempt: Attempt }> {
+  for await (const found of searchLedger(reading, { address: attestor }, span))
+    yield { ...toNote(found), attempt: attemptOf(found) };
 }
 
 /** The note of one transaction; undefined when the ledger has no such transaction. */
@@ -111,13 +110,13 @@ function idsOf(listed: readonly FoundTransaction[]): string {
 
 /** @returns undefined for a transaction of another network, which an indexer may hold beside ours (recordings) */
 async function recompute(reading: LedgerReading, record: FoundTransaction): Promise<Found | undefined> {
-  const { id, "confirmed-round": round, signature } = record;
+  const { id, "confirmed-round": round, signature, "auth-addr": authorizer } = record;
   const rebuilt = rebuildTransaction(id, record);
   const transaction = rebuilt ? decodeMsgpackMap(rebuilt) : (await ledgerTransaction(reading, id))?.transaction;
   if (!transaction) throw unavailable(`no node has transaction ${id}, which an indexer lists`);
   const genesis = getBytes(transaction, "gh", 32);
   if (!genesis || !equalBytes(genesis, fromBase64(reading.genesisHash))) return undefined;
-  return { id, round, transaction, signature };
+  return { id, round, transaction, signature, "auth-addr": authorizer };
 }
 
 /** The address in a member of a transaction; the zero address where it is absent. */
@@ -133,13 +132,16 @@ function textOf(note: Uint8Array | undefined): string | undefined {
   }
 }
 
-/** The signed transaction, of a plain account as the attestor's is. */
-function attemptOf({ id, transaction, signature }: Found): Attempt | undefined {
-  const { sig } = (signature ?? {}) as { sig?: unknown };
-  if (typeof sig !== "string") return undefined;
+/**
+ * The attempt that a recorded transaction was. Its bytes have the signature where the indexer states a plain one: none states
+ * a `pqsig`, and what is on the ledger is not submitted again.
+ */
+function attemptOf({ id, transaction, signature, "auth-addr": authorizer }: Found): Attempt {
+  const sig = signature?.sig === undefined ? {} : { sig: fromBase64(signature.sig) };
+  const sgnr = authorizer === undefined ? {} : { sgnr: decodeAddress(authorizer) };
   return {
     txid: id,
-    raw: encodeMsgpack(structMap({ sig: fromBase64(sig), txn: transaction })),
+    raw: encodeMsgpack(structMap({ ...sig, ...sgnr, txn: transaction })),
     firstValid: Number(getInteger(transaction, "fv")),
     lastValid: Number(getInteger(transaction, "lv")),
   };

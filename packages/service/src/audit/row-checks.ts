@@ -14,6 +14,8 @@ import { signingBytes } from "@attestd/proof/attestor";
 import { equalBytes } from "@attestd/proof/encoding";
 import { canonicalBytes } from "@attestd/proof/json";
 import { type Call, type CallState, evidenceOf, liveAttempt } from "../calls/call.ts";
+import { mayBeBehind } from "../calls/copied.ts";
+import { isFinal } from "../calls/machine.ts";
 import { isPruned } from "../calls/pruning.ts";
 import { railKind } from "../payment/rails/registry.ts";
 import { itemTexts } from "../subjects/batch-answer.ts";
@@ -105,8 +107,10 @@ function checkPayment({ call, payment }: Joined, { spans }: RowContext, report: 
 }
 
 /** Checks that the ledger has the row's own attestation for this payment, and no other. */
-function checkAttestations({ call, attestations }: Joined, { premises }: RowContext, report: Report): void {
+function checkAttestations({ call, payment, attestations }: Joined, { premises }: RowContext, report: Report): void {
   const { state, attempts } = call;
+  // What is final stays as it is, and a payment that is not there pays for nothing.
+  const isBehind = !isFinal(state) && payment !== undefined && mayBeBehind(call, premises.copiedUntil);
   if (attestations.length > 1) {
     const txids = attestations.map(({ txid }) => txid).join(", ");
     report("violation", "two_attestations_for_one_payment", `The ledger holds ${attestations.length}: ${txids}.`);
@@ -123,6 +127,9 @@ function checkAttestations({ call, attestations }: Joined, { premises }: RowCont
         "The payment was given back, and attested for all the same.",
         txid,
       );
+    } else if (isBehind && (!attempt || attempt.dead)) {
+      const message = "The row is of before this attestation, for the journal was put back: the service delivers it.";
+      report("open", "attestation_unknown_to_row", message, txid);
     } else if (state === "prepared" || state === "settling" || state === "void") {
       report(
         "violation",

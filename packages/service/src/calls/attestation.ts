@@ -15,17 +15,36 @@ const RESUBMIT_AFTER_ROUNDS = 4;
 
 /** The effects on a call's attestation: it is signed, submitted until it is confirmed, and sealed in a bundle. */
 export function createAttestation(options: EffectsOptions) {
-  const { products, ledger, attestor, resourceOf, log, clock, deadlineMs } = options;
+  const { products, ledger, attestor, attestationOf, resourceOf, log, clock, deadlineMs } = options;
   return { sign, submit, seal };
 
-  async function sign(call: Call, stop: AbortSignal): Promise<CallEvent> {
-    const note = products[call.subject.kind].note(evidenceOf(call), {
-      keySha256: attestor.keySha256,
-      ledger: ledger.caip2,
-      paymentKey: call.key,
-    });
+  async function sign(call: Call, memory: Memory, stop: AbortSignal): Promise<CallEvent> {
+    const earlier = await earlierAttestation(call, memory, stop);
+    if (earlier) return { type: "attestation_signed", attempt: earlier };
+    const note = noteBy(attestor.keySha256, call);
     const attempt = await ledger.sign(note, leaseOf(call.key), deadline(clock, deadlineMs, stop));
     return { type: "attestation_signed", attempt };
+  }
+
+  /** The note of a call's attestation, by a key that was ours then. */
+  function noteBy(keySha256: string, call: Call): string {
+    const { key: paymentKey, subject } = call;
+    return products[subject.kind].note(evidenceOf(call), { keySha256, ledger: ledger.caip2, paymentKey });
+  }
+
+  /** @throws Error when the ledger has another attestation of the payment than this call's row makes */
+  async function earlierAttestation(call: Call, memory: Memory, stop: AbortSignal): Promise<Attempt | undefined> {
+    if (!attestationOf) return undefined;
+    memory.waiting = true;
+    const earlier = await race(stop, () => attestationOf(call.key), aborted);
+    memory.waiting = false;
+    if (!earlier) return undefined;
+    const text = noteOf(earlier);
+    const note = parseNote(text);
+    if (!("a" in note) || text !== noteBy(note.a, call))
+      throw new Error(`the ledger has an attestation of this payment that is not of this call, ${earlier.txid}`);
+    log.info({ key: call.key, txid: earlier.txid }, "attested before the journal was copied back");
+    return earlier;
   }
 
   async function submit(call: Call, attempt: Attempt, stop: AbortSignal): Promise<CallEvent | undefined> {
@@ -74,6 +93,14 @@ export function createAttestation(options: EffectsOptions) {
     ]);
     return { type: "bundle_sealed", bundle: answer ? await answer(evidence, sealed) : sealed, receipt };
   }
+}
+
+/** Rejects with the signal's reason. */
+function aborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    if (signal.aborted) reject(signal.reason);
+    else signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+  });
 }
 
 function eventOf(standing: Settled, { txid }: Attempt): CallEvent {

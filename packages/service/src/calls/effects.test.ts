@@ -13,14 +13,16 @@ import type { Attempt, Ledger, Submission } from "../ledger/ledger.ts";
 import type { Facilitator, SettleAnswer } from "../payment/facilitator.ts";
 import { encodeHeader } from "../payment/header.ts";
 import type { PaymentStanding, Rail } from "../payment/rails/rail.ts";
+import type { TransactionEvidence } from "../subjects/product.ts";
 import { createProducts } from "../subjects/products.ts";
-import type { Call } from "./call.ts";
+import { type Call, evidenceOf } from "./call.ts";
 import { createEffects } from "./effects.ts";
 import { nextEffect } from "./machine.ts";
-import type { Perform } from "./perform.ts";
+import type { EffectsOptions, Perform } from "./perform.ts";
 import { type Memory, pauseAfter } from "./perform.ts";
 
 const KEY_SHA256 = "A".repeat(43);
+const OTHER_KEY = `${"B".repeat(42)}A`;
 const GENESIS = "algorand:SGO1GKSzyE7IEPItTxCByw9x8FmnrCDe";
 const FACILITATOR = "https://facilitator.example";
 const STOP = new AbortController().signal;
@@ -53,6 +55,8 @@ describe("effects", () => {
   let perform: Perform;
   let memory: Memory;
   let prepared: number;
+  let signed: number;
+  let attestationOf: NonNullable<EffectsOptions["attestationOf"]>;
   /** Whether the facilitator gives no answer, and what ends its waiting. */
   let hangs: boolean;
   let settling: AbortSignal | undefined;
@@ -66,6 +70,8 @@ describe("effects", () => {
     settlements = 0;
     hints = [];
     prepared = 0;
+    signed = 0;
+    attestationOf = async () => undefined;
     hangs = false;
     news = async () => undefined;
     memory = { failures: 0 };
@@ -93,6 +99,10 @@ describe("effects", () => {
       prepare() {
         prepared += 1;
       },
+      async sign(note: string) {
+        signed += 1;
+        return attemptWith(note);
+      },
       submit: async () => submission,
     } as unknown as Ledger;
     const attestor: Attestor = {
@@ -108,6 +118,7 @@ describe("effects", () => {
       products: createProducts(new Map()),
       ledger,
       attestor,
+      attestationOf: (key) => attestationOf(key),
       resourceOf: () => ({ url: "https://attestd.example/attest", description: "An attestation." }),
       log: pino({ level: "silent" }),
       clock,
@@ -265,6 +276,48 @@ describe("effects", () => {
     });
   });
 
+  describe("of a call that was open when its journal was copied", () => {
+    const { evidence } = PAID as { evidence: TransactionEvidence };
+    const source = { ...evidence.source, hashSha256: "0".repeat(64) };
+    const OPEN: Call = { ...PAID, evidence: { ...evidence, caip2: GENESIS, source } };
+    const noteOf = (keySha256: string) =>
+      createProducts(new Map()).transaction.note(evidenceOf(OPEN), {
+        keySha256,
+        ledger: GENESIS,
+        paymentKey: OPEN.key,
+      });
+
+    test.each([KEY_SHA256, OTHER_KEY])("take the attestation that the ledger has, by whichever key: %s", async (by) => {
+      const attempt = attemptWith(noteOf(by));
+      attestationOf = async () => attempt;
+      expect(await effectOf(OPEN)).toEqual({ type: "attestation_signed", attempt });
+    });
+
+    test("sign nothing while the ledger is searched, beside one of something else, or without an answer", async () => {
+      const searched = Promise.withResolvers<undefined>();
+      attestationOf = () => searched.promise;
+      const effect = effectOf(OPEN);
+      expect([memory.waiting, signed]).toEqual([true, 0]);
+      searched.resolve(undefined);
+      await effect;
+      expect([memory.waiting, signed]).toEqual([false, 1]);
+      attestationOf = async () => attemptWith(noteBy(KEY_SHA256));
+      await expect(effectOf(OPEN)).rejects.toThrow("not of this call, ATTEST");
+      attestationOf = () => Promise.reject(new Error("no indexer answers"));
+      await expect(effectOf(OPEN)).rejects.toThrow("no indexer answers");
+      expect(signed).toBe(1);
+    });
+
+    test("stop waiting when the call is carried elsewhere", async () => {
+      attestationOf = () => new Promise(() => undefined);
+      const carried = new AbortController();
+      const effect = perform(OPEN, nextEffect(OPEN), memory, carried.signal);
+      carried.abort(new Error("the lease was lost"));
+      await expect(effect).rejects.toThrow("the lease was lost");
+      await expect(perform(OPEN, nextEffect(OPEN), memory, carried.signal)).rejects.toThrow("the lease was lost");
+    });
+  });
+
   test("say when the ledger does not take an attestation, and go on trying", async () => {
     submission = { status: "unfunded", reason: "overspend" };
     const attempt = attemptWith(noteBy(KEY_SHA256));
@@ -302,7 +355,7 @@ describe("effects", () => {
     });
 
     test("seal nothing whose note names another key", async () => {
-      await expect(effectOf(confirmedWith(noteBy(`${"B".repeat(42)}A`)))).rejects.toThrow("not of the present key");
+      await expect(effectOf(confirmedWith(noteBy(OTHER_KEY)))).rejects.toThrow("not of the present key");
       expect(memory.waiting).toBe(true);
     });
   });

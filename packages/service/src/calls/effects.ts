@@ -13,7 +13,7 @@ export function createEffects(options: EffectsOptions): Perform {
       case "reconcile":
         return payment.reconcile(call, memory, stop);
       case "sign":
-        return attestation.sign(call, stop);
+        return attestation.sign(call, memory, stop);
       case "submit":
         return attestation.submit(call, effect.attempt, stop);
       case "seal":

@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import type { Attestor } from "../attestor/attestor.ts";
 import type { Clock } from "../clock.ts";
-import type { Ledger } from "../ledger/ledger.ts";
+import type { Attempt, Ledger } from "../ledger/ledger.ts";
 import type { SettleAnswer } from "../payment/facilitator.ts";
 import type { Rail, RailName } from "../payment/rails/rail.ts";
 import type { Resource } from "../payment/resource.ts";
@@ -25,6 +25,11 @@ export type EffectsOptions = {
   products: Products;
   ledger: Ledger;
   attestor: Attestor;
+  /**
+   * Finds the attestation that the ledger may have of a call's payment already (calls/copied.ts), for a call that was open when
+   * its journal was copied; undefined when the ledger has none and gets none any more. Absent where there is no such call.
+   */
+  attestationOf?: ((key: string) => Promise<Attempt | undefined>) | undefined;
   /** What is sold for a subject, for the facilitator and receipts. */
   resourceOf: (subject: Subject) => Resource;
   log: Logger;

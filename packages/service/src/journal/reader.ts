@@ -1,5 +1,6 @@
 import type { KeyJournal } from "../attestor/key-journal.ts";
 import type { Call, CallState } from "../calls/call.ts";
+import type { CopiedJournal } from "../calls/copied.ts";
 import type { Identity, Journal } from "../calls/journal.ts";
 import type { PruningJournal } from "../calls/pruning.ts";
 
@@ -22,6 +23,7 @@ export function schemaState(done: number, known: number): SchemaState {
 export interface JournalReader
   extends AsyncDisposable,
     Pick<Journal, "payees">,
+    Pick<CopiedJournal, "copiedUntil">,
     Pick<PruningJournal, "prunable">,
     Pick<KeyJournal, "keys" | "revocations"> {
   /**

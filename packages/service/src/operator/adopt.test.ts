@@ -34,7 +34,7 @@ const evidence: TransactionEvidence = {
 const products = createProducts(new Map());
 const attemptOf = (txid: string): Attempt => ({ txid, raw: new Uint8Array([1]), firstValid: 1, lastValid: 101 });
 
-type Note = LedgerNote & { attempt?: Attempt };
+type Note = LedgerNote & { attempt: Attempt };
 
 /** Chains and a journal as an operator finds them after a restore. */
 class Restored {
@@ -101,8 +101,9 @@ class Restored {
     });
   }
 
-  refund(transaction: string, standing: "dead" | "open" | "confirmed" = "dead") {
+  refund(transaction: string, standing: "dead" | "open" | "confirmed" = "dead", attested?: Attempt) {
     return refund(KEY, transaction, {
+      attestationOf: async () => attested,
       journal: this.journal,
       readers: this.readers,
       rounds: {
@@ -202,9 +203,6 @@ describe("an adoption", () => {
     await expect(restored.adopt()).rejects.toThrow("under a key that is not the current one");
     restored.notes = [restored.attested(), restored.attested({ txid: "TWO", attempt: attemptOf("TWO") })];
     await expect(restored.adopt()).rejects.toThrow("more than one attestation of this payment: ATTEST, TWO");
-    const { attempt: _, ...unsigned } = restored.attested();
-    restored.notes = [unsigned];
-    await expect(restored.adopt()).rejects.toThrow("not of the attestor's own form");
     expect(await restored.journal.find(KEY)).toBeUndefined();
   });
 
@@ -301,6 +299,9 @@ describe("a refund", () => {
     const restored = await owed(signed);
     await expect(restored.refund(BACK, "open")).rejects.toThrow("may be confirmed until round 101");
     await expect(restored.refund(BACK, "confirmed")).rejects.toThrow("stands in round 7");
+    const bare = await owed();
+    await expect(bare.refund(BACK, "dead", attemptOf("BEFORE"))).rejects.toThrow("attested already, in BEFORE");
+    expect(await bare.journal.find(KEY)).toMatchObject({ state: "owed" });
     expect(await restored.journal.find(KEY)).toMatchObject({ state: "owed", attempts: [{ dead: false }] });
   });
 

@@ -1,5 +1,6 @@
 import { MAX_BATCH_ITEMS } from "@attestd/proof";
 import type { PaymentRequirements } from "@x402/core/types";
+import { searchAttestations } from "../audit/find-attestation.ts";
 import { findPayment, type KeyedPayment } from "../audit/find-payment.ts";
 import { attestorNotes } from "../audit/ledger.ts";
 import { type Call, type CallRequest, payloadOf } from "../calls/call.ts";
@@ -22,7 +23,7 @@ import {
   type Subject,
   unfit,
 } from "../subjects/subject.ts";
-import { asAttested, findLostAttestation, type SearchOptions } from "./lost-attestation.ts";
+import { asAttested, type SearchOptions } from "./lost-attestation.ts";
 import { type OperatorOptions, openSession, type Settings } from "./session.ts";
 
 /** A payment that an operator binds to a request. */
@@ -104,11 +105,13 @@ export type AdoptionOptions = SearchOptions & {
  * @throws ServiceError; Problem when the subject cannot be attested
  */
 export async function adopt(target: string, subject: Subject, options: AdoptionOptions): Promise<Call> {
-  const { journal, products, signal } = options;
+  const { journal, products, readers, signal } = options;
+  const reader = readers.get("algorand");
+  if (!reader) throw new TypeError("the ledger has a reader");
   const payment = await findPayment(target, options);
   const begun = await findBegun(payment, subject, journal);
   const fetched = begun?.evidence ?? (await products[subject.kind].evidence(subject, signal));
-  const lost = await findLostAttestation(payment.key, options);
+  const lost = await searchAttestations([payment.key], { ...options, reader })(payment.key);
   const evidence = lost ? asAttested(fetched, lost, payment, options) : fetched;
 
   const call = begun ?? prepare(requestFor(payment, subject, evidence, options));

@@ -6,10 +6,11 @@ import pino from "pino";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { temporaryFolder } from "../../../../test/helpers/temporary-folder.ts";
 import { serviceError } from "../../test/errors.ts";
+import { aCall } from "../../test/fakes/calls.ts";
 import { ACCOUNT, beginJournal, GENESIS, offlineSettings, SECRET } from "../../test/fakes/offline-deployment.ts";
 import { sql, startPostgres, type TestPostgres } from "../../test/fakes/postgres.ts";
 import { readConfig } from "../config/config.ts";
-import { openJournalReader } from "../journal/open.ts";
+import { openJournal, openJournalReader } from "../journal/open.ts";
 import { RAIL_SETTINGS } from "../payment/rails/registry.ts";
 import { openService } from "../service.ts";
 import { adoptPayment } from "./adopt.ts";
@@ -17,6 +18,7 @@ import { auditJournal } from "./audit.ts";
 import { backUp, checkBackup, restoreBackup } from "./backup.ts";
 import { checkJournal } from "./doctor/journal.ts";
 import { readKeyHistory } from "./keys.ts";
+import { markPutBack } from "./put-back.ts";
 import { recordRefund } from "./refund.ts";
 import type { Settings } from "./session.ts";
 
@@ -93,6 +95,24 @@ describe.each(["sqlite", "postgres"] as const)("a backup of a journal in %s", (k
     const { database } = readConfig(target, { sandbox: false, rails: RAIL_SETTINGS });
     await using reader = await openJournalReader(database);
     expect(await Array.fromAsync(reader.calls())).toEqual(saved.calls);
+    // The calls of `beginJournal` began then.
+    expect(await reader.copiedUntil()).toBe(1);
+    await using original = await openJournalReader(saved.database);
+    expect(await original.copiedUntil()).toBeUndefined();
+  });
+
+  test("that was made by other means is marked when it was put back, with no service beside it", async () => {
+    const { settings, database } = await begun(kind);
+    const service = await openJournal(database, pino({ level: "silent" }));
+    await service.insert(aCall({ key: "third", aliases: [], createdAt: 7 }));
+    await expect(markPutBack(settings, options())).rejects.toThrow(/has this journal open/);
+    await service.release();
+    await service.close();
+    // A replica counts for some seconds after it has ended.
+    if (kind === "postgres") await sql(settings.DATABASE_URL, "UPDATE replicas SET until = now()");
+    expect(await markPutBack(settings, options())).toEqual({ calls: 2 });
+    await using reader = await openJournalReader(database);
+    expect(await reader.copiedUntil()).toBe(7);
   });
 
   test("has no secret", async () => {
@@ -247,6 +267,7 @@ function commandsOn(settings: Settings): Record<string, () => Promise<unknown>> 
     adopt: () => adoptPayment(settings, { target: txid, subject: { txid }, onWait: () => undefined }, options()),
     refund: () => recordRefund(settings, { key: "key", transaction: txid }, options()),
     history: () => readKeyHistory(settings, options()),
+    "restore --in-place": () => markPutBack(settings, options()),
     backup: () => backUp(settings, join(folder.path, `never ${++places}`), options()),
   };
 }

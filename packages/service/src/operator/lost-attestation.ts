@@ -1,84 +1,22 @@
-import { type BlockNote, isProofError, parseNote, type TransactionNote } from "@attestd/proof";
-import { paymentCommitment } from "@attestd/proof/attestor";
-import type { LedgerNote, Span } from "../audit/facts.ts";
+import { type BlockNote, parseNote, type TransactionNote } from "@attestd/proof";
+import type { AttestationSearchOptions, FoundAttestation } from "../audit/find-attestation.ts";
 import type { KeyedPayment } from "../audit/find-payment.ts";
 import type { PaymentReader } from "../audit/rails/rail.ts";
 import { ServiceError } from "../errors.ts";
-import { ATTEMPT_ROUNDS, type Attempt, type Rounds } from "../ledger/ledger.ts";
 import type { RailName } from "../payment/rails/rail.ts";
 import type { BatchEvidence, Evidence, Products } from "../subjects/product.ts";
 
-/** An attestation that a lost call has left on the ledger. */
-type LostAttestation = { attempt: Attempt; text: string };
-
-export type SearchOptions = {
+export type SearchOptions = Omit<AttestationSearchOptions, "reader"> & {
+  /** Payments too are looked for, from `since` on. */
   readers: ReadonlyMap<RailName, PaymentReader>;
-  /** Unix s from which on payments and attestations are looked for. */
-  since: number;
   products: Products;
-  /** The transactions that name the attestor's account, each with its bytes where they are those of an attempt. */
-  notes(span: Span): AsyncIterable<LedgerNote & { attempt?: Attempt }>;
   attestor: {
-    algorandAddress: string;
     /** Of the current key. */
     keySha256: string;
     /** CAIP-2. */
     ledger: string;
   };
-  rounds: Pick<Rounds, "latest" | "next">;
-  signal: AbortSignal;
-  /** Called once when rounds have to pass first, with the last of them. */
-  onWait(round: number): void;
 };
-
-/** Finds a payment's attestation; searches until no other one can come. @throws not_allowed when there are several */
-export async function findLostAttestation(key: string, options: SearchOptions): Promise<LostAttestation | undefined> {
-  const { readers, since, rounds, signal, onWait } = options;
-  const ledger = readers.get("algorand");
-  if (!ledger) throw new TypeError("the ledger has a reader");
-  // An attempt is valid from a round that its signer has seen, and not for longer than this.
-  const settled = (rounds.latest() || (await rounds.next(signal))) + ATTEMPT_ROUNDS;
-  let { latest } = await ledger.heads();
-  const from = await ledger.heightAt(since, latest);
-  const found = await attestationOf(key, { from, to: latest }, options);
-  if (found) return found;
-
-  onWait(settled);
-  const seen = latest;
-  while (latest < settled) {
-    await rounds.next(signal);
-    if (rounds.latest() >= settled) latest = (await ledger.heads()).latest;
-  }
-  return attestationOf(key, { from: seen, to: latest }, options);
-}
-
-async function attestationOf(
-  key: string,
-  span: Span,
-  { notes, attestor }: SearchOptions,
-): Promise<LostAttestation | undefined> {
-  const commitment = paymentCommitment(key);
-  const found: LostAttestation[] = [];
-  for await (const { sender, note: text, attempt } of notes(span)) {
-    if (sender !== attestor.algorandAddress || text === undefined || commitmentOf(text) !== commitment) continue;
-    if (!attempt)
-      throw new ServiceError("not_allowed", "The attestation of this payment is not of the attestor's own form.");
-    found.push({ attempt, text });
-  }
-  if (found.length <= 1) return found[0];
-  const txids = found.map(({ attempt }) => attempt.txid).join(", ");
-  throw new ServiceError("not_allowed", `The ledger holds more than one attestation of this payment: ${txids}.`);
-}
-
-function commitmentOf(text: string): string | undefined {
-  try {
-    const note = parseNote(text);
-    return "p" in note ? note.p : undefined;
-  } catch (error) {
-    if (isProofError(error, "format")) return undefined;
-    throw error;
-  }
-}
 
 /** The evidence with what the note states of its chain, as it was seen then. */
 function asSeen(fetched: Exclude<Evidence, BatchEvidence>, note: TransactionNote | BlockNote): Evidence {
@@ -96,7 +34,7 @@ function asSeen(fetched: Exclude<Evidence, BatchEvidence>, note: TransactionNote
  */
 export function asAttested(
   fetched: Evidence,
-  { text, attempt }: LostAttestation,
+  { text, attempt }: FoundAttestation,
   { key }: KeyedPayment,
   options: SearchOptions,
 ): Evidence {

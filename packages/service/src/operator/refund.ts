@@ -1,10 +1,11 @@
+import { copiedCalls } from "../audit/copied-calls.ts";
 import type { PaymentReader } from "../audit/rails/rail.ts";
 import { type Call, liveAttempt } from "../calls/call.ts";
 import type { Journal } from "../calls/journal.ts";
 import { type CallEvent, reduce } from "../calls/machine.ts";
 import { type Clock, systemClock } from "../clock.ts";
 import { hasCode, ServiceError } from "../errors.ts";
-import type { Rounds } from "../ledger/ledger.ts";
+import type { Attempt, Rounds } from "../ledger/ledger.ts";
 import type { RailName } from "../payment/rails/rail.ts";
 import { railKind } from "../payment/rails/registry.ts";
 import { type OperatorOptions, openSession, type Settings } from "./session.ts";
@@ -13,6 +14,8 @@ export type RefundOptions = {
   journal: Pick<Journal, "find" | "update">;
   readers: ReadonlyMap<RailName, PaymentReader>;
   rounds: Pick<Rounds, "standing">;
+  /** As the effects of calls take it (calls/perform.ts). */
+  attestationOf?: ((key: string) => Promise<Attempt | undefined>) | undefined;
   clock: Pick<Clock, "now">;
   signal: AbortSignal;
 };
@@ -33,11 +36,13 @@ export async function recordRefund(
   await using session = await openSession(settings, options);
   const journal = await session.journal();
   const { ledger } = await session.ledger();
-  const { chains, signal } = session;
+  const { chains, config, log, signal } = session;
+  const searched = await copiedCalls(config, { journal, ledger, log, clock: systemClock, signal });
   return await refund(key, transaction, {
     journal,
     readers: chains.readers,
     rounds: ledger.rounds,
+    attestationOf: searched && (async (key) => (await searched(key))?.attempt),
     clock: systemClock,
     signal,
   });
@@ -68,6 +73,9 @@ export async function refund(key: string, transaction: string, options: RefundOp
   const earlier = await journal.find(name);
   if (earlier) throw alreadyUsed(transaction, earlier);
   const bare = await withoutAttempts(call, options);
+  const attested = await options.attestationOf?.(call.key);
+  if (attested)
+    throw new ServiceError("not_allowed", `It is attested already, in ${attested.txid}: the service will deliver it.`);
   const refunded = reduce(bare, { type: "payment_refunded", transaction, refund: name });
   await journal.update(refunded).catch(async (error: unknown) => {
     // Another operator was first.

@@ -39,6 +39,12 @@ const ROWS = 20;
 const MAX_LINE = 32 * 1024 * 1024;
 const NOT_EMPTY = "the database has a journal already: name an empty one, and keep it for the audit";
 
+/** What is saved of a table: its rows; of `meta`, which has one name for each, with the mark of a copy (calls/copied.ts). */
+const SOURCES: Partial<Record<Table, string>> = {
+  meta: `(SELECT name, value FROM meta WHERE name <> 'copied_until'
+    UNION ALL SELECT 'copied_until', to_json(max(created_at)) FROM calls HAVING count(*) > 0)`,
+};
+
 /** One transaction reads all of it, `REPEATABLE READ`: PostgreSQL holds up no writer for it. */
 export async function dumpPostgres(url: string, file: string): Promise<void> {
   await connected(url, async (client) => {
@@ -47,7 +53,7 @@ export async function dumpPostgres(url: string, file: string): Promise<void> {
     const { rows } = await client.query<{ schema: number }>("SELECT max(version) AS schema FROM migrations");
     await handle.write(`${JSON.stringify({ schema: rows[0]?.schema })}\n`);
     for (const table of await tablesOf(client)) {
-      const select = `SELECT row_to_json(t)::text AS row FROM ${table} t ORDER BY ${TABLES[table]}`;
+      const select = `SELECT row_to_json(t)::text AS row FROM ${SOURCES[table] ?? table} t ORDER BY ${TABLES[table]}`;
       await client.query(`DECLARE reading NO SCROLL CURSOR FOR ${select}`);
       for (;;) {
         const { rows: page } = await client.query<{ row: string }>(`FETCH ${ROWS} FROM reading`);

@@ -10,6 +10,7 @@ import { serviceError } from "../../../test/errors.ts";
 import { aCall, after, deliver, GOOD_COURSE } from "../../../test/fakes/calls.ts";
 import { PASSWORD, sql, startPostgres, type TestPostgres } from "../../../test/fakes/postgres.ts";
 import { journalContract, replicaContract } from "../../../test/journal-contract/calls.ts";
+import { copiedContract } from "../../../test/journal-contract/copied.ts";
 import { collectorContract, evidenceContract } from "../../../test/journal-contract/evidence.ts";
 import { keyContract } from "../../../test/journal-contract/keys.ts";
 import { pruningContract } from "../../../test/journal-contract/pruning.ts";
@@ -51,6 +52,7 @@ async function outlive(url: string): Promise<void> {
 }
 
 journalContract("PostgreSQL", place);
+copiedContract("PostgreSQL", place);
 replicaContract("PostgreSQL", place);
 keyContract("PostgreSQL", place);
 evidenceContract("PostgreSQL", place);

@@ -77,7 +77,8 @@ async function open(config: ClientConfig, log: Pick<Logger, "warn"> | undefined)
   const expectations = createExpectations(writer);
 
   const ask: Ask = async (name, ...values) => (await pool.query(statement(name, values))).rows;
-  const { calls, parted, bundleOf, prunable, identity, payees, keys, revocations, announced } = postgresReads(ask);
+  const { calls, parted, bundleOf, prunable, identity, copiedUntil, payees, keys, revocations, announced } =
+    postgresReads(ask);
 
   async function find(key: string): Promise<Call | undefined> {
     return (await calls("find", key))[0];
@@ -124,6 +125,10 @@ async function open(config: ClientConfig, log: Pick<Logger, "warn"> | undefined)
     async claim(own) {
       await ask("claim", JSON.stringify(own));
       return (await identity()) as Identity;
+    },
+    copiedUntil,
+    async markCopied() {
+      await ask("markCopied");
     },
     async secret() {
       await ask("beginSecret", JSON.stringify(randomBytes(32).toString("hex")));

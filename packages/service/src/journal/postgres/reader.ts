@@ -68,6 +68,9 @@ export function postgresReads(ask: Ask) {
     async identity(): Promise<Identity | undefined> {
       return (await ask<{ value: Identity }>("identity"))[0]?.value;
     },
+    async copiedUntil(): Promise<number | undefined> {
+      return (await ask<{ until: number }>("copiedUntil"))[0]?.until;
+    },
     payees: () => ask<{ rail: RailName; address: string }>("payees"),
     keys: async () => (await ask<{ entry: KeyEntry }>("keys")).map(({ entry }) => entry),
     async revocations(): Promise<KeyRevocation[]> {
@@ -96,12 +99,13 @@ export async function openPostgresReader(url: string): Promise<JournalReader> {
   const ask: Ask = async (name, ...values) => (await client.query(statement(name, values)).catch(unreadable)).rows;
   await client.connect().catch(unreadable);
   await client.query("SET default_transaction_read_only = on").catch(unreadable);
-  const { calls, prunable, identity, payees, keys, revocations } = postgresReads(ask);
+  const { calls, prunable, identity, copiedUntil, payees, keys, revocations } = postgresReads(ask);
   return {
     calls: () => inPages((after, limit) => calls("page", after, limit)),
     prunable,
     schema: () => stateOf(client).catch(unreadable),
     identity,
+    copiedUntil,
     payees,
     keys,
     revocations,

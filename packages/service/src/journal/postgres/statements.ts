@@ -182,6 +182,10 @@ export const SQL = {
   release: `WITH gone AS (DELETE FROM replicas WHERE id = $1) SELECT pg_notify('${FREED}', '')`,
   claim: "INSERT INTO meta (name, value) VALUES ('identity', $1) ON CONFLICT DO NOTHING",
   beginSecret: "INSERT INTO meta (name, value) VALUES ('secret', $1) ON CONFLICT DO NOTHING",
+  copiedUntil: "SELECT value AS until FROM meta WHERE name = 'copied_until'",
+  markCopied: `
+    INSERT INTO meta (name, value) SELECT 'copied_until', to_json(max(created_at)) FROM calls HAVING count(*) > 0
+    ON CONFLICT (name) DO UPDATE SET value = excluded.value`,
   secret: "SELECT value FROM meta WHERE name = 'secret'",
   identity: "SELECT value FROM meta WHERE name = 'identity'",
   rememberPayee: "INSERT INTO payees (rail, address) VALUES ($1, $2) ON CONFLICT DO NOTHING",

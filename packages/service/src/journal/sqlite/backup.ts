@@ -1,14 +1,16 @@
-import { constants, existsSync } from "node:fs";
+import { constants, existsSync, realpathSync } from "node:fs";
 import { chmod, copyFile, mkdir, open, rename, unlink } from "node:fs/promises";
-import { dirname } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
 import type { CallState } from "../../calls/call.ts";
 import { type SavedJournal, WRITTEN_LATER } from "../reader.ts";
 import { sqliteCommands } from "./commands.ts";
+import { lockJournal } from "./lock.ts";
+import { makeFile } from "./private-files.ts";
 import { MIGRATIONS, MIGRATIONS_KNOWN, migrate, schemaTextOf, versionOf } from "./schema.ts";
 
-/** `VACUUM INTO` copies what one read transaction sees: WAL lets the service commit meanwhile. */
+/** `VACUUM INTO` copies what one read transaction sees: WAL lets the service commit meanwhile. The copy is marked as one. */
 export async function copySqlite(from: string, to: string): Promise<void> {
   if (!existsSync(from)) throw new Error(`${from}: there is no such journal`);
   const db = new DatabaseSync(from, { readOnly: true });
@@ -19,6 +21,9 @@ export async function copySqlite(from: string, to: string): Promise<void> {
   } finally {
     db.close();
   }
+  const copy = new DatabaseSync(to);
+  sqliteCommands(copy).markCopied();
+  copy.close();
   await chmod(to, 0o600);
   await sync(to);
 }
@@ -64,13 +69,30 @@ export async function restoreSqlite(file: string, path: string): Promise<void> {
   const there = [path, `${path}-wal`, `${path}-journal`].find(existsSync);
   if (there !== undefined) throw new Error(`${there} is there already: move it away, and keep it for the audit`);
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-  const draft = `${path}.restoring`;
-  await unlink(draft).catch(() => undefined);
-  await copyFile(file, draft, constants.COPYFILE_EXCL);
-  await chmod(draft, 0o600);
-  await sync(draft);
-  await rename(draft, path);
-  await sync(dirname(path));
+  const lock = lockOf(path);
+  try {
+    const draft = `${path}.restoring`;
+    await unlink(draft).catch(() => undefined);
+    await copyFile(file, draft, constants.COPYFILE_EXCL);
+    await chmod(draft, 0o600);
+    await sync(draft);
+    await rename(draft, path);
+    await sync(dirname(path));
+  } finally {
+    lock.close();
+  }
+}
+
+/** A service whose journal was moved away goes on writing to it. @throws Error when one is there */
+function lockOf(path: string): DatabaseSync {
+  const file = join(realpathSync(dirname(path)), basename(path));
+  try {
+    makeFile(`${file}.lock`);
+    return lockJournal(file);
+  } catch (error) {
+    const { message } = error as Error;
+    throw new Error(message.includes("locked") ? `${path}: a service has this journal open: stop it first` : message);
+  }
 }
 
 async function sync(path: string): Promise<void> {

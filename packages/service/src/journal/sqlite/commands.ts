@@ -93,6 +93,8 @@ export function sqliteCommands(db: DatabaseSync) {
       sql("beginSecret").run(own);
       return sql("secret").get()?.value as string;
     },
+    copiedUntil: () => sql("copiedUntil").get()?.until as number | undefined,
+    markCopied: (): void => void sql("markCopied").run(),
     find,
     /** @returns the earlier holder of one of the names; undefined when the call was inserted */
     insert({ row, names, evidence }: NewRow): PartedRow | undefined {

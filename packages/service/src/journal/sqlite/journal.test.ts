@@ -1,13 +1,15 @@
-import { chmod, copyFile, mkdir, mkdtemp, readdir, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { chmod, copyFile, mkdir, mkdtemp, readdir, rename, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect, test } from "vitest";
 import { aCall } from "../../../test/fakes/calls.ts";
 import { journalContract } from "../../../test/journal-contract/calls.ts";
+import { copiedContract } from "../../../test/journal-contract/copied.ts";
 import { evidenceContract } from "../../../test/journal-contract/evidence.ts";
 import { keyContract } from "../../../test/journal-contract/keys.ts";
 import { pruningContract } from "../../../test/journal-contract/pruning.ts";
+import { copySqlite, restoreSqlite } from "./backup.ts";
 import { openSqliteJournal } from "./journal.ts";
 
 async function place() {
@@ -25,6 +27,7 @@ async function place() {
 }
 
 journalContract("SQLite", place);
+copiedContract("SQLite", place);
 keyContract("SQLite", place);
 evidenceContract("SQLite", place);
 pruningContract("SQLite", place);
@@ -77,6 +80,23 @@ test("the journal, its WAL, shared memory and lock, and a folder made for them, 
     process.umask(umask);
     await rm(dir, { recursive: true });
   }
+});
+
+test("nothing is restored under the name of a journal that was moved away while a service has it open", async () => {
+  const dir = await mkdtemp(join(tmpdir(), "attestd-journal-"));
+  const [path, saved] = [join(dir, "journal.sqlite"), join(dir, "saved.sqlite")];
+  const journal = await openSqliteJournal(path);
+  await journal.insert(aCall());
+  await copySqlite(path, saved);
+  for (const end of ["", "-wal", "-shm"]) await rename(`${path}${end}`, join(dir, `moved${end}`));
+  await expect(restoreSqlite(saved, path)).rejects.toThrow("a service has this journal open: stop it first");
+  expect(await readdir(dir)).not.toContain("journal.sqlite");
+  await journal.close();
+  await restoreSqlite(saved, path);
+  const restored = await openSqliteJournal(path);
+  expect(await restored.open()).toHaveLength(1);
+  await restored.close();
+  await rm(dir, { recursive: true });
 });
 
 test("wider modes that an earlier run, or a copy, has left are narrowed and logged with the old and the new mode", async () => {

@@ -88,6 +88,8 @@ export async function openSqliteJournal(path: string, log?: Pick<Logger, "warn">
   return {
     claim: (identity) => ask("claim", identity),
     secret: async () => Uint8Array.fromHex(await ask("secret", randomBytes(32).toString("hex"))),
+    copiedUntil: () => ask("copiedUntil"),
+    markCopied: () => ask("markCopied"),
     async find(key) {
       const row = await ask("find", key);
       return row && callOf(row);

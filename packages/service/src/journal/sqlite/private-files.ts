@@ -47,7 +47,8 @@ function unlessThere(make: () => void): void {
   }
 }
 
-function makeFile(path: string): void {
+/** Makes a file that only its owner may read, unless there is one. */
+export function makeFile(path: string): void {
   unlessThere(() => closeSync(openSync(path, "wx", FILE_MODE)));
 }
 

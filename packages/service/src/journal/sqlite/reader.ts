@@ -18,7 +18,7 @@ export async function openSqliteReader(path: string, { isBrief = false } = {}): 
   const file = pathToFileURL(path);
   if (isClosed) file.searchParams.set("immutable", "1");
   const db = new DatabaseSync(isClosed ? file : path, { readOnly: true });
-  const { page, prunable, identity, payees, keys, revocations } = sqliteCommands(db);
+  const { page, prunable, identity, copiedUntil, payees, keys, revocations } = sqliteCommands(db);
   const reading = async <T>(read: () => T): Promise<T> => {
     try {
       return read();
@@ -32,6 +32,7 @@ export async function openSqliteReader(path: string, { isBrief = false } = {}): 
     prunable: (before) => reading(() => prunable(before)),
     schema: () => reading(() => stateOf(db)),
     identity: () => reading(identity),
+    copiedUntil: () => reading(copiedUntil),
     payees: () => reading(payees),
     keys: () => reading(keys),
     revocations: () => reading(revocations),

@@ -106,6 +106,10 @@ export const SQL = {
   beginSecret: "INSERT INTO meta (name, value) VALUES ('secret', ?) ON CONFLICT DO NOTHING",
   secret: "SELECT value FROM meta WHERE name = 'secret'",
   identity: "SELECT value FROM meta WHERE name = 'identity'",
+  copiedUntil: "SELECT CAST(value AS INTEGER) AS until FROM meta WHERE name = 'copied_until'",
+  markCopied: `
+    INSERT INTO meta (name, value) SELECT 'copied_until', max(created_at) FROM calls HAVING count(*) > 0
+    ON CONFLICT (name) DO UPDATE SET value = excluded.value`,
   rememberPayee: "INSERT INTO payees (rail, address) VALUES (?, ?) ON CONFLICT DO NOTHING",
   payees: "SELECT rail, address FROM payees ORDER BY rail, address",
   appendKey: "INSERT INTO keys (kid, entry) VALUES (?, ?) ON CONFLICT (kid) DO NOTHING",

@@ -3,6 +3,7 @@ import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from "
 import { hasCode } from "../../errors.ts";
 import { createPacker, type PackerPort } from "../packer.ts";
 import { type SqliteCommands, sqliteCommands } from "./commands.ts";
+import { lockJournal } from "./lock.ts";
 import { migrate } from "./schema.ts";
 
 /*
@@ -28,7 +29,7 @@ const MAX_REQUESTS_PER_COMMIT = 256;
 
 function open(path: string): { db: DatabaseSync; lock: DatabaseSync } {
   try {
-    const lock = lockFile(`${path}.lock`);
+    const lock = lockJournal(path);
     const db = new DatabaseSync(path);
     db.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL");
     db.exec("PRAGMA foreign_keys = ON");
@@ -38,18 +39,6 @@ function open(path: string): { db: DatabaseSync; lock: DatabaseSync } {
     const { message } = error as Error;
     throw new Error(`${path}: ${message.includes("locked") ? "another process has this journal open" : message}`);
   }
-}
-
-/**
- * Locks a file: a second process is refused, so that no two run the same calls. The lock is a file of its own, so that an
- * auditor may read the journal meanwhile.
- *
- * @returns MUST stay referenced: a DatabaseSync that is collected releases its lock
- */
-function lockFile(path: string): DatabaseSync {
-  const lock = new DatabaseSync(path);
-  lock.exec("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE");
-  return lock;
 }
 
 /** @throws any error of the command */

@@ -1,0 +1,110 @@
+import { isProofError, parseNote } from "@attestd/proof";
+import { paymentCommitment } from "@attestd/proof/attestor";
+import { ServiceError } from "../errors.ts";
+import { ATTEMPT_ROUNDS, type Attempt, type Rounds } from "../ledger/ledger.ts";
+import type { LedgerNote, Span } from "./facts.ts";
+import type { PaymentReader } from "./rails/rail.ts";
+
+/** A payment's attestation as the ledger has it. */
+export type FoundAttestation = { attempt: Attempt; text: string };
+
+export type AttestationSearchOptions = {
+  /** Reads the ledger as a rail. */
+  reader: Pick<PaymentReader, "heads" | "heightAt">;
+  /** Unix s from which on attestations are looked for. */
+  since: number;
+  /** The transactions that name the attestor's account, each with its bytes. */
+  notes(span: Span): AsyncIterable<LedgerNote & { attempt: Attempt }>;
+  attestor: { algorandAddress: string };
+  rounds: Pick<Rounds, "latest" | "next">;
+  signal: AbortSignal;
+  /** Called once when rounds have to pass first, with the last of them. */
+  onWait(round: number): void;
+};
+
+/**
+ * Finds the attestations of payments whose calls may have been carried on by another process, from another journal. No such
+ * process may run any more.
+ *
+ * The ledger is read once for all of them, when the first is asked for, and once more when no other attestation can come.
+ *
+ * @param keys payment keys of the calls
+ * @returns the attestation of a payment that is among them; undefined when the ledger has none and gets none any more
+ * @throws not_allowed when there are several; ProviderError: the next question reads again
+ */
+export function searchAttestations(
+  keys: Iterable<string>,
+  options: AttestationSearchOptions,
+): (key: string) => Promise<FoundAttestation | undefined> {
+  const { reader, since, rounds, signal, onWait } = options;
+  const wanted = new Set([...keys].map(paymentCommitment));
+
+  const early = onceDone(async () => {
+    // An attempt is valid from a round that its signer has seen, and not for longer than this.
+    const settled = (rounds.latest() || (await rounds.next(signal))) + ATTEMPT_ROUNDS;
+    const { latest } = await reader.heads();
+    const from = await reader.heightAt(since, latest);
+    return { settled, latest, found: await attestationsIn({ from, to: latest }, wanted, options) };
+  });
+  const late = onceDone(async () => {
+    const { settled, latest: seen } = await early();
+    onWait(settled);
+    let latest = seen;
+    while (latest < settled) {
+      await rounds.next(signal);
+      if (rounds.latest() >= settled) latest = (await reader.heads()).latest;
+    }
+    return attestationsIn({ from: seen, to: latest }, wanted, options);
+  });
+
+  return async (key) => {
+    const commitment = paymentCommitment(key);
+    if (!wanted.has(commitment)) return undefined;
+    const { found } = await early();
+    return only(found.get(commitment)) ?? only((await late()).get(commitment));
+  };
+}
+
+/** Does a work when it is first asked for; one that failed is done again. */
+function onceDone<T>(work: () => Promise<T>): () => Promise<T> {
+  let done: Promise<T> | undefined;
+  return () => {
+    done ??= work().catch((error: unknown) => {
+      done = undefined;
+      throw error;
+    });
+    return done;
+  };
+}
+
+/** The attestations within the span, by their commitments to payments. */
+async function attestationsIn(
+  span: Span,
+  wanted: ReadonlySet<string>,
+  { notes, attestor }: AttestationSearchOptions,
+): Promise<Map<string, FoundAttestation[]>> {
+  const found = new Map<string, FoundAttestation[]>();
+  for await (const { sender, note: text, attempt } of notes(span)) {
+    if (sender !== attestor.algorandAddress || text === undefined) continue;
+    const commitment = commitmentOf(text);
+    if (commitment !== undefined && wanted.has(commitment))
+      found.set(commitment, [...(found.get(commitment) ?? []), { attempt, text }]);
+  }
+  return found;
+}
+
+function only(found: readonly FoundAttestation[] = []): FoundAttestation | undefined {
+  if (found.length <= 1) return found[0];
+  const txids = found.map(({ attempt }) => attempt.txid).join(", ");
+  throw new ServiceError("not_allowed", `The ledger holds more than one attestation of this payment: ${txids}.`);
+}
+
+function commitmentOf(text: string): string | undefined {
+  try {
+    const note = parseNote(text);
+    return "p" in note ? note.p : undefined;
+  } catch (error) {
+    if (isProofError(error, "format")) return undefined;
+    throw error;
+  }
+}

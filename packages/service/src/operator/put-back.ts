@@ -1,0 +1,26 @@
+import { mayBeBehind } from "../calls/copied.ts";
+import { ServiceError } from "../errors.ts";
+import { type OperatorOptions, openSession, type Settings } from "./session.ts";
+
+/** How many calls the service will look for on the ledger before it attests for them. */
+export type PutBack = { calls: number };
+
+/**
+ * Records that the journal which the settings name was put back by other means than `restoreBackup`: a snapshot of the disk, a
+ * recovery to a point in time, a standby that was behind.
+ *
+ * @throws journal_in_use while a service has it open; Error when it cannot be opened
+ */
+export async function markPutBack(settings: Settings, options: OperatorOptions): Promise<PutBack> {
+  await using session = await openSession(settings, options);
+  const journal = await session.journal();
+  if ((await journal.others()) > 0)
+    throw new ServiceError(
+      "journal_in_use",
+      "A service has this journal open, or had it seconds ago: stop every replica.",
+    );
+  await journal.markCopied();
+  const until = await journal.copiedUntil();
+  const calls = (await journal.open()).filter((call) => mayBeBehind(call, until));
+  return { calls: calls.length };
+}
