@@ -33,6 +33,8 @@ async function operatedWorld(options: Partial<SandboxOptions> = {}) {
   const address = { host: "127.0.0.1", port: 0 };
   const settings = { ...newServiceSettings(deployment.sandbox, folder, address), ...over, LOG_LEVEL: "silent" };
   await writeSettings(folder, settings);
+  // As an operator has them on a machine without the attestor's keys.
+  const keyless = { ...settings, ATTESTOR_MNEMONIC: undefined, ATTESTOR_PQ_SEED: undefined };
   const operator = () => ({ sandbox: true, signal: AbortSignal.timeout(60_000) });
   const onWait = (round: number) => {
     const { ledger } = deployment.sandbox.algorand;
@@ -41,10 +43,10 @@ async function operatedWorld(options: Partial<SandboxOptions> = {}) {
   const done = stack.move();
   return {
     deployment,
-    audit: () => auditJournal(settings, operator()),
+    audit: () => auditJournal(keyless, operator()),
     /** Runs a command; the ledger makes the rounds that it waits for at once. */
     adopt: (target: string, txid: string) => adoptPayment(settings, { target, subject: { txid }, onWait }, operator()),
-    refund: (key: string, transaction: string) => recordRefund(settings, { key, transaction }, operator()),
+    refund: (key: string, transaction: string) => recordRefund(keyless, { key, transaction }, operator()),
     /** The same in its own process. */
     run: (...args: string[]) => attestd([...args, "--sandbox"], { cwd: path }),
     /** The folder in which it runs. */

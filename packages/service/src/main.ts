@@ -58,7 +58,7 @@ export async function startService(
   env: Readonly<Record<string, string | undefined>>,
   { sandbox, page, observe, log: lines, ...seams }: StartOptions,
 ): Promise<RunningService> {
-  const config = readConfig(env, { sandbox, rails: RAIL_SETTINGS });
+  const config = readConfig(env, { sandbox, rails: RAIL_SETTINGS, signs: true });
   const logging = {
     level: config.logLevel,
     formatters: { level: (level: string) => ({ level }) },

@@ -40,7 +40,8 @@ async function usdcAccountOf(owner: string): Promise<string> {
   return (await getProgramDerivedAddress({ programAddress, seeds }))[0];
 }
 
-const read = (env: Record<string, string>, sandbox = false) => readConfig(env, { sandbox, rails: RAIL_SETTINGS });
+const read = (env: Record<string, string>, sandbox = false) =>
+  readConfig(env, { sandbox, rails: RAIL_SETTINGS, signs: true });
 
 const sentence = (env: Record<string, string>, sandbox = false) => {
   try {
@@ -183,6 +184,38 @@ describe("the settings", () => {
       "PROVIDER_QUORUM is larger than the number of ALGOD_URL or INDEXER_URL providers.",
       "SANDBOX_SOURCE_CHAINS needs --sandbox.",
     ]);
+  });
+
+  describe("of a process that does not sign", () => {
+    const { ATTESTOR_MNEMONIC: _, ATTESTOR_PQ_SEED: __, ...keyless } = MAINNET;
+    const attestorOf = (env: Record<string, string>) =>
+      readConfig(env, { sandbox: false, rails: RAIL_SETTINGS }).attestor;
+
+    test.each<[object, string[]]>([
+      [{}, ["ATTESTOR_PQ_SEED is not set.", "ATTESTOR_MNEMONIC is not set."]],
+      [{ ATTESTOR_SIGNER: "socket" }, ["ATTESTOR_SIGNER_SOCKET is not set."]],
+      [
+        { ATTESTOR_PQ_SEED_FILE: "/no/seed", ATTESTOR_FALCON_MNEMONIC_FILE: "/no/words" },
+        ["ATTESTOR_FALCON_MNEMONIC_FILE cannot be read: ENOENT.", "ATTESTOR_PQ_SEED_FILE cannot be read: ENOENT."],
+      ],
+    ])("may lack the attestor's keys: %j", (over, faults) => {
+      const none = { kind: "none", faults };
+      expect(attestorOf({ ...keyless, ...over })).toEqual({ pq: none, account: none, address: undefined });
+    });
+
+    test("may lack one key and have the other", () => {
+      const { pq, account } = attestorOf({ ...keyless, ATTESTOR_MNEMONIC: MNEMONIC });
+      expect(pq).toEqual({ kind: "none", faults: ["ATTESTOR_PQ_SEED is not set."] });
+      expect(account).toMatchObject({ kind: "seed", algorithm: "ed25519" });
+    });
+
+    test.each<[object, string]>([
+      [{ ATTESTOR_PQ_SEED: "secret" }, "ATTESTOR_PQ_SEED must be 32 bytes in hex."],
+      [{ ATTESTOR_SIGNER: "aws-kms", ATTESTOR_PQ_SEED: SEED }, "ATTESTOR_PQ_SEED is set, and ATTESTOR_SIGNER=aws-kms"],
+      [{ OTEL_EXPORTER_OTLP_HEADERS_FILE: "/no" }, "OTEL_EXPORTER_OTLP_HEADERS_FILE cannot be read: ENOENT."],
+    ])("are refused where they are wrong: %j", (over, message) => {
+      expect(() => attestorOf({ ...keyless, ...over })).toThrow(message);
+    });
   });
 
   test.each([

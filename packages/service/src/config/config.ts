@@ -55,17 +55,21 @@ const PREFIXES =
  * @param env variables by name; empty ones count as absent
  * @param options.sandbox whether the process was started with `--sandbox`
  * @param options.rails whose settings are read: those of the registry
+ * @param options.signs whether nothing can be done without the attestor's keys; else one that is not there is a fault only for
+ *   who opens it
  * @throws config_invalid with every setting that is missing, wrong, unknown or contradictory
  */
 export function readConfig(
   env: Readonly<Record<string, string | undefined>>,
-  { sandbox, rails }: { sandbox: boolean; rails: readonly RailVariables[] },
+  { sandbox, rails, signs = false }: { sandbox: boolean; rails: readonly RailVariables[]; signs?: boolean },
 ) {
   const present = Object.entries(env).filter((entry): entry is [string, string] => Boolean(entry[1]));
   const faults = new SettingFaults();
-  const values = resolveFiles(Object.fromEntries(present), rails, faults);
+  const keyFaults = signs ? faults : new SettingFaults();
+  const resolved = resolveFiles(Object.fromEntries(present), rails, faults, keyFaults);
+  const values = Object.fromEntries(Object.entries(resolved).filter(([name]) => !keyFaults.has(name)));
   const right = faults.readEach(Settings, values) ?? {};
-  const attestor = readSigners(right, values, faults);
+  const attestor = readSigners(right, resolved, faults, keyFaults);
   compare(right, sandbox, faults);
   const sources = faults.read(SourceVariables, values);
   const enabled = rails.flatMap((rail) => {
@@ -170,8 +174,17 @@ function compareTraceHosts(values: Values, faults: SettingFaults): void {
   );
 }
 
-/** Replaces each `NAME_FILE` by the value that its file holds, and adds names that are none of a setting. */
-function resolveFiles(env: Values, rails: readonly RailVariables[], faults: SettingFaults): Record<string, string> {
+/**
+ * Replaces each `NAME_FILE` by the value that its file holds, and adds names that are none of a setting.
+ *
+ * @param keyFaults has the attestor's keys that cannot be read
+ */
+function resolveFiles(
+  env: Values,
+  rails: readonly RailVariables[],
+  faults: SettingFaults,
+  keyFaults: SettingFaults,
+): Record<string, string> {
   const known = settingNames(rails);
   const prefixes = [...PREFIXES.split(" "), ...SOURCE_PREFIXES, ...rails.map((rail) => namesOf(rail).prefix)];
   for (const name of Object.keys(env).filter((name) => !known.has(name))) {
@@ -186,7 +199,7 @@ function resolveFiles(env: Values, rails: readonly RailVariables[], faults: Sett
     const path = env[`${name}_FILE`];
     if (path === undefined) continue;
     if (env[name] !== undefined) faults.add(name, `${name} and ${name}_FILE are both set: keep one.`);
-    else resolved[name] = readSecret(name, path, faults);
+    else resolved[name] = readSecret(name, path, name.startsWith("ATTESTOR_") ? keyFaults : faults);
   }
   return resolved;
 }

@@ -20,6 +20,10 @@ export class SettingFaults {
     this.#sentences.add(sentence);
   }
 
+  has(setting: string): boolean {
+    return this.#settings.has(setting);
+  }
+
   /**
    * Adds the faults of the values: one of each setting, or of each entry of a list, that had none before.
    *

@@ -63,7 +63,9 @@ export type KeySettings =
   /** AWS KMS. `id`: a key's id, alias or ARN. */
   | { kind: "aws-kms"; id: string }
   /** Google Cloud KMS. `id`: the resource name of a key's version; `endpoint`: an origin, if not Google's usual one. */
-  | { kind: "google-kms"; id: string; endpoint: string | undefined };
+  | { kind: "google-kms"; id: string; endpoint: string | undefined }
+  /** Nobody: the settings lack what the kind needs. `faults`: a sentence for each. */
+  | { kind: "none"; faults: readonly string[] };
 
 /** What each kind needs for a key. */
 const NEEDS: Record<"pq" | "account", Record<SignerKind, readonly (keyof Variables)[]>> = {
@@ -97,12 +99,14 @@ export function isRequiredByDefault(name: string): boolean {
  * Reads who signs: what the chosen kinds need is set, and what other kinds need is not.
  *
  * @param right the settings that are not at fault
+ * @param keyFaults gets what the chosen kinds lack, and may be `faults`
  * @returns undefined when there is a fault
  */
 export function readSigners(
   right: { [V in keyof Variables]?: Variables[V] | undefined },
   values: Values,
   faults: SettingFaults,
+  keyFaults: SettingFaults,
 ): { pq: KeySettings; account: KeySettings } | undefined {
   const isAtFault = (name: keyof Variables) => values[name] !== undefined && right[name] === undefined;
   if (isAtFault("ATTESTOR_SIGNER") || isAtFault("ATTESTOR_ACCOUNT_SIGNER")) return undefined;
@@ -120,7 +124,7 @@ export function readSigners(
   const all = [...Object.values(NEEDS), MAY_USE].flatMap((kinds) => Object.values(kinds).flat());
   all.push("ATTESTOR_FALCON_MNEMONIC");
   const chosen = `ATTESTOR_SIGNER=${pq}${account === pq ? "" : ` and ATTESTOR_ACCOUNT_SIGNER=${account}`}`;
-  for (const name of needed) if (values[name] === undefined) faults.add(name, `${name} is not set.`);
+  for (const name of needed) if (values[name] === undefined) keyFaults.add(name, `${name} is not set.`);
   for (const name of new Set(all))
     if (values[name] !== undefined && !used.includes(name))
       faults.add(name, `${name} is set, and ${chosen} does not use it: remove it, or choose another signer.`);
@@ -130,8 +134,8 @@ export function readSigners(
       "ATTESTOR_ACCOUNT_SIGNER",
       `${chosen} contradict each other: ${alone} signs with both keys or with none.`,
     );
-  const settings = { pq: settingsOf("pq", pq), account: settingsOf("account", account) };
-  return settings.pq && settings.account && { pq: settings.pq, account: settings.account };
+  const none = { kind: "none", faults: keyFaults.sentences } as const;
+  return { pq: settingsOf("pq", pq) ?? none, account: settingsOf("account", account) ?? none };
 
   function settingsOf(use: "pq" | "account", kind: SignerKind): KeySettings | undefined {
     const ofAccount = isFalcon ? right.ATTESTOR_FALCON_MNEMONIC : right.ATTESTOR_MNEMONIC;

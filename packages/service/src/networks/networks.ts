@@ -8,7 +8,7 @@ import type { Clock } from "../clock.ts";
 import type { Config } from "../config/config.ts";
 import { AttestorAccount } from "../ledger/account.ts";
 import type { NewestBlocks } from "../ledger/evidence/state-proofs.ts";
-import type { Ledger } from "../ledger/ledger.ts";
+import type { Ledger, Rounds } from "../ledger/ledger.ts";
 import { RoundWatcher } from "../ledger/rounds.ts";
 import type { Rail } from "../payment/rails/rail.ts";
 import { openRails } from "../payment/rails/registry.ts";
@@ -110,17 +110,23 @@ export function openLedger(
   return { ledger, close: () => rounds.stop() };
 }
 
+/** Follows the ledger's rounds, for an operator's command that signs nothing. */
+export function openRounds(config: Config, log: Logger, clock: Clock): { rounds: Rounds; close(): Promise<void> } {
+  const rounds = followRounds(config, openNodes(config, log).algorand, log, clock);
+  return { rounds, close: () => rounds.stop() };
+}
+
 /** Begins to follow the ledger's rounds by nodes that are there already. */
-export function followLedger(
-  { algorand, attestor }: Config,
-  signer: AccountSigner,
-  nodes: AlgorandNodes,
-  log: Logger,
-  clock: Clock,
-) {
+export function followLedger(config: Config, signer: AccountSigner, nodes: AlgorandNodes, log: Logger, clock: Clock) {
+  const { algorand, attestor } = config;
+  const rounds = followRounds(config, nodes, log, clock);
   const { genesisHash } = algorand;
-  const onError = (err: unknown) => log.warn({ err }, "rounds cannot be read");
-  const rounds = new RoundWatcher({ nodes, genesisHash, now: clock.now, onError });
-  rounds.start();
   return { ledger: new AttestorAccount({ nodes, genesisHash, signer, address: attestor.address, rounds }), rounds };
+}
+
+function followRounds({ algorand }: Config, nodes: AlgorandNodes, log: Logger, clock: Clock): RoundWatcher {
+  const onError = (err: unknown) => log.warn({ err }, "rounds cannot be read");
+  const rounds = new RoundWatcher({ nodes, genesisHash: algorand.genesisHash, now: clock.now, onError });
+  rounds.start();
+  return rounds;
 }

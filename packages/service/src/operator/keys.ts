@@ -53,7 +53,11 @@ export async function rotateKey(
 ): Promise<KeyChangeReport> {
   return withKeys(settings, options, next.onWait, async ({ config, signer }, changing) => {
     const current = await signer();
-    const changed = readConfig(withNext(settings, await next.settings()), { ...options, rails: RAIL_SETTINGS });
+    const changed = readConfig(withNext(settings, await next.settings()), {
+      ...options,
+      rails: RAIL_SETTINGS,
+      signs: true,
+    });
     return rotate({ current, next: await signer(changed), origin: config.publicUrl }, changing);
   });
 }

@@ -35,13 +35,15 @@ export async function recordRefund(
 ): Promise<Call> {
   await using session = await openSession(settings, options);
   const journal = await session.journal();
-  const { ledger } = await session.ledger();
-  const { chains, config, log, signal } = session;
-  const searched = await copiedCalls(config, { journal, ledger, log, clock: systemClock, signal });
+  const rounds = await session.rounds();
+  const { chains, config, history, log, signal } = session;
+  const address = history.keys.at(-1)?.algorandAddress ?? "";
+  const copied = { journal, ledger: { address, rounds }, log, clock: systemClock, signal };
+  const searched = await copiedCalls(config, copied);
   return await refund(key, transaction, {
     journal,
     readers: chains.readers,
-    rounds: ledger.rounds,
+    rounds,
     attestationOf: searched && (async (key) => (await searched(key))?.attempt),
     clock: systemClock,
     signal,

@@ -37,7 +37,11 @@ export async function rekeyAccount(
   if ((await journal.others()) > 0)
     throw new ServiceError("journal_in_use", "Another replica has this journal open: stop every service first.");
   const signal = deadline(systemClock, DEADLINE_MS, options.signal);
-  const changed = readConfig(withNext(settings, await next.settings()), { ...options, rails: RAIL_SETTINGS });
+  const changed = readConfig(withNext(settings, await next.settings()), {
+    ...options,
+    rails: RAIL_SETTINGS,
+    signs: true,
+  });
   const ledger = await session.ledger();
   const following = await session.ledger(changed);
   if (following.ledger.address !== ledger.ledger.address)

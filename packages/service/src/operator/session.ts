@@ -8,7 +8,8 @@ import { ServiceError } from "../errors.ts";
 import type { WholeJournal } from "../journal/journal.ts";
 import { openJournal, openJournalReader, requireOwner } from "../journal/open.ts";
 import { WRITTEN_LATER } from "../journal/reader.ts";
-import { openLedger, openNetworks } from "../networks/networks.ts";
+import type { Rounds } from "../ledger/ledger.ts";
+import { openLedger, openNetworks, openRounds } from "../networks/networks.ts";
 import { RAIL_SETTINGS } from "../payment/rails/registry.ts";
 import { type KeyConfig, openAccount, openSigner } from "../signers/open.ts";
 import type { Signer } from "../signers/signer.ts";
@@ -72,7 +73,7 @@ export async function openSession(settings: Settings, options: OperatorOptions, 
       return journal;
     },
 
-    /** Connects to the ledger alone, by the settings or by others, and waits for its first round. */
+    /** Connects to the ledger alone, by the settings or by others, and waits for its first round. @throws as `signer` */
     async ledger(by: Config = config) {
       const account = await openAccount(by, { log, clock: systemClock, signal });
       opened.defer(() => account.close());
@@ -80,6 +81,14 @@ export async function openSession(settings: Settings, options: OperatorOptions, 
       opened.defer(close);
       await ledger.rounds.next(deadline(systemClock, DEADLINE_MS, signal));
       return { ledger, account };
+    },
+
+    /** Follows the ledger's rounds, which takes no key of the attestor. Waits for the first. */
+    async rounds(): Promise<Rounds> {
+      const { rounds, close } = openRounds(config, log, systemClock);
+      opened.defer(close);
+      await rounds.next(deadline(systemClock, DEADLINE_MS, signal));
+      return rounds;
     },
 
     /** Connects to all networks, and waits for the ledger's first round. */
@@ -93,7 +102,7 @@ export async function openSession(settings: Settings, options: OperatorOptions, 
       return networks;
     },
 
-    /** Opens the ML-DSA-65 key of the settings, or of other ones. */
+    /** Opens the ML-DSA-65 key of the settings, or of other ones. @throws config_invalid also when they have none */
     async signer(settings: KeyConfig = config): Promise<Signer> {
       const signer = await openSigner(settings, { log, clock: systemClock, signal });
       opened.defer(() => signer.close());

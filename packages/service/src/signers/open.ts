@@ -1,7 +1,7 @@
 import { fromBase64 } from "@attestd/proof/encoding";
 import type { Logger } from "pino";
 import { type Clock, deadline } from "../clock.ts";
-import type { Config } from "../config/config.ts";
+import { type Config, configInvalid } from "../config/config.ts";
 import type { SignerFailure } from "../errors.ts";
 import { countFromZero, gauge } from "../metrics/meter.ts";
 import { awsKmsPlace } from "./aws-kms.ts";
@@ -105,5 +105,9 @@ function placeOf(use: KeyUse, { attestor, algorand }: KeyConfig): KeyPlace {
       return awsKmsPlace({ [use]: settings.id });
     case "google-kms":
       return googleKmsPlace({ keys: { [use]: settings.id }, endpoint: settings.endpoint });
+    case "none": {
+      const [first = "The settings name no key of the attestor.", ...others] = settings.faults;
+      throw configInvalid(first, ...others);
+    }
   }
 }

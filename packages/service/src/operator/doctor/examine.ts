@@ -99,7 +99,7 @@ function lateOr(ends: AbortSignal, signal: AbortSignal) {
 
 function readSettings(settings: Settings, sandbox: boolean) {
   try {
-    return { config: readConfig(settings, { sandbox, rails: RAIL_SETTINGS }) };
+    return { config: readConfig(settings, { sandbox, rails: RAIL_SETTINGS, signs: true }) };
   } catch (error) {
     if (!hasCode(error, "config_invalid")) throw error;
     return { faults: error.details.faults };
