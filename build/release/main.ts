@@ -19,12 +19,14 @@ const OUT = join(ROOT, "dist");
 const { version } = packageJson;
 
 /** Files of the workspace in every archive of the command, by their path in it. */
-const FILES = {
+const FILES: Readonly<Record<string, string>> = {
   LICENSE: "LICENSE",
   "attestd.env.example": ".env.example",
-  "attestd.service": "packaging/attestd.service",
+  ...Object.fromEntries(
+    readdirSync(join(ROOT, "packaging/systemd")).map((name) => [`systemd/${name}`, `packaging/systemd/${name}`]),
+  ),
   "README.md": "packaging/README.md",
-} as const;
+};
 
 const platforms = process.argv.length > 2 ? process.argv.slice(2) : [OWN_PLATFORM];
 const unknown = platforms.find((platform) => !PLATFORMS[platform]);
