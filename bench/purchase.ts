@@ -9,7 +9,7 @@ import type { Networks, Server } from "./server.ts";
 export type Bought = { challenge: Request; replay: Request; bundle: string };
 
 /** Buys an attestation of the Algorand sample. @throws Error when the answer is no bundle */
-export async function buy(attestd: Server, networks: Networks): Promise<Bought> {
+export async function buy(attestd: Pick<Server, "url">, networks: Networks): Promise<Bought> {
   const { request, payment } = await signed(attestd, networks);
   const bundle = await bundleFor(attestd, request, payment);
   const challenge: Request = { method: "POST", path: "/attest", body: JSON.stringify(request) };
@@ -41,12 +41,12 @@ export async function paidRequests(attestd: Server, networks: Networks, count: n
   return requests;
 }
 
-async function signed({ url }: Server, { sandbox }: Networks, client = algorandClient(sandbox)) {
+async function signed({ url }: Pick<Server, "url">, { sandbox }: Networks, client = algorandClient(sandbox)) {
   const request = { txid: sandbox.sampleTransactions.algorand };
   return { request, payment: await sign(`${url}/attest`, request, client) };
 }
 
-async function bundleFor({ url }: Server, request: object, payment: PaymentPayload): Promise<string> {
+async function bundleFor({ url }: Pick<Server, "url">, request: object, payment: PaymentPayload): Promise<string> {
   const { status, text } = await pay(`${url}/attest`, request, payment);
   if (status !== 200) throw new Error(`${url} answered ${status}: ${text}`);
   return text;

@@ -14,6 +14,9 @@ const [COMMAND, SANDBOX] = [
 /** Names of this platform's archives; `top` is the folder in both. */
 export const ARCHIVES = Object.assign([`${COMMAND}.tar.gz`, `${SANDBOX}.tar.gz`], { top: COMMAND });
 
+/** Why a check was not made here. */
+export class NotTried extends Error {}
+
 type Options = { cwd?: string; env?: NodeJS.ProcessEnv; input?: string };
 
 /** What a program writes to its output. @throws Error with all that it wrote, when it fails */

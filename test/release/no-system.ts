@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
-import { ARCHIVES, run } from "./files.ts";
+import { ARCHIVES, NotTried, run } from "./files.ts";
 
 /** Starts the sandbox, pastes the command that it prints, verifies what it bought, and ends, with a shell and nothing else. */
 const SCRIPT = `
@@ -17,7 +17,7 @@ const SCRIPT = `
  * shell, without a network, capabilities, environment, or a known user.
  */
 export async function purchaseInNoSystem(unpacked: string): Promise<string> {
-  if (spawnSync("bwrap", ["--version"]).error) return "not tried: there is no bwrap on PATH";
+  if (spawnSync("bwrap", ["--version"]).error) throw new NotTried("there is no bwrap on PATH");
   await using data = await temporaryFolder();
   const top = join("/opt", "é and spaces", ARCHIVES.top);
   const real = join(unpacked, ARCHIVES.top);
