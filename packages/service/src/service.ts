@@ -180,7 +180,9 @@ export async function openService(
   const products = observedProducts(createProducts(chains));
   const searching = new AbortController();
   opened.defer(() => searching.abort());
-  const searched = await copiedCalls(config, { journal, ledger, log, clock: systemClock, signal: searching.signal });
+  const { address, rounds } = ledger;
+  const copied = { journal, address, rounds, log, clock: systemClock, signal: searching.signal };
+  const searched = await copiedCalls(config, copied);
   const effects = createEffects({
     rails: new Map(rails.map((rail) => [rail.name, rail])),
     settlers: offers.settlers,

@@ -3,7 +3,7 @@ import { type CopiedJournal, mayBeBehind } from "../calls/copied.ts";
 import type { Journal } from "../calls/journal.ts";
 import type { Clock } from "../clock.ts";
 import type { Config } from "../config/config.ts";
-import type { Ledger } from "../ledger/ledger.ts";
+import type { Rounds } from "../ledger/ledger.ts";
 import { type FoundAttestation, searchAttestations } from "./find-attestation.ts";
 import { attestorNotes } from "./ledger.ts";
 import { readableChains } from "./rails/registry.ts";
@@ -13,7 +13,9 @@ const SKEW = 600;
 
 export type CopiedCallsOptions = {
   journal: Pick<Journal, "open"> & Pick<CopiedJournal, "copiedUntil">;
-  ledger: Pick<Ledger, "address" | "rounds">;
+  /** Of the attestor. */
+  address: string;
+  rounds: Pick<Rounds, "latest" | "next">;
   log: Logger;
   clock: Clock;
   /** Ends every search. */
@@ -29,7 +31,7 @@ export type CopiedCallsOptions = {
  */
 export async function copiedCalls(
   config: Config,
-  { journal, ledger, log, clock, signal }: CopiedCallsOptions,
+  { journal, address, rounds, log, clock, signal }: CopiedCallsOptions,
 ): Promise<((key: string) => Promise<FoundAttestation | undefined>) | undefined> {
   const until = await journal.copiedUntil();
   if (until === undefined) return undefined;
@@ -44,9 +46,9 @@ export async function copiedCalls(
     {
       reader,
       since: Math.min(...calls.map(({ createdAt }) => createdAt)) / 1000 - SKEW,
-      notes: (span) => attestorNotes(chains.ledger, ledger.address, span),
-      attestor: { algorandAddress: ledger.address },
-      rounds: ledger.rounds,
+      notes: (span) => attestorNotes(chains.ledger, address, span),
+      attestor: { algorandAddress: address },
+      rounds,
       signal,
       onWait: (round) => log.info({ round }, "until then an attestation of a call of before the copy may still come"),
     },

@@ -38,8 +38,7 @@ export async function recordRefund(
   const rounds = await session.rounds();
   const { chains, config, history, log, signal } = session;
   const address = history.keys.at(-1)?.algorandAddress ?? "";
-  const copied = { journal, ledger: { address, rounds }, log, clock: systemClock, signal };
-  const searched = await copiedCalls(config, copied);
+  const searched = await copiedCalls(config, { journal, address, rounds, log, clock: systemClock, signal });
   return await refund(key, transaction, {
     journal,
     readers: chains.readers,
