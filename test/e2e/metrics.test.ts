@@ -15,7 +15,7 @@ async function scrape(): Promise<string> {
   return response.text();
 }
 
-/** The value of a sample, in Prometheus' text format. */
+/** The value of a sample, in Prometheus' text format; of several with these labels, that of the first. */
 function sampleOf(text: string, name: string, labels: Readonly<Record<string, string>> = {}): number | undefined {
   for (const line of text.split("\n")) {
     const [, found, set = "", value] = /^(\w+)(?:\{(.*)\})? (\S+)$/.exec(line) ?? [];
@@ -25,44 +25,82 @@ function sampleOf(text: string, name: string, labels: Readonly<Record<string, st
   return undefined;
 }
 
-test("a purchase, its verification and a price are counted, each once", async () => {
-  const body = { txid: deployment.sandbox.sampleTransactions.algorand };
-  const before = await scrape();
-  const calls = { rail: "algorand", subject: "transaction" };
-  const attest = { endpoint: "/attest", payment: "none" };
-  expect(sampleOf(before, "attestd_calls_total", { ...calls, outcome: "owed" })).toBe(0);
-  expect(sampleOf(before, "attestd_http_answers_total", { ...attest, status: "500" })).toBe(0);
+/**
+ * By how much a counter has grown. Counters are the process's, as Prometheus expects: where test files share one, an earlier
+ * file's purchases are among them.
+ */
+function increaseOf(
+  [before, after]: readonly [string, string],
+  ...sample: [name: string, labels?: Readonly<Record<string, string>>]
+): number {
+  return (sampleOf(after, ...sample) ?? 0) - (sampleOf(before, ...sample) ?? 0);
+}
 
+/** A request for an attestation, and its payment. */
+async function signed() {
+  const body = { txid: deployment.sandbox.sampleTransactions.algorand };
   const url = `${deployment.url}/attest`;
   const payment = await sign(url, body, algorandClient(deployment.sandbox));
-  const bought = await payUntilAnswered(url, body, payment);
-  expect(bought.status).toBe(200);
-  const bundle = bought.text;
+  return () => payUntilAnswered(url, body, payment);
+}
+
+const CALLS = { rail: "algorand", subject: "transaction" };
+
+test("counters that an operator alerts on are there before anything is counted", async () => {
+  const text = await scrape();
+  for (const outcome of ["owed", "loss"])
+    expect(sampleOf(text, "attestd_calls_total", { ...CALLS, outcome }), outcome).toBeGreaterThanOrEqual(0);
+  const failures = { endpoint: "/attest", status: "500", payment: "none" };
+  expect(sampleOf(text, "attestd_http_answers_total", failures)).toBeGreaterThanOrEqual(0);
+});
+
+test("a purchase, its verification and a price are counted, each once, whatever was counted before", async () => {
+  expect((await (await signed())()).status).toBe(200);
+  const before = await scrape();
+  const { status, text: bundle } = await (await signed())();
+  expect(status).toBe(200);
   expect((await post(`${deployment.url}/verify`, bundle)).status).toBe(200);
   expect((await post(`${deployment.url}/verify`, bundle.replace('"round":', '"round":1'))).status).toBe(400);
 
   const after = await scrape();
-  expect(sampleOf(after, "attestd_calls_total", { ...calls, outcome: "done" })).toBe(1);
-  expect(sampleOf(after, "attestd_call_duration_seconds_count", calls)).toBe(1);
+  const grown = (name: string, labels?: Readonly<Record<string, string>>) => increaseOf([before, after], name, labels);
+  const algod = new URL(deployment.sandbox.algodUrl).host;
+  const attest = { endpoint: "/attest", payment: "none" };
+  expect(grown("attestd_calls_total", { ...CALLS, outcome: "done" })).toBe(1);
+  expect(grown("attestd_call_duration_seconds_count", CALLS)).toBe(1);
   for (const state of ["settling", "paid", "signed", "confirmed", "done"])
-    expect(sampleOf(after, "attestd_call_transitions_total", { rail: "algorand", state }), state).toBe(1);
+    expect(grown("attestd_call_transitions_total", { rail: "algorand", state }), state).toBe(1);
   for (const stage of ["settle", "sign", "submit", "seal"])
-    expect(sampleOf(after, "attestd_call_stage_duration_seconds_count", { stage }), stage).toBeGreaterThan(0);
-  expect(sampleOf(after, "attestd_settlements_total", { rail: "algorand", outcome: "success" })).toBe(1);
+    expect(grown("attestd_call_stage_duration_seconds_count", { stage }), stage).toBeGreaterThan(0);
+  expect(grown("attestd_settlements_total", { rail: "algorand", outcome: "success" })).toBe(1);
   const type = "transaction-attestation";
-  expect(sampleOf(after, "attestd_verifications_total", { type, verdict: "verified" }), after).toBe(1);
-  expect(sampleOf(after, "attestd_verifications_total", { type, verdict: "rejected" })).toBe(1);
-  expect(sampleOf(after, "attestd_http_answers_total", { ...attest, status: "402" })).toBe(1);
-  expect(sampleOf(after, "attestd_http_answers_total", { endpoint: "/attest", payment: "sent", status: "200" })).toBe(
-    1,
-  );
-  expect(sampleOf(after, "attestd_journal_commit_duration_seconds_count", { operation: "insert" })).toBe(1);
+  expect(grown("attestd_verifications_total", { type, verdict: "verified" }), after).toBe(1);
+  expect(grown("attestd_verifications_total", { type, verdict: "rejected" })).toBe(1);
+  expect(grown("attestd_http_answers_total", { ...attest, status: "402" })).toBe(1);
+  expect(grown("attestd_http_answers_total", { endpoint: "/attest", payment: "sent", status: "200" })).toBe(1);
+  expect(grown("attestd_journal_commit_duration_seconds_count", { operation: "insert" })).toBe(1);
   expect(sampleOf(after, "attestd_ready")).toBe(1);
   expect(sampleOf(after, "attestd_rail_open", { rail: "algorand" })).toBe(1);
-  expect(sampleOf(after, "attestd_upstream_breakers_open")).toBe(0);
+  expect(sampleOf(after, "attestd_upstream_breakers_open", { upstream: algod })).toBe(0);
   expect(sampleOf(after, "attestd_attestations_affordable")).toBeGreaterThan(1_000);
-  expect(sampleOf(after, "attestd_ledger_round")).toBeGreaterThan(sampleOf(before, "attestd_ledger_round") as number);
-  expect(sampleOf(after, "attestd_upstream_requests_total", { outcome: "answered" })).toBeGreaterThan(0);
+  expect(grown("attestd_ledger_round")).toBeGreaterThan(0);
+  expect(grown("attestd_upstream_requests_total", { upstream: algod, outcome: "answered" })).toBeGreaterThan(0);
+});
+
+test("a call is counted once, however often its payment comes: meanwhile, and once it is delivered", async () => {
+  const before = await scrape();
+  const buy = await signed();
+  const answers = [...(await Promise.all([buy(), buy(), buy()])), await buy()];
+  const bundles = new Set(answers.map(({ status, text }) => (status === 200 ? text : status)));
+  expect(bundles.size).toBe(1);
+
+  const after = await scrape();
+  const grown = (name: string, labels: Readonly<Record<string, string>>) => increaseOf([before, after], name, labels);
+  expect(grown("attestd_http_answers_total", { endpoint: "/attest", payment: "sent", status: "200" })).toBe(4);
+  expect(grown("attestd_payments_total", { rail: "algorand", answer: "delivered" })).toBeGreaterThan(1);
+  expect(grown("attestd_calls_total", { ...CALLS, outcome: "done" })).toBe(1);
+  expect(grown("attestd_call_duration_seconds_count", CALLS)).toBe(1);
+  expect(grown("attestd_call_transitions_total", { rail: "algorand", state: "done" })).toBe(1);
 });
 
 test("every metric is described, and promtool finds no fault", async () => {
