@@ -50,8 +50,10 @@ test("counters that an operator alerts on are there before anything is counted",
   const text = await scrape();
   for (const outcome of ["owed", "loss"])
     expect(sampleOf(text, "attestd_calls_total", { ...CALLS, outcome }), outcome).toBeGreaterThanOrEqual(0);
-  const failures = { endpoint: "/attest", status: "500", payment: "none" };
-  expect(sampleOf(text, "attestd_http_answers_total", failures)).toBeGreaterThanOrEqual(0);
+  for (const payment of ["none", "sent"]) {
+    const failures = { endpoint: "/attest", status: "500", payment };
+    expect(sampleOf(text, "attestd_http_answers_total", failures), payment).toBeGreaterThanOrEqual(0);
+  }
 });
 
 test("a purchase, its verification and a price are counted, each once, whatever was counted before", async () => {

@@ -10,7 +10,8 @@ const OTHER = "other";
  */
 export function answerCounter(paths: readonly string[]): Observe {
   const known = new Set(paths);
-  for (const endpoint of [...paths, OTHER]) countFromZero("answers", { endpoint, status: "500", payment: "none" });
+  for (const endpoint of [...paths, OTHER])
+    for (const payment of ["none", "sent"]) countFromZero("answers", { endpoint, status: "500", payment });
   return ({ headers }, { status }, route = OTHER) => {
     const endpoint = known.has(route) ? route : OTHER;
     const payment = headers["payment-signature"] === undefined ? "none" : "sent";
