@@ -1,6 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { COUNTERS, GAUGES, HISTOGRAMS } from "../../packages/service/src/metrics/table.ts";
+import { increaseOf, sampleOf } from "../helpers/samples.ts";
 import { algorandClient, type Deployment, payUntilAnswered, post, sign, startDeployment } from "./deployment.ts";
 
 let deployment: Deployment;
@@ -13,27 +14,6 @@ async function scrape(): Promise<string> {
   const response = await fetch(`${deployment.adminUrl}/metrics`);
   expect(response.headers.get("content-type")).toMatch(/^text\/plain; version=0\.0\.4/);
   return response.text();
-}
-
-/** The value of a sample, in Prometheus' text format; of several with these labels, that of the first. */
-function sampleOf(text: string, name: string, labels: Readonly<Record<string, string>> = {}): number | undefined {
-  for (const line of text.split("\n")) {
-    const [, found, set = "", value] = /^(\w+)(?:\{(.*)\})? (\S+)$/.exec(line) ?? [];
-    const own = Object.entries(labels).every(([label, at]) => set.split(",").includes(`${label}="${at}"`));
-    if (found === name && own) return Number(value);
-  }
-  return undefined;
-}
-
-/**
- * By how much a counter has grown. Counters are the process's, as Prometheus expects: where test files share one, an earlier
- * file's purchases are among them.
- */
-function increaseOf(
-  [before, after]: readonly [string, string],
-  ...sample: [name: string, labels?: Readonly<Record<string, string>>]
-): number {
-  return (sampleOf(after, ...sample) ?? 0) - (sampleOf(before, ...sample) ?? 0);
 }
 
 /** A request for an attestation, and its payment. */

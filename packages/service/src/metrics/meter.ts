@@ -10,8 +10,12 @@ type Read<M extends Metric> = () => readonly Sample<M>[] | Promise<readonly Samp
 /** The metrics in Prometheus' text format, and its media type. */
 export type Metrics = { text(): Promise<string>; readonly contentType: string };
 
+/** A read of a gauge, and its samples while they are waited for. */
+type Reading = { read: Read<Metric>; pending?: Promise<readonly Sample<Metric>[]> | undefined };
+
 type Live = {
   registry: Prometheus.Registry;
+  gauges: Readonly<Record<string, Prometheus.Gauge>>;
   counters: Readonly<Record<string, Prometheus.Counter>>;
   histograms: Readonly<Record<string, Prometheus.Histogram>>;
 };
@@ -21,9 +25,12 @@ type Live = {
  * start: so it is loaded, and anything counted, only once someone wants to read the metrics.
  */
 let live: Live | undefined;
-const reads = new Map<keyof typeof GAUGES, Set<Read<Metric>>>();
+const readings = new Map<string, Set<Reading>>();
 /** Of gauges that are counted up and down, by their labels; kept from the start, because they must not miss a change. */
 const levels = new Map<string, Sample<Metric> & { name: keyof typeof GAUGES }>();
+
+/** How long a gauge may take to be read, in ms: Prometheus gives up a scrape after ten seconds. */
+const READ_MS = 1_000;
 
 export function count<K extends keyof typeof COUNTERS>(name: K, labels: Labels<(typeof COUNTERS)[K]>, by = 1): void {
   live?.counters[name]?.inc(labels, by);
@@ -59,12 +66,18 @@ export function shift<K extends keyof typeof GAUGES>(name: K, labels: Labels<(ty
   levels.set(key, level);
 }
 
-/** Reads a gauge whenever the metrics are read. @returns a function that ends it */
+/**
+ * Reads a gauge whenever the metrics are read. Where that fails, or takes longer than a second, the gauge is left out, and
+ * counted among the failures.
+ *
+ * @returns a function that ends it
+ */
 export function gauge<K extends keyof typeof GAUGES>(name: K, read: Read<(typeof GAUGES)[K]>): () => void {
-  const others = reads.get(name) ?? new Set();
-  reads.set(name, others);
-  others.add(read as Read<Metric>);
-  return () => others.delete(read as Read<Metric>);
+  const others = readings.get(name) ?? new Set();
+  readings.set(name, others);
+  const reading: Reading = { read: read as Read<Metric> };
+  others.add(reading);
+  return () => others.delete(reading);
 }
 
 /** Shows a counter from 0 on: Prometheus sees no increase in a counter that begins at 1. */
@@ -75,8 +88,14 @@ export function countFromZero<K extends keyof typeof COUNTERS>(name: K, labels: 
 /** Begins to count, where nothing is counted yet. */
 export async function startMetrics(): Promise<Metrics> {
   live ??= open((await import("prom-client")).default);
-  const { registry } = live;
-  return { text: () => registry.metrics(), contentType: registry.contentType };
+  const { registry, gauges } = live;
+  return {
+    contentType: registry.contentType,
+    async text() {
+      await Promise.all(Object.entries(gauges).map(([name, shown]) => refresh(name as keyof typeof GAUGES, shown)));
+      return registry.metrics();
+    },
+  };
 }
 
 function open({
@@ -89,23 +108,13 @@ function open({
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
-  for (const [key, { name, help, labels }] of Object.entries(GAUGES)) {
-    new Gauge({
-      name,
-      help,
-      labelNames: [...labels],
-      registers,
-      async collect() {
-        this.reset();
-        for (const sample of await samplesOf(key as keyof typeof GAUGES)) this.inc(sample.labels, sample.value);
-      },
-    });
-  }
+  const gauges = all(GAUGES, ({ name, help, labels }) => new Gauge({ name, help, labelNames: [...labels], registers }));
+  const counters = all(COUNTERS, ({ name, help, labels }) => {
+    return new Counter({ name, help, labelNames: [...labels], registers });
+  });
+  for (const { name } of Object.values(GAUGES)) counters.unread?.inc({ metric: name }, 0);
   return {
-    registry,
-    counters: all(COUNTERS, ({ name, help, labels }) => {
-      return new Counter({ name, help, labelNames: [...labels], registers });
-    }),
+    ...{ registry, gauges, counters },
     histograms: all(
       HISTOGRAMS,
       ({ name, help, labels, buckets = [] }) =>
@@ -114,9 +123,37 @@ function open({
   };
 }
 
-async function samplesOf(name: keyof typeof GAUGES): Promise<readonly Sample<Metric>[]> {
-  const read = await Promise.all([...(reads.get(name) ?? [])].map(async (one) => one()));
-  return [...read.flat(), ...[...levels.values()].filter((level) => level.name === name)];
+/** Reads a gauge again. What is shown changes in one turn, so that two scrapes at once do not add up. */
+async function refresh(name: keyof typeof GAUGES, shown: Prometheus.Gauge): Promise<void> {
+  const read = await Promise.allSettled([...(readings.get(name) ?? [])].map(samplesOf));
+  shown.reset();
+  // prom-client resets a gauge without labels to 0, which would be a value.
+  if (GAUGES[name].labels.length === 0) shown.remove();
+  for (const result of read) {
+    if (result.status === "rejected") count("unread", { metric: GAUGES[name].name });
+    else for (const { labels, value } of result.value) shown.inc(labels, value);
+  }
+  for (const level of levels.values()) if (level.name === name) shown.inc(level.labels, level.value);
+}
+
+/** @throws Error of the read, or when it is late; one that is still under way is waited for, and not begun again */
+async function samplesOf(reading: Reading): Promise<readonly Sample<Metric>[]> {
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(new Error(`not read within ${READ_MS} ms`)), READ_MS);
+  reading.pending ??= begin(reading);
+  try {
+    return await Promise.race([reading.pending, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function begin(reading: Reading): Promise<readonly Sample<Metric>[]> {
+  try {
+    return await reading.read();
+  } finally {
+    reading.pending = undefined;
+  }
 }
 
 function all<T>(metrics: Readonly<Record<string, Metric>>, make: (metric: Metric) => T): Record<string, T> {

@@ -76,6 +76,11 @@ export const COUNTERS = {
     help: "Spans of traces, sent to their receiver or failed to be.",
     labels: ["outcome"],
   },
+  unread: {
+    name: "attestd_metric_read_failures_total",
+    help: "Times that a metric could not be read within a second, and was left out of a scrape.",
+    labels: ["metric"],
+  },
   answers: {
     name: "attestd_http_answers_total",
     help: "Answers to HTTP requests, by endpoint and status; payment is sent where the request has a PAYMENT-SIGNATURE.",
