@@ -79,6 +79,21 @@ export function createRunner({ journal, perform, clock, log, onTransition, carry
       return Math.max(0, ...queued.map(({ paidSince = now }) => now - paidSince));
     },
 
+    /**
+     * How old the oldest call of this replica is that has no answer yet, in ms, by whether its payment is proved; 0 without
+     * one. Unlike `queueAge` it has every such call, and the age that the journal knows, which no restart begins anew.
+     */
+    oldest(): { proved: number; unproved: number } {
+      const now = clock.now();
+      const age = (isUnproved: boolean) => {
+        const calls = [...running.values()].filter(
+          ({ call: { state } }) => isUnpaid(state) === isUnproved && !isFinal(state),
+        );
+        return Math.max(0, ...calls.map(({ call }) => now - call.createdAt));
+      };
+      return { proved: age(false), unproved: age(true) };
+    },
+
     /** Takes every call that no other replica carries, now and from now on. */
     async resume(): Promise<void> {
       leases = keepLeases({ journal, clock, log, take: (call) => void start(call), drop, stop: stopping.signal });

@@ -154,8 +154,8 @@ export const GAUGES = {
   },
   oldest: {
     name: "attestd_oldest_call_seconds",
-    help: "Since when the oldest paid call of this replica waits for its bundle; 0 without one.",
-    labels: [],
+    help: "Age of the oldest paid call of this replica that has no answer yet, by whether its payment is proved on its chain or still unproved; 0 without one.",
+    labels: ["payment"],
   },
   oldestEvidence: {
     name: "attestd_oldest_evidence_seconds",

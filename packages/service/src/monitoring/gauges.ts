@@ -15,7 +15,7 @@ import type { PoolLoad } from "../workers/pool.ts";
 
 export type Gauged = {
   journal: Pick<WholeJournal, "freeBytes" | "sizeBytes" | "unpacked">;
-  runner: Pick<Runner, "states" | "queueAge">;
+  runner: Pick<Runner, "states" | "oldest">;
   rounds: Pick<Rounds, "latest" | "latestAt" | "behind">;
   capacity: Pick<Capacity, "affordable">;
   readiness: () => Readiness;
@@ -50,7 +50,9 @@ export function openGauges(parts: Gauged): () => void {
       return enabled.map(({ rail }) => ({ labels: { rail: rail.name }, value: closed.has(rail.network) ? 0 : 1 }));
     }),
     gauge("inFlight", () => [...runner.states()].map(([state, value]) => ({ labels: { state }, value }))),
-    gauge("oldest", () => one(runner.queueAge / 1000)),
+    gauge("oldest", () =>
+      Object.entries(runner.oldest()).map(([payment, ms]) => ({ labels: { payment }, value: ms / 1000 })),
+    ),
     gauge("oldestEvidence", () => one(evidence.ageMs() / 1000)),
     gauge("affordable", () => one(capacity.affordable())),
     gauge("round", () => one(rounds.latest())),
