@@ -18,7 +18,7 @@ const COMMIT = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5
 export const COUNTERS = {
   calls: {
     name: "attestd_calls_total",
-    help: "Paid calls that came to an end, by how they ended: done, void, owed, refunded or loss.",
+    help: "Paid calls that came to an end, by how they ended: done, void, owed or loss. Refunds are an operator's commands, which attestd audit counts.",
     labels: ["rail", "subject", "outcome"],
   },
   payments: {
