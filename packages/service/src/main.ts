@@ -1,6 +1,6 @@
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
-import pino, { type Logger } from "pino";
+import type { Logger } from "pino";
 import { a2aRoute } from "./a2a/agent.ts";
 import { createTaskIds } from "./a2a/task-id.ts";
 import { createApp } from "./app.ts";
@@ -18,7 +18,7 @@ import { openAdmin } from "./monitoring/admin.ts";
 import { answerCounter } from "./monitoring/answers.ts";
 import { RAIL_SETTINGS } from "./payment/rails/registry.ts";
 import { openService, type Seams } from "./service.ts";
-import { logMembers } from "./tracing/context.ts";
+import { openLog } from "./tracing/log.ts";
 import type { Tracer } from "./tracing/tracer.ts";
 
 export type { Observe } from "./http/listener.ts";
@@ -59,13 +59,7 @@ export async function startService(
   { sandbox, page, observe, log: lines, ...seams }: StartOptions,
 ): Promise<RunningService> {
   const config = readConfig(env, { sandbox, rails: RAIL_SETTINGS, signs: true });
-  const logging = {
-    level: config.logLevel,
-    formatters: { level: (level: string) => ({ level }) },
-    redact: ["req.headers", "*.headers"],
-    mixin: logMembers,
-  };
-  const log = lines ? pino(logging, lines) : pino(logging);
+  const log = openLog(config.logLevel, lines);
 
   // Listens first: with port 0, the links and the first key entry need the actual port.
   const opening = Promise.withResolvers<RequestListener>();

@@ -13,6 +13,7 @@ import { openLedger, openNetworks, openRounds } from "../networks/networks.ts";
 import { RAIL_SETTINGS } from "../payment/rails/registry.ts";
 import { type KeyConfig, openAccount, openSigner } from "../signers/open.ts";
 import type { Signer } from "../signers/signer.ts";
+import { openLog } from "../tracing/log.ts";
 
 /** The service's settings by name (docs/operating/settings.md). */
 export type Settings = Readonly<Record<string, string | undefined>>;
@@ -47,7 +48,7 @@ export async function openSession(settings: Settings, options: OperatorOptions, 
   const { signal, since } = options;
   const config = readConfig(settings, { ...options, rails: RAIL_SETTINGS });
   // To stderr: stdout is the command's own.
-  const log = pino({ level: config.logLevel }, pino.destination(2));
+  const log = openLog(config.logLevel, pino.destination(2));
   const history = await journalHistory();
   const chains = readableChains(config, log, systemClock, signal);
   const opened = new AsyncDisposableStack();

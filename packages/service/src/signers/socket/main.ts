@@ -1,6 +1,6 @@
 import { encodeAddress } from "@attestd/proof/algorand";
-import pino, { type Logger } from "pino";
-
+import type { Logger } from "pino";
+import { openLog } from "../../tracing/log.ts";
 import { accountForm } from "../account-form.ts";
 import { falconKey } from "../falcon.ts";
 
@@ -17,5 +17,5 @@ export async function falconAddress(entropy: Uint8Array): Promise<string> {
 
 /** @param lines takes the lines of the log, a JSON object each; standard output, unless given */
 export function signerLog(lines: { write(line: string): void } | undefined): Logger {
-  return lines ? pino({}, lines) : pino();
+  return openLog("info", lines);
 }

@@ -5,11 +5,11 @@ import { join } from "node:path";
 import { ALGORAND_MAINNET_GENESIS_HASH } from "@attestd/proof/algorand";
 import { verifySignature } from "@attestd/proof/attestor";
 import { fromBase64, utf8 } from "@attestd/proof/encoding";
-import pino from "pino";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { SignerFailure } from "../../errors.ts";
 import { newProbe } from "../probe.ts";
 import { socketPlace } from "./client.ts";
+import { signerLog } from "./main.ts";
 import { encodeAnswer, encodeRequest, FrameReader, MAX_REQUEST } from "./protocol.ts";
 import { readSeeds } from "./seeds.ts";
 import { type RunningSigner, type SignerOptions, startSigner } from "./server.ts";
@@ -35,7 +35,7 @@ afterEach(async () => {
 
 async function start(over: Partial<SignerOptions> & { fill?: number } = {}): Promise<RunningSigner> {
   const { fill = 1, ...rest } = over;
-  const log = pino({}, { write: (line: string) => void lines.push(JSON.parse(line)) });
+  const log = signerLog({ write: (line) => void lines.push(JSON.parse(line)) });
   const seeds = { pq: new Uint8Array(32).fill(fill), account: new Uint8Array(32).fill(fill) };
   const signer = await startSigner({ path, group: false, seeds, genesisHash, log, ...rest });
   expect([...seeds.pq, ...seeds.account].every((byte) => byte === 0)).toBe(true);
@@ -102,7 +102,7 @@ describe("a signer on a socket", () => {
     const pq = await place().open("pq", never);
     await expect(pq.sign(utf8("TX anything"), never)).rejects.toThrow(failed("refused"));
     expect(lines.at(-1)).toMatchObject({
-      level: 50,
+      level: "error",
       key: "pq",
       msg: "refused",
       reason: expect.stringMatching(/neither a bundle/),
