@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { COUNTERS, GAUGES, HISTOGRAMS } from "../../packages/service/src/metrics/table.ts";
 import { increaseOf, sampleOf } from "../helpers/samples.ts";
 import { algorandClient, type Deployment, payUntilAnswered, post, sign, startDeployment } from "./deployment.ts";
+import { demandsOf, transportsOf } from "./transports.ts";
 
 let deployment: Deployment;
 beforeAll(async () => {
@@ -31,7 +32,7 @@ test("counters that an operator alerts on are there before anything is counted",
   for (const outcome of ["owed", "loss"])
     expect(sampleOf(text, "attestd_calls_total", { ...CALLS, outcome }), outcome).toBeGreaterThanOrEqual(0);
   for (const payment of ["none", "sent"]) {
-    const failures = { endpoint: "/attest", status: "500", payment };
+    const failures = { transport: "http", endpoint: "/attest", status: "500", payment };
     expect(sampleOf(text, "attestd_http_answers_total", failures), payment).toBeGreaterThanOrEqual(0);
   }
 });
@@ -47,7 +48,7 @@ test("a purchase, its verification and a price are counted, each once, whatever 
   const after = await scrape();
   const grown = (name: string, labels?: Readonly<Record<string, string>>) => increaseOf([before, after], name, labels);
   const algod = new URL(deployment.sandbox.algodUrl).host;
-  const attest = { endpoint: "/attest", payment: "none" };
+  const attest = { transport: "http", endpoint: "/attest" };
   expect(grown("attestd_calls_total", { ...CALLS, outcome: "done" })).toBe(1);
   expect(grown("attestd_call_duration_seconds_count", CALLS)).toBe(1);
   for (const state of ["settling", "paid", "signed", "confirmed", "done"])
@@ -58,8 +59,8 @@ test("a purchase, its verification and a price are counted, each once, whatever 
   const type = "transaction-attestation";
   expect(grown("attestd_verifications_total", { type, verdict: "verified" }), after).toBe(1);
   expect(grown("attestd_verifications_total", { type, verdict: "rejected" })).toBe(1);
-  expect(grown("attestd_http_answers_total", { ...attest, status: "402" })).toBe(1);
-  expect(grown("attestd_http_answers_total", { endpoint: "/attest", payment: "sent", status: "200" })).toBe(1);
+  expect(grown("attestd_http_answers_total", { ...attest, payment: "none", status: "402" })).toBe(1);
+  expect(grown("attestd_http_answers_total", { ...attest, payment: "sent", status: "200" })).toBe(1);
   expect(grown("attestd_journal_commit_duration_seconds_count", { operation: "insert" })).toBe(1);
   expect(sampleOf(after, "attestd_ready")).toBe(1);
   expect(sampleOf(after, "attestd_rail_open", { rail: "algorand" })).toBe(1);
@@ -78,11 +79,36 @@ test("a call is counted once, however often its payment comes: meanwhile, and on
 
   const after = await scrape();
   const grown = (name: string, labels: Readonly<Record<string, string>>) => increaseOf([before, after], name, labels);
-  expect(grown("attestd_http_answers_total", { endpoint: "/attest", payment: "sent", status: "200" })).toBe(4);
+  expect(
+    grown("attestd_http_answers_total", { transport: "http", endpoint: "/attest", payment: "sent", status: "200" }),
+  ).toBe(4);
   expect(grown("attestd_payments_total", { rail: "algorand", answer: "delivered" })).toBeGreaterThan(1);
   expect(grown("attestd_calls_total", { ...CALLS, outcome: "done" })).toBe(1);
   expect(grown("attestd_call_duration_seconds_count", CALLS)).toBe(1);
   expect(grown("attestd_call_transitions_total", { rail: "algorand", state: "done" })).toBe(1);
+});
+
+test("calls over MCP and A2A are counted as HTTP answers them, paid or not", async () => {
+  const txid = deployment.sandbox.sampleTransactions.algorand;
+  const pay = () => sign(`${deployment.url}/attest`, { txid }, algorandClient(deployment.sandbox));
+  const before = await scrape();
+  await demandsOf(deployment.url, txid);
+  await demandsOf(deployment.url, "no transaction's id").catch(() => undefined);
+  const between = await scrape();
+  await using transports = await transportsOf(deployment.url);
+  for (const transport of ["MCP", "A2A"] as const)
+    expect(await transports[transport](txid, await pay()), transport).toMatchObject({ kind: "delivered" });
+  const after = await scrape();
+
+  for (const transport of ["mcp", "a2a"]) {
+    const grown = (texts: readonly [string, string], status: string, payment = "none") =>
+      increaseOf(texts, "attestd_http_answers_total", { transport, endpoint: "/attest", status, payment });
+    const unpaid = ["402", "400", "200"].map((status) => grown([before, between], status));
+    expect(unpaid, transport).toEqual([1, 1, 0]);
+    expect(grown([between, after], "200", "sent"), transport).toBe(1);
+    const failures = { transport, endpoint: "/attest", status: "500", payment: "none" };
+    expect(sampleOf(before, "attestd_http_answers_total", failures), transport).toBeGreaterThanOrEqual(0);
+  }
 });
 
 test("every metric is described, and promtool finds no fault", async () => {

@@ -15,7 +15,7 @@ import { answerUnread } from "./http/unread.ts";
 import { mcpRoute } from "./mcp/route.ts";
 import { startMetrics } from "./metrics/meter.ts";
 import { openAdmin } from "./monitoring/admin.ts";
-import { answerCounter } from "./monitoring/answers.ts";
+import { answerCounter, callCounter } from "./monitoring/answers.ts";
 import { RAIL_SETTINGS } from "./payment/rails/registry.ts";
 import { openService, type Seams } from "./service.ts";
 import { openLog } from "./tracing/log.ts";
@@ -81,12 +81,21 @@ export async function startService(
     const service = await openService(config, origin, log, { ...seams, tracer });
     const offered = { ...service.api, catalogue: CATALOGUE, origin, log };
     const ids = createTaskIds(service.secret);
+    const endpoints = Object.values<Endpoint>(CATALOGUE);
+    const ofA2a = callCounter(
+      "a2a",
+      endpoints.filter(({ skill }) => skill),
+    );
+    const ofMcp = callCounter(
+      "mcp",
+      endpoints.filter(({ tool }) => tool),
+    );
     const agents = [
-      a2aRoute({ ...offered, ids }),
-      mcpRoute({ ...offered, origins: [origin, config.mcpUrl ?? origin] }),
+      a2aRoute({ ...offered, ids, observeCall: ofA2a }),
+      mcpRoute({ ...offered, origins: [origin, config.mcpUrl ?? origin], observeCall: ofMcp }),
     ];
     const routes = [...agents, ...pageRoutes(page)];
-    const paths = [...Object.values(CATALOGUE), ...agents].map(({ path }) => path);
+    const paths = [...endpoints, ...agents].map(({ path }) => path);
     const counted = answerCounter(paths);
     const { trustProxy } = config;
     const rateLimit = rateLimitOf(

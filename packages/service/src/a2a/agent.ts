@@ -1,11 +1,12 @@
 import type { JsonObject, JsonValue } from "@attestd/proof/json";
-import { paymentRequired, x402PaymentRequired } from "../calls/outcome.ts";
+import { paymentRequired, statusOf, x402PaymentRequired } from "../calls/outcome.ts";
 import { X402_A2A_EXTENSION } from "../catalogue/about.ts";
 import type { Endpoint } from "../catalogue/catalogue.ts";
 import { invalid, validate } from "../catalogue/input.ts";
 import { json } from "../endpoints/answer.ts";
-import { type Arguments, callFree, messageForm, type Offered, offeredBy, requireSize } from "../endpoints/arguments.ts";
+import { callFree, messageForm, type Offered, offeredBy, requireSize } from "../endpoints/arguments.ts";
 import { receiveMessage } from "../endpoints/body.ts";
+import { observedCall } from "../endpoints/observed-call.ts";
 import type { FreeOperation } from "../endpoints/operations.ts";
 import type { Route, TransportOptions } from "../endpoints/transport.ts";
 import { toPaymentPayload } from "../payment/header.ts";
@@ -46,7 +47,7 @@ export function a2aRoute(options: A2aOptions): Route {
  */
 function createAgent(
   offered: ReadonlyMap<string, Offered>,
-  { admit, recall, offers, ids, origin }: A2aOptions,
+  { admit, recall, offers, ids, origin, observeCall }: A2aOptions,
 ): Methods {
   // What is sold has the same resource as over HTTP.
   const skills = new Map(
@@ -76,11 +77,19 @@ function createAgent(
       throw invalid({ pointer: "/message/taskId", detail: "must be the id of the task to pay for" });
     const { skill, args } = readSkillCall(asked);
     const { endpoint, operation } = skillNamed(skill);
-    if (operation.kind !== "paid")
-      return callFreeSkill(endpoint, operation, { members: args, bundle }, asked.contextId);
-    requireSize(args, endpoint);
-    const task = taskFor(skill, operation.subject(args));
-    return requirePayment(ids.issue(task), task);
+    const report = (status: number) => observeCall?.(endpoint, status, "none");
+    if (operation.kind !== "paid") {
+      const call = async () => ({
+        status: 200,
+        result: await callFree(endpoint, operation, { members: args, bundle }),
+      });
+      return freeMessage(endpoint, operation, () => observedCall(report, call), asked.contextId);
+    }
+    return observedCall(report, async () => {
+      requireSize(args, endpoint);
+      const task = taskFor(skill, operation.subject(args));
+      return { status: 402, result: requirePayment(ids.issue(task), task) };
+    });
   }
 
   /** The subject of a task that is paid for: of a batch, whose task has only its hash, the one that the message repeats. */
@@ -103,10 +112,15 @@ function createAgent(
     const task = ids.read(id);
     // Made up, or issued under a key that was replaced: only the journal can know it.
     if (!task) return get(id);
-    const subject = subjectOf(task, message);
-    const { resource } = skillNamed(task.skill);
-    const payment = toPaymentPayload(sent);
-    const outcome = await admit(subject, payment, { name: nameOf(id), wait }).catch(asProblem);
+    const { endpoint, resource } = skillNamed(task.skill);
+    const report = (status: number) => observeCall?.(endpoint, status, "sent");
+    const [payment, outcome] = await observedCall(report, async () => {
+      const subject = subjectOf(task, message);
+      const payment = toPaymentPayload(sent);
+      const outcome = await admit(subject, payment, { name: nameOf(id), wait }).catch(asProblem);
+      const status = outcome instanceof Problem ? outcome.status : statusOf(outcome);
+      return { status, result: [payment, outcome] as const };
+    });
     if (!(outcome instanceof Problem) && outcome.kind === "delivered") return completedTask(id, outcome);
     const known = await paidTask(id);
     if (known) return known;
@@ -161,16 +175,16 @@ function createAgent(
 
 type Skill = Offered & { resource: Resource };
 
-/** Calls a free skill. A bundle that fails verification is answered with its report. */
-async function callFreeSkill(
+/** The answer of a free skill. A bundle that fails verification is answered with its report. */
+async function freeMessage(
   endpoint: Endpoint,
   operation: FreeOperation,
-  args: Arguments,
+  call: () => Promise<string>,
   contextId: string | undefined,
 ): Promise<object> {
   try {
     const text = operation.kind === "verify" ? "Verified." : `${endpoint.summary}.`;
-    return message(text, JSON.parse(await callFree(endpoint, operation, args)), contextId);
+    return message(text, JSON.parse(await call()), contextId);
   } catch (error) {
     if (!(error instanceof Problem) || error.code !== "bundle_rejected") throw error;
     return message(error.message, error.members.report as JsonObject, contextId);

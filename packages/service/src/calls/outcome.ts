@@ -37,6 +37,11 @@ export type PaymentRequired = {
   receipt?: string;
 };
 
+/** The status that HTTP gives an outcome. */
+export function statusOf({ kind }: Outcome): number {
+  return kind === "delivered" ? 200 : 402;
+}
+
 /**
  * The offers for a sale.
  *

@@ -1,8 +1,9 @@
 import type { JsonValue } from "@attestd/proof/json";
 import type { CallToolResult } from "@modelcontextprotocol/server";
-import { type Outcome, x402PaymentRequired } from "../calls/outcome.ts";
+import { type Outcome, statusOf, x402PaymentRequired } from "../calls/outcome.ts";
 import { problemOf } from "../endpoints/answer.ts";
 import { type Arguments, callFree, type Offered, requireSize } from "../endpoints/arguments.ts";
+import { observedCall } from "../endpoints/observed-call.ts";
 import type { TransportOptions } from "../endpoints/transport.ts";
 import { toPaymentPayload } from "../payment/header.ts";
 import { settlementOf } from "../payment/receipt.ts";
@@ -16,15 +17,20 @@ export async function callTool(
   name: string,
   { endpoint, operation }: Offered,
   call: ToolCall,
-  { admit, origin, log }: Pick<TransportOptions, "admit" | "origin" | "log">,
+  { admit, origin, log, observeCall }: Pick<TransportOptions, "admit" | "origin" | "log" | "observeCall">,
 ): Promise<CallToolResult> {
+  const report = (status: number) => observeCall?.(endpoint, status, call.payment === undefined ? "none" : "sent");
   try {
-    if (operation.kind !== "paid") return succeeded(await callFree(endpoint, operation, call));
-    requireSize(call.members, endpoint);
-    const subject = operation.subject(call.members);
-    const payment = call.payment === undefined ? undefined : toPaymentPayload(call.payment);
-    const resource = { url: `mcp://tool/${name}`, description: endpoint.summary };
-    return outcomeResult(await admit(subject, payment), resource);
+    return await observedCall(report, async () => {
+      if (operation.kind !== "paid")
+        return { status: 200, result: succeeded(await callFree(endpoint, operation, call)) };
+      requireSize(call.members, endpoint);
+      const subject = operation.subject(call.members);
+      const payment = call.payment === undefined ? undefined : toPaymentPayload(call.payment);
+      const resource = { url: `mcp://tool/${name}`, description: endpoint.summary };
+      const outcome = await admit(subject, payment);
+      return { status: statusOf(outcome), result: outcomeResult(outcome, resource) };
+    });
   } catch (error) {
     const problem = problemOf(error, { log, mayBePaid: call.payment !== undefined, tool: name });
     const { retryAfter } = problem;

@@ -83,8 +83,8 @@ export const COUNTERS = {
   },
   answers: {
     name: "attestd_http_answers_total",
-    help: "Answers to HTTP requests, by endpoint and status; payment is sent where the request has a PAYMENT-SIGNATURE.",
-    labels: ["endpoint", "status", "payment"],
+    help: "Answers to HTTP requests, by endpoint and status; payment is sent where one came with the request. A call over mcp or a2a counts as HTTP would answer it, beside the 200 of its message to /mcp or /a2a.",
+    labels: ["transport", "endpoint", "status", "payment"],
   },
 } as const satisfies Record<string, Metric>;
 

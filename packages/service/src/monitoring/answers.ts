@@ -1,20 +1,42 @@
+import type { Endpoint } from "../catalogue/endpoint.ts";
+import type { ObserveCall } from "../endpoints/transport.ts";
 import type { Observe } from "../http/listener.ts";
 import { count, countFromZero } from "../metrics/meter.ts";
 
 const OTHER = "other";
+type Transport = "http" | "mcp" | "a2a";
 
 /**
- * Counts answers.
+ * Counts answers to HTTP requests.
  *
  * @param paths of the endpoints; anything else is counted as `other`
  */
 export function answerCounter(paths: readonly string[]): Observe {
   const known = new Set(paths);
-  for (const endpoint of [...paths, OTHER])
-    for (const payment of ["none", "sent"]) countFromZero("answers", { endpoint, status: "500", payment });
+  fromZero("http", [...paths, OTHER]);
   return ({ headers }, { status }, route = OTHER) => {
     const endpoint = known.has(route) ? route : OTHER;
     const payment = headers["payment-signature"] === undefined ? "none" : "sent";
-    count("answers", { endpoint, status: String(status), payment });
+    count("answers", { transport: "http", endpoint, status: String(status), payment });
   };
+}
+
+/**
+ * Counts answers to calls over a protocol of agents, whose messages are HTTP requests with answers of their own.
+ *
+ * @param offered the endpoints that can be called over it
+ */
+export function callCounter(transport: Exclude<Transport, "http">, offered: readonly Endpoint[]): ObserveCall {
+  fromZero(
+    transport,
+    offered.map(({ path }) => path),
+  );
+  return ({ path }, status, payment) =>
+    count("answers", { transport, endpoint: path, status: String(status), payment });
+}
+
+/** Prometheus sees no increase in a counter that begins at 1: a first failure would raise no alert. */
+function fromZero(transport: Transport, endpoints: readonly string[]): void {
+  for (const endpoint of endpoints)
+    for (const payment of ["none", "sent"]) countFromZero("answers", { transport, endpoint, status: "500", payment });
 }
