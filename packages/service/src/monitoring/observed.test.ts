@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { aCall, after, GOOD_COURSE } from "../../test/fakes/calls.ts";
 import { payloadOf } from "../calls/call.ts";
 import type { CallEvent } from "../calls/machine.ts";
-import { transitionObserver } from "./observed.ts";
+import { observedJournal, transitionObserver } from "./observed.ts";
 
 type Line = [object, string];
 
@@ -74,4 +74,19 @@ test.each<[outcome: string, level: string, course: readonly CallEvent[]]>([
     call = next;
   }
   expect([lines.at(-1)?.[0], levels.at(-1)]).toEqual([expect.objectContaining({ outcome }), level]);
+});
+
+test("a journal that is observed gets what it is handed, the expectation of a call among it", async () => {
+  const handed: unknown[][] = [];
+  const journal = observedJournal({
+    insert: async (...given) => {
+      handed.push(given);
+      return given[0];
+    },
+    update: async (...given) => void handed.push(given),
+  });
+  const [call, expectation] = [aCall(), { end: () => undefined }];
+  await journal.insert(call, expectation);
+  await journal.update(call);
+  expect(handed).toEqual([[call, expectation], [call]]);
 });

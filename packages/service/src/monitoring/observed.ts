@@ -36,7 +36,8 @@ export function observedAdmit(admit: Admit, railOf: (network: string) => string 
 export function observedJournal<J extends Pick<Journal, "insert" | "update">>(journal: J): J {
   return {
     ...journal,
-    insert: (call: Call) => timed("commitSeconds", { operation: "insert" }, () => journal.insert(call)),
+    insert: (...given: Parameters<Journal["insert"]>) =>
+      timed("commitSeconds", { operation: "insert" }, () => journal.insert(...given)),
     update: (after: Call) => timed("commitSeconds", { operation: "update" }, () => journal.update(after)),
   };
 }
