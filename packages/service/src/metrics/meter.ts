@@ -66,6 +66,20 @@ export function shift<K extends keyof typeof GAUGES>(name: K, labels: Labels<(ty
   levels.set(key, level);
 }
 
+/** Adds to a gauge's level by one as long as a promise is under way, however it ends. */
+export async function during<K extends keyof typeof GAUGES, T>(
+  name: K,
+  labels: Labels<(typeof GAUGES)[K]>,
+  run: () => Promise<T>,
+): Promise<T> {
+  shift(name, labels, 1);
+  try {
+    return await run();
+  } finally {
+    shift(name, labels, -1);
+  }
+}
+
 /**
  * Reads a gauge whenever the metrics are read. Where that fails, or takes longer than a second, the gauge is left out, and
  * counted among the failures.

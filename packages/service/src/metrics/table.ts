@@ -146,6 +146,11 @@ export const GAUGES = {
     help: "1 while the attestor's signer signs with the key, pq or account.",
     labels: ["key", "signer"],
   },
+  signaturesWaiting: {
+    name: "attestd_signatures_waiting",
+    help: "Signatures that were asked of the attestor's signer and have no answer yet, those that are not sent yet among them.",
+    labels: ["key", "signer"],
+  },
   railOpen: { name: "attestd_rail_open", help: "1 while the rail is offered.", labels: ["rail"] },
   inFlight: {
     name: "attestd_calls_in_flight",
@@ -182,6 +187,11 @@ export const GAUGES = {
     name: "attestd_upstream_breakers_open",
     help: "Circuit breakers that are open, by upstream.",
     labels: ["upstream"],
+  },
+  commitsWaiting: {
+    name: "attestd_journal_commits_waiting",
+    help: "Commits of paid calls that the journal has not answered yet.",
+    labels: ["operation"],
   },
   journalFree: {
     name: "attestd_journal_free_bytes",

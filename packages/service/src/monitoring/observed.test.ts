@@ -1,7 +1,10 @@
 import { expect, test } from "vitest";
+import { sampleOf } from "../../../../test/helpers/samples.ts";
 import { aCall, after, GOOD_COURSE } from "../../test/fakes/calls.ts";
+import type { Call } from "../calls/call.ts";
 import { payloadOf } from "../calls/call.ts";
 import type { CallEvent } from "../calls/machine.ts";
+import { startMetrics } from "../metrics/meter.ts";
 import { observedJournal, transitionObserver } from "./observed.ts";
 
 type Line = [object, string];
@@ -89,4 +92,21 @@ test("a journal that is observed gets what it is handed, the expectation of a ca
   await journal.insert(call, expectation);
   await journal.update(call);
   expect(handed).toEqual([[call, expectation], [call]]);
+});
+
+test("commits that the journal has not answered are counted, and those that fail wait no more", async () => {
+  const gate = Promise.withResolvers<void>();
+  const journal = observedJournal({
+    insert: async (call) => gate.promise.then(() => call),
+    update: (_call: Call) => gate.promise.then(() => Promise.reject(new Error("the disk is full"))),
+  });
+  const waiting = async () => {
+    const text = await (await startMetrics()).text();
+    return ["insert", "update"].map((operation) => sampleOf(text, "attestd_journal_commits_waiting", { operation }));
+  };
+  const commits = Promise.allSettled([journal.insert(aCall()), journal.insert(aCall()), journal.update(aCall())]);
+  expect(await waiting()).toEqual([2, 1]);
+  gate.resolve();
+  await commits;
+  expect(await waiting()).toEqual([0, 0]);
 });

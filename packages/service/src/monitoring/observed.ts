@@ -5,7 +5,7 @@ import { type Call, type CallState, liveAttempt } from "../calls/call.ts";
 import type { Journal } from "../calls/journal.ts";
 import { isFinal } from "../calls/machine.ts";
 import type { Perform } from "../calls/perform.ts";
-import { count, observe, timed } from "../metrics/meter.ts";
+import { count, during, observe, shift, timed } from "../metrics/meter.ts";
 import { Problem } from "../problems.ts";
 import type { Product, Products } from "../subjects/product.ts";
 import { summaryOf as subjectSummary } from "../subjects/subject.ts";
@@ -33,12 +33,15 @@ export function observedAdmit(admit: Admit, railOf: (network: string) => string 
   };
 }
 
+/** Counts and times the commits that paid calls wait for. */
 export function observedJournal<J extends Pick<Journal, "insert" | "update">>(journal: J): J {
+  for (const operation of ["insert", "update"]) shift("commitsWaiting", { operation }, 0);
+  const observed = <T>(operation: string, commit: () => Promise<T>) =>
+    during("commitsWaiting", { operation }, () => timed("commitSeconds", { operation }, commit));
   return {
     ...journal,
-    insert: (...given: Parameters<Journal["insert"]>) =>
-      timed("commitSeconds", { operation: "insert" }, () => journal.insert(...given)),
-    update: (after: Call) => timed("commitSeconds", { operation: "update" }, () => journal.update(after)),
+    insert: (...given: Parameters<Journal["insert"]>) => observed("insert", () => journal.insert(...given)),
+    update: (after: Call) => observed("update", () => journal.update(after)),
   };
 }
 

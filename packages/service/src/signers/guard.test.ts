@@ -1,8 +1,10 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Logger } from "pino";
 import { beforeEach, describe, expect, test } from "vitest";
+import { sampleOf } from "../../../../test/helpers/samples.ts";
 import { systemClock } from "../clock.ts";
 import { ServiceError, type SignerFailure } from "../errors.ts";
+import { startMetrics } from "../metrics/meter.ts";
 import { type GuardedKey, guardKey } from "./guard.ts";
 import { seedKey } from "./seed.ts";
 import type { Key, KeyUse } from "./signer.ts";
@@ -147,9 +149,13 @@ describe("a guarded key", () => {
     leaving.abort(new Error("left"));
     await expect(left).rejects.toThrow("left");
     expect(busy.asked).toBe(2);
+    const waiting = async () =>
+      sampleOf(await (await startMetrics()).text(), "attestd_signatures_waiting", { key: "account", signer: "socket" });
+    expect(await waiting()).toBe(4);
     gate.resolve();
     expect(await Promise.all([...first, ...last])).toHaveLength(4);
     expect(busy.asked).toBe(4);
+    expect(await waiting()).toBe(0);
   });
 
   test("is probed only when no recent signature shows that it signs; a probe is no transaction", async () => {

@@ -5,7 +5,7 @@ import { verifyFalcon } from "@attestd/proof/falcon";
 import type { Logger } from "pino";
 import { type Clock, deadline } from "../clock.ts";
 import { hasCode, ServiceError, type SignerFailure } from "../errors.ts";
-import { count, observe } from "../metrics/meter.ts";
+import { count, during, observe, shift } from "../metrics/meter.ts";
 import { Breaker } from "../providers/breaker.ts";
 import { newProbe } from "./probe.ts";
 import { ALGORITHMS, type Algorithm, KEY_FORMS, type Key, type KeyUse, type SignedContext } from "./signer.ts";
@@ -62,6 +62,7 @@ export function guardKey(key: Key, options: GuardOptions): GuardedKey {
   const isSignature = verifierOf(algorithm, publicKey);
   const breaker = new Breaker({ firstRestMs: 500, maxRestMs: 5_000, now });
   const places = createPlaces(maxActive);
+  shift("signaturesWaiting", { key: use, signer: kind }, 0);
   let signedAt = Number.NEGATIVE_INFINITY;
   let failing: { since: number; error: ServiceError<"signer_failed"> } | undefined;
   /** As the log has it. */
@@ -102,7 +103,10 @@ export function guardKey(key: Key, options: GuardOptions): GuardedKey {
     return signature;
   }
 
-  async function sign(message: Uint8Array, signal: AbortSignal, context?: SignedContext): Promise<Uint8Array> {
+  const sign = (...asked: Parameters<Key["sign"]>) =>
+    during("signaturesWaiting", { key: use, signer: kind }, () => signInTurn(...asked));
+
+  async function signInTurn(message: Uint8Array, signal: AbortSignal, context?: SignedContext): Promise<Uint8Array> {
     const leave = await places.enter(signal);
     const begun = now();
     try {
