@@ -50,3 +50,21 @@ test.skipIf(!hasPromtool)("promtool takes the rules, and each incident fires its
     expect({ status, said: status === 0 ? "" : stdout + stderr }).toEqual({ status: 0, said: "" });
   }
 });
+
+const hasAmtool = spawnSync("amtool", ["--version"]).status === 0;
+if (!hasAmtool)
+  console.log("amtool is not installed (apt-get install prometheus-alertmanager): its example is not tried");
+
+test.skipIf(!hasAmtool)("amtool takes the example, which has a receiver of its own for each severity", () => {
+  const amtool = (...args: string[]) => spawnSync("amtool", args, { cwd: import.meta.dirname, encoding: "utf8" });
+  const { status, stderr } = amtool("check-config", "alertmanager.yml");
+  expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+  const severities = new Set(read("alerts.yml").match(/(?<=severity: )\w+/g));
+  const receivers = [...severities].map((severity) =>
+    amtool("config", "routes", "test", "--config.file=alertmanager.yml", `severity=${severity}`).stdout.trim(),
+  );
+  expect(Object.fromEntries([...severities].map((severity, i) => [severity, receivers[i]]))).toEqual({
+    page: "page",
+    ticket: "ticket",
+  });
+});

@@ -58,6 +58,17 @@ export const INCIDENTS: readonly Incident[] = [
     end: async ({ proxies }) => proxies.secondBase.heal(),
   },
   {
+    what: "the ledger refuses attestations",
+    how: "algod rejects every transaction",
+    alerts: ["AttestdCallOwed"],
+    begin: async ({ proxies }) =>
+      proxies.algod.add({
+        match: { method: "POST", path: /^\/v2\/transactions$/ },
+        fault: { kind: "error", side: "before", status: 400, body: '{"message":"it does not like this note"}' },
+      }),
+    end: async ({ proxies }) => proxies.algod.heal(),
+  },
+  {
     what: "the disk is low",
     how: "128 MiB are written beside the journal",
     alerts: ["AttestdDiskLow"],

@@ -3,8 +3,10 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
+import { type Alertmanager, findAlertmanager, startAlertmanager } from "./alertmanager.ts";
 import { INCIDENTS, type Incident } from "./incidents.ts";
-import { FACTOR, findPrometheus, freePort, type Prometheus, startPrometheus } from "./prometheus.ts";
+import { FACTOR, freePort } from "./program.ts";
+import { findPrometheus, type Prometheus, startPrometheus } from "./prometheus.ts";
 import { openStage, type Stage } from "./stage.ts";
 
 /*
@@ -32,8 +34,12 @@ else process.exitCode = (await run(found.version)) ? 0 : 1;
 async function run(version: string): Promise<boolean> {
   await using folder = await temporaryFolder();
   const adminPort = await freePort();
+  await using opened = new AsyncDisposableStack();
+  const pager = await openPager(join(folder.path, "alertmanager"));
+  if (pager) opened.use(pager);
   await using stage = await openStage(adminPort);
-  await using prometheus = await startPrometheus(join(folder.path, "prometheus"), `127.0.0.1:${adminPort}`);
+  const target = `127.0.0.1:${adminPort}`;
+  await using prometheus = await startPrometheus(join(folder.path, "prometheus"), target, pager ? [pager.url] : []);
   await until(async () => stage.delivered() >= WARM_UP, "the first purchases");
   const areServed = async () => (await unservedMetrics(prometheus)).length === 0;
   await until(areServed, "a sample of every metric").catch(() => undefined);
@@ -47,7 +53,8 @@ async function run(version: string): Promise<boolean> {
     rows.push(row);
     console.log(cells(row).join(" | "));
   }
-  const text = report(rows, version, stage.delivered());
+  const relayed = pager && (await relayedBy(pager, rows));
+  const text = report(rows, version, stage.delivered(), relayed);
   const page = readFileSync(PAGE, "utf8");
   writeFileSync(
     PAGE,
@@ -79,6 +86,26 @@ async function play(incident: Incident, stage: Stage, prometheus: Prometheus): P
   return { incident, fired, ended };
 }
 
+/** @returns undefined, once it is said why, where there is none */
+async function openPager(folder: string): Promise<Alertmanager | undefined> {
+  const found = findAlertmanager();
+  if ("missing" in found) console.log(`no alert goes beyond Prometheus: ${found.missing}`);
+  else return startAlertmanager(folder);
+}
+
+/** Waits until the webhook has had every page of the incidents, and its end. @returns what to say of it */
+async function relayedBy({ version, messages }: Alertmanager, rows: readonly Row[]): Promise<string> {
+  const rules = readFileSync(new URL("alerts.yml", PAGE), "utf8");
+  const pages = new Set(rules.match(/(?<=alert: )\w+(?=\n(?: {8}.*\n)*? {8}labels: \{ severity: page \})/g));
+  const fired = new Set(rows.flatMap(({ incident, skipped }) => (skipped === undefined ? incident.alerts : [])));
+  const expected = [...fired.intersection(pages)];
+  const has = (alert: string, status: string) => messages().some((one) => one.alert === alert && one.status === status);
+  for (const alert of expected)
+    for (const status of ["firing", "resolved"])
+      await until(async () => has(alert, status), `the webhook's message that ${alert} is ${status}`);
+  return `Alertmanager ${version} sent a webhook each of these pages and its end: \`${expected.join("`, `")}\`.`;
+}
+
 /** @throws Error when it is not so in time */
 async function until(isSo: () => Promise<boolean>, what: string): Promise<void> {
   const late = performance.now() + PATIENCE_MS;
@@ -103,7 +130,7 @@ function cells({ incident, fired, ended, skipped }: Row): string[] {
   return [what, how, skipped ?? times, skipped === undefined ? `${ended.toFixed(0)} s` : ""];
 }
 
-function report(rows: readonly Row[], version: string, delivered: number): string {
+function report(rows: readonly Row[], version: string, delivered: number, relayed: string | undefined): string {
   const revision = execFileSync("git", ["rev-parse", "--short", "HEAD"], { encoding: "utf8" }).trim();
   const date = new Date().toISOString().slice(0, 10);
   const table = [
@@ -112,7 +139,7 @@ function report(rows: readonly Row[], version: string, delivered: number): strin
   ];
   return [
     `Run of ${date}, revision ${revision}, Prometheus ${version}, one scrape a second, every time of a rule divided by ${FACTOR};`,
-    `${delivered} purchases were delivered meanwhile.`,
+    `${delivered} purchases were delivered meanwhile.${relayed === undefined ? "" : ` ${relayed}`}`,
     "",
     ...[...table, ...rows.map(cells)].map((row) => `| ${row.join(" | ")} |`),
   ].join("\n");
