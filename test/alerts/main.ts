@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
-import { type Alertmanager, findAlertmanager, startAlertmanager } from "./alertmanager.ts";
+import { type Alertmanager, findAlertmanager, type Message, startAlertmanager } from "./alertmanager.ts";
 import { INCIDENTS, type Incident } from "./incidents.ts";
 import { FACTOR, freePort } from "./program.ts";
 import { findPrometheus, type Prometheus, startPrometheus } from "./prometheus.ts";
@@ -49,12 +49,11 @@ async function run(version: string): Promise<boolean> {
 
   const rows: Row[] = [];
   for (const incident of INCIDENTS) {
-    const row = await play(incident, stage, prometheus);
+    const row = await play(incident, stage, prometheus, pager);
     rows.push(row);
     console.log(cells(row).join(" | "));
   }
-  const relayed = pager && (await relayedBy(pager, rows));
-  const text = report(rows, version, stage.delivered(), relayed);
+  const text = report(rows, version, stage.delivered(), pager);
   const page = readFileSync(PAGE, "utf8");
   writeFileSync(
     PAGE,
@@ -63,10 +62,17 @@ async function run(version: string): Promise<boolean> {
   return unserved.length === 0;
 }
 
-async function play(incident: Incident, stage: Stage, prometheus: Prometheus): Promise<Row> {
+async function play(
+  incident: Incident,
+  stage: Stage,
+  prometheus: Prometheus,
+  pager: Alertmanager | undefined,
+): Promise<Row> {
   const skipped = incident.skip?.(stage);
   if (skipped !== undefined) return { incident, fired: [], ended: 0, skipped };
   const { alerts, what } = incident;
+  const paged = [...pages().intersection(new Set(alerts))];
+  const before = pager?.messages().length ?? 0;
   const began = performance.now();
   const since = (time: number) => (performance.now() - time) / 1000;
   await incident.begin(stage);
@@ -76,6 +82,8 @@ async function play(incident: Incident, stage: Stage, prometheus: Prometheus): P
       return since(began);
     }),
   );
+  // Alertmanager sends nothing of an alert that is over before it has sent anything.
+  await told(pager, paged, "firing", before);
   await incident.end(stage);
   const healed = performance.now();
   const isOver = async () => (await prometheus.firing()).isDisjointFrom(new Set(alerts));
@@ -83,6 +91,7 @@ async function play(incident: Incident, stage: Stage, prometheus: Prometheus): P
   const ended = since(healed);
   // Nothing of this incident is left for the next one.
   await until(async () => (await prometheus.firing()).size === 0, `quiet after: ${what}`);
+  await told(pager, paged, "resolved", before);
   return { incident, fired, ended };
 }
 
@@ -93,17 +102,27 @@ async function openPager(folder: string): Promise<Alertmanager | undefined> {
   else return startAlertmanager(folder);
 }
 
-/** Waits until the webhook has had every page of the incidents, and its end. @returns what to say of it */
-async function relayedBy({ version, messages }: Alertmanager, rows: readonly Row[]): Promise<string> {
+/** The alerts that get someone up. */
+function pages(): Set<string> {
   const rules = readFileSync(new URL("alerts.yml", PAGE), "utf8");
-  const pages = new Set(rules.match(/(?<=alert: )\w+(?=\n(?: {8}.*\n)*? {8}labels: \{ severity: page \})/g));
-  const fired = new Set(rows.flatMap(({ incident, skipped }) => (skipped === undefined ? incident.alerts : [])));
-  const expected = [...fired.intersection(pages)];
-  const has = (alert: string, status: string) => messages().some((one) => one.alert === alert && one.status === status);
-  for (const alert of expected)
-    for (const status of ["firing", "resolved"])
-      await until(async () => has(alert, status), `the webhook's message that ${alert} is ${status}`);
-  return `Alertmanager ${version} sent a webhook each of these pages and its end: \`${expected.join("`, `")}\`.`;
+  return new Set(rules.match(/(?<=alert: )\w+(?=\n(?: {8}.*\n)*? {8}labels: \{ severity: page \})/g));
+}
+
+/** Waits until the webhook has been told of each of these alerts. @param from how many messages it had before */
+async function told(
+  pager: Alertmanager | undefined,
+  alerts: readonly string[],
+  status: Message["status"],
+  from: number,
+): Promise<void> {
+  for (const alert of pager ? alerts : []) {
+    const has = () =>
+      pager
+        ?.messages()
+        .slice(from)
+        .some((one) => one.alert === alert && one.status === status);
+    await until(async () => has() === true, `a message to the webhook that ${alert} is ${status}`);
+  }
 }
 
 /** @throws Error when it is not so in time */
@@ -130,7 +149,7 @@ function cells({ incident, fired, ended, skipped }: Row): string[] {
   return [what, how, skipped ?? times, skipped === undefined ? `${ended.toFixed(0)} s` : ""];
 }
 
-function report(rows: readonly Row[], version: string, delivered: number, relayed: string | undefined): string {
+function report(rows: readonly Row[], version: string, delivered: number, pager: Alertmanager | undefined): string {
   const revision = execFileSync("git", ["rev-parse", "--short", "HEAD"], { encoding: "utf8" }).trim();
   const date = new Date().toISOString().slice(0, 10);
   const table = [
@@ -139,7 +158,8 @@ function report(rows: readonly Row[], version: string, delivered: number, relaye
   ];
   return [
     `Run of ${date}, revision ${revision}, Prometheus ${version}, one scrape a second, every time of a rule divided by ${FACTOR};`,
-    `${delivered} purchases were delivered meanwhile.${relayed === undefined ? "" : ` ${relayed}`}`,
+    `${delivered} purchases were delivered meanwhile.`,
+    ...(pager ? [`Alertmanager ${pager.version} told a webhook of each page, and of its end.`] : []),
     "",
     ...[...table, ...rows.map(cells)].map((row) => `| ${row.join(" | ")} |`),
   ].join("\n");
