@@ -23,6 +23,9 @@ const RETRY_MS = 2_000;
  * Starts the service; again while upstreams are away, for as long as the options say. What keeps it from starting is found
  * by `attestd doctor`'s checks, so that all faults are named at once.
  *
+ * An init system starts a service again that ends as `unreachable`, and not one that ends as `usage`. So what is wrong beside an
+ * upstream that is away does not end the start: it may not be what keeps it.
+ *
  * @throws Failure `usage` with everything that is wrong; `unreachable` when upstreams are still away; EADDRINUSE
  */
 export async function startPatiently(
@@ -46,8 +49,10 @@ export async function startPatiently(
       if ((error as NodeJS.ErrnoException).code === "EADDRINUSE" || signal.aborted) throw error;
       const faults = await faultsOf(options);
       const lasting = faults.filter(({ isAway }) => !isAway).map(({ message }) => message);
-      if (hasCode(error, "config_invalid")) lasting.unshift(...missingFrom(lasting, error.details.faults));
-      if (lasting.length > 0) throw settingsFailure(lasting, error);
+      const isInvalid = hasCode(error, "config_invalid");
+      if (isInvalid) lasting.unshift(...missingFrom(lasting, error.details.faults));
+      const mayPass = !isInvalid && faults.some(({ isAway }) => isAway);
+      if (lasting.length > 0 && !mayPass) throw settingsFailure(lasting, error);
       if (performance.now() >= ends) {
         const reasons = faults.length > 0 ? faults.map(({ message }) => message) : [(error as Error).message];
         throw new Failure(EXIT.unreachable, "the service did not start", reasons, error);

@@ -1,4 +1,6 @@
+import { once } from "node:events";
 import { mkdir } from "node:fs/promises";
+import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { type Sandbox, startSandbox } from "@attestd/sandbox";
 import algosdk from "algosdk";
@@ -103,3 +105,23 @@ test.each([["ten"], ["-1"]])("serve --wait %s is a usage error", async (wait) =>
   const { code, stderr } = await attestd(await args({}, `--wait=${wait}`));
   expect([code, stderr]).toEqual([2, `attestd: --wait must be a whole number of seconds, and is ${wait}\n`]);
 });
+
+test("serve ends so that it is started again where only a node keeps it, whatever else is wrong", async () => {
+  algod.meddling = { answer: (_, outgoing) => Boolean(outgoing.writeHead(502).end()) };
+  const { code, stderr } = await attestd(await args({ DISK_RESERVE_MIB: "1000000000" }));
+  expect([code, stderr.split("\n")]).toEqual([
+    4,
+    expect.arrayContaining([
+      expect.stringMatching(/^ {2}ALGOD_URL: .* answered HTTP 502/),
+      expect.stringMatching(/^ {2}DISK_RESERVE_MIB: /),
+    ]),
+  ]);
+}, 60_000);
+
+test("serve ends so that it is started again where its port is taken, which another process may be about to leave", async () => {
+  await using other = createServer().listen(0, "127.0.0.1");
+  await once(other, "listening");
+  const { port } = other.address() as AddressInfo;
+  const { code, stderr } = await attestd(await args({ PORT: String(port) }));
+  expect([code, stderr.split("\n")[0]]).toEqual([4, `attestd: port ${port} is in use`]);
+}, 60_000);

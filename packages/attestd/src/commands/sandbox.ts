@@ -196,7 +196,7 @@ async function checkPort(port: number): Promise<void> {
   if (port === 0) return;
   const server = createServer().listen(port, HOST);
   await once(server, "listening").catch((error: NodeJS.ErrnoException) => {
-    if (error.code === "EADDRINUSE") throw portTaken(port, "--port or PORT");
+    if (error.code === "EADDRINUSE") throw portTaken(EXIT.usage, port, "--port or PORT");
     throw new Failure(EXIT.usage, `port ${port} cannot be used`, [error.message], error);
   });
   server.close();

@@ -17,7 +17,7 @@ const TICKS = 1_000;
 /**
  * Runs the service until it is asked to stop, or until its parent process (`attestd sandbox`) ends.
  *
- * @throws Failure `usage` when a setting is wrong or the port is in use
+ * @throws Failure `usage` when a setting is wrong, `unreachable` when an upstream is away or the port is in use
  */
 export async function serve(options: ServeOptions, environment: Environment): Promise<ExitCode> {
   const stop = environment.stop();
@@ -96,7 +96,8 @@ function compileTicks(): Promise<void> {
 function startFailure(error: unknown, settings: Settings): Failure {
   if (error instanceof Failure) return error;
   const { code, message } = error as NodeJS.ErrnoException;
-  if (code === "EADDRINUSE") return portTaken(settings.PORT ?? "", "PORT");
+  // An earlier process may be about to leave it.
+  if (code === "EADDRINUSE") return portTaken(EXIT.unreachable, settings.PORT ?? "", "PORT");
   return new Failure(EXIT.unreachable, "the service did not start", [message], error);
 }
 
@@ -107,8 +108,8 @@ function secondsOf(text: string): number {
 }
 
 /** @param setting to change */
-export function portTaken(port: string | number, setting: string): Failure {
-  return new Failure(EXIT.usage, `port ${port} is in use`, [
+export function portTaken(exitCode: ExitCode, port: string | number, setting: string): Failure {
+  return new Failure(exitCode, `port ${port} is in use`, [
     "Another program listens there.",
     `Choose another with ${setting}, or stop that program.`,
   ]);

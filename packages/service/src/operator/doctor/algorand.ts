@@ -3,7 +3,17 @@ import { z } from "zod";
 import { IndexerSearch } from "../../audit/indexer-search.ts";
 import type { Algod } from "../../providers/algod.ts";
 import { isProviderError } from "../../providers/provider.ts";
-import { type Check, checkUpstream, type Examined, type Finding, fail, inSeconds, ok, warning } from "./finding.ts";
+import {
+  away,
+  type Check,
+  checkUpstream,
+  type Examined,
+  type Finding,
+  fail,
+  inSeconds,
+  ok,
+  warning,
+} from "./finding.ts";
 
 const Versions = z.object({
   build: z.object({ major: z.int(), minor: z.int(), build_number: z.int() }),
@@ -48,7 +58,7 @@ export const checkAlgods: Check = async (examined) => {
   return [
     ...found.flat(),
     ...late.map(([name, round]) =>
-      fail(`ALGOD_URL: ${name} is ${newest - round} rounds behind the other nodes. Wait until it has caught up.`),
+      away(`ALGOD_URL: ${name} is ${newest - round} rounds behind the other nodes. Wait until it has caught up.`),
     ),
   ];
 };
@@ -65,10 +75,10 @@ async function checkAlgod(algod: Algod, examined: Examined, rounds: Map<string, 
   if (status["stopped-at-unsupported-round"] === true)
     return [fail(`${setting} has stopped, because it does not know the network's protocol. Upgrade it.`)];
   if (status["catchup-time"] > 0)
-    return [fail(`${setting} is catching up with the network, at round ${round}. Wait until it has.`)];
+    return [away(`${setting} is catching up with the network, at round ${round}. Wait until it has.`)];
   const silentMs = Number(status["time-since-last-round"]) / NS_A_MS;
   if (silentMs > MAX_ROUND_MS)
-    return [fail(`${setting} has had no new round for ${inSeconds(silentMs)}. Check its connection to the network.`)];
+    return [away(`${setting} has had no new round for ${inSeconds(silentMs)}. Check its connection to the network.`)];
 
   const findings: Finding[] = [];
   const isFollower = await algod.isFollower(signal);
@@ -128,8 +138,8 @@ async function checkIndexer(
   if (answer.status !== 200) throw indexer.unexpected(answer);
   noteDate(indexer.name, answer.date);
   const health = indexer.read(answer, Health);
-  if (health["db-available"] === false) return [fail(`${setting} has lost its database. Check it.`)];
-  if (health["is-migrating"] === true) return [fail(`${setting} is migrating its database. Wait until it has.`)];
+  if (health["db-available"] === false) return [away(`${setting} has lost its database. Check it.`)];
+  if (health["is-migrating"] === true) return [away(`${setting} is migrating its database. Wait until it has.`)];
   const { round } = health;
   const header = await indexer.find({ path: `/v2/blocks/${round}?header-only=true` }, signal);
   const { genesisHash } = config.algorand;
@@ -143,7 +153,7 @@ async function checkIndexer(
   if (lag > MAX_LAG) {
     const what = "transactions of the rounds between are refused, and a sale waits";
     findings.push(
-      fail(`${setting} is ${lag} rounds behind algod: ${what}. Wait until it has caught up, or repair it.`),
+      away(`${setting} is ${lag} rounds behind algod: ${what}. Wait until it has caught up, or repair it.`),
     );
   }
   // As the service looks for a transaction by id, and the audit for those of an account.

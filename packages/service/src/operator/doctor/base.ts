@@ -7,7 +7,17 @@ import { BASE_RAIL, baseLogSpan } from "../../payment/rails/base/kind.ts";
 import { TRANSFER } from "../../payment/rails/base/usdc-contract.ts";
 import type { EthereumRpc } from "../../providers/ethereum-rpc.ts";
 import { refusalOf } from "../../providers/json-rpc.ts";
-import { type Check, checkUpstream, type Examined, type Finding, fail, inSeconds, ok, warning } from "./finding.ts";
+import {
+  away,
+  type Check,
+  checkUpstream,
+  type Examined,
+  type Finding,
+  fail,
+  inSeconds,
+  ok,
+  warning,
+} from "./finding.ts";
 
 /** How old a node's newest block may be, in ms: Base makes five a second. */
 const MAX_AGE_MS = 60_000;
@@ -32,7 +42,7 @@ async function checkRpc(rpc: EthereumRpc, { config, signal }: Examined): Promise
   const latest = await rpc.latest(signal);
   const ageMs = Date.now() - latest.timestamp * 1000;
   if (ageMs > MAX_AGE_MS)
-    return [fail(`${setting} has had no new block for ${inSeconds(ageMs)}. Check that it follows the chain.`)];
+    return [away(`${setting} has had no new block for ${inSeconds(ageMs)}. Check that it follows the chain.`)];
   const findings: Finding[] = [];
   if (ageMs < -MAX_AHEAD_MS)
     findings.push(fail(`The clock of this host is ${inSeconds(-ageMs)} behind Base's newest block. Set it by NTP.`));

@@ -10,7 +10,7 @@ import { checkAlgods, checkIndexers } from "./algorand.ts";
 import { checkAttestor } from "./attestor.ts";
 import { checkBase } from "./base.ts";
 import { checkFacilitators } from "./facilitators.ts";
-import { type Check, type Examined, type Finding, fail, ok, type SubjectFinding, warning } from "./finding.ts";
+import { away, type Check, type Examined, type Finding, fail, ok, type SubjectFinding, warning } from "./finding.ts";
 import { checkChoices, checkPort, checkSecretFiles, createClockCheck, secretFilesOf } from "./host.ts";
 import { checkJournal } from "./journal.ts";
 import { checkPayees } from "./payees.ts";
@@ -93,7 +93,7 @@ export async function* examine(settings: Settings, options: ExaminationOptions):
 function lateOr(ends: AbortSignal, signal: AbortSignal) {
   return (error: unknown): Finding[] => {
     if (!ends.aborted || signal.aborted) throw error;
-    return [{ ...fail(`Not examined within ${CHECK_MS / 1000} s: its upstreams are too slow.`), isAway: true }];
+    return [away(`Not examined within ${CHECK_MS / 1000} s: its upstreams are too slow.`)];
   };
 }
 

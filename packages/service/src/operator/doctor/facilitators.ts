@@ -9,7 +9,7 @@ import { type Facilitator, type FacilitatorError, httpFacilitator } from "../../
 import type { RailKind } from "../../payment/rails/rail.ts";
 import { RAILS } from "../../payment/rails/registry.ts";
 import { resourceInfo, resourceOf } from "../../payment/resource.ts";
-import { type Check, type Examined, type Finding, fail, ok, warning } from "./finding.ts";
+import { away, type Check, type Examined, type Finding, fail, ok, warning } from "./finding.ts";
 
 const ZERO = `0x${"0".repeat(40)}`;
 const zeros = (count: number) => new Array<number>(count).fill(0);
@@ -113,5 +113,5 @@ function refused(
   if (ending === 429) return warning(`${what}. It limits our requests: choose a larger plan.`);
   if (ending === 404 || ending === "unreadable")
     return fail(`${what}. Check the path of the URL: ${path} is appended to it.`);
-  return { ...fail(`${what}. Nothing is sold by it until it answers.`), isAway: true };
+  return away(`${what}. Nothing is sold by it until it answers.`);
 }

@@ -13,7 +13,7 @@ export type Mark = "ok" | "warning" | "fail";
 export type Finding = {
   mark: Mark;
   message: string;
-  /** Whether an upstream or the database gave no answer: it may answer later with the same settings. */
+  /** Whether an upstream or the database gave no answer, or is behind: it may serve later with the same settings. */
   isAway?: boolean;
 };
 
@@ -29,6 +29,11 @@ const finding =
 export const ok = finding("ok");
 export const warning = finding("warning");
 export const fail = finding("fail");
+
+/** What an upstream or the database fails in now, and may do later. */
+export function away(message: string): Finding {
+  return { ...fail(message), isAway: true };
+}
 
 /** What checks examine. Nothing is changed, and nothing is spent. */
 export type Examined = {
@@ -79,7 +84,8 @@ export function troubleOf(setting: string, error: unknown, token?: string): Find
   if (!isProviderError(error)) throw error;
   const { message } = error;
   const isRefusal = /HTTP 4\d\d|is on the network|is on chain|is of the cluster/.test(message);
-  return { ...fail(`${setting}: ${message}.${remedyFor(message, token)}`), ...(!isRefusal && { isAway: true }) };
+  const mark = isRefusal ? fail : away;
+  return mark(`${setting}: ${message}.${remedyFor(message, token)}`);
 }
 
 /** What could not be examined, because nodes with findings of their own gave no answer. @throws as `troubleOf` */

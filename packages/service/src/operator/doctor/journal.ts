@@ -5,7 +5,7 @@ import type { Config } from "../../config/config.ts";
 import { hasCode } from "../../errors.ts";
 import { openJournalReader, requireOwner } from "../../journal/open.ts";
 import { type JournalReader, WRITTEN_LATER } from "../../journal/reader.ts";
-import { type Check, type Examined, type Finding, fail, ok, warning } from "./finding.ts";
+import { away, type Check, type Examined, type Finding, fail, ok, warning } from "./finding.ts";
 
 /** The journal: whether it can be reached, written and migrated, whose it is, and the room that is left. Creates nothing. */
 export const checkJournal: Check = async (examined) => {
@@ -77,8 +77,7 @@ async function checkRoom({ config }: Examined, folder: string): Promise<Finding[
 async function checkPostgres(examined: Examined, url: string): Promise<Finding[]> {
   const { examineDatabase } = await import("../../journal/postgres/examination.ts");
   const found = await examineDatabase(url).catch((error: Error) => error);
-  if (found instanceof Error)
-    return [{ ...fail(`DATABASE_URL: ${found.message}. Check server, name and password.`), isAway: true }];
+  if (found instanceof Error) return [away(`DATABASE_URL: ${found.message}. Check server, name and password.`)];
   const findings: Finding[] = [];
   const { name } = found;
   if (!found.mayCreate)

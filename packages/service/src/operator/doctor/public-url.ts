@@ -5,7 +5,7 @@ import { algorandChain } from "../../chains/algorand/kind.ts";
 import type { Config } from "../../config/config.ts";
 import { hasCode } from "../../errors.ts";
 import { exchangeWith } from "../../providers/exchange.ts";
-import { type Finding, fail, ok, warning } from "./finding.ts";
+import { away, type Finding, fail, ok, warning } from "./finding.ts";
 
 const History = z.object({ keys: z.array(z.object({ kid: z.string() })).min(1) });
 const Required = z.object({ resource: z.object({ url: z.string() }), accepts: z.array(z.unknown()) });
@@ -32,7 +32,7 @@ export async function checkPublicUrl(
   const ask = requestsTo(publicUrl, signal);
   const missing = (why: string) =>
     isServed
-      ? [{ ...fail(`PUBLIC_URL: ${publicUrl} ${why}. Check DNS, the firewall and the proxy.`), isAway: true }]
+      ? [away(`PUBLIC_URL: ${publicUrl} ${why}. Check DNS, the firewall and the proxy.`)]
       : [warning(`PUBLIC_URL: ${publicUrl} ${why}, and no service runs here. ${start}.`)];
 
   const history = await ask("GET", "/.well-known/attestor-keys.json");

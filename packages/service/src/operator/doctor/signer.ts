@@ -2,7 +2,7 @@ import type { Logger } from "pino";
 import { deadline, systemClock } from "../../clock.ts";
 import { hasCode, type SignerFailure } from "../../errors.ts";
 import { type KeyConfig, type OpenAccount, type OpenSigner, openAccount, openSigner } from "../../signers/open.ts";
-import { type Finding, fail, ok, warning } from "./finding.ts";
+import { away, type Finding, fail, ok, warning } from "./finding.ts";
 
 type Examined = { findings: Finding[]; keys?: { kid: string; account: OpenAccount } };
 
@@ -59,5 +59,6 @@ function troubleOf(error: unknown): Finding {
   if (!hasCode(error, "signer_failed")) throw error;
   const { failure } = error.details;
   const isAway = failure === "unreachable" || failure === "late" || failure === "throttled";
-  return { ...fail(`ATTESTOR_SIGNER: ${error.message}. ${REMEDIES[failure]}`), ...(isAway && { isAway }) };
+  const mark = isAway ? away : fail;
+  return mark(`ATTESTOR_SIGNER: ${error.message}. ${REMEDIES[failure]}`);
 }

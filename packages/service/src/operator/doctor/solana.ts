@@ -5,7 +5,17 @@ import { SOLANA_RAIL } from "../../payment/rails/solana/kind.ts";
 import { usdcAccountOf } from "../../payment/rails/solana/token-account.ts";
 import { refusalOf } from "../../providers/json-rpc.ts";
 import type { SolanaRpc } from "../../providers/solana-rpc.ts";
-import { type Check, checkUpstream, type Examined, type Finding, fail, inSeconds, ok, warning } from "./finding.ts";
+import {
+  away,
+  type Check,
+  checkUpstream,
+  type Examined,
+  type Finding,
+  fail,
+  inSeconds,
+  ok,
+  warning,
+} from "./finding.ts";
 
 const Version = z.object({ "solana-core": z.string() });
 
@@ -35,7 +45,7 @@ async function checkRpc(rpc: SolanaRpc, { config, signal }: Examined): Promise<F
   });
   const ageMs = time === null ? 0 : Date.now() - time * 1000;
   if (ageMs > MAX_AGE_MS)
-    return [fail(`${setting} has had no new block for ${inSeconds(ageMs)}. Check that it follows the cluster.`)];
+    return [away(`${setting} has had no new block for ${inSeconds(ageMs)}. Check that it follows the cluster.`)];
   if (ageMs < -MAX_AHEAD_MS)
     return [fail(`The clock of this host is ${inSeconds(-ageMs)} behind Solana's newest block. Set it by NTP.`)];
   const findings: Finding[] = [];
