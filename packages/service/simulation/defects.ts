@@ -138,7 +138,7 @@ export const DEFECTS = {
         },
     },
     breaks: "served",
-    shownBy: 1830,
+    shownBy: 1996,
   },
 
   /** A failed purchase keeps its name: a later purchase under that name gets the void call for ever. */
@@ -154,7 +154,7 @@ export const DEFECTS = {
       }),
     },
     breaks: "served",
-    shownBy: 317,
+    shownBy: 537,
   },
 
   /** A call that once had nothing to do but wait is never counted as work again. */

@@ -40,6 +40,11 @@ export type EffectsOptions = {
   settleMs: number;
 };
 
+/** What a loop remembers at its beginning. */
+export function newMemory(): Memory {
+  return { failures: 0, looks: 0 };
+}
+
 /** What one loop remembers between effects. Only pacing: losing it in a crash costs time, never safety. */
 export type Memory = {
   /** The number of the settlement that this loop has committed and not sent yet. */
@@ -53,7 +58,7 @@ export type Memory = {
   /** It was logged that the settings do not name the facilitator that the payment is bound to. */
   isOrphan?: boolean;
   /** How often a delivered payment that is not final yet was looked up. */
-  looks?: number;
+  looks: number;
   /** The call can only wait: for an authorization to expire, for a payment to become final, for another key. */
   waiting?: boolean;
   /** Effects in a row that failed. */
@@ -62,6 +67,15 @@ export type Memory = {
 
 /** A quarter of the time in which a paid call has to end once everything works: one pause must not use it up. */
 export const MAX_PAUSE_MS = 15_000;
+
+/** Until the first look at a delivered payment that is not final yet; the pauses double, because Base takes some 20 minutes. */
+const FIRST_LOOK_MS = 15_000;
+const MAX_DOUBLINGS = 5;
+
+/** The pause before a delivered payment is looked at again, in ms. @param looks that got an answer */
+export function pauseBeforeLook(looks: number): number {
+  return FIRST_LOOK_MS * 2 ** Math.min(looks, MAX_DOUBLINGS);
+}
 
 /** A pause that doubles with every failure in a row, in ms. */
 export function pauseAfter(failures: number): number {

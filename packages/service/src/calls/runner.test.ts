@@ -1,14 +1,25 @@
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import pino from "pino";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { Database } from "../../simulation/database.ts";
 import { aCall, after, GOOD_COURSE } from "../../test/fakes/calls.ts";
 import { TestClock } from "../../test/fakes/clock.ts";
-import type { Call } from "./call.ts";
+import { type Call, payloadOf } from "./call.ts";
 import { type Journal, LEASE_MS } from "./journal.ts";
 import { HEARTBEAT_MS } from "./leases.ts";
 import { type CallEvent, isFinal } from "./machine.ts";
 import type { Perform } from "./perform.ts";
 import { createRunner, type Runner } from "./runner.ts";
+
+/** @see https://nodejs.org/api/v8.html#v8setflagsfromstringflags */
+async function collectGarbage(): Promise<void> {
+  setFlagsFromString("--expose-gc");
+  const collect = runInNewContext("gc") as () => void;
+  // A weak reference that was read or made keeps its target until the turn ends.
+  await new Promise((resolve) => setImmediate(resolve));
+  collect();
+}
 
 const KEY = aCall().key;
 const SETTLING = after(aCall(), ...GOOD_COURSE.slice(0, 1));
@@ -247,6 +258,63 @@ describe("a runner", () => {
     expect(runner.active).toBe(0);
     await clock.advance(1_000);
     expect([(await journal.find(KEY))?.state, runner.active]).toEqual(["paid", 1]);
+  });
+
+  describe("of a delivered payment that is not final", () => {
+    const unproven = GOOD_COURSE.map((event) =>
+      event.type === "payment_proved" ? { ...event, proof: { ...event.proof, final: false } } : event,
+    );
+
+    test("looks at it after pauses that double with each answer, and reads its row again for each", async () => {
+      const looks: { at: number; version: number }[] = [];
+      let isAway = false;
+      const { journal, runner } = replica(async (call, _, memory) => {
+        if (call.state !== "done") return unproven[call.version - 1];
+        looks.push({ at: clock.now(), version: call.version });
+        if (isAway) throw new Error("no node answers");
+        memory.looks += 1;
+        return undefined;
+      });
+      const begun = clock.now();
+      void runner.start(await journal.insert(aCall()));
+      await clock.advance(15_000 + 30_000);
+      isAway = true;
+      const done = (await journal.find(KEY)) as Call;
+      await journal.update({ ...done, version: done.version + 1 });
+      await clock.advance(60_000);
+      expect(looks).toEqual(
+        [15_000, 45_000, 105_000].map((after, i) => ({ at: begun + after, version: done.version + Number(i === 2) })),
+      );
+      // After the pause of a failure the same pause again.
+      await clock.advance(60_000);
+      expect(looks).toHaveLength(3);
+      await clock.advance(1_000);
+      expect(looks).toHaveLength(4);
+      expect([runner.active, runner.states().get("done")]).toEqual([0, 1]);
+    });
+
+    test("keeps nothing of its row meanwhile", async () => {
+      const row = { text: "" };
+      const journal: Partial<Journal> = {
+        holds: () => true,
+        update: async (call) => {
+          row.text = JSON.stringify(call);
+        },
+        find: async () => JSON.parse(row.text),
+      };
+      const { runner } = replica(async (call) => unproven[call.version - 1], journal);
+      const seen: WeakRef<Call>[] = [];
+      const begin = () => {
+        const call = aCall({ payload: { ...payloadOf(aCall()), payload: { large: "x".repeat(1_000) } } });
+        seen.push(new WeakRef(call));
+        void runner.start(call);
+      };
+      begin();
+      await clock.advance(1_000);
+      expect(runner.states().get("done")).toBe(1);
+      await collectGarbage();
+      expect(seen[0]?.deref()).toBeUndefined();
+    });
   });
 
   test("pauses also when its row cannot be moved and is not found", async () => {

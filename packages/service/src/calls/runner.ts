@@ -1,12 +1,12 @@
 import type { Logger } from "pino";
 import { type Clock, deadline } from "../clock.ts";
 import { hasCode } from "../errors.ts";
-import type { Call, CallState } from "./call.ts";
+import type { Call } from "./call.ts";
 import type { Journal } from "./journal.ts";
 import { keepLeases } from "./leases.ts";
 import { type CallEvent, isAtRest, isFinal, isUnpaid, nextEffect, reduce } from "./machine.ts";
-import type { Perform } from "./perform.ts";
-import { type Memory, pauseAfter } from "./perform.ts";
+import { type Perform, pauseAfter, pauseBeforeLook } from "./perform.ts";
+import { newRunning, oldestOf, queueAgeOf, type Running, see, statesOf } from "./running.ts";
 import { Waiters } from "./waiters.ts";
 
 export type RunnerOptions = {
@@ -28,17 +28,6 @@ const OWED_AFTER_FAILURES = 3;
 /** How often a row is read again while another replica carries its call, in ms: notifications may be lost. */
 const POLL_MS = 2_000;
 
-type Running = {
-  /** As last committed. */
-  call: Call;
-  done: Promise<void>;
-  memory: Memory;
-  /** When this process first saw the call paid: Unix ms. */
-  paidSince?: number;
-  /** Ends the loop at its next step. */
-  end: AbortController;
-};
-
 export type Runner = ReturnType<typeof createRunner>;
 
 /**
@@ -50,7 +39,7 @@ export type Runner = ReturnType<typeof createRunner>;
  */
 export function createRunner({ journal, perform, clock, log, onTransition, carrying }: RunnerOptions) {
   const running = new Map<string, Running>();
-  const waiters = new Waiters();
+  const waiters = new Waiters<Call>();
   const unlisten = journal.listen({ ended: (key) => waiters.wake(key) });
   const stopping = new AbortController();
   let leases: ReturnType<typeof keepLeases> | undefined;
@@ -62,37 +51,21 @@ export function createRunner({ journal, perform, clock, log, onTransition, carry
     },
 
     /** How many calls are in each state, of those that this replica carries. */
-    states(): Map<CallState, number> {
-      const states = new Map<CallState, number>();
-      for (const { call } of running.values()) states.set(call.state, (states.get(call.state) ?? 0) + 1);
-      return states;
-    },
+    states: () => statesOf(running.values()),
 
     /**
      * How long the oldest paid call of this replica has waited for its bundle, in ms; 0 without one. Calls that can only
      * wait do not count: their cause delays no other call.
      */
     get queueAge(): number {
-      const isQueued = ({ call, memory }: Running) => !isUnpaid(call.state) && !isFinal(call.state) && !memory.waiting;
-      const now = clock.now();
-      const queued = [...running.values()].filter(isQueued);
-      return Math.max(0, ...queued.map(({ paidSince = now }) => now - paidSince));
+      return queueAgeOf(running.values(), clock.now());
     },
 
     /**
      * How old the oldest call of this replica is that has no answer yet, in ms, by whether its payment is proved; 0 without
      * one. Unlike `queueAge` it has every such call, and the age that the journal knows, which no restart begins anew.
      */
-    oldest(): { proved: number; unproved: number } {
-      const now = clock.now();
-      const age = (isUnproved: boolean) => {
-        const calls = [...running.values()].filter(
-          ({ call: { state } }) => isUnpaid(state) === isUnproved && !isFinal(state),
-        );
-        return Math.max(0, ...calls.map(({ call }) => now - call.createdAt));
-      };
-      return { proved: age(false), unproved: age(true) };
-    },
+    oldest: () => oldestOf(running.values(), clock.now()),
 
     /** Takes every call that no other replica carries, now and from now on. */
     async resume(): Promise<void> {
@@ -115,11 +88,10 @@ export function createRunner({ journal, perform, clock, log, onTransition, carry
       for (;;) {
         // Begun before the row is read, so that an end in between is not missed.
         const news = waiters.wait(key, deadline(clock, POLL_MS, enough));
-        const carried = running.get(key);
-        known = carried?.call ?? (await journal.find(key).catch(() => undefined)) ?? known;
+        known = running.get(key)?.call ?? (await journal.find(key).catch(() => undefined)) ?? known;
         if (isFinal(known.state) || enough.aborted) return known;
-        await news;
-        if (carried && isFinal(carried.call.state)) return carried.call;
+        known = (await news) ?? known;
+        if (isFinal(known.state)) return known;
       }
     },
 
@@ -150,12 +122,17 @@ export function createRunner({ journal, perform, clock, log, onTransition, carry
     if (earlier?.end.signal.aborted) return earlier.done.then(() => start(call));
     if (earlier) return earlier.done;
     if (isAtRest(call) || stopping.signal.aborted || !journal.holds(key)) return Promise.resolve();
-    const started: Running = { call, done: Promise.resolve(), memory: { failures: 0 }, end: new AbortController() };
-    running.set(key, started);
-    const carried = carrying ? carrying(call, () => carry(started)) : carry(started);
-    started.done = carried.finally(() => {
-      running.delete(key);
-      waiters.wake(key);
+    return begin(call);
+  }
+
+  /** Apart from `start`, whose closures keep the call as it began for as long as one of them lives. */
+  function begin(call: Call): Promise<void> {
+    const started = newRunning(call);
+    running.set(started.key, started);
+    const run = () => carry(started);
+    started.done = (carrying ? carrying(call, run) : run()).finally(() => {
+      running.delete(started.key);
+      waiters.wake(started.key);
     });
     return started.done;
   }
@@ -164,64 +141,81 @@ export function createRunner({ journal, perform, clock, log, onTransition, carry
   function drop(key: string): void {
     const dropped = running.get(key);
     if (!dropped) return;
-    log.warn({ key, state: dropped.call.state }, "lease lost: another replica carries the call");
+    log.warn({ key, state: dropped.seen.state }, "lease lost: another replica carries the call");
     dropped.end.abort(new Error("the lease was lost"));
   }
 
   async function carry(carried: Running): Promise<void> {
-    const { memory } = carried;
     const { signal } = carried.end;
-    while (!isAtRest(carried.call) && !signal.aborted) {
+    while (!(carried.call && isAtRest(carried.call)) && !signal.aborted) {
       try {
-        const { call } = carried;
-        if (!isUnpaid(call.state)) carried.paidSince ??= clock.now();
-        const event = await perform(call, nextEffect(call), memory, signal);
-        // Before the commit: an event has a next effect, so that the call counts as active again.
-        if (event) memory.waiting = false;
-        if (event) await commit(carried, event);
-        memory.failures = 0;
+        if (isFinal(carried.seen.state)) await rest(carried);
+        await step(carried);
+        carried.memory.failures = 0;
       } catch (error) {
         if (!signal.aborted) await recover(carried, error);
       }
     }
   }
 
+  /** Waits until a delivered payment is to be looked at, without its row. */
+  async function rest(carried: Running): Promise<void> {
+    const { key, memory, end } = carried;
+    memory.waiting = true;
+    carried.call = undefined;
+    await clock.sleep(pauseBeforeLook(memory.looks), end.signal);
+    const found = await journal.find(key);
+    if (!found) throw new Error(`the journal has no call of ${key}`);
+    see(carried, found);
+  }
+
+  /** A function of its own, so that nothing in a resting loop's frame is the row. */
+  async function step(carried: Running): Promise<void> {
+    const { call, memory, end } = carried;
+    if (!call) throw new Error(`the call of ${carried.key} rests`);
+    if (!isUnpaid(call.state)) carried.paidSince ??= clock.now();
+    const event = await perform(call, nextEffect(call), memory, end.signal);
+    // Before the commit: an event has a next effect, so that the call counts as active again.
+    if (event) memory.waiting = false;
+    if (event) await commit(carried, call, event);
+  }
+
   /** A failed effect changed nothing but what was committed: logs, pauses, reads the row again. */
   async function recover(carried: Running, error: unknown): Promise<void> {
     if (hasCode(error, "call_stale") && (await reread(carried))) return;
-    const { memory, end } = carried;
-    const { key, state } = carried.call;
+    const { key, memory, end } = carried;
+    const { state } = carried.seen;
     memory.failures += 1;
     log.warn({ err: error, key, state, failures: memory.failures }, "call held up");
     await clock.sleep(pauseAfter(memory.failures), end.signal).catch(() => undefined);
     await reread(carried);
-    const owed = carried.call.state === "paid" || carried.call.state === "signed";
-    if (owed && memory.failures >= OWED_AFTER_FAILURES) {
+    const { call } = carried;
+    const isOwed = call?.state === "paid" || call?.state === "signed";
+    if (isOwed && memory.failures >= OWED_AFTER_FAILURES) {
       const reason = error instanceof Error ? error.message : String(error);
-      await commit(carried, { type: "attestation_blocked", reason }).catch(() => undefined);
+      await commit(carried, call, { type: "attestation_blocked", reason }).catch(() => undefined);
     }
   }
 
   /** @returns whether another writer had moved the row */
   async function reread(carried: Running): Promise<boolean> {
-    const found = await journal.find(carried.call.key).catch(() => undefined);
-    if (!found || found.version === carried.call.version) return false;
-    carried.call = found;
+    const found = await journal.find(carried.key).catch(() => undefined);
+    if (!found || found.version === carried.seen.version) return false;
+    see(carried, found);
     // The event that it waited for may have happened.
     carried.memory.waiting = false;
     return true;
   }
 
-  async function commit(carried: Running, event: CallEvent): Promise<void> {
-    const before = carried.call;
+  async function commit(carried: Running, before: Call, event: CallEvent): Promise<void> {
     const after = reduce(before, event);
     await journal.update(after);
-    carried.call = after;
+    see(carried, after);
     onTransition?.(before, after);
     const { key, state, reason } = after;
     const line = { key, from: before.state, to: state, ...(reason && { reason }) };
     if (state === "owed" || state === "loss") log.error(line, event.type);
     else log.info(line, event.type);
-    if (isFinal(state)) waiters.wake(key);
+    if (isFinal(state)) waiters.wake(key, after);
   }
 }

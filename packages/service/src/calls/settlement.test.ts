@@ -10,7 +10,7 @@ import type { PaymentStanding, Rail } from "../payment/rails/rail.ts";
 import type { Settler } from "../payment/routes.ts";
 import type { Call } from "./call.ts";
 import { type CallEvent, reduce } from "./machine.ts";
-import type { Memory } from "./perform.ts";
+import { type Memory, newMemory } from "./perform.ts";
 import { createSettlement } from "./settlement.ts";
 
 /** How a facilitator answers to settle: status, body and headers, or not at all. */
@@ -43,7 +43,7 @@ let hints: string[];
 beforeEach(() => {
   hints = [];
   clock = new TestClock();
-  memory = { failures: 0 };
+  memory = newMemory();
   standing = { state: "open" };
   lines = [];
   answers = {};
@@ -156,7 +156,7 @@ const OUTCOMES: [outcome: string, answer: Answer, bound: [string, number], any: 
 describe("a settlement that ends with", () => {
   test.each(OUTCOMES)("%s is asked for again", async (_, answer, bound, any) => {
     expect(await second(false, answer)).toEqual(bound);
-    memory = { failures: 0 };
+    memory = newMemory();
     expect(await second(true, answer)).toEqual(any);
   });
 
@@ -164,10 +164,10 @@ describe("a settlement that ends with", () => {
     answers = { a: answer };
     const settling = reduce(PREPARED, { type: "settlement_begun", facilitator: "a" });
     const asked = () => carry(settlement(false), settling, ({ length }) => length === 1);
-    memory = { failures: 0, begun: 1 };
+    memory = { ...newMemory(), begun: 1 };
     standing = { state: "paid", transaction: "PAYMENT", height: 9, final: true };
     expect((await asked()).events[0]).toMatchObject({ type: "payment_proved", proof: { transaction: "PAYMENT" } });
-    memory = { failures: 0, begun: 1 };
+    memory = { ...newMemory(), begun: 1 };
     standing = { state: "void", reason: "expired unspent" };
     const [event] = (await asked()).events;
     if (event?.type !== "payment_void") return expect.fail(`no void but ${event?.type}`);
@@ -194,7 +194,7 @@ describe("a payment that any facilitator may settle", () => {
     const { call } = await carry(settlement(true), PREPARED, ({ length }) => length === 2);
     expect(call.facilitator).toBe("b");
     // Another process, which remembers nothing.
-    memory = { failures: 0 };
+    memory = newMemory();
     const { events } = await carry(settlement(true), call, ({ length }) => length === 1);
     expect(events).toEqual([{ type: "settlement_begun", facilitator: "b" }]);
   });
@@ -228,7 +228,7 @@ test("a delivered payment that vanished is settled again by its facilitator, or 
     [true, ["POST /b/settle"]],
   ] as const) {
     upstream.requests.length = 0;
-    memory = { failures: 0 };
+    memory = newMemory();
     const looking = settlement(isForAny, ["b"]).watch(done, memory, STOP);
     await clock.advance(15_000);
     await looking;

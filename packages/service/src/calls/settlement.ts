@@ -24,9 +24,6 @@ const PATIENCE_MS = 5_000;
  */
 const MANY_REFUSALS = 12;
 const MAX_REST_MS = 30_000;
-/** Until the first look at a payment that is not final yet; the pauses double, because Base takes some 20 minutes. */
-const FIRST_LOOK_MS = 15_000;
-const MAX_DOUBLINGS = 5;
 
 /** The effects on a call's payment: it is settled, found on its chain, and watched until it is final. */
 export function createSettlement(options: EffectsOptions) {
@@ -89,16 +86,13 @@ export function createSettlement(options: EffectsOptions) {
     }
   }
 
-  /** Looks at a delivered payment until it is final. One that has vanished is settled again while it can be. */
+  /** Looks at a delivered payment that is not final. One that has vanished is settled again while it can be. */
   async function watch(call: Call, memory: Memory, stop: AbortSignal): Promise<CallEvent | undefined> {
-    const looks = memory.looks ?? 0;
-    memory.waiting = true;
-    await clock.sleep(FIRST_LOOK_MS * 2 ** Math.min(looks, MAX_DOUBLINGS), stop);
     const rail = railOf(call);
     const ends = deadline(clock, deadlineMs, stop);
     const standing = await rail.standing(rail.read(payloadOf(call)), ends, call.proof?.transaction);
     // Only a look that got an answer lengthens the pause: the payment may vanish while its nodes are silent.
-    memory.looks = looks + 1;
+    memory.looks += 1;
     if (standing.state !== "open") endSettlement(memory);
     switch (standing.state) {
       case "paid": {

@@ -1,25 +1,26 @@
 /** Waits for events of a key. */
-export class Waiters {
-  readonly #waiting = new Map<string, Set<() => void>>();
+export class Waiters<T> {
+  readonly #waiting = new Map<string, Set<(event?: T) => void>>();
 
-  /** Resolves at the next `wake` of the key, or when the signal aborts; never rejects. */
-  wait(key: string, signal: AbortSignal): Promise<void> {
-    if (signal.aborted) return Promise.resolve();
+  /** Resolves at the next `wake` of the key, with what that brings, or when the signal aborts; never rejects. */
+  wait(key: string, signal: AbortSignal): Promise<T | undefined> {
+    if (signal.aborted) return Promise.resolve(undefined);
     return new Promise((resolve) => {
       const waiting = this.#waiting.get(key) ?? new Set();
       this.#waiting.set(key, waiting);
-      const end = () => {
+      const end = (event?: T) => {
         waiting.delete(end);
         if (waiting.size === 0 && this.#waiting.get(key) === waiting) this.#waiting.delete(key);
-        signal.removeEventListener("abort", end);
-        resolve();
+        signal.removeEventListener("abort", give);
+        resolve(event);
       };
+      const give = () => end();
       waiting.add(end);
-      signal.addEventListener("abort", end);
+      signal.addEventListener("abort", give);
     });
   }
 
-  wake(key: string): void {
-    for (const end of [...(this.#waiting.get(key) ?? [])]) end();
+  wake(key: string, event?: T): void {
+    for (const end of [...(this.#waiting.get(key) ?? [])]) end(event);
   }
 }

@@ -1,0 +1,62 @@
+import type { Call, CallState } from "./call.ts";
+import { isFinal, isUnpaid } from "./machine.ts";
+import { type Memory, newMemory } from "./perform.ts";
+
+/** A call whose loop runs. */
+export type Running = {
+  readonly key: string;
+  /** What is known of the row as it was last committed. */
+  seen: Pick<Call, "state" | "version" | "createdAt">;
+  /** The row; undefined while a delivered payment is watched, which takes many minutes: a bundle may have megabytes. */
+  call: Call | undefined;
+  /** Resolves when the loop has ended. */
+  done: Promise<void>;
+  memory: Memory;
+  /** When this process first saw the call paid: Unix ms. */
+  paidSince?: number;
+  /** Ends the loop at its next step. */
+  end: AbortController;
+};
+
+type Calls = Iterable<Running>;
+
+export function newRunning(call: Call): Running {
+  const seen = seenOf(call);
+  return { key: call.key, seen, call, done: Promise.resolve(), memory: newMemory(), end: new AbortController() };
+}
+
+/** Takes over a row that was committed or read. */
+export function see(running: Running, call: Call): void {
+  running.call = call;
+  running.seen = seenOf(call);
+}
+
+function seenOf({ state, version, createdAt }: Call): Running["seen"] {
+  return { state, version, createdAt };
+}
+
+/** How many are in each state. */
+export function statesOf(calls: Calls): Map<CallState, number> {
+  const states = new Map<CallState, number>();
+  for (const { seen } of calls) states.set(seen.state, (states.get(seen.state) ?? 0) + 1);
+  return states;
+}
+
+/** How long the oldest paid call has waited for its bundle, in ms, of those that can do more than wait; 0 without one. */
+export function queueAgeOf(calls: Calls, now: number): number {
+  let age = 0;
+  for (const { seen, memory, paidSince = now } of calls)
+    if (!isUnpaid(seen.state) && !isFinal(seen.state) && !memory.waiting) age = Math.max(age, now - paidSince);
+  return age;
+}
+
+/** How old the oldest call without an answer is, in ms, by whether its payment is proved; 0 without one. */
+export function oldestOf(calls: Calls, now: number): { proved: number; unproved: number } {
+  const oldest = { proved: 0, unproved: 0 };
+  for (const { seen } of calls) {
+    if (isFinal(seen.state)) continue;
+    const which = isUnpaid(seen.state) ? "unproved" : "proved";
+    oldest[which] = Math.max(oldest[which], now - seen.createdAt);
+  }
+  return oldest;
+}
