@@ -90,7 +90,12 @@ async function play(
   await until(isOver, `the end of ${alerts.join(", ")}, after: ${what}`);
   const ended = since(healed);
   // Nothing of this incident is left for the next one.
-  await until(async () => (await prometheus.firing()).size === 0, `quiet after: ${what}`);
+  let firing = new Set<string>();
+  const isQuiet = async () => {
+    firing = await prometheus.firing();
+    return firing.size === 0;
+  };
+  await until(isQuiet, () => `quiet after: ${what}; ${[...firing].join(", ")} still fire`);
   await told(pager, paged, "resolved", before);
   return { incident, fired, ended };
 }
@@ -126,10 +131,11 @@ async function told(
 }
 
 /** @throws Error when it is not so in time */
-async function until(isSo: () => Promise<boolean>, what: string): Promise<void> {
+async function until(isSo: () => Promise<boolean>, what: string | (() => string)): Promise<void> {
   const late = performance.now() + PATIENCE_MS;
   while (!(await isSo())) {
-    if (performance.now() > late) throw new Error(`not within ${PATIENCE_MS / 1000} s: ${what}`);
+    if (performance.now() > late)
+      throw new Error(`not within ${PATIENCE_MS / 1000} s: ${typeof what === "string" ? what : what()}`);
     await sleep(POLL_MS);
   }
 }
