@@ -13,6 +13,8 @@ type Conduct = {
   /** The signature at which a process is killed. */
   at?: (typeof SIGNATURES)[number];
   killed?: "service" | "kms";
+  /** How long the KMS takes for each signature, in ms. */
+  slowMs?: number;
   /** Whether both keys are disabled when the first signature is asked for, until the service says that it sells nothing. */
   isDisabled?: true;
 };
@@ -29,6 +31,7 @@ const KILLS = Object.fromEntries(
 export const KMS_CONDUCTS: Readonly<Record<string, Conduct>> = {
   throttled: { story: "it answers three requests that it is asked too often", faults: Array(3).fill("throttled") },
   silent: { story: "it leaves one request without an answer", faults: ["silent"] },
+  slow: { story: "it takes four seconds for each signature, and is right", slowMs: 4_000 },
   "wrong signature": {
     story: "one bit of each of the first two signatures is another",
     faults: ["flipped", "flipped"],

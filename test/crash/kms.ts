@@ -102,7 +102,7 @@ class KmsCellExecution implements AsyncDisposable {
   async #own(keys: ReturnType<typeof keysOf>): Promise<Kms> {
     const kms = await startKms([keys.pq, keys.account]);
     this.#opened.defer(() => kms.close());
-    const { at, faults = [], isDisabled } = this.#conduct;
+    const { at, faults = [], isDisabled, slowMs = 0 } = this.#conduct;
     return {
       url: kms.url,
       arrange: async (service) => {
@@ -117,6 +117,7 @@ class KmsCellExecution implements AsyncDisposable {
         kms.onSign = async () => {
           count();
           nth += 1;
+          await sleep(slowMs);
           if (at !== undefined && nth === SIGNATURES.indexOf(at) + 1) {
             await service.kill();
             happened.resolve();

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseKeyHistory, verify } from "@attestd/proof";
-import { examine, rotateKey } from "@attestd/service/operator";
+import { examine, readKeyHistory, revokeKey, rotateKey } from "@attestd/service/operator";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { sandboxFolder } from "../../packages/attestd/src/sandbox-folder.ts";
 import { newServiceSettings } from "../../packages/attestd/src/sandbox-settings.ts";
@@ -19,6 +19,8 @@ let folder: string;
 let kms: FakeKms;
 let keys: Record<Provider, Keys>;
 let settings: Record<string, string | undefined>;
+/** A bundle by the key in AWS KMS. */
+let byAws: string;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "attestd-e2e-kms-"));
@@ -87,6 +89,7 @@ test("it delivers nothing signed wrongly", async () => {
   expect(answer.status).toBe(200);
   expect(signs() - before).toBeGreaterThan(3);
   expect(verify(answer.text, { trust: await trust() }).verified).toBe(true);
+  byAws = answer.text;
 });
 
 test("it stops sales while a key is disabled, finishes what is paid, and sells again by itself", async () => {
@@ -114,6 +117,19 @@ test("it stops sales while a key is disabled, finishes what is paid, and sells a
 }, 90_000);
 
 test("it rotates from AWS KMS into Google Cloud KMS, and sells", rotates("google"));
+
+test("by the key in Google Cloud KMS it revokes the one in AWS KMS", async () => {
+  const bought = await buy(await signed());
+  await deployment.stopService();
+  const { keys: known } = await readKeyHistory(settings, operator());
+  const kid = known.at(-2)?.kid ?? "";
+  const { history } = await revokeKey(settings, { kid, round: undefined, onWait: () => undefined }, operator());
+  expect(history.keys.map(({ revokedRound }) => revokedRound !== undefined)).toEqual([false, true, false]);
+  await deployment.restart({});
+  expect(verify(byAws, { trust: await trust() })).toMatchObject({ verified: false, attestor: { status: "revoked" } });
+  expect(verify(bought.text, { trust: await trust() }).verified).toBe(true);
+  expect((await buy(await signed())).status).toBe(200);
+}, 60_000);
 
 async function signerFindings(): Promise<unknown[]> {
   const findings: unknown[] = [];

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseKeyHistory, verify } from "@attestd/proof";
 import { fromBase64 } from "@attestd/proof/encoding";
-import { examine, rotateKey } from "@attestd/service/operator";
+import { examine, readKeyHistory, revokeKey, rotateKey } from "@attestd/service/operator";
 import { readSeeds, signerLog, startSigner } from "@attestd/service/signer";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { sandboxFolder } from "../../packages/attestd/src/sandbox-folder.ts";
@@ -21,6 +21,8 @@ let folder: string;
 let signer: Running | undefined;
 let settings: Record<string, string | undefined>;
 const said: string[] = [];
+/** A bundle by the first key. */
+let byFirst: string;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "attestd-e2e-signer-"));
@@ -46,7 +48,11 @@ const socketSettings = (socket: string) => ({
   ATTESTOR_PQ_SEED: "",
 });
 
-async function startAt(socket: string, seed: string, allowed: { endorse?: string } = {}): Promise<Running> {
+async function startAt(
+  socket: string,
+  seed: string,
+  allowed: { endorse?: string; revoke?: string } = {},
+): Promise<Running> {
   const { mnemonic } = deployment.sandbox.attestor;
   await writeFile(path("seed"), seed, { mode: 0o600 });
   await writeFile(path("mnemonic"), mnemonic, { mode: 0o600 });
@@ -75,6 +81,7 @@ describe("a service whose keys are in a signer", () => {
     await deployment.restart(socketSettings("signer.sock"));
     const answer = await pay(`${deployment.url}/attest`, body(), await signed());
     expect(answer.status).toBe(200);
+    byFirst = answer.text;
     const trust = await served();
     expect(verify(JSON.parse(answer.text), { trust }).verified).toBe(true);
     const forms = said.map((line) => JSON.parse(line).form).filter(Boolean);
@@ -134,5 +141,24 @@ describe("a service whose keys are in a signer", () => {
       verified: true,
       attestor: { kid: next.attestor.kid, status: "current" },
     });
+  }, 60_000);
+
+  test("revokes the first key, once the signer was started to sign that", async () => {
+    await deployment.stopService();
+    const renewed = { ...settings, ...socketSettings("next.sock") };
+    const [first] = (await readKeyHistory(renewed, operator())).keys;
+    const kid = first?.kid ?? "";
+    const revoke = () => revokeKey(renewed, { kid, round: undefined, onWait: () => undefined }, operator());
+    await expect(revoke()).rejects.toMatchObject({ code: "signer_failed", details: { failure: "refused" } });
+    await signer?.close();
+    signer = await startAt("next.sock", SEEDS.next, { revoke: kid });
+    const { history } = await revoke();
+    expect(history.keys.map(({ revokedRound }) => revokedRound !== undefined)).toEqual([true, false]);
+    await deployment.restart(socketSettings("next.sock"));
+    expect(verify(JSON.parse(byFirst), { trust: await served() })).toMatchObject({
+      verified: false,
+      attestor: { status: "revoked" },
+    });
+    expect((await pay(`${deployment.url}/attest`, body(), await signed())).status).toBe(200);
   }, 60_000);
 });
