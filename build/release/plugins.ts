@@ -84,7 +84,9 @@ export const packages: Plugin = {
       if (folder === undefined) return found;
       const path = join(ROOT, places.get(folder) ?? folder, relative(join(ROOT, folder), found.path));
       const exported = kind === "dynamic-import" ? await exportedBy(path) : [];
-      if (!exported.includes(COMMON_JS)) return { ...found, path };
+      // Left to esbuild: of what a plugin resolves it does not learn whether it is an ES module for Node, and of a module that others
+      // import by a relative path, the first import would decide.
+      if (!exported.includes(COMMON_JS)) return path === found.path ? undefined : { ...found, path };
       // Relative, since it stands in the bundle.
       return { path: relative(ROOT, path), namespace: NAMED, pluginData: exported };
     });
