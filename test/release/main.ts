@@ -53,7 +53,7 @@ await surroundings(unpacked, check);
 await check("signs with keys in each KMS", () => signsByKms(unpacked));
 await check("sells in no system: an empty root, read-only, as a stranger", () => purchaseInNoSystem(unpacked));
 await check("systemd-analyze has no complaint about the units", () => unitsAnalysed(unpacked));
-await check("sells as systemd's unit, with its seeds and by a signer's unit", () => unitsRun(unpacked));
+await check("sells as systemd's unit, with its seeds, by the signer's unit, and by a KMS", () => unitsRun(unpacked));
 const start = await check(
   "starts in at most 0.7 of the time and 0.8 of the CPU time of the sources, and takes at most 0.9 of their memory",
   () => startFigures(unpacked),

@@ -5,6 +5,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { parseEnv } from "node:util";
 import { buy } from "../../bench/purchase.ts";
 import { type Networks, startNetworks } from "../../bench/server.ts";
+import { keysOf, kmsEnvironment, kmsSettings, startKmsProcess } from "../crash/kms-server.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
 import { ARCHIVES, NotTried, run } from "./files.ts";
 import { type System, startSystem } from "./systemd.ts";
@@ -53,14 +54,22 @@ function analyse(...args: string[]): string {
  */
 export async function unitsRun(unpacked: string): Promise<string> {
   await using networks = await startNetworks(1000);
-  await using folder = await temporaryFolder();
-  await using system = await startSystem(folder.path, join(unpacked, ARCHIVES.top), filesOf(unpacked, networks));
-  await withSeeds(system, networks);
-  await operated(system, networks);
-  await withSigner(system, networks);
-  const lines = readFileSync(system.shared("attestd.log"), "utf8").split("\n");
-  const doubts = lines.filter((line) => /^[^{]/.test(line));
-  if (doubts.length > 0) throw new Error(doubts.join("\n"));
+  const { ATTESTOR_MNEMONIC = "", ...settings } = parseEnv(readFileSync(networks.settingsFile, "utf8"));
+  const kms = await startKmsProcess(Object.values(keysOf("aws", ATTESTOR_MNEMONIC)));
+  try {
+    await using folder = await temporaryFolder();
+    const files = filesOf(unpacked, { ATTESTOR_MNEMONIC, ...settings }, kms.url);
+    await using system = await startSystem(folder.path, join(unpacked, ARCHIVES.top), files);
+    await withSeeds(system, networks);
+    await operated(system, networks);
+    await withSigner(system, networks);
+    await withKms(system, networks);
+    const lines = readFileSync(system.shared("attestd.log"), "utf8").split("\n");
+    const doubts = lines.filter((line) => /^[⚠✕]/.test(line));
+    if (doubts.length > 0) throw new Error(doubts.join("\n"));
+  } finally {
+    await kms.kill();
+  }
   return run("systemctl", ["--version"]).split(" ", 2).join(" ");
 }
 
@@ -116,12 +125,21 @@ async function withSigner(system: System, networks: Networks): Promise<void> {
   if (met.trim() !== "EACCES") throw new Error(`a stranger at the signer's socket: ${met}`);
   await system.run("systemctl restart attestd-signer");
   await sells(system, networks);
+  await system.run("systemctl stop attestd attestd-signer; rm /etc/systemd/system/attestd.service.d/socket.conf");
+}
+
+async function withKms(system: System, networks: Networks): Promise<void> {
+  // Its ML-DSA-65 key is another.
+  await system.run("rm /var/lib/attestd/*; mv /etc/attestd/env.kms /etc/attestd/env");
+  await system.run("systemctl daemon-reload; systemctl start attestd");
+  await sells(system, networks);
+  await confined(system, "attestd.service", ["env"]);
 }
 
 /** The settings of a service with each kind of signer, its keys, and what makes the units fit for a sandbox: they are for MainNet. */
-function filesOf(unpacked: string, { settingsFile }: Networks): Record<string, string> {
-  const { ATTESTOR_MNEMONIC, ATTESTOR_PQ_SEED, ...settings } = parseEnv(readFileSync(settingsFile, "utf8"));
-  const text = (over: Record<string, string>) =>
+function filesOf(unpacked: string, of: NodeJS.Dict<string>, kmsUrl: string): Record<string, string> {
+  const { ATTESTOR_MNEMONIC, ATTESTOR_PQ_SEED, ...settings } = of;
+  const text = (over: NodeJS.Dict<string>) =>
     Object.entries({ ...settings, DATABASE_URL: "sqlite:/var/lib/attestd/journal.sqlite", LOG_LEVEL: "info", ...over })
       .map(([name, value]) => `${name}="${value}"\n`)
       .join("");
@@ -137,9 +155,15 @@ function filesOf(unpacked: string, { settingsFile }: Networks): Record<string, s
       ATTESTOR_SIGNER: "socket",
       ATTESTOR_SIGNER_SOCKET: "/run/attestd-signer/signer.sock",
     }),
+    "etc/attestd/env.kms": text(kmsSettings("aws", kmsUrl)),
     "etc/attestd/attestor.mnemonic": `${ATTESTOR_MNEMONIC}\n`,
     "etc/attestd/attestor.pq-seed": `${ATTESTOR_PQ_SEED}\n`,
-    "etc/systemd/system/attestd.service.d/sandbox.conf": `[Service]\nExecStart=\n${start} --sandbox\n${output("attestd")}`,
+    "etc/systemd/system/attestd.service.d/sandbox.conf": `[Service]
+ExecStart=
+${start} --sandbox
+${Object.entries(kmsEnvironment(kmsUrl))
+  .map(([name, value]) => `Environment=${name}=${value}\n`)
+  .join("")}${output("attestd")}`,
     "etc/systemd/system/attestd-signer.service.d/sandbox.conf": `[Service]
 Environment="SIGNER_OPTIONS=--genesis-hash ${settings.ALGORAND_GENESIS_HASH}"
 ${output("attestd-signer")}`,
