@@ -178,7 +178,7 @@ describe("attestd sandbox", () => {
       stderr: `attestd: port ${port} is in use\n  Another program listens there.\n  Choose another with --port or PORT, or stop that program.\n`,
     });
     expect(existsSync(join(folder.path, "second"))).toBe(false);
-    expect(await run("serve", "--sandbox")).toMatchObject({ code: 2, stderr: expect.stringContaining("with PORT,") });
+    expect(await run("serve", "--sandbox")).toMatchObject({ code: 4, stderr: expect.stringContaining("with PORT,") });
   });
 
   test("keeps its networks when the service is killed; another service continues on them", async () => {
