@@ -15,7 +15,7 @@ export type CopiedCallsOptions = {
   journal: Pick<Journal, "open"> & Pick<CopiedJournal, "copiedUntil">;
   /** Of the attestor. */
   address: string;
-  rounds: Pick<Rounds, "latest" | "next">;
+  rounds: Pick<Rounds, "latest" | "next" | "isCurrent">;
   log: Logger;
   clock: Clock;
   /** Ends every search. */

@@ -16,7 +16,7 @@ export type AttestationSearchOptions = {
   /** The transactions that name the attestor's account, each with its bytes. */
   notes(span: Span): AsyncIterable<LedgerNote & { attempt: Attempt }>;
   attestor: { algorandAddress: string };
-  rounds: Pick<Rounds, "latest" | "next">;
+  rounds: Pick<Rounds, "latest" | "next" | "isCurrent">;
   signal: AbortSignal;
   /** Called once when rounds have to pass first, with the last of them. */
   onWait(round: number): void;
@@ -40,8 +40,10 @@ export function searchAttestations(
   const wanted = new Set([...keys].map(paymentCommitment));
 
   const early = onceDone(async () => {
+    // Before, the other process may have seen later rounds than we have.
+    while (!rounds.isCurrent()) await rounds.next(signal);
     // An attempt is valid from a round that its signer has seen, and not for longer than this.
-    const settled = (rounds.latest() || (await rounds.next(signal))) + ATTEMPT_ROUNDS;
+    const settled = rounds.latest() + ATTEMPT_ROUNDS;
     const { latest } = await reader.heads();
     const from = await reader.heightAt(since, latest);
     return { settled, latest, found: await attestationsIn({ from, to: latest }, wanted, options) };

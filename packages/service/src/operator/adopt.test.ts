@@ -89,6 +89,7 @@ class Restored {
       attestor: { algorandAddress: ATTESTOR, keySha256: KEY_SHA256, ledger: LEDGER },
       rounds: {
         latest: () => this.round,
+        isCurrent: () => true,
         next: async () => {
           this.onRound(++this.round);
           return this.round;
