@@ -20,6 +20,7 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<Benchmark>>> = {
   "state-proof": () => import("./state-proof.ts"),
   journal: () => import("./journal.ts"),
   "journal-size": () => import("./journal-size.ts"),
+  "resting-call": () => import("./resting-call.ts"),
   batch: () => import("./batch.ts"),
   start: () => import("./start.ts"),
   verify: () => import("./verify.ts"),
