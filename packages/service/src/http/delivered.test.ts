@@ -27,6 +27,16 @@ test("an answer that is kept twice counts once, and one larger than the cache is
   expect(lately.find("second")).toEqual(answer("1234567890"));
 });
 
+test("an answer that is kept keeps no memory but its own", () => {
+  const lately = createDeliveredCache(1_000_000);
+  const pooled = answer("x".repeat(25_000));
+  lately.keep("request", pooled);
+  const kept = lately.find("request")?.body;
+  expect(kept).toEqual(pooled.body);
+  if (!(kept instanceof Uint8Array)) throw new Error("no bytes are kept");
+  expect(kept.buffer.byteLength).toBe(25_000);
+});
+
 test("requests that differ in the header, the body or the boundary between them have different names", () => {
   const bytes = (text: string) => new TextEncoder().encode(text);
   const names = [

@@ -14,9 +14,17 @@ export function createDeliveredCache(maxBytes = MAX_BYTES) {
     // Not `get`: the oldest delivery is dropped first, however often it is replayed.
     find: (request: string) => answers.peek(request),
     keep(request: string, answer: CompleteAnswer) {
-      if (!answers.has(request)) answers.set(request, answer);
+      if (!answers.has(request)) answers.set(request, { ...answer, body: alone(answer.body) });
     },
   };
+}
+
+/** A body in memory of its own: a view of one of Node's pools (`Buffer.from`) would keep all of that, 64 KiB, for 25. */
+function alone(body: CompleteAnswer["body"]): CompleteAnswer["body"] {
+  if (!(body instanceof Uint8Array) || body.byteLength === body.buffer.byteLength) return body;
+  const own = Buffer.allocUnsafeSlow(body.byteLength);
+  own.set(body);
+  return own;
 }
 
 function sizeOf({ headers }: CompleteAnswer, request: string): number {
