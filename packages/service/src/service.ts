@@ -182,14 +182,14 @@ export async function openService(
   opened.defer(() => searching.abort());
   const { address, rounds } = ledger;
   const copied = { journal, address, rounds, log, clock: systemClock, signal: searching.signal };
-  const searched = await copiedCalls(config, copied);
+  const attestationOf = await copiedCalls(config, copied);
   const effects = createEffects({
     rails: new Map(rails.map((rail) => [rail.name, rail])),
     settlers: offers.settlers,
     products,
     ledger,
     attestor: createAttestor(signer),
-    attestationOf: searched && (async (key) => (await searched(key))?.attempt),
+    attestationOf,
     resourceOf: ({ kind }) => sold[kind],
     log,
     clock: systemClock,

@@ -3,8 +3,8 @@ import { type CopiedJournal, mayBeBehind } from "../calls/copied.ts";
 import type { Journal } from "../calls/journal.ts";
 import type { Clock } from "../clock.ts";
 import type { Config } from "../config/config.ts";
-import type { Rounds } from "../ledger/ledger.ts";
-import { type FoundAttestation, searchAttestations } from "./find-attestation.ts";
+import type { Attempt, Rounds } from "../ledger/ledger.ts";
+import { searchAttestations } from "./find-attestation.ts";
 import { attestorNotes } from "./ledger.ts";
 import { readableChains } from "./rails/registry.ts";
 
@@ -32,7 +32,7 @@ export type CopiedCallsOptions = {
 export async function copiedCalls(
   config: Config,
   { journal, address, rounds, log, clock, signal }: CopiedCallsOptions,
-): Promise<((key: string) => Promise<FoundAttestation | undefined>) | undefined> {
+): Promise<((key: string) => Promise<Attempt | undefined>) | undefined> {
   const until = await journal.copiedUntil();
   if (until === undefined) return undefined;
   const calls = (await journal.open()).filter((call) => mayBeBehind(call, until));
@@ -41,7 +41,7 @@ export async function copiedCalls(
   const chains = readableChains(config, log, clock, signal);
   const reader = chains.readers.get("algorand");
   if (!reader) throw new TypeError("the ledger has a reader");
-  return searchAttestations(
+  const find = searchAttestations(
     calls.map(({ key }) => key),
     {
       reader,
@@ -53,4 +53,5 @@ export async function copiedCalls(
       onWait: (round) => log.info({ round }, "until then an attestation of a call of before the copy may still come"),
     },
   );
+  return async (key) => (await find(key))?.attempt;
 }

@@ -38,12 +38,12 @@ export async function recordRefund(
   const rounds = await session.rounds();
   const { chains, config, history, log, signal } = session;
   const address = history.keys.at(-1)?.algorandAddress ?? "";
-  const searched = await copiedCalls(config, { journal, address, rounds, log, clock: systemClock, signal });
+  const attestationOf = await copiedCalls(config, { journal, address, rounds, log, clock: systemClock, signal });
   return await refund(key, transaction, {
     journal,
     readers: chains.readers,
     rounds,
-    attestationOf: searched && (async (key) => (await searched(key))?.attempt),
+    attestationOf,
     clock: systemClock,
     signal,
   });
