@@ -1,8 +1,9 @@
 import { readFileSync } from "node:fs";
-import type { ProofBundle } from "@attestd/proof";
+import type { BlockBundle, ProofBundle } from "@attestd/proof";
 import {
   ALGORAND_MAINNET_GENESIS_HASH,
   algorandCaip2,
+  blockHash,
   decodeAddress,
   decodeMsgpackMap,
   encodeAddress,
@@ -19,6 +20,8 @@ import { concatBytes, fromBase64, toBase64, toHex, utf8 } from "@attestd/proof/e
 import type {
   AlgorandAuthorisationItem,
   AlgorandInclusionItem,
+  AlgorandSourceInclusionItem,
+  AlgorandSourceStateProofItem,
   AlgorandStateProofItem,
   Evidence,
 } from "@attestd/proof/evidence";
@@ -30,7 +33,7 @@ import { falcon1024 } from "@noble/post-quantum/falcon.js";
 import { constantLength } from "../../packages/proof/src/algorand/state-proof/falcon.ts";
 import { sumhash512 } from "../../packages/proof/src/algorand/state-proof/sumhash.ts";
 import { uint64 } from "../../packages/proof/src/algorand/state-proof/weights.ts";
-import { signBundle, testAttestor, testBundle } from "./bundles.ts";
+import { signBundle, testAttestor, testBlockBundle, testBundle } from "./bundles.ts";
 
 /*
  * A bundle with evidence of a network whose only participant is made here. That its state proof is one, Algorand's own Falcon
@@ -39,6 +42,8 @@ import { signBundle, testAttestor, testBundle } from "./bundles.ts";
 
 const INTERVAL = 16;
 const ROUND = 1000;
+/** In which the source stands. */
+const SOURCE_ROUND = 995;
 const FIRST = 993;
 const WEIGHT = 2_000_000_000_000_000n;
 /** ln of 30 % of the weight. */
@@ -49,12 +54,18 @@ const SCHEME = Uint8Array.of(0, 0);
 const SALT = 3;
 
 export type TestEvidence = {
+  /** Of a transaction in the same interval of rounds as the attestation. */
   bundle: ProofBundle;
+  /** Of its block. */
+  block: BlockBundle;
   evidence: Evidence;
   /** Its items. */
   inclusion: AlgorandInclusionItem;
   stateProof: AlgorandStateProofItem;
   authorisation: AlgorandAuthorisationItem;
+  sourceInclusion: AlgorandSourceInclusionItem;
+  /** Without the state proof, which is that of `stateProof`. */
+  sourceStateProof: AlgorandSourceStateProofItem;
   checkpoint: Checkpoint;
 };
 
@@ -73,7 +84,13 @@ export function testEvidence(
 ): TestEvidence {
   const gh = fromBase64(genesisHash);
   const attestor = testAttestor();
-  const unsigned = testBundle({ attestor, ledger: algorandCaip2(gh), round: ROUND });
+  const ledger = algorandCaip2(gh);
+  const source = sourceIn(gh);
+  const { hash: b, time: u } = source;
+  const unsigned = testBundle({
+    ...{ attestor, ledger, round: ROUND, txnBytes: source.transaction },
+    statement: { b, n: SOURCE_ROUND, u },
+  });
   const account = decodeAddress(attestor.algorandAddress);
   const fields = {
     fee: 1000,
@@ -106,9 +123,7 @@ export function testEvidence(
     return transactionLeaf("txn256", bytes, stibs[index] as Uint8Array);
   });
   const headers = Array.from({ length: INTERVAL }, (_, index) =>
-    encodeMsgpack(
-      structMap({ gh, rnd: FIRST + index, ts: 1_780_000_000 + 3 * index, txn256: treeRoot("txn256", leaves) }),
-    ),
+    FIRST + index === SOURCE_ROUND ? source.header : headerOf(gh, FIRST + index, leaves),
   );
   const header = headers[ROUND - FIRST] as Uint8Array;
   const light = headers.map((one) => lightHeaderLeaf(decodeMsgpackMap(one), headerDigest(one)));
@@ -142,6 +157,12 @@ export function testEvidence(
     stateProofBase64: toBase64(proof),
     checkpoint,
   };
+  const { stateProofBase64: _, ...named } = stateProof;
+  const sourceStateProof: AlgorandSourceStateProofItem = {
+    ...named,
+    type: "algorand-source-state-proof/1",
+    siblings: proveLeaf("txn256", light, SOURCE_ROUND - FIRST).map(toBase64),
+  };
   const authorisation: AlgorandAuthorisationItem = {
     type: "algorand-authorisation/1",
     ...(isRekeyed ? { alg: "falcon-1024", authorizer: encodeAddress(authorizer) } : { alg: "ed25519" }),
@@ -149,9 +170,47 @@ export function testEvidence(
   const evidence: Evidence = {
     format: "attestd.evidence/1",
     bundle: `sha256:${toHex(sha256(canonicalBytes(bundle)))}`,
-    items: [inclusion, stateProof, authorisation],
+    items: [inclusion, stateProof, authorisation, source.inclusion, sourceStateProof],
   };
-  return { bundle, evidence, inclusion, stateProof, authorisation, checkpoint };
+  const prove = () => {
+    throw new Error("the block is attested by its header alone");
+  };
+  const block = testBlockBundle({
+    ...{ attestor, ledger, round: ROUND },
+    block: { chain: "algorand", header: source.header, transactions: [], prove },
+  });
+  const sourceInclusion = source.inclusion;
+  const items = { inclusion, stateProof, authorisation, sourceInclusion, sourceStateProof };
+  return { bundle, block, evidence, ...items, checkpoint };
+}
+
+/** A transaction in a block of another, with what shows it. */
+function sourceIn(gh: Uint8Array) {
+  const fields = (amt: number) => ({ amt, fee: 1000, fv: 990, lv: 1990, rcv: gh, snd: gh, type: "pay" });
+  const amounts = [1, 2];
+  const stibs = amounts.map((amt) =>
+    encodeMsgpack(structMap({ sig: new Uint8Array(64).fill(amt), txn: structMap(fields(amt)) })),
+  );
+  const transactions = amounts.map((amt) => encodeMsgpack(structMap({ ...fields(amt), gh })));
+  const leaves = stibs.map((stib, index) => transactionLeaf("txn256", transactions[index] as Uint8Array, stib));
+  const header = headerOf(gh, SOURCE_ROUND, leaves);
+  const inclusion: AlgorandSourceInclusionItem = {
+    type: "algorand-source-inclusion/1",
+    headerBase64: toBase64(header),
+    index: 1,
+    stibBase64: toBase64(stibs[1] as Uint8Array),
+    siblings: proveLeaf("txn256", leaves, 1).map(toBase64),
+  };
+  const transaction = transactions[1] as Uint8Array;
+  return { transaction, header, hash: blockHash(header), time: timeOf(SOURCE_ROUND), inclusion };
+}
+
+function headerOf(gh: Uint8Array, rnd: number, leaves: Uint8Array[]): Uint8Array {
+  return encodeMsgpack(structMap({ gh, rnd, ts: timeOf(rnd), txn256: treeRoot("txn256", leaves) }));
+}
+
+function timeOf(round: number): number {
+  return 1_780_000_000 + 3 * (round - FIRST);
 }
 
 /** A state proof by one participant, who holds all weight, so that every coin falls on it. */

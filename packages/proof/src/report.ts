@@ -33,10 +33,14 @@ export type EvidenceReport = {
   stateProof: CheckResult;
   /** That the account's key signed the transaction; of a rekeyed account only where `stateProof` passed. */
   authorisation: CheckResult;
+  /** Of a transaction on Algorand: that it stands under the header of the block that the attestor states. */
+  sourceInclusion: CheckResult;
+  /** That stake which a trusted checkpoint commits to has signed for the header of the source's block. */
+  sourceStateProof: CheckResult;
   /** Their pointers lead into the evidence. */
   failures: ({ check: EvidenceCheck } & Finding)[];
 };
-export type EvidenceCheck = "schema" | "inclusion" | "stateProof" | "authorisation";
+export type EvidenceCheck = Exclude<keyof EvidenceReport, "failures">;
 
 /** By what key the attestation transaction was signed. */
 export type Authorised = {
@@ -45,7 +49,7 @@ export type Authorised = {
   address: string;
 };
 
-/** Who recorded the attestation, where `stateProof` passed: the network's stake, whatever the attestor says. */
+/** When stake recorded a block, whatever the attestor says: that of the attestation, or the source's. */
 export type Recorded = {
   round: number;
   /** The time in the header of the round: RFC 3339, UTC. */
@@ -73,6 +77,8 @@ export type VerifyReport = {
   evidence?: EvidenceReport;
   /** Only of `withEvidence`, and where its `stateProof` passed. Believe it only where `verified` is true. */
   recordedBy?: Recorded;
+  /** Only of `withEvidence`, and where its `sourceStateProof` passed: of the source's block. Believe it only where `verified` is true. */
+  sourceRecordedBy?: Recorded;
   /** Only of `withEvidence`, and where its `authorisation` passed. Believe it only where `verified` is true. */
   authorisedBy?: Authorised;
   /** The signer, without `kid` and address if `schema` failed. */

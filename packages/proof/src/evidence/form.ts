@@ -22,11 +22,14 @@ export type Evidence = {
 };
 
 /** An item of a type that is not known here is read as far as its type. */
-export type EvidenceItem =
+export type EvidenceItem = KnownItem | { type: string };
+
+type KnownItem =
   | AlgorandInclusionItem
   | AlgorandStateProofItem
   | AlgorandAuthorisationItem
-  | { type: string };
+  | AlgorandSourceInclusionItem
+  | AlgorandSourceStateProofItem;
 
 /** The attestation transaction stands under a header. */
 export type AlgorandInclusionItem = {
@@ -44,8 +47,13 @@ export type AlgorandInclusionItem = {
 };
 
 /** The network's stake has signed for the header of the inclusion. */
-export type AlgorandStateProofItem = {
-  type: "algorand-state-proof/1";
+export type AlgorandStateProofItem = StakeProof & { type: "algorand-state-proof/1" };
+
+/** The network's stake has signed for the source's header. */
+export type AlgorandSourceStateProofItem = StakeProof & { type: "algorand-source-state-proof/1" };
+
+/** Shows that a network's stake has signed for a header. */
+export type StakeProof = {
   /** From the header's light header to the message's `blockHeadersCommitment`, base64 of 32 bytes each. */
   siblings: string[];
   message: StateProofMessage;
@@ -71,32 +79,39 @@ export type AlgorandAuthorisationItem = {
   authorizer?: string;
 };
 
-/** The size of the largest evidence that is read: a state proof of the largest size, in base64, and the rest. */
-export const MAX_EVIDENCE_BYTES = 5 * 2 ** 20;
+/** The transaction that is attested, whose bytes the bundle has, stands under a header that it has not. */
+export type AlgorandSourceInclusionItem = Omit<AlgorandInclusionItem, "type" | "txnBytesBase64"> & {
+  type: "algorand-source-inclusion/1";
+};
+
+/** The size of the largest evidence that is read: two state proofs of the largest size, in base64, and the rest. */
+export const MAX_EVIDENCE_BYTES = 9 * 2 ** 20;
 const MAX_ITEMS = 20;
 
 const digest = base64(32);
 /** A payset's tree is not deeper, see `algorand/format.ts`. */
 const siblings = list(20, digest);
 
+const underHeader = { headerBase64: base64(), index: integer(0), stibBase64: base64(), siblings };
+const stakeProof = {
+  siblings,
+  message: readStateProofMessage,
+  stateProofSha256: hex32Bytes,
+  checkpoint: readCheckpoint,
+};
+const stakeProofOptions = { stateProofBase64: base64(), path: readCheckpointPath };
+
 const ITEMS: Record<string, Reader<EvidenceItem>> = {
   "algorand-inclusion/1": object({
     type: constant("algorand-inclusion/1"),
     txnBytesBase64: base64(),
-    headerBase64: base64(),
-    index: integer(0),
-    stibBase64: base64(),
-    siblings,
+    ...underHeader,
   }),
-  "algorand-state-proof/1": object(
-    {
-      type: constant("algorand-state-proof/1"),
-      siblings,
-      message: readStateProofMessage,
-      stateProofSha256: hex32Bytes,
-      checkpoint: readCheckpoint,
-    },
-    { stateProofBase64: base64(), path: readCheckpointPath },
+  "algorand-state-proof/1": object({ type: constant("algorand-state-proof/1"), ...stakeProof }, stakeProofOptions),
+  "algorand-source-inclusion/1": object({ type: constant("algorand-source-inclusion/1"), ...underHeader }),
+  "algorand-source-state-proof/1": object(
+    { type: constant("algorand-source-state-proof/1"), ...stakeProof },
+    stakeProofOptions,
   ),
   "algorand-authorisation/1": object(
     { type: constant("algorand-authorisation/1"), alg: constant(...AUTHORISATION_ALGORITHMS) },
@@ -132,7 +147,7 @@ export function evidenceValue(input: unknown): JsonValue | unknown {
 }
 
 /** The item of a type and its place; undefined if there is none. */
-export function itemOf<T extends "algorand-inclusion/1" | "algorand-state-proof/1" | "algorand-authorisation/1">(
+export function itemOf<T extends KnownItem["type"]>(
   { items }: Evidence,
   type: T,
 ): { item: Extract<EvidenceItem, { type: T }>; pointer: string } | undefined {

@@ -1,12 +1,7 @@
 import {
   algorandCaip2,
   decodeAddress,
-  decodeMsgpackMap,
   decodeTransaction,
-  getBytes,
-  getInteger,
-  headerRound,
-  isCanonicalMsgpack,
   type MsgpackMap,
   transactionLeaf,
   txid,
@@ -15,11 +10,9 @@ import {
 import type { SignedBundle } from "../bundle.ts";
 import { compare, type Finding } from "../chain-format.ts";
 import { equalBytes, fromBase64, utf8 } from "../encoding.ts";
-import { attempt, malformed } from "../errors.ts";
+import { attempt } from "../errors.ts";
 import type { AlgorandInclusionItem } from "./form.ts";
-
-/** A header that has the attestation transaction under it. */
-export type ProvenHeader = { bytes: Uint8Array; genesisHash: Uint8Array; time: number };
+import { type ProvenHeader, readHeader } from "./header.ts";
 
 /**
  * Checks that the item's transaction is the attestation that the bundle names, and that it stands under the item's header.
@@ -33,9 +26,8 @@ export function checkInclusionItem(
   pointer: string,
 ): ProvenHeader | Finding[] {
   const transaction = fromBase64(item.txnBytesBase64);
-  const bytes = fromBase64(item.headerBase64);
   const map = attempt("malformed", () => decodeTransaction(transaction));
-  const header = attempt("malformed", () => readHeader(bytes));
+  const header = attempt("malformed", () => readHeader(fromBase64(item.headerBase64)));
   const at = (member: string) => `${pointer}/${member}`;
   if (map === undefined) return [{ pointer: at("txnBytesBase64"), message: "is no transaction" }];
   if (header === undefined) return [{ pointer: at("headerBase64"), message: "is no header" }];
@@ -50,17 +42,7 @@ export function checkInclusionItem(
     ...compare(at("headerBase64"), algorandCaip2(header.genesisHash), ledger),
     ...(leads ? [] : [{ pointer: at("siblings"), message: "does not lead to the header's txn256" }]),
   ];
-  return faults.length > 0 ? faults : { bytes, ...header };
-}
-
-/** @throws ProofError `malformed` */
-function readHeader(bytes: Uint8Array) {
-  const map = decodeMsgpackMap(bytes);
-  const [genesisHash, root] = [getBytes(map, "gh", 32), getBytes(map, "txn256", 32)];
-  const time = Number(getInteger(map, "ts"));
-  if (genesisHash === undefined || root === undefined || time >= 2 ** 43 || !isCanonicalMsgpack(bytes))
-    throw malformed("header lacks gh or txn256, or is not canonical");
-  return { genesisHash, root, time, round: headerRound(map) };
+  return faults.length > 0 ? faults : header;
 }
 
 /** A payment of nothing, without close or rekey, by the attestor's account, with the bundle's note, on the header's network. */

@@ -14,7 +14,7 @@ const judge = (of: unknown, options = trusted as Parameters<typeof withEvidence>
   withEvidence(report, bundle, of, options);
 const withItems = (...items: Evidence["items"]): Evidence => ({ ...evidence, items });
 const results = ({ verified, evidence: found, recordedBy }: ReturnType<typeof judge>) => {
-  const { failures, ...checks } = found ?? { failures: [] };
+  const { failures, sourceInclusion: _, sourceStateProof: __, ...checks } = found ?? { failures: [] };
   return {
     verified,
     checks: Object.values(checks),
@@ -32,6 +32,8 @@ describe("evidence", () => {
         inclusion: "pass",
         stateProof: "pass",
         authorisation: "pass",
+        sourceInclusion: "pass",
+        sourceStateProof: "pass",
         failures: [],
       });
       expect(judged.verified).toBe(true);
@@ -42,6 +44,7 @@ describe("evidence", () => {
         provenWeight: 599_900_000_000_000,
         checkpoint: { round: 992 },
       });
+      expect(judged.sourceRecordedBy).toEqual({ ...judged.recordedBy, round: 995, time: "2026-05-28T20:26:46.000Z" });
     }
   });
 
@@ -215,7 +218,9 @@ describe("evidence", () => {
     const options = { checkpoints: [forged.checkpoint] };
     const judged = withEvidence(report, forged.bundle, forged.evidence, options);
     expect(judged.evidence).toMatchObject({ stateProof: "fail" });
-    expect(judged.evidence?.failures).toMatchObject([{ message: "has a key that is not its participant's" }]);
+    const message = "has a key that is not its participant's";
+    const checks = ["stateProof", "sourceStateProof"];
+    expect(judged.evidence?.failures).toMatchObject(checks.map((check) => ({ check, message })));
   });
 
   it("shows who authorised it: of a rekeyed account, only where the stake has signed for that", () => {

@@ -1,23 +1,20 @@
 import { sha256 } from "@noble/hashes/sha2.js";
-import {
-  type Checkpoint,
-  checkStateProof,
-  commitsToHeader,
-  MAX_STATE_PROOF_BYTES,
-  type StateProofFault,
-} from "../algorand/state-proof/index.ts";
-import { type SignedBundle, signedPart } from "../bundle.ts";
+import type { Checkpoint, StateProofFault } from "../algorand/state-proof/index.ts";
+import { type Bundle, type SignedBundle, signedPart } from "../bundle.ts";
 import type { Finding } from "../chain-format.ts";
-import { fromBase64, toBase64, toHex } from "../encoding.ts";
+import { fromBase64, toHex } from "../encoding.ts";
 import { isProofError } from "../errors.ts";
 import { canonicalBytes } from "../json/canonical.ts";
-import { parseNote } from "../note.ts";
+import { type Note, parseNote } from "../note.ts";
 import { parsedBundle } from "../parsed.ts";
 import type { EvidenceCheck, EvidenceReport, Recorded, VerifyReport } from "../report.ts";
 import { checkAuthorisationItem } from "./authorisation.ts";
-import { type CheckpointTable, hasCheckpoint, rootOfCheckpoint, sameCheckpoint } from "./checkpoints.ts";
-import { type AlgorandStateProofItem, type Evidence, evidenceValue, itemOf, readEvidence } from "./form.ts";
-import { checkInclusionItem, type ProvenHeader } from "./inclusion.ts";
+import type { CheckpointTable } from "./checkpoints.ts";
+import { type Evidence, evidenceValue, itemOf, readEvidence, type StakeProof } from "./form.ts";
+import type { ProvenHeader } from "./header.ts";
+import { checkInclusionItem } from "./inclusion.ts";
+import { checkSourceInclusionItem, readOwnHeader } from "./source.ts";
+import { checkStakeProof, type StakeOptions } from "./stake.ts";
 
 export type EvidenceOptions = {
   /** Checkpoints that the verifier trusts. */
@@ -31,8 +28,6 @@ export type EvidenceOptions = {
   /** Remembers what was found of state proofs: with the same one, a state proof that many bundles share is verified once. */
   memory?: Map<string, StateProofFault | undefined>;
 };
-
-type Trusts = { [K in "checkpoints" | "tables" | "roots"]: EvidenceOptions[K] | undefined };
 
 /**
  * Adds what the evidence beside a bundle shows to the report of `verify`. It makes no bundle verified that was not; evidence
@@ -50,59 +45,127 @@ export function withEvidence(
   evidence: unknown,
   options: EvidenceOptions = {},
 ): VerifyReport {
-  const { checkpoints, tables, roots, stateProof, memory = new Map(), ...others } = options;
+  const { checkpoints = [], tables = [], roots = [], stateProof, memory = new Map(), ...others } = options;
   const [unknown] = Object.keys(others);
   if (unknown !== undefined) throw new TypeError(`withEvidence has no option ${JSON.stringify(unknown)}`);
-  const found: EvidenceReport = {
+  const judged: Judged = { ...report, evidence: noFindings() };
+  if (report.checks.schema !== "pass") return judged;
+  const whole = parsedBundle(report, bundle);
+  const signed = signedPart(whole);
+  const read = readOf(evidence, signed);
+  record(judged, "schema", "evidence" in read ? [] : [read.fault]);
+  if (!("evidence" in read)) return judged;
+
+  const stake: StakeOptions = {
+    ...{ checkpoints, tables, roots, memory },
+    stateProof: (sha256) => stateProofIn(read.evidence, sha256) ?? stateProof?.(sha256),
+  };
+  const note = noteOf(signed);
+  checkRecord(judged, read.evidence, signed, note, stake);
+  checkSource(judged, read.evidence, whole, note, stake);
+  return judged;
+}
+
+type Judged = VerifyReport & { evidence: EvidenceReport };
+
+function noFindings(): EvidenceReport {
+  return {
     schema: "not_checked",
     inclusion: "not_checked",
     stateProof: "not_checked",
     authorisation: "not_checked",
+    sourceInclusion: "not_checked",
+    sourceStateProof: "not_checked",
     failures: [],
   };
-  const judged: VerifyReport = { ...report, evidence: found };
-  if (report.checks.schema !== "pass") return judged;
-  const record = (check: EvidenceCheck, faults: Finding[]) => {
-    found[check] = faults.length === 0 ? "pass" : "fail";
-    found.failures.push(...faults.map((fault) => ({ check, ...fault })));
-    if (faults.length > 0) judged.verified = false;
-  };
+}
 
-  const signed = signedPart(parsedBundle(report, bundle));
-  const read = readOf(evidence, signed);
-  record("schema", "evidence" in read ? [] : [read.fault]);
-  if (!("evidence" in read)) return judged;
+function record(judged: Judged, check: EvidenceCheck, faults: readonly Finding[]): void {
+  judged.evidence[check] = faults.length === 0 ? "pass" : "fail";
+  judged.evidence.failures.push(...faults.map((fault) => ({ check, ...fault })));
+  if (faults.length > 0) judged.verified = false;
+}
 
-  const inclusion = itemOf(read.evidence, "algorand-inclusion/1");
-  if (inclusion === undefined) return judged;
-  const header = checkInclusionItem(inclusion.item, signed, ledgerOf(signed), inclusion.pointer);
-  record("inclusion", Array.isArray(header) ? header : []);
+/** Checks what shows that the ledger recorded the attestation, and by whose key. */
+function checkRecord(
+  judged: Judged,
+  evidence: Evidence,
+  signed: SignedBundle,
+  note: Note | undefined,
+  stake: StakeOptions,
+): void {
+  const inclusion = itemOf(evidence, "algorand-inclusion/1");
+  if (inclusion === undefined) return;
+  const header = checkInclusionItem(inclusion.item, signed, note?.g, inclusion.pointer);
+  record(judged, "inclusion", Array.isArray(header) ? header : []);
+  if (Array.isArray(header)) return;
 
-  if (Array.isArray(header)) return judged;
+  const proof = itemOf(evidence, "algorand-state-proof/1");
+  const recorded = proof && recordStake(judged, "stateProof", proof, header, stake);
+  if (recorded) judged.recordedBy = recorded;
 
-  const proof = itemOf(read.evidence, "algorand-state-proof/1");
-  const faults = proof && checkStateProofItem(proof.item, header, { stateProof, memory }, proof.pointer);
-  if (faults !== undefined && faults.length > 0) record("stateProof", faults);
-  else if (faults !== undefined && proof !== undefined) {
-    const trusted = trustedBy(proof.item, { checkpoints, tables, roots });
-    if (trusted) {
-      record("stateProof", []);
-      judged.recordedBy = recorded(signed, header, proof.item.checkpoint, trusted);
-    }
-  }
-
-  const authorisation = itemOf(read.evidence, "algorand-authorisation/1");
-  if (authorisation === undefined) return judged;
+  const authorisation = itemOf(evidence, "algorand-authorisation/1");
+  if (authorisation === undefined) return;
   const { alg, authorizer } = authorisation.item;
   const sender = signed.attestor.algorandAddress;
   const wrong = checkAuthorisationItem(authorisation.item, inclusion.item, sender, authorisation.pointer);
-  if (wrong.length > 0) record("authorisation", wrong);
+  if (wrong.length > 0) record(judged, "authorisation", wrong);
   // Whose key another account's is, only the ledger knows: a header that nobody signed for says it of anyone.
-  else if (authorizer === undefined || found.stateProof === "pass") {
-    record("authorisation", []);
+  else if (authorizer === undefined || judged.evidence.stateProof === "pass") {
+    record(judged, "authorisation", []);
     judged.authorisedBy = { alg, address: authorizer ?? sender };
   }
-  return judged;
+}
+
+/** Checks what shows that the source's block is of its chain, and has the source. */
+function checkSource(
+  judged: Judged,
+  evidence: Evidence,
+  bundle: Bundle,
+  note: Note | undefined,
+  stake: StakeOptions,
+): void {
+  const inclusion = itemOf(evidence, "algorand-source-inclusion/1");
+  const proof = itemOf(evidence, "algorand-source-state-proof/1");
+  const chain = "statement" in bundle ? bundle.statement.chain : note && "c" in note ? note.c : undefined;
+  if (chain === undefined) return;
+  let header: ProvenHeader | Finding[] | undefined;
+  if (inclusion !== undefined && ("block" in bundle || judged.statement !== undefined)) {
+    header = checkSourceInclusionItem(inclusion.item, bundle, judged.statement, chain, inclusion.pointer);
+    record(judged, "sourceInclusion", Array.isArray(header) ? header : []);
+  } else if (
+    proof !== undefined &&
+    "block" in bundle &&
+    judged.checks.blockHash === "pass" &&
+    judged.checks.note === "pass"
+  ) {
+    header = readOwnHeader(bundle.block.headerBase64, chain, proof.pointer);
+    if (Array.isArray(header)) record(judged, "sourceStateProof", header);
+  }
+  if (header === undefined || Array.isArray(header) || proof === undefined) return;
+  const recorded = recordStake(judged, "sourceStateProof", proof, header, stake);
+  if (recorded) judged.sourceRecordedBy = recorded;
+}
+
+/** Checks an item by which stake has signed for a header. @returns who recorded the block, where that is proven */
+function recordStake(
+  judged: Judged,
+  check: "stateProof" | "sourceStateProof",
+  { item, pointer }: { item: StakeProof; pointer: string },
+  header: ProvenHeader,
+  stake: StakeOptions,
+): Recorded | undefined {
+  const { faults, recorded } = checkStakeProof(item, header, stake, pointer);
+  if (faults.length > 0 || recorded) record(judged, check, faults);
+  return recorded;
+}
+
+/** The state proof in an item of the evidence that states this hash of it. */
+function stateProofIn({ items }: Evidence, sha256: string): Uint8Array | undefined {
+  for (const item of items)
+    if ("stateProofBase64" in item && item.stateProofBase64 !== undefined && item.stateProofSha256 === sha256)
+      return fromBase64(item.stateProofBase64);
+  return undefined;
 }
 
 function readOf(input: unknown, signed: SignedBundle): { evidence: Evidence } | { fault: Finding } {
@@ -117,90 +180,11 @@ function readOf(input: unknown, signed: SignedBundle): { evidence: Evidence } | 
   }
 }
 
-function ledgerOf({ attest }: SignedBundle): string | undefined {
+function noteOf({ attest }: SignedBundle): Note | undefined {
   try {
-    return parseNote(attest.note).g;
+    return parseNote(attest.note);
   } catch (error) {
     if (isProofError(error, "format")) return undefined;
     throw error;
   }
-}
-
-const FAULTS: Record<StateProofFault, string> = {
-  form: "is no canonical state proof",
-  rounds: "is not of the interval after the checkpoint",
-  weight: "does not prove enough weight",
-  salt: "has a signature with a salt of another version",
-  coins: "reveals other participants than the coins fell on",
-  participants: "reveals others than the checkpoint's participants",
-  signatures: "reveals other signatures than it commits to",
-  key: "has a key that is not its participant's",
-  signature: "has a signature that does not fit the message",
-};
-
-/** @returns the faults, or undefined where the state proof itself is not here */
-function checkStateProofItem(
-  { siblings, message, stateProofSha256, stateProofBase64, checkpoint }: AlgorandStateProofItem,
-  header: ProvenHeader,
-  {
-    stateProof,
-    memory,
-  }: { stateProof: EvidenceOptions["stateProof"]; memory: Map<string, StateProofFault | undefined> },
-  pointer: string,
-): Finding[] | undefined {
-  if (checkpoint.genesisHash !== toBase64(header.genesisHash))
-    return [{ pointer: `${pointer}/checkpoint/genesisHash`, message: "is of another network than the header" }];
-  if (!commitsToHeader(message, header.bytes, siblings.map(fromBase64)))
-    return [{ pointer: `${pointer}/siblings`, message: "does not lead to the message's commitment" }];
-  const at = `${pointer}/stateProofSha256`;
-  const question = JSON.stringify([
-    stateProofSha256,
-    Object.entries(message).sort(),
-    Object.entries(checkpoint).sort(),
-  ]);
-  // A state proof that is here is held to its hash all the same.
-  if (stateProofBase64 !== undefined || !memory.has(question)) {
-    const bytes = stateProofBase64 === undefined ? stateProof?.(stateProofSha256) : fromBase64(stateProofBase64);
-    if (bytes === undefined) return undefined;
-    if (bytes.length > MAX_STATE_PROOF_BYTES || toHex(sha256(bytes)) !== stateProofSha256)
-      return [{ pointer: at, message: "is not of the state proof" }];
-    if (!memory.has(question)) memory.set(question, checkStateProof(bytes, message, checkpoint));
-  }
-  const fault = memory.get(question);
-  return fault === undefined ? [] : [{ pointer: at, message: FAULTS[fault] }];
-}
-
-/** What makes the checkpoint a trusted one: itself, a table that has it, or the root of its table. */
-function trustedBy(
-  { checkpoint, path }: AlgorandStateProofItem,
-  { checkpoints = [], tables = [], roots = [] }: Trusts,
-): { root?: string } | undefined {
-  if (checkpoints.some((one) => sameCheckpoint(one, checkpoint))) return {};
-  if (tables.some((table) => hasCheckpoint(table, checkpoint))) return {};
-  const root = path && rootOfCheckpoint(checkpoint, path);
-  return root !== undefined && roots.includes(root) ? { root } : undefined;
-}
-
-function recorded(
-  { attest }: SignedBundle,
-  { time }: ProvenHeader,
-  checkpoint: Checkpoint,
-  trusted: { root?: string },
-): Recorded {
-  return {
-    round: attest.round,
-    time: new Date(time * 1000).toISOString(),
-    provenWeight: leastWeight(checkpoint.lnProvenWeight),
-    checkpoint: { round: checkpoint.round, ...trusted },
-  };
-}
-
-/**
- * The microalgos that were proven at least, in four digits, rounded down: the logarithm was rounded up, so that the weight
- * is more than that of one less. Four digits are the same by every processor's exponential.
- */
-function leastWeight(lnProvenWeight: number): number {
-  const weight = Math.exp((lnProvenWeight - 1) / 65536);
-  const unit = 10 ** Math.max(0, Math.floor(Math.log10(weight)) - 3);
-  return Math.floor(weight / unit) * unit;
 }

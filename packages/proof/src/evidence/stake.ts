@@ -1,0 +1,113 @@
+import { sha256 } from "@noble/hashes/sha2.js";
+import {
+  type Checkpoint,
+  checkStateProof,
+  commitsToHeader,
+  MAX_STATE_PROOF_BYTES,
+  type StateProofFault,
+} from "../algorand/state-proof/index.ts";
+import type { Finding } from "../chain-format.ts";
+import { fromBase64, toBase64, toHex } from "../encoding.ts";
+import type { Recorded } from "../report.ts";
+import { type CheckpointTable, hasCheckpoint, rootOfCheckpoint, sameCheckpoint } from "./checkpoints.ts";
+import type { StakeProof } from "./form.ts";
+import type { ProvenHeader } from "./header.ts";
+
+/** What a verifier trusts, and where state proofs are. */
+export type StakeOptions = {
+  checkpoints: readonly Checkpoint[];
+  tables: readonly CheckpointTable[];
+  roots: readonly string[];
+  /** Finds a state proof that the evidence names without holding it. @param sha256 lower-case hex */
+  stateProof(sha256: string): Uint8Array | undefined;
+  /** What was found of state proofs. */
+  memory: Map<string, StateProofFault | undefined>;
+};
+
+/**
+ * Checks that stake has signed for a header.
+ * @param pointer to the item
+ * @returns the faults; where there are none, also who recorded the block, unless the state proof is not at hand or its
+ *   checkpoint not trusted
+ */
+export function checkStakeProof(
+  item: StakeProof,
+  header: ProvenHeader,
+  options: StakeOptions,
+  pointer: string,
+): { faults: Finding[]; recorded?: Recorded } {
+  const faults = faultsOf(item, header, options, pointer);
+  const trusted = faults?.length === 0 ? trustedBy(item, options) : undefined;
+  return { faults: faults ?? [], ...(trusted && { recorded: recorded(header, item.checkpoint, trusted) }) };
+}
+
+const FAULTS: Record<StateProofFault, string> = {
+  form: "is no canonical state proof",
+  rounds: "is not of the interval after the checkpoint",
+  weight: "does not prove enough weight",
+  salt: "has a signature with a salt of another version",
+  coins: "reveals other participants than the coins fell on",
+  participants: "reveals others than the checkpoint's participants",
+  signatures: "reveals other signatures than it commits to",
+  key: "has a key that is not its participant's",
+  signature: "has a signature that does not fit the message",
+};
+
+/** @returns the faults, or undefined where the state proof itself is not here */
+function faultsOf(
+  { siblings, message, stateProofSha256, stateProofBase64, checkpoint }: StakeProof,
+  header: ProvenHeader,
+  { stateProof, memory }: StakeOptions,
+  pointer: string,
+): Finding[] | undefined {
+  if (checkpoint.genesisHash !== toBase64(header.genesisHash))
+    return [{ pointer: `${pointer}/checkpoint/genesisHash`, message: "is of another network than the header" }];
+  if (!commitsToHeader(message, header.bytes, siblings.map(fromBase64)))
+    return [{ pointer: `${pointer}/siblings`, message: "does not lead to the message's commitment" }];
+  const at = `${pointer}/stateProofSha256`;
+  const question = JSON.stringify([
+    stateProofSha256,
+    Object.entries(message).sort(),
+    Object.entries(checkpoint).sort(),
+  ]);
+  // A state proof that is here is held to its hash all the same.
+  if (stateProofBase64 !== undefined || !memory.has(question)) {
+    const bytes = stateProofBase64 === undefined ? stateProof(stateProofSha256) : fromBase64(stateProofBase64);
+    if (bytes === undefined) return undefined;
+    if (bytes.length > MAX_STATE_PROOF_BYTES || toHex(sha256(bytes)) !== stateProofSha256)
+      return [{ pointer: at, message: "is not of the state proof" }];
+    if (!memory.has(question)) memory.set(question, checkStateProof(bytes, message, checkpoint));
+  }
+  const fault = memory.get(question);
+  return fault === undefined ? [] : [{ pointer: at, message: FAULTS[fault] }];
+}
+
+/** What makes the checkpoint a trusted one: itself, a table that has it, or the root of its table. */
+function trustedBy(
+  { checkpoint, path }: StakeProof,
+  { checkpoints, tables, roots }: StakeOptions,
+): { root?: string } | undefined {
+  if (checkpoints.some((one) => sameCheckpoint(one, checkpoint))) return {};
+  if (tables.some((table) => hasCheckpoint(table, checkpoint))) return {};
+  const root = path && rootOfCheckpoint(checkpoint, path);
+  return root !== undefined && roots.includes(root) ? { root } : undefined;
+}
+
+function recorded({ round, time }: ProvenHeader, checkpoint: Checkpoint, trusted: { root?: string }): Recorded {
+  return {
+    round,
+    time: new Date(time * 1000).toISOString(),
+    provenWeight: leastWeight(checkpoint.lnProvenWeight),
+    checkpoint: { round: checkpoint.round, ...trusted },
+  };
+}
+
+/**
+ * The microalgos that were proven at least, in four digits, rounded down: the logarithm was rounded up, so that the weight
+ * is more than that of one less. Four digits are the same by every processor's exponential.
+ */
+function leastWeight(lnProvenWeight: number): number {
+  const weight = Math.exp((lnProvenWeight - 1) / 65536);
+  const unit = 10 ** Math.max(0, Math.floor(Math.log10(weight)) - 3);
+  return Math.floor(weight / unit) * unit;
+}
