@@ -1,4 +1,5 @@
 import { LRUCache } from "lru-cache";
+import { inOwnMemory } from "../own-memory.ts";
 import type { CompleteAnswer } from "./cors.ts";
 
 /** Bytes of the requests, bundles and receipts in a route's cache. */
@@ -14,17 +15,11 @@ export function createDeliveredCache(maxBytes = MAX_BYTES) {
     // Not `get`: the oldest delivery is dropped first, however often it is replayed.
     find: (request: string) => answers.peek(request),
     keep(request: string, answer: CompleteAnswer) {
-      if (!answers.has(request)) answers.set(request, { ...answer, body: alone(answer.body) });
+      const { body } = answer;
+      const own = body instanceof Uint8Array ? inOwnMemory(body) : body;
+      if (!answers.has(request)) answers.set(request, { ...answer, body: own });
     },
   };
-}
-
-/** A body in memory of its own: a view of one of Node's pools (`Buffer.from`) would keep all of that, 64 KiB, for 25. */
-function alone(body: CompleteAnswer["body"]): CompleteAnswer["body"] {
-  if (!(body instanceof Uint8Array) || body.byteLength === body.buffer.byteLength) return body;
-  const own = Buffer.allocUnsafeSlow(body.byteLength);
-  own.set(body);
-  return own;
 }
 
 function sizeOf({ headers }: CompleteAnswer, request: string): number {

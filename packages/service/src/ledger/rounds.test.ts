@@ -46,6 +46,14 @@ async function reaches(watcher: RoundWatcher, round: number): Promise<void> {
 }
 
 describe("RoundWatcher", () => {
+  it("keeps the newest blocks, and no memory but theirs", async () => {
+    const { watcher } = await watch(chainOf(3));
+    await watcher.next(never);
+    const block = watcher.block(3);
+    expect(block?.byteLength).toBeGreaterThan(0);
+    expect(block?.buffer.byteLength).toBe(block?.byteLength);
+  });
+
   it("follows the network from its present round, one wait and one block a round", async () => {
     const chain = chainOf(3);
     const { watcher, upstreams } = await watch(chain);

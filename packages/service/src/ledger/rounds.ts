@@ -2,6 +2,7 @@ import { EventEmitter, once } from "node:events";
 import { setTimeout as pause } from "node:timers/promises";
 import { LRUCache } from "lru-cache";
 import { hasCode, ignoring } from "../errors.ts";
+import { inOwnMemory } from "../own-memory.ts";
 import type { Algod } from "../providers/algod.ts";
 import {
   type Absence,
@@ -220,7 +221,7 @@ export class RoundWatcher implements Rounds {
     const [{ ids, at, answer }] = await agree(this.#nodes.algods, ask, question, this.#nodes.rules);
 
     this.#memory.add(round, ids);
-    this.#blocks.set(round, answer, { size: answer.length });
+    this.#blocks.set(round, inOwnMemory(answer), { size: answer.length });
     this.#latestAt = this.#options.now();
     this.#headerAt = at;
     this.#news.emit("round");
