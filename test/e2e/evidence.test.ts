@@ -2,7 +2,15 @@ import { hash } from "node:crypto";
 import { copyFile, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
-import { checkpointAt, decodeCheckpointTable, readPublishedCheckpoints } from "@attestd/proof/evidence";
+import { parseKeyHistory, verify } from "@attestd/proof";
+import {
+  checkpointAt,
+  decodeCheckpointTable,
+  evidenceValue,
+  readEvidence,
+  readPublishedCheckpoints,
+  withEvidence,
+} from "@attestd/proof/evidence";
 import { canonicalBytes, type JsonObject } from "@attestd/proof/json";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { attestd } from "../helpers/command.ts";
@@ -45,13 +53,19 @@ afterAll(async () => {
 
 /** @returns the path of the bundle's evidence */
 async function buy(name: string): Promise<string> {
-  const { sandbox, url } = deployment;
-  const body = { txid: sandbox.sampleTransactions.algorand };
-  const answer = await pay(`${url}/attest`, body, await sign(`${url}/attest`, body, algorandClient(sandbox)));
-  expect(answer.status, answer.text).toBe(200);
-  await writeFile(join(folder.path, name), answer.text);
-  return `/bundles/${hash("sha256", canonicalBytes(answer.json as JsonObject), "base64url")}/evidence`;
+  const bundle = await buyAt("/attest", { txid: deployment.sandbox.sampleTransactions.algorand });
+  await writeFile(join(folder.path, name), JSON.stringify(bundle));
+  return `/bundles/${hash("sha256", canonicalBytes(bundle), "base64url")}/evidence`;
 }
+
+async function buyAt(path: string, body: object): Promise<JsonObject> {
+  const url = deployment.url + path;
+  const answer = await pay(url, body, await sign(url, body, algorandClient(deployment.sandbox)));
+  expect(answer.status, answer.text).toBe(200);
+  return answer.json as JsonObject;
+}
+
+const keys = async () => parseKeyHistory(await readFile(join(folder.path, "keys.json")));
 
 /** Asks until the service has the whole evidence. */
 async function collected(path: string): Promise<Response> {
@@ -81,13 +95,46 @@ describe("the service", () => {
     const { items } = JSON.parse(text);
     const [, { stateProofBase64, ...item }] = items;
     const detached = await (await fetch(`${deployment.url}${late}?detached=1`)).json();
-    expect(detached).toEqual({ ...JSON.parse(text), items: [items[0], item, items[2]] });
+    expect(detached).toEqual({ ...JSON.parse(text), items: items.with(1, item) });
     expect(items[2]).toEqual({ type: "algorand-authorisation/1", alg: "ed25519" });
     const proof = await fetch(`${deployment.url}/stateproofs/${item.stateProofSha256}`);
     expect(proof.headers.get("content-type")).toBe("application/msgpack");
     const bytes = await proof.bytes();
     expect(hash("sha256", bytes)).toBe(item.stateProofSha256);
     expect(Buffer.from(bytes).toString("base64")).toBe(stateProofBase64);
+  });
+
+  test("collects the block of what it attests, too, where that is one of the ledger's that nodes still have", async () => {
+    const { attest } = JSON.parse(await readFile(join(folder.path, "b.json"), "utf8"));
+    const [txid, height] = [attest.txnId as string, String(attest.round)];
+    const other = JSON.parse(await readFile(join(folder.path, "early.json"), "utf8")).attest.txnId;
+    const items = [{ txid }, { txid: other }];
+    const inBlock = ["algorand-source-inclusion/1", "algorand-source-state-proof/1"];
+    for (const [path, body, types, state] of [
+      ["/attest", { txid }, inBlock, "pass"],
+      ["/attest-block", { chain: "algorand", height }, inBlock.slice(1), "not_checked"],
+      ["/prove-tx-inclusion", { chain: "algorand", txId: txid, height }, inBlock.slice(1), "not_checked"],
+      ["/attest-batch", { items }, inBlock, "pass"],
+    ] as const) {
+      const answer = await buyAt(path, body);
+      const [item] = (answer.items ?? []) as JsonObject[];
+      const bundle = item && answer.batch ? { ...item, batch: answer.batch } : answer;
+      const id = hash("sha256", canonicalBytes(bundle as JsonObject), "base64url");
+      const text = await (await collected(`/bundles/${id}/evidence`)).text();
+      const evidence = readEvidence(evidenceValue(text));
+      expect(evidence.items.map(({ type }) => type).slice(3), path).toEqual(types);
+      const checkpoints = evidence.items.flatMap((item) => ("checkpoint" in item ? [item.checkpoint] : []));
+      const report = withEvidence(
+        verify(JSON.stringify(bundle), { trust: await keys() }),
+        JSON.stringify(bundle),
+        text,
+        {
+          checkpoints,
+        },
+      );
+      expect(report.evidence, path).toMatchObject({ failures: [], sourceInclusion: state, sourceStateProof: "pass" });
+      expect(report.sourceRecordedBy, path).toMatchObject({ round: attest.round });
+    }
   });
 
   test("gives nothing up because a node has no state proof, and knows no other bundle", async () => {

@@ -1,5 +1,6 @@
 import type { EvidenceReport, VerifyReport } from "@attestd/proof";
 import { groupedUnits } from "@attestd/proof/text";
+import { recordedTime } from "@attestd/web/verdict";
 import type { CheckpointTrust } from "./checkpoint-files.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -14,7 +15,18 @@ export function evidenceLines(report: VerifyReport, restsOn: RestsOn | undefined
   const signed =
     authorisedBy &&
     `its transaction was signed by ${SIGNED_BY[authorisedBy.alg]} of ${out.short(authorisedBy.address)}`;
-  return [...stakeLines(report, evidence, restsOn, out), ...(signed ? [signed] : [])];
+  return [...stakeLines(report, evidence, restsOn, out), ...(signed ? [signed] : []), ...sourceLines(report)];
+}
+
+/** Of a source on Algorand: when stake recorded its own block. */
+function sourceLines({ recordedBy, sourceRecordedBy: source }: VerifyReport): string[] {
+  if (source === undefined) return [];
+  const { round, time, checkpoint } = source;
+  const rests =
+    checkpoint.round === recordedBy?.checkpoint.round ? "" : `; rests on the checkpoint of round ${checkpoint.round}`;
+  return [
+    `stake signed for the block of what is attested, too: round ${round}, ${recordedTime({ recordedBy: { time } })}${rests}`,
+  ];
 }
 
 function stakeLines(

@@ -18,6 +18,11 @@ export function inspectEvidence(bytes: Uint8Array): Inspection {
     rows.push(["checkpoint", `of round ${checkpoint.round}`]);
     if (path) rows.push(["  its place", `${path.index} in a table of ${path.size}`]);
   }
+  const source = itemOf(evidence, "algorand-source-state-proof/1")?.item;
+  if (source) {
+    const { firstAttestedRound, lastAttestedRound } = source.message;
+    rows.push(["of the source", `a state proof of rounds ${firstAttestedRound} to ${lastAttestedRound}`]);
+  }
   const authorisation = itemOf(evidence, "algorand-authorisation/1")?.item;
   if (authorisation) {
     rows.push(["signed by", `a key of ${authorisation.alg}`]);

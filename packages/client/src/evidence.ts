@@ -1,4 +1,4 @@
-import { bundleId, isProofError, parseBundle, signedPart, type Trust, type VerifyReport, verify } from "@attestd/proof";
+import { bundleId, isProofError, parseBundle, type Trust, type VerifyReport, verify } from "@attestd/proof";
 import type { EvidenceOptions } from "@attestd/proof/evidence";
 import { readBody } from "./body.ts";
 import { serviceUrl } from "./call.ts";
@@ -64,7 +64,7 @@ export async function fetchEvidence(options: FetchEvidenceOptions): Promise<Fetc
 
 function idOf(bundle: Uint8Array): string {
   try {
-    return bundleId(signedPart(parseBundle(bundle)) as Parameters<typeof bundleId>[0]);
+    return bundleId(parseBundle(bundle));
   } catch (cause) {
     if (!isProofError(cause, "json") && !isProofError(cause, "format")) throw cause;
     throw new AttestError("invalid_option", `bundle: ${cause.message}`, { cause });

@@ -33,7 +33,7 @@ export type BatchInFile = Extract<FileContents, { kind: "batch" }>;
 export const MAX_FILE_BYTES = MAX_BUNDLE_BYTES + 2 ** 20;
 
 /** The most bytes of a file, evidence included. */
-export const MAX_GIVEN_BYTES = 5 * 2 ** 20;
+export const MAX_GIVEN_BYTES = 9 * 2 ** 20;
 
 /** The most bytes of a certificate of one bundle, with its evidence inside. */
 const MAX_CERTIFICATE_BYTES = MAX_FILE_BYTES + MAX_GIVEN_BYTES + 2 ** 20;

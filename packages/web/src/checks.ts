@@ -70,7 +70,8 @@ export function checkRows(judged: Judged): CheckRow[] {
 const SIGNED_BY = { ed25519: "an ed25519 key", "falcon-1024": "a post-quantum Falcon-1024 key" };
 
 /** What the evidence beside the bundle shows, in one row. */
-function evidenceRow({ report: { evidence, recordedBy, authorisedBy } }: Judged): CheckRow[] {
+function evidenceRow({ report }: Judged): CheckRow[] {
+  const { evidence, recordedBy, sourceRecordedBy, authorisedBy } = report;
   if (evidence === undefined || Object.values(evidence).every((one) => one === "not_checked")) return [];
   const row = { check: "evidence", label: "Evidence" } as const;
   const [fault] = evidence.failures;
@@ -84,7 +85,10 @@ function evidenceRow({ report: { evidence, recordedBy, authorisedBy } }: Judged)
     return [
       { ...row, result: "not_checked", sentence: "It shows no stake on a checkpoint given here.", differences: [] },
     ];
-  const stake = "The ledger's stake signed for the record's block";
+  const blocks = sourceRecordedBy
+    ? "for the record's block, and for that of what it attests"
+    : "for the record's block";
+  const stake = `The ledger's stake signed ${blocks}`;
   const sentence = authorisedBy ? `${stake}; ${SIGNED_BY[authorisedBy.alg]} signed its transaction.` : `${stake}.`;
   return [{ ...row, result: "pass", sentence, differences: [] }];
 }

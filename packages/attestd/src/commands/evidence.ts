@@ -6,6 +6,7 @@ import { fromBase64 } from "@attestd/proof/encoding";
 import {
   type CheckpointTable,
   type Evidence,
+  type EvidenceItem,
   evidenceValue,
   itemOf,
   onTable,
@@ -71,11 +72,21 @@ export async function evidence(name: string, options: EvidenceOptions, environme
       : await fetched(bytes, service, ledger, waitOf(options), environment);
   const rested = table ? restedOn(table, options.table as string, evidence) : evidence;
 
-  await save(path, options.stateProofs === undefined ? rested : await saveStateProof(rested, options.stateProofs));
+  await save(path, options.stateProofs === undefined ? rested : await saveStateProofs(rested, options.stateProofs));
   if (options.saveCheckpoint !== undefined) await save(options.saveCheckpoint, checkpoint);
-  const report = withEvidence(verify(bytes), bytes, JSON.stringify(evidence), { checkpoints: [checkpoint] });
+  // What the node stated, for what is shown here alone: nothing that is saved says that it is trusted.
+  const checkpoints = evidence.items.flatMap((item) => ("checkpoint" in item ? [item.checkpoint] : []));
+  const report = withEvidence(verify(bytes), bytes, JSON.stringify(evidence), { checkpoints });
   const restsOn = options.table === undefined ? undefined : ({ basis: "table", name: options.table } as const);
-  if (options.json) out.json({ file: path, recordedBy: report.recordedBy, checkpoint, ...(restsOn && { restsOn }) });
+  const { recordedBy, sourceRecordedBy } = report;
+  if (options.json)
+    out.json({
+      file: path,
+      recordedBy,
+      ...(sourceRecordedBy && { sourceRecordedBy }),
+      checkpoint,
+      ...(restsOn && { restsOn }),
+    });
   else {
     out.marked("ok", `Saved ${path}`);
     for (const line of evidenceLines(report, restsOn, out)) out.line(`  ${line}`);
@@ -99,16 +110,22 @@ function restedOn(table: CheckpointTable, name: string, evidence: Evidence): Evi
   return rested;
 }
 
-/** Saves the state proof by its hash, unless it is there. @returns the evidence, which names it */
-async function saveStateProof(evidence: Evidence, folder: string): Promise<Evidence> {
-  const found = itemOf(evidence, "algorand-state-proof/1");
-  if (found?.item.stateProofBase64 === undefined) return evidence;
-  const { stateProofBase64, ...named } = found.item;
+/** Saves state proofs by their hashes, unless they are there. @returns the evidence, which names them */
+async function saveStateProofs(evidence: Evidence, folder: string): Promise<Evidence> {
   const failure = failsFor(EXIT.usage, `write ${folder}`, "folder", "Choose another one.");
   await mkdir(folder, { recursive: true }).catch(failure);
-  const file = stateProofFile(folder, named.stateProofSha256);
-  if (!existsSync(file)) await writeWhole(file, fromBase64(stateProofBase64), 0o644).catch(failure);
-  return { ...evidence, items: evidence.items.map((item) => (item === found.item ? named : item)) };
+  const items: EvidenceItem[] = [];
+  for (const item of evidence.items) {
+    if (!("stateProofBase64" in item) || item.stateProofBase64 === undefined) {
+      items.push(item);
+      continue;
+    }
+    const { stateProofBase64, ...named } = item;
+    const file = stateProofFile(folder, named.stateProofSha256);
+    if (!existsSync(file)) await writeWhole(file, fromBase64(stateProofBase64), 0o644).catch(failure);
+    items.push(named);
+  }
+  return { ...evidence, items };
 }
 
 function defaultName(name: string): string {

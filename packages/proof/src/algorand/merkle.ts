@@ -49,15 +49,22 @@ export function treeRoot(tree: TransactionTree, leaves: Uint8Array[]): Uint8Arra
 
 /** The siblings of the leaf at `index` in the payset, from leaf to root. @throws RangeError when there is no such leaf */
 export function proveLeaf(tree: TransactionTree, leaves: Uint8Array[], index: number): Uint8Array[] {
-  if (!Number.isInteger(index) || index < 0 || index >= leaves.length) throw new RangeError(`no leaf ${index}`);
+  return leafProver(tree, leaves)(index);
+}
+
+/** As `proveLeaf`, for many leaves of one tree, which is hashed once. */
+export function leafProver(tree: TransactionTree, leaves: Uint8Array[]): (index: number) => Uint8Array[] {
   const levels = treeLevels(tree, leaves);
   const { vectorCommitment, length } = TREES[tree];
-  let position = vectorCommitment ? reverseBits(index, levels.length - 1) : index;
-  return levels.slice(0, -1).map((level) => {
-    const sibling = level[position ^ 1] ?? new Uint8Array(length);
-    position >>>= 1;
-    return sibling;
-  });
+  return (index) => {
+    if (!Number.isInteger(index) || index < 0 || index >= leaves.length) throw new RangeError(`no leaf ${index}`);
+    let position = vectorCommitment ? reverseBits(index, levels.length - 1) : index;
+    return levels.slice(0, -1).map((level) => {
+      const sibling = level[position ^ 1] ?? new Uint8Array(length);
+      position >>>= 1;
+      return sibling;
+    });
+  };
 }
 
 /** Whether the siblings lead from the leaf at `index` to the root. No other index is accepted for the same path. */

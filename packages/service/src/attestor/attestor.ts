@@ -11,7 +11,12 @@ export type SealedBundle = {
   body: string;
   /** Of a batch that was just sealed: where each of its items stands in `body`, which is ASCII, and its own id. */
   items?: readonly SealedItem[];
+  /** Of a bundle that was just sealed: what it is about, where that stands in a recent block of the ledger's own network. */
+  sources?: readonly SealedSource[];
 };
+
+/** A source of which evidence can be collected: `id` is the bundle's, or of a batch the item's, whose source it is. */
+export type SealedSource = { id: string; round: number; blockHash: string; txnId?: string };
 
 /** An item of a batch: its name at `GET /bundles/{S}`, and the place of its JSON, without the head, in the answer's. */
 export type SealedItem = { id: string; start: number; length: number };

@@ -1,6 +1,8 @@
 import { createHash } from "node:crypto";
 import { parseNote } from "@attestd/proof";
+import type { SealedSource } from "../attestor/attestor.ts";
 import { deadline, race } from "../clock.ts";
+import { RECENT_ROUNDS } from "../ledger/evidence/source-journal.ts";
 import type { Attempt, Standing } from "../ledger/ledger.ts";
 import { noteOf } from "../ledger/recorded.ts";
 import { signReceipt } from "../payment/receipt.ts";
@@ -85,13 +87,20 @@ export function createAttestation(options: EffectsOptions) {
       attestor: { algorandAddress: ledger.address, pqPublicKey: attestor.pqPublicKey },
     };
     const ends = deadline(clock, deadlineMs, stop);
-    const { bundle: unsignedBundle, answer } = products[subject.kind];
+    const { bundle: unsignedBundle, answer, sources } = products[subject.kind];
     const evidence = evidenceOf(call);
     const [sealed, receipt] = await Promise.all([
       attestor.seal(unsignedBundle(evidence, attested), ends),
       signReceipt(unsigned, { resourceUrl: resourceOf(subject).url, at: clock.now() }, attestor, ends),
     ]);
-    return { type: "bundle_sealed", bundle: answer ? await answer(evidence, sealed) : sealed, receipt };
+    const bundle = answer ? await answer(evidence, sealed) : sealed;
+    const ids = bundle.items?.map(({ id }) => id) ?? [bundle.id];
+    const recent = sources(evidence).flatMap(({ caip2, height, blockHash, txnId }, index): SealedSource[] => {
+      const id = ids[index];
+      if (id === undefined || caip2 !== ledger.caip2 || height <= round - RECENT_ROUNDS) return [];
+      return [{ id, round: height, blockHash, ...(txnId !== undefined && { txnId }) }];
+    });
+    return { type: "bundle_sealed", bundle: { ...bundle, ...(recent.length > 0 && { sources: recent }) }, receipt };
   }
 }
 

@@ -35,8 +35,8 @@ test("any other failure is a payment of which nothing is known, which the payer 
 
 test("what was delivered cannot be fetched, and nothing is said of a payment", async () => {
   const failed = () => Promise.reject(new Error("Connection terminated"));
-  const journal = keptJournal({ bundle: failed, evidence: failed, stateProof: failed }, log);
-  for (const ask of [journal.bundle, journal.evidence, journal.stateProof])
+  const journal = keptJournal({ bundle: failed, evidence: failed, source: failed, stateProof: failed }, log);
+  for (const ask of [journal.bundle, journal.evidence, journal.source, journal.stateProof])
     await expect(ask("id")).rejects.toMatchObject({ code: "journal_unavailable", retryAfter: 15 });
-  requireLines(3);
+  requireLines(4);
 });

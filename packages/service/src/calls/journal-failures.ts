@@ -1,6 +1,7 @@
 import type { Logger } from "pino";
 import { hasCode } from "../errors.ts";
 import type { EvidenceJournal } from "../ledger/evidence/journal.ts";
+import type { SourceJournal } from "../ledger/evidence/source-journal.ts";
 import { Problem } from "../problems.ts";
 import type { Journal } from "./journal.ts";
 import { paymentUnknown } from "./problems.ts";
@@ -11,11 +12,11 @@ import { paymentUnknown } from "./problems.ts";
  */
 
 const ADMISSION = ["find", "insert", "exposure", "expect", "isExpectedElsewhere"] as const;
-const KEPT = ["bundle", "evidence", "stateProof"] as const;
+const KEPT = ["bundle", "evidence", "source", "stateProof"] as const;
 
 type AdmissionJournal = Pick<Journal, (typeof ADMISSION)[number]>;
 type Log = Pick<Logger, "error">;
-type KeptJournal = Pick<Journal & EvidenceJournal, (typeof KEPT)[number]>;
+type KeptJournal = Pick<Journal & EvidenceJournal & SourceJournal, (typeof KEPT)[number]>;
 
 /**
  * The journal as a paid request asks it. Where it fails, nobody knows whether the payment has a call: the payer must repeat

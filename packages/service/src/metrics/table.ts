@@ -48,8 +48,8 @@ export const COUNTERS = {
   },
   evidence: {
     name: "attestd_evidence_total",
-    help: "Evidence of delivered attestations: included, whole or impossible, a step of one attestation; waiting, a step back; unanswered, wrong or forgotten, a round that is tried again.",
-    labels: ["outcome"],
+    help: "Evidence of delivered attestations, of the record or of its source: included, whole, impossible or absent, a step of one; waiting, a step back; unanswered, wrong or forgotten, a round that is tried again.",
+    labels: ["of", "outcome"],
   },
   packingFailures: {
     name: "attestd_journal_packing_failures_total",

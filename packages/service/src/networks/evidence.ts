@@ -3,12 +3,18 @@ import type { Clock } from "../clock.ts";
 import type { Config } from "../config/config.ts";
 import { createCollector } from "../ledger/evidence/collector.ts";
 import type { EvidenceJournal } from "../ledger/evidence/journal.ts";
+import type { SourceJournal } from "../ledger/evidence/source-journal.ts";
 import type { NewestBlocks } from "../ledger/evidence/state-proofs.ts";
 import { openEvidenceWork } from "../ledger/evidence/threads.ts";
 import { isUnusable, unavailable } from "../providers/provider.ts";
 import { openNodes } from "./nodes.ts";
 
-export type EvidenceOptions = { journal: EvidenceJournal; newest: NewestBlocks; clock: Clock; log: Logger };
+export type EvidenceOptions = {
+  journal: EvidenceJournal & SourceJournal;
+  newest: NewestBlocks;
+  clock: Clock;
+  log: Logger;
+};
 
 /**
  * Opens what collects the evidence of delivered attestations. It has clients of its own, whose open breakers stop nothing else,

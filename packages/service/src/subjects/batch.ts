@@ -12,7 +12,7 @@ import { BEFORE_HEAD, BEFORE_ITEMS } from "./batch-answer.ts";
 import type { BatchReader } from "./batch-reader.ts";
 import type { BatchEvidence, BatchItemEvidence, Product, TransactionEvidence } from "./product.ts";
 import type { SubjectOf } from "./subject.ts";
-import { sourceNamed, transactionEvidence } from "./transaction-evidence.ts";
+import { sourceNamed, transactionEvidence, transactionIn } from "./transaction-evidence.ts";
 
 const NONCE_BYTES = 16;
 
@@ -76,6 +76,8 @@ export function batchProduct(
       const members = { size: items.length, root: toBase64(Uint8Array.fromHex(root)), attest, attestor };
       return { type: "batch-attestation", version: 1, network: "algorand-mainnet", ...members };
     },
+
+    sources: ({ items }) => items.map(transactionIn),
 
     async answer({ root, items }, { id, body }) {
       const tree = await treeOf(items);

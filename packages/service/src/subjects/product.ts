@@ -38,6 +38,16 @@ export type NoteContext = {
   paymentKey: string;
 };
 
+/** What a bundle is about: a transaction whose block the bundle has not, or a block. */
+export type BundleOf = {
+  chain: ChainName;
+  /** CAIP-2. */
+  caip2: string;
+  height: number;
+  blockHash: string;
+  txnId?: string;
+};
+
 /** One thing that is sold: fetches its subject, makes its note and its bundle. */
 export interface Product<S extends Subject = Subject, E extends Evidence = Evidence> {
   /**
@@ -52,6 +62,8 @@ export interface Product<S extends Subject = Subject, E extends Evidence = Evide
 
   /** What is signed, without its signature: the bundle; of a batch its head. */
   bundle(evidence: E, attested: Pick<UnsignedBundle, "attest" | "attestor">): UnsignedBundle;
+  /** What the bundle is about: of a transaction with the block in which it stands, of a batch each in its order. */
+  sources(evidence: E): readonly BundleOf[];
   /** What is delivered with a signed bundle; the bundle alone, unless given. The same arguments give the same bytes. */
   answer?(evidence: E, sealed: SealedBundle): Promise<SealedBundle>;
 }

@@ -11,6 +11,7 @@ import { batchProduct } from "./batch.ts";
 import { type BatchClock, createBatchReader } from "./batch-reader.ts";
 import type {
   BlockEvidence,
+  BundleOf,
   InclusionEvidence,
   NoteContext,
   Product,
@@ -26,6 +27,7 @@ import {
   sourceNamed,
   sourceOf,
   transactionEvidence,
+  transactionIn,
 } from "./transaction-evidence.ts";
 
 /** Everything that is sold. @param random for the nonces of batches; those of the operating system unless given */
@@ -58,6 +60,8 @@ function transactionProduct(chains: SourceChains): Product<SubjectOf<"transactio
     bundle({ source }, { attest, attestor }) {
       return { version: 1, network: "algorand-mainnet", source, attest, attestor };
     },
+
+    sources: (evidence) => [transactionIn(evidence)],
   };
 }
 
@@ -76,6 +80,8 @@ function blockProduct(chains: SourceChains): Product<SubjectOf<"block">, BlockEv
     bundle({ block }, { attest, attestor }) {
       return { type: "block-attestation", version: 1, network: "algorand-mainnet", block, attest, attestor };
     },
+
+    sources: blockSources,
   };
 }
 
@@ -101,6 +107,8 @@ function inclusionProduct(chains: SourceChains): Product<SubjectOf<"inclusion">,
       const type = "tx-inclusion";
       return { type, version: 1, network: "algorand-mainnet", block, source, inclusion, attest, attestor };
     },
+
+    sources: blockSources,
   };
 }
 
@@ -108,6 +116,11 @@ function inclusionProduct(chains: SourceChains): Product<SubjectOf<"inclusion">,
 function blockNote({ block, ...evidence }: BlockEvidence | InclusionEvidence, context: NoteContext): string {
   const { blockHash, hashSha256, height } = block;
   return encodeNote({ ...commonMembers(evidence, context), b: blockHash, h: hashSha256, n: height });
+}
+
+function blockSources({ chain, caip2, block }: BlockEvidence | InclusionEvidence): BundleOf[] {
+  const { height, blockHash } = block;
+  return [{ chain, caip2, height, blockHash }];
 }
 
 /** The members that every note has. */

@@ -11,7 +11,7 @@ import {
   type SourceTransaction,
 } from "../chains/chain.ts";
 import { Problem } from "../problems.ts";
-import type { TransactionEvidence } from "./product.ts";
+import type { BundleOf, TransactionEvidence } from "./product.ts";
 import type { SubjectOf } from "./subject.ts";
 
 /** More than the key, signature, note, proof and names of any bundle take. */
@@ -63,6 +63,11 @@ export function requireSize<M extends object>(members: M): M {
 /** The member `source` of a bundle. */
 export function sourceOf(chain: ChainName, txnId: string, bytes: Uint8Array): BundleSource & { chain: string } {
   return { chain, txnId, hashSha256: sha256(bytes), txnBytesBase64: toBase64(bytes) };
+}
+
+/** A transaction with its block, as a bundle is about it. */
+export function transactionIn({ chain, caip2, source, block }: Omit<TransactionEvidence, "kind">): BundleOf {
+  return { chain, caip2, height: block.height, blockHash: block.hash, txnId: source.txnId };
 }
 
 /** Lower-case hex. */

@@ -8,11 +8,11 @@ import type { SharedDatabase, TestDatabase } from "./calls.ts";
 
 export type EvidenceDatabase = Omit<TestDatabase, "open"> & { open(): Promise<WholeJournal> };
 
-const LATER = 2_000_000_000_000;
+export const LATER = 2_000_000_000_000;
 const inclusion = (name: string) =>
   ({ type: "algorand-inclusion/1", index: 1, headerBase64: name }) as AlgorandInclusionItem;
 const CHECKPOINT = { genesisHash: "g", round: 16, votersCommitment: "v", lnProvenWeight: 7 };
-const proof = (sha256: string, first: number): KeptStateProof => ({
+export const proof = (sha256: string, first: number): KeptStateProof => ({
   sha256,
   checkpoint: CHECKPOINT,
   message: {

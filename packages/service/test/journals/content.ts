@@ -36,7 +36,11 @@ const confirmed = (name: string): CallEvent => ({
 });
 const sealed = (name: string): CallEvent => ({
   type: "bundle_sealed",
-  bundle: { id: `S ${name}`, body: `{"of":"${name} é \\u0000"}` },
+  bundle: {
+    id: `S ${name}`,
+    body: `{"of":"${name} é \\u0000"}`,
+    sources: [{ id: `S ${name}`, round: 9, blockHash: "BLOCK", txnId: "SOURCE" }],
+  },
   receipt: "eyJzaWduZWQiOnRydWV9",
 });
 const delivered = (name: string, final: boolean): CallEvent[] => [

@@ -9,21 +9,30 @@ const Siblings = z.array(Digest).max(20);
 const VotersCommitment = z.base64().length(88).describe("64 bytes, base64.");
 const Weight = SafeInteger.min(1).describe("ln of the microalgos to be proven, in 16 binary places, rounded up.");
 
+const underHeader = {
+  headerBase64: Base64.describe("The header: canonical msgpack of the block map without txns."),
+  index: SafeInteger.describe("The transaction's place in its block."),
+  stibBase64: Base64.describe("The block's entry for it: canonical msgpack."),
+  siblings: Siblings.describe("From the leaf to the header's txn256."),
+};
+
 const AlgorandInclusionItem = namedObject(
   "AlgorandInclusionItem",
   "The attestation transaction stands under a header.",
   {
     type: z.literal("algorand-inclusion/1"),
     txnBytesBase64: Base64.describe("The transaction: canonical msgpack."),
-    headerBase64: Base64.describe("The header: canonical msgpack of the block map without txns."),
-    index: SafeInteger.describe("The transaction's place in its block."),
-    stibBase64: Base64.describe("The block's entry for it: canonical msgpack."),
-    siblings: Siblings.describe("From the leaf to the header's txn256."),
+    ...underHeader,
   },
 );
 
-const AlgorandStateProofItem = namedObject("AlgorandStateProofItem", "Stake has signed for that header.", {
-  type: z.literal("algorand-state-proof/1"),
+const AlgorandSourceInclusionItem = namedObject(
+  "AlgorandSourceInclusionItem",
+  "The attested transaction stands under the header of the block that the attestor states.",
+  { type: z.literal("algorand-source-inclusion/1"), ...underHeader },
+);
+
+const stakeProof = {
   siblings: Siblings.describe("From the header's light header to blockHeadersCommitment."),
   message: z.strictObject({
     blockHeadersCommitment: Digest,
@@ -46,7 +55,18 @@ const AlgorandStateProofItem = namedObject("AlgorandStateProofItem", "Stake has 
     .strictObject({ index: SafeInteger, size: SafeInteger.min(1), hashes: z.array(Digest).max(53) })
     .optional()
     .describe("From the checkpoint to the root of a table of `size` checkpoints, by RFC 9162."),
+};
+
+const AlgorandStateProofItem = namedObject("AlgorandStateProofItem", "Stake has signed for that header.", {
+  type: z.literal("algorand-state-proof/1"),
+  ...stakeProof,
 });
+
+const AlgorandSourceStateProofItem = namedObject(
+  "AlgorandSourceStateProofItem",
+  "Stake has signed for the header of the source's block: that of AlgorandSourceInclusionItem, else the bundle's own.",
+  { type: z.literal("algorand-source-state-proof/1"), ...stakeProof },
+);
 
 const AlgorandAuthorisationItem = namedObject(
   "AlgorandAuthorisationItem",
@@ -64,20 +84,32 @@ const AlgorandAuthorisationItem = namedObject(
 
 export const Evidence = namedObject(
   "Evidence",
-  "What shows that the ledger recorded an attestation. Nobody signs it.",
+  "What shows that the ledger recorded an attestation, and the block of its source. Nobody signs it.",
   {
     format: z.literal("attestd.evidence/1"),
     bundle: z
       .string()
       .regex(/^sha256:[0-9a-f]{64}$/)
       .describe("SHA-256 of the RFC 8785 JSON of the whole bundle."),
-    items: z.array(z.union([AlgorandInclusionItem, AlgorandStateProofItem, AlgorandAuthorisationItem])).max(20),
+    items: z
+      .array(
+        z.union([
+          AlgorandInclusionItem,
+          AlgorandStateProofItem,
+          AlgorandAuthorisationItem,
+          AlgorandSourceInclusionItem,
+          AlgorandSourceStateProofItem,
+        ]),
+      )
+      .max(20),
   },
 );
 
 export const EvidencePending = namedObject("EvidencePending", "The evidence is not whole yet.", {
   status: z.literal("pending"),
-  round: SafeInteger.min(1).describe("The ledger's round of the record, which no state proof attests yet."),
+  round: SafeInteger.min(1).describe(
+    "The ledger's round of the record, or of its source, which no state proof attests yet.",
+  ),
 });
 
 export const StateProofBytes = named(

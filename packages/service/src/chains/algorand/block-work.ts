@@ -11,8 +11,8 @@ import {
   getMap,
   headerDigest,
   headerRound,
+  leafProver,
   type MsgpackMap,
-  proveLeaf,
   restoreTransaction,
   splitBlock,
   transactionLeaf,
@@ -112,7 +112,7 @@ function findInPayset(block: AlgorandBlock, txnId: string): AlgorandPlace {
 function findOthers(block: AlgorandBlock, txnIds: ReadonlySet<string>): ReadonlyMap<string, PlaceInBlock> {
   try {
     const found = new Map(placesIn(block).filter(([id]) => txnIds.has(id)));
-    return found.size > 0 && commitmentOf(block, 0) ? found : new Map();
+    return found.size > 0 && commitmentOf(block)(0) ? found : new Map();
   } catch (error) {
     // Of a transaction that was not looked for.
     if (isProofError(error, "malformed")) return new Map();
@@ -144,22 +144,32 @@ export type AlgorandFinding =
  * @throws ProofError `malformed` when the payset is not the one that the header commits to
  */
 export function proveInPayset(answer: Uint8Array, txnId: string): AlgorandFinding {
+  return paysetProver(answer)(txnId);
+}
+
+/** As `proveInPayset`, for many transactions of one block, which is taken apart once. */
+export function paysetProver(answer: Uint8Array): (txnId: string) => AlgorandFinding {
   const block = splitBlock(answer);
-  const place = findInPayset(block, txnId);
-  if (place.kind !== "transaction") return place;
-  const commitment = commitmentOf(block, place.index);
-  if (commitment === undefined)
-    throw new ProofError("malformed", `block whose transactions do not lead to its ${treeOf(block)}`);
-  if (commitment === "flat") return { kind: "flat" };
-  const { tree, stib, siblings } = commitment;
-  const inclusion: AlgorandInclusion = {
-    kind: "algorand-merkle",
-    tree,
-    index: place.index,
-    stibBase64: toBase64(stib),
-    siblings: siblings.map(toBase64),
+  const places = new Map(placesIn(block));
+  let commitment: ReturnType<typeof commitmentOf> | undefined;
+  return (txnId) => {
+    const place = places.get(txnId);
+    if (place?.kind !== "transaction") return place ?? { kind: "missing" };
+    commitment ??= commitmentOf(block);
+    const found = commitment(place.index);
+    if (found === undefined)
+      throw new ProofError("malformed", `block whose transactions do not lead to its ${treeOf(block)}`);
+    if (found === "flat") return { kind: "flat" };
+    const { tree, stib, siblings } = found;
+    const inclusion: AlgorandInclusion = {
+      kind: "algorand-merkle",
+      tree,
+      index: place.index,
+      stibBase64: toBase64(stib),
+      siblings: siblings.map(toBase64),
+    };
+    return { kind: "transaction", bytes: place.bytes, inclusion };
   };
-  return { kind: "transaction", bytes: place.bytes, inclusion };
 }
 
 /**
@@ -168,18 +178,22 @@ export function proveInPayset(answer: Uint8Array, txnId: string): AlgorandFindin
  *
  * @returns undefined where it commits to others
  */
-function commitmentOf(block: AlgorandBlock, index: number) {
+function commitmentOf(block: AlgorandBlock) {
   const { header, transactions } = block;
   const tree = treeOf(block);
   const stibs = transactions.map((entry) => encodeMsgpack(entry));
   const leaves = transactions.map((entry, at) => {
     return transactionLeaf(tree, encodeMsgpack(restoreTransaction(entry, header)), stibs[at] as Uint8Array);
   });
-  const siblings = proveLeaf(tree, leaves, index);
   const root = getBytes(header, tree, 32);
-  if (root && tree === "txn" && equalBytes(root, flatCommitment(transactions))) return "flat";
-  const isTree = root && verifyLeaf(tree, leaves[index] as Uint8Array, index, siblings, root);
-  return isTree ? ({ tree, stib: stibs[index] as Uint8Array, siblings } as const) : undefined;
+  const isFlat = root && tree === "txn" && equalBytes(root, flatCommitment(transactions));
+  const prove = isFlat ? undefined : leafProver(tree, leaves);
+  return (index: number) => {
+    if (prove === undefined) return "flat";
+    const siblings = prove(index);
+    const isTree = root && verifyLeaf(tree, leaves[index] as Uint8Array, index, siblings, root);
+    return isTree ? ({ tree, stib: stibs[index] as Uint8Array, siblings } as const) : undefined;
+  };
 }
 
 function treeOf({ header }: AlgorandBlock): "txn256" | "txn" {

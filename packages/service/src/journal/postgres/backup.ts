@@ -25,6 +25,7 @@ const TABLES = {
   key_announcement: "place",
   state_proofs: "sha256",
   ledger_evidence: "txn_id",
+  source_evidence: "id",
 } as const;
 type Table = keyof typeof TABLES;
 

@@ -16,6 +16,7 @@ import { createExpectations } from "./expectations.ts";
 import { listenOn } from "./listener.ts";
 import { type Ask, type Packed, postgresReads, statement } from "./reader.ts";
 import { holdSchema, migrate } from "./schema.ts";
+import { sourceJournal } from "./source-evidence.ts";
 import { createWriter, SessionEnded } from "./writer.ts";
 
 /** Connections for everything but the commits of calls. */
@@ -137,6 +138,7 @@ async function open(config: ClientConfig, log: Pick<Logger, "warn"> | undefined)
     },
     ...expectations.journal,
     ...evidenceJournal(ask, me, bundleOf),
+    ...sourceJournal(ask),
     async insert(call, expectation) {
       const { key, rail, payer, subjectHash, createdAt, state, version } = call;
       const names = [key, ...call.aliases];
@@ -165,7 +167,12 @@ async function open(config: ClientConfig, log: Pick<Logger, "warn"> | undefined)
       const row = [key, version, state, !isAtRest(after), progressOf(after), bundle?.id, bundle?.body];
       const attempt = [last?.txid, attempts.length - 1, last?.raw, last?.firstValid, last?.lastValid, last?.dead];
       const items = bundle?.items ?? [];
-      const columns = [items.map(({ id }) => id), items.map(({ start }) => start), items.map(({ length }) => length)];
+      const sources = bundle?.sources ?? [];
+      const columns = [
+        ...[items.map(({ id }) => id), items.map(({ start }) => start), items.map(({ length }) => length)],
+        ...[sources.map(({ id }) => id), sources.map(({ round }) => round)],
+        ...[sources.map(({ blockHash }) => blockHash), sources.map(({ txnId = null }) => txnId)],
+      ];
       const delivered = state === "done" ? [true, after.round] : [false, null];
       const values = [...row, ...attempt, isFinal(state), evidence === undefined, refund, ...delivered, ...columns];
       const moving = writer.write(key, statement("update", values));

@@ -93,6 +93,18 @@ export const MIGRATIONS: readonly string[] = [
   UPDATE calls SET rest = 0 WHERE rest = 1 AND packed IS NULL;
   CREATE INDEX calls_to_prune ON calls (created_at) WHERE NOT open AND rest < 2;
   `,
+  `
+  -- What shows that the source of a delivered bundle, by the id of the bundle or of a batch's item, stands in a block of the
+  -- ledger's own network (ledger/evidence/source-journal.ts).
+  CREATE TABLE source_evidence (
+    id text PRIMARY KEY, key text NOT NULL REFERENCES calls,
+    round bigint NOT NULL, block_hash text NOT NULL, txn_id text,
+    state text NOT NULL, due bigint NOT NULL,
+    header json, siblings json,
+    state_proof_sha256 text REFERENCES state_proofs
+  );
+  CREATE INDEX source_evidence_unfinished ON source_evidence (state, round) WHERE state IN ('waiting', 'included');
+  `,
 ];
 
 /** How many migrations this release knows. */

@@ -70,6 +70,25 @@ const EVIDENCE = {
       UNION ALL
       (SELECT round, key FROM ledger_evidence WHERE state = 'included' AND state <> 'whole' ORDER BY round LIMIT 1)
     ) AS first JOIN calls USING (key) ORDER BY round LIMIT 1`,
+  dueSourceRound: `
+    SELECT round FROM source_evidence WHERE state = $1 AND state IN ('waiting', 'included') AND due <= $2
+    ORDER BY round LIMIT 1`,
+  unfinishedSources: `
+    SELECT id, block_hash, txn_id, created_at, header FROM source_evidence s JOIN calls USING (key)
+    WHERE s.state = $1 AND s.state IN ('waiting', 'included') AND round = $2 LIMIT $3`,
+  stepSources: `
+    UPDATE source_evidence s SET
+      state = step."to", siblings = step.siblings, state_proof_sha256 = step."stateProofSha256",
+      header = CASE step."to" WHEN 'waiting' THEN NULL WHEN 'included' THEN step.header ELSE s.header END
+    FROM json_to_recordset($1) AS step (id text, "to" text, header json, siblings json, "stateProofSha256" text)
+    WHERE s.id = step.id AND CASE step."to"
+      WHEN 'included' THEN s.state = 'waiting' WHEN 'whole' THEN s.state = 'included'
+      ELSE s.state IN ('waiting', 'included') END`,
+  postponeSources: `
+    UPDATE source_evidence SET due = $3 WHERE state = $1 AND state IN ('waiting', 'included') AND round = $2`,
+  source: `
+    SELECT state, round, header, siblings, sha256, message, checkpoint
+    FROM source_evidence LEFT JOIN state_proofs ON sha256 = state_proof_sha256 WHERE id = $1`,
 } as const;
 
 /** Every statement of the journal and of its reader; each connection prepares it once, under its name. */
@@ -157,6 +176,11 @@ export const SQL = {
       INSERT INTO batch_items (id, key, start, length)
       SELECT item.id, moved.key, item.start, item.length
       FROM moved, unnest($19::text[], $20::integer[], $21::integer[]) AS item (id, start, length)
+      ON CONFLICT DO NOTHING
+    ), sources AS (
+      INSERT INTO source_evidence (id, key, round, block_hash, txn_id, state, due)
+      SELECT source.id, moved.key, source.round, source.block_hash, source.txn_id, 'waiting', moved.created_at
+      FROM moved, unnest($22::text[], $23::bigint[], $24::text[], $25::text[]) AS source (id, round, block_hash, txn_id)
       ON CONFLICT DO NOTHING
     ), attempt AS (
       INSERT INTO attempts (txid, key, place, raw, first_valid, last_valid, dead)

@@ -107,7 +107,7 @@ export function sqliteCommands(db: DatabaseSync) {
       for (const name of names) sql("insertName").run(name, row.key);
       return undefined;
     },
-    update({ row, ends, items, attempt, dropsEvidence, name, delivered }: MovedRow): void {
+    update({ row, ends, items, sources, attempt, dropsEvidence, name, delivered }: MovedRow): void {
       if (sql("updateCall").run(row).changes !== 1) throw callStale(row.key);
       if (name !== undefined) giveName(name, row.key);
       if (dropsEvidence) forgetEvidence(row.key);
@@ -115,6 +115,7 @@ export function sqliteCommands(db: DatabaseSync) {
       for (const { id, start, length } of items) sql("writeBatchItem").run({ id, key: row.key, start, length });
       if (attempt) sql("writeAttempt").run(attempt);
       if (delivered) sql("beginLedgerEvidence").run(delivered);
+      for (const { txnId = null, ...source } of sources) sql("beginSource").run({ ...source, txnId, key: row.key });
     },
     /** @param limit all, when it is negative */
     openBut: (held: readonly string[], limit: number) => rows("openBut", JSON.stringify(held), limit),

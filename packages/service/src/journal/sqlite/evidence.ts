@@ -6,12 +6,13 @@ import type {
   KeptStateProof,
   Unfinished,
 } from "../../ledger/evidence/journal.ts";
+import type { KeptSource, SourceJournal, UnfinishedSource } from "../../ledger/evidence/source-journal.ts";
 import { verifiableText } from "../../subjects/batch-answer.ts";
 import type { SQL } from "./statements.ts";
 
 type Row = Record<string, unknown>;
 
-/** The commands of `EvidenceJournal`: those that write MUST run inside a transaction. */
+/** The commands of `EvidenceJournal` and `SourceJournal`: those that write MUST run inside a transaction. */
 export function evidenceCommands(sql: (name: keyof typeof SQL) => StatementSync, bundleOf: (row: Row) => string) {
   function take(one: EvidenceStep): void {
     const { txnId } = one;
@@ -59,10 +60,34 @@ export function evidenceCommands(sql: (name: keyof typeof SQL) => StatementSync,
       return { bundleId, state, round, ...parsed(row, "inclusion", "stateProof") } as KeptEvidence;
     },
     oldestUnfinished: () => sql("oldestUnfinished").get() as { round: number; since: number } | undefined,
+    dueSourceRound: (state, now) => sql("dueSourceRound").get(state, now)?.round as number | undefined,
+    unfinishedSources: (state, round, limit) =>
+      sql("unfinishedSources")
+        .all(state, round, limit)
+        .map(({ txnId, header, ...row }) => {
+          return { ...row, ...(txnId !== null && { txnId }), ...parsed({ header }, "header") } as UnfinishedSource;
+        }),
+    stepSources(steps) {
+      for (const step of steps) {
+        const { id, to } = step;
+        const header = to === "included" ? JSON.stringify(step.header) : null;
+        const siblings = to === "whole" ? JSON.stringify(step.siblings) : null;
+        const stateProofSha256 = to === "whole" ? step.stateProofSha256 : null;
+        sql("stepSource").run({ id, to, header, siblings, stateProofSha256 });
+      }
+    },
+    postponeSources: (state, round, due) => void sql("postponeSources").run(due, state, round),
+    source(id) {
+      const row = sql("source").get(id);
+      if (row === undefined) return undefined;
+      const { state, round, sha256 } = row;
+      const stake = sha256 !== null && { sha256, ...parsed(row, "siblings", "message", "checkpoint") };
+      return { state, round, ...parsed(row, "header"), ...(stake && { stake }) } as KeptSource;
+    },
   } satisfies {
-    [K in Exclude<keyof EvidenceJournal, "collects">]: (
-      ...args: Parameters<EvidenceJournal[K]>
-    ) => Awaited<ReturnType<EvidenceJournal[K]>>;
+    [K in Exclude<keyof (EvidenceJournal & SourceJournal), "collects">]: (
+      ...args: Parameters<(EvidenceJournal & SourceJournal)[K]>
+    ) => Awaited<ReturnType<(EvidenceJournal & SourceJournal)[K]>>;
   };
 }
 

@@ -149,6 +149,11 @@ export async function openSqliteJournal(path: string, log?: Pick<Logger, "warn">
     stateProof: (sha256) => ask("stateProof", sha256),
     evidence: (bundleId) => ask("evidence", bundleId),
     oldestUnfinished: () => ask("oldestUnfinished"),
+    dueSourceRound: (state, now) => ask("dueSourceRound", state, now),
+    unfinishedSources: (state, round, limit) => ask("unfinishedSources", state, round, limit),
+    stepSources: (steps) => ask("stepSources", steps),
+    postponeSources: (state, round, due) => ask("postponeSources", state, round, due),
+    source: (id) => ask("source", id),
     unpacked: () => ask("unpacked"),
     prunable: (before) => ask("prunable", before),
     prune: createPruner({

@@ -10,7 +10,7 @@ import { evidenceRow, progressOf, requestOf } from "../record.ts";
 /** A new row of `calls`, and every name that the call holds: its key and its aliases. */
 export type NewRow = ReturnType<typeof newRow>;
 
-/** What a transition writes: the row's new values, the attempt that may be new or dead, and the items of a batch. */
+/** What a transition writes: the row's new values, the attempt that may be new or dead, and a new bundle's items and sources. */
 export type MovedRow = ReturnType<typeof movedRow>;
 
 /** @param call as it is first committed */
@@ -43,6 +43,7 @@ export function movedRow(call: Call) {
     },
     delivered: state === "done" && last && { txnId: last.txid, key, round: round ?? 0, due: call.createdAt },
     items: bundle?.items ?? [],
+    sources: bundle?.sources ?? [],
     attempt: last && { ...last, key, place: attempts.length - 1, dead: last.dead ? 1 : 0 },
   };
 }

@@ -51,6 +51,27 @@ const EVIDENCE = {
         SELECT round, key FROM ledger_evidence WHERE state = 'included' AND state <> 'whole' ORDER BY round LIMIT 1
       )
     ) JOIN calls USING (key) ORDER BY round LIMIT 1`,
+  // `IN ('waiting', 'included')`, which always holds: as above.
+  dueSourceRound: `
+    SELECT round FROM source_evidence WHERE state = ? AND state IN ('waiting', 'included') AND due <= ?
+    ORDER BY round LIMIT 1`,
+  unfinishedSources: `
+    SELECT id, block_hash AS blockHash, txn_id AS txnId, created_at AS since, header
+    FROM source_evidence s JOIN calls USING (key)
+    WHERE s.state = ? AND s.state IN ('waiting', 'included') AND round = ? LIMIT ?`,
+  beginSource: `
+    INSERT INTO source_evidence (id, key, round, block_hash, txn_id, state, due)
+    SELECT :id, key, :round, :blockHash, :txnId, 'waiting', created_at FROM calls WHERE key = :key ON CONFLICT DO NOTHING`,
+  stepSource: `
+    UPDATE source_evidence SET state = :to, siblings = :siblings, state_proof_sha256 = :stateProofSha256,
+      header = CASE :to WHEN 'waiting' THEN NULL WHEN 'included' THEN :header ELSE header END
+    WHERE id = :id AND CASE :to WHEN 'included' THEN state = 'waiting' WHEN 'whole' THEN state = 'included'
+      ELSE state IN ('waiting', 'included') END`,
+  postponeSources: `
+    UPDATE source_evidence SET due = ? WHERE state = ? AND state IN ('waiting', 'included') AND round = ?`,
+  source: `
+    SELECT state, round, header, siblings, sha256, message, checkpoint
+    FROM source_evidence LEFT JOIN state_proofs ON sha256 = state_proof_sha256 WHERE id = ?`,
 } as const;
 
 /** Every statement of the journal and of its reader. */

@@ -1,32 +1,24 @@
 import { fromBase64 } from "@attestd/proof/encoding";
-import { LRUCache } from "lru-cache";
 import type { Logger } from "pino";
 import { digestsOf } from "../../chains/algorand/light-header.ts";
-import { type Clock, deadline } from "../../clock.ts";
+import type { Clock } from "../../clock.ts";
 import { count } from "../../metrics/meter.ts";
-import type { Algod } from "../../providers/algod.ts";
-import { isUnusable, unavailable } from "../../providers/provider.ts";
+import { isUnusable } from "../../providers/provider.ts";
 import type { EvidenceStep, Unfinished, UnfinishedState } from "./journal.ts";
-import { provenNext } from "./nodes.ts";
+import { blockFrom, provenNext } from "./nodes.ts";
+import { createPace } from "./pace.ts";
+import { createSourceCollector } from "./source-collector.ts";
+import type { SourceJournal } from "./source-journal.ts";
 import { createStateProofs, type FoundStateProof, type StateProofOptions } from "./state-proofs.ts";
 
-export type CollectorOptions = StateProofOptions & { clock: Clock; log: Logger };
+export type CollectorOptions = StateProofOptions & { journal: SourceJournal; clock: Clock; log: Logger };
 
-/** Works on a round. @returns whether to go on with the next one */
-type Carry = (round: number, ends: AbortSignal) => Promise<boolean>;
 type Proof = Extract<FoundStateProof, { kind: "proof" }>;
 
 /** Between two looks into the journal, in ms. */
 const PAUSE_MS = 1_000;
-/** For the evidence of one round, or of one interval. */
-const ROUND_MS = 60_000;
 /** Attestations of a round that are worked on at once: their bundles may be of two MiB each. */
 const MAX_AT_ONCE = 16;
-/** When a round is tried again, in ms: twice as late each time, up to an hour. */
-const RETRY_MS = 15_000;
-const MAX_RETRY_MS = 60 * 60_000;
-/** Rounds of which it is remembered how often they were tried. */
-const MAX_TRIED = 10_000;
 
 /**
  * Collects the evidence of delivered attestations, one round after the other: what a node must be asked for is asked once for
@@ -38,8 +30,14 @@ const MAX_TRIED = 10_000;
 export function createCollector(options: CollectorOptions) {
   const { journal, nodes, newest, work, clock, log } = options;
   const proofOf = createStateProofs(options);
-  /** The last pauses of rounds that were put off, in ms. */
-  const tried = new LRUCache<number, number>({ max: MAX_TRIED });
+  const { each, attempt, putOff } = createPace<UnfinishedState>({
+    of: "record",
+    due: (state, now) => journal.dueRound(state, now),
+    postpone: (state, round, due) => journal.postpone(state, round, due),
+    clock,
+    log,
+  });
+  const sources = createSourceCollector({ ...options, proofOf });
 
   return {
     /** Collects until `stop`. Never rejects. */
@@ -70,6 +68,7 @@ export function createCollector(options: CollectorOptions) {
         stop.throwIfAborted();
         await attempt(state, round, stop, carry);
       }
+    await sources.collect(stop);
     return { rounds: before.length, left: await unfinishedRounds() };
   }
 
@@ -84,42 +83,12 @@ export function createCollector(options: CollectorOptions) {
     if (!(await journal.collects())) return;
     await each("waiting", stop, includeRound);
     await each("included", stop, proveInterval);
-  }
-
-  async function each(state: UnfinishedState, stop: AbortSignal, carry: Carry): Promise<void> {
-    for (let goesOn = true; goesOn && !stop.aborted; ) {
-      const round = await journal.dueRound(state, clock.now());
-      if (round === undefined) return;
-      goesOn = await attempt(state, round, stop, carry);
-    }
-  }
-
-  /** Works on a round for a bounded time. @returns whether to go on with the next one @throws when it was stopped */
-  async function attempt(state: UnfinishedState, round: number, stop: AbortSignal, carry: Carry): Promise<boolean> {
-    return carry(round, deadline(clock, ROUND_MS, stop)).catch(async (err: unknown) => {
-      if (stop.aborted) throw err;
-      // Whatever it is, it must not keep the other rounds from their evidence.
-      await putOff(state, round, "unanswered", err);
-      return true;
-    });
-  }
-
-  async function putOff(
-    state: UnfinishedState,
-    round: number,
-    why: "unanswered" | "wrong" | "forgotten",
-    err?: unknown,
-  ): Promise<void> {
-    count("evidence", { outcome: why });
-    log.warn({ err, round, state }, `the evidence of a round is ${why}: it is tried again`);
-    const again = Math.min((tried.get(round) ?? RETRY_MS / 2) * 2, MAX_RETRY_MS);
-    tried.set(round, again);
-    await journal.postpone(state, round, clock.now() + again);
+    await sources.collect(stop);
   }
 
   async function step(steps: readonly EvidenceStep[]): Promise<void> {
     await journal.step(steps);
-    for (const { to } of steps) count("evidence", { outcome: to });
+    for (const { to } of steps) count("evidence", { of: "record", outcome: to });
   }
 
   /** Shows that the attestations of a round stand in its block. */
@@ -162,14 +131,6 @@ export function createCollector(options: CollectorOptions) {
     }
     if (most === undefined && failure !== undefined) throw failure;
     return most;
-  }
-
-  /** @throws ProviderError also while the node does not have the round yet */
-  async function blockFrom(algod: Algod, round: number, ends: AbortSignal): Promise<Uint8Array | undefined> {
-    const block = await algod.block(round, ends);
-    if (block === undefined && (await algod.lastRound(ends)) < round)
-      throw unavailable(`${algod.name} does not have round ${round} yet`);
-    return block;
   }
 
   /** Proves the attestations of a round and, once its state proof is there, those of all its rounds. */

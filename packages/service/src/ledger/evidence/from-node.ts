@@ -1,16 +1,17 @@
 import { createHash } from "node:crypto";
-import { parseBundle, signedPart } from "@attestd/proof";
+import { type Bundle, parseBundle, parseNote, signedPart } from "@attestd/proof";
 import { decodeMsgpackMap, getBytes, splitBlock } from "@attestd/proof/algorand";
 import { fromBase64, fromUtf8, toBase64 } from "@attestd/proof/encoding";
-import { authorisationItem, type Evidence } from "@attestd/proof/evidence";
+import { authorisationItem, type Evidence, type EvidenceItem } from "@attestd/proof/evidence";
 import { canonicalBytes } from "@attestd/proof/json";
-import type { Checkpoint } from "@attestd/proof/state-proof";
+import { type Checkpoint, commitsToHeader } from "@attestd/proof/state-proof";
 import { digestsOf } from "../../chains/algorand/light-header.ts";
-import { ServiceError } from "../../errors.ts";
+import { hasCode, ignoring, ServiceError } from "../../errors.ts";
 import type { Algod } from "../../providers/algod.ts";
 import { unavailable } from "../../providers/provider.ts";
 import { checkpointFrom, provenNext, stateProofFrom } from "./nodes.ts";
-import { include, judge, rest } from "./work.ts";
+import { itemsOfSource } from "./sidecar.ts";
+import { include, includeSources, judge, rest } from "./work.ts";
 
 /** What shows that the ledger recorded an attestation, and the checkpoint that it rests on. */
 export type Collected = { evidence: Evidence; checkpoint: Checkpoint };
@@ -30,7 +31,8 @@ export async function collectEvidence(
   signal: AbortSignal,
 ): Promise<Collected | undefined> {
   const bundle = fromUtf8(bytes);
-  const signed = signedPart(parseBundle(bytes));
+  const whole = parseBundle(bytes);
+  const signed = signedPart(whole);
   const { txnId, round } = signed.attest;
   const block = await blockOf(algod, round, signal);
   const [inclusion] = await include(block, round, [{ txnId, bundle }]).catch((error: unknown) => {
@@ -39,22 +41,13 @@ export async function collectEvidence(
   if (inclusion === undefined) throw unavailable(`${algod.name} does not show ${txnId} in round ${round}`);
   const header = fromBase64(inclusion.headerBase64);
 
-  const served = await stateProofFrom(algod, round, signal);
-  const path = served && (await algod.lightHeader(round, signal));
-  if (served === undefined || path === undefined) {
+  const stake = await stakeFor(header, round, algod, signal);
+  if (stake === undefined) {
     await requirePossible(header, round, algod, signal);
     return undefined;
   }
-  const { content, ...named } = served;
-  const first = named.message.firstAttestedRound;
-  const genesisHash = toBase64(getBytes(decodeMsgpackMap(header), "gh") ?? new Uint8Array());
-  const checkpoint = await checkpointFrom(algod, first, genesisHash, signal);
-  if (checkpoint === undefined)
-    throw new ServiceError("source_not_kept", `${algod.name} does not have round ${first - 1}, or not any more`);
-  const proof = { ...named, checkpoint };
-  const fault = judge(content, proof);
-  if (fault !== undefined) throw unavailable(`${algod.name} gave a state proof that does not verify: ${fault}`);
-  const [item] = await rest(content, proof, digestsOf(path.siblings), [{ bundle, inclusion }]);
+  const { content, siblings, ...proof } = stake;
+  const [item] = await rest(content, proof, siblings, [{ bundle, inclusion }]);
   if (item === undefined) throw unavailable(`${algod.name} gave a light header that does not lead to the state proof`);
   const digest = createHash("sha256").update(canonicalBytes(signed)).digest("hex");
   const authorisation = authorisationItem(inclusion);
@@ -62,8 +55,64 @@ export async function collectEvidence(
     inclusion,
     { ...item, stateProofBase64: toBase64(content) },
     ...(authorisation ? [authorisation] : []),
+    ...(await sourceItems(whole, proof.sha256, algod, signal)),
   ];
-  return { evidence: { format: "attestd.evidence/1", bundle: `sha256:${digest}`, items }, checkpoint };
+  return {
+    evidence: { format: "attestd.evidence/1", bundle: `sha256:${digest}`, items },
+    checkpoint: proof.checkpoint,
+  };
+}
+
+/**
+ * The state proof that attests a header's round, with its checkpoint, and the way to its commitment.
+ * @returns undefined where the node has none
+ * @throws source_not_kept, ProviderError
+ */
+async function stakeFor(header: Uint8Array, round: number, algod: Algod, signal: AbortSignal) {
+  const served = await stateProofFrom(algod, round, signal);
+  const path = served && (await algod.lightHeader(round, signal));
+  if (served === undefined || path === undefined) return undefined;
+  const first = served.message.firstAttestedRound;
+  const genesisHash = toBase64(getBytes(decodeMsgpackMap(header), "gh") ?? new Uint8Array());
+  const checkpoint = await checkpointFrom(algod, first, genesisHash, signal);
+  if (checkpoint === undefined)
+    throw new ServiceError("source_not_kept", `${algod.name} does not have round ${first - 1}, or not any more`);
+  const proof = { ...served, checkpoint };
+  const fault = judge(served.content, proof);
+  if (fault !== undefined) throw unavailable(`${algod.name} gave a state proof that does not verify: ${fault}`);
+  return { ...proof, siblings: digestsOf(path.siblings) };
+}
+
+/**
+ * What shows the block of a source on the ledger's own network: nothing where the node does not have it any more.
+ * @param held the hash of the state proof that another item has
+ */
+async function sourceItems(bundle: Bundle, held: string, algod: Algod, signal: AbortSignal): Promise<EvidenceItem[]> {
+  const source = sourceIn(bundle);
+  const block = source && (await algod.block(source.round, signal));
+  if (source === undefined || block === undefined) return [];
+  const [header] = includeSources(block, source.round, [source]);
+  if (header === undefined) throw unavailable(`${algod.name} has another block ${source.round} than was attested`);
+  const headerBytes = fromBase64(header.headerBase64);
+  const stake = await stakeFor(headerBytes, source.round, algod, signal).catch(
+    ignoring((error) => hasCode(error, "source_not_kept")),
+  );
+  if (stake !== undefined && !commitsToHeader(stake.message, headerBytes, stake.siblings))
+    throw unavailable(`${algod.name} gave a light header that does not lead to the state proof`);
+  const kept = stake && { ...stake, siblings: stake.siblings.map(toBase64) };
+  return itemsOfSource(header, kept, stake?.sha256 === held ? undefined : stake?.content);
+}
+
+/** The block that a bundle is about, or that of its transaction, if it is of the network on which it is recorded. */
+function sourceIn(bundle: Bundle) {
+  const note = parseNote(signedPart(bundle).attest.note);
+  const chain = "statement" in bundle ? bundle.statement.chain : "c" in note ? note.c : undefined;
+  if (chain !== note.g) return undefined;
+  if ("block" in bundle) return { round: bundle.block.height, blockHash: bundle.block.blockHash };
+  const { txnId } = bundle.source;
+  if ("statement" in bundle)
+    return { round: bundle.statement.block.height, blockHash: bundle.statement.block.hash, txnId };
+  return "t" in note ? { round: note.n, blockHash: note.b, txnId } : undefined;
 }
 
 async function blockOf(algod: Algod, round: number, signal: AbortSignal): Promise<Uint8Array> {

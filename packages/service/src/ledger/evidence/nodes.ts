@@ -23,6 +23,14 @@ export async function stateProofFrom(
   return { message, content, sha256: createHash("sha256").update(content).digest("hex") };
 }
 
+/** A block, `{block, cert}` in msgpack; undefined where the node has forgotten it. @throws ProviderError also while it does not have the round yet */
+export async function blockFrom(algod: Algod, round: number, signal: AbortSignal): Promise<Uint8Array | undefined> {
+  const block = await algod.block(round, signal);
+  if (block === undefined && (await algod.lastRound(signal)) < round)
+    throw unavailable(`${algod.name} does not have round ${round} yet`);
+  return block;
+}
+
 /**
  * The checkpoint before a round: what the message before says of the voters, or, before the network's first state proof, the
  * header before.

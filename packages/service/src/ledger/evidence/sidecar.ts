@@ -1,12 +1,13 @@
 import { toBase64 } from "@attestd/proof/encoding";
-import { authorisationItem, type Evidence } from "@attestd/proof/evidence";
+import { authorisationItem, type Evidence, type EvidenceItem } from "@attestd/proof/evidence";
 import type { EvidenceJournal } from "./journal.ts";
+import type { KeptSource, SourceHeader, SourceJournal } from "./source-journal.ts";
 
 /** What a bundle's evidence is now. */
 export type Sidecar =
   /** It will not change any more. */
   | { isWhole: true; evidence: Evidence }
-  /** In which the attestation stands. */
+  /** In which the attestation stands, or, where its own evidence is whole, its source. */
   | { isWhole: false; round: number };
 
 /**
@@ -18,7 +19,7 @@ export type Sidecar =
  * @returns undefined when there is no such bundle
  */
 export async function sidecarOf(
-  journal: Pick<EvidenceJournal, "evidence" | "stateProof">,
+  journal: Pick<EvidenceJournal, "evidence" | "stateProof"> & Pick<SourceJournal, "source">,
   id: string,
   { isDetached }: { isDetached: boolean },
 ): Promise<Sidecar | undefined> {
@@ -26,14 +27,41 @@ export async function sidecarOf(
   if (kept === undefined) return undefined;
   const { bundleId, state, round, inclusion, stateProof } = kept;
   if (state === "waiting" || state === "included") return { isWhole: false, round };
-  const content = stateProof && !isDetached ? await journal.stateProof(stateProof.stateProofSha256) : undefined;
+  const source = await journal.source(id);
+  if (source?.state === "waiting" || source?.state === "included") return { isWhole: false, round: source.round };
+  const bytesOf = async (sha256: string | undefined) =>
+    sha256 === undefined || isDetached ? undefined : journal.stateProof(sha256);
+  const held = stateProof?.stateProofSha256;
+  const content = await bytesOf(held);
+  const sourceProof = source?.stake?.sha256;
+  const sourceContent = sourceProof === held ? undefined : await bytesOf(sourceProof);
   // It follows from what is kept, and was found right with it.
   const authorisation = inclusion && authorisationItem(inclusion);
   const items = [
     ...(inclusion ? [inclusion] : []),
     ...(stateProof ? [{ ...stateProof, ...(content && { stateProofBase64: toBase64(content) }) }] : []),
     ...(authorisation ? [authorisation] : []),
+    ...(source?.header ? itemsOfSource(source.header, source.stake, sourceContent) : []),
   ];
   const bundle = `sha256:${Buffer.from(bundleId, "base64url").toString("hex")}`;
   return { isWhole: true, evidence: { format: "attestd.evidence/1", bundle, items } };
+}
+
+/**
+ * The items that show a source's own block.
+ * @param content the state proof, where the item is to have it
+ */
+export function itemsOfSource(
+  { headerBase64, transaction }: SourceHeader,
+  stake: KeptSource["stake"],
+  content: Uint8Array | undefined,
+): EvidenceItem[] {
+  const items: EvidenceItem[] = [];
+  if (transaction) items.push({ type: "algorand-source-inclusion/1", headerBase64, ...transaction });
+  if (stake) {
+    const { sha256: stateProofSha256, siblings, message, checkpoint } = stake;
+    const named = { type: "algorand-source-state-proof/1", siblings, message, stateProofSha256, checkpoint } as const;
+    items.push({ ...named, ...(content && { stateProofBase64: toBase64(content) }) });
+  }
+  return items;
 }

@@ -24,6 +24,12 @@ export function openEvidenceWork(): EvidenceWork & { load: PoolLoad; close(): Pr
       if (size > MAX_BYTES_HERE) return (await run("include", args)) as Awaited<ReturnType<typeof Work.include>>;
       return (await import("./work.ts")).include(...args);
     },
+    async includeSources(...args) {
+      const [block] = args;
+      if (block.length > MAX_BYTES_HERE)
+        return (await run("includeSources", args)) as ReturnType<typeof Work.includeSources>;
+      return (await import("./work.ts")).includeSources(...args);
+    },
     judge: async (...args) => (await run("judge", args)) as ReturnType<typeof Work.judge>,
     rest: async (...args) => (await run("rest", args)) as Awaited<ReturnType<typeof Work.rest>>,
     load: workers.load,

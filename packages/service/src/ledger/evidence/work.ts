@@ -10,9 +10,10 @@ import {
 } from "@attestd/proof/evidence";
 import { canonicalBytes } from "@attestd/proof/json";
 import { checkStateProof } from "@attestd/proof/state-proof";
-import { proveInPayset, readAlgorandHeader } from "../../chains/algorand/block-work.ts";
+import { paysetProver, readAlgorandHeader } from "../../chains/algorand/block-work.ts";
 import { serviceCrypto } from "../../crypto/crypto.ts";
 import type { KeptStateProof, SharedStateProofItem, Unfinished } from "./journal.ts";
+import type { SourceHeader, UnfinishedSource } from "./source-journal.ts";
 
 /*
  * The costly part of collecting evidence: functions of bytes and JSON alone, for a thread of their own (`block-worker.ts`).
@@ -38,9 +39,10 @@ export async function include(
   delivered: readonly Pick<Unfinished, "txnId" | "bundle">[],
 ): Promise<(AlgorandInclusionItem | undefined)[]> {
   const headerBase64 = toBase64(readAlgorandHeader(block, round).header);
+  const prove = paysetProver(block);
   return Promise.all(
     delivered.map(async ({ txnId, bundle }) => {
-      const found = proveInPayset(block, txnId);
+      const found = prove(txnId);
       if (found.kind !== "transaction" || found.inclusion.tree !== "txn256") return undefined;
       const { index, stibBase64, siblings } = found.inclusion;
       const txnBytesBase64 = toBase64(found.bytes);
@@ -51,6 +53,32 @@ export async function include(
       return inclusion === "pass" && signed !== "fail" ? item : undefined;
     }),
   );
+}
+
+/**
+ * Shows in a round's block that sources stand there: that it is the block that was attested, and has the transaction.
+ *
+ * @param block `{block, cert}` in msgpack, as a node gave it
+ * @returns the header of those that it shows, in the order of `sources`
+ * @throws ProofError `malformed` when this is no block of that round
+ */
+export function includeSources(
+  block: Uint8Array,
+  round: number,
+  sources: readonly Pick<UnfinishedSource, "blockHash" | "txnId">[],
+): (SourceHeader | undefined)[] {
+  const { header, blockHash } = readAlgorandHeader(block, round);
+  const headerBase64 = toBase64(header);
+  let prove: ReturnType<typeof paysetProver> | undefined;
+  return sources.map(({ blockHash: attested, txnId }) => {
+    if (attested !== blockHash) return undefined;
+    if (txnId === undefined) return { headerBase64 };
+    prove ??= paysetProver(block);
+    const found = prove(txnId);
+    if (found.kind !== "transaction" || found.inclusion.tree !== "txn256") return undefined;
+    const { index, stibBase64, siblings } = found.inclusion;
+    return { headerBase64, transaction: { index, stibBase64, siblings } };
+  });
 }
 
 /** Verifies a state proof on its checkpoint. @returns why it is none, or undefined */

@@ -1,0 +1,176 @@
+import { fromBase64, toBase64 } from "@attestd/proof/encoding";
+import { commitsToHeader } from "@attestd/proof/state-proof";
+import type { Logger } from "pino";
+import { digestsOf } from "../../chains/algorand/light-header.ts";
+import type { Clock } from "../../clock.ts";
+import { count } from "../../metrics/meter.ts";
+import type { Algod } from "../../providers/algod.ts";
+import type { AlgorandNodes } from "../../providers/algorand-nodes.ts";
+import { isUnusable } from "../../providers/provider.ts";
+import { blockFrom, provenNext } from "./nodes.ts";
+import { createPace } from "./pace.ts";
+import type { SourceJournal, SourceStep, UnfinishedSource, UnfinishedSourceState } from "./source-journal.ts";
+import type { FoundStateProof, NewestBlocks } from "./state-proofs.ts";
+import type { EvidenceWork } from "./threads.ts";
+
+export type SourceCollectorOptions = {
+  journal: SourceJournal;
+  nodes: AlgorandNodes;
+  newest: NewestBlocks;
+  work: EvidenceWork;
+  clock: Clock;
+  log: Logger;
+  /** Of a round, as `createStateProofs` returns it. */
+  proofOf(round: number, next: number, ends: AbortSignal): Promise<FoundStateProof>;
+};
+
+type Proof = Extract<FoundStateProof, { kind: "proof" }>["proof"];
+
+/** Sources of a round that are worked on at once: all that a batch has. */
+const MAX_AT_ONCE = 1_000;
+/** How long after its call a source is tried for whose round no node gives what is right: ordinary nodes have forgotten it then, in ms. */
+const GIVE_UP_MS = 60 * 60_000;
+
+/**
+ * Collects what shows that the sources of delivered bundles stand in their blocks. Of a round a node is asked for everything
+ * once, whatever number of sources it has. A source is given up that no node has any more: the evidence of the attestation
+ * itself is not kept from its payer for it.
+ */
+export function createSourceCollector({ journal, nodes, newest, work, clock, log, proofOf }: SourceCollectorOptions) {
+  const pace = createPace<UnfinishedSourceState>({
+    of: "source",
+    due: (state, now) => journal.dueSourceRound(state, now),
+    postpone: (state, round, due) => journal.postponeSources(state, round, due),
+    clock,
+    log,
+  });
+
+  return {
+    /** Collects what can be had now. @throws Error of the journal */
+    async collect(stop: AbortSignal): Promise<void> {
+      for (const [state, carry] of [
+        ["waiting", includeRound],
+        ["included", proveRound],
+      ] as const)
+        await pace.each(state, stop, async (round, ends) => {
+          const sources = await journal.unfinishedSources(state, round, MAX_AT_ONCE);
+          return carry(round, sources, ends).catch(async (error: unknown) => {
+            if (ends.aborted || !isUnusable(error)) throw error;
+            await fail(state, round, sources, "unanswered", error);
+            return true;
+          });
+        });
+    },
+  };
+
+  async function step(steps: readonly SourceStep[]): Promise<void> {
+    if (steps.length === 0) return;
+    await journal.stepSources(steps);
+    for (const { to } of steps) count("evidence", { of: "source", outcome: to });
+  }
+
+  /** Shows that sources stand in their block. */
+  async function includeRound(
+    round: number,
+    sources: readonly UnfinishedSource[],
+    ends: AbortSignal,
+  ): Promise<boolean> {
+    const asked = await fromAny(
+      async (source) => {
+        const block = source instanceof Uint8Array ? source : await blockFrom(source, round, ends);
+        if (block === undefined) return undefined;
+        const headers = await work.includeSources(block, round, sources);
+        const steps = sources.flatMap(({ id }, index): SourceStep[] => {
+          const header = headers[index];
+          return header ? [{ id, to: "included", header }] : [];
+        });
+        return steps.length === sources.length ? steps : "wrong";
+      },
+      ends,
+      newest.block(round),
+    );
+    if (typeof asked === "object") await step(asked);
+    else await fail("waiting", round, sources, asked);
+    return true;
+  }
+
+  /** Shows that stake has signed for the header of a round. @returns whether to go on with the next one */
+  async function proveRound(round: number, sources: readonly UnfinishedSource[], ends: AbortSignal): Promise<boolean> {
+    const [first] = sources;
+    if (first?.header === undefined) return true;
+    const header = fromBase64(first.header.headerBase64);
+    const found = await proofOf(round, provenNext(header), ends);
+    switch (found.kind) {
+      case "early":
+        // Later rounds are not proven before this one.
+        return false;
+      case "forgotten":
+      case "never":
+        await step(sources.map(({ id }) => ({ id, to: "absent" })));
+        return true;
+      case "proof": {
+        const asked = await fromAny(async (algod) => lightPath(algod, round, header, found.proof, ends), ends);
+        if (typeof asked === "object") await step(sources.map(({ id }) => wholeBy(id, asked, found.proof)));
+        else await fail("included", round, sources, asked);
+        return true;
+      }
+    }
+  }
+
+  /** The way from a header to the commitment of a state proof. */
+  async function lightPath(
+    algod: Algod | Uint8Array,
+    round: number,
+    header: Uint8Array,
+    { message }: Proof,
+    ends: AbortSignal,
+  ): Promise<Uint8Array[] | "wrong" | undefined> {
+    const path = algod instanceof Uint8Array ? undefined : await algod.lightHeader(round, ends);
+    if (path === undefined) return undefined;
+    const siblings = digestsOf(path.siblings);
+    return commitsToHeader(message, header, siblings) ? siblings : "wrong";
+  }
+
+  /**
+   * Asks one node after the other.
+   * @param known an answer that is there already, tried first
+   * @throws ProviderError when none gives what is right, and one gives no answer
+   */
+  async function fromAny<T extends object>(
+    ask: (source: Algod | Uint8Array) => Promise<T | "wrong" | undefined>,
+    ends: AbortSignal,
+    known?: Uint8Array,
+  ): Promise<T | "wrong" | "forgotten"> {
+    let worst: "wrong" | "forgotten" = "forgotten";
+    let failure: unknown;
+    for (const source of [...(known ? [known] : []), ...nodes.algods]) {
+      try {
+        const answer = await ask(source);
+        if (typeof answer === "object") return answer;
+        if (answer === "wrong") worst = answer;
+      } catch (error) {
+        if (ends.aborted || !isUnusable(error)) throw error;
+        failure ??= error;
+      }
+    }
+    if (failure !== undefined) throw failure;
+    return worst;
+  }
+
+  /** What no node has any more is given up, and, after some time, what none shows. */
+  async function fail(
+    state: UnfinishedSourceState,
+    round: number,
+    sources: readonly UnfinishedSource[],
+    why: "unanswered" | "wrong" | "forgotten",
+    err?: unknown,
+  ): Promise<void> {
+    const given = sources.filter(({ since }) => why === "forgotten" || since + GIVE_UP_MS < clock.now());
+    await step(given.map(({ id }) => ({ id, to: "absent" })));
+    if (given.length < sources.length) await pace.putOff(state, round, why, err);
+  }
+}
+
+function wholeBy(id: string, siblings: readonly Uint8Array[], { sha256 }: Proof): SourceStep {
+  return { id, to: "whole", siblings: siblings.map(toBase64), stateProofSha256: sha256 };
+}
