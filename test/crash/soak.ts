@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { leaksIn, type Secrets, secretsOf, secretsOfPayment } from "../helpers/secrets.ts";
-import { buy, priceOf } from "./buyer.ts";
+import { buy, type Purchase, priceOf } from "./buyer.ts";
 import type { TestBed } from "./cell.ts";
 import { type Deployment, newDeployment, UPSTREAMS } from "./deployment.ts";
 import { FAULTS } from "./faults.ts";
@@ -81,7 +81,7 @@ export async function runSoak(
       everyMs: VITALS_EVERY_MS,
       onVitals(one) {
         vitals.push(one);
-        progress?.(one, ended.length);
+        progress?.(one, deliveredOf(ended));
       },
     },
   });
@@ -115,7 +115,11 @@ export async function runSoak(
       wrong.push(...search.ofAnswer(purchase.text));
       for (const one of purchase.answers.slice(0, -1)) count(retryAnswers, one);
       if (purchase.status === 200) ended.push({ payment, bundle: purchase.text });
-      else wrong.push(`${payment.key}: the buyer got ${purchase.answers.join(", ")}: ${purchase.text.slice(0, 300)}`);
+      else if (hasExpired(purchase)) {
+        // While its facilitator was away for longer than it was valid. That nothing was paid, the judge asks the chains.
+        count(retryAnswers, `402 expired unspent on ${rail}`);
+        ended.push({ payment });
+      } else wrong.push(`${payment.key}: the buyer got ${purchase.answers.join(", ")}: ${purchase.text.slice(0, 300)}`);
     }
   }
 
@@ -146,7 +150,7 @@ export async function runSoak(
   wrong.push(...(await judge(sandbox, deployment, [...first, ...ended])));
   return {
     soak,
-    delivered: ended.length,
+    delivered: deliveredOf(ended),
     retryAnswers,
     freeAnswers,
     faults,
@@ -154,6 +158,15 @@ export async function runSoak(
     ...trendsOf(vitals),
     wrong: wrong.slice(0, MAX_WRONG),
   };
+}
+
+function deliveredOf(ended: readonly EndedPurchase[]): number {
+  return ended.filter(({ bundle }) => bundle !== undefined).length;
+}
+
+/** Whether a purchase ended with a payment that nobody can spend any more. */
+function hasExpired({ status, text }: Pick<Purchase, "status" | "text">): boolean {
+  return status === 402 && String((JSON.parse(text) as { error?: unknown }).error).startsWith("expired unspent");
 }
 
 /** Between two questions for a rail that is not offered. */
