@@ -127,7 +127,11 @@ export async function runSoak(
   async function freeClient(place: number): Promise<void> {
     for (let n = place; !ending.aborted; n++) {
       const { name, path, status, init, whileClosed = [] } = free[n % free.length] as FreeRequest;
-      const response = await fetch(service.url + path, { ...init, signal: patience });
+      const response = await fetch(service.url + path, { ...init, signal: patience }).catch(whenClosed);
+      if (response === undefined) {
+        count(freeAnswers, "connection closed while idle");
+        continue;
+      }
       const text = await response.text();
       const code = response.status === 503 ? whileClosed.find((one) => text.includes(`"code":"${one}"`)) : undefined;
       if (response.status === status) count(freeAnswers, name);
@@ -167,6 +171,12 @@ function deliveredOf(ended: readonly EndedPurchase[]): number {
 /** Whether a purchase ended with a payment that nobody can spend any more. */
 function hasExpired({ status, text }: Pick<Purchase, "status" | "text">): boolean {
   return status === 402 && String((JSON.parse(text) as { error?: unknown }).error).startsWith("expired unspent");
+}
+
+/** Of a connection that the service closes, idle for its seconds, while a busy client sends on it: nothing was answered. */
+function whenClosed(error: Error): undefined {
+  const { code } = error.cause as { code?: string };
+  if (code !== "UND_ERR_SOCKET") throw error;
 }
 
 /** Between two questions for a rail that is not offered. */
