@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { verify } from "@attestd/proof";
+import { type Bundle, verify } from "@attestd/proof";
 import { fromBase64, toBase64 } from "@attestd/proof/encoding";
 import {
   checkpointEntry,
@@ -11,16 +11,18 @@ import {
   SHIPPED_CHECKPOINTS,
   withEvidence,
 } from "@attestd/proof/evidence";
+import { canonicalBytes } from "@attestd/proof/json";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { flip } from "../../packages/proof/test/flips.ts";
-import { testHistory } from "../../test/bundles/bundles.ts";
+import { testBatchItem } from "../../test/bundles/batches.ts";
+import { testBaseTransaction, testBundle, testHistory } from "../../test/bundles/bundles.ts";
 import { type TestEvidence, testEvidence } from "../../test/bundles/evidence.ts";
 import { PROGRAMS, type Program, run } from "./programs.ts";
 
 /* What the verifiers of this folder, and the library, say of evidence: in Go by Algorand's own Falcon and sumhash. */
 
 const own = testEvidence();
-const { bundle, evidence, inclusion, stateProof, authorisation, checkpoint } = own;
+const { bundle, evidence, inclusion, stateProof, authorisation, sourceInclusion, sourceStateProof, checkpoint } = own;
 const rekeyed = testEvidence(undefined, undefined, "rekeyed");
 const forged = testEvidence(undefined, undefined, "nobody");
 const other = { ...checkpoint, lnProvenWeight: 7 };
@@ -42,16 +44,100 @@ type Result = "pass" | "fail" | "not_checked";
 const [pass, fail, open] = ["pass", "fail", "not_checked"] as const;
 type Case = [
   name: string,
-  results: [schema: Result, inclusion: Result, stateProof: Result, authorisation?: Result],
+  results: [
+    schema: Result,
+    inclusion: Result,
+    stateProof: Result,
+    authorisation?: Result,
+    sourceInclusion?: Result,
+    sourceStateProof?: Result,
+  ],
   items: unknown[],
   trusts?: string | undefined,
-  of?: TestEvidence,
+  of?: Of,
 ];
+/** A bundle, and the evidence that is bound to it. */
+type Of = Omit<TestEvidence, "bundle" | "block"> & { bundle: Bundle };
+
+/** Beside another bundle. */
+function beside(other: Bundle): Of {
+  const digest = createHash("sha256")
+    .update(canonicalBytes("batch" in other ? other.batch : other))
+    .digest("hex");
+  return { ...own, bundle: other, evidence: { ...evidence, bundle: `sha256:${digest}` } };
+}
+const { b, n, u } = JSON.parse(bundle.attest.note.slice("attestd/v1:j".length));
+const stated = { b, n, u };
+const txnBytes = fromBase64(bundle.source.txnBytesBase64);
+const statement = { block: { hash: b, height: n, time: u } };
+const batch = [
+  { chain: "algorand", txnBytes, statement },
+  { chain: "base", txnBytes: testBaseTransaction(1) },
+];
+const ofSource = { ...sourceStateProof, stateProofBase64: stateProof.stateProofBase64 };
+const source = [sourceInclusion, ofSource];
+const otherSource = changed(sourceStateProof.siblings[0] ?? "", 3);
 
 /** By hand from docs/format.md. */
 const CASES: Case[] = [
   ["both items, on a checkpoint that is trusted", [pass, pass, pass], [inclusion, stateProof]],
-  ["all items, on a checkpoint that is trusted", [pass, pass, pass, pass], evidence.items],
+  ["all items, on a checkpoint that is trusted", [pass, pass, pass, pass, pass, pass], evidence.items],
+  ["the source's items, before the others", [pass, pass, pass, pass, pass, pass], evidence.items.toReversed()],
+  ["the source's items alone", [pass, open, open, open, pass, pass], source],
+  [
+    "the source's state proof in the record's item alone",
+    [pass, open, open, open, pass, pass],
+    [sourceInclusion, sourceStateProof, stateProof],
+  ],
+  ["the source's state proof nowhere", [pass, open, open, open, pass, open], [sourceInclusion, sourceStateProof]],
+  ["the source's stake, without its inclusion", [pass, open, open], [ofSource]],
+  ["the source's inclusion alone", [pass, open, open, open, pass], [sourceInclusion]],
+  ["a block with a header of its own", [pass, open, open, open, open, pass], [ofSource], undefined, beside(own.block)],
+  ["an inclusion beside that", [pass, open, open, open, fail], source, undefined, beside(own.block)],
+  [
+    "the source of a batch's item",
+    [pass, open, open, open, pass, pass],
+    source,
+    undefined,
+    beside(testBatchItem({ items: batch })),
+  ],
+  [
+    "another item of the batch",
+    [pass, open, open, open, fail],
+    source,
+    undefined,
+    beside(testBatchItem({ items: batch, index: 1 })),
+  ],
+  ...([{ b: `${"BLOCK".repeat(10)}AA` }, { n: n + 1 }, { u: u + 1 }] as const).map((other): Case => {
+    const of = beside(testBundle({ round: 1000, txnBytes, statement: { ...stated, ...other } }));
+    return [`a source in another block: ${Object.keys(other)}`, [pass, open, open, open, fail], source, undefined, of];
+  }),
+  [
+    "another source",
+    [pass, open, open, open, fail],
+    source,
+    undefined,
+    beside(testBundle({ round: 1000, statement: stated })),
+  ],
+  ["another place of the source", [pass, open, open, open, fail], [{ ...sourceInclusion, index: 0 }, ofSource]],
+  [
+    "another way from the source's block to the commitment",
+    [pass, open, open, open, pass, fail],
+    [sourceInclusion, { ...ofSource, siblings: sourceStateProof.siblings.with(0, otherSource) }],
+  ],
+  [
+    "the record's way in place of the source's",
+    [pass, open, open, open, pass, fail],
+    [sourceInclusion, { ...ofSource, siblings: stateProof.siblings }],
+  ],
+  [
+    "a path of the source to a trusted root",
+    [pass, open, open, open, pass, pass],
+    [sourceInclusion, { ...ofSource, path }],
+    root,
+  ],
+  ["no path of the source to the root", [pass, open, open, open, pass, open], source, root],
+  ["the source's transaction in its item", [fail, open, open], [{ ...sourceInclusion, txnBytesBase64: "AA==" }]],
   ["an account's signature, without the stake's", [pass, pass, open, pass], [inclusion, authorisation]],
   ["an authorisation alone", [pass, open, open, open], [authorisation]],
   ["another algorithm", [pass, pass, open, fail], [inclusion, { ...authorisation, alg: "falcon-1024" }]],
@@ -145,7 +231,13 @@ const CASES: Case[] = [
 ];
 /** What Python cannot check, having no Falcon. */
 const FALCON: Case[] = [
-  ["a rekeyed account of Falcon-1024", [pass, pass, pass, pass], rekeyed.evidence.items, undefined, rekeyed],
+  [
+    "a rekeyed account of Falcon-1024",
+    [pass, pass, pass, pass, pass, pass],
+    rekeyed.evidence.items,
+    undefined,
+    rekeyed,
+  ],
   [
     "a message of another weight",
     [pass, pass, fail],
@@ -160,6 +252,7 @@ const FALCON: Case[] = [
 ];
 
 const RECORDED = "recorded 1000 2026-05-28T20:27:01.000Z 599900000000000";
+const SOURCE = "source 995 2026-05-28T20:26:46.000Z 599900000000000";
 
 let folder: string;
 const write = (name: string, value: object) => {
@@ -179,10 +272,13 @@ it.each([...CASES, ...FALCON])("the library says what is right: %s", (_name, res
     { ...of.evidence, items },
     trusted,
   );
-  const { schema, inclusion: included, stateProof: proven, authorisation: signed } = report.evidence ?? {};
-  expect([schema, included, proven, signed]).toEqual([...results.slice(0, 3), results[3] ?? open]);
+  const { failures: _, ...found } = report.evidence ?? { failures: [] };
+  expect(Object.values(found)).toEqual(Array.from({ length: 6 }, (_, index) => results[index] ?? open));
   expect(report.verified).toBe(!results.includes(fail));
-  expect(report.recordedBy !== undefined).toBe(results[2] === pass);
+  expect([report.recordedBy !== undefined, report.sourceRecordedBy !== undefined]).toEqual([
+    results[2] === pass,
+    results[5] === pass,
+  ]);
 });
 
 it.each(Object.entries(SHIPPED_CHECKPOINTS))("the checkpoint %s is also a file here", (name, { checkpoint }) => {
@@ -205,25 +301,30 @@ describe.each(Object.entries(PROGRAMS))("the verifier in %s", (language, find) =
     const all = [...CASES, ...(hasFalcon ? FALCON : [])];
     for (const [index, [name, results, items, trusts, of = own]] of all.entries()) {
       if (language !== "Go" && index % 5 !== 0) continue;
-      const [schema, included, proven, signed = open] = results;
+      const [schema, included, proven, signed = open, inBlock = open, ofStake = open] = results;
       const files = [write("bundle.json", of.bundle), keys];
       const checkpointFile = write("checkpoint.json", of.checkpoint);
       const file = write("evidence.json", { ...of.evidence, items });
-      const ofStake = hasFalcon ? [trusts ?? checkpointFile] : [];
-      const { code, stdout } = await run(command, [...args, "--evidence", file, ...ofStake, ...files]);
-      const found = hasFalcon || proven === fail ? proven : open;
+      const trusted = hasFalcon ? [trusts ?? checkpointFile] : [];
+      const { code, stdout } = await run(command, [...args, "--evidence", file, ...trusted, ...files]);
+      const found = (result: Result) => (hasFalcon || result === fail ? result : open);
       const isGood = !results.includes(fail);
-      const { alg, authorizer = of.bundle.attestor.algorandAddress } = of.authorisation;
-      expect([name, ...stdout.trim().split("\n").slice(9)]).toEqual([
+      const { alg, authorizer = bundle.attestor.algorandAddress } = of.authorisation;
+      const lines = stdout.trim().split("\n");
+      const from = lines.findIndex((line) => line.endsWith(" evidence.schema"));
+      expect([name, ...lines.slice(from)]).toEqual([
         name,
         ...[
           `${schema} evidence.schema`,
           `${included} evidence.inclusion`,
-          `${found} evidence.stateProof`,
+          `${found(proven)} evidence.stateProof`,
           `${signed} evidence.authorisation`,
+          `${inBlock} evidence.sourceInclusion`,
+          `${found(ofStake)} evidence.sourceStateProof`,
         ].map((line) => line.replace("fail", "FAIL")),
-        ...(found === pass ? [RECORDED] : []),
+        ...(found(proven) === pass ? [RECORDED] : []),
         ...(signed === pass ? [`authorised ${alg} ${authorizer}`] : []),
+        ...(found(ofStake) === pass ? [SOURCE] : []),
         isGood ? "verified, stated as recorded on Algorand in round 1000" : "not verified",
       ]);
       expect(code).toBe(isGood ? 0 : 1);

@@ -15,7 +15,13 @@ export type EvidenceCell = { journal: JournalKind } & (
   | { fault: Exclude<EvidenceFault, "killed"> }
 );
 
-const EVIDENCE_COMMITS: readonly EvidenceCommit[] = ["evidence_included", "state_proof_kept", "evidence_whole"];
+const EVIDENCE_COMMITS: readonly EvidenceCommit[] = [
+  "evidence_included",
+  "state_proof_kept",
+  "evidence_whole",
+  "source_included",
+  "source_whole",
+];
 const SIDES = ["before", "during", "after"] as const;
 const JOURNALS = ["sqlite", "postgres"] as const;
 

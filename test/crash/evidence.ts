@@ -1,9 +1,14 @@
 import { createHash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { itemBundles, parseBatch, verify } from "@attestd/proof";
+import { itemBundles, parseBatch, parseBundle, verify } from "@attestd/proof";
+import { algorandCaip2 } from "@attestd/proof/algorand";
+import { keyId } from "@attestd/proof/attestor";
+import { fromBase64 } from "@attestd/proof/encoding";
 import { type AlgorandStateProofItem, type Evidence, withEvidence } from "@attestd/proof/evidence";
 import { canonicalBytes, type JsonObject } from "@attestd/proof/json";
 import type { Sandbox } from "@attestd/sandbox";
+import algosdk from "algosdk";
+import { algorandSources } from "../e2e/many-sources.ts";
 import { buy, priceOf } from "./buyer.ts";
 import type { TestBed } from "./cell.ts";
 import { expireLeases } from "./databases.ts";
@@ -59,8 +64,22 @@ async function collect(testBed: TestBed, cell: EvidenceCell, asked: string[]): P
   const deployment = await newDeployment(sandbox, await databases.create(cell.journal));
   opened.defer(() => deployment.close());
   const { algod } = deployment.proxies;
-  algod.add({ match: { path: /./ }, onBefore: ({ path }) => void asked.push(path) });
-  if (cell.fault !== "killed") algod.add(NODE_FAULTS[cell.fault]);
+  let isMet = cell.fault === "killed";
+  // Before the rule that watches: of those that match, the oldest is applied.
+  if (cell.fault !== "killed")
+    algod.add({
+      ...NODE_FAULTS[cell.fault],
+      onBefore() {
+        isMet = true;
+      },
+    });
+  algod.add({
+    match: { path: /./ },
+    onAfter({ path }, { status }) {
+      // A state proof that is not made yet is asked for in vain.
+      if (status === 200) asked.push(path);
+    },
+  });
   const start = async (options = {}) =>
     opened.adopt(await testBed.start(deployment.settings, options), (process) => process.kill());
 
@@ -70,18 +89,20 @@ async function collect(testBed: TestBed, cell: EvidenceCell, asked: string[]): P
   const going = cell.fault === "killed" ? takeOver() : Promise.resolve();
   going.catch(() => undefined);
   const payer = payerOf(sandbox);
+  // The sandbox's samples are older than its state proofs.
+  const source = await recentTransaction(sandbox);
   const bundles: string[] = [];
   // To sell an inclusion the service asks for a light header, too, and would meet the fault.
   const subjects = cell.fault === "killed" ? SUBJECTS : SUBJECTS.filter((subject) => subject !== "inclusion");
   for (const subject of subjects) {
-    const request = await requestFor(sandbox, subject, "algorand");
+    const request = await requestFor(sandbox, subject, "algorand", source);
     const payment = await payer("algorand", await patient(() => priceOf(current.url, request, signal), signal));
     const { status, text } = await buy(() => current.url, request, payment, signal);
     if (status !== 200) throw new Error(`the buyer got ${text.slice(0, 200)}`);
-    bundles.push(text);
+    bundles.push(text.startsWith('{"batch":') ? JSON.stringify(itemBundles(parseBatch(text))[0]) : text);
   }
   await going;
-  const faults: string[] = [];
+  const faults = isMet ? [] : ["the fault was never met"];
   for (const text of bundles) {
     const evidence = await evidenceOf(() => current.url, text, signal);
     faults.push(...faultsOf(sandbox, text, evidence));
@@ -111,7 +132,7 @@ async function patient<T>(ask: () => Promise<T>, signal: AbortSignal): Promise<T
 /** Asks a service until it has the whole evidence of a bundle. */
 async function evidenceOf(url: () => string, bundle: string, signal: AbortSignal): Promise<Evidence> {
   const id = createHash("sha256")
-    .update(canonicalBytes(signedIn(bundle) as unknown as JsonObject))
+    .update(canonicalBytes(JSON.parse(bundle) as JsonObject))
     .digest("base64url");
   for (;;) {
     const answer = await patient(() => fetch(`${url()}/bundles/${id}/evidence`, { signal }), signal);
@@ -122,31 +143,49 @@ async function evidenceOf(url: () => string, bundle: string, signal: AbortSignal
   }
 }
 
-/** Compares evidence with the state proof that the sandbox's ledger has, on the voters whom the ledger names. */
-function faultsOf({ algorand }: Sandbox, text: string, evidence: Evidence): string[] {
-  const { attest } = signedIn(text);
-  const proven = algorand.ledger.stateProofs?.of(attest.round);
-  const item = evidence.items.find(({ type }) => type === "algorand-state-proof/1") as AlgorandStateProofItem;
-  if (proven === undefined || item === undefined) return ["the evidence has no state proof"];
-  const expected = createHash("sha256").update(proven.stateProof).digest("hex");
-  const bundle = text.startsWith('{"batch":') ? JSON.stringify(itemBundles(parseBatch(text)).at(-1)) : text;
-  const report = withEvidence(verify(bundle), bundle, evidence, { checkpoints: [item.checkpoint] });
-  return [
-    ...(item.stateProofSha256 === expected ? [] : ["the state proof is not the ledger's"]),
-    ...(report.evidence?.stateProof === "pass"
-      ? []
-      : [`the evidence does not verify: ${JSON.stringify(report.evidence)}`]),
-  ];
+async function recentTransaction(sandbox: Sandbox): Promise<{ txId: string; height: number }> {
+  const [txId = ""] = await algorandSources(sandbox, 1);
+  const algod = new algosdk.Algodv2("", sandbox.algodUrl, new URL(sandbox.algodUrl).port);
+  const { confirmedRound } = await algod.pendingTransactionInformation(txId).do();
+  return { txId, height: Number(confirmedRound) };
+}
+
+/** Compares evidence with the state proofs that the sandbox's ledger has, on the voters whom the ledger names. */
+function faultsOf({ algorand }: Sandbox, bundle: string, evidence: Evidence): string[] {
+  const checkpoints = evidence.items.flatMap((item) => ("checkpoint" in item ? [item.checkpoint] : []));
+  const parsed = parseBundle(bundle);
+  const { attest, attestor } = signedIn(bundle);
+  const trust = {
+    kids: [keyId(fromBase64(attestor.pqPublicKey))],
+    ledger: algorandCaip2(fromBase64(algorand.genesisHash)),
+  };
+  const report = withEvidence(verify(bundle, { trust }), bundle, evidence, { checkpoints });
+  const hashOf = (round: number) => {
+    const proven = algorand.ledger.stateProofs?.of(round);
+    return proven && createHash("sha256").update(proven.stateProof).digest("hex");
+  };
+  const source = "block" in parsed ? parsed.block.height : (report.statement?.block.height ?? 0);
+  const wrong = report.verified ? [] : [`the bundle is not verified: ${JSON.stringify(report.failures)}`];
+  for (const [type, check, expected] of [
+    ["algorand-state-proof/1", "stateProof", hashOf(attest.round)],
+    ["algorand-source-state-proof/1", "sourceStateProof", hashOf(source)],
+  ] as const) {
+    const item = evidence.items.find((one) => one.type === type) as AlgorandStateProofItem | undefined;
+    if (expected === undefined && check === "sourceStateProof" && item === undefined) continue;
+    if (item?.stateProofSha256 !== expected) wrong.push(`${type} is not the ledger's: ${item?.stateProofSha256}`);
+    else if (report.evidence?.[check] !== "pass")
+      wrong.push(`the evidence does not verify: ${JSON.stringify(report.evidence)}`);
+  }
+  return wrong;
 }
 
 /** What was asked more often than once, and once more where an answer can have been lost. */
 function repeated(cell: EvidenceCell, asked: readonly string[]): string[] {
   const faults = cell.fault === "killed" ? 1 : NODE_FAULTS[cell.fault].to;
-  const reached = asked.filter((path) => STATE_PROOF.test(path) || LIGHT_HEADER.test(path)).length;
-  if (cell.fault !== "killed" && reached <= faults) return ["the fault was never met"];
-  const counts = Map.groupBy(
-    asked.filter((path) => STATE_PROOF.test(path) || LIGHT_HEADER.test(path)),
-    (path) => path,
-  );
-  return [...counts].filter(([, all]) => all.length > 1 + faults).map(([path, all]) => `${path} ${all.length} times`);
+  const counted = asked.filter((path) => STATE_PROOF.test(path) || LIGHT_HEADER.test(path));
+  // The sale of an inclusion asks for the light header of its block, as the collector does.
+  const sales = cell.fault === "killed" ? 1 : 0;
+  return [...Map.groupBy(counted, (path) => path)]
+    .filter(([path, all]) => all.length > 1 + faults + (LIGHT_HEADER.test(path) ? sales : 0))
+    .map(([path, all]) => `${path} ${all.length} times`);
 }

@@ -15,11 +15,19 @@ const BATCH_ITEMS = 3;
 /** The batches of a sandbox, whose transactions are made once. */
 const batches = new WeakMap<Sandbox, Partial<Record<SourceName, Promise<string[]>>>>();
 
-/** A request for the sample of a chain, or for a batch of transactions of it. What is on Base can be paid on every rail. */
-export async function requestFor(sandbox: Sandbox, subject: SubjectName, chain: SourceName = "base"): Promise<Request> {
+/**
+ * A request for the sample of a chain, or for a batch of transactions of it. What is on Base can be paid on every rail.
+ * @param source another transaction than the sample, the first of a batch
+ */
+export async function requestFor(
+  sandbox: Sandbox,
+  subject: SubjectName,
+  chain: SourceName = "base",
+  source: { txId: string; height: number } | undefined = undefined,
+): Promise<Request> {
   const { sampleTransactions: sample } = sandbox;
-  const txId = sample[chain];
-  const height = chain === "base" ? sample.baseHeight : sample.algorandHeight;
+  const ofSample = { txId: sample[chain], height: chain === "base" ? sample.baseHeight : sample.algorandHeight };
+  const { txId, height } = source ?? ofSample;
   switch (subject) {
     case "transaction":
       return { path: "/attest", body: { txid: txId } };
@@ -30,7 +38,8 @@ export async function requestFor(sandbox: Sandbox, subject: SubjectName, chain: 
     case "batch": {
       const known = batches.getOrInsertComputed(sandbox, () => ({}));
       known[chain] ??= (chain === "base" ? baseSources : algorandSources)(sandbox, BATCH_ITEMS);
-      return { path: "/attest-batch", body: { items: (await known[chain]).map((txid) => ({ txid })) } };
+      const txids = [...(source ? [txId] : []), ...(await known[chain])];
+      return { path: "/attest-batch", body: { items: txids.map((txid) => ({ txid })) } };
     }
   }
 }

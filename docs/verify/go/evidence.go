@@ -1,52 +1,73 @@
-// The evidence beside a bundle: the record's inclusion in its block, and the state proof over that.
+// The evidence beside a bundle: the inclusions of record and source in their blocks, and the state proofs over those.
 
 package main
 
 import (
 	"bytes"
 	"fmt"
-	"math"
-	"time"
+	"maps"
+	"slices"
 )
 
 const notChecked = "not_checked"
 
-// reportEvidence says what the evidence shows, and whether none of it is wrong.
-func reportEvidence(file, trusted string, bundle object) bool {
-	items, schema, inclusion, stateProof, authorised := map[string]object{}, "FAIL", notChecked, notChecked, notChecked
-	attempt(func() { items, schema = readEvidence(file, bundle), "pass" })
-	in, proof := items[inclusionItem], items[stateProofItem]
+var evidenceChecks = []string{"schema", "inclusion", "stateProof", "authorisation", "sourceInclusion", "sourceStateProof"}
+
+// reportEvidence says what the evidence shows, and whether none of it is wrong; passed are the checks that the bundle passes.
+func reportEvidence(file, trusted string, bundle object, passed []string) bool {
+	signed, items, results := signedPart(bundle), map[string]object{}, map[string]string{}
+	for _, name := range evidenceChecks {
+		results[name] = notChecked
+	}
+	judge := func(name string, compute func() string) {
+		results[name] = "FAIL"
+		attempt(func() { results[name] = compute() })
+	}
+	judge("schema", func() string { items = readEvidence(file, signed); return "pass" })
+	in, proof, authorisation := items[inclusionItem], items[stateProofItem], items[authorisationItem]
 	if in != nil {
-		inclusion = "FAIL"
-		attempt(func() { checkInclusion(in, bundle); inclusion = "pass" })
+		judge("inclusion", func() string { checkInclusion(in, signed); return "pass" })
 	}
-	if inclusion == "pass" && proof != nil {
-		stateProof = "FAIL"
-		attempt(func() { stateProof = checkProof(proof, in, trusted) })
+	if results["inclusion"] == "pass" && proof != nil {
+		judge("stateProof", func() string { return checkProof(proof, decode(in["headerBase64"]), items, trusted) })
 	}
-	signed, sender := items[authorisationItem], bundle["attestor"].(object)["algorandAddress"]
-	if inclusion == "pass" && signed != nil {
-		authorised = "FAIL"
-		attempt(func() { authorised = checkAuthorisation(signed, in, sender, stateProof == "pass") })
+	sender := signed["attestor"].(object)["algorandAddress"]
+	if results["inclusion"] == "pass" && authorisation != nil {
+		judge("authorisation", func() string {
+			return checkAuthorisation(authorisation, in, sender, results["stateProof"] == "pass")
+		})
 	}
-	fmt.Printf("%s evidence.schema\n%s evidence.inclusion\n%s evidence.stateProof\n", schema, inclusion, stateProof)
-	fmt.Println(authorised, "evidence.authorisation")
-	if stateProof == "pass" {
-		header := readMap(decode(in["headerBase64"]), false)
-		seconds := time.Unix(int64(readInteger(header["ts"])), 0).UTC()
-		weight := math.Exp((proof["checkpoint"].(object)["lnProvenWeight"].(float64) - 1) / 65536)
-		unit := math.Pow(10, math.Max(0, math.Floor(math.Log10(weight))-3))
-		at := seconds.Format("2006-01-02T15:04:05.000Z")
-		fmt.Printf("recorded %.0f %s %.0f\n", bundle["attest"].(object)["round"], at, math.Floor(weight/unit)*unit)
+	ofSource, source := items[sourceInclusionItem], items[sourceStateProofItem]
+	head, isShown := ofSource["headerBase64"], false
+	if slices.Contains(passed, "note") && ofSource != nil {
+		judge("sourceInclusion", func() string { checkSourceInclusion(ofSource, bundle); return "pass" })
+		isShown = results["sourceInclusion"] == "pass"
+	} else if block, has := bundle["block"].(object); has && slices.Contains(passed, "note") {
+		head, isShown = block["headerBase64"], slices.Contains(passed, "blockHash")
 	}
-	if authorised == "pass" {
+	if isShown && source != nil {
+		judge("sourceStateProof", func() string {
+			require(algorand{}.header(decode(head), "").network == chainOfSource(bundle), "of another network")
+			return checkProof(source, decode(head), items, trusted)
+		})
+	}
+	for _, name := range evidenceChecks {
+		fmt.Println(results[name], "evidence."+name)
+	}
+	if results["stateProof"] == "pass" {
+		fmt.Println("recorded", recordedBy(proof, decode(in["headerBase64"])))
+	}
+	if results["authorisation"] == "pass" {
 		by := sender
-		if signed["authorizer"] != nil {
-			by = signed["authorizer"]
+		if authorisation["authorizer"] != nil {
+			by = authorisation["authorizer"]
 		}
-		fmt.Println("authorised", signed["alg"], by)
+		fmt.Println("authorised", authorisation["alg"], by)
 	}
-	return schema != "FAIL" && inclusion != "FAIL" && stateProof != "FAIL" && authorised != "FAIL"
+	if results["sourceStateProof"] == "pass" {
+		fmt.Println("source", recordedBy(source, decode(head)))
+	}
+	return !slices.Contains(slices.Collect(maps.Values(results)), "FAIL")
 }
 
 // checkInclusion panics unless the item's transaction is the bundle's attestation, and stands under the item's header.
@@ -66,28 +87,4 @@ func checkInclusion(item, bundle object) {
 	require(readInteger(of["ts"]) < 1<<43 && of["txn256"] != nil, "no time, or no txn256")
 	path := with(item, object{"tree": "txn256"})
 	require(algorand{}.isIncluded(path, txn, head), "does not lead to txn256")
-}
-
-// checkProof panics unless the state proof is one of the header's message; it passes on a trusted checkpoint.
-func checkProof(item, in object, trusted string) string {
-	message, checkpoint := item["message"].(object), item["checkpoint"].(object)
-	head := decode(in["headerBase64"])
-	of := readMap(head, false)
-	require(bytes.Equal(decode(checkpoint["genesisHash"]), readDigest(of["gh"])), "of another network")
-	first, last := message["firstAttestedRound"].(float64), message["lastAttestedRound"].(float64)
-	index := float64(readInteger(of["rnd"])) - first
-	light := object{"index": index, "interval": last - first + 1, "commitment": message["blockHeadersCommitment"]}
-	path := with(in, object{"tree": "txn256", "lightHeader": with(light, object{"siblings": item["siblings"]})})
-	require(index >= 0 && last-first < 256 && algorand{}.isIncluded(path, decode(in["txnBytesBase64"]), head), "not of its commitment")
-	if item["stateProofBase64"] == nil || !hasFalcon {
-		return notChecked
-	}
-	proof := decode(item["stateProofBase64"])
-	require(hexSHA256(proof) == item["stateProofSha256"], "another state proof")
-	verifyStateProof(proof, message, checkpoint)
-	result := notChecked
-	attempt(func() {
-		result = map[bool]string{true: "pass", false: notChecked}[isTrusted(trusted, checkpoint, item["path"])]
-	})
-	return result
 }

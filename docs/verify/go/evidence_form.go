@@ -18,14 +18,18 @@ var (
 		"blockHeadersCommitment": b64(32), "votersCommitment": b64(64), "lnProvenWeight": integer(1),
 		"firstAttestedRound": integer(1), "lastAttestedRound": integer(1),
 	}
+	underHeader = with(merklePath, object{"headerBase64": b64(0), "stibBase64": b64(0)})
+	stakeForm   = object{
+		"siblings": list{b64(32)}, "message": messageForm, "stateProofSha256": hash, "stateProofBase64?": b64(0),
+		"checkpoint": checkpointForm, "path?": test(isPath),
+	}
 	itemForms = map[string]object{
-		inclusionItem: with(merklePath, object{
-			"type": inclusionItem, "txnBytesBase64": b64(0), "headerBase64": b64(0), "stibBase64": b64(0)}),
-		stateProofItem: {
-			"type": stateProofItem, "siblings": list{b64(32)}, "message": messageForm, "stateProofSha256": hash,
-			"stateProofBase64?": b64(0), "checkpoint": checkpointForm, "path?": test(isPath)},
+		inclusionItem:  with(underHeader, object{"type": inclusionItem, "txnBytesBase64": b64(0)}),
+		stateProofItem: with(stakeForm, object{"type": stateProofItem}),
 		authorisationItem: {
 			"type": authorisationItem, "alg": regexp.MustCompile(`^(ed25519|falcon-1024)$`), "authorizer?": test(isAddress)},
+		sourceInclusionItem:  with(underHeader, object{"type": sourceInclusionItem}),
+		sourceStateProofItem: with(stakeForm, object{"type": sourceStateProofItem}),
 	}
 	evidenceForm = object{
 		"format": "attestd.evidence/1", "bundle": regexp.MustCompile(`^sha256:[0-9a-f]{64}$`), "items": list{test(isItem)},
@@ -33,9 +37,11 @@ var (
 )
 
 const (
-	inclusionItem     = "algorand-inclusion/1"
-	stateProofItem    = "algorand-state-proof/1"
-	authorisationItem = "algorand-authorisation/1"
+	inclusionItem        = "algorand-inclusion/1"
+	stateProofItem       = "algorand-state-proof/1"
+	authorisationItem    = "algorand-authorisation/1"
+	sourceInclusionItem  = "algorand-source-inclusion/1"
+	sourceStateProofItem = "algorand-source-state-proof/1"
 )
 
 func isPath(value any) bool {
@@ -60,7 +66,7 @@ func isItem(value any) bool {
 func readEvidence(file string, bundle object) map[string]object {
 	text, err := os.ReadFile(file)
 	require(err == nil, "no such evidence")
-	value, err := parseUpTo(text, 5<<20)
+	value, err := parseUpTo(text, 9<<20)
 	require(err == nil && fits(value, evidenceForm), "another form")
 	evidence, items := value.(object), map[string]object{}
 	require(evidence["bundle"] == "sha256:"+hexSHA256([]byte(canonical(bundle))), "another bundle")

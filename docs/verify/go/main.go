@@ -46,8 +46,11 @@ func report(file string, believed trust, evidence []string) bool {
 		results = append(results, check(bundle, name, believed)...)
 	}
 	fmt.Println(file)
-	verified := true
+	verified, passed := true, []string{}
 	for _, result := range results {
+		if result.passed {
+			passed = append(passed, result.check)
+		}
 		fmt.Println(map[bool]string{true: "pass", false: "FAIL"}[result.passed], result.check)
 		verified = verified && result.passed
 	}
@@ -75,7 +78,7 @@ func report(file string, believed trust, evidence []string) bool {
 		fmt.Println("key", keyID(signed["attestor"].(object)["pqPublicKey"]), status)
 	}
 	if name != "" && evidence != nil {
-		verified = reportEvidence(evidence[0], evidence[1], signed) && verified
+		verified = reportEvidence(evidence[0], evidence[1], bundle, passed) && verified
 	}
 	if !verified {
 		fmt.Println("not verified")

@@ -46,7 +46,7 @@ export function isIncluded({ tree, index, stibBase64, siblings, lightHeader }, t
 }
 
 /** Whether a block is in the interval of a state proof. That its commitment is one of consensus, no bundle can tell. */
-function isCommitted({ index, interval, commitment, siblings }, fields, headerBytes) {
+export function isCommitted({ index, interval, commitment, siblings }, fields, headerBytes) {
   const bytes = (digest) => Buffer.concat([Buffer.from([0xc4, 32]), digest]);
   const digestOf = (name) => bytes(readDigest(fields.get(name)));
   assert(readInteger(fields.get("rnd")) > 0, "no round that a state proof covers");

@@ -27,30 +27,23 @@ const PATH = {
   size: integer(1),
   hashes: (list) => Array.isArray(list) && list.length <= 53 && list.every(base64(32)),
 };
-export const ITEMS = {
-  "algorand-inclusion/1": {
-    type: "algorand-inclusion/1",
-    txnBytesBase64: base64(),
-    headerBase64: base64(),
-    index: integer(0),
-    stibBase64: base64(),
-    siblings: [base64(32)],
-  },
-  "algorand-state-proof/1": {
-    type: "algorand-state-proof/1",
-    siblings: [base64(32)],
-    message: MESSAGE,
-    stateProofSha256: HEX,
-    "stateProofBase64?": base64(),
-    checkpoint: CHECKPOINT,
-    "path?": (path) => fits(path, PATH) && path.index < path.size,
-  },
-  "algorand-authorisation/1": {
-    type: "algorand-authorisation/1",
-    alg: /^(ed25519|falcon-1024)$/,
-    "authorizer?": isAddress,
-  },
+const UNDER_HEADER = { headerBase64: base64(), index: integer(0), stibBase64: base64(), siblings: [base64(32)] };
+const STAKE = {
+  siblings: [base64(32)],
+  message: MESSAGE,
+  stateProofSha256: HEX,
+  "stateProofBase64?": base64(),
+  checkpoint: CHECKPOINT,
+  "path?": (path) => fits(path, PATH) && path.index < path.size,
 };
+const FORMS = {
+  "algorand-inclusion/1": { txnBytesBase64: base64(), ...UNDER_HEADER },
+  "algorand-state-proof/1": STAKE,
+  "algorand-authorisation/1": { alg: /^(ed25519|falcon-1024)$/, "authorizer?": isAddress },
+  "algorand-source-inclusion/1": UNDER_HEADER,
+  "algorand-source-state-proof/1": STAKE,
+};
+export const ITEMS = Object.fromEntries(Object.entries(FORMS).map(([type, form]) => [type, { type, ...form }]));
 const isItem = (item) =>
   typeof item?.type === "string" && (!Object.hasOwn(ITEMS, item.type) || fits(item, ITEMS[item.type]));
 
@@ -58,7 +51,7 @@ export const isCheckpoint = (value) => fits(value, CHECKPOINT);
 
 /** The evidence in a text, which is refused if it has another form or is of another bundle. */
 export function readEvidence(text, bundle) {
-  const evidence = parse(text, 5 * 2 ** 20);
+  const evidence = parse(text, 9 * 2 ** 20);
   assert(fits(evidence, { format: "attestd.evidence/1", bundle: /^sha256:/, items: [isItem] }), "another form");
   const known = evidence.items.map(({ type }) => type).filter((type) => Object.hasOwn(ITEMS, type));
   assert(new Set(known).size === known.length, "an item twice");

@@ -1,22 +1,16 @@
-// The evidence beside a bundle: the record's inclusion in its block, and the state proof over that.
+// The evidence beside a bundle: the inclusions of record and source in their blocks, and the state proofs over those.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { addressBytes, header, isIncluded, readInteger, transaction } from "./algorand.mjs";
 import { checkAuthorisation } from "./authorisation.mjs";
-import { ITEMS, isCheckpoint, readEvidence, rootOf, sha256 } from "./evidence-form.mjs";
-import { HEX } from "./form.mjs";
-import { canonical, parse } from "./json.mjs";
+import { ITEMS, readEvidence } from "./evidence-form.mjs";
+import { checkProof, recordedBy } from "./evidence-stake.mjs";
 import { readMap } from "./msgpack.mjs";
-import { verifyStateProof } from "./state-proof.mjs";
+import { readNote, stating } from "./note.mjs";
+
+export { readCheckpoint } from "./evidence-stake.mjs";
 
 const decode = (text) => Buffer.from(text, "base64");
-
-/** What is trusted: the root of a table in hex, or the file of a checkpoint. */
-export function readCheckpoint(text) {
-  const trusted = HEX.test(text) ? { root: text } : { checkpoint: parse(readFileSync(text)) };
-  assert(trusted.root || isCheckpoint(trusted.checkpoint), "no checkpoint");
-  return trusted;
-}
 
 /** What it computes, or "fail" where the bytes are not what they should be. */
 function attempt(compute) {
@@ -27,36 +21,73 @@ function attempt(compute) {
   }
 }
 
-/** The results of the checks, and in what round, when and by how much stake the record was made. */
-export function checkEvidence(file, bundle, trusted) {
-  const evidence = attempt(() => readEvidence(readFileSync(file), bundle));
-  const unchecked = { inclusion: "not_checked", stateProof: "not_checked", authorisation: "not_checked" };
-  if (evidence === "fail") return { schema: "fail", ...unchecked };
-  const [inclusion, proof, authorisation] = Object.keys(ITEMS).map((type) =>
-    evidence.items.find((item) => item.type === type),
-  );
-  const isIn = inclusion ? attempt(() => checkInclusion(inclusion, bundle)) : "not_checked";
-  const results = { schema: "pass", ...unchecked, inclusion: isIn };
-  if (isIn !== "pass") return results;
-  if (proof) results.stateProof = attempt(() => checkProof(proof, inclusion, trusted));
-  if (authorisation) {
-    // That an account was rekeyed is the block's word, which the stake alone confirms.
-    const signed = authorisation.authorizer && results.stateProof !== "pass" ? "not_checked" : "pass";
-    const check = () => checkAuthorisation(authorisation, inclusion, bundle.attestor.algorandAddress);
-    results.authorisation = attempt(() => check() ?? signed);
-  }
-  if (results.authorisation === "pass")
-    results.authorised = [authorisation.alg, authorisation.authorizer ?? bundle.attestor.algorandAddress];
-  if (results.stateProof !== "pass") return results;
-  const time = new Date(readInteger(readMap(decode(inclusion.headerBase64)).get("ts")) * 1000);
-  const weight = Math.exp((proof.checkpoint.lnProvenWeight - 1) / 65536);
-  const unit = 10 ** Math.max(0, Math.floor(Math.log10(weight)) - 3);
-  return { ...results, recorded: [bundle.attest.round, time.toISOString(), Math.floor(weight / unit) * unit] };
+const CHECKS = ["inclusion", "stateProof", "authorisation", "sourceInclusion", "sourceStateProof"];
+
+/**
+ * The results of the checks, and in what round, when and by how much stake the record was made, and the source.
+ * @param passed which checks the bundle itself passes
+ */
+export function checkEvidence(file, bundle, passed, trusted) {
+  const signed = bundle.batch ?? bundle;
+  const evidence = attempt(() => readEvidence(readFileSync(file), signed));
+  const results = { schema: "pass", ...Object.fromEntries(CHECKS.map((name) => [name, "not_checked"])) };
+  if (evidence === "fail") return { ...results, schema: "fail" };
+  const { items } = evidence;
+  const find = (type) => items.find((item) => item.type === type);
+  checkRecord(results, signed, find, (proof, head) => checkProof(proof, head, items, trusted));
+  if (passed.note) checkSource(results, bundle, passed, find, (proof, head) => checkProof(proof, head, items, trusted));
+  return results;
+}
+
+function checkRecord(results, signed, find, check) {
+  const [inclusion, proof, authorisation] = Object.keys(ITEMS).map(find);
+  if (inclusion) results.inclusion = attempt(() => checkInclusion(inclusion, signed));
+  if (results.inclusion !== "pass") return;
+  const head = decode(inclusion.headerBase64);
+  if (proof) results.stateProof = attempt(() => check(proof, head));
+  if (results.stateProof === "pass") results.recorded = recordedBy(proof, head);
+  if (!authorisation) return;
+  const { algorandAddress: sender } = signed.attestor;
+  // That an account was rekeyed is the block's word, which the stake alone confirms.
+  const isShown = !authorisation.authorizer || results.stateProof === "pass" ? "pass" : "not_checked";
+  results.authorisation = attempt(() => checkAuthorisation(authorisation, inclusion, sender) ?? isShown);
+  if (results.authorisation === "pass") results.authorised = [authorisation.alg, authorisation.authorizer ?? sender];
+}
+
+/** What shows the source's own block: the bundle's, or that which its note or statement states. */
+function checkSource(results, bundle, passed, find, check) {
+  const inclusion = find("algorand-source-inclusion/1");
+  const proof = find("algorand-source-state-proof/1");
+  if (inclusion) results.sourceInclusion = attempt(() => checkSourceInclusion(inclusion, bundle));
+  const head = inclusion ? inclusion.headerBase64 : bundle.block?.headerBase64;
+  const isShown = inclusion ? results.sourceInclusion === "pass" : passed.blockHash;
+  if (!proof || head === undefined || !isShown) return;
+  results.sourceStateProof = attempt(() => {
+    const ofBlock = header(decode(head), "");
+    assert(inclusion || ofBlock.network === chainOf(bundle), "of another network");
+    return check(proof, decode(head));
+  });
+  if (results.sourceStateProof === "pass") results.source = recordedBy(proof, decode(head));
+}
+
+/** CAIP-2 of the source's chain. */
+const chainOf = ({ attest, statement }) => statement?.chain ?? readNote(attest.note).c;
+
+/** The attested transaction stands under the header of the block that is stated. */
+function checkSourceInclusion(item, bundle) {
+  assert(!bundle.block, "the bundle has the header");
+  const [hash, height, time] = stating(bundle);
+  const head = decode(item.headerBase64);
+  const [ofBlock, fields] = [header(head, ""), readMap(head)];
+  assert(ofBlock.hash === hash && ofBlock.height === height && readInteger(fields.get("ts")) === time, "another block");
+  assert(fields.has("gh") && fields.has("txn256") && time < 2 ** 43 && ofBlock.network === chainOf(bundle));
+  assert(isIncluded({ ...item, tree: "txn256" }, decode(bundle.source.txnBytesBase64), head));
+  return "pass";
 }
 
 function checkInclusion(item, { attest, attestor }) {
   const [txn, head] = [decode(item.txnBytesBase64), decode(item.headerBase64)];
-  const ledger = parse(Buffer.from(attest.note.slice("attestd/v1:j".length))).g;
+  const ledger = readNote(attest.note).g;
   const [own, block] = [transaction(txn, ""), header(head, "")];
   assert(
     own.id === attest.txnId && own.network === ledger && block.network === ledger && block.height === attest.round,
@@ -73,22 +104,4 @@ function checkInclusion(item, { attest, attestor }) {
   assert(fields.get("gh").equals(of.get("gh")) && readInteger(of.get("ts")) < 2 ** 43 && of.has("txn256"));
   assert(isIncluded({ ...item, tree: "txn256" }, txn, head));
   return "pass";
-}
-
-function checkProof(item, inclusion, { root, checkpoint: own }) {
-  const { siblings, message, stateProofSha256, stateProofBase64, checkpoint, path } = item;
-  const head = decode(inclusion.headerBase64);
-  const of = readMap(head);
-  assert(decode(checkpoint.genesisHash).equals(of.get("gh").subarray(2)), "of another network");
-  const interval = message.lastAttestedRound - message.firstAttestedRound + 1;
-  const index = readInteger(of.get("rnd")) - message.firstAttestedRound;
-  const lightHeader = { index, interval, commitment: message.blockHeadersCommitment, siblings };
-  assert(
-    index >= 0 && isIncluded({ ...inclusion, tree: "txn256", lightHeader }, decode(inclusion.txnBytesBase64), head),
-  );
-  if (stateProofBase64 === undefined) return "not_checked";
-  assert(sha256(decode(stateProofBase64)).toString("hex") === stateProofSha256, "another state proof");
-  verifyStateProof(decode(stateProofBase64), message, checkpoint);
-  const isOwn = own !== undefined && canonical(own).equals(canonical(checkpoint));
-  return isOwn || (path && root !== undefined && rootOf(checkpoint, path) === root) ? "pass" : "not_checked";
 }

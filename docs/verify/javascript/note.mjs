@@ -7,12 +7,12 @@ import { canonical, parse } from "./json.mjs";
 const CHAINS = { algorand, base };
 const PREFIX = "attestd/v1:j";
 const decode = (text) => Buffer.from(text, "base64");
-const read = (note) => parse(Buffer.from(note.slice(PREFIX.length)));
+export const readNote = (note) => parse(Buffer.from(note.slice(PREFIX.length)));
 
 /** Whether a note states what was recomputed, and its other members have their form. */
 export function isNote(text, facts, chain) {
   const { LEVELS, CAN_FAIL } = CHAINS[chain];
-  const { b, l, n, p, s, u } = read(text);
+  const { b, l, n, p, s, u } = readNote(text);
   // A transaction's bundle does not hold its block.
   const ofBlock = "t" in facts ? { b, n, u, ...(CAN_FAIL && { s }) } : {};
   const isStated =
@@ -27,7 +27,7 @@ export function isNote(text, facts, chain) {
 /** What is stated of a transaction: its block by hash, height and time, and how it ended there. */
 export function stating({ attest, statement }) {
   if (statement) return [statement.block.hash, statement.block.height, statement.block.time, statement.outcome];
-  const { b, n, s, u } = read(attest.note);
+  const { b, n, s, u } = readNote(attest.note);
   return [b, n, u, s === undefined ? "not_applicable" : OUTCOMES[s]];
 }
 const OUTCOMES = ["failed", "succeeded"];

@@ -54,11 +54,12 @@ function attempt(compute) {
 }
 
 /** Says what the evidence shows, and whether none of it is wrong. */
-function reportEvidence({ checkEvidence, readCheckpoint }, [file, checkpoint], bundle) {
-  const { recorded, authorised, ...results } = checkEvidence(file, bundle, readCheckpoint(checkpoint));
+function reportEvidence({ checkEvidence, readCheckpoint }, [file, checkpoint], bundle, passed) {
+  const { recorded, authorised, source, ...results } = checkEvidence(file, bundle, passed, readCheckpoint(checkpoint));
   for (const [name, result] of Object.entries(results)) console.log(result.replace("fail", "FAIL"), `evidence.${name}`);
   if (recorded) console.log("recorded", ...recorded);
   if (authorised) console.log("authorised", ...authorised);
+  if (source) console.log("source", ...source);
   return !Object.values(results).includes("fail");
 }
 
@@ -76,7 +77,7 @@ function report(file, trust, evidence) {
   const stated = results.note && !bundle.block ? stating(bundle) : [];
   if (stated.length > 0) console.log("states", ...stated);
   if (chain) console.log("key", keyId(signed.attestor.pqPublicKey), judgeKey(signed, trust)[0]);
-  const isRight = !chain || !evidence || reportEvidence(stake, evidence, signed);
+  const isRight = !chain || !evidence || reportEvidence(stake, evidence, bundle, results);
   const verified = Object.values(results).every(Boolean) && isRight;
   if (verified && trust.ledger !== MAINNET) console.log("warning sandbox");
   if (verified && (bundle.statement?.level === "included" || signed.attest.note.includes('"l":"included"')))

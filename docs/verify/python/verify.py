@@ -89,7 +89,7 @@ def report(file: str, trust: dict, evidence: str | None) -> bool:
     signed = signed_part(bundle) if chain else {}
     if chain:
         print("key", key_id(signed["attestor"]["pqPublicKey"]), judge_key(signed, trust)[0])
-    shown = check_evidence(evidence, signed, attempt) if chain and evidence else {}
+    shown = check_evidence(evidence, bundle, results, attempt) if chain and evidence else {}
     print(*(f"{result} evidence.{name}\n" for name, result in shown.items()), sep="", end="")
     if not all(results.values()) or "FAIL" in shown.values():
         print("not verified")

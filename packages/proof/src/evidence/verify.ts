@@ -128,17 +128,12 @@ function checkSource(
   const inclusion = itemOf(evidence, "algorand-source-inclusion/1");
   const proof = itemOf(evidence, "algorand-source-state-proof/1");
   const chain = "statement" in bundle ? bundle.statement.chain : note && "c" in note ? note.c : undefined;
-  if (chain === undefined) return;
+  if (chain === undefined || judged.checks.note !== "pass") return;
   let header: ProvenHeader | Finding[] | undefined;
-  if (inclusion !== undefined && ("block" in bundle || judged.statement !== undefined)) {
+  if (inclusion !== undefined) {
     header = checkSourceInclusionItem(inclusion.item, bundle, judged.statement, chain, inclusion.pointer);
     record(judged, "sourceInclusion", Array.isArray(header) ? header : []);
-  } else if (
-    proof !== undefined &&
-    "block" in bundle &&
-    judged.checks.blockHash === "pass" &&
-    judged.checks.note === "pass"
-  ) {
+  } else if (proof !== undefined && "block" in bundle && judged.checks.blockHash === "pass") {
     header = readOwnHeader(bundle.block.headerBase64, chain, proof.pointer);
     if (Array.isArray(header)) record(judged, "sourceStateProof", header);
   }

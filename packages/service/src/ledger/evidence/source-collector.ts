@@ -28,13 +28,13 @@ type Proof = Extract<FoundStateProof, { kind: "proof" }>["proof"];
 
 /** Sources of a round that are worked on at once: all that a batch has. */
 const MAX_AT_ONCE = 1_000;
-/** How long after its call a source is tried for whose round no node gives what is right: ordinary nodes have forgotten it then, in ms. */
+/** How long after its call a source is tried: then ordinary nodes have forgotten its round, in ms. */
 const GIVE_UP_MS = 60 * 60_000;
 
 /**
  * Collects what shows that the sources of delivered bundles stand in their blocks. Of a round a node is asked for everything
- * once, whatever number of sources it has. A source is given up that no node has any more: the evidence of the attestation
- * itself is not kept from its payer for it.
+ * once, whatever number of sources it has. A source that no node shows for an hour is given up: the evidence of the attestation
+ * itself is not kept back from its payer any longer.
  */
 export function createSourceCollector({ journal, nodes, newest, work, clock, log, proofOf }: SourceCollectorOptions) {
   const pace = createPace<UnfinishedSourceState>({
@@ -105,6 +105,8 @@ export function createSourceCollector({ journal, nodes, newest, work, clock, log
         // Later rounds are not proven before this one.
         return false;
       case "forgotten":
+        await fail("included", round, sources, "forgotten");
+        return true;
       case "never":
         await step(sources.map(({ id }) => ({ id, to: "absent" })));
         return true;
@@ -157,7 +159,7 @@ export function createSourceCollector({ journal, nodes, newest, work, clock, log
     return worst;
   }
 
-  /** What no node has any more is given up, and, after some time, what none shows. */
+  /** What no node shows is tried again, and given up after some time. */
   async function fail(
     state: UnfinishedSourceState,
     round: number,
@@ -165,7 +167,7 @@ export function createSourceCollector({ journal, nodes, newest, work, clock, log
     why: "unanswered" | "wrong" | "forgotten",
     err?: unknown,
   ): Promise<void> {
-    const given = sources.filter(({ since }) => why === "forgotten" || since + GIVE_UP_MS < clock.now());
+    const given = sources.filter(({ since }) => since + GIVE_UP_MS < clock.now());
     await step(given.map(({ id }) => ({ id, to: "absent" })));
     if (given.length < sources.length) await pace.putOff(state, round, why, err);
   }

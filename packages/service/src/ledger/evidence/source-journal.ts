@@ -2,10 +2,11 @@ import type { AlgorandSourceInclusionItem } from "@attestd/proof/evidence";
 import type { KeptStateProof } from "./journal.ts";
 
 /**
- * How many rounds before its attestation a source may stand for its evidence to be collected: what ordinary nodes serve. A
- * state proof of MainNet takes 300 KB, and so those of 1,000 older sources would take 300 MB, for the price of one batch.
+ * How many rounds before its attestation a source may stand for its evidence to be collected: what ordinary nodes serve, 1,000,
+ * less the time to collect it. A state proof of MainNet takes 300 KB, and so those of 1,000 older sources would take 300 MB, for
+ * the price of one batch.
  */
-export const RECENT_ROUNDS = 1_000;
+export const RECENT_ROUNDS = 900;
 
 /**
  * How far the evidence of a source's own block has come (docs/format.md, "Evidence"):
