@@ -76,7 +76,9 @@ export async function evidence(name: string, options: EvidenceOptions, environme
   if (options.saveCheckpoint !== undefined) await save(options.saveCheckpoint, checkpoint);
   // What the node stated, for what is shown here alone: nothing that is saved says that it is trusted.
   const checkpoints = evidence.items.flatMap((item) => ("checkpoint" in item ? [item.checkpoint] : []));
-  const report = withEvidence(verify(bytes, { trust: { kids: [], ledger } }), bytes, JSON.stringify(evidence), { checkpoints });
+  const report = withEvidence(verify(bytes, { trust: { kids: [], ledger } }), bytes, JSON.stringify(evidence), {
+    checkpoints,
+  });
   const restsOn = options.table === undefined ? undefined : ({ basis: "table", name: options.table } as const);
   const { recordedBy, sourceRecordedBy } = report;
   if (options.json)
