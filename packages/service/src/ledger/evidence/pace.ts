@@ -29,8 +29,9 @@ export function createPace<S extends string>({ of, due, postpone, clock, log }: 
   const tried = new LRUCache<number, number>({ max: MAX_TRIED });
   return { each, attempt, putOff };
 
-  async function each(state: S, stop: AbortSignal, carry: Carry): Promise<void> {
-    for (let goesOn = true; goesOn && !stop.aborted; ) {
+  /** @param most rounds, after which others have their turn */
+  async function each(state: S, stop: AbortSignal, carry: Carry, most = Number.POSITIVE_INFINITY): Promise<void> {
+    for (let [n, goesOn] = [0, true]; n < most && goesOn && !stop.aborted; n++) {
       const round = await due(state, clock.now());
       if (round === undefined) return;
       goesOn = await attempt(state, round, stop, carry);

@@ -124,6 +124,18 @@ test("what no node shows is tried again, and given up after an hour", async () =
   }
 });
 
+test("what no node shows keeps no other source of its round back", async () => {
+  const sources = [
+    { id: "a", blockHash, since: 0 },
+    { id: "b", blockHash: ofBlock.block.hashSha256, since: 0 },
+  ];
+  const [first, second] = [{ block: async () => OTHER }, { block: async () => BLOCK }];
+  expect(await collect("waiting", [first, second], { sources })).toMatchObject({
+    steps: included,
+    postponed: [15_000],
+  });
+});
+
 test("a transaction that is not in the block is not shown there, whatever the node says", async () => {
   const sources = [{ id: "a", blockHash, txnId, since: 0 }];
   // The node has left the transactions out.

@@ -28,6 +28,8 @@ type Proof = Extract<FoundStateProof, { kind: "proof" }>["proof"];
 
 /** Sources of a round that are worked on at once: all that a batch has. */
 const MAX_AT_ONCE = 1_000;
+/** Rounds of sources after which records have their turn: each may need a block, and a batch has sources in many. */
+const MAX_ROUNDS = 100;
 /** How long after its call a source is tried: then ordinary nodes have forgotten its round, in ms. */
 const GIVE_UP_MS = 60 * 60_000;
 
@@ -52,16 +54,23 @@ export function createSourceCollector({ journal, nodes, newest, work, clock, log
         ["waiting", includeRound],
         ["included", proveRound],
       ] as const)
-        await pace.each(state, stop, async (round, ends) => {
-          const sources = await journal.unfinishedSources(state, round, MAX_AT_ONCE);
-          return carry(round, sources, ends).catch(async (error: unknown) => {
-            if (ends.aborted || !isUnusable(error)) throw error;
-            await fail(state, round, sources, "unanswered", error);
-            return true;
-          });
-        });
+        await pace.each(state, stop, (round, ends) => attempt(state, round, ends, carry), MAX_ROUNDS);
     },
   };
+
+  async function attempt(
+    state: UnfinishedSourceState,
+    round: number,
+    ends: AbortSignal,
+    carry: typeof includeRound,
+  ): Promise<boolean> {
+    const sources = await journal.unfinishedSources(state, round, MAX_AT_ONCE);
+    return carry(round, sources, ends).catch(async (error: unknown) => {
+      if (ends.aborted || !isUnusable(error)) throw error;
+      await fail(state, round, sources, "unanswered", error);
+      return true;
+    });
+  }
 
   async function step(steps: readonly SourceStep[]): Promise<void> {
     if (steps.length === 0) return;
@@ -75,6 +84,7 @@ export function createSourceCollector({ journal, nodes, newest, work, clock, log
     sources: readonly UnfinishedSource[],
     ends: AbortSignal,
   ): Promise<boolean> {
+    let most: SourceStep[] = [];
     const asked = await fromAny(
       async (source) => {
         const block = source instanceof Uint8Array ? source : await blockFrom(source, round, ends);
@@ -84,13 +94,16 @@ export function createSourceCollector({ journal, nodes, newest, work, clock, log
           const header = headers[index];
           return header ? [{ id, to: "included", header }] : [];
         });
+        if (steps.length > most.length) most = steps;
         return steps.length === sources.length ? steps : "wrong";
       },
       ends,
       newest.block(round),
     );
-    if (typeof asked === "object") await step(asked);
-    else await fail("waiting", round, sources, asked);
+    await step(most);
+    const shown = new Set(most.map(({ id }) => id));
+    const left = sources.filter(({ id }) => !shown.has(id));
+    if (typeof asked === "string") await fail("waiting", round, left, asked);
     return true;
   }
 
