@@ -111,7 +111,11 @@ export const READ = {
         ),
     }),
     replies: {
-      200: { description: "The evidence, whole.", schema: Evidence },
+      200: {
+        description:
+          "The evidence of the attestation, whole; with `Cache-Control: no-cache` while items on the source's own block may come.",
+        schema: Evidence,
+      },
       202: {
         description: "Not whole yet.",
         schema: EvidencePending,

@@ -59,7 +59,13 @@ export type ReadOperation = {
 export type DocumentOperation = { kind: "document"; text(): string };
 
 /** One of the endpoint's replies, of the media type that the catalogue names for it. `retryAfter`: seconds. */
-export type Representation = { status: number; text: string | Uint8Array; retryAfter?: number };
+export type Representation = {
+  status: number;
+  text: string | Uint8Array;
+  retryAfter?: number;
+  /** Another may follow, whatever the endpoint says of its answers. */
+  mayChange?: boolean;
+};
 
 export type Operations = Readonly<Record<string, Operation>>;
 
@@ -124,7 +130,7 @@ export function createOperations(options: OperationsOptions): Record<EndpointId,
       if (found === undefined) throw new Problem("not_found", "No delivered bundle has this id.");
       if (found.isWhole) {
         const evidence = table === undefined ? found.evidence : await options.onTable(found.evidence, Number(table));
-        if (evidence) return { status: 200, text: JSON.stringify(evidence) };
+        if (evidence) return { status: 200, text: JSON.stringify(evidence), mayChange: found.mayGrow };
         throw new Problem(
           "not_found",
           `The first ${table} checkpoints of the table here have not that of this evidence.`,

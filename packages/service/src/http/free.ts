@@ -17,10 +17,11 @@ export function freeHandler(endpoint: Endpoint, operation: FreeOperation): Handl
       };
     case "read":
       return async ({ headers }, { params, query }) => {
-        const { status, text, retryAfter } = await operation.read(params, query);
+        const { status, text, retryAfter, mayChange } = await operation.read(params, query);
         if (status !== 200 || endpoint.cacheControl === undefined)
           return json(status, text as string, retryAfter === undefined ? {} : { "retry-after": String(retryAfter) });
-        return answerPrepared(prepareText(endpoint, Buffer.from(text)), headers);
+        const kept = mayChange ? { ...endpoint, cacheControl: "no-cache" } : endpoint;
+        return answerPrepared(prepareText(kept, Buffer.from(text)), headers);
       };
     case "document": {
       const variants = createVariants(endpoint, operation);

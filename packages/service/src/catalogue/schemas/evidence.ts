@@ -107,9 +107,7 @@ export const Evidence = namedObject(
 
 export const EvidencePending = namedObject("EvidencePending", "The evidence is not whole yet.", {
   status: z.literal("pending"),
-  round: SafeInteger.min(1).describe(
-    "The ledger's round of the record, or of its source, which no state proof attests yet.",
-  ),
+  round: SafeInteger.min(1).describe("The ledger's round of the record, which no state proof attests yet."),
 });
 
 export const StateProofBytes = named(

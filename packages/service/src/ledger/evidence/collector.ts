@@ -82,8 +82,9 @@ export function createCollector(options: CollectorOptions) {
   async function collect(stop: AbortSignal): Promise<void> {
     if (!(await journal.collects())) return;
     await each("waiting", stop, includeRound);
-    await each("included", stop, proveInterval);
+    // A source is older than its attestation: where all goes well its evidence is whole first.
     await sources.collect(stop);
+    await each("included", stop, proveInterval);
   }
 
   async function step(steps: readonly EvidenceStep[]): Promise<void> {

@@ -5,9 +5,9 @@ import type { KeptSource, SourceHeader, SourceJournal } from "./source-journal.t
 
 /** What a bundle's evidence is now. */
 export type Sidecar =
-  /** It will not change any more. */
-  | { isWhole: true; evidence: Evidence }
-  /** In which the attestation stands, or, where its own evidence is whole, its source. */
+  /** All of the attestation's; items on the source's own block may come. Otherwise it will not change any more. */
+  | { isWhole: true; mayGrow: boolean; evidence: Evidence }
+  /** In which the attestation stands. */
   | { isWhole: false; round: number };
 
 /**
@@ -28,7 +28,6 @@ export async function sidecarOf(
   const { bundleId, state, round, inclusion, stateProof } = kept;
   if (state === "waiting" || state === "included") return { isWhole: false, round };
   const source = await journal.source(id);
-  if (source?.state === "waiting" || source?.state === "included") return { isWhole: false, round: source.round };
   const bytesOf = async (sha256: string | undefined) =>
     sha256 === undefined || isDetached ? undefined : journal.stateProof(sha256);
   const held = stateProof?.stateProofSha256;
@@ -44,7 +43,8 @@ export async function sidecarOf(
     ...(source?.header ? itemsOfSource(source.header, source.stake, sourceContent) : []),
   ];
   const bundle = `sha256:${Buffer.from(bundleId, "base64url").toString("hex")}`;
-  return { isWhole: true, evidence: { format: "attestd.evidence/1", bundle, items } };
+  const mayGrow = source?.state === "waiting" || source?.state === "included";
+  return { isWhole: true, mayGrow, evidence: { format: "attestd.evidence/1", bundle, items } };
 }
 
 /**

@@ -1,5 +1,5 @@
 import { decodeMsgpackMap, encodeMsgpack } from "@attestd/proof/algorand";
-import { fromBase64 } from "@attestd/proof/encoding";
+import { fromBase64, toBase64 } from "@attestd/proof/encoding";
 import { expect, test, vi } from "vitest";
 import { testEvidence } from "../../../../../test/bundles/evidence.ts";
 import type { Algod } from "../../providers/algod.ts";
@@ -156,13 +156,17 @@ test("a round that is proven is whole by the way to the commitment, and by no ot
 });
 
 test("a round is left until its state proof is there, and given up where it never will be", async () => {
-  expect(await collect("included", [{}], { found: { kind: "early" } })).toEqual({
-    steps: [],
-    postponed: [],
-    asked: [0],
-  });
-  expect(await collect("included", [{}], { found: { kind: "forgotten" } })).toMatchObject({ postponed: [15_000] });
-  expect(await collect("included", [{}], { found: { kind: "never" } })).toMatchObject({ steps: absent });
+  const early = { found: { kind: "early" } } as const;
+  const tracking = new Map([[0, new Map([["n", 1008]])]]);
+  const later = encodeMsgpack(decodeMsgpackMap(fromBase64(headerBase64)).set("spt", tracking));
+  const sources = [{ id: "a", blockHash, since: 0, header: { headerBase64: toBase64(later) } }];
+  expect(await collect("included", [{}], { ...early, sources })).toEqual({ steps: [], postponed: [], asked: [0] });
+  const forgotten = { found: { kind: "forgotten" } } as const;
+  expect(await collect("included", [{}], { ...forgotten, sources })).toMatchObject({ steps: [], postponed: [15_000] });
+  expect(await collect("included", [{}], { found: { kind: "never" }, sources })).toMatchObject({ steps: absent });
+  // Its header names no state proof to come: the network made none.
+  for (const found of [early, forgotten])
+    expect(await collect("included", [{}], found)).toMatchObject({ steps: absent });
 });
 
 test("all sources of a round rest on one answer", async () => {

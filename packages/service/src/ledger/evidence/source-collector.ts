@@ -35,8 +35,7 @@ const GIVE_UP_MS = 60 * 60_000;
 
 /**
  * Collects what shows that the sources of delivered bundles stand in their blocks. Of a round a node is asked for everything
- * once, whatever number of sources it has. A source that no node shows for an hour is given up: the evidence of the attestation
- * itself is not kept back from its payer any longer.
+ * once, whatever number of sources it has. A source that no node shows for an hour is given up.
  */
 export function createSourceCollector({ journal, nodes, newest, work, clock, log, proofOf }: SourceCollectorOptions) {
   const pace = createPace<UnfinishedSourceState>({
@@ -112,7 +111,10 @@ export function createSourceCollector({ journal, nodes, newest, work, clock, log
     const [first] = sources;
     if (first?.header === undefined) return true;
     const header = fromBase64(first.header.headerBase64);
-    const found = await proofOf(round, provenNext(header), ends);
+    const next = provenNext(header);
+    const known = await proofOf(round, next, ends);
+    // The network made no state proofs then: whether its first one will reach back to this round is not waited for.
+    const found = next === 0 && known.kind !== "proof" ? ({ kind: "never" } as const) : known;
     switch (found.kind) {
       case "early":
         // Later rounds are not proven before this one.
