@@ -39,12 +39,10 @@ export async function copiedCalls(
   if (calls.length === 0) return undefined;
   log.warn({ calls: calls.length }, "the journal was put back from a copy: its open calls may be attested for already");
   const chains = readableChains(config, log, clock, signal);
-  const reader = chains.readers.get("algorand");
-  if (!reader) throw new TypeError("the ledger has a reader");
   const find = searchAttestations(
     calls.map(({ key }) => key),
     {
-      reader,
+      reader: chains.ledgerReader,
       since: Math.min(...calls.map(({ createdAt }) => createdAt)) / 1000 - SKEW,
       notes: (span) => attestorNotes(chains.ledger, address, span),
       attestor: { algorandAddress: address },

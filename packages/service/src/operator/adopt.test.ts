@@ -82,6 +82,7 @@ class Restored {
     return adopt(target, subject, {
       journal: { ...this.journal, payees: async () => [{ rail: "base", address: "0xBB" }] },
       rails: [{ name: "base", network: "eip155:8453", asset: "0xUSDC" } as Rail],
+      reader: this.#reader("algorand"),
       readers: this.readers,
       since: 0,
       products: { ...products, transaction: { ...products.transaction, evidence: async () => evidence } },

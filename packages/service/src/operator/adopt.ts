@@ -62,6 +62,7 @@ export async function adoptPayment(settings: Settings, adoption: Adoption, optio
   return await adopt(adoption.target, subject, {
     journal,
     rails: networks.rails,
+    reader: chains.ledgerReader,
     readers: chains.readers,
     since: await session.since(),
     products: createProducts(networks.chains),
@@ -105,13 +106,11 @@ export type AdoptionOptions = SearchOptions & {
  * @throws ServiceError; Problem when the subject cannot be attested
  */
 export async function adopt(target: string, subject: Subject, options: AdoptionOptions): Promise<Call> {
-  const { journal, products, readers, signal } = options;
-  const reader = readers.get("algorand");
-  if (!reader) throw new TypeError("the ledger has a reader");
+  const { journal, products, signal } = options;
   const payment = await findPayment(target, options);
   const begun = await findBegun(payment, subject, journal);
   const fetched = begun?.evidence ?? (await products[subject.kind].evidence(subject, signal));
-  const lost = await searchAttestations([payment.key], { ...options, reader })(payment.key);
+  const lost = await searchAttestations([payment.key], options)(payment.key);
   const evidence = lost ? asAttested(fetched, lost, payment, options) : fetched;
 
   const call = begun ?? prepare(requestFor(payment, subject, evidence, options));

@@ -102,9 +102,9 @@ export async function restoreKeys(
   } catch (error) {
     throw refusal("It does not continue the journal's", error as ProofError);
   }
-  const { ledger, readers } = session.chains;
-  const heads = await readers.get("algorand")?.heads();
-  const span = { from: known.keys[0]?.fromRound ?? 0, to: heads?.latest ?? 0 };
+  const { ledger, ledgerReader } = session.chains;
+  const { latest } = await ledgerReader.heads();
+  const span = { from: known.keys[0]?.fromRound ?? 0, to: latest };
   const notes: RecordedNote[] = [];
   for (const address of new Set(saved.keys.map(({ algorandAddress }) => algorandAddress)))
     for await (const { note, ...one } of attestorNotes(ledger, address, span))

@@ -6,7 +6,7 @@ import { ServiceError } from "../errors.ts";
 import type { RailName } from "../payment/rails/rail.ts";
 import type { BatchEvidence, Evidence, Products } from "../subjects/product.ts";
 
-export type SearchOptions = Omit<AttestationSearchOptions, "reader"> & {
+export type SearchOptions = AttestationSearchOptions & {
   /** Payments too are looked for, from `since` on. */
   readers: ReadonlyMap<RailName, PaymentReader>;
   products: Products;

@@ -17,6 +17,8 @@ import { solanaReader } from "./solana.ts";
 /** The chains as an auditor reads them: nothing is sent, and nothing runs while nothing is asked. */
 export type ReadableChains = {
   ledger: LedgerReading;
+  /** Of payments on the ledger itself; it knows the ledger's rounds. */
+  ledgerReader: PaymentReader;
   /** Of every rail of which a node is configured, switched on or not. */
   readers: ReadonlyMap<RailName, PaymentReader>;
 };
@@ -34,10 +36,11 @@ export function readableChains(config: Config, log: Logger, clock: Clock, stop: 
     ask,
   };
   const [base, solana] = [nodes.rail(BASE_RAIL), nodes.rail(SOLANA_RAIL)];
+  const ledgerReader = algorandReader(ledger);
   const readers = [
-    algorandReader(ledger),
+    ledgerReader,
     ...(base.rpcs.length > 0 ? [baseReader(base, ask, baseLogSpan(config))] : []),
     ...(solana.rpcs.length > 0 ? [solanaReader(solana, clock, ask)] : []),
   ];
-  return { ledger, readers: new Map(readers.map((reader) => [reader.rail, reader])) };
+  return { ledger, ledgerReader, readers: new Map(readers.map((reader) => [reader.rail, reader])) };
 }

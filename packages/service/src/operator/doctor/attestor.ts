@@ -94,10 +94,10 @@ async function notesOf(
   most = Number.POSITIVE_INFINITY,
 ): Promise<RecordedNote[] | "unfinished"> {
   const ends = deadline(systemClock, NOTES_MS, signal);
-  const { ledger, readers } = readableChains(config, log, systemClock, ends);
+  const { ledger, ledgerReader } = readableChains(config, log, systemClock, ends);
   const notes: RecordedNote[] = [];
   try {
-    const to = (await readers.get("algorand")?.heads())?.latest ?? 0;
+    const to = (await ledgerReader.heads()).latest;
     for (const account of accounts)
       for await (const { note, ...one } of attestorNotes(ledger, account, { from, to })) {
         if (note?.startsWith(NOTES) && one.sender === account) notes.push({ ...one, note });
