@@ -24,7 +24,7 @@ ${Object.entries(EVIDENCE_FAULTS)
   .map(([name, meaning]) => `- \`${name}\`: ${meaning}.`)
   .join("\n")}
 
-One is about a sample, the others about the first's transaction or its block. On SQLite the next process goes on; on PostgreSQL
+All are about one young transaction, or its block. On SQLite the next process goes on; on PostgreSQL
 the second of two replicas. A cell has held when every delivered bundle has whole evidence, of its source's own block, too, which
 verifies, with the ledger's own state proofs; and when nothing was asked for twice, but for answers that
 the kill or the fault has lost. A cell has how many state proofs and light headers algod was asked for, by sales of inclusions,
