@@ -84,21 +84,21 @@ export function createSourceCollector({ journal, nodes, newest, work, clock, log
     ends: AbortSignal,
   ): Promise<boolean> {
     let most: SourceStep[] = [];
-    const asked = await fromAny(
-      async (source) => {
-        const block = source instanceof Uint8Array ? source : await blockFrom(source, round, ends);
-        if (block === undefined) return undefined;
-        const headers = await work.includeSources(block, round, sources);
-        const steps = sources.flatMap(({ id }, index): SourceStep[] => {
-          const header = headers[index];
-          return header ? [{ id, to: "included", header }] : [];
-        });
-        if (steps.length > most.length) most = steps;
-        return steps.length === sources.length ? steps : "wrong";
-      },
-      ends,
-      newest.block(round),
-    );
+    const show = async (block: Uint8Array) => {
+      const headers = await work.includeSources(block, round, sources);
+      const steps = sources.flatMap(({ id }, index): SourceStep[] => {
+        const header = headers[index];
+        return header ? [{ id, to: "included", header }] : [];
+      });
+      if (steps.length > most.length) most = steps;
+      return steps.length === sources.length ? steps : "wrong";
+    };
+    const read = newest.block(round);
+    const blocks = nodes.algods.map((algod) => async () => {
+      const block = await blockFrom(algod, round, ends);
+      return block && show(block);
+    });
+    const asked = await fromAny(read ? [() => show(read), ...blocks] : blocks, ends);
     await step(most);
     const shown = new Set(most.map(({ id }) => id));
     const left = sources.filter(({ id }) => !shown.has(id));
@@ -126,7 +126,8 @@ export function createSourceCollector({ journal, nodes, newest, work, clock, log
         await step(sources.map(({ id }) => ({ id, to: "absent" })));
         return true;
       case "proof": {
-        const asked = await fromAny(async (algod) => lightPath(algod, round, header, found.proof, ends), ends);
+        const paths = nodes.algods.map((algod) => () => lightPath(algod, round, header, found.proof, ends));
+        const asked = await fromAny(paths, ends);
         if (typeof asked === "object") await step(sources.map(({ id }) => wholeBy(id, asked, found.proof)));
         else await fail("included", round, sources, asked);
         return true;
@@ -136,33 +137,31 @@ export function createSourceCollector({ journal, nodes, newest, work, clock, log
 
   /** The way from a header to the commitment of a state proof. */
   async function lightPath(
-    algod: Algod | Uint8Array,
+    algod: Algod,
     round: number,
     header: Uint8Array,
     { message }: Proof,
     ends: AbortSignal,
   ): Promise<Uint8Array[] | "wrong" | undefined> {
-    const path = algod instanceof Uint8Array ? undefined : await algod.lightHeader(round, ends);
+    const path = await algod.lightHeader(round, ends);
     if (path === undefined) return undefined;
     const siblings = digestsOf(path.siblings);
     return commitsToHeader(message, header, siblings) ? siblings : "wrong";
   }
 
   /**
-   * Asks one node after the other.
-   * @param known an answer that is there already, tried first
-   * @throws ProviderError when none gives what is right, and one gives no answer
+   * Asks one after the other, until one gives what is right.
+   * @throws ProviderError when none does, and one gives no answer
    */
   async function fromAny<T extends object>(
-    ask: (source: Algod | Uint8Array) => Promise<T | "wrong" | undefined>,
+    asks: readonly (() => Promise<T | "wrong" | undefined>)[],
     ends: AbortSignal,
-    known?: Uint8Array,
   ): Promise<T | "wrong" | "forgotten"> {
     let worst: "wrong" | "forgotten" = "forgotten";
     let failure: unknown;
-    for (const source of [...(known ? [known] : []), ...nodes.algods]) {
+    for (const ask of asks) {
       try {
-        const answer = await ask(source);
+        const answer = await ask();
         if (typeof answer === "object") return answer;
         if (answer === "wrong") worst = answer;
       } catch (error) {
