@@ -391,7 +391,7 @@ describe.skipIf(!browser)("the page checks", () => {
       "This Algorand transaction is recorded on Algorand in round 1000, 2026-05-28 20:27:01 UTC: stake of more than 599,900,000 ALGO signed for its block.\n\nThat rests on the checkpoint of round 992, in c.json, which you gave.\n\nNothing was uploaded.",
     );
     expect(await shown(page.locator(".facts").first())).toContain("round 1000; 2026-05-28 20:27:01 UTC");
-    await row("pass").waitFor();
+    expect(await shown(row("pass"))).toContain("signed for the record's block, and for that of what it attests");
 
     // All at once, in the order in which nothing is of use to what comes after it; by the root of a published table.
     const fresh = await site.open(current);

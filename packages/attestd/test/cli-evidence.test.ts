@@ -59,6 +59,9 @@ test("verify says which stake recorded a bundle, on a trusted checkpoint", async
     "  stake of more than 599,900,000 ALGO signed for the round; rests on the checkpoint of round 992, in c.json\n",
   );
   expect(stdout).toContain("  its transaction was signed by the ed25519 key of ");
+  expect(stdout).toContain(
+    "  stake signed for the block of what is attested, too: round 995, 2026-05-28 20:26:46 UTC\n",
+  );
   expect(code).toBe(0);
 });
 
