@@ -117,12 +117,14 @@ class KmsCellExecution implements AsyncDisposable {
         kms.onSign = async () => {
           count();
           nth += 1;
+          // Before the pause: those of bundle and receipt are asked for at the same time.
+          const [isAt, isFirst] = [at !== undefined && nth === SIGNATURES.indexOf(at) + 1, nth === 1];
           await sleep(slowMs);
-          if (at !== undefined && nth === SIGNATURES.indexOf(at) + 1) {
+          if (isAt) {
             await service.kill();
             happened.resolve();
           }
-          if (isDisabled && nth === 1) {
+          if (isDisabled && isFirst) {
             for (const key of Object.values(keys)) key.state = "disabled";
             void this.#notReady(service).then(() => {
               for (const key of Object.values(keys)) key.state = "enabled";
