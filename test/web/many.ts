@@ -46,7 +46,7 @@ const FOLDER: Readonly<Record<string, { contents: string | Uint8Array; verdict: 
   "2026/17 other.json": { contents: json({ hello: "world" }), verdict: "Can't read this file" },
   "2026/18 scan.pdf": { contents: "%PDF-1.7\n%%EOF", verdict: "Can't read this file" },
   '2026/19 <b onclick="x">\u202egpj.json': { contents: json(of(19)), verdict: "Verified" },
-  "2026/20 large.json": { contents: "", verdict: "Can't read this file", what: /^6\.0 MB/ },
+  "2026/20 large.json": { contents: "", verdict: "Can't read this file", what: /^10\.0 MB/ },
 };
 
 const LARGE = "2026/20 large.json";
@@ -55,7 +55,7 @@ const HIDDEN = ["2026/.DS_Store", "2026/Thumbs.db"];
 async function writeFolder(root: string): Promise<void> {
   for (const [name, { contents }] of Object.entries(FOLDER)) await write(join(root, name), contents);
   for (const name of HIDDEN) await write(join(root, name), "x");
-  await truncate(join(root, LARGE), 6_000_000);
+  await truncate(join(root, LARGE), 10_000_000);
 }
 
 async function write(path: string, contents: string | Uint8Array): Promise<void> {

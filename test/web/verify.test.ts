@@ -305,12 +305,12 @@ describe.skipIf(!browser)("the page checks", () => {
     await using folder = await temporaryFolder();
     const big = join(folder.path, "big.json");
     await writeFile(big, "");
-    await truncate(big, 6_000_000);
+    await truncate(big, 10_000_000);
     const page = await checked(file({ hello: "world" }));
     await page.getByRole("button", { name: "Check another" }).click();
     await choose(page, big);
     await page.waitForSelector("[data-state=unreadable]");
-    expect(await verdict(page)).toContain("6.0 MB; bundles are smaller.");
+    expect(await verdict(page)).toContain("10.0 MB; bundles are smaller.");
   });
 
   test("pasted text, and an example whose key is trusted for the example only", async () => {
