@@ -297,10 +297,11 @@ describe.each(Object.entries(PROGRAMS))("the verifier in %s", (language, find) =
     const { command, args } = verifier;
     const keys = write("keys.json", testHistory());
     const hasFalcon = language !== "Python";
-    // Node and Python take longer to start than to verify: they get every fifth.
+    // Node and Python take longer to start than to verify: they get every fifth, each others.
+    const from = language === "Python" ? 1 : 0;
     const all = [...CASES, ...(hasFalcon ? FALCON : [])];
     for (const [index, [name, results, items, trusts, of = own]] of all.entries()) {
-      if (language !== "Go" && index % 5 !== 0) continue;
+      if (language !== "Go" && index % 5 !== from) continue;
       const [schema, included, proven, signed = open, inBlock = open, ofStake = open] = results;
       const files = [write("bundle.json", of.bundle), keys];
       const checkpointFile = write("checkpoint.json", of.checkpoint);
@@ -311,8 +312,8 @@ describe.each(Object.entries(PROGRAMS))("the verifier in %s", (language, find) =
       const isGood = !results.includes(fail);
       const { alg, authorizer = bundle.attestor.algorandAddress } = of.authorisation;
       const lines = stdout.trim().split("\n");
-      const from = lines.findIndex((line) => line.endsWith(" evidence.schema"));
-      expect([name, ...lines.slice(from)]).toEqual([
+      const schemaLine = lines.findIndex((line) => line.endsWith(" evidence.schema"));
+      expect([name, ...lines.slice(schemaLine)]).toEqual([
         name,
         ...[
           `${schema} evidence.schema`,

@@ -24,13 +24,13 @@ from note import read, statement
 CHECKS = ("inclusion", "stateProof", "authorisation", "sourceInclusion", "sourceStateProof")
 
 
-def check_evidence(file: str, bundle: dict, passed: dict, attempt) -> dict[str, str]:
-    """The results of the checks: pass, FAIL or not_checked. `passed` are the bundle's own."""
+def check_evidence(file: str, bundle: dict, passed: dict, attempt) -> tuple[dict[str, str], list[str]]:
+    """The results of the checks: pass, FAIL or not_checked; and who signed. `passed` are the bundle's own."""
     signed = signed_part(bundle)
     results = {"schema": "FAIL", **dict.fromkeys(CHECKS, "not_checked")}
     items = attempt(lambda: read_evidence(Path(file).read_bytes(), signed))
     if items is None:
-        return results
+        return results, []
     results["schema"] = "pass"
 
     def judge(name: str, compute) -> bool:
@@ -47,6 +47,7 @@ def check_evidence(file: str, bundle: dict, passed: dict, attempt) -> dict[str, 
         if signature:
             sender = signed["attestor"]["algorandAddress"]
             results["authorisation"] = attempt(lambda: authorisation(signature, inclusion, sender)) or "FAIL"
+            by = f"authorised {signature['alg']} {signature.get('authorizer', sender)}\n"
     source, block = items.get(SOURCE_INCLUSION), bundle.get("block")
     if passed["note"] and source:
         if judge("sourceInclusion", lambda: is_stated(source, bundle)):
@@ -57,7 +58,7 @@ def check_evidence(file: str, bundle: dict, passed: dict, attempt) -> dict[str, 
             prove("sourceStateProof", items[SOURCE_STATE_PROOF], head)
         else:
             results["sourceStateProof"] = "FAIL"
-    return results
+    return results, [by] if results["authorisation"] == "pass" else []
 
 
 def chain_of_source(bundle: dict) -> str:

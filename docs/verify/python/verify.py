@@ -89,8 +89,8 @@ def report(file: str, trust: dict, evidence: str | None) -> bool:
     signed = signed_part(bundle) if chain else {}
     if chain:
         print("key", key_id(signed["attestor"]["pqPublicKey"]), judge_key(signed, trust)[0])
-    shown = check_evidence(evidence, bundle, results, attempt) if chain and evidence else {}
-    print(*(f"{result} evidence.{name}\n" for name, result in shown.items()), sep="", end="")
+    shown, said = check_evidence(evidence, bundle, results, attempt) if chain and evidence else ({}, [])
+    print(*(f"{result} evidence.{name}\n" for name, result in shown.items()), *said, sep="", end="")
     if not all(results.values()) or "FAIL" in shown.values():
         print("not verified")
         return False

@@ -49,6 +49,7 @@ it("publishes what the file has now, and keeps it while the file is none, cut or
   expect(await after(encodeCheckpointTable(second))).toEqual([32, checkpointRoot(second), 16]);
   // Within a second the file is not looked at again.
   now -= 999;
-  expect(await watch.rest(evidence, 32)).toMatchObject({ items: [{}, { path: { index: 0, size: 32 } }, {}] });
+  const path = { index: 0, size: 32 };
+  expect(await watch.rest(evidence, 32)).toMatchObject({ items: [{}, { path }, {}, {}, { path }] });
   expect(await watch.rest(evidence, 33)).toBeUndefined();
 });
