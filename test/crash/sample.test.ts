@@ -9,20 +9,20 @@ import { FAULT_SAMPLE, type FaultOutcome, faultTitle, REMEMBERED_ROUNDS, runFaul
 import { type FloodOutcome, runFlood } from "./flood.ts";
 import { type KmsOutcome, runKms } from "./kms.ts";
 import { KMS_SAMPLE, kmsRuns, kmsTitle } from "./kms-cells.ts";
-import { CELLS, inParallel, runTitle, sampleOf } from "./matrix.ts";
+import { CELLS, runTitle, sampleOf } from "./matrix.ts";
 import { createStarter, createTurns } from "./process.ts";
 import { type ReplicasOutcome, runReplicas } from "./replicas.ts";
 import { runSigner, type SignerOutcome } from "./signer.ts";
 import { SIGNER_SAMPLE, signerRuns, signerTitle } from "./signer-cells.ts";
 
 /*
- * A fixed sample of the cells of `npm run test:crash`, in one file and all at once: a cell mostly waits for rounds,
+ * A fixed sample of the cells of `npm run test:crash`, in one file and several at once: a cell mostly waits for rounds,
  * time-outs and the start of processes, and other cells run meanwhile.
  */
 
-/** Long enough for a busy machine: every service here reads every round. */
-const ROUND_MS = 800;
-const CELLS_AT_ONCE = 3;
+const ROUND_MS = 1_000;
+/** Each reads every round, also on a slow machine: more of them would leave it no time for anything else. */
+const DEPLOYMENTS_AT_ONCE = 8;
 /** As long as all other cells take: one waits for a settlement that never comes. */
 const SETTLE_MS = 20_000;
 const PATIENCE_MS = 600_000;
@@ -58,17 +58,17 @@ beforeAll(async () => {
     settleMs: SETTLE_MS,
   };
   second = await startKillableFacilitator(sandbox);
-  const sequences = sequencesOf(FAULT_SAMPLE);
+  const turnAtWork = createTurns(DEPLOYMENTS_AT_ONCE);
+  const each = <T, R>(runs: readonly T[], run: (one: T) => Promise<R>) =>
+    Promise.all(runs.map((one) => turnAtWork(() => run(one))));
   // A failure must not end the others: nothing may still run when the sandbox closes.
-  const [crashed, failed, signed, unsigned, broken, [atWork, flooded]] = await Promise.all([
-    inParallel(cells, CELLS_AT_ONCE, (cell) => runCell(testBed, cell)),
-    inParallel(failoverRuns(FAILOVER_SAMPLE, 1, 1), FAILOVER_SAMPLE.length, (run) =>
-      runFailover(testBed, second.url, run),
-    ),
-    inParallel(kmsRuns(KMS_SAMPLE, 1), KMS_SAMPLE.length, (run) => runKms(testBed, run)),
-    inParallel(signerRuns(SIGNER_SAMPLE, 1, 1), SIGNER_SAMPLE.length, (run) => runSigner(testBed, run)),
-    inParallel(sequences, sequences.length, (sequence) => runFaults(testBed, sequence)),
-    Promise.allSettled([runReplicas(testBed, TRIAL), runFlood(testBed, FLOOD)]),
+  const [broken, [atWork, flooded], crashed, failed, signed, unsigned] = await Promise.all([
+    each(sequencesOf(FAULT_SAMPLE), (sequence) => runFaults(testBed, sequence)),
+    Promise.allSettled([turnAtWork(() => runReplicas(testBed, TRIAL)), turnAtWork(() => runFlood(testBed, FLOOD))]),
+    each(cells, (cell) => runCell(testBed, cell)),
+    each(failoverRuns(FAILOVER_SAMPLE, 1, 1), (run) => runFailover(testBed, second.url, run)),
+    each(kmsRuns(KMS_SAMPLE, 1), (run) => runKms(testBed, run)),
+    each(signerRuns(SIGNER_SAMPLE, 1, 1), (run) => runSigner(testBed, run)),
   ]);
   replicas = atWork;
   flood = flooded;
