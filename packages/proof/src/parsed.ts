@@ -1,16 +1,23 @@
-import { type Bundle, parseBundle } from "./bundle.ts";
+import { type Bundle, parseBundle, signedPart } from "./bundle.ts";
+import { attempt } from "./errors.ts";
+import { type Note, parseNote } from "./note.ts";
 import type { VerifyReport } from "./report.ts";
 
-/** The bundle of each report, and what it was read from. */
-const parsed = new WeakMap<VerifyReport, { input: unknown; bundle: Bundle }>();
+/** A bundle, and its note; undefined if that has not its form. */
+export type Parsed = { bundle: Bundle; note: Note | undefined };
 
-/** Remembers, as long as the report lives, which bundle it is about. @param input from which the bundle was read */
-export function rememberParsed(report: VerifyReport, input: unknown, bundle: Bundle): void {
-  parsed.set(report, { input, bundle });
+/** What each report is about, and what it was read from. */
+const known = new WeakMap<VerifyReport, Parsed & { input: unknown }>();
+
+/** Remembers, as long as the report lives, what it is about. @param input from which the bundle was read */
+export function rememberParsed(report: VerifyReport, input: unknown, { bundle, note }: Parsed): void {
+  known.set(report, { input, bundle, note });
 }
 
-/** The bundle of a report, read again only from another input than that of the report. @throws ProofError as `parseBundle` */
-export function parsedBundle(report: VerifyReport, input: unknown): Bundle {
-  const found = parsed.get(report);
-  return found !== undefined && found.input === input ? found.bundle : parseBundle(input);
+/** What a report is about, read again only from another input than that of the report. @throws ProofError as `parseBundle` */
+export function parsedOf(report: VerifyReport, input: unknown): Parsed {
+  const found = known.get(report);
+  if (found !== undefined && found.input === input) return found;
+  const bundle = parseBundle(input);
+  return { bundle, note: attempt("format", () => parseNote(signedPart(bundle).attest.note)) };
 }

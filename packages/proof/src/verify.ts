@@ -80,7 +80,8 @@ export function verify(input: unknown, options: VerifyOptions = {}): VerifyRepor
   if ("inclusion" in read.bundle) addInclusion(report, read.bundle, examined, commitments);
   report.warnings = warnings(report, examined, historyAge);
   report.verified = isVerified(report);
-  rememberParsed(report, input, read.bundle);
+  const note = isProofError(examined.note, "format") ? undefined : examined.note;
+  rememberParsed(report, input, { bundle: read.bundle, note });
   return report;
 }
 

@@ -4,7 +4,7 @@ import { malformed } from "../errors.ts";
 import { base64, constant, integer, list, object, type Reader } from "../json/readers.ts";
 import { blockHash, headerDigest, headerRound } from "./block.ts";
 import { lightHeaderLeaf, transactionLeaf, verifyLeaf } from "./merkle.ts";
-import { decodeMsgpackMap, getBytes, isCanonicalMsgpack, type MsgpackMap } from "./msgpack.ts";
+import { decodeCanonicalMap, getBytes, type MsgpackMap } from "./msgpack.ts";
 import { ALGORAND_MAINNET, algorandCaip2 } from "./network.ts";
 import { ALGORAND_ID, decodeTransaction, txid } from "./transaction.ts";
 
@@ -90,8 +90,7 @@ export const algorandFormat: ChainFormat<AlgorandInclusion> = {
 
 /** @throws ProofError `malformed` unless the bytes are canonical msgpack of a map whose round and `gh` are valid */
 function readHeader(bytes: Uint8Array): MsgpackMap {
-  const header = decodeMsgpackMap(bytes);
-  if (!isCanonicalMsgpack(bytes)) throw malformed("header is not canonical msgpack");
+  const header = decodeCanonicalMap(bytes);
   headerRound(header);
   getBytes(header, "gh", DIGEST_LENGTH);
   return header;

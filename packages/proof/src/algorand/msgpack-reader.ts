@@ -30,6 +30,13 @@ export function decodeMsgpackMap(bytes: Uint8Array): MsgpackMap {
   return value;
 }
 
+/** As `decodeMsgpackMap`. @throws ProofError `malformed` also where the bytes are not the map's canonical encoding */
+export function decodeCanonicalMap(bytes: Uint8Array): MsgpackMap {
+  const map = decodeMsgpackMap(bytes);
+  if (!equalBytes(encodeMsgpack(map), bytes)) throw malformed("msgpack: not canonical");
+  return map;
+}
+
 /** Whether the bytes are one value in its canonical encoding. */
 export function isCanonicalMsgpack(bytes: Uint8Array): boolean {
   const value = attempt("malformed", () => decodeMsgpack(bytes));

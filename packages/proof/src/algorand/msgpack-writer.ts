@@ -15,7 +15,8 @@ export function encodeMsgpack(value: MsgpackValue): Uint8Array<ArrayBuffer> {
 }
 
 class Writer {
-  #buffer = new Uint8Array(512);
+  /** Most of what is encoded, a transaction with a note of its greatest size too, needs no more. */
+  #buffer = new Uint8Array(2048);
   #view = new DataView(this.#buffer.buffer);
   #length = 0;
 

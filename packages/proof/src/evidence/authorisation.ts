@@ -2,12 +2,11 @@ import { ed25519 } from "@noble/curves/ed25519.js";
 import { FALCON_SCHEME, falconAccount, verifyFalcon } from "../algorand/falcon-account.ts";
 import {
   decodeAddress,
-  decodeMsgpackMap,
+  decodeCanonicalMap,
   encodeAddress,
   getBytes,
   getInteger,
   getMap,
-  isCanonicalMsgpack,
   type MsgpackMap,
 } from "../algorand/index.ts";
 import { compare, type Finding } from "../chain-format.ts";
@@ -66,8 +65,7 @@ export function checkAuthorisationItem(
 
 /** @throws ProofError `malformed` */
 function readAuthorisation(stib: Uint8Array): Authorisation {
-  const map = decodeMsgpackMap(stib);
-  if (!isCanonicalMsgpack(stib)) throw malformed("entry is not canonical");
+  const map = decodeCanonicalMap(stib);
   const [kind, ...more] = SIGNATURES.filter((name) => map.has(name));
   const authorizer = getBytes(map, "sgnr", 32);
   const signature = getBytes(map, "sig", 64);

@@ -1,10 +1,12 @@
-import { decodeMsgpackMap, getBytes, getInteger, headerRound, isCanonicalMsgpack } from "../algorand/index.ts";
+import { decodeCanonicalMap, getBytes, getInteger, headerRound, type MsgpackMap } from "../algorand/index.ts";
 import { malformed } from "../errors.ts";
 
 /** A header that has what is to be shown under it. */
 export type ProvenHeader = {
   /** Canonical msgpack. */
   bytes: Uint8Array;
+  /** What those bytes are. */
+  map: MsgpackMap;
   /** 32 bytes. */
   genesisHash: Uint8Array;
   /** `txn256`, 32 bytes. */
@@ -20,10 +22,10 @@ export type ProvenHeader = {
  * @throws ProofError `malformed` also where it has no `gh` or `txn256`: such a header has no light header
  */
 export function readHeader(bytes: Uint8Array): ProvenHeader {
-  const map = decodeMsgpackMap(bytes);
+  const map = decodeCanonicalMap(bytes);
   const [genesisHash, root] = [getBytes(map, "gh", 32), getBytes(map, "txn256", 32)];
   const time = Number(getInteger(map, "ts"));
-  if (genesisHash === undefined || root === undefined || time >= 2 ** 43 || !isCanonicalMsgpack(bytes))
-    throw malformed("header lacks gh or txn256, or is not canonical");
-  return { bytes, genesisHash, root, time, round: headerRound(map) };
+  if (genesisHash === undefined || root === undefined || time >= 2 ** 43)
+    throw malformed("header lacks gh or txn256, or is of no time");
+  return { bytes, map, genesisHash, root, time, round: headerRound(map) };
 }

@@ -2,7 +2,7 @@ import { sha256 } from "@noble/hashes/sha2.js";
 import {
   type Checkpoint,
   checkStateProof,
-  commitsToHeader,
+  commitsToDecodedHeader,
   MAX_STATE_PROOF_BYTES,
   type StateProofFault,
 } from "../algorand/state-proof/index.ts";
@@ -62,7 +62,7 @@ function faultsOf(
 ): Finding[] | undefined {
   if (checkpoint.genesisHash !== toBase64(header.genesisHash))
     return [{ pointer: `${pointer}/checkpoint/genesisHash`, message: "is of another network than the header" }];
-  if (!commitsToHeader(message, header.bytes, siblings.map(fromBase64)))
+  if (!commitsToDecodedHeader(message, header, siblings.map(fromBase64)))
     return [{ pointer: `${pointer}/siblings`, message: "does not lead to the message's commitment" }];
   const at = `${pointer}/stateProofSha256`;
   const question = JSON.stringify([

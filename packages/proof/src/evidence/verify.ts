@@ -5,8 +5,8 @@ import type { Finding } from "../chain-format.ts";
 import { fromBase64, toHex } from "../encoding.ts";
 import { isProofError } from "../errors.ts";
 import { canonicalBytes } from "../json/canonical.ts";
-import { type Note, parseNote } from "../note.ts";
-import { parsedBundle } from "../parsed.ts";
+import type { Note } from "../note.ts";
+import { parsedOf } from "../parsed.ts";
 import type { EvidenceCheck, EvidenceReport, Recorded, VerifyReport } from "../report.ts";
 import { checkAuthorisationItem } from "./authorisation.ts";
 import type { CheckpointTable } from "./checkpoints.ts";
@@ -50,7 +50,7 @@ export function withEvidence(
   if (unknown !== undefined) throw new TypeError(`withEvidence has no option ${JSON.stringify(unknown)}`);
   const judged: Judged = { ...report, evidence: noFindings() };
   if (report.checks.schema !== "pass") return judged;
-  const whole = parsedBundle(report, bundle);
+  const { bundle: whole, note } = parsedOf(report, bundle);
   const signed = signedPart(whole);
   const read = readOf(evidence, signed);
   record(judged, "schema", "evidence" in read ? [] : [read.fault]);
@@ -60,7 +60,6 @@ export function withEvidence(
     ...{ checkpoints, tables, roots, memory },
     stateProof: (sha256) => stateProofIn(read.evidence, sha256) ?? stateProof?.(sha256),
   };
-  const note = noteOf(signed);
   checkRecord(judged, read.evidence, signed, note, stake);
   checkSource(judged, read.evidence, whole, note, stake);
   return judged;
@@ -172,14 +171,5 @@ function readOf(input: unknown, signed: SignedBundle): { evidence: Evidence } | 
   } catch (error) {
     if (!(isProofError(error, "format") || (isProofError(error, "json") && error.isAmbiguous))) throw error;
     return { fault: { pointer: error.pointer, message: error.message } };
-  }
-}
-
-function noteOf({ attest }: SignedBundle): Note | undefined {
-  try {
-    return parseNote(attest.note);
-  } catch (error) {
-    if (isProofError(error, "format")) return undefined;
-    throw error;
   }
 }

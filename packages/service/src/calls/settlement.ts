@@ -1,6 +1,6 @@
 import { deadline, race } from "../clock.ts";
 import { hasCode } from "../errors.ts";
-import type { SettleAnswer } from "../payment/facilitator.ts";
+import { DecidedByChain, type SettleAnswer } from "../payment/facilitator.ts";
 import type { Rail } from "../payment/rails/rail.ts";
 import { settlementReceipt } from "../payment/receipt.ts";
 import { forwardedPayment } from "../payment/resource.ts";
@@ -45,7 +45,7 @@ export function createSettlement(options: EffectsOptions) {
     const rail = railOf(call);
     const payment = rail.read(payloadOf(call));
     const standing = await rail.standing(payment, deadline(clock, deadlineMs, stop), memory.hint);
-    if (standing.state !== "open") endSettlement(memory);
+    if (standing.state !== "open") endSettlement(memory, new DecidedByChain());
     switch (standing.state) {
       case "paid": {
         const { transaction, height, final } = standing;
@@ -70,7 +70,7 @@ export function createSettlement(options: EffectsOptions) {
           return undefined;
         }
         if (memory.settling) {
-          endSettlement(memory);
+          endSettlement(memory, new Error("the facilitator is silent"));
           memory.settled = { answer: { success: false }, at: clock.now(), isFailure: true };
         }
         if (settlerOf(call, memory)) {
@@ -93,7 +93,7 @@ export function createSettlement(options: EffectsOptions) {
     const standing = await rail.standing(rail.read(payloadOf(call)), ends, call.proof?.transaction);
     // Only a look that got an answer lengthens the pause: the payment may vanish while its nodes are silent.
     memory.looks += 1;
-    if (standing.state !== "open") endSettlement(memory);
+    if (standing.state !== "open") endSettlement(memory, new DecidedByChain());
     switch (standing.state) {
       case "paid": {
         const { transaction, height, final } = standing;
@@ -147,8 +147,8 @@ export function createSettlement(options: EffectsOptions) {
     );
   }
 
-  function endSettlement(memory: Memory): void {
-    memory.settling?.end.abort(new Error("the answer does not matter any more"));
+  function endSettlement(memory: Memory, reason: Error): void {
+    memory.settling?.end.abort(reason);
     delete memory.settling;
   }
 

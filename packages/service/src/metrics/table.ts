@@ -33,7 +33,7 @@ export const COUNTERS = {
   },
   settlements: {
     name: "attestd_settlements_total",
-    help: "Settlements that were sent, by the facilitator's answer: success, pending, refused, or failed where it gave none.",
+    help: "Settlements that were sent, by the facilitator's answer: success, pending, refused, failed where it gave none, or not_awaited where the chain had shown the payment first.",
     labels: ["rail", "facilitator", "outcome"],
   },
   upstreamRequests: {

@@ -41,6 +41,13 @@ const PENDING_REASONS: readonly unknown[] = ["settlement_pending", "duplicate_se
 /** A network on which a facilitator settles scheme `exact` of version 2, and what it adds to an offer. */
 export type SupportedKind = { network: string; extra: Record<string, unknown> };
 
+/** Why nobody waits for a settlement's answer any more: the chain shows what became of the payment. */
+export class DecidedByChain extends Error {
+  constructor() {
+    super("the chain shows what became of the payment");
+  }
+}
+
 /** A facilitator as one rail uses it (x402 v2, facilitator interface). Payments are as `forwardedPayment` makes them. */
 export interface Facilitator {
   /** @throws facilitator_failed; the signal's reason when the signal was aborted, but not by a time-out */

@@ -1,6 +1,6 @@
 import { count, timed } from "../metrics/meter.ts";
 import { stage } from "../tracing/stage.ts";
-import type { Facilitator, SettleAnswer } from "./facilitator.ts";
+import { DecidedByChain, type Facilitator, type SettleAnswer } from "./facilitator.ts";
 
 /** A facilitator whose answers are counted. @param host of its URL */
 export function observedFacilitator(facilitator: Facilitator, rail: string, host: string): Facilitator {
@@ -10,14 +10,14 @@ export function observedFacilitator(facilitator: Facilitator, rail: string, host
     verify: (...asked) =>
       stage("verify", { "attestd.facilitator": host }, () => time("verify", () => facilitator.verify(...asked))),
     supported: (signal) => time("supported", () => facilitator.supported(signal)),
-    async settle(...asked) {
+    async settle(payment, requirement, signal) {
       const settled = (outcome: string) => count("settlements", { rail, facilitator: host, outcome });
       try {
-        const answer = await time("settle", () => facilitator.settle(...asked));
+        const answer = await time("settle", () => facilitator.settle(payment, requirement, signal));
         settled(outcomeOf(answer));
         return answer;
       } catch (error) {
-        settled("failed");
+        settled(signal.reason instanceof DecidedByChain ? "not_awaited" : "failed");
         throw error;
       }
     },

@@ -2,7 +2,7 @@ import { concatBytes, fromBase64, utf8 } from "../../encoding.ts";
 import { attempt } from "../../errors.ts";
 import { headerDigest, headerRound } from "../block.ts";
 import { lightHeaderLeaf, verifyLeaf } from "../merkle.ts";
-import { decodeMsgpackMap, isCanonicalMsgpack } from "../msgpack.ts";
+import { decodeCanonicalMap, type MsgpackMap } from "../msgpack.ts";
 import { constantLength, saltVersion, verifyFalcon } from "./falcon.ts";
 import { decodeStateProof, MAX_KEY_DEPTH, type Reveal, type StateProof } from "./form.ts";
 import { type Checkpoint, type StateProofMessage, stateProofMessageHash } from "./message.ts";
@@ -150,11 +150,20 @@ function isKeyOf({ keys, keyLifetime, keyIndex, keyProof, publicKey }: Reveal, l
  * @param siblings from leaf to root, 32 bytes each
  */
 export function commitsToHeader(message: StateProofMessage, header: Uint8Array, siblings: Uint8Array[]): boolean {
+  const map = attempt("malformed", () => decodeCanonicalMap(header));
+  return map !== undefined && commitsToDecodedHeader(message, { map, bytes: header }, siblings);
+}
+
+/** As `commitsToHeader`, of a header that is decoded already. @param header its map, and its canonical bytes */
+export function commitsToDecodedHeader(
+  message: StateProofMessage,
+  { map, bytes }: { map: MsgpackMap; bytes: Uint8Array },
+  siblings: Uint8Array[],
+): boolean {
   const { firstAttestedRound: first, lastAttestedRound: last } = message;
-  if (siblings.length !== intervalDepth(last - first + 1) || !isCanonicalMsgpack(header)) return false;
+  if (siblings.length !== intervalDepth(last - first + 1)) return false;
   const found = attempt("malformed", () => {
-    const map = decodeMsgpackMap(header);
-    return { round: headerRound(map), leaf: lightHeaderLeaf(map, headerDigest(header)) };
+    return { round: headerRound(map), leaf: lightHeaderLeaf(map, headerDigest(bytes)) };
   });
   const commitment = fromBase64(message.blockHeadersCommitment);
   return found !== undefined && verifyLeaf("txn256", found.leaf, found.round - first, siblings, commitment);

@@ -1,9 +1,8 @@
 import { createHash } from "node:crypto";
 import {
-  decodeMsgpackMap,
+  decodeCanonicalMap,
   encodeMsgpack,
   getMap,
-  isCanonicalMsgpack,
   isCanonicalTransaction,
   type MsgpackMap,
   type MsgpackValue,
@@ -43,11 +42,11 @@ function readMember(text: unknown, i: number): GroupMember {
   const where = `payload.paymentGroup[${i}]`;
   try {
     const encoded = fromBase64(text as string);
-    const outer = decodeMsgpackMap(encoded);
+    const outer = decodeCanonicalMap(encoded);
     const inner = getMap(outer, "txn");
     const transaction = inner ?? outer;
     const bytes = inner ? encodeMsgpack(inner) : encoded;
-    if (!isCanonicalMsgpack(encoded) || !isCanonicalTransaction(bytes)) throw new Error("not canonical");
+    if (!isCanonicalTransaction(bytes)) throw new Error("not canonical");
     if (!inner) return { transaction, bytes };
     const envelope = new Map(outer);
     envelope.delete("txn");
