@@ -1,6 +1,5 @@
 import type { ChainFormat, Finding } from "../chain-format.ts";
 import { fromBase64 } from "../encoding.ts";
-import { malformed } from "../errors.ts";
 import { base64, constant, integer, list, object, type Reader } from "../json/readers.ts";
 import { blockHash, headerDigest, headerRound } from "./block.ts";
 import { lightHeaderLeaf, transactionLeaf, verifyLeaf } from "./merkle.ts";
