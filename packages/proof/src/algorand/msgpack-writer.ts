@@ -15,8 +15,7 @@ export function encodeMsgpack(value: MsgpackValue): Uint8Array<ArrayBuffer> {
 }
 
 class Writer {
-  /** Most of what is encoded, a transaction with a note of its greatest size too, needs no more. */
-  #buffer = new Uint8Array(2048);
+  #buffer = new Uint8Array(512);
   #view = new DataView(this.#buffer.buffer);
   #length = 0;
 

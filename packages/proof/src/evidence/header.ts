@@ -26,6 +26,6 @@ export function readHeader(bytes: Uint8Array): ProvenHeader {
   const [genesisHash, root] = [getBytes(map, "gh", 32), getBytes(map, "txn256", 32)];
   const time = Number(getInteger(map, "ts"));
   if (genesisHash === undefined || root === undefined || time >= 2 ** 43)
-    throw malformed("header lacks gh or txn256, or is of no time");
+    throw malformed("header lacks gh or txn256, or its ts is 2^43 or more");
   return { bytes, map, genesisHash, root, time, round: headerRound(map) };
 }
