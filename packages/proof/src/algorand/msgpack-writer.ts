@@ -9,18 +9,23 @@ const MAX_UINT64 = 2n ** 64n - 1n;
  * @throws TypeError for a fraction, an integer outside uint64, a lone surrogate
  */
 export function encodeMsgpack(value: MsgpackValue): Uint8Array<ArrayBuffer> {
-  const writer = new Writer();
-  writer.value(value);
-  return writer.bytes();
+  return writer.bytes(value);
 }
+
+/** The largest buffer that is kept from one encoding to the next: few headers and transactions need more. */
+const MAX_KEPT = 65_536;
 
 class Writer {
   #buffer = new Uint8Array(512);
   #view = new DataView(this.#buffer.buffer);
   #length = 0;
 
-  bytes(): Uint8Array<ArrayBuffer> {
-    return this.#buffer.slice(0, this.#length);
+  bytes(value: MsgpackValue): Uint8Array<ArrayBuffer> {
+    this.#length = 0;
+    this.value(value);
+    const bytes = this.#buffer.slice(0, this.#length);
+    if (this.#buffer.length > MAX_KEPT) this.#keep(new Uint8Array(MAX_KEPT));
+    return bytes;
   }
 
   value(value: MsgpackValue): void {
@@ -122,12 +127,19 @@ class Writer {
     if (this.#length > this.#buffer.length) {
       const grown = new Uint8Array(Math.max(this.#length, this.#buffer.length * 2));
       grown.set(this.#buffer.subarray(0, start));
-      this.#buffer = grown;
-      this.#view = new DataView(grown.buffer);
+      this.#keep(grown);
     }
     return start;
   }
+
+  #keep(buffer: Uint8Array<ArrayBuffer>): void {
+    this.#buffer = buffer;
+    this.#view = new DataView(buffer.buffer);
+  }
 }
+
+/** One for all, since nothing here is asynchronous, and a value has no code that could encode another one. */
+const writer = new Writer();
 
 function compareKeys(a: MsgpackKey, b: MsgpackKey): number {
   if (isInteger(a)) return isInteger(b) ? (a < b ? -1 : 1) : -1;
