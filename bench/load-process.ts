@@ -1,5 +1,6 @@
 import { connect, type Socket } from "node:net";
 import type { Job, LoadResult } from "./load.ts";
+import { percentile } from "./measure.ts";
 
 /*
  * The other end of `load.ts`: keeps a request in flight on every connection until the time is over or the requests have
@@ -43,13 +44,11 @@ async function run({ port, requests, connections, seconds }: Job): Promise<LoadR
   }
 
   await Promise.all(Array.from({ length: connections }, work));
-  const sorted = latencies.toSorted((a, b) => a - b);
-  const at = (part: number) => sorted[Math.floor(part * (sorted.length - 1))] ?? Number.NaN;
   return {
     answered: latencies.length,
     seconds: (performance.now() - start) / 1000,
-    p50: at(0.5),
-    p99: at(0.99),
+    p50: percentile(latencies, 0.5),
+    p99: percentile(latencies, 0.99),
     statuses: [...statuses],
   };
 }

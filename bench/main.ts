@@ -27,6 +27,7 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<Benchmark>>> = {
   challenge: () => import("./challenge.ts"),
   documents: () => import("./documents.ts"),
   round: () => import("./round.ts"),
+  upstream: () => import("./upstream.ts"),
   paid: () => import("./paid.ts"),
   "paid-cost": () => import("./paid-cost.ts"),
   observed: () => import("./observed.ts"),

@@ -21,8 +21,11 @@ export type Row = {
 /** What ours and the yardstick took, or did, one right after the other. */
 export type Turn = { ours: number; yardstick: number };
 
-/** `atLeast` and `atMost` judge the ratio. `ours` judges our own figure: reported, and decides nothing alone. */
-export type Goal = { atLeast: number } | { atMost: number } | { ours: number };
+/**
+ * `atLeast` and `atMost` judge the ratio. `ours` judges our own figure: reported, and decides nothing alone. `above` judges how
+ * much more ours is than the yardstick within a turn.
+ */
+export type Goal = { atLeast: number } | { atMost: number } | { ours: number } | { above: number };
 
 /**
  * Measures ours and the yardstick in turn, each first in every other turn, so that whatever else the machine does meets
@@ -59,6 +62,10 @@ export function judge(name: string, unit: string, turns: readonly Turn[], ratio:
   const spread: [number, number] = [Math.min(...ratios), Math.max(...ratios)];
   const verdict = { name, unit, ours, yardstick, ratio: middle, spread };
   if ("ours" in goal) return { ...verdict, goal: `≤ ${goal.ours} ${unit}`, met: ours <= goal.ours };
+  if ("above" in goal) {
+    const above = median(turns.map((turn) => turn.ours - turn.yardstick));
+    return { ...verdict, goal: `≤ + ${goal.above} ${unit}`, met: above <= goal.above };
+  }
   if ("atLeast" in goal) return { ...verdict, goal: `≥ ${goal.atLeast}×`, met: middle >= goal.atLeast };
   return { ...verdict, goal: `≤ ${goal.atMost}×`, met: middle <= goal.atMost };
 }
@@ -69,6 +76,12 @@ export function median(values: readonly number[]): number {
   const upper = sorted[middle];
   if (upper === undefined) throw new Error("a median of nothing");
   return sorted.length % 2 === 1 ? upper : (upper + (sorted[middle - 1] ?? upper)) / 2;
+}
+
+/** The value below which such a part of the values is, from 0 to 1. */
+export function percentile(values: readonly number[], part: number): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.max(0, Math.ceil(part * sorted.length) - 1)] ?? Number.NaN;
 }
 
 /** Time of some work in ms. */

@@ -8,11 +8,14 @@ import { type Effort, inTurns, judge, QUICK, type Row } from "./measure.ts";
 import { paidCall, paidRequests } from "./purchase.ts";
 import { type Server, startAttestd, startBare, startNetworks } from "./server.ts";
 
-const IN_FLIGHT = 256;
+/** Payments in flight, in a full run; half as many as are made in a turn, in a quick one. */
+const IN_FLIGHT = 1_000;
+/** Calls at one time, which share what each round is asked for. */
+const BESIDE = 100;
 
 /** What a paid call costs: CPU time, and requests to upstreams. */
 export async function run(effort: Effort): Promise<Row[]> {
-  return [await cpu(effort), await requests()];
+  return [await cpu(effort), ...(await requests())];
 }
 
 /**
@@ -25,11 +28,12 @@ async function cpu(effort: Effort): Promise<Row> {
   await using attestd = await startAttestd(networks.settingsFile);
   await using floor = await startFloor("bare-sign.ts", 1, ["ml-dsa-65", "ml-dsa-65"]);
   await using load = startLoad();
+  const connections = Math.min(IN_FLIGHT, effort.payments / 2);
 
   const ours = async () => {
     const requests = await paidRequests(attestd, networks, effort.payments);
     const before = await cpuTime(attestd.pid);
-    const { answered } = await load.run(attestd.url, requests, { connections: IN_FLIGHT, status: 200 });
+    const { answered } = await load.run(attestd.url, requests, { connections, status: 200 });
     return ((await cpuTime(attestd.pid)) - before) / 1000 / answered;
   };
   const turns = await inTurns({ ...effort, warmUp: 1 }, ours, () => floor.cpu(effort.seconds));
@@ -37,10 +41,10 @@ async function cpu(effort: Effort): Promise<Row> {
 }
 
 /**
- * Requests to upstreams that one paid call causes, beside those of the stock middleware, which asks its facilitator twice and
- * records nothing. What a service asks for all calls together, such as each new round, does not count.
+ * Requests to upstreams that one paid call causes, alone and beside others, beside those of the stock middleware, which asks its
+ * facilitator twice and records nothing. What a service asks for all calls together, such as each new round, does not count.
  */
-async function requests(): Promise<Row> {
+async function requests(): Promise<Row[]> {
   let isOwn: ReturnType<typeof ownQuestions> = () => true;
   let count = 0;
   const onRequest = ({ server, url }: SandboxRequest) => {
@@ -50,6 +54,7 @@ async function requests(): Promise<Row> {
   await using networks = await startNetworks(1000, async () => ({}), onRequest);
   isOwn = ownQuestions(networks.sandbox);
   await using attestd = await startAttestd(networks.settingsFile);
+  await using load = startLoad();
   const request = { txid: networks.sandbox.sampleTransactions.algorand };
   const { accepts } = (await post(`${attestd.url}/attest`, request)).json;
   await using stock = await startBare("bare-x402.ts", [networks.sandbox.facilitatorUrl, JSON.stringify(accepts)]);
@@ -58,6 +63,17 @@ async function requests(): Promise<Row> {
     await paidCall(attestd, networks, seller)();
     return count;
   };
-  const turns = await inTurns({ ...QUICK, warmUp: 1 }, requestsOf(attestd), requestsOf(stock));
-  return judge("upstream-requests", "requests", turns, "share", { ours: 5 });
+  const besideOthers = (seller: Server) => async () => {
+    const calls = await paidRequests(attestd, networks, BESIDE);
+    count = 0;
+    await load.run(seller.url, calls, { connections: BESIDE, status: 200 });
+    return count / BESIDE;
+  };
+  const effort = { ...QUICK, warmUp: 1 };
+  const alone = await inTurns(effort, requestsOf(attestd), requestsOf(stock));
+  const beside = await inTurns(effort, besideOthers(attestd), besideOthers(stock));
+  return [
+    judge("upstream-requests", "requests", alone, "share", { ours: 5 }),
+    judge("upstream-requests-beside", "requests", beside, "share", { ours: 4 }),
+  ];
 }

@@ -26,7 +26,7 @@ export function startBare(file: string, args: readonly string[] = []): Promise<S
 }
 
 /** Bare node:http that answers a request with the bytes that `server` answered it with. */
-export function startReplies(server: Server, request: Request): Promise<Server> {
+export function startReplies(server: Pick<Server, "url">, request: Request): Promise<Server> {
   return startBare("bare-replies.ts", [server.url, JSON.stringify(request)]);
 }
 

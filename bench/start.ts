@@ -28,8 +28,8 @@ export async function run(effort: Effort): Promise<Row[]> {
     },
   );
   return [
-    judge("start", "ms", turns, "share", { atMost: 4 }),
-    judge("start-rss", "MB", memory.slice(-effort.turns), "share", { ours: 150 }),
+    judge("start", "ms", turns, "share", { atMost: 2.2 }),
+    judge("start-rss", "MB", memory.slice(-effort.turns), "share", { atMost: 1.35 }),
   ];
 }
 
