@@ -24,11 +24,11 @@ ${Object.entries(EVIDENCE_FAULTS)
   .map(([name, meaning]) => `- \`${name}\`: ${meaning}.`)
   .join("\n")}
 
-All are about one young transaction, or its block. On SQLite the next process goes on; on PostgreSQL
+All are about one young transaction, or its block, and the inclusion of another. On SQLite the next process goes on; on PostgreSQL
 the second of two replicas. A cell has held when every delivered bundle has whole evidence, of its source's own block, too, which
 verifies, with the ledger's own state proofs; and when nothing was asked for twice, but for answers that
-the kill or the fault has lost. A cell has how many state proofs and light headers algod was asked for, by sales of inclusions,
-too.
+the kill or the fault has lost, and for light headers of sources: each sale may be collected by itself, and each attempt to sell
+an inclusion asks, too. A cell has how many state proofs and light headers algod was asked for.
 
 ${aligned(["what happens", "", "state proofs", "light headers"], lines).join("\n")}`.split("\n");
 }

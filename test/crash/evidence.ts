@@ -28,6 +28,9 @@ export type EvidenceOutcome = {
   seconds: number;
 };
 
+/** What algod answered. `often`: what may be asked for more than once, and how often. */
+type Asked = { paths: string[]; often: ReadonlyMap<string, number> };
+
 const PAUSE_MS = 200;
 const STATE_PROOF = /^\/v2\/stateproofs\/(\d+)$/;
 const LIGHT_HEADER = /^\/v2\/blocks\/(\d+)\/lightheader\/proof$/;
@@ -49,15 +52,17 @@ const NODE_FAULTS = {
  */
 export async function runEvidence(testBed: TestBed, cell: EvidenceCell): Promise<EvidenceOutcome> {
   const started = performance.now();
-  const asked: string[] = [];
+  const asked: Asked = { paths: [], often: new Map() };
   const wrong = await collect(testBed, cell, asked).catch((error: Error) => [`not completed: ${error.message}`]);
-  const [stateProofs, lightHeaders] = [STATE_PROOF, LIGHT_HEADER].map((path) => asked.filter((one) => path.test(one)));
+  const [stateProofs, lightHeaders] = [STATE_PROOF, LIGHT_HEADER].map((path) =>
+    asked.paths.filter((one) => path.test(one)),
+  );
   const seconds = (performance.now() - started) / 1_000;
   const counts = { stateProofs: stateProofs?.length ?? 0, lightHeaders: lightHeaders?.length ?? 0 };
   return { cell, wrong: [...wrong, ...repeated(cell, asked)], asked: counts, seconds };
 }
 
-async function collect(testBed: TestBed, cell: EvidenceCell, asked: string[]): Promise<string[]> {
+async function collect(testBed: TestBed, cell: EvidenceCell, asked: Asked): Promise<string[]> {
   const { sandbox, databases, patienceMs } = testBed;
   const signal = AbortSignal.timeout(patienceMs);
   await using opened = new AsyncDisposableStack();
@@ -77,7 +82,7 @@ async function collect(testBed: TestBed, cell: EvidenceCell, asked: string[]): P
     match: { path: /./ },
     onAfter({ path }, { status }) {
       // A state proof that is not made yet is asked for in vain.
-      if (status === 200) asked.push(path);
+      if (status === 200) asked.paths.push(path);
     },
   });
   const start = async (options = {}) =>
@@ -91,11 +96,19 @@ async function collect(testBed: TestBed, cell: EvidenceCell, asked: string[]): P
   const payer = payerOf(sandbox);
   // The sandbox's samples are older than its state proofs.
   const source = await recentTransaction(sandbox);
+  const included = await recentTransaction(sandbox);
+  asked.often = new Map([
+    // Of each sale by itself, where the collector was done with the one before.
+    [lightHeader(source.height), SUBJECTS.length],
+    // The sale of an inclusion asks, too, at each of its attempts.
+    [lightHeader(included.height), Number.POSITIVE_INFINITY],
+    [`/v2/stateproofs/${included.height}`, Number.POSITIVE_INFINITY],
+  ]);
   const bundles: string[] = [];
   // To sell an inclusion the service asks for a light header, too, and would meet the fault.
   const subjects = cell.fault === "killed" ? SUBJECTS : SUBJECTS.filter((subject) => subject !== "inclusion");
   for (const subject of subjects) {
-    const request = await requestFor(sandbox, subject, "algorand", source);
+    const request = await requestFor(sandbox, subject, "algorand", subject === "inclusion" ? included : source);
     const payment = await payer("algorand", await patient(() => priceOf(current.url, request, signal), signal));
     const { status, text } = await buy(() => current.url, request, payment, signal);
     if (status !== 200) throw new Error(`the buyer got ${text.slice(0, 200)}`);
@@ -144,6 +157,10 @@ async function evidenceOf(url: () => string, bundle: string, signal: AbortSignal
   }
 }
 
+function lightHeader(round: number): string {
+  return `/v2/blocks/${round}/lightheader/proof`;
+}
+
 async function recentTransaction(sandbox: Sandbox): Promise<{ txId: string; height: number }> {
   const [txId = ""] = await algorandSources(sandbox, 1);
   const algod = new algosdk.Algodv2("", sandbox.algodUrl, new URL(sandbox.algodUrl).port);
@@ -181,12 +198,10 @@ function faultsOf({ algorand }: Sandbox, bundle: string, evidence: Evidence): st
 }
 
 /** What was asked more often than once, and once more where an answer can have been lost. */
-function repeated(cell: EvidenceCell, asked: readonly string[]): string[] {
+function repeated(cell: EvidenceCell, { paths, often }: Asked): string[] {
   const faults = cell.fault === "killed" ? 1 : NODE_FAULTS[cell.fault].to;
-  const counted = asked.filter((path) => STATE_PROOF.test(path) || LIGHT_HEADER.test(path));
-  // The sale of an inclusion asks for what its block rests on, as the collector does.
-  const sales = cell.fault === "killed" ? 1 : 0;
+  const counted = paths.filter((path) => STATE_PROOF.test(path) || LIGHT_HEADER.test(path));
   return [...Map.groupBy(counted, (path) => path)]
-    .filter(([, all]) => all.length > 1 + faults + sales)
+    .filter(([path, all]) => all.length > (often.get(path) ?? 1) + faults)
     .map(([path, all]) => `${path} ${all.length} times`);
 }

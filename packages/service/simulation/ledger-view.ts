@@ -175,7 +175,7 @@ export class LedgerView implements Ledger {
   }
 
   /** What is signed here asks for itself. */
-  prepare(): void {}
+  async prepare(): Promise<void> {}
 
   async submit(raw: Uint8Array, signal: AbortSignal): Promise<Submission> {
     const { ledger } = this.#options;

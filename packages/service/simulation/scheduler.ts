@@ -127,6 +127,16 @@ export class Scheduler {
         this.later(life, ms, "time is up", "", () => controller.abort(TIMED_OUT));
         return controller.signal as unknown as AbortSignal;
       },
+      after: (ms, run) => {
+        let over = false;
+        this.later(life, ms, "time is up", "", () => {
+          if (over) return false;
+          run();
+        });
+        return () => {
+          over = true;
+        };
+      },
     };
   }
 

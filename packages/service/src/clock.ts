@@ -1,4 +1,4 @@
-import { setTimeout as timer } from "node:timers/promises";
+import { setTimeout as pause } from "node:timers/promises";
 
 /** Time as the calls see it: injected, so that a simulation can run years of it in seconds, the same way each time. */
 export interface Clock {
@@ -8,15 +8,51 @@ export interface Clock {
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
   /** A signal that aborts with a TimeoutError after so many ms. */
   timeout(ms: number): AbortSignal;
+  /** Runs something after so many ms. @returns a function that cancels it */
+  after(ms: number, run: () => void): () => void;
 }
 
 export const systemClock: Clock = {
   now: Date.now,
-  sleep: (ms, signal) => timer(ms, undefined, signal && { signal }),
+  sleep: (ms, signal) => pause(ms, undefined, signal && { signal }),
   timeout: (ms) => AbortSignal.timeout(ms),
+  after(ms, run) {
+    const timer = setTimeout(run, ms).unref();
+    return () => clearTimeout(timer);
+  },
 };
 
-/** A signal that aborts when `stop` does, or after so many ms. */
+/**
+ * Runs some work with a signal that aborts when `stop` does, or with a TimeoutError after so many ms. A paid call has a dozen
+ * of them: a timer that is cancelled costs a fifth of a signal of `deadline`, whose timer runs on.
+ */
+export async function within<T>(
+  clock: Pick<Clock, "after">,
+  ms: number,
+  stop: AbortSignal,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const ends = new AbortController();
+  const late = () => ends.abort(new DOMException("The operation was aborted due to timeout", "TimeoutError"));
+  const unfollow = follow(ends, stop);
+  const cancel = clock.after(ms, late);
+  try {
+    return await work(ends.signal);
+  } finally {
+    cancel();
+    unfollow();
+  }
+}
+
+/** Aborts a controller when a signal aborts. @returns a function that ends this */
+function follow(controller: AbortController, signal: AbortSignal): () => void {
+  const abort = () => controller.abort(signal.reason);
+  if (signal.aborted) abort();
+  else signal.addEventListener("abort", abort);
+  return () => signal.removeEventListener("abort", abort);
+}
+
+/** A signal that aborts when `stop` does, or after so many ms, for work whose end is not known here. */
 export function deadline(clock: Pick<Clock, "timeout">, ms: number, stop: AbortSignal): AbortSignal {
   return AbortSignal.any([stop, clock.timeout(ms)]);
 }
@@ -29,10 +65,11 @@ export function deadline(clock: Pick<Clock, "timeout">, ms: number, stop: AbortS
  */
 export async function race<T>(stop: AbortSignal, ...works: ((signal: AbortSignal) => Promise<T>)[]): Promise<T> {
   const settled = new AbortController();
-  const signal = AbortSignal.any([settled.signal, stop]);
+  const unfollow = follow(settled, stop);
   try {
-    return await Promise.race(works.map((work) => work(signal)));
+    return await Promise.race(works.map((work) => work(settled.signal)));
   } finally {
+    unfollow();
     settled.abort();
   }
 }

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { parseNote } from "@attestd/proof";
 import type { SealedSource } from "../attestor/attestor.ts";
-import { deadline, race } from "../clock.ts";
+import { race, within } from "../clock.ts";
 import { RECENT_ROUNDS } from "../ledger/evidence/source-journal.ts";
 import type { Attempt, Standing } from "../ledger/ledger.ts";
 import { noteOf } from "../ledger/recorded.ts";
@@ -24,7 +24,7 @@ export function createAttestation(options: EffectsOptions) {
     const earlier = await earlierAttestation(call, memory, stop);
     if (earlier) return { type: "attestation_signed", attempt: earlier };
     const note = noteBy(attestor.keySha256, call);
-    const attempt = await ledger.sign(note, leaseOf(call.key), deadline(clock, deadlineMs, stop));
+    const attempt = await within(clock, deadlineMs, stop, (ends) => ledger.sign(note, leaseOf(call.key), ends));
     return { type: "attestation_signed", attempt };
   }
 
@@ -51,9 +51,10 @@ export function createAttestation(options: EffectsOptions) {
 
   async function submit(call: Call, attempt: Attempt, stop: AbortSignal): Promise<CallEvent | undefined> {
     const { rounds } = ledger;
-    const standing = await rounds.standing(attempt.txid, attempt, deadline(clock, deadlineMs, stop));
+    const look = (ends: AbortSignal) => rounds.standing(attempt.txid, attempt, ends);
+    const standing = await within(clock, deadlineMs, stop, look);
     if (standing.state !== "open") return eventOf(standing, attempt);
-    const submission = await ledger.submit(attempt.raw, deadline(clock, deadlineMs, stop));
+    const submission = await within(clock, deadlineMs, stop, (ends) => ledger.submit(attempt.raw, ends));
     if (submission.status !== "accepted")
       log.warn({ key: call.key, txid: attempt.txid, ...submission }, "not accepted");
     if (submission.status === "unfunded" || submission.status === "rejected") {
@@ -86,13 +87,14 @@ export function createAttestation(options: EffectsOptions) {
       attest: { txnId: attempt.txid, round, note },
       attestor: { algorandAddress: ledger.address, pqPublicKey: attestor.pqPublicKey },
     };
-    const ends = deadline(clock, deadlineMs, stop);
     const { bundle: unsignedBundle, answer, sources } = products[subject.kind];
     const evidence = evidenceOf(call);
-    const [sealed, receipt] = await Promise.all([
-      attestor.seal(unsignedBundle(evidence, attested), ends),
-      signReceipt(unsigned, { resourceUrl: resourceOf(subject).url, at: clock.now() }, attestor, ends),
-    ]);
+    const [sealed, receipt] = await within(clock, deadlineMs, stop, (ends) =>
+      Promise.all([
+        attestor.seal(unsignedBundle(evidence, attested), ends),
+        signReceipt(unsigned, { resourceUrl: resourceOf(subject).url, at: clock.now() }, attestor, ends),
+      ]),
+    );
     const bundle = answer ? await answer(evidence, sealed) : sealed;
     const ids = bundle.items?.map(({ id }) => id) ?? [bundle.id];
     const recent = sources(evidence).flatMap(({ caip2, height, blockHash, txnId }, index): SealedSource[] => {

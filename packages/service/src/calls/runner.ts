@@ -1,13 +1,13 @@
 import type { Logger } from "pino";
-import { type Clock, deadline } from "../clock.ts";
+import { type Clock, within } from "../clock.ts";
 import { hasCode } from "../errors.ts";
+import { Waiters } from "../waiters.ts";
 import type { Call } from "./call.ts";
 import type { Journal } from "./journal.ts";
 import { keepLeases } from "./leases.ts";
 import { type CallEvent, isAtRest, isFinal, isUnpaid, nextEffect, reduce } from "./machine.ts";
 import { type Perform, pauseAfter, pauseBeforeLook } from "./perform.ts";
 import { newRunning, oldestOf, queueAgeOf, type Running, see, statesOf } from "./running.ts";
-import { Waiters } from "./waiters.ts";
 
 export type RunnerOptions = {
   journal: Journal;
@@ -82,14 +82,13 @@ export function createRunner({ journal, perform, clock, log, onTransition, carry
      */
     async wait(call: Call, signal: AbortSignal): Promise<Call> {
       const { key } = call;
-      const enough = AbortSignal.any([signal, stopping.signal]);
       let known = call;
       void start(call);
       for (;;) {
         // Begun before the row is read, so that an end in between is not missed.
-        const news = waiters.wait(key, deadline(clock, POLL_MS, enough));
+        const news = within(clock, POLL_MS, signal, (ends) => waiters.wait(key, ends));
         known = running.get(key)?.call ?? (await journal.find(key).catch(() => undefined)) ?? known;
-        if (isFinal(known.state) || enough.aborted) return known;
+        if (isFinal(known.state) || signal.aborted || stopping.signal.aborted) return known;
         known = (await news) ?? known;
         if (isFinal(known.state)) return known;
       }
@@ -99,6 +98,7 @@ export function createRunner({ journal, perform, clock, log, onTransition, carry
     async stop(): Promise<void> {
       const reason = new Error("the runner is stopping");
       stopping.abort(reason);
+      waiters.wakeAll();
       unlisten();
       const loops = [...running.values()];
       for (const { end } of loops) end.abort(reason);

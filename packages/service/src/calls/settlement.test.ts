@@ -74,7 +74,7 @@ function settlement(isForAny: boolean, names: readonly string[] = ["a", "b"]) {
   return createSettlement({
     rails: new Map([["algorand", rail]]),
     settlers: new Map([["algorand", settlers]]),
-    ledger: { prepare: () => undefined } as unknown as Ledger,
+    ledger: { prepare: async () => undefined } as unknown as Ledger,
     resourceOf: () => ({ url: "https://attestd.example/attest", description: "An attestation." }),
     log,
     clock,

@@ -1,4 +1,4 @@
-import { deadline, race } from "../clock.ts";
+import { race, within } from "../clock.ts";
 import { hasCode } from "../errors.ts";
 import { DecidedByChain, type SettleAnswer } from "../payment/facilitator.ts";
 import type { Rail } from "../payment/rails/rail.ts";
@@ -44,7 +44,7 @@ export function createSettlement(options: EffectsOptions) {
     if (begun) return settle(call, begun, memory, stop);
     const rail = railOf(call);
     const payment = rail.read(payloadOf(call));
-    const standing = await rail.standing(payment, deadline(clock, deadlineMs, stop), memory.hint);
+    const standing = await within(clock, deadlineMs, stop, (ends) => rail.standing(payment, ends, memory.hint));
     if (standing.state !== "open") endSettlement(memory, new DecidedByChain());
     switch (standing.state) {
       case "paid": {
@@ -65,7 +65,7 @@ export function createSettlement(options: EffectsOptions) {
           await race(
             stop,
             () => answered,
-            (signal) => rail.news(deadline(clock, MAX_PAUSE_MS, signal)),
+            (signal) => within(clock, MAX_PAUSE_MS, signal, rail.news),
           );
           return undefined;
         }
@@ -81,7 +81,7 @@ export function createSettlement(options: EffectsOptions) {
           memory.waiting = true;
         }
         if (memory.waiting && call.settlements >= MANY_REFUSALS) await clock.sleep(untilDue(call, memory), stop);
-        else await rail.news(deadline(clock, MAX_PAUSE_MS, stop));
+        else await within(clock, MAX_PAUSE_MS, stop, rail.news);
         return undefined;
     }
   }
@@ -89,8 +89,9 @@ export function createSettlement(options: EffectsOptions) {
   /** Looks at a delivered payment that is not final. One that has vanished is settled again while it can be. */
   async function watch(call: Call, memory: Memory, stop: AbortSignal): Promise<CallEvent | undefined> {
     const rail = railOf(call);
-    const ends = deadline(clock, deadlineMs, stop);
-    const standing = await rail.standing(rail.read(payloadOf(call)), ends, call.proof?.transaction);
+    const payment = rail.read(payloadOf(call));
+    const look = (ends: AbortSignal) => rail.standing(payment, ends, call.proof?.transaction);
+    const standing = await within(clock, deadlineMs, stop, look);
     // Only a look that got an answer lengthens the pause: the payment may vanish while its nodes are silent.
     memory.looks += 1;
     if (standing.state !== "open") endSettlement(memory, new DecidedByChain());
@@ -123,14 +124,14 @@ export function createSettlement(options: EffectsOptions) {
     const { facilitator } = settler;
     const forwarded = forwardedPayment(railOf(call).read(payloadOf(call)), requirement, resourceOf(subject));
     const end = new AbortController();
-    const answered = facilitator
-      .settle(forwarded, requirement, AbortSignal.any([end.signal, deadline(clock, settleMs, stop)]))
+    const ask = (ends: AbortSignal) => facilitator.settle(forwarded, requirement, ends);
+    const answered = within(clock, settleMs, stop, (ends) => ask(AbortSignal.any([end.signal, ends])))
       .then((answer) => ({ answer, isFailure: false }), failureOf)
       .then(({ answer, isFailure }) => {
         // The chain has decided already, or another facilitator is asked.
         if (end.signal.aborted) return;
         delete memory.settling;
-        if (answer.success) ledger.prepare(deadline(clock, deadlineMs, stop));
+        if (answer.success) void within(clock, deadlineMs, stop, ledger.prepare);
         else if (answer.isPending) log.info(facts(answer), "the facilitator has not finished the settlement");
         else log.warn(facts(answer), "the facilitator confirms no settlement");
         memory.settled = { answer, at: clock.now(), isFailure };

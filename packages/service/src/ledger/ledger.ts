@@ -113,7 +113,7 @@ export interface Ledger {
   rekey(to: Uint8Array, signal: AbortSignal): Promise<Attempt>;
 
   /** Prefetches what the next signature needs. Best effort: it never fails. */
-  prepare(signal: AbortSignal): void;
+  prepare(signal: AbortSignal): Promise<void>;
 
   submit(raw: Uint8Array, signal: AbortSignal): Promise<Submission>;
 

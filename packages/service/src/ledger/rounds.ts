@@ -1,4 +1,3 @@
-import { EventEmitter, once } from "node:events";
 import { setTimeout as pause } from "node:timers/promises";
 import { LRUCache } from "lru-cache";
 import { hasCode, ignoring } from "../errors.ts";
@@ -14,6 +13,7 @@ import {
 } from "../providers/algorand-nodes.ts";
 import { isProviderError } from "../providers/provider.ts";
 import { agree, failover, fastest } from "../providers/quorum.ts";
+import { Waiters } from "../waiters.ts";
 import type { Rounds, Standing, Window } from "./ledger.ts";
 import { OlderRounds, RoundMemory } from "./round-memory.ts";
 import { hasRound, type RoundRead, readRound } from "./round-reader.ts";
@@ -30,6 +30,7 @@ export type RoundWatcherOptions = {
   retryMs?: number;
 };
 
+const NEXT_ROUND = "round";
 /** Entries of `#absentBefore` (some 200 bytes each). */
 const MAX_ABSENT = 20_000;
 /** Bytes of the newest blocks that are kept: some five minutes of MainNet. */
@@ -58,8 +59,8 @@ export class RoundWatcher implements Rounds {
   #headerAt = 0;
   /** The latest round that a node is known to have. */
   #head = 0;
-  /** Emits `round` after each round. */
-  readonly #news = new EventEmitter().setMaxListeners(0);
+  /** Who waits for the next round. */
+  readonly #waiters = new Waiters<never>();
   #running: Promise<void> | undefined;
 
   constructor(options: RoundWatcherOptions) {
@@ -76,6 +77,7 @@ export class RoundWatcher implements Rounds {
   /** Ends reading, and every wait with an AbortError. A stopped watcher cannot be started again. */
   async stop(): Promise<void> {
     this.#stopping.abort(new DOMException("the round watcher has stopped", "AbortError"));
+    this.#waiters.wake(NEXT_ROUND);
     await this.#running;
   }
 
@@ -182,9 +184,10 @@ export class RoundWatcher implements Rounds {
   }
 
   async #after(round: number, signal: AbortSignal): Promise<number> {
-    const ends = AbortSignal.any([signal, this.#stopping.signal]);
-    while (this.#memory.latest <= round)
-      await once(this.#news, "round", { signal: ends }).catch(() => ends.throwIfAborted());
+    while (this.#memory.latest <= round) {
+      for (const end of [signal, this.#stopping.signal]) end.throwIfAborted();
+      await this.#waiters.wait(NEXT_ROUND, signal);
+    }
     return this.#memory.latest;
   }
 
@@ -224,7 +227,7 @@ export class RoundWatcher implements Rounds {
     this.#blocks.set(round, inOwnMemory(answer), { size: answer.length });
     this.#latestAt = this.#options.now();
     this.#headerAt = at;
-    this.#news.emit("round");
+    this.#waiters.wake(NEXT_ROUND);
   }
 
   /** Dead when the quorum's lists of every round's ids lack it; open when a round cannot be read. */

@@ -3,7 +3,7 @@ import { aborted, promisify } from "node:util";
 import { utf8 } from "@attestd/proof/encoding";
 import { verifyFalcon } from "@attestd/proof/falcon";
 import type { Logger } from "pino";
-import { type Clock, deadline } from "../clock.ts";
+import { type Clock, within } from "../clock.ts";
 import { hasCode, ServiceError, type SignerFailure } from "../errors.ts";
 import { count, during, observe, shift } from "../metrics/meter.ts";
 import { Breaker } from "../providers/breaker.ts";
@@ -17,7 +17,7 @@ export type GuardOptions = {
   /** See `KeyPlace.words`. */
   words: string;
   log: Logger;
-  clock: Pick<Clock, "timeout">;
+  clock: Pick<Clock, "after">;
   /** Monotonic, in ms. */
   now?: () => number;
   /** ms until an answer counts as late. */
@@ -90,13 +90,14 @@ export function guardKey(key: Key, options: GuardOptions): GuardedKey {
   }
 
   async function ask(message: Uint8Array, signal: AbortSignal, context?: SignedContext): Promise<Uint8Array> {
-    const ends = deadline(clock, deadlineMs, signal);
-    const asked = async () => key.sign(message, ends, context);
-    const signature = await Promise.race([asked(), endOf(ends)]).catch((error: unknown) => {
-      signal.throwIfAborted();
-      if (ends.aborted) throw failed("late", `no answer within ${deadlineMs / 1000} s`);
-      if (hasCode(error, "signer_failed")) throw failed(error.details.failure, error.message, error);
-      throw failed("unreachable", (error as Error).message, error);
+    const signature = await within(clock, deadlineMs, signal, (ends) => {
+      const asked = async () => key.sign(message, ends, context);
+      return Promise.race([asked(), endOf(ends)]).catch((error: unknown) => {
+        signal.throwIfAborted();
+        if (ends.aborted) throw failed("late", `no answer within ${deadlineMs / 1000} s`);
+        if (hasCode(error, "signer_failed")) throw failed(error.details.failure, error.message, error);
+        throw failed("unreachable", (error as Error).message, error);
+      });
     });
     const fits = signature.length <= form.signature && (await isSignature(message, signature));
     if (!fits) throw failed("wrong", `what it returned is not a signature under the ${form.words} key`);

@@ -1,4 +1,5 @@
 import { type Ask, patiently } from "../../src/audit/reading.ts";
+import { systemClock } from "../../src/clock.ts";
 import type { Conflict, QuorumRules } from "../../src/providers/quorum.ts";
 
 /** Rules and patience for a reader's tests: pauses take no time, and are counted. */
@@ -8,6 +9,7 @@ export function testReading(): { rules: QuorumRules; ask: Ask; conflicts: Confli
   const clock = {
     now: Date.now,
     timeout: AbortSignal.timeout,
+    after: systemClock.after,
     sleep: async (ms: number) => {
       pauses.push(ms);
     },

@@ -2,6 +2,7 @@ import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
 import type { Hex } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { AUTHORIZATION_TYPES } from "../../../../test/helpers/eip3009.ts";
+import { systemClock } from "../../src/clock.ts";
 import type { Authorization, TokenDomain } from "../../src/payment/rails/base/authorization.ts";
 import type { BasePayment } from "../../src/payment/rails/base/checks.ts";
 import { BASE } from "../../src/payment/rails/base/facts.ts";
@@ -59,7 +60,7 @@ export class BaseWorld implements AsyncDisposable {
   }
 
   railOf(domain: TokenDomain, logSpan = 1_000): Rail<BasePayment> {
-    const clock = { now: () => this.now * 1000, sleep: async () => {}, timeout: AbortSignal.timeout };
+    const clock = { ...systemClock, now: () => this.now * 1000, sleep: async () => {} };
     return baseRail({ nodes: this.rpcs, domain, maxLifeSeconds: 3_600, maxSignatureGas: 400_000, logSpan, clock });
   }
 

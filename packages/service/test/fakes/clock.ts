@@ -31,6 +31,11 @@ export class TestClock implements Clock {
     return controller.signal;
   }
 
+  after(ms: number, run: () => void): () => void {
+    const timer = this.#at(ms, run);
+    return () => this.#due.delete(timer);
+  }
+
   /** Moves time on, and runs everything that becomes due. */
   async advance(ms: number): Promise<void> {
     const end = this.#now + ms;

@@ -14,6 +14,7 @@ import {
   setTransactionMessageLifetimeUsingBlockhash,
 } from "@solana/kit";
 import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
+import { systemClock } from "../../src/clock.ts";
 import type { Rail } from "../../src/payment/rails/rail.ts";
 import { SOLANA } from "../../src/payment/rails/solana/facts.ts";
 import { type SolanaPayment, solanaRail } from "../../src/payment/rails/solana/rail.ts";
@@ -59,7 +60,7 @@ export class SolanaWorld implements AsyncDisposable {
   get rail(): Rail<SolanaPayment> {
     const rpcs = this.nodes.map(({ url }) => new SolanaRpc({ url }));
     const rules = { onConflict: (conflict: Conflict) => this.conflicts.push(conflict) };
-    const clock = { now: Date.now, sleep: async () => {}, timeout: AbortSignal.timeout };
+    const clock = { ...systemClock, now: Date.now, sleep: async () => {} };
     this.#rail ??= solanaRail({
       nodes: { rpcs, rules },
       limits: { computeUnits: 50_000, microLamports: 100_000 },

@@ -44,14 +44,22 @@ const MAX_INTERVAL = 256;
 export function createStateProofs({ journal, nodes, newest, genesisHash, work }: StateProofOptions) {
   /** Of a round that was asked for in vain: what the newest header said of the next state proof. */
   let asked: { round: number; now: number } | undefined;
+  let last: Promise<unknown> = Promise.resolve();
 
   /**
-   * The state proof that attests a round.
+   * The state proof that attests a round. One is looked for at a time: records and sources often need the same one, which the
+   * second then finds kept.
    *
    * @param next the round up to which was proven next when the header of `round` was made
    * @throws ProviderError when a node gives no answer, or one that does not verify
    */
-  return async (round: number, next: number, ends: AbortSignal): Promise<FoundStateProof> => {
+  return (round: number, next: number, ends: AbortSignal): Promise<FoundStateProof> => {
+    const found = last.then(() => find(round, next, ends));
+    last = found.catch(() => undefined);
+    return found;
+  };
+
+  async function find(round: number, next: number, ends: AbortSignal): Promise<FoundStateProof> {
     // Of the rounds up to `next` none but that state proof attests `round`. Behind it the interval is not known.
     const target = Math.max(next, round);
     const attesting = (found: Proof): FoundStateProof =>
@@ -73,7 +81,7 @@ export function createStateProofs({ journal, nodes, newest, genesisHash, work }:
     if (isMade) return { kind: "forgotten" };
     asked = { round, now };
     return { kind: "early" };
-  };
+  }
 
   /** @returns undefined when every node says that it has none @throws ProviderError when none has it, and one did not answer */
   async function fromAny(round: number, ends: AbortSignal): Promise<ServedStateProof | undefined> {

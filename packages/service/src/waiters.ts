@@ -23,4 +23,8 @@ export class Waiters<T> {
   wake(key: string, event?: T): void {
     for (const end of [...(this.#waiting.get(key) ?? [])]) end(event);
   }
+
+  wakeAll(): void {
+    for (const key of [...this.#waiting.keys()]) this.wake(key);
+  }
 }
