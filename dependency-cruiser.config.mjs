@@ -29,7 +29,7 @@ const FLOORS = [
   ["signers"],
   ["chains"],
   ["providers"],
-  ["clock", "config", "crypto", "errors", "metrics", "own-memory", "problems", "tracing", "workers"],
+  ["clock", "config", "crypto", "errors", "metrics", "own-memory", "problems", "tracing", "waiters", "workers"],
 ];
 const TRANSPORTS = ["http", "mcp", "a2a"];
 

@@ -1,18 +1,26 @@
 import { hash, randomBytes } from "node:crypto";
-import { encodeMsgpack, structMap } from "@attestd/proof/algorand";
+import { encodeMsgpack, structMap, txid } from "@attestd/proof/algorand";
+import { findInRound } from "../packages/service/src/chains/algorand/block-work.ts";
+import { useNativeSha2 } from "../packages/service/src/crypto/sha2.ts";
 import { readRound } from "../packages/service/src/ledger/round-reader.ts";
 import type { Algod } from "../packages/service/src/providers/algod.ts";
-import { type Effort, inTurns, judge, type Row } from "./measure.ts";
+import { cpuTimed, type Effort, inTurns, judge, type Row } from "./measure.ts";
 
-/** The notes of 1,000 calls a second in a round of MainNet, which takes 2.8 s. */
-const NOTES = 2_800;
+/** Transactions of a full block, each with a note as long as ours. */
+const TRANSACTIONS = 5_000;
 const NOTE_BYTES = 250;
 const GENESIS = randomBytes(32);
+const ROUND = 1_000;
+const TX = Buffer.from("TX");
 
-/** CPU time of reading a round that is full of notes, as the service reads every round, beside hashing them alone. */
+/**
+ * CPU time of taking a full block of Algorand apart, as the watcher reads every round and as a source is looked for in one, beside
+ * the hashing alone of the same transactions.
+ */
 export async function run(effort: Effort): Promise<Row[]> {
-  const transactions = Array.from({ length: NOTES }, transaction);
-  const block = structMap({ gh: GENESIS, rnd: 1_000n, ts: 1_800_000_000n, txns: transactions.map(inBlock) });
+  useNativeSha2();
+  const transactions = Array.from({ length: TRANSACTIONS }, transaction);
+  const block = structMap({ gh: GENESIS, rnd: BigInt(ROUND), ts: 1_800_000_000n, txns: transactions.map(inBlock) });
   const answer = encodeMsgpack(structMap({ block }));
   // Nothing else of a node is asked.
   const algod = {
@@ -20,15 +28,22 @@ export async function run(effort: Effort): Promise<Row[]> {
     block: async () => answer,
     decode: (read: () => unknown) => read(),
   } as unknown as Algod;
-  const bytes = transactions.map((one) => encodeMsgpack(one));
-  const ours = () => readRound(algod, 1_000, GENESIS.toString("base64"), new AbortController().signal);
-  const theirs = async () => bytes.map((one) => hash("sha512-256", one));
-  const turns = await inTurns(
-    effort,
-    () => cpuOf(ours),
-    () => cpuOf(theirs),
-  );
-  return [judge("round-notes", "ms CPU", turns, "share", { ours: 60 })];
+  const bytes = transactions.map((one) => Buffer.concat([TX, encodeMsgpack(one)]));
+  const last = txid(encodeMsgpack(transactions.at(-1) as ReturnType<typeof transaction>));
+  const { signal } = new AbortController();
+  const hashed = () => bytes.map((one) => hash("sha512-256", one, "buffer"));
+  const beside = async (work: () => unknown) =>
+    inTurns(
+      effort,
+      () => cpuTimed(work),
+      () => cpuTimed(hashed),
+    );
+  const watched = await beside(() => readRound(algod, ROUND, GENESIS.toString("base64"), signal));
+  const searched = await beside(() => findInRound(answer, ROUND, last));
+  return [
+    judge("read-round", "ms CPU", watched, "share", { atMost: 2 }),
+    judge("read-block", "ms CPU", searched, "share", { atMost: 2 }),
+  ];
 }
 
 function transaction() {
@@ -41,12 +56,4 @@ function inBlock(whole: ReturnType<typeof transaction>) {
   const txn = new Map(whole);
   txn.delete("gh");
   return structMap({ sig: randomBytes(64), txn });
-}
-
-/** CPU time of this process for some work, in ms. */
-async function cpuOf(work: () => Promise<unknown>): Promise<number> {
-  const before = process.cpuUsage();
-  await work();
-  const { user, system } = process.cpuUsage(before);
-  return (user + system) / 1_000;
 }

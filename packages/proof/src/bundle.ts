@@ -1,4 +1,3 @@
-import { sha256 } from "@noble/hashes/sha2.js";
 import { type BatchHead, type BatchItem, checkBatchItem, readBatchItem } from "./batch.ts";
 import { ATTESTED, type Attested, type BundleSource, namedChain, SOURCE, sourceChain, text } from "./bundle-members.ts";
 import type { ChainFormat } from "./chain-format.ts";
@@ -8,6 +7,7 @@ import { formatError } from "./errors.ts";
 import { canonicalBytes } from "./json/canonical.ts";
 import { jsonValue, MAX_JSON_BYTES } from "./json/parse.ts";
 import { base64, constant, hex32Bytes, integer, isObject, object, type Reader } from "./json/readers.ts";
+import { sha256 } from "./sha2.ts";
 
 /** A block, by its header. */
 export type BundleBlock = {

@@ -1,4 +1,3 @@
-import { sha256 } from "@noble/hashes/sha2.js";
 import { ALGORAND_MAINNET } from "./algorand/network.ts";
 import { type BatchItem, batchStatementLeaf } from "./batch.ts";
 import { type Bundle, type SignedBundle, signedPart, signingBytes } from "./bundle.ts";
@@ -10,6 +9,7 @@ import { attempt, isProofError, type ProofError } from "./errors.ts";
 import { type Note, parseNote, type TransactionNote } from "./note.ts";
 import type { CheckName } from "./report.ts";
 import { rootByPath } from "./rfc6962.ts";
+import { sha256 } from "./sha2.ts";
 import { type Crypto, verifySignature } from "./signature.ts";
 import { identify, judgeKey, type KeyIdentity, type KeyJudgement, type Trust } from "./trust.ts";
 

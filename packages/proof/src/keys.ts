@@ -1,10 +1,10 @@
-import { sha256 } from "@noble/hashes/sha2.js";
 import type { Finding } from "./chain-format.ts";
 import { toHex } from "./encoding.ts";
 import { attempt, formatError } from "./errors.ts";
 import { canonicalBytes } from "./json/canonical.ts";
 import { childPointer } from "./json/parse.ts";
 import { encodeNote, parseNote } from "./note.ts";
+import { sha256 } from "./sha2.ts";
 import { accountOf, type KeyEntry, type KeyHistory, keyEntryHash } from "./trust.ts";
 
 /** A transaction of the ledger that carries a note. */

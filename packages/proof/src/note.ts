@@ -1,4 +1,3 @@
-import { sha256 } from "@noble/hashes/sha2.js";
 import type { Level } from "./chain-format.ts";
 import { toBase64Url, utf8 } from "./encoding.ts";
 import { formatError } from "./errors.ts";
@@ -15,6 +14,7 @@ import {
   object,
   string,
 } from "./json/readers.ts";
+import { sha256 } from "./sha2.ts";
 
 type SubjectNote = {
   /** Attestor: base64url SHA-256 of the raw ML-DSA-65 public key. */

@@ -1,5 +1,5 @@
-import { sha256 } from "@noble/hashes/sha2.js";
 import { concatBytes } from "./encoding.ts";
+import { sha256 } from "./sha2.ts";
 
 /* The Merkle tree of RFC 6962 (RFC 9162 section 2.1), by SHA-256. */
 

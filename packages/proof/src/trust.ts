@@ -1,4 +1,3 @@
-import { sha256 } from "@noble/hashes/sha2.js";
 import { isAlgorandCaip2 } from "./algorand/network.ts";
 import { algorandAddress } from "./bundle-members.ts";
 import { compare, type Finding } from "./chain-format.ts";
@@ -8,6 +7,7 @@ import { canonicalBytes } from "./json/canonical.ts";
 import { childPointer, jsonValue } from "./json/parse.ts";
 import { base64, base64Url32Bytes, constant, integer, object, type Reader, string } from "./json/readers.ts";
 import type { KeyStatus } from "./report.ts";
+import { sha256 } from "./sha2.ts";
 import {
   type Crypto,
   ML_DSA_65_PUBLIC_KEY_LENGTH,

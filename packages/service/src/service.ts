@@ -20,6 +20,7 @@ import { CATALOGUE } from "./catalogue/catalogue.ts";
 import { deadline, systemClock } from "./clock.ts";
 import { type Config, configInvalid } from "./config/config.ts";
 import { revisionOf } from "./config/revision.ts";
+import { useNativeSha2 } from "./crypto/sha2.ts";
 import { createDocuments } from "./documents/documents.ts";
 import { siteOf } from "./documents/site.ts";
 import { createNetworks } from "./endpoints/networks.ts";
@@ -107,6 +108,7 @@ export async function openService(
 ): Promise<Service> {
   await using opened = new AsyncDisposableStack();
   const start = AbortSignal.timeout(DEADLINE_MS);
+  useNativeSha2();
 
   const own = await openJournal(config.database, log);
   const journal = observedJournal(seams.journal?.(own) ?? own);

@@ -4,6 +4,7 @@ import { fromBase64, toBase32, toHex } from "../encoding.ts";
 import { blockHash, headerDigest, headerRound, splitBlock } from "./block.ts";
 import { type TransactionTree, transactionLeaf, treeRoot } from "./merkle.ts";
 import { decodeMsgpackMap, encodeMsgpack, getBytes, getMap, type MsgpackValue } from "./msgpack.ts";
+import { paysetReader, splitRawBlock } from "./payset.ts";
 import { isCanonicalTransaction, restoreTransaction, txid } from "./transaction.ts";
 
 describeVectors("headers of MainNet", (vectors) => {
@@ -54,6 +55,14 @@ describeVectors("blocks of private networks", (vectors) => {
     const restored = transactions.map((entry) => encodeMsgpack(restoreTransaction(entry, header)));
     expect(restored.map(txid)).toEqual(ids);
     expect(restored.every(isCanonicalTransaction)).toBe(true);
+  });
+
+  it.each(blocks)("$name: transactions that are not decoded have their ids, too", ({ bytes, ids }) => {
+    const { header, headerBytes, entries, cert } = splitRawBlock(bytes);
+    const reader = paysetReader(header);
+    expect(entries.map((entry) => reader.txid(entry))).toEqual(ids);
+    expect(entries.map((entry) => txid(reader.transaction(entry)))).toEqual(ids);
+    expect(getBytes(getMap(cert ?? new Map(), "prop") ?? new Map(), "dig")).toEqual(headerDigest(headerBytes));
   });
 
   it.each(blocks)("$name: the payset has the header's roots", ({ bytes }) => {

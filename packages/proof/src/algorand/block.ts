@@ -1,6 +1,6 @@
-import { sha512_256 } from "@noble/hashes/sha2.js";
 import { concatBytes, toBase32, utf8 } from "../encoding.ts";
 import { malformed } from "../errors.ts";
+import { sha512_256 } from "../sha2.ts";
 import { decodeMsgpackMap, encodeMsgpack, getInteger, getMap, type MsgpackMap } from "./msgpack.ts";
 
 /** The parts of a block. */

@@ -1,5 +1,5 @@
-import { sha512_256 } from "@noble/hashes/sha2.js";
 import { concatBytes, utf8 } from "../encoding.ts";
+import { sha512_256 } from "../sha2.ts";
 
 /*
  * Accounts that authorise with Falcon-1024, since consensus v42. Source: go-algorand, `data/transactions/pqsig.go`,

@@ -3,4 +3,5 @@ export * from "./format.ts";
 export * from "./merkle.ts";
 export * from "./msgpack.ts";
 export * from "./network.ts";
+export * from "./payset.ts";
 export * from "./transaction.ts";

@@ -1,6 +1,6 @@
-import { sha256, sha512, sha512_256 } from "@noble/hashes/sha2.js";
 import { concatBytes, equalBytes, utf8 } from "../encoding.ts";
 import { malformed } from "../errors.ts";
+import { sha256, sha512, sha512_256 } from "../sha2.ts";
 import { encodeMsgpack, getBytes, getInteger, type MsgpackMap, structMap } from "./msgpack.ts";
 
 /**

@@ -1,7 +1,7 @@
-import { sha512_256 } from "@noble/hashes/sha2.js";
 import type { IdForm } from "../chain-format.ts";
 import { concatBytes, equalBytes, fromBase32, toBase32, utf8 } from "../encoding.ts";
 import { attempt, malformed } from "../errors.ts";
+import { sha512_256 } from "../sha2.ts";
 import {
   decodeMsgpackMap,
   encodeMsgpack,

@@ -1,4 +1,3 @@
-import { sha256 } from "@noble/hashes/sha2.js";
 import {
   type Checkpoint,
   checkStateProof,
@@ -9,6 +8,7 @@ import {
 import type { Finding } from "../chain-format.ts";
 import { fromBase64, toBase64, toHex } from "../encoding.ts";
 import type { Recorded } from "../report.ts";
+import { sha256 } from "../sha2.ts";
 import { type CheckpointTable, hasCheckpoint, rootOfCheckpoint, sameCheckpoint } from "./checkpoints.ts";
 import type { StakeProof } from "./form.ts";
 import type { ProvenHeader } from "./header.ts";

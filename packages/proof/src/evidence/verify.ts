@@ -1,4 +1,3 @@
-import { sha256 } from "@noble/hashes/sha2.js";
 import type { Checkpoint, StateProofFault } from "../algorand/state-proof/index.ts";
 import { type Bundle, type SignedBundle, signedPart } from "../bundle.ts";
 import type { Finding } from "../chain-format.ts";
@@ -8,6 +7,7 @@ import { canonicalBytes } from "../json/canonical.ts";
 import type { Note } from "../note.ts";
 import { parsedOf } from "../parsed.ts";
 import type { EvidenceCheck, EvidenceReport, Recorded, VerifyReport } from "../report.ts";
+import { sha256 } from "../sha2.ts";
 import { checkAuthorisationItem } from "./authorisation.ts";
 import type { CheckpointTable } from "./checkpoints.ts";
 import { type Evidence, evidenceValue, itemOf, readEvidence, type StakeProof } from "./form.ts";

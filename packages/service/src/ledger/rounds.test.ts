@@ -2,6 +2,8 @@ import { encodeMsgpack, structMap } from "@attestd/proof/algorand";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { blockOf, FakeChain, FakeNodes, GENESIS_HASH, idOf, payment } from "../../test/fakes/algorand-providers.ts";
 import { innerIdOf } from "../chains/algorand/inner.ts";
+import { runWork } from "../chains/block-work.ts";
+import * as roundWork from "./round-work.ts";
 import { RoundWatcher } from "./rounds.ts";
 
 const never = new AbortController().signal;
@@ -52,6 +54,32 @@ describe("RoundWatcher", () => {
     const block = watcher.block(3);
     expect(block?.byteLength).toBeGreaterThan(0);
     expect(block?.buffer.byteLength).toBe(block?.byteLength);
+  });
+
+  it("has a large block taken apart elsewhere, and a small one here", async () => {
+    const many = Array.from({ length: 1_500 }, (_, index) => payment(`${index} ${"x".repeat(100)}`));
+    const chain = chainOf(2);
+    chain.addRound(many);
+    const fakes = await FakeNodes.start(chain);
+    ends.push(() => fakes.close());
+    const asked: string[] = [];
+    const watcher = new RoundWatcher({
+      nodes: fakes.nodes,
+      genesisHash: GENESIS_HASH,
+      run: async (name, args) => {
+        asked.push(name);
+        return runWork(roundWork, name, args);
+      },
+    });
+    ends.push(() => watcher.stop());
+    watcher.start();
+    await reaches(watcher, 3);
+    expect(asked).toEqual(["readBlock"]);
+    const ids = many.map(idOf);
+    for (const at of [0, 700, 1_499]) expect(await watcher.find(ids[at] as string, never)).toEqual({ round: 3 });
+    chain.addRound([transaction]);
+    await reaches(watcher, 4);
+    expect(asked).toHaveLength(1);
   });
 
   it("follows the network from its present round, one wait and one block a round", async () => {

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { LRUCache } from "lru-cache";
+import type { RunWork } from "../chains/block-work.ts";
 import { hasCode, ignoring } from "../errors.ts";
 import { inOwnMemory } from "../own-memory.ts";
 import type { Algod } from "../providers/algod.ts";
@@ -22,6 +23,8 @@ export type RoundWatcherOptions = {
   nodes: AlgorandNodes;
   /** Base64, 32 bytes: of the network that every block must belong to. */
   genesisHash: string;
+  /** Where a large block is taken apart; on this thread unless given. */
+  run?: RunWork;
   /** ms. */
   now?: () => number;
   /** Called each time reading fails; reading goes on after a pause. */
@@ -47,7 +50,7 @@ const CURRENT_MS = 20_000;
  * recomputed from blocks, so that the memory also proves that an id is not in its rounds.
  */
 export class RoundWatcher implements Rounds {
-  readonly #options: Required<RoundWatcherOptions>;
+  readonly #options: Required<Omit<RoundWatcherOptions, "run">> & Pick<RoundWatcherOptions, "run">;
   readonly #nodes: AlgorandNodes;
   readonly #memory = new RoundMemory();
   readonly #older: OlderRounds;
@@ -219,7 +222,8 @@ export class RoundWatcher implements Rounds {
   async #read(round: number, signal: AbortSignal): Promise<void> {
     const about = `round ${round}`;
     this.#head = await fastest(this.#nodes.algods, (algod, ends) => hasRound(algod, round, ends), { about, signal });
-    const ask = (algod: Algod, ends: AbortSignal) => readRound(algod, round, this.#options.genesisHash, ends);
+    const { genesisHash, run } = this.#options;
+    const ask = (algod: Algod, ends: AbortSignal) => readRound(algod, round, genesisHash, ends, run);
     const question = { about, same: ({ key }: RoundRead) => key, signal };
     const [{ ids, at, answer }] = await agree(this.#nodes.algods, ask, question, this.#nodes.rules);
 

@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import { algorandChain } from "../chains/algorand/kind.ts";
 import { AlgorandSource } from "../chains/algorand/source.ts";
-import { type BlockWorkers, createBlockWorkers } from "../chains/block-work.ts";
+import { type BlockWorkers, createBlockWorkers, type RunWork } from "../chains/block-work.ts";
 import type { SourceChains } from "../chains/chain.ts";
 import type { ChainOptions } from "../chains/kind.ts";
 import type { Clock } from "../clock.ts";
@@ -9,6 +9,7 @@ import type { Config } from "../config/config.ts";
 import { AttestorAccount } from "../ledger/account.ts";
 import type { NewestBlocks } from "../ledger/evidence/state-proofs.ts";
 import type { Ledger, Rounds } from "../ledger/ledger.ts";
+import { ROUND_WORK } from "../ledger/round-reader.ts";
 import { RoundWatcher } from "../ledger/rounds.ts";
 import type { Rail } from "../payment/rails/rail.ts";
 import { openRails } from "../payment/rails/registry.ts";
@@ -49,11 +50,12 @@ export async function openNetworks(
 ): Promise<Networks> {
   await using opened = new AsyncDisposableStack();
   const nodes = openNodes(config, log);
-  const { ledger, rounds } = followLedger(config, account, nodes.algorand, log, clock);
-  opened.defer(() => rounds.stop());
-  const rails = await openRails(nodes.rail, { config, rounds, clock, signal });
   const blockWorkers = createBlockWorkers({ maxWorkers: config.workers });
   opened.defer(() => blockWorkers.close());
+  const run = blockWorkers.run(ROUND_WORK);
+  const { ledger, rounds } = followLedger(config, account, nodes.algorand, log, clock, run);
+  opened.defer(() => rounds.stop());
+  const rails = await openRails(nodes.rail, { config, rounds, clock, signal });
   const chains = openChains(config, nodes, blockWorkers, (txnId, ends) => rounds.search(txnId, ends));
   const closing = opened.move();
   const indexers = watchIndexers(nodes.algorand.indexers, Date.now);
@@ -116,17 +118,35 @@ export function openRounds(config: Config, log: Logger, clock: Clock): { rounds:
   return { rounds, close: () => rounds.stop() };
 }
 
-/** Begins to follow the ledger's rounds by nodes that are there already. */
-export function followLedger(config: Config, signer: AccountSigner, nodes: AlgorandNodes, log: Logger, clock: Clock) {
+/**
+ * Begins to follow the ledger's rounds by nodes that are there already.
+ *
+ * @param run where large blocks are taken apart
+ */
+export function followLedger(
+  config: Config,
+  signer: AccountSigner,
+  nodes: AlgorandNodes,
+  log: Logger,
+  clock: Clock,
+  run?: RunWork,
+) {
   const { algorand, attestor } = config;
-  const rounds = followRounds(config, nodes, log, clock);
+  const rounds = followRounds(config, nodes, log, clock, run);
   const { genesisHash } = algorand;
   return { ledger: new AttestorAccount({ nodes, genesisHash, signer, address: attestor.address, rounds }), rounds };
 }
 
-function followRounds({ algorand }: Config, nodes: AlgorandNodes, log: Logger, clock: Clock): RoundWatcher {
+function followRounds(
+  { algorand }: Config,
+  nodes: AlgorandNodes,
+  log: Logger,
+  clock: Clock,
+  run?: RunWork,
+): RoundWatcher {
   const onError = (err: unknown) => log.warn({ err }, "rounds cannot be read");
-  const rounds = new RoundWatcher({ nodes, genesisHash: algorand.genesisHash, now: clock.now, onError });
+  const { genesisHash } = algorand;
+  const rounds = new RoundWatcher({ nodes, genesisHash, now: clock.now, onError, ...(run && { run }) });
   rounds.start();
   return rounds;
 }

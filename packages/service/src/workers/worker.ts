@@ -1,6 +1,7 @@
 import { constants, platform, setPriority } from "node:os";
 import { parentPort, workerData } from "node:worker_threads";
 import { isProofError } from "@attestd/proof/errors";
+import { useNativeSha2 } from "../crypto/sha2.ts";
 import type { Job, JobResult, Transfer, WorkerData, WorkerMessage } from "./pool.ts";
 
 /**
@@ -17,6 +18,7 @@ export function answerJobs(
 ): void {
   const port = parentPort;
   if (!port) throw new Error("answerJobs runs only in a worker");
+  useNativeSha2();
   // Only on Linux does this set the priority of the thread, not of the process (setpriority(2), "Bugs").
   if ((workerData as WorkerData).background && platform() === "linux")
     setPriority(constants.priority.PRIORITY_BELOW_NORMAL);

@@ -1,6 +1,6 @@
-import { sha256 } from "@noble/hashes/sha2.js";
 import { concatBytes, fromBase64, toBase64, utf8 } from "../../encoding.ts";
 import { base64, integer, object, type Reader } from "../../json/readers.ts";
+import { sha256 } from "../../sha2.ts";
 import { encodeMsgpack, getBytes, getInteger, getMap, type MsgpackMap, structMap } from "../msgpack.ts";
 import { SUMHASH_LENGTH } from "./sumhash.ts";
 

@@ -1,6 +1,5 @@
 import { hash } from "node:crypto";
 import {
-  type AlgorandBlock,
   type AlgorandInclusion,
   algorandCaip2,
   blockHash,
@@ -12,17 +11,17 @@ import {
   headerDigest,
   headerRound,
   leafProver,
-  type MsgpackMap,
-  restoreTransaction,
-  splitBlock,
+  paysetReader,
+  type RawBlock,
+  type RawEntry,
+  splitRawBlock,
   transactionLeaf,
-  txid,
   verifyLeaf,
 } from "@attestd/proof/algorand";
 import { concatBytes, equalBytes, toBase64, utf8 } from "@attestd/proof/encoding";
 import { isProofError, ProofError } from "@attestd/proof/errors";
 import type { BlockOfTransaction } from "../chain.ts";
-import { innerIds } from "./inner.ts";
+import { innerIdsOf } from "./inner.ts";
 
 /** The header of a node's block, its hash recomputed. */
 export type AlgorandHeaderFacts = {
@@ -44,7 +43,7 @@ export function readAlgorandHeader(answer: Uint8Array, round: number): AlgorandH
   return headerFacts(splitRound(answer, round));
 }
 
-function headerFacts({ header, headerBytes, cert }: AlgorandBlock): AlgorandHeaderFacts {
+function headerFacts({ header, headerBytes, cert }: RawBlock): AlgorandHeaderFacts {
   const certified = cert && getBytes(getMap(cert, "prop") ?? new Map(), "dig", 32);
   if (certified && !equalBytes(certified, headerDigest(headerBytes)))
     throw new ProofError("malformed", "block with the certificate of another block");
@@ -65,8 +64,8 @@ export function readBareHeader(header: Uint8Array, round: number): AlgorandHeade
 }
 
 /** Takes a block answer apart. @throws ProofError `malformed` when this is no block of that round */
-function splitRound(answer: Uint8Array, round: number): AlgorandBlock {
-  const block = splitBlock(answer);
+function splitRound(answer: Uint8Array, round: number): RawBlock {
+  const block = splitRawBlock(answer);
   const actual = headerRound(block.header);
   if (actual !== round) throw new ProofError("malformed", `block of round ${actual} instead of ${round}`);
   return block;
@@ -104,14 +103,15 @@ export function findInRound(
 }
 
 /** Looks for a transaction in a block, by the ids that its bytes have. @throws ProofError `malformed` */
-function findInPayset(block: AlgorandBlock, txnId: string): AlgorandPlace {
-  for (const [id, place] of placesIn(block)) if (id === txnId) return place;
+function findInPayset(block: RawBlock, txnId: string): AlgorandPlace {
+  for (const [id, place] of placesIn(block)) if (id === txnId) return place();
   return { kind: "missing" };
 }
 
-function findOthers(block: AlgorandBlock, txnIds: ReadonlySet<string>): ReadonlyMap<string, PlaceInBlock> {
+function findOthers(block: RawBlock, txnIds: ReadonlySet<string>): ReadonlyMap<string, PlaceInBlock> {
   try {
-    const found = new Map(placesIn(block).filter(([id]) => txnIds.has(id)));
+    const found = new Map<string, PlaceInBlock>();
+    for (const [id, place] of placesIn(block)) if (txnIds.has(id)) found.set(id, place());
     return found.size > 0 && commitmentOf(block)(0) ? found : new Map();
   } catch (error) {
     // Of a transaction that was not looked for.
@@ -120,13 +120,13 @@ function findOthers(block: AlgorandBlock, txnIds: ReadonlySet<string>): Readonly
   }
 }
 
-/** Every transaction of a block with the id that its bytes have, and its inner ones. @throws ProofError `malformed` */
-function* placesIn({ header, transactions }: AlgorandBlock): Generator<[string, PlaceInBlock]> {
-  for (const [index, entry] of transactions.entries()) {
-    const bytes = encodeMsgpack(restoreTransaction(entry, header));
-    const rootId = txid(bytes);
-    yield [rootId, { kind: "transaction", index, bytes }];
-    for (const id of innerIds(entry, rootId)) yield [id, { kind: "inner", rootId }];
+/** The ids of a block's transactions by their bytes, and of their inner ones, each with where it is. @throws ProofError `malformed` */
+function* placesIn({ header, entries }: RawBlock): Generator<[string, () => PlaceInBlock]> {
+  const reader = paysetReader(header);
+  for (const [index, entry] of entries.entries()) {
+    const rootId = reader.txid(entry);
+    yield [rootId, () => ({ kind: "transaction", index, bytes: reader.transaction(entry) })];
+    for (const id of innerIdsOf(entry, rootId)) yield [id, () => ({ kind: "inner", rootId })];
   }
 }
 
@@ -149,11 +149,11 @@ export function proveInPayset(answer: Uint8Array, txnId: string): AlgorandFindin
 
 /** As `proveInPayset`, for many transactions of one block, which is taken apart once. */
 export function paysetProver(answer: Uint8Array): (txnId: string) => AlgorandFinding {
-  const block = splitBlock(answer);
+  const block = splitRawBlock(answer);
   const places = new Map(placesIn(block));
   let commitment: ReturnType<typeof commitmentOf> | undefined;
   return (txnId) => {
-    const place = places.get(txnId);
+    const place = places.get(txnId)?.();
     if (place?.kind !== "transaction") return place ?? { kind: "missing" };
     commitment ??= commitmentOf(block);
     const found = commitment(place.index);
@@ -178,31 +178,30 @@ export function paysetProver(answer: Uint8Array): (txnId: string) => AlgorandFin
  *
  * @returns undefined where it commits to others
  */
-function commitmentOf(block: AlgorandBlock) {
-  const { header, transactions } = block;
+function commitmentOf(block: RawBlock) {
+  const { header, payset, entries } = block;
   const tree = treeOf(block);
-  const stibs = transactions.map((entry) => encodeMsgpack(entry));
-  const leaves = transactions.map((entry, at) => {
-    return transactionLeaf(tree, encodeMsgpack(restoreTransaction(entry, header)), stibs[at] as Uint8Array);
-  });
+  const reader = paysetReader(header);
+  const leaves = entries.map((entry) => transactionLeaf(tree, reader.transaction(entry), entry.bytes));
   const root = getBytes(header, tree, 32);
-  const isFlat = root && tree === "txn" && equalBytes(root, flatCommitment(transactions));
+  const isFlat = root && tree === "txn" && equalBytes(root, flatCommitment(payset));
   const prove = isFlat ? undefined : leafProver(tree, leaves);
   return (index: number) => {
     if (prove === undefined) return "flat";
     const siblings = prove(index);
     const isTree = root && verifyLeaf(tree, leaves[index] as Uint8Array, index, siblings, root);
-    return isTree ? ({ tree, stib: stibs[index] as Uint8Array, siblings } as const) : undefined;
+    return isTree ? ({ tree, stib: (entries[index] as RawEntry).bytes, siblings } as const) : undefined;
   };
 }
 
-function treeOf({ header }: AlgorandBlock): "txn256" | "txn" {
+function treeOf({ header }: RawBlock): "txn256" | "txn" {
   return header.has("txn256") ? "txn256" : "txn";
 }
 
 const PAYSET_FLAT = utf8("PF");
+const EMPTY_PAYSET: Uint8Array = encodeMsgpack([]);
 
 /** What headers before consensus v26 commit to: SHA-512/256 of `"PF"` and the msgpack of `txns` (go-algorand, `payset.go`). */
-function flatCommitment(entries: readonly MsgpackMap[]): Uint8Array {
-  return hash("sha512-256", concatBytes(PAYSET_FLAT, encodeMsgpack([...entries])), "buffer");
+function flatCommitment(payset = EMPTY_PAYSET): Uint8Array {
+  return hash("sha512-256", concatBytes(PAYSET_FLAT, payset), "buffer");
 }

@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import { encodeMsgpack, getMap, type MsgpackMap } from "@attestd/proof/algorand";
+import { decodeMsgpackMap, encodeMsgpack, getMap, type MsgpackMap, type RawEntry } from "@attestd/proof/algorand";
 import { concatBytes, fromBase32, toBase32, utf8 } from "@attestd/proof/encoding";
 
 const TX = utf8("TX");
@@ -16,13 +16,16 @@ export function innerIdOf(parentId: string, index: number, transaction: MsgpackM
   return toBase32(hash("sha512-256", preimage, "buffer"));
 }
 
+/** The ids of the inner transactions that a transaction of a block made, at any depth. @throws ProofError `malformed` */
+export function innerIdsOf({ hasInner, bytes }: RawEntry, id: string): Iterable<string> {
+  return hasInner ? innerIds(decodeMsgpackMap(bytes), id) : [];
+}
+
 /**
- * The ids of the inner transactions that a transaction of a block made, at any depth.
- *
  * @param inBlock the entry of the block's `txns`, or an inner transaction in it
  * @param id the id of `inBlock`
  */
-export function* innerIds(inBlock: MsgpackMap, id: string): Generator<string> {
+function* innerIds(inBlock: MsgpackMap, id: string): Generator<string> {
   for (const [index, inner] of innerTransactions(inBlock).entries()) {
     const ownId = innerIdOf(id, index, getMap(inner, "txn") ?? new Map());
     yield ownId;

@@ -1,0 +1,41 @@
+import { hash } from "node:crypto";
+import { ProofError } from "@attestd/proof";
+import { blockHash, getBytes, getInteger, headerRound, paysetReader, splitRawBlock } from "@attestd/proof/algorand";
+import { toBase64 } from "@attestd/proof/encoding";
+import { innerIdsOf } from "../chains/algorand/inner.ts";
+
+/** What a node's block shows of a round. */
+export type RoundFacts = {
+  /** Of its transactions and their inner ones. */
+  ids: string[];
+  /** The time in the header, in ms. */
+  at: number;
+  /** The same for nodes that show the same round. */
+  key: string;
+};
+
+/**
+ * Reads a round from a node's block.
+ *
+ * @param answer `{block, cert}` in msgpack
+ * @param genesisHash base64
+ * @throws ProofError `malformed` when this is not a block of that round and network
+ */
+export function readBlock(answer: Uint8Array, round: number, genesisHash: string): RoundFacts {
+  const { header, headerBytes, entries } = splitRawBlock(answer);
+  const genesis = getBytes(header, "gh", 32);
+  if (headerRound(header) !== round || genesis === undefined || toBase64(genesis) !== genesisHash)
+    throw new ProofError("malformed", `not a block of round ${round} of the network ${genesisHash}`);
+  const reader = paysetReader(header);
+  const ids: string[] = [];
+  for (const entry of entries) {
+    const id = reader.txid(entry);
+    ids.push(id, ...innerIdsOf(entry, id));
+  }
+  // The header commits to the transactions, which is not recomputed here: the ids are compared beside it.
+  return {
+    ids,
+    at: Number(getInteger(header, "ts")) * 1_000,
+    key: `${blockHash(headerBytes)} ${hash("sha256", ids.join())}`,
+  };
+}
