@@ -23,6 +23,7 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<Benchmark>>> = {
   "resting-call": () => import("./resting-call.ts"),
   batch: () => import("./batch.ts"),
   start: () => import("./start.ts"),
+  install: () => import("./install.ts"),
   verify: () => import("./verify.ts"),
   challenge: () => import("./challenge.ts"),
   documents: () => import("./documents.ts"),

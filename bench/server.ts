@@ -35,6 +35,11 @@ export function startAttestd(settingsFile: string, over: Record<string, string> 
   return start(ATTESTD, ["serve", "--sandbox", "--env", settingsFile], over);
 }
 
+/** As `startAttestd` does, by the code of the release archive. @param folder where its `lib` was written */
+export function startPacked(folder: string, settingsFile: string): Promise<Server> {
+  return start(join(folder, "attestd.mjs"), ["serve", "--sandbox", "--env", settingsFile]);
+}
+
 /** As `startAttestd` does, with a limit on paid calls that a benchmark can exceed. */
 export function startLimited(settingsFile: string, maxInFlight: number): Promise<Server> {
   return startBare("limited-attestd.ts", [settingsFile, String(maxInFlight)]);

@@ -1,23 +1,27 @@
-import { readFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
+import { bundleCommand } from "../build/release/bundle.ts";
 import { type Effort, inTurns, judge, type Row, type Turn, timed } from "./measure.ts";
-import { type Server, startAttestd, startBare, startNetworks } from "./server.ts";
+import { type Server, startBare, startNetworks, startPacked } from "./server.ts";
 
 /** How long a process is left alone before its memory is read, in ms. */
 const IDLE_MS = 1500;
 
 /**
- * From the start of the process to the first 200 of /health, beside bare Node with Hono and one route; and the resident
- * memory of both when nothing has been asked of them yet.
+ * From the start of the process to the first 200 of /health, of the release archive's code beside bare Node with Hono and one
+ * route; and the resident memory of both when nothing has been asked of them yet.
  */
 export async function run(effort: Effort): Promise<Row[]> {
   await using networks = await startNetworks(1000);
+  await using packed = await writeCommand();
   const memory: Turn[] = [];
   let resident = 0;
   const turns = await inTurns(
     effort,
     async () => {
-      const [ms, mb] = await startOnce(() => startAttestd(networks.settingsFile));
+      const [ms, mb] = await startOnce(() => startPacked(packed.folder, networks.settingsFile));
       resident = mb;
       return ms;
     },
@@ -31,6 +35,14 @@ export async function run(effort: Effort): Promise<Row[]> {
     judge("start", "ms", turns, "share", { atMost: 2.2 }),
     judge("start-rss", "MB", memory.slice(-effort.turns), "share", { atMost: 1.35 }),
   ];
+}
+
+/** The code of the release archive, in a folder of its own. */
+async function writeCommand() {
+  const folder = await mkdtemp(join(tmpdir(), "attestd-bench-"));
+  const { files } = await bundleCommand();
+  for (const [name, bytes] of files) await writeFile(join(folder, name), bytes);
+  return { folder, [Symbol.asyncDispose]: () => rm(folder, { recursive: true }) };
 }
 
 async function startOnce(start: () => Promise<Server>): Promise<[ms: number, mb: number]> {
