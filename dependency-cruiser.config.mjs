@@ -29,7 +29,19 @@ const FLOORS = [
   ["signers"],
   ["chains"],
   ["providers"],
-  ["clock", "config", "crypto", "errors", "metrics", "own-memory", "problems", "tracing", "waiters", "workers"],
+  [
+    "clock",
+    "config",
+    "crypto",
+    "errors",
+    "metrics",
+    "node-http",
+    "own-memory",
+    "problems",
+    "tracing",
+    "waiters",
+    "workers",
+  ],
 ];
 const TRANSPORTS = ["http", "mcp", "a2a"];
 

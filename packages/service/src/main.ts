@@ -1,4 +1,4 @@
-import { createServer, type RequestListener } from "node:http";
+import type { RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Logger } from "pino";
 import { a2aRoute } from "./a2a/agent.ts";
@@ -16,6 +16,7 @@ import { mcpRoute } from "./mcp/route.ts";
 import { startMetrics } from "./metrics/meter.ts";
 import { openAdmin } from "./monitoring/admin.ts";
 import { answerCounter, callCounter } from "./monitoring/answers.ts";
+import { createServer } from "./node-http.ts";
 import { RAIL_SETTINGS } from "./payment/rails/registry.ts";
 import { openService, type Seams } from "./service.ts";
 import { openLog } from "./tracing/log.ts";

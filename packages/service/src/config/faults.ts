@@ -77,8 +77,11 @@ const MIN_LENGTH = { 1: 5, 2: 8 };
  */
 export function nearestName(wrong: string, known: Iterable<string>): string | undefined {
   let nearest: { name: string; edits: number } | undefined;
+  const parts = partsOf(wrong);
   for (const name of known) {
-    const edits = partsOf(name) === partsOf(wrong) ? 1 : editsBetween(wrong, name);
+    // Most names are as far from one another as their lengths are.
+    if (Math.abs(name.length - wrong.length) > MAX_EDITS) continue;
+    const edits = partsOf(name) === parts ? 1 : editsBetween(wrong, name);
     const isNear = edits === 0 || (edits === 1 ? name.length >= MIN_LENGTH[1] : name.length >= MIN_LENGTH[2]);
     if (isNear && edits <= MAX_EDITS && edits < (nearest?.edits ?? MAX_EDITS + 1)) nearest = { name, edits };
   }
@@ -89,7 +92,10 @@ function partsOf(name: string): string {
   return name.toUpperCase().split("_").sort().join("_");
 }
 
-/** Letters to insert, delete, replace or exchange with the next one (optimal string alignment); case does not count. */
+/**
+ * Letters to insert, delete, replace or exchange with the next one (optimal string alignment); case does not count. More than
+ * `MAX_EDITS` are not counted to the end.
+ */
 function editsBetween(a: string, b: string): number {
   const [from, to] = [a.toUpperCase(), b.toUpperCase()];
   let [before, last]: [number[], number[]] = [[], Array.from({ length: to.length + 1 }, (_, i) => i)];
@@ -101,6 +107,7 @@ function editsBetween(a: string, b: string): number {
       const exchanged = isExchanged ? (before[j - 2] ?? 0) + 1 : Number.POSITIVE_INFINITY;
       row.push(Math.min((last[j] ?? 0) + 1, (row[j - 1] ?? 0) + 1, replaced, exchanged));
     }
+    if (Math.min(...row, ...last) > MAX_EDITS) return MAX_EDITS + 1;
     [before, last] = [last, row];
   }
   return last[to.length] ?? 0;

@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
-import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from "node:http";
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { problemAnswer } from "../endpoints/answer.ts";
+import { STATUS_CODES } from "../node-http.ts";
 import { Problem, type ProblemCode } from "../problems.ts";
 import { within } from "../tracing/context.ts";
 import { complete } from "./cors.ts";

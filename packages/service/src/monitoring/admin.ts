@@ -1,6 +1,7 @@
-import { createServer, type RequestListener } from "node:http";
+import type { RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Metrics } from "../metrics/meter.ts";
+import { createServer } from "../node-http.ts";
 
 export type AdminListener = { url: string; close(): Promise<void> };
 

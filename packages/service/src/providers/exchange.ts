@@ -1,6 +1,6 @@
-import { Agent as HttpAgent, type IncomingMessage, request as requestByHttp } from "node:http";
-import { Agent as HttpsAgent, request as requestByHttps } from "node:https";
+import type { IncomingMessage } from "node:http";
 import { type Ending, ServiceError } from "../errors.ts";
+import { HttpAgent, HttpsAgent, requestByHttp, requestByHttps } from "../node-http.ts";
 
 export type Sent = {
   method: "GET" | "POST";

@@ -1,5 +1,3 @@
-import { Agent as HttpAgent } from "node:http";
-import { Agent as HttpsAgent } from "node:https";
 import {
   type Attributes as OtelAttributes,
   type Span as OtelSpan,
@@ -23,6 +21,7 @@ import {
 import type { Logger } from "pino";
 import type { Config } from "../config/config.ts";
 import { count } from "../metrics/meter.ts";
+import { HttpAgent, HttpsAgent } from "../node-http.ts";
 import { within } from "./context.ts";
 import type { Attributes, Parent, Span, Tracer } from "./tracer.ts";
 
@@ -44,7 +43,7 @@ const LIMITS = { attributeValueLengthLimit: 256, attributeCountLimit: 32 };
 
 /** Opens the way to the receiver; nothing is sent before there are spans. @param version of this service */
 export function openTracer(settings: TracingSettings, version: string, log: Pick<Logger, "info" | "warn">): Tracer {
-  const agents: (HttpAgent | HttpsAgent)[] = [];
+  const agents: (InstanceType<typeof HttpAgent | typeof HttpsAgent>)[] = [];
   const exporter = new OTLPTraceExporter({
     url: `${settings.endpoint.replace(/\/$/, "")}/v1/traces`,
     headers: settings.headers,
