@@ -44,6 +44,9 @@ function anyOf(patterns: readonly RegExp[]): RegExp {
   return new RegExp([...new Set(patterns.map(({ source }) => source))].join("|"));
 }
 
+/** As Intl.ListFormat does in English, which takes 15 ms of a start. */
 function listed(type: "conjunction" | "disjunction", items: readonly string[]): string {
-  return new Intl.ListFormat("en", { type }).format(items);
+  const word = type === "conjunction" ? "and" : "or";
+  if (items.length < 3) return items.join(` ${word} `);
+  return `${items.slice(0, -1).join(", ")}, ${word} ${items.at(-1)}`;
 }

@@ -30,11 +30,15 @@ const MAKERS: Record<DocumentId, (catalogue: Catalogue, site: Site) => unknown> 
   logo: () => LOGO,
 };
 
-/** The text of every document, by the name of its endpoint. */
-export function createDocuments(catalogue: Catalogue, site: Site): Record<DocumentId, string> {
+/** The text of every document, by the name of its endpoint. Each is drawn when it is first asked for: a start need not wait. */
+export function createDocuments(catalogue: Catalogue, site: Site): Record<DocumentId, () => string> {
   const texts = Object.entries(MAKERS).map(([id, make]) => {
-    const made = make(catalogue, site);
-    return [id, typeof made === "string" ? made : JSON.stringify(made)];
+    let text: string | undefined;
+    const draw = () => {
+      const made = make(catalogue, site);
+      return typeof made === "string" ? made : JSON.stringify(made);
+    };
+    return [id, () => (text ??= draw())];
   });
   return Object.fromEntries(texts);
 }

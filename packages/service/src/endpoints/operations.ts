@@ -93,7 +93,7 @@ export type OperationsOptions = {
   blockCapabilities: BlockCapabilities;
   networks: ReturnType<typeof createNetworks>;
   /** By the name of their endpoint. */
-  documents: Record<DocumentId, string>;
+  documents: Record<DocumentId, () => string>;
 };
 
 /** When evidence that is not whole may be asked for again, in seconds: on MainNet a state proof comes every 12 minutes. */
@@ -119,7 +119,7 @@ export function createOperations(options: OperationsOptions): Record<EndpointId,
     }),
     status: reading(() => found(options.status())),
     version: reading(() => found(options.version)),
-    blockCapabilities: document(JSON.stringify(options.blockCapabilities)),
+    blockCapabilities: derived(() => options.blockCapabilities, JSON.stringify),
     bundle: reading(async ({ id = "" }) => {
       const text = await options.bundle(id);
       if (text === undefined) throw new Problem("not_found", "No delivered bundle has this id.");
@@ -187,8 +187,8 @@ function reading(read: ReadOperation["read"]): ReadOperation {
   return { kind: "read", read };
 }
 
-function document(text: string): DocumentOperation {
-  return { kind: "document", text: () => text };
+function document(text: () => string): DocumentOperation {
+  return { kind: "document", text };
 }
 
 /** Makes the text again only when its source is another object. */

@@ -43,7 +43,7 @@ const LIMITS = { attributeValueLengthLimit: 256, attributeCountLimit: 32 };
 
 /** Opens the way to the receiver; nothing is sent before there are spans. @param version of this service */
 export function openTracer(settings: TracingSettings, version: string, log: Pick<Logger, "info" | "warn">): Tracer {
-  const agents: (InstanceType<typeof HttpAgent | typeof HttpsAgent>)[] = [];
+  const agents: InstanceType<typeof HttpAgent | typeof HttpsAgent>[] = [];
   const exporter = new OTLPTraceExporter({
     url: `${settings.endpoint.replace(/\/$/, "")}/v1/traces`,
     headers: settings.headers,
