@@ -94,21 +94,23 @@ function partsOf(name: string): string {
 
 /**
  * Letters to insert, delete, replace or exchange with the next one (optimal string alignment); case does not count. More than
- * `MAX_EDITS` are not counted to the end.
+ * `MAX_EDITS` are not counted to the end: so many letters apart at most are compared.
  */
 function editsBetween(a: string, b: string): number {
   const [from, to] = [a.toUpperCase(), b.toUpperCase()];
-  let [before, last]: [number[], number[]] = [[], Array.from({ length: to.length + 1 }, (_, i) => i)];
+  const beyond = MAX_EDITS + 1;
+  let [before, last]: [number[], number[]] = [[], Array.from({ length: to.length + 1 }, (_, j) => j)];
   for (let i = 1; i <= from.length; i++) {
-    const row = [i];
-    for (let j = 1; j <= to.length; j++) {
-      const replaced = (last[j - 1] ?? 0) + (from[i - 1] === to[j - 1] ? 0 : 1);
+    const row = Array.from(last, () => beyond);
+    row[0] = i;
+    for (let j = Math.max(1, i - MAX_EDITS); j <= Math.min(to.length, i + MAX_EDITS); j++) {
+      const replaced = (last[j - 1] ?? beyond) + (from[i - 1] === to[j - 1] ? 0 : 1);
       const isExchanged = from[i - 1] === to[j - 2] && from[i - 2] === to[j - 1];
-      const exchanged = isExchanged ? (before[j - 2] ?? 0) + 1 : Number.POSITIVE_INFINITY;
-      row.push(Math.min((last[j] ?? 0) + 1, (row[j - 1] ?? 0) + 1, replaced, exchanged));
+      const exchanged = isExchanged ? (before[j - 2] ?? beyond) + 1 : beyond;
+      row[j] = Math.min((last[j] ?? beyond) + 1, (row[j - 1] ?? beyond) + 1, replaced, exchanged);
     }
-    if (Math.min(...row, ...last) > MAX_EDITS) return MAX_EDITS + 1;
+    if (Math.min(...row) > MAX_EDITS && Math.min(...last) > MAX_EDITS) return beyond;
     [before, last] = [last, row];
   }
-  return last[to.length] ?? 0;
+  return last[to.length] ?? beyond;
 }

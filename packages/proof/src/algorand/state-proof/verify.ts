@@ -1,8 +1,6 @@
 import { concatBytes, fromBase64, utf8 } from "../../encoding.ts";
 import { attempt } from "../../errors.ts";
-import { headerDigest, headerRound } from "../block.ts";
-import { lightHeaderLeaf, verifyLeaf } from "../merkle.ts";
-import { decodeCanonicalMap, type MsgpackMap } from "../msgpack.ts";
+import { intervalDepth } from "./committed.ts";
 import { constantLength, saltVersion, verifyFalcon } from "./falcon.ts";
 import { decodeStateProof, MAX_KEY_DEPTH, type Reveal, type StateProof } from "./form.ts";
 import { type Checkpoint, type StateProofMessage, stateProofMessageHash } from "./message.ts";
@@ -31,8 +29,6 @@ export type StateProofFault =
   | "key"
   | "signature";
 
-/** The rounds that one state proof attests, at most. MainNet's attest as many. */
-const MAX_INTERVAL = 256;
 const SCHEME = Uint8Array.of(0, 0);
 
 /**
@@ -77,12 +73,6 @@ function isNextInterval(message: StateProofMessage, { round }: Checkpoint): bool
   const { firstAttestedRound: first, lastAttestedRound: last } = message;
   const interval = last - first + 1;
   return first === round + 1 && intervalDepth(interval) !== undefined && last % interval === 0;
-}
-
-/** The depth of the tree of light headers; undefined if there is no such interval. */
-function intervalDepth(interval: number): number | undefined {
-  const depth = Math.log2(interval);
-  return interval <= MAX_INTERVAL && Number.isInteger(depth) && depth >= 0 ? depth : undefined;
 }
 
 function coinsFit(
@@ -140,31 +130,4 @@ function isKeyOf({ keys, keyLifetime, keyIndex, keyProof, publicKey }: Reveal, l
   const round = BigInt(lastRound);
   const leaf = keyLeaf(publicKey, round - (round % keyLifetime));
   return verifyVector(new Map([[keyIndex, leaf]]), keyProof, keys);
-}
-
-/**
- * Whether a message commits to a header: 256-bit hashes lead from it to `blockHeadersCommitment`. The header's own round
- * tells its place. A message is to be trusted once `checkStateProof` finds no fault.
- *
- * @param header canonical msgpack of the block map without `txns`
- * @param siblings from leaf to root, 32 bytes each
- */
-export function commitsToHeader(message: StateProofMessage, header: Uint8Array, siblings: Uint8Array[]): boolean {
-  const map = attempt("malformed", () => decodeCanonicalMap(header));
-  return map !== undefined && commitsToDecodedHeader(message, { map, bytes: header }, siblings);
-}
-
-/** As `commitsToHeader`, of a header that is decoded already. @param header its map, and its canonical bytes */
-export function commitsToDecodedHeader(
-  message: StateProofMessage,
-  { map, bytes }: { map: MsgpackMap; bytes: Uint8Array },
-  siblings: Uint8Array[],
-): boolean {
-  const { firstAttestedRound: first, lastAttestedRound: last } = message;
-  if (siblings.length !== intervalDepth(last - first + 1)) return false;
-  const found = attempt("malformed", () => {
-    return { round: headerRound(map), leaf: lightHeaderLeaf(map, headerDigest(bytes)) };
-  });
-  const commitment = fromBase64(message.blockHeadersCommitment);
-  return found !== undefined && verifyLeaf("txn256", found.leaf, found.round - first, siblings, commitment);
 }
