@@ -19,7 +19,7 @@ export function soakText(outcome: SoakOutcome): string {
     ["its slope over the second half", `${heap.slope.toFixed(1)} MiB an hour`],
     ["file descriptors", `${descriptors.first} at first, ${descriptors.last} at last, ${descriptors.most} at most`],
     [
-      `event-loop delay, 99th percentile of ${VITALS_EVERY_MS / 1000} s`,
+      `event-loop delay, 99.9th percentile of ${VITALS_EVERY_MS / 1000} s`,
       `${loopDelay.usual.toFixed(1)} ms usually, ${loopDelay.most.toFixed(1)} ms at most`,
     ],
     ["log, at level debug", `${whole(outcome.loggedBytes / 1e6)} MB, searched for every secret and payment signature`],

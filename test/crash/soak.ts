@@ -41,7 +41,7 @@ export type SoakOutcome = {
   /** Of the lowest value in every `LOWEST_OF_MS`: the memory in use after a garbage collection. */
   heap: Trend;
   descriptors: Trend;
-  /** The median and the highest of the 99th percentiles of each `VITALS_EVERY_MS`, in ms. */
+  /** The median and the highest of the 99.9th percentiles of each `VITALS_EVERY_MS`, in ms. */
   loopDelay: { usual: number; most: number };
   /** Unexpected free answers, and faults that chains and journal show. */
   wrong: string[];

@@ -11,7 +11,7 @@ export type Vitals = {
   heapTotal: number;
   /** Open file descriptors; 0 if the system does not list them. */
   descriptors: number;
-  /** Delay of the event loop since the last measurement, 99th percentile, in ms. */
+  /** Delay of the event loop since the last measurement, 99.9th percentile, in ms. */
   loopDelay: number;
 };
 
@@ -26,7 +26,7 @@ export function watchVitals(everyMs: number, onVitals: (vitals: Vitals) => void)
       heap: (heapUsed + external) / 2 ** 20,
       heapTotal: heapTotal / 2 ** 20,
       descriptors: openDescriptors(),
-      loopDelay: loop.percentile(99) / 1e6,
+      loopDelay: loop.percentile(99.9) / 1e6,
     });
     loop.reset();
   }, everyMs).unref();
