@@ -1,4 +1,5 @@
 import { connect, type Socket } from "node:net";
+import { setTimeout } from "node:timers/promises";
 import type { Job, LoadResult } from "./load.ts";
 import { percentile } from "./measure.ts";
 
@@ -15,7 +16,7 @@ process.on("message", (job: Job) => {
   void run(job).then((result) => process.send?.(result));
 });
 
-async function run({ port, requests, connections, seconds }: Job): Promise<LoadResult> {
+async function run({ port, requests, connections, seconds, rampMs = 0 }: Job): Promise<LoadResult> {
   const bytes = requests.map((request) => Buffer.from(request, "base64"));
   const latencies: number[] = [];
   const statuses = new Map<number, number>();
@@ -29,7 +30,8 @@ async function run({ port, requests, connections, seconds }: Job): Promise<LoadR
     return bytes[sent++ % bytes.length];
   };
 
-  async function work(): Promise<void> {
+  async function work(_: unknown, index: number): Promise<void> {
+    if (rampMs > 0) await setTimeout((rampMs * index) / connections);
     const socket = connect({ port, host: "127.0.0.1", noDelay: true });
     try {
       for (let request = next(); request; request = next()) {

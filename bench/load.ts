@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 export type Request = { method: "GET" | "POST"; path: string; headers?: Record<string, string>; body?: string };
 
 /** What `load-process.ts` is asked. Without `seconds`, every request is sent once. */
-export type Job = { port: number; requests: string[]; connections: number; seconds?: number };
+export type Job = { port: number; requests: string[]; connections: number; seconds?: number; rampMs?: number };
 
 export type LoadResult = {
   answered: number;
@@ -38,7 +38,13 @@ export interface Load extends AsyncDisposable {
 /** How many connections ask at once where a benchmark says nothing else. */
 const CONNECTIONS = 64;
 
-export type LoadOptions = { connections: number; seconds?: number; status: number | readonly number[] };
+/** `rampMs`: the connections begin one after the other within this time, and all at once without it. */
+export type LoadOptions = {
+  connections: number;
+  seconds?: number;
+  rampMs?: number;
+  status: number | readonly number[];
+};
 
 /** @see LoadOptions; 64 connections unless given */
 export type Turn = { status: number; seconds: number; connections?: number };

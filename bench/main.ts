@@ -55,13 +55,24 @@ async function runAll(chosen: readonly string[], effort: Effort): Promise<void> 
   const rows: Row[] = [];
   for (const name of chosen) {
     if (!values.json) console.error(`${name} …`);
-    const done = (await (await BENCHMARKS[name]?.())?.run(effort)) ?? [];
+    const done = await rowsOf(name, effort);
     if (values.json) for (const row of done) console.log(JSON.stringify(row));
     rows.push(...done);
   }
   const result = `${machine()}, ${effort.turns} turns\n\n${tableOf(rows)}`;
   if (!values.json) console.log(result);
-  if (effort === FULL && names.length === 0) await record(result);
+  if (effort === FULL && names.length === 0 && process.exitCode !== 1) await record(result);
+}
+
+/** @returns no rows where the benchmark fails, which is said, so that those of the others are not lost */
+async function rowsOf(name: string, effort: Effort): Promise<Row[]> {
+  try {
+    return (await (await BENCHMARKS[name]?.())?.run(effort)) ?? [];
+  } catch (error) {
+    console.error(name, "failed:", error);
+    process.exitCode = 1;
+    return [];
+  }
 }
 
 /** Puts the table of a full run in its place in docs/performance.md. */

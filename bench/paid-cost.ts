@@ -10,6 +10,7 @@ import { type Server, startAttestd, startBare, startNetworks } from "./server.ts
 
 /** Payments in flight, in a full run; half as many as are made in a turn, in a quick one. */
 const IN_FLIGHT = 1_000;
+const ROUND_MS = 1_000;
 /** Calls at one time, which share what each round is asked for. */
 const BESIDE = 100;
 
@@ -24,7 +25,7 @@ export async function run(effort: Effort): Promise<Row[]> {
  */
 async function cpu(effort: Effort): Promise<Row> {
   await using ends = new AsyncDisposableStack();
-  await using networks = await startNetworks(1000, withInstantFacilitator(ends));
+  await using networks = await startNetworks(ROUND_MS, withInstantFacilitator(ends));
   await using attestd = await startAttestd(networks.settingsFile);
   await using floor = await startFloor("bare-sign.ts", 1, ["ml-dsa-65", "ml-dsa-65"]);
   await using load = startLoad();
@@ -33,10 +34,12 @@ async function cpu(effort: Effort): Promise<Row> {
   const ours = async () => {
     const requests = await paidRequests(attestd, networks, effort.payments);
     const before = await cpuTime(attestd.pid);
-    const { answered } = await load.run(attestd.url, requests, { connections, status: 200 });
+    const { answered } = await load.run(attestd.url, requests, { connections, rampMs: 2 * ROUND_MS, status: 200 });
     return ((await cpuTime(attestd.pid)) - before) / 1000 / answered;
   };
-  const turns = await inTurns({ ...effort, warmUp: 1 }, ours, () => floor.cpu(effort.seconds));
+  const turns = await inTurns({ ...effort, turns: Math.min(effort.turns, 5), warmUp: 1 }, ours, () =>
+    floor.cpu(effort.seconds),
+  );
   return judge("paid-cpu", "µs CPU", turns, "share", { atMost: 2.5 });
 }
 

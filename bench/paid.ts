@@ -62,7 +62,7 @@ async function throughput(effort: Effort): Promise<Row[]> {
   const connections = Math.min(IN_FLIGHT, effort.payments / 2);
   const rateOf = (seller: Server) => async () => {
     const requests = await paidRequests(attestd, networks, effort.payments);
-    const result = await load.run(seller.url, requests, { connections, status: 200 });
+    const result = await load.run(seller.url, requests, { connections, rampMs: 2 * ROUND_MS, status: 200 });
     return result.answered / result.seconds;
   };
   const turns = await inTurns({ ...effort, turns: 3, warmUp: 1 }, rateOf(attestd), rateOf(stock));
