@@ -14,7 +14,7 @@ const SIGNATURE_BYTES = 3309;
 const AT_ONCE = 25;
 const POLL_MS = 100;
 
-/** How a journal is measured: its bytes without free room, all of them and those of the attestations' evidence. */
+/** How a journal is measured: its bytes without free room, all of them and those of the evidence of attestations and of their sources. */
 type Measured = { database: Config["database"]; size(): Promise<number>; evidence(): Promise<number> };
 
 /**
@@ -97,7 +97,7 @@ function inFile(path: string): Measured {
         (db) =>
           db
             .prepare(
-              "SELECT sum(pgsize) AS bytes FROM dbstat WHERE name LIKE '%ledger_evidence%' OR name LIKE '%state_proof%'",
+              "SELECT sum(pgsize) AS bytes FROM dbstat WHERE name GLOB '*ledger_evidence*' OR name GLOB '*source_evidence*' OR name GLOB '*state_proof*'",
             )
             .get()?.bytes as number,
       ),
@@ -119,6 +119,6 @@ function onServer(url: string): Measured {
       await sql(url, "VACUUM FULL");
       return sum("<> ''");
     },
-    evidence: () => sum("IN ('ledger_evidence', 'state_proofs')"),
+    evidence: () => sum("IN ('ledger_evidence', 'source_evidence', 'state_proofs')"),
   };
 }
