@@ -24,6 +24,7 @@ export class Waiters<T> {
     for (const end of [...(this.#waiting.get(key) ?? [])]) end(event);
   }
 
+  /** Wakes whoever waits for any key. */
   wakeAll(): void {
     for (const key of [...this.#waiting.keys()]) this.wake(key);
   }

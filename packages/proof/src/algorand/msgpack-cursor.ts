@@ -44,7 +44,7 @@ export class MsgpackCursor {
     return this.#bytes.subarray(start, this.offset);
   }
 
-  /** As `value`. */
+  /** As `value`, for a value that nobody reads. */
   skip(): void {
     for (let left = 1; left > 0; left--) left += this.#scalar();
   }
