@@ -87,6 +87,7 @@ describe("a block that is none", () => {
     ["with a number for a transaction", answerOf([1])],
     ["with a transaction without txn", answerOf([new Map()])],
     ["with a number for its transactions", answerOf(1)],
+    ["with a number for its certificate", encodeMsgpack(map({ block: map({ rnd: 5 }), cert: 5 }))],
     ["with bytes behind it", new Uint8Array([...answerOf([]), 0])],
     ["with a member twice", Uint8Array.from([0x82, 0xa1, 0x61, 1, 0xa1, 0x61, 1])],
     ["that claims more than it has", Uint8Array.of(0xdf, 0xff, 0xff, 0xff, 0xff)],

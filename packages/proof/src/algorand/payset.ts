@@ -1,7 +1,7 @@
 import { concatBytes, toBase32, utf8 } from "../encoding.ts";
 import { malformed } from "../errors.ts";
 import { sha512_256 } from "../sha2.ts";
-import { decodeMsgpack, encodeMsgpack, getBytes, getString, type MsgpackMap } from "./msgpack.ts";
+import { decodeMsgpack, decodeMsgpackMap, encodeMsgpack, getBytes, getString, type MsgpackMap } from "./msgpack.ts";
 import { MsgpackCursor } from "./msgpack-cursor.ts";
 
 /*
@@ -44,13 +44,12 @@ export function splitRawBlock(answer: Uint8Array): RawBlock {
   members.delete("txns");
   const header: MsgpackMap = new Map();
   for (const [name, value] of members) header.set(name, decodeMsgpack(value));
-  const certificate = cert && decodeMsgpack(cert);
   return {
     header,
     headerBytes: encodeMsgpack(header),
     payset,
     entries: payset === undefined ? [] : entriesOf(payset),
-    cert: certificate instanceof Map ? certificate : undefined,
+    cert: cert && decodeMsgpackMap(cert),
   };
 }
 
