@@ -5,12 +5,9 @@ import { startFloor } from "./floor.ts";
 import { withInstantFacilitator } from "./instant-facilitator.ts";
 import { cpuTime, startLoad } from "./load.ts";
 import { type Effort, inTurns, judge, QUICK, type Row } from "./measure.ts";
-import { paidCall, paidRequests } from "./purchase.ts";
+import { paidCall, paidRequests, payAll, ROUND_MS } from "./purchase.ts";
 import { type Server, startAttestd, startBare, startNetworks } from "./server.ts";
 
-/** Payments in flight, in a full run; half as many as are made in a turn, in a quick one. */
-const IN_FLIGHT = 1_000;
-const ROUND_MS = 1_000;
 /** Calls at one time, which share what each round is asked for. */
 const BESIDE = 100;
 
@@ -29,12 +26,11 @@ async function cpu(effort: Effort): Promise<Row> {
   await using attestd = await startAttestd(networks.settingsFile);
   await using floor = await startFloor("bare-sign.ts", 1, ["ml-dsa-65", "ml-dsa-65"]);
   await using load = startLoad();
-  const connections = Math.min(IN_FLIGHT, effort.payments / 2);
 
   const ours = async () => {
     const requests = await paidRequests(attestd, networks, effort.payments);
     const before = await cpuTime(attestd.pid);
-    const { answered } = await load.run(attestd.url, requests, { connections, rampMs: 2 * ROUND_MS, status: 200 });
+    const { answered } = await payAll(load, attestd, requests, effort);
     return ((await cpuTime(attestd.pid)) - before) / 1000 / answered;
   };
   const turns = await inTurns({ ...effort, turns: Math.min(effort.turns, 5), warmUp: 1 }, ours, () =>

@@ -2,12 +2,9 @@ import { post } from "../test/e2e/deployment.ts";
 import { withInstantFacilitator } from "./instant-facilitator.ts";
 import { startLoad } from "./load.ts";
 import { type Effort, inTurns, judge, percentile, type Row } from "./measure.ts";
-import { paidCall, paidRequests } from "./purchase.ts";
+import { inFlight, paidCall, paidRequests, payAll, ROUND_MS } from "./purchase.ts";
 import { blocksAtOnce, type Server, startAttestd, startBare, startNetworks } from "./server.ts";
 
-/** Payments in flight, in a full run; half as many as are made in a turn, in a quick one. */
-const IN_FLIGHT = 1_000;
-const ROUND_MS = 1_000;
 /** Of one call, which is short: so many times the turns, and warm-ups enough to have the code of both compiled. */
 const MORE_TURNS = 15;
 const MORE_WARM_UP = 20;
@@ -59,14 +56,13 @@ async function throughput(effort: Effort): Promise<Row[]> {
   await using stock = await startBare("bare-x402.ts", [facilitator, JSON.stringify(offers)]);
   await using load = startLoad();
 
-  const connections = Math.min(IN_FLIGHT, effort.payments / 2);
   const rateOf = (seller: Server) => async () => {
     const requests = await paidRequests(attestd, networks, effort.payments);
-    const result = await load.run(seller.url, requests, { connections, rampMs: 2 * ROUND_MS, status: 200 });
-    return result.answered / result.seconds;
+    const { answered, seconds } = await payAll(load, seller, requests, effort);
+    return answered / seconds;
   };
   const turns = await inTurns({ ...effort, turns: 3, warmUp: 1 }, rateOf(attestd), rateOf(stock));
-  const atMost = connections / ((2 * ROUND_MS) / 1000);
+  const atMost = inFlight(effort) / ((2 * ROUND_MS) / 1000);
   return [
     judge(
       "paid-throughput",

@@ -1,8 +1,8 @@
 import { encodePaymentSignatureHeader } from "@x402/core/http";
 import type { PaymentPayload } from "@x402/core/types";
 import { algorandClient, pay, sign } from "../test/e2e/deployment.ts";
-import type { Request } from "./load.ts";
-import { timed } from "./measure.ts";
+import type { Load, Request } from "./load.ts";
+import { type Effort, timed } from "./measure.ts";
 import type { Networks, Server } from "./server.ts";
 
 /** One attestation that was bought: what asks for its price, what is sent again for the same bytes, and the bundle. */
@@ -39,6 +39,19 @@ export async function paidRequests(attestd: Server, networks: Networks, count: n
     requests.push({ method: "POST", path: "/attest", body: JSON.stringify(request), headers });
   }
   return requests;
+}
+
+/** Of a ledger on which many pay at once. */
+export const ROUND_MS = 1_000;
+
+/** Payments in flight: a thousand in a full run, half as many as are made in a turn in a quick one. */
+export function inFlight({ payments }: Effort): number {
+  return Math.min(1_000, payments / 2);
+}
+
+/** Sends requests of `paidRequests`, `inFlight` at a time, of which the first begin within two rounds. */
+export function payAll(load: Load, { url }: Server, requests: readonly Request[], effort: Effort) {
+  return load.run(url, requests, { connections: inFlight(effort), rampMs: 2 * ROUND_MS, status: 200 });
 }
 
 async function signed({ url }: Pick<Server, "url">, { sandbox }: Networks, client = algorandClient(sandbox)) {

@@ -1,39 +1,31 @@
 import { malformed } from "../errors.ts";
+import { MsgpackBytes } from "./msgpack-bytes.ts";
 
 /** Walks over encoded values without decoding them. */
-export class MsgpackCursor {
-  offset = 0;
-  readonly #bytes: Uint8Array;
-  readonly #view: DataView;
-
-  constructor(bytes: Uint8Array) {
-    this.#bytes = bytes;
-    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
-  }
-
+export class MsgpackCursor extends MsgpackBytes {
   /** Enters a map. @returns how many members follow, each a key and a value. @throws ProofError `malformed` */
   map(): number {
-    const type = this.#uint(1);
+    const type = this.uint(1);
     if (type >= 0x80 && type < 0x90) return type & 0x0f;
-    if (type === 0xde || type === 0xdf) return this.#uint(2 << (type - 0xde));
+    if (type === 0xde || type === 0xdf) return this.uint(2 << (type - 0xde));
     throw malformed(`msgpack: no map at offset ${this.offset - 1}`);
   }
 
   /** Enters an array. @returns how many values follow. @throws ProofError `malformed` */
   array(): number {
-    const type = this.#uint(1);
+    const type = this.uint(1);
     if (type >= 0x90 && type < 0xa0) return type & 0x0f;
-    if (type === 0xdc || type === 0xdd) return this.#uint(2 << (type - 0xdc));
+    if (type === 0xdc || type === 0xdd) return this.uint(2 << (type - 0xdc));
     throw malformed(`msgpack: no array at offset ${this.offset - 1}`);
   }
 
   /** Reads the name of a member: a string of up to 31 bytes, of which each is taken for a character. @throws ProofError `malformed` */
   name(): string {
-    const type = this.#uint(1);
+    const type = this.uint(1);
     if (type < 0xa0 || type >= 0xc0) throw malformed(`msgpack: no name of a member at offset ${this.offset - 1}`);
-    const start = this.#pass(type & 0x1f);
+    const start = this.pass(type & 0x1f);
     let name = "";
-    for (let at = start; at < this.offset; at++) name += String.fromCharCode(this.#bytes[at] as number);
+    for (let at = start; at < this.offset; at++) name += String.fromCharCode(this.bytes[at] as number);
     return name;
   }
 
@@ -41,7 +33,7 @@ export class MsgpackCursor {
   value(): Uint8Array {
     const start = this.offset;
     this.skip();
-    return this.#bytes.subarray(start, this.offset);
+    return this.bytes.subarray(start, this.offset);
   }
 
   /** As `value`, for a value that nobody reads. */
@@ -51,32 +43,18 @@ export class MsgpackCursor {
 
   /** Leaves a value behind, but for the values in it. @returns how many these are */
   #scalar(): number {
-    const type = this.#uint(1);
+    const type = this.uint(1);
     if (type < 0x80) return 0;
     if (type < 0x90) return 2 * (type & 0x0f);
     if (type < 0xa0) return type & 0x0f;
-    if (type < 0xc0) this.#pass(type & 0x1f);
-    else if (type >= 0xc4 && type <= 0xc6) this.#pass(this.#uint(1 << (type - 0xc4)));
-    else if (type >= 0xcc && type <= 0xcf) this.#pass(1 << (type - 0xcc));
-    else if (type >= 0xd9 && type <= 0xdb) this.#pass(this.#uint(1 << (type - 0xd9)));
-    else if (type === 0xdc || type === 0xdd) return this.#uint(2 << (type - 0xdc));
-    else if (type === 0xde || type === 0xdf) return 2 * this.#uint(2 << (type - 0xde));
+    if (type < 0xc0) this.pass(type & 0x1f);
+    else if (type >= 0xc4 && type <= 0xc6) this.pass(this.uint(1 << (type - 0xc4)));
+    else if (type >= 0xcc && type <= 0xcf) this.pass(1 << (type - 0xcc));
+    else if (type >= 0xd9 && type <= 0xdb) this.pass(this.uint(1 << (type - 0xd9)));
+    else if (type === 0xdc || type === 0xdd) return this.uint(2 << (type - 0xdc));
+    else if (type === 0xde || type === 0xdf) return 2 * this.uint(2 << (type - 0xde));
     else if (type !== 0xc0 && type !== 0xc2 && type !== 0xc3)
       throw malformed(`msgpack: type 0x${type.toString(16)} at offset ${this.offset - 1} is not used by Algorand`);
     return 0;
-  }
-
-  #uint(size: number): number {
-    const start = this.#pass(size);
-    if (size === 1) return this.#view.getUint8(start);
-    return size === 2 ? this.#view.getUint16(start) : this.#view.getUint32(start);
-  }
-
-  /** @returns where these bytes begin */
-  #pass(size: number): number {
-    const start = this.offset;
-    if (size > this.#bytes.length - start) throw malformed(`msgpack: truncated at offset ${start}`);
-    this.offset = start + size;
-    return start;
   }
 }

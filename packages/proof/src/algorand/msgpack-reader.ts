@@ -1,6 +1,7 @@
 import { equalBytes, fromUtf8, toHex } from "../encoding.ts";
 import { attempt, malformed } from "../errors.ts";
 import { excerpt } from "../text.ts";
+import { MsgpackBytes } from "./msgpack-bytes.ts";
 import { type MsgpackKey, type MsgpackMap, type MsgpackValue, RawString } from "./msgpack-value.ts";
 import { encodeMsgpack } from "./msgpack-writer.ts";
 
@@ -43,23 +44,14 @@ export function isCanonicalMsgpack(bytes: Uint8Array): boolean {
   return value !== undefined && equalBytes(encodeMsgpack(value), bytes);
 }
 
-class Reader {
-  offset = 0;
-  readonly #bytes: Uint8Array;
-  readonly #view: DataView;
-
-  constructor(bytes: Uint8Array) {
-    this.#bytes = new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length);
-    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
-  }
-
+class Reader extends MsgpackBytes {
   get done(): boolean {
-    return this.offset === this.#bytes.length;
+    return this.offset === this.bytes.length;
   }
 
   value(depth: number): MsgpackValue {
     if (depth > MAX_DEPTH) throw malformed(`msgpack: nested deeper than ${MAX_DEPTH}`);
-    const type = this.#uint(1);
+    const type = this.uint(1);
     if (type < 0x80) return type;
     if (type < 0x90) return this.#map(type & 0x0f, depth);
     if (type < 0xa0) return this.#array(type & 0x0f, depth);
@@ -74,23 +66,23 @@ class Reader {
       case 0xc4:
       case 0xc5:
       case 0xc6:
-        return this.#take(this.#uint(1 << (type - 0xc4)));
+        return this.#take(this.uint(1 << (type - 0xc4)));
       case 0xcc:
       case 0xcd:
       case 0xce:
-        return this.#uint(1 << (type - 0xcc));
+        return this.uint(1 << (type - 0xcc));
       case 0xcf:
-        return narrow(this.#view.getBigUint64(this.#skip(8)));
+        return narrow(this.view.getBigUint64(this.pass(8)));
       case 0xd9:
       case 0xda:
       case 0xdb:
-        return this.#string(this.#uint(1 << (type - 0xd9)));
+        return this.#string(this.uint(1 << (type - 0xd9)));
       case 0xdc:
       case 0xdd:
-        return this.#array(this.#uint(2 << (type - 0xdc)), depth);
+        return this.#array(this.uint(2 << (type - 0xdc)), depth);
       case 0xde:
       case 0xdf:
-        return this.#map(this.#uint(2 << (type - 0xde)), depth);
+        return this.#map(this.uint(2 << (type - 0xde)), depth);
       default:
         throw malformed(`msgpack: type 0x${type.toString(16)} at offset ${this.offset - 1} is not used by Algorand`);
     }
@@ -138,21 +130,8 @@ class Reader {
   }
 
   #take(length: number): Uint8Array {
-    const start = this.#skip(length);
-    return this.#bytes.subarray(start, start + length);
-  }
-
-  #uint(size: number): number {
-    const start = this.#skip(size);
-    if (size === 1) return this.#view.getUint8(start);
-    return size === 2 ? this.#view.getUint16(start) : this.#view.getUint32(start);
-  }
-
-  #skip(size: number): number {
-    const start = this.offset;
-    if (size > this.#bytes.length - start) throw malformed(`msgpack: truncated at offset ${start}`);
-    this.offset = start + size;
-    return start;
+    const start = this.pass(length);
+    return this.bytes.subarray(start, start + length);
   }
 }
 

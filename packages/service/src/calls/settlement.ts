@@ -65,7 +65,7 @@ export function createSettlement(options: EffectsOptions) {
           await race(
             stop,
             () => answered,
-            (signal) => within(clock, MAX_PAUSE_MS, signal, rail.news),
+            (signal) => within(clock, MAX_PAUSE_MS, signal, (ends) => rail.news(ends)),
           );
           return undefined;
         }
@@ -81,7 +81,7 @@ export function createSettlement(options: EffectsOptions) {
           memory.waiting = true;
         }
         if (memory.waiting && call.settlements >= MANY_REFUSALS) await clock.sleep(untilDue(call, memory), stop);
-        else await within(clock, MAX_PAUSE_MS, stop, rail.news);
+        else await within(clock, MAX_PAUSE_MS, stop, (ends) => rail.news(ends));
         return undefined;
     }
   }
@@ -131,7 +131,7 @@ export function createSettlement(options: EffectsOptions) {
         // The chain has decided already, or another facilitator is asked.
         if (end.signal.aborted) return;
         delete memory.settling;
-        if (answer.success) void within(clock, deadlineMs, stop, ledger.prepare);
+        if (answer.success) void within(clock, deadlineMs, stop, (ends) => ledger.prepare(ends));
         else if (answer.isPending) log.info(facts(answer), "the facilitator has not finished the settlement");
         else log.warn(facts(answer), "the facilitator confirms no settlement");
         memory.settled = { answer, at: clock.now(), isFailure };

@@ -75,9 +75,9 @@ export class AttestorAccount implements Ledger {
     return this.#make({ rekey: to }, signal);
   }
 
-  prepare = async (signal: AbortSignal): Promise<void> => {
+  async prepare(signal: AbortSignal): Promise<void> {
     await this.#paramsOf(this.rounds.latest(), signal).catch(() => undefined);
-  };
+  }
 
   async submit(raw: Uint8Array, signal: AbortSignal): Promise<Submission> {
     let refusal: Submission = { status: "retry", reason: "no algod is configured" };

@@ -6,7 +6,7 @@ import { decodeCanonicalMap, type MsgpackMap } from "../msgpack.ts";
 import type { StateProofMessage } from "./message.ts";
 
 /** The rounds that one state proof attests, at most. MainNet's attest as many. */
-const MAX_INTERVAL = 256;
+export const MAX_INTERVAL = 256;
 
 /** The depth of the tree of light headers; undefined if there is no such interval. */
 export function intervalDepth(interval: number): number | undefined {

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { type Bundle, parseBundle, parseNote, signedPart } from "@attestd/proof";
-import { decodeMsgpackMap, getBytes, splitBlock } from "@attestd/proof/algorand";
+import { decodeMsgpackMap, getBytes, splitRawBlock } from "@attestd/proof/algorand";
 import { fromBase64, fromUtf8, toBase64 } from "@attestd/proof/encoding";
 import { authorisationItem, type Evidence, type EvidenceItem } from "@attestd/proof/evidence";
 import { canonicalBytes } from "@attestd/proof/json";
@@ -123,7 +123,7 @@ async function blockOf(algod: Algod, round: number, signal: AbortSignal): Promis
 
 /** Nothing attests the rounds before a network's first state proof. */
 async function requirePossible(header: Uint8Array, round: number, algod: Algod, signal: AbortSignal): Promise<void> {
-  const latest = splitBlock(await blockOf(algod, await algod.lastRound(signal), signal)).headerBytes;
+  const latest = splitRawBlock(await blockOf(algod, await algod.lastRound(signal), signal)).headerBytes;
   const [next, now] = [provenNext(header), provenNext(latest)];
   if (next < round || now <= next || (await algod.provenRounds(round, signal))) return;
   const message = `no state proof attests round ${round}, or ever will: the network made none for these rounds`;

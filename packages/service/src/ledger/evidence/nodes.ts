@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { decodeMsgpackMap, getInteger, splitBlock } from "@attestd/proof/algorand";
+import { decodeMsgpackMap, getInteger, splitRawBlock } from "@attestd/proof/algorand";
 import { fromBase64 } from "@attestd/proof/encoding";
 import { type Checkpoint, checkpointAfter, checkpointInHeader, stateProofTracking } from "@attestd/proof/state-proof";
 import type { Algod } from "../../providers/algod.ts";
@@ -48,7 +48,7 @@ export async function checkpointFrom(
   const before = await algod.provenRounds(first - 1, signal);
   if (before !== undefined) return checkpointAfter(fromBase64(genesisHash), before.message);
   const block = await algod.block(first - 1, signal);
-  const checkpoint = block && algod.decode(() => checkpointInHeader(splitBlock(block).header));
+  const checkpoint = block && algod.decode(() => checkpointInHeader(splitRawBlock(block).header));
   if (block && !checkpoint) throw unavailable(`${algod.name} gave a header of round ${first - 1} without voters`);
   return checkpoint;
 }

@@ -1,6 +1,6 @@
-import { splitBlock } from "@attestd/proof/algorand";
+import { splitRawBlock } from "@attestd/proof/algorand";
 import { fromBase64 } from "@attestd/proof/encoding";
-import { type Checkpoint, checkpointAfter } from "@attestd/proof/state-proof";
+import { type Checkpoint, checkpointAfter, MAX_INTERVAL } from "@attestd/proof/state-proof";
 import type { Algod } from "../../providers/algod.ts";
 import type { AlgorandNodes } from "../../providers/algorand-nodes.ts";
 import { isUnusable, unavailable } from "../../providers/provider.ts";
@@ -31,9 +31,6 @@ export type FoundStateProof =
   | { kind: "never" };
 
 type Proof = Extract<FoundStateProof, { kind: "proof" }>;
-
-/** The rounds that one state proof attests, at most. */
-const MAX_INTERVAL = 256;
 
 /**
  * Fetches, verifies and keeps state proofs, each once. The newest header says when one is there: nobody is asked before.
@@ -69,7 +66,7 @@ export function createStateProofs({ journal, nodes, newest, genesisHash, work }:
     if (kept && content) return attesting({ kind: "proof", proof: kept, content });
     const latest = newest.block(newest.latest());
     if (latest === undefined) return { kind: "early" };
-    const now = provenNext(splitBlock(latest).headerBytes);
+    const now = provenNext(splitRawBlock(latest).headerBytes);
     // A network that makes none names no round.
     if (now === 0 && next === 0) return { kind: "never" };
 
