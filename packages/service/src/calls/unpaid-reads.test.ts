@@ -1,18 +1,19 @@
 import { expect, test } from "vitest";
-import { Problem } from "../problems.ts";
+import { ServiceError } from "../errors.ts";
+import { Problem, type ProblemCode } from "../problems.ts";
 import type { Subject } from "../subjects/subject.ts";
-import { createUnpaidReads, MAX_UNBOUGHT, WINDOW_MS } from "./unpaid-reads.ts";
+import { createUnpaidReads, MAX_REPEATED, MAX_UNBOUGHT, WINDOW_MS } from "./unpaid-reads.ts";
 
 function stage() {
   const clock = { time: 0, now: () => clock.time };
   const reads = createUnpaidReads(clock);
   let asked = 0;
-  const run = (payer: string, n: number, end: "found" | "source_not_found" | "source_reading" | "over_capacity") =>
+  const run = (payer: string, n: number, end: ProblemCode | "found" | Error) =>
     reads
       .run(payer, batch(n), async () => {
         asked += 1;
         if (end === "found") return "found";
-        throw new Problem(end, "Not now.", { retryAfter: 1 });
+        throw end instanceof Error ? end : new Problem(end, "Not now.", { retryAfter: 1 });
       })
       .catch((error: Problem) => error.code);
   return { clock, reads, run, asked: () => asked };
@@ -54,6 +55,21 @@ test("what was bought, what had no place and what is read still take nothing mor
   expect(() => reads.check("base 1", batch(-1))).not.toThrow();
   expect(await run("base 1", -1, "found")).toBe("found");
   expect(asked()).toBe(11 * MAX_UNBOUGHT + 1);
+});
+
+test.each([
+  new ServiceError("providers_unavailable", "No node answers."),
+  new Problem("providers_conflict", "One item is shown in two ways."),
+  new Problem("source_not_final", "One item is not final yet."),
+])("a batch that is repeated because its chains are not ready takes one place: $code", async (error) => {
+  const { reads, run, asked } = stage();
+  for (let n = 0; n < MAX_REPEATED; n++) expect(await run("base 1", 0, error)).toBe(error.code);
+  for (let n = 1; n < MAX_UNBOUGHT; n++) await run("base 1", n, error);
+  expect(asked()).toBe(MAX_REPEATED + MAX_UNBOUGHT - 1);
+  // What has been repeated for too long has kept its place, and is no longer under way.
+  expect(() => reads.check("base 1", batch(0))).toThrow(/were read and not bought/);
+  expect(await run("base 1", 1, "found")).toBe("found");
+  expect(await run("base 1", 0, "found")).toBe("found");
 });
 
 test("readings that are begun and left count", async () => {

@@ -1,17 +1,22 @@
 import { LRUCache } from "lru-cache";
 import type { Clock } from "../clock.ts";
+import { ServiceError } from "../errors.ts";
 import { Problem } from "../problems.ts";
 import { requestHash, type Subject } from "../subjects/subject.ts";
 
 /** Batches of one payer that may be read within the window without being bought. */
 export const MAX_UNBOUGHT = 4;
+/** Readings of one batch that take one place together, since all that its payer can do is to repeat it. */
+export const MAX_REPEATED = 20;
+/** Why a batch is to be repeated as it is. */
+const REPEATED: readonly string[] = ["providers_unavailable", "providers_conflict", "source_not_final"];
 /** In ms. */
 export const WINDOW_MS = 5 * 60_000;
 /** Payers that are remembered; each of them has shown money for a batch. */
 const MAX_PAYERS = 10_000;
 
 /** A batch whose sources were read for a payer. `isOver`: the reading has ended, and the batch was not bought. */
-type Reading = { hash: string; begunAt: number; isOver: boolean };
+type Reading = { hash: string; begunAt: number; repeated: number; isOver: boolean };
 
 /**
  * Bounds what a payer may have read without buying: a thousand look-ups are one request, and one unknown id makes them
@@ -35,7 +40,7 @@ export function createUnpaidReads(clock: Pick<Clock, "now">) {
   }
 
   function begin(payer: string, hash: string): Reading {
-    const begun = { hash, begunAt: clock.now(), isOver: false };
+    const begun = { hash, begunAt: clock.now(), repeated: 0, isOver: false };
     payers.set(payer, [...recentOf(payer), begun]);
     return begun;
   }
@@ -72,8 +77,9 @@ export function createUnpaidReads(clock: Pick<Clock, "now">) {
         forget(payer, own);
         return found;
       } catch (error) {
-        const code = error instanceof Problem ? error.code : undefined;
+        const code = error instanceof Problem || error instanceof ServiceError ? error.code : "internal";
         if (code === "over_capacity") forget(payer, own);
+        else if (REPEATED.includes(code)) own.isOver = ++own.repeated === MAX_REPEATED;
         else if (code !== "source_reading") own.isOver = true;
         throw error;
       }
