@@ -117,7 +117,7 @@ export async function openService(
   const runner = createRunner({ journal, perform: work.perform, clock, log });
   const carried = () => runner.active;
   const queue = { age: () => runner.queueAge, maxAgeMs: MAX_QUEUE_AGE_MS };
-  const limits = { ledger, carried, maxInFlight, queue, reserve: 100_000n, fee: 1_000n };
+  const limits = { ledger, carried, maxInFlight: () => maxInFlight, queue, reserve: 100_000n, fee: 1_000n };
   const capacity = work.watch(createCapacity(limits), maxInFlight, world.witness);
   await capacity.refresh(start);
   await runner.resume();
@@ -151,8 +151,8 @@ class Work {
   watch(capacity: Capacity, maxInFlight: number, witness: World["witness"]): Capacity {
     return {
       ...capacity,
-      enter: () => {
-        const leave = capacity.enter();
+      enter: (weight) => {
+        const leave = capacity.enter(weight);
         if (this.#underWay >= maxInFlight)
           witness.object("bounded", `a call is let in beside ${this.#underWay}, of ${maxInFlight}`);
         return leave;

@@ -8,6 +8,7 @@ import { createAdmission } from "./calls/admit.ts";
 import { ATTESTOR_RESERVE, createCapacity } from "./calls/capacity.ts";
 import { createDiskWatch } from "./calls/disk-watch.ts";
 import { createEffects } from "./calls/effects.ts";
+import { watchInFlight } from "./calls/in-flight.ts";
 import type { Journal } from "./calls/journal.ts";
 import { admissionJournal, keptJournal } from "./calls/journal-failures.ts";
 import { createJournalWatch } from "./calls/journal-watch.ts";
@@ -70,7 +71,7 @@ export type Service = {
 /** Replacements for tests. */
 export type Seams = {
   journal?: <J extends Journal>(journal: J) => J;
-  /** Paid calls in flight; a test would take too long to reach `MAX_IN_FLIGHT`. */
+  /** Paid calls in flight; a test would take too long to reach as many as memory and rounds allow. */
   maxInFlight?: number;
   /** Time-out of a settlement, in ms; a test would wait two minutes for `SETTLE_MS`. */
   settleMs?: number;
@@ -84,7 +85,6 @@ const BALANCES = { maxActive: 2, maxWaiting: 16, perSecond: 4, refusal: "Too man
 const PATHS = { maxActive: 1, maxWaiting: 16, perSecond: 4, refusal: "Too many paths are being computed." };
 /** How long a paid request waits for its bundle after the time-out of its offer, in ms. */
 const WAIT_BEYOND_TIMEOUT_MS = 30_000;
-const MAX_IN_FLIGHT = 2_000;
 /** How long a paid call may wait for its bundle before new calls are refused, in ms: about twenty rounds of MainNet. */
 const MAX_QUEUE_AGE_MS = 60_000;
 const REFRESH_MS = 15_000;
@@ -215,10 +215,11 @@ export async function openService(
   const disk = createDiskWatch({ journal, minBytes: config.diskReserve, log });
   await disk.refresh();
   const answering = createJournalWatch({ journal, clock: systemClock, log });
+  const inFlight = watchInFlight(ledger.rounds);
   const capacity = createCapacity({
     ledger,
     carried: () => runner.active,
-    maxInFlight: seams.maxInFlight ?? MAX_IN_FLIGHT,
+    maxInFlight: () => seams.maxInFlight ?? inFlight.max(),
     queue: { age: () => runner.queueAge, maxAgeMs: MAX_QUEUE_AGE_MS },
     reserve: ATTESTOR_RESERVE,
     fee: ledger.fee,
@@ -239,7 +240,7 @@ export async function openService(
   // The offers log this failure themselves, once.
   const refreshedOffers = { refresh: (signal: AbortSignal) => offers.refresh(signal).catch(unlessUnsupported) };
   void keepFresh(
-    [capacity, payable, refreshedOffers, keys, indexers, congestion, evidence],
+    [capacity, inFlight, payable, refreshedOffers, keys, indexers, congestion, evidence],
     REFRESH_MS,
     refreshing.signal,
     log,

@@ -130,7 +130,7 @@ describe("admission", () => {
     const carried = () => runner.active;
     queueAge = 0;
     const queue = { age: () => queueAge, maxAgeMs: 60_000 };
-    capacity = createCapacity({ ledger, carried, maxInFlight: 10_000, queue, reserve: 0n, fee: 1_000n });
+    capacity = createCapacity({ ledger, carried, maxInFlight: () => 10_000, queue, reserve: 0n, fee: 1_000n });
     const supported = async () => [{ network: NETWORK, extra: {} }];
     const asked: Facilitator["verify"] = async (_payment, _requirement, signal) => verdict(signal);
     const facilitator = { verify: asked, supported } as unknown as Facilitator;

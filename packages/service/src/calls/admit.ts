@@ -17,6 +17,7 @@ import { createBacking } from "./backing.ts";
 import type { Call } from "./call.ts";
 import type { Capacity } from "./capacity.ts";
 import { bound, createHolders } from "./holders.ts";
+import { weightOf } from "./in-flight.ts";
 import type { Expectation, Journal } from "./journal.ts";
 import { admissionJournal } from "./journal-failures.ts";
 import { isFinal, prepare } from "./machine.ts";
@@ -128,7 +129,7 @@ export function createAdmission(options: AdmissionOptions): Admit {
     }
     try {
       using held = new DisposableStack();
-      held.defer(capacity.enter());
+      held.defer(capacity.enter(weightOf(request.subject)));
       isSigned ||= await mapUpstreamErrors(() => rail.onChain(payment, signal));
       if (!isSigned) {
         announced.dispose();

@@ -21,8 +21,8 @@ describe("capacity", () => {
     obstacle = undefined;
     capacity = createCapacity({
       ledger: { spendable: async () => spendable },
-      carried: () => carried,
-      maxInFlight: 3,
+      carried: () => ({ calls: carried, weight: carried }),
+      maxInFlight: () => 3,
       queue: { age: () => age, maxAgeMs: 60_000 },
       reserve: RESERVE,
       fee: FEE,
@@ -51,6 +51,17 @@ describe("capacity", () => {
 
   test("lets calls in while nothing is wrong", () => {
     expect(refusal()).toBeUndefined();
+  });
+
+  test("a batch takes the room of its weight, and goes alone where there is not as much", () => {
+    const leave = capacity.enter(2);
+    expect(() => capacity.enter(2)).toThrow(/1 calls are in flight/);
+    capacity.enter()();
+    leave();
+    leave();
+    capacity.enter(100)();
+    carried = 1;
+    expect(() => capacity.enter(100)).toThrow(/1 calls are in flight/);
   });
 
   test("counts who is being admitted together with what is carried, each once", () => {
@@ -90,8 +101,8 @@ describe("capacity", () => {
   test("admits no call before the balance was read, while the key may not sign, or once it stops", () => {
     const unread = createCapacity({
       ledger: { spendable: async () => spendable },
-      carried: () => 0,
-      maxInFlight: 3,
+      carried: () => ({ calls: 0, weight: 0 }),
+      maxInFlight: () => 3,
       reserve: RESERVE,
       fee: FEE,
     });

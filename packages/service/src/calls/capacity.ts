@@ -1,15 +1,16 @@
 import type { Ledger } from "../ledger/ledger.ts";
 import { Problem, type ProblemCode } from "../problems.ts";
+import type { Load } from "./in-flight.ts";
 
 /** What must be left after all attestations, in microAlgos. */
 export const ATTESTOR_RESERVE = 100_000n;
 
 export type CapacityOptions = {
   ledger: Pick<Ledger, "spendable">;
-  /** The number of calls that the runner works on now. */
-  carried: () => number;
-  /** How many calls may be between admission and their end at one time. */
-  maxInFlight: number;
+  /** The calls that the runner works on now. */
+  carried: () => Load;
+  /** The weight that calls between admission and their end may have at one time. */
+  maxInFlight: () => number;
   /** How long the oldest paid call has waited for its bundle, in ms, 0 without one; and how long it may. */
   queue?: { age: () => number; maxAgeMs: number };
   /** microAlgos that must remain after every call in flight has paid its fee. */
@@ -33,19 +34,22 @@ export type Capacity = ReturnType<typeof createCapacity>;
 /** Decides whether another call may begin. It refuses only calls that are not paid yet. */
 export function createCapacity(options: CapacityOptions) {
   const { ledger, carried, maxInFlight, queue, reserve, fee, obstacles = {} } = options;
-  let admitting = 0;
+  const admitting: Load = { calls: 0, weight: 0 };
   let stopping = false;
   let spendable: bigint | undefined;
 
-  /** Why no call may begin, if so. */
-  function refusal(): Problem | undefined {
+  /** Why no call of this weight may begin, if so. */
+  function refusal(weight = 1): Problem | undefined {
     if (stopping) return new Problem("stopping", "The service is stopping.", { retryAfter: 5 });
     for (const [code, retryAfter] of Object.entries(RETRY_AFTER)) {
       const obstacle = obstacles[code as keyof typeof RETRY_AFTER]?.();
       if (obstacle) return new Problem(code as keyof typeof RETRY_AFTER, obstacle, { retryAfter });
     }
-    const inFlight = admitting + carried();
-    if (inFlight >= maxInFlight)
+    const now = carried();
+    const inFlight = admitting.calls + now.calls;
+    const most = maxInFlight();
+    // What is heavier than all that may be in flight goes alone.
+    if (admitting.weight + now.weight + Math.min(weight, most) > most)
       return new Problem("over_capacity", `${inFlight} calls are in flight.`, { retryAfter: 5 });
     // While paid calls are not delivered, new ones would not be either: their money is not taken.
     const age = queue?.age() ?? 0;
@@ -65,17 +69,21 @@ export function createCapacity(options: CapacityOptions) {
     /**
      * Counts a call until the runner carries it, or it is refused.
      *
+     * @param weight of its subject
      * @returns a function that ends the count
-     * @throws Problem with the reason why no call may begin
+     * @throws Problem with the reason why no such call may begin
      */
-    enter(): () => void {
-      const problem = refusal();
+    enter(weight = 1): () => void {
+      const problem = refusal(weight);
       if (problem) throw problem;
-      admitting += 1;
+      admitting.calls += 1;
+      admitting.weight += weight;
       let held = true;
       return () => {
-        if (held) admitting -= 1;
+        if (!held) return;
         held = false;
+        admitting.calls -= 1;
+        admitting.weight -= weight;
       };
     },
     /** Reads the account's balance again, about once a round. @throws ProviderError; the last balance then stands */

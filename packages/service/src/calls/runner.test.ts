@@ -60,10 +60,10 @@ describe("a runner", () => {
     await runner.resume();
     const call = await journal.insert(aCall());
     const ended = runner.start(call);
-    expect(runner.active).toBe(1);
+    expect(runner.active.calls).toBe(1);
     expect(runner.start(call)).toBe(ended);
     await ended;
-    expect(runner.active).toBe(0);
+    expect(runner.active.calls).toBe(0);
     expect(effects).toEqual(["prepared", "settling", "paid", "signed", "confirmed"]);
     expect(await journal.find(KEY)).toEqual(DONE);
   });
@@ -84,7 +84,7 @@ describe("a runner", () => {
     await clock.advance(LEASE_MS);
     const { runner, journal } = replica();
     await runner.resume();
-    expect(runner.active).toBe(1);
+    expect(runner.active.calls).toBe(1);
     await clock.advance(0);
     expect(await journal.find(KEY)).toEqual(DONE);
   });
@@ -116,7 +116,7 @@ describe("a runner", () => {
     await Promise.all([one.runner.resume(), two.runner.resume()]);
     void one.runner.start(await one.journal.insert(aCall()));
     await one.runner.stop();
-    expect(one.runner.active).toBe(0);
+    expect(one.runner.active.calls).toBe(0);
     await clock.advance(0);
     expect(await two.journal.find(KEY)).toEqual(DONE);
     await one.runner.start(aCall());
@@ -144,7 +144,7 @@ describe("a runner", () => {
     expect(signals.map(({ aborted }) => aborted)).toEqual([true]);
     inHand.resolve(GOOD_COURSE[0] as CallEvent);
     await abandoned;
-    expect(one.runner.active).toBe(0);
+    expect(one.runner.active.calls).toBe(0);
     expect(await one.journal.find(KEY)).toEqual(DONE);
   });
 
@@ -188,7 +188,7 @@ describe("a runner", () => {
     });
     void runner.start(await journal.insert(aCall()));
     await clock.advance(1_000);
-    expect([(await journal.find(KEY))?.state, runner.active]).toEqual(["paid", 1]);
+    expect([(await journal.find(KEY))?.state, runner.active.calls]).toEqual(["paid", 1]);
   });
 
   test("has no queue behind a call for which there is nothing to do", async () => {
@@ -199,7 +199,7 @@ describe("a runner", () => {
     });
     void runner.start(await journal.insert(aCall()));
     await clock.advance(60_000);
-    expect([(await journal.find(KEY))?.state, runner.queueAge, runner.active]).toEqual(["confirmed", 0, 0]);
+    expect([(await journal.find(KEY))?.state, runner.queueAge, runner.active.calls]).toEqual(["confirmed", 0, 0]);
   });
 
   test("pauses between failures, longer each time, and books a paid call that keeps failing as owed", async () => {
@@ -255,9 +255,9 @@ describe("a runner", () => {
     });
     void runner.start(await journal.insert(aCall()));
     await clock.advance(0);
-    expect(runner.active).toBe(0);
+    expect(runner.active.calls).toBe(0);
     await clock.advance(1_000);
-    expect([(await journal.find(KEY))?.state, runner.active]).toEqual(["paid", 1]);
+    expect([(await journal.find(KEY))?.state, runner.active.calls]).toEqual(["paid", 1]);
   });
 
   describe("of a delivered payment that is not final", () => {
@@ -290,7 +290,7 @@ describe("a runner", () => {
       expect(looks).toHaveLength(3);
       await clock.advance(1_000);
       expect(looks).toHaveLength(4);
-      expect([runner.active, runner.states().get("done")]).toEqual([0, 1]);
+      expect([runner.active.calls, runner.states().get("done")]).toEqual([0, 1]);
     });
 
     test("keeps nothing of its row meanwhile", async () => {

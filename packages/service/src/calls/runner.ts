@@ -3,11 +3,12 @@ import { type Clock, within } from "../clock.ts";
 import { hasCode } from "../errors.ts";
 import { Waiters } from "../waiters.ts";
 import type { Call } from "./call.ts";
+import type { Load } from "./in-flight.ts";
 import type { Journal } from "./journal.ts";
 import { keepLeases } from "./leases.ts";
 import { type CallEvent, isAtRest, isFinal, isUnpaid, nextEffect, reduce } from "./machine.ts";
 import { type Perform, pauseAfter, pauseBeforeLook } from "./perform.ts";
-import { newRunning, oldestOf, queueAgeOf, type Running, see, statesOf } from "./running.ts";
+import { activeOf, newRunning, oldestOf, queueAgeOf, type Running, see, statesOf } from "./running.ts";
 
 export type RunnerOptions = {
   journal: Journal;
@@ -45,9 +46,9 @@ export function createRunner({ journal, perform, clock, log, onTransition, carry
   let leases: ReturnType<typeof keepLeases> | undefined;
 
   return {
-    /** The number of calls that are worked on now, without those that can only wait. */
-    get active(): number {
-      return [...running.values()].filter(({ memory }) => !memory.waiting).length;
+    /** The calls that are worked on now, without those that can only wait. */
+    get active(): Load {
+      return activeOf(running.values());
     },
 
     /** How many calls are in each state, of those that this replica carries. */

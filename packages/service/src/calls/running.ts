@@ -1,4 +1,5 @@
 import type { Call, CallState } from "./call.ts";
+import { type Load, weightOf } from "./in-flight.ts";
 import { isFinal, isUnpaid } from "./machine.ts";
 import { type Memory, newMemory } from "./perform.ts";
 
@@ -9,6 +10,8 @@ export type Running = {
   seen: Pick<Call, "state" | "version" | "createdAt">;
   /** The row; undefined while a delivered payment is watched, which takes many minutes: a bundle may have megabytes. */
   call: Call | undefined;
+  /** Of its subject, among what is in flight. */
+  readonly weight: number;
   /** Resolves when the loop has ended. */
   done: Promise<void>;
   memory: Memory;
@@ -22,7 +25,16 @@ type Calls = Iterable<Running>;
 
 export function newRunning(call: Call): Running {
   const seen = seenOf(call);
-  return { key: call.key, seen, call, done: Promise.resolve(), memory: newMemory(), end: new AbortController() };
+  const weight = weightOf(call.subject);
+  return {
+    key: call.key,
+    seen,
+    call,
+    weight,
+    done: Promise.resolve(),
+    memory: newMemory(),
+    end: new AbortController(),
+  };
 }
 
 /** Takes over a row that was committed or read. */
@@ -33,6 +45,17 @@ export function see(running: Running, call: Call): void {
 
 function seenOf({ state, version, createdAt }: Call): Running["seen"] {
   return { state, version, createdAt };
+}
+
+/** Those that are worked on, without those that can only wait. */
+export function activeOf(calls: Calls): Load {
+  const active = { calls: 0, weight: 0 };
+  for (const { memory, weight } of calls) {
+    if (memory.waiting) continue;
+    active.calls += 1;
+    active.weight += weight;
+  }
+  return active;
 }
 
 /** How many are in each state. */
