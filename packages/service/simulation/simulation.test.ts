@@ -8,21 +8,23 @@ import { simulate } from "./simulate.ts";
 import { formatFound } from "./trace.ts";
 
 const WORKERS = 2;
+const SCHEDULES = 4_000;
 
 /** On a busy machine; a quiet one needs a tenth. */
 const TIMEOUT_MS = 300_000;
 
 describe("paid calls, simulated", { timeout: TIMEOUT_MS }, () => {
-  test("hold every invariant in 10000 schedules", async () => {
-    const { runs, found, counts } = await simulate({ seed: 1, runs: 10_000, workers: WORKERS });
+  // As many as each planted mistake is found in; `npm run test:sim -- --runs 100000` is the long run.
+  test(`hold every invariant in ${SCHEDULES} schedules`, async () => {
+    const { runs, found, counts } = await simulate({ seed: 1, runs: SCHEDULES, workers: WORKERS });
     expect(found.map(formatFound)).toEqual([]);
-    expect(runs).toBe(10_000);
+    expect(runs).toBe(SCHEDULES);
     // A simulation in which nothing goes wrong shows nothing, nor does one in which nothing goes well.
-    expect(counts.get("call done")).toBeGreaterThan(10_000);
+    expect(counts.get("call done")).toBeGreaterThan(SCHEDULES);
     const sold = ["transaction", "block", "inclusion", "batch"].map((kind) => `bought: ${kind}`);
-    expect(sold.filter((kind) => (counts.get(kind) ?? 0) < 2_500)).toEqual([]);
-    expect(counts.get("payments valid for an hour")).toBeGreaterThan(50);
-    expect(counts.get("settlement asked of the second facilitator")).toBeGreaterThan(1_000);
+    expect(sold.filter((kind) => (counts.get(kind) ?? 0) < SCHEDULES / 4)).toEqual([]);
+    expect(counts.get("payments valid for an hour")).toBeGreaterThan(SCHEDULES / 200);
+    expect(counts.get("settlement asked of the second facilitator")).toBeGreaterThan(SCHEDULES / 10);
     const rare = [
       "facilitator removed from the settings",
       "fault: facilitator pending",
@@ -35,13 +37,13 @@ describe("paid calls, simulated", { timeout: TIMEOUT_MS }, () => {
       "call attested again",
       "fault: process crash",
     ];
-    expect(rare.filter((kind) => (counts.get(kind) ?? 0) < 100)).toEqual([]);
+    expect(rare.filter((kind) => (counts.get(kind) ?? 0) < SCHEDULES / 100)).toEqual([]);
   });
 
   test.concurrent.each(Object.keys(DEFECTS) as DefectName[])("would show this mistake: %s", async (defect) => {
     const { breaks: until, shownBy: seed = 1 }: PlantedDefect = DEFECTS[defect];
     const most = { mostViolations: 50, until };
-    const { found } = await simulate({ seed, runs: 4_000, workers: 1, defect, ...most });
+    const { found } = await simulate({ seed, runs: SCHEDULES, workers: 1, defect, ...most });
     expect(found.map(({ violation }) => violation.invariant)).toContain(until);
     const shownBy = found.at(-1)?.seed;
     if (shownBy !== seed && seed !== 1) console.info(`simulation: "${defect}" is now shown by ${shownBy}, not ${seed}`);
