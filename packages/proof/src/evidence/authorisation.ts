@@ -19,12 +19,23 @@ import type { AlgorandAuthorisationItem, AlgorandInclusionItem, AuthorisationAlg
  * `data/transactions/signedtxn.go`, `data/transactions/pqsig.go`.
  */
 
+/**
+ * Verifies a signature by Ed25519 (RFC 8032). MUST return false, not throw, for one that does not verify.
+ *
+ * @param publicKey 32 bytes
+ * @param signature 64 bytes
+ */
+export type VerifyEd25519 = (publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array) => boolean;
+
+export const nobleEd25519: VerifyEd25519 = (publicKey, message, signature) =>
+  ed25519.verify(signature, message, publicKey, { zip215: false });
+
 /** What a block's entry says of the signature. */
 type Authorisation = {
   alg: AuthorisationAlgorithm;
   /** The account that the entry names in place of the sender, 32 bytes. */
   authorizer: Uint8Array | undefined;
-  isBy(account: Uint8Array, message: Uint8Array): boolean;
+  isBy(account: Uint8Array, message: Uint8Array, verify: VerifyEd25519): boolean;
 };
 
 const SIGNATURES = ["sig", "msig", "lsig", "pqsig"];
@@ -49,6 +60,7 @@ export function checkAuthorisationItem(
   { txnBytesBase64, stibBase64 }: AlgorandInclusionItem,
   sender: string,
   pointer: string,
+  verifyEd25519 = nobleEd25519,
 ): Finding[] {
   const found = attempt("malformed", () => readAuthorisation(fromBase64(stibBase64)));
   if (found === undefined) return [{ pointer, message: "has no signature of one key in the block's entry" }];
@@ -57,7 +69,7 @@ export function checkAuthorisationItem(
   return [
     ...compare(`${pointer}/alg`, item.alg, alg),
     ...compare(`${pointer}/authorizer`, item.authorizer ?? SENDER, authorizer ? encodeAddress(authorizer) : SENDER),
-    ...(isBy(authorizer ?? decodeAddress(sender), message)
+    ...(isBy(authorizer ?? decodeAddress(sender), message, verifyEd25519)
       ? []
       : [{ pointer, message: "has a signature that is not the account's" }]),
   ];
@@ -72,13 +84,9 @@ function readAuthorisation(stib: Uint8Array): Authorisation {
   const pq = getMap(map, "pqsig");
   if (kind === undefined || more.length > 0) throw malformed("entry has not one signature");
   if (signature)
-    return { alg: "ed25519", authorizer, isBy: (account, message) => isEd25519(signature, message, account) };
+    return { alg: "ed25519", authorizer, isBy: (account, message, verify) => verify(account, message, signature) };
   if (pq) return { alg: "falcon-1024", authorizer, isBy: (account, message) => isFalcon(pq, message, account) };
   throw malformed("entry has a signature of another kind");
-}
-
-function isEd25519(signature: Uint8Array, message: Uint8Array, publicKey: Uint8Array): boolean {
-  return ed25519.verify(signature, message, publicKey, { zip215: false });
 }
 
 function isFalcon(pq: MsgpackMap, message: Uint8Array, account: Uint8Array): boolean {

@@ -9,6 +9,11 @@ export const nativeCrypto: Crypto = {
   mldsa65: { verify: (publicKey, message, signature) => verify(null, message, importKey(publicKey), signature) },
 };
 
+/** Takes every ML-DSA-65 signature for right: what is examined has none yet, or one that was verified when it was made. */
+export function trusting(crypto: Crypto): Crypto {
+  return { ...crypto, mldsa65: { verify: () => true } };
+}
+
 /** Imported keys that are kept beside the attestor's own. */
 const MAX_OTHER_KEYS = 64;
 

@@ -11,20 +11,25 @@ import {
 import { canonicalBytes } from "@attestd/proof/json";
 import { checkStateProof } from "@attestd/proof/state-proof";
 import { paysetProver, readAlgorandHeader } from "../../chains/algorand/block-work.ts";
-import { serviceCrypto } from "../../crypto/crypto.ts";
+import { serviceCrypto, trusting } from "../../crypto/crypto.ts";
+import { isEd25519Signature } from "../../crypto/ed25519.ts";
 import type { KeptStateProof, SharedStateProofItem, Unfinished } from "./journal.ts";
 import type { SourceHeader, UnfinishedSource } from "./source-journal.ts";
 
 /*
  * The costly part of collecting evidence: functions of bytes and JSON alone, for a thread of their own (`block-worker.ts`).
- * They verify as any verifier of the evidence will.
+ * They verify as any verifier of the evidence will, but for the signature of the bundle.
  */
 
 /** What this thread has found of state proofs: the next attestations that rest on one cost no Falcon signatures. */
 const memory: NonNullable<EvidenceOptions["memory"]> = new Map();
 const MAX_REMEMBERED = 64;
 
-const crypto = serviceCrypto();
+/**
+ * The signature of what was delivered was verified when it was made, and no evidence rests on it: to verify it for each item
+ * would take as long as all else here.
+ */
+const crypto = serviceCrypto().then(trusting);
 
 /**
  * Shows in a round's block that attestations stand there.
@@ -127,5 +132,5 @@ async function judged(
   const evidence: Evidence = { format: "attestd.evidence/1", bundle: `sha256:${digest}`, items };
   if (memory.size > MAX_REMEMBERED) memory.clear();
   const trust = on && { checkpoints: [on.checkpoint], stateProof: () => on.content };
-  return withEvidence(own, bundle, evidence, { ...trust, memory });
+  return withEvidence(own, bundle, evidence, { ...trust, memory, ed25519: isEd25519Signature });
 }

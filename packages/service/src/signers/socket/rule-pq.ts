@@ -1,12 +1,4 @@
-import {
-  type BatchHead,
-  type Crypto,
-  nobleCrypto,
-  parseJson,
-  parseNote,
-  verify,
-  verifyPaymentReceipt,
-} from "@attestd/proof";
+import { type BatchHead, nobleCrypto, parseJson, parseNote, verify, verifyPaymentReceipt } from "@attestd/proof";
 import {
   encodeNote,
   keyEntryBytes,
@@ -18,10 +10,11 @@ import {
 } from "@attestd/proof/attestor";
 import { equalBytes, fromBase64, fromUtf8, toBase64, toBase64Url, toHex } from "@attestd/proof/encoding";
 import { isObject } from "@attestd/proof/json";
+import { trusting } from "../../crypto/crypto.ts";
 import { type Attestor, type Form, Refusal, requireKid } from "./forms.ts";
 
-/** Takes every signature for right: what is examined is to be signed only now. */
-const UNSIGNED: Crypto = { ...nobleCrypto, mldsa65: { verify: () => true } };
+/** What is examined is to be signed only now. */
+const UNSIGNED = trusting(nobleCrypto);
 const NO_SIGNATURE = new Uint8Array(ML_DSA_65_SIGNATURE_LENGTH);
 
 /** A bundle of any type, or the head of a batch: a verifier that trusts this key alone finds no fault but the missing signature. */

@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import { concatBytes, equalBytes, utf8 } from "@attestd/proof/encoding";
-import { isEd25519Signature } from "../ed25519.ts";
+import { isEd25519Signature } from "../../../crypto/ed25519.ts";
 import type { Envelope, LogicSig, Multisig } from "./envelope.ts";
 
 /** Prefixes of signed and hashed bytes (go-algorand, `protocol/hash.go`). */
