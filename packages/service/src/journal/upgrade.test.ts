@@ -123,6 +123,39 @@ describe.each(["sqlite", "postgres"] as const)("a journal in %s", (kind) => {
   });
 });
 
+test.each(["sqlite", "postgres"] as const)("evidence that version 4 kept in %s reads the same", async (kind) => {
+  const database = await emptyDatabase(kind);
+  const saved = join(dir, `${++places}-${savedName(kind)}`);
+  await writeFile(saved, journalOf(4, kind === "sqlite" ? "sqlite" : "ndjson"));
+  await restoreJournal(kind, saved, database);
+  const { key, bundle } = heldBy(4).calls.find((call) => call.bundle) ?? expect.fail("no call is delivered");
+  const [message, checkpoint, inclusion] = [{ lastAttestedRound: 16 }, { round: 8 }, { headerBase64: "aA==" }];
+  const siblings = ["cw==", "dA=="];
+  const item = { type: "algorand-state-proof/1", siblings, message, stateProofSha256: "p", checkpoint };
+  const json = (value: object) => `'${JSON.stringify(value)}'`;
+  const content = kind === "sqlite" ? "x'01'" : "'\\x01'";
+  const rows = `
+    INSERT INTO state_proofs (sha256, first_round, last_round, message, checkpoint, content)
+      VALUES ('p', 9, 16, ${json(message)}, ${json(checkpoint)}, ${content});
+    UPDATE ledger_evidence SET state = 'whole', round = 9, inclusion = ${json(inclusion)}, state_proof = ${json(item)},
+      state_proof_sha256 = 'p' WHERE key = '${key}';
+    INSERT INTO source_evidence (id, key, round, block_hash, state, due, header, siblings, state_proof_sha256)
+      VALUES ('S', '${key}', 9, 'B', 'whole', 0, ${json(inclusion)}, ${json(siblings)}, 'p')`;
+  if (database.kind === "postgres") await sql(database.url, rows);
+  else {
+    const db = new DatabaseSync(database.path);
+    db.exec(rows);
+    db.close();
+  }
+
+  const journal = await openJournal(database, log);
+  const stake = { sha256: "p", siblings, message, checkpoint };
+  const whole = { bundleId: bundle?.id, state: "whole", round: 9, inclusion, stake };
+  expect(await journal.evidence(bundle?.id ?? "")).toEqual(whole);
+  expect(await journal.source("S")).toEqual({ state: "whole", round: 9, header: inclusion, stake });
+  await journal.close();
+});
+
 /** A release to come: its migrations, of which the last one may change anything. */
 const LATER = {
   sqlite: [...ofSqlite.MIGRATIONS, "DROP TABLE payees"],

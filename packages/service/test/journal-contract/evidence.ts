@@ -2,7 +2,7 @@ import type { AlgorandInclusionItem } from "@attestd/proof/evidence";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Call } from "../../src/calls/call.ts";
 import type { WholeJournal } from "../../src/journal/journal.ts";
-import type { KeptStateProof, SharedStateProofItem } from "../../src/ledger/evidence/journal.ts";
+import type { KeptStateProof, Stake } from "../../src/ledger/evidence/journal.ts";
 import { aCall, after, anAttempt, GOOD_COURSE } from "../fakes/calls.ts";
 import type { SharedDatabase, TestDatabase } from "./calls.ts";
 
@@ -20,9 +20,8 @@ export const proof = (sha256: string, first: number): KeptStateProof => ({
     ...{ firstAttestedRound: first, lastAttestedRound: first + 15 },
   },
 });
-const item = ({ sha256: stateProofSha256, message, checkpoint }: KeptStateProof): SharedStateProofItem => {
-  return { type: "algorand-state-proof/1", siblings: ["s"], stateProofSha256, message, checkpoint };
-};
+const SIBLINGS = ["s", "t"];
+const restingOn = ({ sha256: stateProofSha256 }: KeptStateProof): Stake => ({ siblings: SIBLINGS, stateProofSha256 });
 
 /** What every journal of evidence must do; each implementation runs these tests (ledger/evidence/journal.ts). */
 export function evidenceContract(name: string, create: () => Promise<EvidenceDatabase>): void {
@@ -84,7 +83,7 @@ export function evidenceContract(name: string, create: () => Promise<EvidenceDat
       const [first, second] = [proof("p", 17), proof("q", 33)];
       await journal.keepStateProof(first, Uint8Array.of(1, 2));
       await journal.keepStateProof(second, Uint8Array.of(3));
-      await journal.step([{ txnId: "A", to: "whole", stateProof: item(first) }]);
+      await journal.step([{ txnId: "A", to: "whole", ...restingOn(first) }]);
       await journal.step([{ txnId: "A", to: "impossible" }]);
       expect(await journal.evidence("S of A")).toEqual({ bundleId: "S of A", state: "waiting", round: 17 });
 
@@ -99,8 +98,8 @@ export function evidenceContract(name: string, create: () => Promise<EvidenceDat
       await journal.step([{ txnId: "A", to: "included", inclusion: inclusion("a") }]);
       await journal.step([{ txnId: "A", to: "impossible" }]);
       expect(await journal.oldestUnfinished()).toBeUndefined();
-      await journal.step([{ txnId: "A", to: "whole", stateProof: item(first) }]);
-      await journal.step([{ txnId: "A", to: "whole", stateProof: item(second) }]);
+      await journal.step([{ txnId: "A", to: "whole", ...restingOn(first) }]);
+      await journal.step([{ txnId: "A", to: "whole", ...restingOn(second) }]);
       await journal.step([{ txnId: "A", to: "waiting" }]);
       await journal.close();
       journal = await database.open();
@@ -109,7 +108,7 @@ export function evidenceContract(name: string, create: () => Promise<EvidenceDat
         state: "whole",
         round: 17,
         inclusion: inclusion("a"),
-        stateProof: item(first),
+        stake: { ...first, siblings: SIBLINGS },
       };
       expect(await journal.evidence("S of A")).toEqual(whole);
     });

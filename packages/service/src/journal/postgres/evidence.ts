@@ -1,4 +1,10 @@
-import type { EvidenceJournal, KeptEvidence, KeptStateProof, Unfinished } from "../../ledger/evidence/journal.ts";
+import type {
+  EvidenceJournal,
+  KeptEvidence,
+  KeptStake,
+  KeptStateProof,
+  Unfinished,
+} from "../../ledger/evidence/journal.ts";
 import { verifiableText } from "../../subjects/batch-answer.ts";
 import type { Ask, Packed, postgresReads } from "./reader.ts";
 
@@ -8,8 +14,18 @@ type EvidenceRow = {
   state: KeptEvidence["state"];
   round: string;
   inclusion: KeptEvidence["inclusion"] | null;
-  state_proof: KeptEvidence["stateProof"] | null;
-};
+} & StakeColumns;
+
+/** Of a row that is joined with its state proof. */
+export type StakeColumns = { siblings: string[] | null } & (KeptStateProof | { sha256: null });
+
+/** `stake`, where there is one. */
+export function stakeIn(columns: StakeColumns): { stake?: KeptStake } {
+  const { siblings } = columns;
+  if (columns.sha256 === null || siblings === null) return {};
+  const { sha256, message, checkpoint } = columns;
+  return { stake: { sha256, message, checkpoint, siblings } };
+}
 
 /** @param me the id of this replica */
 export function evidenceJournal(
@@ -58,9 +74,9 @@ export function evidenceJournal(
     async evidence(id) {
       const [row] = await ask<EvidenceRow>("ledgerEvidence", id);
       if (row === undefined) return undefined;
-      const { bundle_id: bundleId, state, round, inclusion, state_proof: stateProof } = row;
+      const { bundle_id: bundleId, state, round, inclusion } = row;
       const found = { bundleId, state, round: Number(round) };
-      return { ...found, ...(inclusion && { inclusion }), ...(stateProof && { stateProof }) };
+      return { ...found, ...(inclusion && { inclusion }), ...stakeIn(row) };
     },
     async oldestUnfinished() {
       const [row] = await ask<{ round: string; since: string }>("oldestUnfinished");

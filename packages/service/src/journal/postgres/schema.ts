@@ -105,6 +105,11 @@ export const MIGRATIONS: readonly string[] = [
   );
   CREATE INDEX source_evidence_unfinished ON source_evidence (state, round) WHERE state IN ('waiting', 'included');
   `,
+  `
+  -- Message and checkpoint stand once, with the state proof.
+  ALTER TABLE ledger_evidence RENAME COLUMN state_proof TO siblings;
+  UPDATE ledger_evidence SET siblings = siblings -> 'siblings' WHERE siblings IS NOT NULL;
+  `,
 ];
 
 /** How many migrations this release knows. */

@@ -1,5 +1,5 @@
-import type { KeptStateProof } from "../../ledger/evidence/journal.ts";
 import type { KeptSource, SourceHeader, SourceJournal } from "../../ledger/evidence/source-journal.ts";
+import { type StakeColumns, stakeIn } from "./evidence.ts";
 import type { Ask } from "./reader.ts";
 
 type UnfinishedRow = {
@@ -12,8 +12,7 @@ type UnfinishedRow = {
 type SourceRow = Pick<KeptSource, "state"> & {
   round: string;
   header: SourceHeader | null;
-  siblings: string[] | null;
-} & (KeptStateProof | { sha256: null });
+} & StakeColumns;
 
 export function sourceJournal(ask: Ask): SourceJournal {
   return {
@@ -42,9 +41,8 @@ export function sourceJournal(ask: Ask): SourceJournal {
     async source(id) {
       const [row] = await ask<SourceRow>("source", id);
       if (row === undefined) return undefined;
-      const { state, round, header, siblings, ...proof } = row;
-      const stake = proof.sha256 !== null && siblings !== null && { ...proof, siblings };
-      return { state, round: Number(round), ...(header && { header }), ...(stake && { stake }) };
+      const { state, round, header } = row;
+      return { state, round: Number(round), ...(header && { header }), ...stakeIn(row) };
     },
   };
 }

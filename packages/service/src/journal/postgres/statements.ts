@@ -46,9 +46,9 @@ const EVIDENCE = {
     UPDATE ledger_evidence e SET
       state = step."to",
       inclusion = CASE step."to" WHEN 'waiting' THEN NULL WHEN 'included' THEN step.inclusion ELSE e.inclusion END,
-      state_proof = coalesce(step."stateProof", state_proof),
-      state_proof_sha256 = coalesce(step."stateProof" ->> 'stateProofSha256', state_proof_sha256)
-    FROM json_to_recordset($1) AS step ("txnId" text, "to" text, inclusion json, "stateProof" json)
+      siblings = coalesce(step.siblings, e.siblings),
+      state_proof_sha256 = coalesce(step."stateProofSha256", e.state_proof_sha256)
+    FROM json_to_recordset($1) AS step ("txnId" text, "to" text, inclusion json, siblings json, "stateProofSha256" text)
     WHERE e.txn_id = step."txnId" AND CASE step."to"
       WHEN 'included' THEN e.state = 'waiting' WHEN 'impossible' THEN e.state = 'included'
       ELSE e.state IN ('included', 'impossible') END`,
@@ -61,7 +61,8 @@ const EVIDENCE = {
     ORDER BY last_round LIMIT 1`,
   stateProof: "SELECT content FROM state_proofs WHERE sha256 = $1",
   ledgerEvidence: `
-    SELECT bundle_id, e.state, round, inclusion, state_proof FROM calls JOIN ledger_evidence e USING (key)
+    SELECT bundle_id, e.state, round, inclusion, siblings, sha256, message, checkpoint
+    FROM calls JOIN ledger_evidence e USING (key) LEFT JOIN state_proofs ON sha256 = state_proof_sha256
     WHERE bundle_id = $1 OR calls.key = (SELECT key FROM batch_items WHERE id = $1)`,
   // Of each state the lowest round: the oldest, without a look at all that wait.
   oldestUnfinished: `

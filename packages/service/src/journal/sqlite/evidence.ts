@@ -20,9 +20,8 @@ export function evidenceCommands(sql: (name: keyof typeof SQL) => StatementSync,
       case "included":
         return void sql("includeEvidence").run({ txnId, inclusion: JSON.stringify(one.inclusion) });
       case "whole": {
-        const { stateProof } = one;
-        const sha256 = stateProof.stateProofSha256;
-        return void sql("completeEvidence").run({ txnId, stateProof: JSON.stringify(stateProof), sha256 });
+        const { siblings, stateProofSha256 } = one;
+        return void sql("completeEvidence").run({ txnId, siblings: JSON.stringify(siblings), stateProofSha256 });
       }
       case "impossible":
         return void sql("giveEvidenceUp").run({ txnId });
@@ -57,7 +56,7 @@ export function evidenceCommands(sql: (name: keyof typeof SQL) => StatementSync,
       const row = sql("ledgerEvidence").get({ id });
       if (row === undefined) return undefined;
       const { bundleId, state, round } = row;
-      return { bundleId, state, round, ...parsed(row, "inclusion", "stateProof") } as KeptEvidence;
+      return { bundleId, state, round, ...parsed(row, "inclusion"), ...stakeIn(row) } as KeptEvidence;
     },
     oldestUnfinished: () => sql("oldestUnfinished").get() as { round: number; since: number } | undefined,
     dueSourceRound: (state, now) => sql("dueSourceRound").get(state, now)?.round as number | undefined,
@@ -80,9 +79,8 @@ export function evidenceCommands(sql: (name: keyof typeof SQL) => StatementSync,
     source(id) {
       const row = sql("source").get(id);
       if (row === undefined) return undefined;
-      const { state, round, sha256 } = row;
-      const stake = sha256 !== null && { sha256, ...parsed(row, "siblings", "message", "checkpoint") };
-      return { state, round, ...parsed(row, "header"), ...(stake && { stake }) } as KeptSource;
+      const { state, round } = row;
+      return { state, round, ...parsed(row, "header"), ...stakeIn(row) } as KeptSource;
     },
   } satisfies {
     [K in Exclude<keyof (EvidenceJournal & SourceJournal), "collects">]: (
@@ -93,6 +91,12 @@ export function evidenceCommands(sql: (name: keyof typeof SQL) => StatementSync,
 
 function unfinishedOf(row: Row, bundle: string): Unfinished {
   return { txnId: row.txnId as string, bundle, ...parsed(row, "inclusion") };
+}
+
+/** `stake`, of a row that is joined with its state proof. */
+function stakeIn(row: Row): object {
+  const { sha256 } = row;
+  return sha256 === null ? {} : { stake: { sha256, ...parsed(row, "siblings", "message", "checkpoint") } };
 }
 
 /** The members of a row that are JSON, without those that are NULL. */

@@ -96,6 +96,23 @@ export const MIGRATIONS: readonly string[] = [
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX source_evidence_unfinished ON source_evidence (state, round) WHERE state IN ('waiting', 'included');
   `,
+  `
+  -- With rowids: rows of 1 to 2 KB of a table without them take pages of their own.
+  CREATE TABLE rows_of_source_evidence (
+    id TEXT PRIMARY KEY, key TEXT NOT NULL REFERENCES calls,
+    round INTEGER NOT NULL, block_hash TEXT NOT NULL, txn_id TEXT,
+    state TEXT NOT NULL, due INTEGER NOT NULL,
+    header TEXT, siblings TEXT,            -- JSON
+    state_proof_sha256 TEXT REFERENCES state_proofs
+  ) STRICT;
+  INSERT INTO rows_of_source_evidence SELECT * FROM source_evidence;
+  DROP TABLE source_evidence;
+  ALTER TABLE rows_of_source_evidence RENAME TO source_evidence;
+  CREATE INDEX source_evidence_unfinished ON source_evidence (state, round) WHERE state IN ('waiting', 'included');
+  -- Message and checkpoint stand once, with the state proof.
+  ALTER TABLE ledger_evidence RENAME COLUMN state_proof TO siblings;
+  UPDATE ledger_evidence SET siblings = siblings -> '$.siblings' WHERE siblings IS NOT NULL;
+  `,
 ];
 
 /** How many migrations this release knows. */

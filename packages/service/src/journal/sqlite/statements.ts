@@ -24,7 +24,7 @@ const EVIDENCE = {
   includeEvidence: `
     UPDATE ledger_evidence SET state = 'included', inclusion = :inclusion WHERE txn_id = :txnId AND state = 'waiting'`,
   completeEvidence: `
-    UPDATE ledger_evidence SET state = 'whole', state_proof = :stateProof, state_proof_sha256 = :sha256
+    UPDATE ledger_evidence SET state = 'whole', siblings = :siblings, state_proof_sha256 = :stateProofSha256
     WHERE txn_id = :txnId AND state IN ('included', 'impossible')`,
   giveEvidenceUp: "UPDATE ledger_evidence SET state = 'impossible' WHERE txn_id = :txnId AND state = 'included'",
   beginEvidenceAgain: `
@@ -39,8 +39,8 @@ const EVIDENCE = {
     ORDER BY last_round LIMIT 1`,
   stateProof: "SELECT content FROM state_proofs WHERE sha256 = ?",
   ledgerEvidence: `
-    SELECT bundle_id AS bundleId, ledger_evidence.state, round, inclusion, state_proof AS stateProof
-    FROM calls JOIN ledger_evidence USING (key)
+    SELECT bundle_id AS bundleId, ledger_evidence.state, round, inclusion, siblings, sha256, message, checkpoint
+    FROM calls JOIN ledger_evidence USING (key) LEFT JOIN state_proofs ON sha256 = state_proof_sha256
     WHERE bundle_id = :id OR calls.key = (SELECT key FROM batch_items WHERE id = :id)`,
   // Of each state the lowest round: the oldest, without a look at all that wait.
   oldestUnfinished: `

@@ -1,4 +1,4 @@
-import { fromBase64 } from "@attestd/proof/encoding";
+import { fromBase64, toBase64 } from "@attestd/proof/encoding";
 import type { Logger } from "pino";
 import { digestsOf } from "../../chains/algorand/light-header.ts";
 import type { Clock } from "../../clock.ts";
@@ -174,7 +174,7 @@ export function createCollector(options: CollectorOptions) {
         const path = await algod.lightHeader(round, ends);
         if (path === undefined) continue;
         isServed = true;
-        if (await restRound(round, content, proof, digestsOf(path.siblings))) return;
+        if (await restRound(round, content, proof, digestsOf(path.siblings).map(toBase64))) return;
       } catch (error) {
         if (ends.aborted || !isUnusable(error)) throw error;
         failure ??= error;
@@ -192,16 +192,15 @@ export function createCollector(options: CollectorOptions) {
     round: number,
     content: Uint8Array,
     proof: Proof["proof"],
-    siblings: readonly Uint8Array[],
+    siblings: readonly string[],
   ): Promise<boolean> {
     for (;;) {
       const left = await journal.unfinished("included", round, MAX_AT_ONCE);
       if (left.length === 0) return true;
-      const items = await work.rest(content, proof, siblings, left);
-      const steps = left.flatMap(({ txnId }, index): EvidenceStep[] => {
-        const stateProof = items[index];
-        return stateProof ? [{ txnId, to: "whole", stateProof }] : [];
-      });
+      const whole = await work.rest(content, proof, siblings, left);
+      const steps = left
+        .filter((_, index) => whole[index])
+        .map(({ txnId }): EvidenceStep => ({ txnId, to: "whole", siblings, stateProofSha256: proof.sha256 }));
       await step(steps);
       if (steps.length < left.length) return false;
     }

@@ -10,7 +10,7 @@ import { hasCode, ignoring, ServiceError } from "../../errors.ts";
 import type { Algod } from "../../providers/algod.ts";
 import { unavailable } from "../../providers/provider.ts";
 import { checkpointFrom, provenNext, stateProofFrom } from "./nodes.ts";
-import { itemsOfSource } from "./sidecar.ts";
+import { itemsOfSource, stakeItem } from "./sidecar.ts";
 import { include, includeSources, judge, rest } from "./work.ts";
 
 /** What shows that the ledger recorded an attestation, and the checkpoint that it rests on. */
@@ -47,13 +47,13 @@ export async function collectEvidence(
     return undefined;
   }
   const { content, siblings, ...proof } = stake;
-  const [item] = await rest(content, proof, siblings, [{ bundle, inclusion }]);
-  if (item === undefined) throw unavailable(`${algod.name} gave a light header that does not lead to the state proof`);
+  const [isWhole] = await rest(content, proof, siblings, [{ bundle, inclusion }]);
+  if (!isWhole) throw unavailable(`${algod.name} gave a light header that does not lead to the state proof`);
   const digest = createHash("sha256").update(canonicalBytes(signed)).digest("hex");
   const authorisation = authorisationItem(inclusion);
   const items = [
     inclusion,
-    { ...item, stateProofBase64: toBase64(content) },
+    stakeItem("algorand-state-proof/1", stake, content),
     ...(authorisation ? [authorisation] : []),
     ...(await sourceItems(whole, proof.sha256, algod, signal)),
   ];
@@ -80,7 +80,7 @@ async function stakeFor(header: Uint8Array, round: number, algod: Algod, signal:
   const proof = { ...served, checkpoint };
   const fault = judge(served.content, proof);
   if (fault !== undefined) throw unavailable(`${algod.name} gave a state proof that does not verify: ${fault}`);
-  return { ...proof, siblings: digestsOf(path.siblings) };
+  return { ...proof, siblings: digestsOf(path.siblings).map(toBase64) };
 }
 
 /**
@@ -97,10 +97,9 @@ async function sourceItems(bundle: Bundle, held: string, algod: Algod, signal: A
   const stake = await stakeFor(headerBytes, source.round, algod, signal).catch(
     ignoring((error) => hasCode(error, "source_not_kept")),
   );
-  if (stake !== undefined && !commitsToHeader(stake.message, headerBytes, stake.siblings))
+  if (stake !== undefined && !commitsToHeader(stake.message, headerBytes, stake.siblings.map(fromBase64)))
     throw unavailable(`${algod.name} gave a light header that does not lead to the state proof`);
-  const kept = stake && { ...stake, siblings: stake.siblings.map(toBase64) };
-  return itemsOfSource(header, kept, stake?.sha256 === held ? undefined : stake?.content);
+  return itemsOfSource(header, stake, stake?.sha256 === held ? undefined : stake?.content);
 }
 
 /** The block that a bundle is about, or that of its transaction, if it is of the network on which it is recorded. */

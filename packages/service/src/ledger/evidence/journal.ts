@@ -1,4 +1,4 @@
-import type { AlgorandInclusionItem, AlgorandStateProofItem } from "@attestd/proof/evidence";
+import type { AlgorandInclusionItem } from "@attestd/proof/evidence";
 import type { Checkpoint, StateProofMessage } from "@attestd/proof/state-proof";
 
 /**
@@ -11,9 +11,6 @@ import type { Checkpoint, StateProofMessage } from "@attestd/proof/state-proof";
  */
 export type EvidenceState = "waiting" | "included" | "whole" | "impossible";
 export type UnfinishedState = Exclude<EvidenceState, "whole">;
-
-/** The item as it is kept: the state proof itself stands once, by its hash. */
-export type SharedStateProofItem = Omit<AlgorandStateProofItem, "stateProofBase64">;
 
 /** A delivered attestation whose evidence is not whole. */
 export type Unfinished = {
@@ -33,11 +30,20 @@ export type KeptEvidence = {
   /** In which the attestation stands. */
   round: number;
   inclusion?: AlgorandInclusionItem;
-  stateProof?: SharedStateProofItem;
+  /** Of state `whole`. */
+  stake?: KeptStake;
 };
 
-/** A state proof as it is kept, without its bytes. */
+/** A state proof as it is kept, without its bytes. `sha256`: lower-case hex. */
 export type KeptStateProof = { sha256: string; message: StateProofMessage; checkpoint: Checkpoint };
+
+/** From a header's light header to the commitment of a state proof's message, base64 of 32 bytes each. */
+type Siblings = { siblings: readonly string[] };
+
+/** That stake has signed for a header, by a state proof that is kept. */
+export type Stake = Siblings & { stateProofSha256: string };
+/** The same, read with the state proof. */
+export type KeptStake = Siblings & KeptStateProof;
 
 /**
  * A step of an attestation's evidence. Each begins in one state, and changes nothing in any other: `included` in `waiting`,
@@ -45,7 +51,7 @@ export type KeptStateProof = { sha256: string; message: StateProofMessage; check
  */
 export type EvidenceStep = { txnId: string } & (
   | { to: "included"; inclusion: AlgorandInclusionItem }
-  | { to: "whole"; stateProof: SharedStateProofItem }
+  | ({ to: "whole" } & Stake)
   | { to: "impossible" | "waiting" }
 );
 

@@ -1,7 +1,7 @@
 import { toBase64 } from "@attestd/proof/encoding";
 import { authorisationItem, type Evidence, type EvidenceItem } from "@attestd/proof/evidence";
-import type { EvidenceJournal } from "./journal.ts";
-import type { KeptSource, SourceHeader, SourceJournal } from "./source-journal.ts";
+import type { EvidenceJournal, KeptStake } from "./journal.ts";
+import type { SourceHeader, SourceJournal } from "./source-journal.ts";
 
 /** What a bundle's evidence is now. */
 export type Sidecar =
@@ -25,20 +25,19 @@ export async function sidecarOf(
 ): Promise<Sidecar | undefined> {
   const kept = await journal.evidence(id);
   if (kept === undefined) return undefined;
-  const { bundleId, state, round, inclusion, stateProof } = kept;
+  const { bundleId, state, round, inclusion, stake } = kept;
   if (state === "waiting" || state === "included") return { isWhole: false, round };
   const source = await journal.source(id);
   const bytesOf = async (sha256: string | undefined) =>
     sha256 === undefined || isDetached ? undefined : journal.stateProof(sha256);
-  const held = stateProof?.stateProofSha256;
-  const content = await bytesOf(held);
+  const content = await bytesOf(stake?.sha256);
   const sourceProof = source?.stake?.sha256;
-  const sourceContent = sourceProof === held ? undefined : await bytesOf(sourceProof);
+  const sourceContent = sourceProof === stake?.sha256 ? undefined : await bytesOf(sourceProof);
   // It follows from what is kept, and was found right with it.
   const authorisation = inclusion && authorisationItem(inclusion);
   const items = [
     ...(inclusion ? [inclusion] : []),
-    ...(stateProof ? [{ ...stateProof, ...(content && { stateProofBase64: toBase64(content) }) }] : []),
+    ...(stake ? [stakeItem("algorand-state-proof/1", stake, content)] : []),
     ...(authorisation ? [authorisation] : []),
     ...(source?.header ? itemsOfSource(source.header, source.stake, sourceContent) : []),
   ];
@@ -53,15 +52,24 @@ export async function sidecarOf(
  */
 export function itemsOfSource(
   { headerBase64, transaction }: SourceHeader,
-  stake: KeptSource["stake"],
+  stake: KeptStake | undefined,
   content: Uint8Array | undefined,
 ): EvidenceItem[] {
   const items: EvidenceItem[] = [];
   if (transaction) items.push({ type: "algorand-source-inclusion/1", headerBase64, ...transaction });
-  if (stake) {
-    const { sha256: stateProofSha256, siblings, message, checkpoint } = stake;
-    const named = { type: "algorand-source-state-proof/1", siblings, message, stateProofSha256, checkpoint } as const;
-    items.push({ ...named, ...(content && { stateProofBase64: toBase64(content) }) });
-  }
+  if (stake) items.push(stakeItem("algorand-source-state-proof/1", stake, content));
   return items;
+}
+
+/**
+ * The item that shows that stake has signed for a header.
+ * @param content the state proof, where the item is to have it
+ */
+export function stakeItem<T extends "algorand-state-proof/1" | "algorand-source-state-proof/1">(
+  type: T,
+  { sha256: stateProofSha256, siblings, message, checkpoint }: KeptStake,
+  content: Uint8Array | undefined,
+) {
+  const item = { type, siblings: [...siblings], message, stateProofSha256, checkpoint };
+  return { ...item, ...(content && { stateProofBase64: toBase64(content) }) };
 }

@@ -1,5 +1,5 @@
 import type { AlgorandSourceInclusionItem } from "@attestd/proof/evidence";
-import type { KeptStateProof } from "./journal.ts";
+import type { KeptStake, Stake } from "./journal.ts";
 
 /**
  * How many rounds before its attestation a source may stand for its evidence to be collected: what ordinary nodes serve, 1,000,
@@ -46,14 +46,14 @@ export type KeptSource = {
   /** Of its block. */
   round: number;
   header?: SourceHeader;
-  /** Of state `whole`; `siblings` lead from the header's light header to the message's commitment, base64 of 32 bytes each. */
-  stake?: KeptStateProof & { siblings: string[] };
+  /** Of state `whole`. */
+  stake?: KeptStake;
 };
 
 /** A step of a source's evidence. `included` begins in `waiting`, `whole` in `included`, and the others in either. */
 export type SourceStep = { id: string } & (
   | { to: "included"; header: SourceHeader }
-  | { to: "whole"; siblings: readonly string[]; stateProofSha256: string }
+  | ({ to: "whole" } & Stake)
   | { to: "absent" | "waiting" }
 );
 

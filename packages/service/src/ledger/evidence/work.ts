@@ -13,7 +13,7 @@ import { checkStateProof } from "@attestd/proof/state-proof";
 import { paysetProver, readAlgorandHeader } from "../../chains/algorand/block-work.ts";
 import { serviceCrypto, trusting } from "../../crypto/crypto.ts";
 import { isEd25519Signature } from "../../crypto/ed25519.ts";
-import type { KeptStateProof, SharedStateProofItem, Unfinished } from "./journal.ts";
+import type { KeptStateProof, Unfinished } from "./journal.ts";
 import type { SourceHeader, UnfinishedSource } from "./source-journal.ts";
 
 /*
@@ -94,26 +94,21 @@ export function judge(content: Uint8Array, { message, checkpoint }: KeptStatePro
 /**
  * Shows that attestations of a round rest on a state proof.
  *
- * @param siblings from the round's light header to the commitment of the message, 32 bytes each
- * @returns the items of those for which the evidence is whole, in the order of `included`
+ * @param siblings from the round's light header to the commitment of the message, base64 of 32 bytes each
+ * @returns for each of `included` whether its evidence is whole
  */
 export async function rest(
   content: Uint8Array,
   { sha256, message, checkpoint }: KeptStateProof,
-  siblings: readonly Uint8Array[],
+  siblings: readonly string[],
   included: readonly Pick<Unfinished, "bundle" | "inclusion">[],
-): Promise<(SharedStateProofItem | undefined)[]> {
-  const item: SharedStateProofItem = {
-    type: "algorand-state-proof/1",
-    siblings: siblings.map(toBase64),
-    message,
-    stateProofSha256: sha256,
-    checkpoint,
-  };
+): Promise<boolean[]> {
+  const named = { type: "algorand-state-proof/1", stateProofSha256: sha256 } as const;
+  const item = { ...named, siblings: [...siblings], message, checkpoint };
   return Promise.all(
     included.map(async ({ bundle, inclusion }) => {
       const report = inclusion && (await judged(bundle, [inclusion, item], { content, checkpoint }));
-      return report?.evidence?.stateProof === "pass" ? item : undefined;
+      return report?.evidence?.stateProof === "pass";
     }),
   );
 }
