@@ -1,4 +1,5 @@
 import { fromBase64, toBase64 } from "@attestd/proof/encoding";
+import { commitsToHeader } from "@attestd/proof/state-proof";
 import type { Logger } from "pino";
 import { digestsOf } from "../../chains/algorand/light-header.ts";
 import type { Clock } from "../../clock.ts";
@@ -166,7 +167,7 @@ export function createCollector(options: CollectorOptions) {
     }
   }
 
-  async function proveRound(round: number, { proof, content }: Proof, ends: AbortSignal): Promise<void> {
+  async function proveRound(round: number, { proof }: Proof, ends: AbortSignal): Promise<void> {
     let isServed = false;
     let failure: unknown;
     for (const algod of nodes.algods) {
@@ -174,7 +175,7 @@ export function createCollector(options: CollectorOptions) {
         const path = await algod.lightHeader(round, ends);
         if (path === undefined) continue;
         isServed = true;
-        if (await restRound(round, content, proof, digestsOf(path.siblings).map(toBase64))) return;
+        if (await restRound(round, proof, digestsOf(path.siblings))) return;
       } catch (error) {
         if (ends.aborted || !isUnusable(error)) throw error;
         failure ??= error;
@@ -187,20 +188,30 @@ export function createCollector(options: CollectorOptions) {
     await putOff("waiting", round, "wrong");
   }
 
-  /** @returns whether the evidence of every attestation of the round is whole */
+  /**
+   * Shows that stake has signed for the header by which each attestation of a round was included.
+   * @param siblings from the round's light header to the commitment of the message
+   * @returns whether the evidence of each is whole
+   */
   async function restRound(
     round: number,
-    content: Uint8Array,
-    proof: Proof["proof"],
-    siblings: readonly string[],
+    { sha256: stateProofSha256, message }: Proof["proof"],
+    siblings: Uint8Array[],
   ): Promise<boolean> {
+    // Of one round there is one header, unless a node has lied.
+    const known = new Map<string, boolean>();
+    const isCommitted = (headerBase64: string) => {
+      const found = known.get(headerBase64) ?? commitsToHeader(message, fromBase64(headerBase64), siblings);
+      known.set(headerBase64, found);
+      return found;
+    };
+    const stake = { siblings: siblings.map(toBase64), stateProofSha256 };
     for (;;) {
       const left = await journal.unfinished("included", round, MAX_AT_ONCE);
       if (left.length === 0) return true;
-      const whole = await work.rest(content, proof, siblings, left);
       const steps = left
-        .filter((_, index) => whole[index])
-        .map(({ txnId }): EvidenceStep => ({ txnId, to: "whole", siblings, stateProofSha256: proof.sha256 }));
+        .filter(({ inclusion }) => inclusion && isCommitted(inclusion.headerBase64))
+        .map(({ txnId }): EvidenceStep => ({ txnId, to: "whole", ...stake }));
       await step(steps);
       if (steps.length < left.length) return false;
     }

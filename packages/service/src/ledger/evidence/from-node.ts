@@ -9,9 +9,10 @@ import { digestsOf } from "../../chains/algorand/light-header.ts";
 import { hasCode, ignoring, ServiceError } from "../../errors.ts";
 import type { Algod } from "../../providers/algod.ts";
 import { unavailable } from "../../providers/provider.ts";
+import type { KeptStake } from "./journal.ts";
 import { checkpointFrom, provenNext, stateProofFrom } from "./nodes.ts";
 import { itemsOfSource, stakeItem } from "./sidecar.ts";
-import { include, includeSources, judge, rest } from "./work.ts";
+import { include, includeSources, judge } from "./work.ts";
 
 /** What shows that the ledger recorded an attestation, and the checkpoint that it rests on. */
 export type Collected = { evidence: Evidence; checkpoint: Checkpoint };
@@ -46,20 +47,18 @@ export async function collectEvidence(
     await requirePossible(header, round, algod, signal);
     return undefined;
   }
-  const { content, siblings, ...proof } = stake;
-  const [isWhole] = await rest(content, proof, siblings, [{ bundle, inclusion }]);
-  if (!isWhole) throw unavailable(`${algod.name} gave a light header that does not lead to the state proof`);
+  requireCommitted(stake, header, algod);
   const digest = createHash("sha256").update(canonicalBytes(signed)).digest("hex");
   const authorisation = authorisationItem(inclusion);
   const items = [
     inclusion,
-    stakeItem("algorand-state-proof/1", stake, content),
+    stakeItem("algorand-state-proof/1", stake, stake.content),
     ...(authorisation ? [authorisation] : []),
-    ...(await sourceItems(whole, proof.sha256, algod, signal)),
+    ...(await sourceItems(whole, stake.sha256, algod, signal)),
   ];
   return {
     evidence: { format: "attestd.evidence/1", bundle: `sha256:${digest}`, items },
-    checkpoint: proof.checkpoint,
+    checkpoint: stake.checkpoint,
   };
 }
 
@@ -97,9 +96,14 @@ async function sourceItems(bundle: Bundle, held: string, algod: Algod, signal: A
   const stake = await stakeFor(headerBytes, source.round, algod, signal).catch(
     ignoring((error) => hasCode(error, "source_not_kept")),
   );
-  if (stake !== undefined && !commitsToHeader(stake.message, headerBytes, stake.siblings.map(fromBase64)))
-    throw unavailable(`${algod.name} gave a light header that does not lead to the state proof`);
+  if (stake !== undefined) requireCommitted(stake, headerBytes, algod);
   return itemsOfSource(header, stake, stake?.sha256 === held ? undefined : stake?.content);
+}
+
+/** @throws ProviderError unless the node's light header leads from the header to the state proof */
+function requireCommitted({ message, siblings }: KeptStake, header: Uint8Array, { name }: Algod): void {
+  if (!commitsToHeader(message, header, siblings.map(fromBase64)))
+    throw unavailable(`${name} gave a light header that does not lead to the state proof`);
 }
 
 /** The block that a bundle is about, or that of its transaction, if it is of the network on which it is recorded. */

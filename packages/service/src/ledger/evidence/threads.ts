@@ -31,7 +31,6 @@ export function openEvidenceWork(): EvidenceWork & { load: PoolLoad; close(): Pr
       return (await import("./work.ts")).includeSources(...args);
     },
     judge: async (...args) => (await run("judge", args)) as ReturnType<typeof Work.judge>,
-    rest: async (...args) => (await run("rest", args)) as Awaited<ReturnType<typeof Work.rest>>,
     load: workers.load,
     close: workers.close,
   };

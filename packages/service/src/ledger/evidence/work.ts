@@ -1,13 +1,7 @@
 import { createHash } from "node:crypto";
 import { parseBundle, signedPart, verify } from "@attestd/proof";
 import { toBase64 } from "@attestd/proof/encoding";
-import {
-  type AlgorandInclusionItem,
-  authorisationItem,
-  type Evidence,
-  type EvidenceOptions,
-  withEvidence,
-} from "@attestd/proof/evidence";
+import { type AlgorandInclusionItem, authorisationItem, type Evidence, withEvidence } from "@attestd/proof/evidence";
 import { canonicalBytes } from "@attestd/proof/json";
 import { checkStateProof } from "@attestd/proof/state-proof";
 import { paysetProver, readAlgorandHeader } from "../../chains/algorand/block-work.ts";
@@ -20,10 +14,6 @@ import type { SourceHeader, UnfinishedSource } from "./source-journal.ts";
  * The costly part of collecting evidence: functions of bytes and JSON alone, for a thread of their own (`block-worker.ts`).
  * They verify as any verifier of the evidence will, but for the signature of the bundle.
  */
-
-/** What this thread has found of state proofs: the next attestations that rest on one cost no Falcon signatures. */
-const memory: NonNullable<EvidenceOptions["memory"]> = new Map();
-const MAX_REMEMBERED = 64;
 
 /**
  * The signature of what was delivered was verified when it was made, and no evidence rests on it: to verify it for each item
@@ -91,41 +81,13 @@ export function judge(content: Uint8Array, { message, checkpoint }: KeptStatePro
   return checkStateProof(content, message, checkpoint);
 }
 
-/**
- * Shows that attestations of a round rest on a state proof.
- *
- * @param siblings from the round's light header to the commitment of the message, base64 of 32 bytes each
- * @returns for each of `included` whether its evidence is whole
- */
-export async function rest(
-  content: Uint8Array,
-  { sha256, message, checkpoint }: KeptStateProof,
-  siblings: readonly string[],
-  included: readonly Pick<Unfinished, "bundle" | "inclusion">[],
-): Promise<boolean[]> {
-  const named = { type: "algorand-state-proof/1", stateProofSha256: sha256 } as const;
-  const item = { ...named, siblings: [...siblings], message, checkpoint };
-  return Promise.all(
-    included.map(async ({ bundle, inclusion }) => {
-      const report = inclusion && (await judged(bundle, [inclusion, item], { content, checkpoint }));
-      return report?.evidence?.stateProof === "pass";
-    }),
-  );
-}
-
 /** @returns undefined for what is no bundle */
-async function judged(
-  bundle: string,
-  items: Evidence["items"],
-  on?: { content: Uint8Array; checkpoint: KeptStateProof["checkpoint"] },
-) {
+async function judged(bundle: string, items: Evidence["items"]) {
   const own = verify(bundle, { crypto: await crypto });
   if (own.checks.schema !== "pass") return undefined;
   const digest = createHash("sha256")
     .update(canonicalBytes(signedPart(parseBundle(bundle))))
     .digest("hex");
   const evidence: Evidence = { format: "attestd.evidence/1", bundle: `sha256:${digest}`, items };
-  if (memory.size > MAX_REMEMBERED) memory.clear();
-  const trust = on && { checkpoints: [on.checkpoint], stateProof: () => on.content };
-  return withEvidence(own, bundle, evidence, { ...trust, memory, ed25519: isEd25519Signature });
+  return withEvidence(own, bundle, evidence, { ed25519: isEd25519Signature });
 }
