@@ -35,6 +35,11 @@ export function startAttestd(settingsFile: string, over: Record<string, string> 
   return start(ATTESTD, ["serve", "--sandbox", "--env", settingsFile], over);
 }
 
+/** As `startAttestd` does, of another clone. @param clone its folder, in which `npm ci` has run */
+export function startClone(clone: string, settingsFile: string): Promise<Server> {
+  return start(join(clone, "packages/attestd/src/main.ts"), ["serve", "--sandbox", "--env", settingsFile]);
+}
+
 /** As `startAttestd` does, by the code of the release archive. @param folder where its `lib` was written */
 export function startPacked(folder: string, settingsFile: string): Promise<Server> {
   return start(join(folder, "attestd.mjs"), ["serve", "--sandbox", "--env", settingsFile]);
@@ -64,20 +69,25 @@ export async function startNetworks(
   onRequest?: SandboxOptions["onRequest"],
 ): Promise<Networks> {
   const dir = await mkdtemp(join(tmpdir(), "attestd-bench-"));
-  const folder = sandboxFolder(dir);
-  await mkdir(folder.data);
   const sandbox = await startSandbox({ roundMs, networks: roundMs === 0 ? [] : ["base"], onRequest });
-  const settings = newServiceSettings(sandbox, folder, { host: "127.0.0.1", port: 0 });
-  await writeSettings(folder, { ...settings, LOG_LEVEL: "error", ...(await over(sandbox)) });
   return {
     sandbox,
     dir,
-    settingsFile: folder.settings,
+    settingsFile: await settingsIn(dir, sandbox, await over(sandbox)),
     async [Symbol.asyncDispose]() {
       await sandbox.close();
       await rm(dir, { recursive: true });
     },
   };
+}
+
+/** Writes the settings of a service with a journal and keys of its own. @returns the file */
+export async function settingsIn(dir: string, sandbox: Sandbox, over: Record<string, string> = {}): Promise<string> {
+  const folder = sandboxFolder(dir);
+  await mkdir(folder.data, { recursive: true });
+  const settings = newServiceSettings(sandbox, folder, { host: "127.0.0.1", port: 0 });
+  await writeSettings(folder, { ...settings, LOG_LEVEL: "error", ...over });
+  return folder.settings;
 }
 
 /** Makes a round as soon as the ledger has a transaction for it, of networks whose rounds are left to the benchmark. */

@@ -1,12 +1,10 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
-import { parseArgs } from "node:util";
 import { type SandboxOptions, startSandbox } from "@attestd/sandbox";
 import { startKillableFacilitator } from "../e2e/own-facilitator.ts";
 import { ACCOUNT_KEYS } from "./accounts.ts";
+import { argumentsOf, FULL_SOAK_MINUTES, USAGE } from "./arguments.ts";
 import { runCell, type TestBed } from "./cell.ts";
 import { type Databases, openDatabases } from "./databases.ts";
 import { runEvidence } from "./evidence.ts";
@@ -40,22 +38,6 @@ import type { Vitals } from "./vitals.ts";
  * writes its part of docs/performance.md.
  */
 
-const USAGE = `npm run test:crash -- [matrix | failover | kms | signer | faults | evidence | replicas | flood | list | report] [options]
-npm run soak -- [options]
-
-  --results FILE   file of results (default: attestd-crash.jsonl in the folder for temporary files)
-  --resume         keep the results in the file and run what is missing; else the command's results are replaced
-  --times N        matrix, failover, kms, signer: runs of each cell, each with another subject (default 4)
-  --subject NAME   matrix: buy this in every cell: ${SUBJECTS.join(", ")}
-  --account KEY    matrix: the key of the attestor's account: ${ACCOUNT_KEYS.join(", ")}
-  --only TEXT      matrix, failover, kms, signer, faults, evidence: run the cells whose title contains the text
-  --jobs N         matrix, failover, kms, signer: cells at a time (default 6)
-  --seed N         matrix, failover, signer, replicas, soak: seed of the random choices (default 1)
-  --purchases N    replicas: purchases during the kills (default 500)
-  --payments N     flood: authorizations on one small balance (default 5000)
-  --minutes N      soak: duration (default 30)
-  --dry            matrix: list the cells and run none`;
-
 /** Long enough for a dozen services to follow every round. */
 const ROUND_MS = 1_000;
 const PATIENCE_MS = 300_000;
@@ -67,29 +49,11 @@ const SOAK = { ...SOAK_LOAD, heapMiB: 192, faults: { everyMs: 20_000, forMs: 4_0
 const EVIDENCE_SANDBOX = { networks: [], roundMs: 300, stateProofInterval: 16 };
 const EVIDENCE_AT_ONCE = 4;
 const LIST_ITEMS = 2_500;
-const FULL_SOAK_MINUTES = 30;
 const DOCUMENT = new URL("../../docs/crash-matrix.md", import.meta.url);
 const PERFORMANCE = new URL("../../docs/performance.md", import.meta.url);
 const SOAK_SECTION = /(<!-- the last soak -->)[\s\S]*(<!-- end of the soak -->)/;
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
-    results: { type: "string", default: join(tmpdir(), "attestd-crash.jsonl") },
-    resume: { type: "boolean", default: false },
-    times: { type: "string", default: "4" },
-    subject: { type: "string" },
-    account: { type: "string" },
-    only: { type: "string", default: "" },
-    jobs: { type: "string", default: "6" },
-    seed: { type: "string", default: "1" },
-    purchases: { type: "string", default: "500" },
-    payments: { type: "string", default: "5000" },
-    minutes: { type: "string", default: String(FULL_SOAK_MINUTES) },
-    dry: { type: "boolean", default: false },
-    help: { type: "boolean", default: false },
-  },
-});
+const { values, positionals } = argumentsOf();
 const [times, jobs, seed] = [Number(values.times), Number(values.jobs), Number(values.seed)];
 const [purchases, payments] = [Number(values.purchases), Number(values.payments)];
 const results = new Results(values.results);
@@ -115,7 +79,7 @@ else process.exit((await command()) ? 0 : 1);
 
 /** Each command returns whether everything held. */
 async function matrix(): Promise<boolean> {
-  const cells = CELLS.filter((cell) => titleOf(cell).includes(values.only));
+  const cells = chosen(CELLS, titleOf);
   const subjects = SUBJECTS.filter((subject) => subject === (values.subject ?? subject));
   const accountKey = ACCOUNT_KEYS.find((key) => key === values.account);
   if (values.account !== undefined && accountKey === undefined)
@@ -146,64 +110,42 @@ async function matrix(): Promise<boolean> {
 
 async function failover(): Promise<boolean> {
   begin("failover");
-  const cells = FAILOVER_CELLS.filter((cell) => failoverTitle(cell).includes(values.only));
-  const runs = failoverRuns(cells, times, seed);
-  let [held, done] = [0, 0];
-  await withTestBed(async (testBed) => {
+  const runs = failoverRuns(chosen(FAILOVER_CELLS, failoverTitle), times, seed);
+  return withTestBed(async (testBed) => {
     const second = await startKillableFacilitator(testBed.sandbox);
-    await inParallel(runs, jobs, async (run) => {
+    const held = await runEach(runs, jobs, failoverTitle, async (run) => {
       const outcome = await runFailover({ ...testBed, expireLeasesAtOnce: true }, second.url, run);
       results.add({ ...stamp(), failover: outcome, seed });
-      const { wrong, answers, asked, seconds } = outcome;
-      held += Number(wrong.length === 0);
-      const details = `(${summaryOf(answers)}; asked ${asked.first} + ${asked.second}; ${seconds.toFixed(1)} s)`;
-      console.log(`${++done}/${runs.length} ${failoverTitle(run)}: ${verdict(wrong)} ${details}`);
+      const { first, second: other } = outcome.asked;
+      return { ...outcome, details: `${summaryOf(outcome.answers)}; asked ${first} + ${other}` };
     });
     await second.kill();
+    return held;
   });
-  console.log(`${held} of ${runs.length} held`);
-  if (values.only === "") await report();
-  return held === runs.length;
 }
 
 async function kms(): Promise<boolean> {
   begin("kms");
-  const cells = KMS_CELLS.filter((cell) => kmsTitle(cell).includes(values.only));
-  const runs = kmsRuns(cells, times);
-  let [held, done] = [0, 0];
-  await withTestBed(async (testBed) => {
-    await inParallel(runs, jobs, async (run) => {
+  const runs = kmsRuns(chosen(KMS_CELLS, kmsTitle), times);
+  return withTestBed((testBed) =>
+    runEach(runs, jobs, kmsTitle, async (run) => {
       const outcome = await runKms({ ...testBed, expireLeasesAtOnce: true }, run);
       results.add({ ...stamp(), kms: outcome });
-      const { wrong, answers, signs, seconds } = outcome;
-      held += Number(wrong.length === 0);
-      const details = `(${summaryOf(answers)}; ${signs ?? "?"} to sign; ${seconds.toFixed(1)} s)`;
-      console.log(`${++done}/${runs.length} ${kmsTitle(run)}: ${verdict(wrong)} ${details}`);
-    });
-  });
-  console.log(`${held} of ${runs.length} held`);
-  if (values.only === "") await report();
-  return held === runs.length;
+      return { ...outcome, details: `${summaryOf(outcome.answers)}; ${outcome.signs ?? "?"} to sign` };
+    }),
+  );
 }
 
 async function signer(): Promise<boolean> {
   begin("signer");
-  const cells = SIGNER_CELLS.filter((cell) => signerTitle(cell).includes(values.only));
-  const runs = signerRuns(cells, times, seed);
-  let [held, done] = [0, 0];
-  await withTestBed(async (testBed) => {
-    await inParallel(runs, jobs, async (run) => {
+  const runs = signerRuns(chosen(SIGNER_CELLS, signerTitle), times, seed);
+  return withTestBed((testBed) =>
+    runEach(runs, jobs, signerTitle, async (run) => {
       const outcome = await runSigner(testBed, run);
       results.add({ ...stamp(), signer: outcome, seed });
-      const { wrong, answers, asked, seconds } = outcome;
-      held += Number(wrong.length === 0);
-      const details = `(${summaryOf(answers)}; asked ${asked}; ${seconds.toFixed(1)} s)`;
-      console.log(`${++done}/${runs.length} ${signerTitle(run)}: ${verdict(wrong)} ${details}`);
-    });
-  });
-  console.log(`${held} of ${runs.length} held`);
-  if (values.only === "") await report();
-  return held === runs.length;
+      return { ...outcome, details: `${summaryOf(outcome.answers)}; asked ${outcome.asked}` };
+    }),
+  );
 }
 
 async function faults(): Promise<boolean> {
@@ -211,8 +153,7 @@ async function faults(): Promise<boolean> {
   let held = true;
   await withTestBed(async (testBed) => {
     for (let i = 0; i <= REMEMBERED_ROUNDS; i++) testBed.sandbox.algorand.ledger.advance();
-    const cells = FAULT_CELLS.filter((cell) => faultTitle(cell).includes(values.only));
-    await inParallel(sequencesOf(cells), SEQUENCES_AT_ONCE, async (sequence) => {
+    await inParallel(sequencesOf(chosen(FAULT_CELLS, faultTitle)), SEQUENCES_AT_ONCE, async (sequence) => {
       for (const outcome of await runFaults(testBed, sequence)) {
         results.add({ ...stamp(), fault: outcome });
         held &&= outcome.wrong.length === 0;
@@ -226,24 +167,43 @@ async function faults(): Promise<boolean> {
 
 async function evidence(): Promise<boolean> {
   begin("evidence");
-  const cells = EVIDENCE_CELLS.filter((cell) => evidenceTitle(cell).includes(values.only));
-  let held = 0;
-  await withTestBed(async (testBed) => {
-    const { stateProofs } = testBed.sandbox.algorand.ledger;
-    while (!stateProofs?.of(testBed.sandbox.algorand.ledger.round - 2 * EVIDENCE_SANDBOX.stateProofInterval))
+  return withTestBed(async (testBed) => {
+    const { ledger } = testBed.sandbox.algorand;
+    while (!ledger.stateProofs?.of(ledger.round - 2 * EVIDENCE_SANDBOX.stateProofInterval))
       await setTimeout(EVIDENCE_SANDBOX.roundMs);
-    await inParallel(cells, EVIDENCE_AT_ONCE, async (cell) => {
+    return runEach(chosen(EVIDENCE_CELLS, evidenceTitle), EVIDENCE_AT_ONCE, evidenceTitle, async (cell) => {
       const outcome = await runEvidence({ ...testBed, expireLeasesAtOnce: true }, cell);
       results.add({ ...stamp(), evidence: outcome });
-      const { wrong, asked, seconds } = outcome;
-      held += Number(wrong.length === 0);
-      const details = `${asked.stateProofs} state proofs, ${asked.lightHeaders} light headers; ${seconds.toFixed(1)} s`;
-      console.log(`${evidenceTitle(cell)}: ${verdict(wrong)} (${details})`);
+      const { stateProofs, lightHeaders } = outcome.asked;
+      return { ...outcome, details: `${stateProofs} state proofs, ${lightHeaders} light headers` };
     });
   }, EVIDENCE_SANDBOX);
-  console.log(`${held} of ${cells.length} held`);
+}
+
+/** The cells whose title contains what `--only` has. */
+function chosen<C>(cells: readonly C[], title: (cell: C) => string): C[] {
+  return cells.filter((cell) => title(cell).includes(values.only));
+}
+
+/**
+ * Runs cells, and prints a line for each; writes the report when they were all.
+ * @returns whether every one held
+ */
+async function runEach<R>(
+  runs: readonly R[],
+  atOnce: number,
+  title: (run: R) => string,
+  work: (run: R) => Promise<{ wrong: readonly string[]; details: string; seconds: number }>,
+): Promise<boolean> {
+  let [held, done] = [0, 0];
+  await inParallel(runs, atOnce, async (run) => {
+    const { wrong, details, seconds } = await work(run);
+    held += Number(wrong.length === 0);
+    console.log(`${++done}/${runs.length} ${title(run)}: ${verdict(wrong)} (${details}; ${seconds.toFixed(1)} s)`);
+  });
+  console.log(`${held} of ${runs.length} held`);
   if (values.only === "") await report();
-  return held === cells.length;
+  return held === runs.length;
 }
 
 async function replicas(): Promise<boolean> {

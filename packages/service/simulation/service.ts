@@ -151,8 +151,8 @@ class Work {
   watch(capacity: Capacity, maxInFlight: number, witness: World["witness"]): Capacity {
     return {
       ...capacity,
-      enter: (weight) => {
-        const leave = capacity.enter(weight);
+      enter: () => {
+        const leave = capacity.enter();
         if (this.#underWay >= maxInFlight)
           witness.object("bounded", `a call is let in beside ${this.#underWay}, of ${maxInFlight}`);
         return leave;

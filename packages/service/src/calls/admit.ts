@@ -17,7 +17,6 @@ import { createBacking } from "./backing.ts";
 import type { Call } from "./call.ts";
 import type { Capacity } from "./capacity.ts";
 import { bound, createHolders } from "./holders.ts";
-import { weightOf } from "./in-flight.ts";
 import type { Expectation, Journal } from "./journal.ts";
 import { admissionJournal } from "./journal-failures.ts";
 import { isFinal, prepare } from "./machine.ts";
@@ -129,7 +128,7 @@ export function createAdmission(options: AdmissionOptions): Admit {
     }
     try {
       using held = new DisposableStack();
-      held.defer(capacity.enter(weightOf(request.subject)));
+      held.defer(capacity.enter());
       isSigned ||= await mapUpstreamErrors(() => rail.onChain(payment, signal));
       if (!isSigned) {
         announced.dispose();

@@ -11,17 +11,20 @@ const NOW = 1_000_000;
 describe("capacity", () => {
   let spendable: bigint;
   let carried: number;
+  /** Of what is carried, where it is another than the number. */
+  let weight: number | undefined;
   let age: number;
   let obstacle: string | undefined;
   let capacity: Capacity;
   beforeEach(async () => {
     spendable = 1_000_000n;
     carried = 0;
+    weight = undefined;
     age = 0;
     obstacle = undefined;
     capacity = createCapacity({
       ledger: { spendable: async () => spendable },
-      carried: () => ({ calls: carried, weight: carried }),
+      carried: () => ({ calls: carried, weight: weight ?? carried }),
       maxInFlight: () => 3,
       queue: { age: () => age, maxAgeMs: 60_000 },
       reserve: RESERVE,
@@ -53,15 +56,12 @@ describe("capacity", () => {
     expect(refusal()).toBeUndefined();
   });
 
-  test("a batch takes the room of its weight, and goes alone where there is not as much", () => {
-    const leave = capacity.enter(2);
-    expect(() => capacity.enter(2)).toThrow(/1 calls are in flight/);
-    capacity.enter()();
-    leave();
-    leave();
-    capacity.enter(100)();
+  test("a batch that is carried takes the room of its weight, and leaves it to others when it is done", () => {
+    weight = 3;
     carried = 1;
-    expect(() => capacity.enter(100)).toThrow(/1 calls are in flight/);
+    expect(refusal()?.reasons).toEqual(["1 calls are in flight. Batches among them take the room of 2 more."]);
+    weight = 2;
+    expect(refusal()).toBeUndefined();
   });
 
   test("counts who is being admitted together with what is carried, each once", () => {

@@ -9,7 +9,7 @@ export type CapacityOptions = {
   ledger: Pick<Ledger, "spendable">;
   /** The calls that the runner works on now. */
   carried: () => Load;
-  /** The weight that calls between admission and their end may have at one time. */
+  /** The weight that may be between admission and its end at one time. */
   maxInFlight: () => number;
   /** How long the oldest paid call has waited for its bundle, in ms, 0 without one; and how long it may. */
   queue?: { age: () => number; maxAgeMs: number };
@@ -34,23 +34,24 @@ export type Capacity = ReturnType<typeof createCapacity>;
 /** Decides whether another call may begin. It refuses only calls that are not paid yet. */
 export function createCapacity(options: CapacityOptions) {
   const { ledger, carried, maxInFlight, queue, reserve, fee, obstacles = {} } = options;
-  const admitting: Load = { calls: 0, weight: 0 };
+  let admitting = 0;
   let stopping = false;
   let spendable: bigint | undefined;
 
-  /** Why no call of this weight may begin, if so. */
-  function refusal(weight = 1): Problem | undefined {
+  /** Why no call may begin, if so. */
+  function refusal(): Problem | undefined {
     if (stopping) return new Problem("stopping", "The service is stopping.", { retryAfter: 5 });
     for (const [code, retryAfter] of Object.entries(RETRY_AFTER)) {
       const obstacle = obstacles[code as keyof typeof RETRY_AFTER]?.();
       if (obstacle) return new Problem(code as keyof typeof RETRY_AFTER, obstacle, { retryAfter });
     }
-    const now = carried();
-    const inFlight = admitting.calls + now.calls;
-    const most = maxInFlight();
-    // What is heavier than all that may be in flight goes alone.
-    if (admitting.weight + now.weight + Math.min(weight, most) > most)
-      return new Problem("over_capacity", `${inFlight} calls are in flight.`, { retryAfter: 5 });
+    const { calls, weight } = carried();
+    const inFlight = admitting + calls;
+    // What is being admitted weighs 1: a batch that nobody has paid for takes no other's place, and few are read at a time.
+    if (admitting + weight >= maxInFlight()) {
+      const batches = weight > calls ? ` Batches among them take the room of ${weight - calls} more.` : "";
+      return new Problem("over_capacity", `${inFlight} calls are in flight.${batches}`, { retryAfter: 5 });
+    }
     // While paid calls are not delivered, new ones would not be either: their money is not taken.
     const age = queue?.age() ?? 0;
     if (queue && age > queue.maxAgeMs) {
@@ -69,21 +70,17 @@ export function createCapacity(options: CapacityOptions) {
     /**
      * Counts a call until the runner carries it, or it is refused.
      *
-     * @param weight of its subject
      * @returns a function that ends the count
-     * @throws Problem with the reason why no such call may begin
+     * @throws Problem with the reason why no call may begin
      */
-    enter(weight = 1): () => void {
-      const problem = refusal(weight);
+    enter(): () => void {
+      const problem = refusal();
       if (problem) throw problem;
-      admitting.calls += 1;
-      admitting.weight += weight;
+      admitting += 1;
       let held = true;
       return () => {
-        if (!held) return;
+        if (held) admitting -= 1;
         held = false;
-        admitting.calls -= 1;
-        admitting.weight -= weight;
       };
     },
     /** Reads the account's balance again, about once a round. @throws ProviderError; the last balance then stands */

@@ -57,7 +57,7 @@ export function evidenceContract(name: string, create: () => Promise<EvidenceDat
       expect(await journal.oldestUnfinished()).toBeUndefined();
       await delivered("B", 12);
       await delivered("A", 9);
-      expect(await journal.unfinished("waiting", 12, 9)).toEqual([{ txnId: "B", bundle: '{"of":"B"}' }]);
+      expect(await journal.waiting(12, 9)).toEqual([{ txnId: "B", bundle: '{"of":"B"}' }]);
       expect(await journal.evidence("S of A")).toEqual({ bundleId: "S of A", state: "waiting", round: 9 });
       expect(await journal.evidence("S of C")).toBeUndefined();
       expect(await journal.oldestUnfinished()).toEqual({ round: 9, since: 9 });
@@ -89,9 +89,9 @@ export function evidenceContract(name: string, create: () => Promise<EvidenceDat
 
       await journal.step([{ txnId: "A", to: "included", inclusion: inclusion("a") }]);
       await journal.step([{ txnId: "A", to: "included", inclusion: inclusion("another") }]);
-      const included = { txnId: "A", bundle: '{"of":"A"}', inclusion: inclusion("a") };
-      expect(await journal.unfinished("included", 17, 9)).toEqual([included]);
-      expect(await journal.unfinished("waiting", 17, 9)).toEqual([]);
+      const included = { txnId: "A", inclusion: inclusion("a") };
+      expect(await journal.included(17, 9)).toEqual([included]);
+      expect(await journal.waiting(17, 9)).toEqual([]);
 
       await journal.step([{ txnId: "A", to: "waiting" }]);
       expect(await journal.evidence("S of A")).toEqual({ bundleId: "S of A", state: "waiting", round: 17 });
@@ -121,8 +121,8 @@ export function evidenceContract(name: string, create: () => Promise<EvidenceDat
       expect(await journal.dueRound("waiting", LATER)).toBe(17);
       await journal.postpone("waiting", 17, 3_000);
       expect(await journal.dueRound("waiting", LATER)).toBe(18);
-      expect((await journal.unfinished("waiting", 18, 9)).map(({ txnId }) => txnId).sort()).toEqual(["B", "C"]);
-      expect(await journal.unfinished("waiting", 18, 1)).toHaveLength(1);
+      expect((await journal.waiting(18, 9)).map(({ txnId }) => txnId).sort()).toEqual(["B", "C"]);
+      expect(await journal.waiting(18, 1)).toHaveLength(1);
       await journal.step(["B", "C"].map((txnId) => ({ txnId, to: "included", inclusion: inclusion(txnId) })));
       expect(await journal.dueRound("waiting", 2_999)).toBeUndefined();
       expect(await journal.dueRound("waiting", 3_000)).toBe(17);

@@ -63,7 +63,7 @@ export function pruningContract(name: string, create: () => Promise<EvidenceData
       for (const known of [call.key, ...call.aliases]) expect(await journal.find(known)).toEqual(left(call));
       expect(await journal.bundle("S of one")).toBe('{"of":"one"}');
       expect(await journal.evidence("S of one")).toMatchObject({ state: "waiting", round: 12 });
-      expect(await journal.unfinished("waiting", 12, 10)).toEqual([{ txnId: "one", bundle: '{"of":"one"}' }]);
+      expect(await journal.waiting(12, 10)).toEqual([{ txnId: "one", bundle: '{"of":"one"}' }]);
       expect(await journal.insert(request("one", 200))).toEqual(left(call));
       const moved = { ...call, version: call.version + 1 };
       await expect(journal.update(moved)).rejects.toThrow(serviceError("call_stale"));

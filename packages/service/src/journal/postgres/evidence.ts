@@ -1,14 +1,15 @@
 import type {
   EvidenceJournal,
+  Included,
   KeptEvidence,
   KeptStake,
   KeptStateProof,
-  Unfinished,
 } from "../../ledger/evidence/journal.ts";
 import { verifiableText } from "../../subjects/batch-answer.ts";
 import type { Ask, Packed, postgresReads } from "./reader.ts";
 
-type UnfinishedRow = Packed & { txn_id: string; bundle: string | null; inclusion: Unfinished["inclusion"] | null };
+type WaitingRow = Packed & { txn_id: string; bundle: string | null };
+type IncludedRow = Pick<Included, "inclusion"> & { txn_id: string };
 type EvidenceRow = {
   bundle_id: string;
   state: KeptEvidence["state"];
@@ -41,14 +42,15 @@ export function evidenceJournal(
       const [row] = await ask<{ round: string }>("dueRound", state, now);
       return row && Number(row.round);
     },
-    async unfinished(state, round, limit) {
-      const rows = await ask<UnfinishedRow>("unfinished", state, round, limit);
+    async waiting(round, limit) {
+      const rows = await ask<WaitingRow>("waiting", round, limit);
       return Promise.all(
-        rows.map(async (row) => {
-          const { txn_id: txnId, inclusion } = row;
-          return { txnId, bundle: verifiableText((await bundleOf(row)) ?? ""), ...(inclusion && { inclusion }) };
-        }),
+        rows.map(async (row) => ({ txnId: row.txn_id, bundle: verifiableText((await bundleOf(row)) ?? "") })),
       );
+    },
+    async included(round, limit) {
+      const rows = await ask<IncludedRow>("included", round, limit);
+      return rows.map(({ txn_id: txnId, inclusion }) => ({ txnId, inclusion }));
     },
     async unfinishedRounds(state, first, last) {
       const rows = await ask<{ round: string }>("unfinishedRounds", state, first, last);

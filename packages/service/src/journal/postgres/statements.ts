@@ -36,9 +36,12 @@ const EVIDENCE = {
     SELECT EXISTS (SELECT FROM standing WHERE own AND alive) OR EXISTS (SELECT FROM taken) AS collects`,
   dueRound: `
     SELECT round FROM ledger_evidence WHERE state = $1 AND state <> 'whole' AND due <= $2 ORDER BY due, round LIMIT 1`,
-  unfinished: `
-    SELECT txn_id, bundle, packed, dictionary, inclusion FROM ledger_evidence e JOIN calls USING (key)
-    WHERE e.state = $1 AND e.state <> 'whole' AND round = $2 LIMIT $3`,
+  waiting: `
+    SELECT txn_id, bundle, packed, dictionary FROM ledger_evidence e JOIN calls USING (key)
+    WHERE e.state = 'waiting' AND e.state <> 'whole' AND round = $1 LIMIT $2`,
+  included: `
+    SELECT txn_id, inclusion FROM ledger_evidence
+    WHERE state = 'included' AND state <> 'whole' AND round = $1 LIMIT $2`,
   unfinishedRounds: `
     SELECT DISTINCT round FROM ledger_evidence
     WHERE state = $1 AND state <> 'whole' AND round BETWEEN $2 AND $3 ORDER BY round`,

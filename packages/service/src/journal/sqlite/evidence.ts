@@ -2,9 +2,9 @@ import type { StatementSync } from "node:sqlite";
 import type {
   EvidenceJournal,
   EvidenceStep,
+  Included,
   KeptEvidence,
   KeptStateProof,
-  Unfinished,
 } from "../../ledger/evidence/journal.ts";
 import type { KeptSource, SourceJournal, UnfinishedSource } from "../../ledger/evidence/source-journal.ts";
 import { verifiableText } from "../../subjects/batch-answer.ts";
@@ -32,10 +32,14 @@ export function evidenceCommands(sql: (name: keyof typeof SQL) => StatementSync,
 
   return {
     dueRound: (state, now) => sql("dueRound").get(state, now)?.round as number | undefined,
-    unfinished: (state, round, limit) =>
-      sql("unfinished")
-        .all(state, round, limit)
-        .map((row) => unfinishedOf(row, verifiableText(bundleOf(row)))),
+    waiting: (round, limit) =>
+      sql("waiting")
+        .all(round, limit)
+        .map((row) => ({ txnId: row.txnId as string, bundle: verifiableText(bundleOf(row)) })),
+    included: (round, limit) =>
+      sql("included")
+        .all(round, limit)
+        .map((row) => ({ txnId: row.txnId, ...parsed(row, "inclusion") }) as Included),
     unfinishedRounds: (state, first, last) =>
       sql("unfinishedRounds")
         .all(state, first, last)
@@ -87,10 +91,6 @@ export function evidenceCommands(sql: (name: keyof typeof SQL) => StatementSync,
       ...args: Parameters<(EvidenceJournal & SourceJournal)[K]>
     ) => Awaited<ReturnType<(EvidenceJournal & SourceJournal)[K]>>;
   };
-}
-
-function unfinishedOf(row: Row, bundle: string): Unfinished {
-  return { txnId: row.txnId as string, bundle, ...parsed(row, "inclusion") };
 }
 
 /** `stake`, of a row that is joined with its state proof. */

@@ -15,9 +15,12 @@ const EVIDENCE = {
   // `state <> 'whole'`, which always holds: without it SQLite does not see that the partial indexes will do.
   dueRound: `
     SELECT round FROM ledger_evidence WHERE state = ? AND state <> 'whole' AND due <= ? ORDER BY due, round LIMIT 1`,
-  unfinished: `
-    SELECT txn_id AS txnId, bundle, packed, dictionary, inclusion FROM ledger_evidence JOIN calls USING (key)
-    WHERE ledger_evidence.state = ? AND ledger_evidence.state <> 'whole' AND round = ? LIMIT ?`,
+  waiting: `
+    SELECT txn_id AS txnId, bundle, packed, dictionary FROM ledger_evidence JOIN calls USING (key)
+    WHERE ledger_evidence.state = 'waiting' AND ledger_evidence.state <> 'whole' AND round = ? LIMIT ?`,
+  included: `
+    SELECT txn_id AS txnId, inclusion FROM ledger_evidence
+    WHERE state = 'included' AND state <> 'whole' AND round = ? LIMIT ?`,
   unfinishedRounds: `
     SELECT DISTINCT round FROM ledger_evidence WHERE state = ? AND state <> 'whole' AND round BETWEEN ? AND ?
     ORDER BY round`,

@@ -26,13 +26,12 @@ async function collect(headers: Record<string, string>, ...lightHeaders: LightHe
     journal: {
       collects: async () => true,
       dueRound: async (state: string) => (isAny(state) ? round : undefined),
-      unfinished: async (state: string, _: number, limit: number) =>
+      included: async (_: number, limit: number) =>
         [...states]
-          .filter(([, own]) => own === state)
+          .filter(([, own]) => own === "included")
           .slice(0, limit)
-          .map(([id]) => {
-            return { txnId: id, bundle: "", inclusion: { ...inclusion, headerBase64: headers[id] } };
-          }),
+          .map(([id]) => ({ txnId: id, inclusion: { ...inclusion, headerBase64: headers[id] } })),
+      waiting: async () => [],
       unfinishedRounds: async () => [round],
       async step(taken: EvidenceStep[]) {
         steps.push(...taken);

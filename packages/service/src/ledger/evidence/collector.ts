@@ -5,7 +5,7 @@ import { digestsOf } from "../../chains/algorand/light-header.ts";
 import type { Clock } from "../../clock.ts";
 import { count } from "../../metrics/meter.ts";
 import { isUnusable } from "../../providers/provider.ts";
-import type { EvidenceStep, Unfinished, UnfinishedState } from "./journal.ts";
+import type { Delivered, EvidenceStep, UnfinishedState } from "./journal.ts";
 import { blockFrom, provenNext } from "./nodes.ts";
 import { createPace } from "./pace.ts";
 import { createSourceCollector } from "./source-collector.ts";
@@ -96,7 +96,7 @@ export function createCollector(options: CollectorOptions) {
   /** Shows that the attestations of a round stand in its block. */
   async function includeRound(round: number, ends: AbortSignal): Promise<boolean> {
     for (;;) {
-      const delivered = await journal.unfinished("waiting", round, MAX_AT_ONCE);
+      const delivered = await journal.waiting(round, MAX_AT_ONCE);
       if (delivered.length === 0) return true;
       const steps = await includedIn(round, delivered, ends);
       await step(steps ?? []);
@@ -109,7 +109,7 @@ export function createCollector(options: CollectorOptions) {
   /** @returns of those that a block shows; undefined when no node keeps it. @throws ProviderError when a node gives no answer */
   async function includedIn(
     round: number,
-    delivered: readonly Unfinished[],
+    delivered: readonly Delivered[],
     ends: AbortSignal,
   ): Promise<EvidenceStep[] | undefined> {
     const read = newest.block(round);
@@ -137,8 +137,8 @@ export function createCollector(options: CollectorOptions) {
 
   /** Proves the attestations of a round and, once its state proof is there, those of all its rounds. */
   async function proveInterval(round: number, ends: AbortSignal): Promise<boolean> {
-    const [first] = await journal.unfinished("included", round, 1);
-    if (first?.inclusion === undefined) return true;
+    const [first] = await journal.included(round, 1);
+    if (first === undefined) return true;
     const found = await proofOf(round, provenNext(fromBase64(first.inclusion.headerBase64)), ends);
     switch (found.kind) {
       case "early":
@@ -161,7 +161,7 @@ export function createCollector(options: CollectorOptions) {
 
   async function moveRound(round: number, to: "impossible" | "waiting"): Promise<void> {
     for (;;) {
-      const left = await journal.unfinished("included", round, MAX_AT_ONCE);
+      const left = await journal.included(round, MAX_AT_ONCE);
       if (left.length === 0) return;
       await step(left.map(({ txnId }) => ({ txnId, to })));
     }
@@ -207,10 +207,10 @@ export function createCollector(options: CollectorOptions) {
     };
     const stake = { siblings: siblings.map(toBase64), stateProofSha256 };
     for (;;) {
-      const left = await journal.unfinished("included", round, MAX_AT_ONCE);
+      const left = await journal.included(round, MAX_AT_ONCE);
       if (left.length === 0) return true;
       const steps = left
-        .filter(({ inclusion }) => inclusion && isCommitted(inclusion.headerBase64))
+        .filter(({ inclusion }) => isCommitted(inclusion.headerBase64))
         .map(({ txnId }): EvidenceStep => ({ txnId, to: "whole", ...stake }));
       await step(steps);
       if (steps.length < left.length) return false;

@@ -12,15 +12,10 @@ import type { Checkpoint, StateProofMessage } from "@attestd/proof/state-proof";
 export type EvidenceState = "waiting" | "included" | "whole" | "impossible";
 export type UnfinishedState = Exclude<EvidenceState, "whole">;
 
-/** A delivered attestation whose evidence is not whole. */
-export type Unfinished = {
-  /** Of the attestation transaction: it identifies the evidence. */
-  txnId: string;
-  /** As it was delivered. */
-  bundle: string;
-  /** But in state `waiting`. */
-  inclusion?: AlgorandInclusionItem;
-};
+/** A delivered attestation of which nothing is kept yet. `txnId`: of its transaction, which identifies the evidence. */
+export type Delivered = { txnId: string; bundle: string };
+/** A delivered attestation in state `included`. */
+export type Included = { txnId: string; inclusion: AlgorandInclusionItem };
 
 /** The evidence of a delivered bundle. */
 export type KeptEvidence = {
@@ -71,8 +66,11 @@ export interface EvidenceJournal {
   /** The round of an unfinished attestation in a state that is due: the one that has been due for longest. */
   dueRound(state: UnfinishedState, now: number): Promise<number | undefined>;
 
-  /** Unfinished attestations of a round, at most `limit`. */
-  unfinished(state: UnfinishedState, round: number, limit: number): Promise<Unfinished[]>;
+  /** Attestations of a round in state `waiting`, at most `limit`. */
+  waiting(round: number, limit: number): Promise<Delivered[]>;
+
+  /** Attestations of a round in state `included`, at most `limit`. */
+  included(round: number, limit: number): Promise<Included[]>;
 
   /** The rounds from `first` to `last` with unfinished attestations in a state, ascending. */
   unfinishedRounds(state: UnfinishedState, first: number, last: number): Promise<number[]>;

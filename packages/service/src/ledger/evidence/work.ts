@@ -1,13 +1,13 @@
 import { createHash } from "node:crypto";
 import { parseBundle, signedPart, verify } from "@attestd/proof";
-import { toBase64 } from "@attestd/proof/encoding";
+import { equalBytes, toBase64 } from "@attestd/proof/encoding";
 import { type AlgorandInclusionItem, authorisationItem, type Evidence, withEvidence } from "@attestd/proof/evidence";
 import { canonicalBytes } from "@attestd/proof/json";
 import { checkStateProof } from "@attestd/proof/state-proof";
 import { paysetProver, readAlgorandHeader } from "../../chains/algorand/block-work.ts";
 import { serviceCrypto, trusting } from "../../crypto/crypto.ts";
 import { isEd25519Signature } from "../../crypto/ed25519.ts";
-import type { KeptStateProof, Unfinished } from "./journal.ts";
+import type { Delivered, KeptStateProof } from "./journal.ts";
 import type { SourceHeader, UnfinishedSource } from "./source-journal.ts";
 
 /*
@@ -31,10 +31,10 @@ const crypto = serviceCrypto().then(trusting);
 export async function include(
   block: Uint8Array,
   round: number,
-  delivered: readonly Pick<Unfinished, "txnId" | "bundle">[],
+  delivered: readonly Delivered[],
 ): Promise<(AlgorandInclusionItem | undefined)[]> {
   const headerBase64 = toBase64(readAlgorandHeader(block, round).header);
-  const prove = paysetProver(block);
+  const prove = proverOf(block);
   return Promise.all(
     delivered.map(async ({ txnId, bundle }) => {
       const found = prove(txnId);
@@ -68,12 +68,20 @@ export function includeSources(
   return sources.map(({ blockHash: attested, txnId }) => {
     if (attested !== blockHash) return undefined;
     if (txnId === undefined) return { headerBase64 };
-    prove ??= paysetProver(block);
+    prove ??= proverOf(block);
     const found = prove(txnId);
     if (found.kind !== "transaction" || found.inclusion.tree !== "txn256") return undefined;
     const { index, stibBase64, siblings } = found.inclusion;
     return { headerBase64, transaction: { index, stibBase64, siblings } };
   });
+}
+
+/** The last block and its tree: all that stands in one block is shown by it, a few at a time. */
+let last: { block: Uint8Array; prove: ReturnType<typeof paysetProver> } | undefined;
+
+function proverOf(block: Uint8Array): ReturnType<typeof paysetProver> {
+  if (!last || !equalBytes(last.block, block)) last = { block, prove: paysetProver(block) };
+  return last.prove;
 }
 
 /** Verifies a state proof on its checkpoint. @returns why it is none, or undefined */
