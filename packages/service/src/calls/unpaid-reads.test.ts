@@ -60,8 +60,7 @@ test("what was bought, what had no place and what is read still take nothing mor
 test.each([
   new ServiceError("providers_unavailable", "No node answers."),
   new Problem("providers_conflict", "One item is shown in two ways."),
-  new Problem("source_not_final", "One item is not final yet."),
-])("a batch that is repeated because its chains are not ready takes one place: $code", async (error) => {
+])("a batch that is repeated because its chains cannot be read takes one place: $code", async (error) => {
   const { reads, run, asked } = stage();
   for (let n = 0; n < MAX_REPEATED; n++) expect(await run("base 1", 0, error)).toBe(error.code);
   for (let n = 1; n < MAX_UNBOUGHT; n++) await run("base 1", n, error);
@@ -70,6 +69,12 @@ test.each([
   expect(() => reads.check("base 1", batch(0))).toThrow(/were read and not bought/);
   expect(await run("base 1", 1, "found")).toBe("found");
   expect(await run("base 1", 0, "found")).toBe("found");
+});
+
+test("a batch whose source is not final yet takes a place each time: its payer chooses the source", async () => {
+  const { run, asked } = stage();
+  for (let n = 0; n < 10; n++) await run("base 1", 0, "source_not_final");
+  expect(asked()).toBe(MAX_UNBOUGHT);
 });
 
 test("readings that are begun and left count", async () => {

@@ -6,10 +6,13 @@ import { requestHash, type Subject } from "../subjects/subject.ts";
 
 /** Batches of one payer that may be read within the window without being bought. */
 export const MAX_UNBOUGHT = 4;
-/** Readings of one batch that take one place together, since all that its payer can do is to repeat it. */
-export const MAX_REPEATED = 20;
-/** Why a batch is to be repeated as it is. */
-const REPEATED: readonly string[] = ["providers_unavailable", "providers_conflict", "source_not_final"];
+/**
+ * Readings of one batch that take one place together, since its chains could not be read and all that its payer can do is to
+ * repeat it. Few: a payer may know of an id that no node can answer for.
+ */
+export const MAX_REPEATED = 5;
+/** Problems that are our nodes'. That a source is not final yet is none: its payer has chosen it. */
+const OURS: readonly string[] = ["providers_unavailable", "providers_conflict"];
 /** In ms. */
 export const WINDOW_MS = 5 * 60_000;
 /** Payers that are remembered; each of them has shown money for a batch. */
@@ -79,7 +82,7 @@ export function createUnpaidReads(clock: Pick<Clock, "now">) {
       } catch (error) {
         const code = error instanceof Problem || error instanceof ServiceError ? error.code : "internal";
         if (code === "over_capacity") forget(payer, own);
-        else if (REPEATED.includes(code)) own.isOver = ++own.repeated === MAX_REPEATED;
+        else if (OURS.includes(code)) own.isOver = ++own.repeated === MAX_REPEATED;
         else if (code !== "source_reading") own.isOver = true;
         throw error;
       }
