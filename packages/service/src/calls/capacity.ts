@@ -47,7 +47,7 @@ export function createCapacity(options: CapacityOptions) {
     }
     const { calls, weight } = carried();
     const inFlight = admitting + calls;
-    // What is being admitted weighs 1: a batch that nobody has paid for takes no other's place, and few are read at a time.
+    // What is being admitted weighs 1: a batch whose payment is not verified takes no other's place, and few are read at a time.
     if (admitting + weight >= maxInFlight()) {
       const batches = weight > calls ? ` Batches among them take the room of ${weight - calls} more.` : "";
       return new Problem("over_capacity", `${inFlight} calls are in flight.${batches}`, { retryAfter: 5 });

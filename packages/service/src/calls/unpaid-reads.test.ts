@@ -71,6 +71,16 @@ test.each([
   expect(await run("base 1", 0, "found")).toBe("found");
 });
 
+test("requests of one batch that fail together, more than may repeat it, leave it over", async () => {
+  const { run, asked } = stage();
+  const error = new ServiceError("providers_unavailable", "No node answers.");
+  await Promise.all(Array.from({ length: MAX_REPEATED + 2 }, () => run("base 1", 0, error)));
+  for (let n = 1; n < MAX_UNBOUGHT; n++) await run("base 1", n, "source_not_found");
+  const before = asked();
+  expect(await run("base 1", 0, "found")).toBe("over_capacity");
+  expect(asked()).toBe(before);
+});
+
 test("a batch whose source is not final yet takes a place each time: its payer chooses the source", async () => {
   const { run, asked } = stage();
   for (let n = 0; n < 10; n++) await run("base 1", 0, "source_not_final");

@@ -82,7 +82,7 @@ export function createUnpaidReads(clock: Pick<Clock, "now">) {
       } catch (error) {
         const code = error instanceof Problem || error instanceof ServiceError ? error.code : "internal";
         if (code === "over_capacity") forget(payer, own);
-        else if (OURS.includes(code)) own.isOver = ++own.repeated === MAX_REPEATED;
+        else if (OURS.includes(code)) own.isOver ||= ++own.repeated >= MAX_REPEATED;
         else if (code !== "source_reading") own.isOver = true;
         throw error;
       }
