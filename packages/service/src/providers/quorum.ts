@@ -27,6 +27,19 @@ export type Question<T> = {
   signal: AbortSignal;
 };
 
+/**
+ * A question about what a provider may not have, yet or any more: that it has none contradicts no other answer.
+ * @param factOf the fact in an answer that is not undefined, as `same` of a question
+ */
+export function ifAny<T>(about: string, factOf: (answer: T) => string, signal: AbortSignal): Question<T | undefined> {
+  return {
+    about,
+    same: (answer) => (answer === undefined ? "none" : factOf(answer)),
+    behind: (answer, others) => answer === undefined && others.some((other) => other !== undefined),
+    signal,
+  };
+}
+
 const PATIENCE_MS = 2_000;
 
 type Received<T> = { provider: { readonly name: string }; answer: T };

@@ -4,7 +4,7 @@ import type { Algod } from "../../providers/algod.ts";
 import type { Location } from "../../providers/algorand-nodes.ts";
 import type { Indexer } from "../../providers/indexer.ts";
 import type { ProviderError } from "../../providers/provider.ts";
-import { agree, type Question, reportConflict } from "../../providers/quorum.ts";
+import { agree, ifAny, type Question, reportConflict } from "../../providers/quorum.ts";
 import { blockWork } from "../block-work.ts";
 import type { BlockOfTransaction } from "../chain.ts";
 import { type AlgorandReading, asAnswerOf, innerTransaction, requireUnkept } from "./block.ts";
@@ -131,12 +131,7 @@ export async function rebuildBlock(
     const { blockHash: hash, time } = readBareHeader(header, round);
     return { hash, height: round, time };
   };
-  const question: Question<BlockOfTransaction | undefined> = {
-    about: `the header of round ${round}`,
-    same: (block) => block?.hash ?? "none",
-    behind: (block, others) => block === undefined && others.some((other) => other !== undefined),
-    signal,
-  };
+  const question = ifAny(`the header of round ${round}`, ({ hash }: BlockOfTransaction) => hash, signal);
   const [block] = await agree(nodes.indexers, ask, question, nodes.rules);
   if (block) return block;
   const message = `no node keeps the block of round ${round} any more, and the indexer's JSON does not lead to its hash`;

@@ -4,7 +4,7 @@ import { equalBytes, toBase64 } from "@attestd/proof/encoding";
 import { hasCode, ServiceError } from "../../errors.ts";
 import type { EthereumRpc } from "../../providers/ethereum-rpc.ts";
 import { unavailable } from "../../providers/provider.ts";
-import { agree, type Question, reportConflict } from "../../providers/quorum.ts";
+import { agree, ifAny, type Question, reportConflict } from "../../providers/quorum.ts";
 import { type ConfirmationLevel, LEVELS, type ProvedTransaction, type SourceBlock } from "../chain.ts";
 import { type BaseReading, foreignChain, readTransactions } from "./bytes.ts";
 import { proveReceipt } from "./receipts.ts";
@@ -79,14 +79,9 @@ export async function readBaseBlock(number: number, reading: BaseReading, signal
 
   /** While the proof was built, a block that is not final may have been replaced. @throws ProviderError */
   async function requireCanonical(ends: AbortSignal): Promise<void> {
-    const ask = async (rpc: EthereumRpc, end: AbortSignal) => (await rpc.header(number, end))?.hash ?? "none";
-    const question: Question<string> = {
-      about: `the hash of block ${number}`,
-      same: (answer) => answer,
-      behind: (answer, others) => answer === "none" && others.some((other) => other !== "none"),
-      signal: ends,
-    };
-    const [now] = await agree(nodes.rpcs, ask, question, nodes.rules);
+    const ask = async (rpc: EthereumRpc, end: AbortSignal) => (await rpc.header(number, end))?.hash;
+    const question = ifAny(`the hash of block ${number}`, String, ends);
+    const [now = "none"] = await agree(nodes.rpcs, ask, question, nodes.rules);
     if (now !== hash)
       throw unavailable(`block ${number} was replaced while it was read: it was ${hash}, and is ${now}`);
   }

@@ -4,7 +4,7 @@ import { type Checkpoint, checkpointAfter, MAX_INTERVAL } from "@attestd/proof/s
 import type { Algod } from "../../providers/algod.ts";
 import type { AlgorandNodes } from "../../providers/algorand-nodes.ts";
 import { isUnusable, unavailable } from "../../providers/provider.ts";
-import { agree } from "../../providers/quorum.ts";
+import { agree, ifAny } from "../../providers/quorum.ts";
 import type { EvidenceJournal, KeptStateProof } from "./journal.ts";
 import { checkpointFrom, provenNext, type ServedStateProof, stateProofFrom } from "./nodes.ts";
 import type { EvidenceWork } from "./threads.ts";
@@ -117,13 +117,7 @@ export function createStateProofs({ journal, nodes, newest, genesisHash, work }:
 
   async function agreedCheckpoint(first: number, ends: AbortSignal): Promise<Checkpoint> {
     const ask = (algod: Algod, signal: AbortSignal) => checkpointFrom(algod, first, genesisHash, signal);
-    const question = {
-      about: `the checkpoint before round ${first}`,
-      same: (checkpoint: Checkpoint | undefined) => (checkpoint ? JSON.stringify(checkpoint) : "none"),
-      behind: (checkpoint: Checkpoint | undefined, others: readonly (Checkpoint | undefined)[]) =>
-        checkpoint === undefined && others.some((other) => other !== undefined),
-      signal: ends,
-    };
+    const question = ifAny<Checkpoint>(`the checkpoint before round ${first}`, JSON.stringify, ends);
     const [checkpoint] = await agree(nodes.algods, ask, question, nodes.rules);
     if (checkpoint) return checkpoint;
     throw unavailable(`no node has the checkpoint before round ${first} any more`);
