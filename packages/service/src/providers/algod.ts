@@ -51,16 +51,6 @@ const Simulation = z.object({ "txn-groups": z.array(z.object({ "failure-message"
 const Message = z.object({ message: z.string() });
 const base64 = z.string().transform((text) => fromBase64(text));
 const LightHeader = z.object({ index: round, proof: base64.optional() });
-const StateProofMessage = z
-  .object({ BlockHeadersCommitment: base64, FirstAttestedRound: round, LastAttestedRound: round })
-  .transform((message) => ({
-    /** 32 bytes. */
-    commitment: message.BlockHeadersCommitment,
-    /** The interval, both inclusive. */
-    firstRound: message.FirstAttestedRound,
-    lastRound: message.LastAttestedRound,
-  }));
-const StateProof = z.object({ Message: StateProofMessage });
 
 const text = z.string();
 /** Its members are read again where they are used. */
@@ -89,10 +79,11 @@ const ProvenRounds = z
 /** What a transaction needs to be made; microAlgos. */
 export type TransactionParams = Omit<z.infer<typeof Params>, "genesisHash">;
 
-/** See `Algod.stateProof`. */
-export type StateProofOfRound = z.infer<typeof StateProofMessage> & {
+/** See `Algod.lightHeader`. */
+export type LightHeaderPath = {
   /** Index of the round in its interval, from 0. */
   index: number;
+  /** Concatenated digests. */
   siblings: Uint8Array;
 };
 
@@ -188,27 +179,10 @@ export class Algod extends HttpProvider {
   }
 
   /**
-   * The state proof of a round, unchecked: the commitment to the light headers of its interval, and the concatenated
-   * sibling digests that should lead there from the round's own.
-   *
-   * @returns undefined while no state proof covers the round
-   */
-  async stateProof(round: number, signal: AbortSignal): Promise<StateProofOfRound | undefined> {
-    const path = await this.lightHeader(round, signal);
-    if (!path) return undefined;
-    const { Message: message } = await this.json({ path: `/v2/stateproofs/${round}` }, StateProof, signal);
-    return { ...path, ...message };
-  }
-
-  /**
    * The way from a round's light header to the commitment of the state proof that attests it, unchecked; undefined while none
-   * does, and once the node has forgotten one of its blocks. `index`: of the round in its interval, from 0; `siblings`:
-   * concatenated digests.
+   * does, and once the node has forgotten one of its blocks.
    */
-  async lightHeader(
-    round: number,
-    signal: AbortSignal,
-  ): Promise<Pick<StateProofOfRound, "index" | "siblings"> | undefined> {
+  async lightHeader(round: number, signal: AbortSignal): Promise<LightHeaderPath | undefined> {
     const answer = await this.find({ path: `/v2/blocks/${round}/lightheader/proof` }, signal);
     if (!answer) return undefined;
     const { index, proof = new Uint8Array() } = this.read(answer, LightHeader);

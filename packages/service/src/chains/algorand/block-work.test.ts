@@ -228,7 +228,8 @@ describe("the light header", () => {
     const handler: Handler = (request, response) => {
       if (request.url === `/v2/blocks/${round}/lightheader/proof`)
         return path ? json(response, path) : json(response, { message: "no state proof" }, 404);
-      if (request.url === `/v2/stateproofs/${round}`) return json(response, { Message: message, StateProof: "" });
+      const whole = { VotersCommitment: "", LnProvenWeight: 1, ...message };
+      if (request.url === `/v2/stateproofs/${round}`) return json(response, { Message: whole, StateProof: "" });
       chain.handler(request, response);
     };
     return Object.create(chain, { handler: { value: handler } });

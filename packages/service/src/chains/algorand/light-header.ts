@@ -5,12 +5,12 @@ import {
   lightHeaderLeaf,
   verifyLeaf,
 } from "@attestd/proof/algorand";
-import { toBase64 } from "@attestd/proof/encoding";
+import { fromBase64, toBase64 } from "@attestd/proof/encoding";
 import { ignoring } from "../../errors.ts";
-import type { Algod, StateProofOfRound } from "../../providers/algod.ts";
+import type { Algod, LightHeaderPath } from "../../providers/algod.ts";
 import type { AlgorandNodes } from "../../providers/algorand-nodes.ts";
-import { isUnusable } from "../../providers/provider.ts";
-import { agree, type Question } from "../../providers/quorum.ts";
+import { isUnusable, unavailable } from "../../providers/provider.ts";
+import { agree, ifAny } from "../../providers/quorum.ts";
 
 const DIGEST_LENGTH = 32;
 
@@ -28,15 +28,20 @@ export async function lightHeaderOf(
   signal: AbortSignal,
 ): Promise<LightHeaderProof | undefined> {
   const ask = async (algod: Algod, ends: AbortSignal) => {
-    const stateProof = await algod.stateProof(round, ends);
-    return stateProof && { proof: lightHeaderProof(header, round, stateProof) };
+    const path = await algod.lightHeader(round, ends);
+    if (path === undefined) return undefined;
+    const proven = await algod.provenRounds(round, ends);
+    if (proven === undefined) throw unavailable(`${algod.name} has no state proof of round ${round}`);
+    const { blockHeadersCommitment, firstAttestedRound: first, lastAttestedRound: last } = proven.message;
+    const commitment = algod.decode(() => fromBase64(blockHeadersCommitment));
+    return { proof: lightHeaderProof(header, round, path, { commitment, first, last }) };
   };
-  const question: Question<Awaited<ReturnType<typeof ask>>> = {
-    about: `the state proof of round ${round}`,
-    same: (answer) => answer?.proof?.commitment ?? "none",
-    behind: (answer, others) => answer === undefined && others.some((other) => other !== undefined),
+  type Answer = { proof: LightHeaderProof | undefined };
+  const question = ifAny(
+    `the state proof of round ${round}`,
+    ({ proof }: Answer) => proof?.commitment ?? "none",
     signal,
-  };
+  );
   const agreed = await agree(algods, ask, question, rules).catch(ignoring(isUnusable));
   return agreed?.[0]?.proof;
 }
@@ -48,11 +53,12 @@ export async function lightHeaderOf(
 function lightHeaderProof(
   header: Uint8Array,
   round: number,
-  { index, siblings: joined, commitment, firstRound, lastRound }: StateProofOfRound,
+  { index, siblings: joined }: LightHeaderPath,
+  { commitment, first, last }: { commitment: Uint8Array; first: number; last: number },
 ): LightHeaderProof | undefined {
   const siblings = digestsOf(joined);
-  const interval = lastRound - firstRound + 1;
-  const fits = joined.length % DIGEST_LENGTH === 0 && interval === 2 ** siblings.length && index === round - firstRound;
+  const interval = last - first + 1;
+  const fits = joined.length % DIGEST_LENGTH === 0 && interval === 2 ** siblings.length && index === round - first;
   const leaf = lightHeaderLeaf(decodeMsgpackMap(header), headerDigest(header));
   if (!fits || !verifyLeaf("txn256", leaf, index, siblings, commitment)) return undefined;
   return { index, interval, commitment: toBase64(commitment), siblings: siblings.map(toBase64) };
