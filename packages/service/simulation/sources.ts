@@ -1,9 +1,9 @@
 import { utf8 } from "@attestd/proof/encoding";
 import type { ConfirmationLevel, SourceBlock, SourceChain, SourceTransaction } from "../src/chains/chain.ts";
-import { readSingly } from "../src/chains/several.ts";
 import type { Clock } from "../src/clock.ts";
 import { ServiceError } from "../src/errors.ts";
 import type { Subject } from "../src/subjects/subject.ts";
+import { readSingly } from "../test/fakes/read-singly.ts";
 import { NODES } from "./ledger-view.ts";
 import type { Ask } from "./network.ts";
 import type { Life } from "./scheduler.ts";

@@ -1,7 +1,8 @@
 import { expect, it } from "vitest";
+import { readSingly } from "../../test/fakes/read-singly.ts";
 import { chainOf } from "../../test/fakes/source-chain.ts";
 import type { SourceTransaction } from "./chain.ts";
-import { MAX_SOURCE_BYTES, readSingly } from "./several.ts";
+import { MAX_SOURCE_BYTES } from "./several.ts";
 
 const never = new AbortController().signal;
 const transactionOf = (txnId: string, length: number): SourceTransaction => ({

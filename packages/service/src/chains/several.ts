@@ -1,16 +1,8 @@
 import { ServiceError } from "../errors.ts";
-import {
-  isSourceError,
-  type SourceChain,
-  type SourceError,
-  type SourceTransaction,
-  type SourceTransactions,
-} from "./chain.ts";
+import { isSourceError, type SourceError, type SourceTransaction, type SourceTransactions } from "./chain.ts";
 
 /** Bytes that the sources of one request may have in all. */
 export const MAX_SOURCE_BYTES = 8 * 1024 * 1024;
-/** Transactions of one request that are read one by one at the same time. */
-const MAX_AT_ONCE = 8;
 /** How many transactions an error names. */
 const MAX_NAMED = 10;
 
@@ -38,24 +30,6 @@ export function tooLarge(transactions: Iterable<SourceTransaction>): ServiceErro
   const named = largest.map(({ txnId, bytes }) => `${txnId} (${bytes.length})`).join(", ");
   const message = `the transactions have more than ${MAX_SOURCE_BYTES} bytes in all; those with the most: ${named}`;
   return new ServiceError("sources_too_large", message, { details: { txnIds: largest.map(({ txnId }) => txnId) } });
-}
-
-/**
- * Reads transactions one by one, some at a time: for a chain whose nodes answer about one transaction at a time.
- *
- * @throws as `SourceChain.transactions` does
- */
-export async function readSingly(
-  chain: Pick<SourceChain, "transaction">,
-  txnIds: readonly string[],
-  signal: AbortSignal,
-): Promise<SourceTransactions> {
-  const gathered = new Gathered();
-  const read = async (txnId: string, ends: AbortSignal) => {
-    gathered.add(txnId, await orSourceError(chain.transaction(txnId, ends)));
-  };
-  await forEach(new Set(txnIds), MAX_AT_ONCE, read, signal);
-  return gathered.all;
 }
 
 /** What a look-up found, or what the chain shows about a source that cannot be attested. @throws any other error */

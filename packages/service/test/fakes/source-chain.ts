@@ -1,6 +1,6 @@
 import type { ConfirmationLevel, SourceBlock, SourceChain, SourceTransaction } from "../../src/chains/chain.ts";
-import { readSingly } from "../../src/chains/several.ts";
 import { ServiceError } from "../../src/errors.ts";
+import { readSingly } from "./read-singly.ts";
 
 /** A chain that holds these blocks and transactions alone. @param required the level that blocks need */
 export function chainOf(

@@ -4,11 +4,11 @@ import { z } from "zod";
 import { type BlockWork, blockWork } from "../../../src/chains/block-work.ts";
 import type { SourceBlock, SourceChain, SourceTransaction, SourceTransactions } from "../../../src/chains/chain.ts";
 import type { SourceChainKind } from "../../../src/chains/kind.ts";
-import { readSingly } from "../../../src/chains/several.ts";
 import { ServiceError } from "../../../src/errors.ts";
 import { HttpProvider } from "../../../src/providers/http.ts";
 import { unavailable } from "../../../src/providers/provider.ts";
 import { agree, type QuorumRules } from "../../../src/providers/quorum.ts";
+import { readSingly } from "../read-singly.ts";
 import * as orchardWork from "./block-work.ts";
 import { decodeHeader, type OrchardInclusion, orchardFormat } from "./format.ts";
 
