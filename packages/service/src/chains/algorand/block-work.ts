@@ -19,7 +19,7 @@ import {
   verifyLeaf,
 } from "@attestd/proof/algorand";
 import { concatBytes, equalBytes, toBase64, utf8 } from "@attestd/proof/encoding";
-import { isProofError, ProofError } from "@attestd/proof/errors";
+import { attempt, ProofError } from "@attestd/proof/errors";
 import type { BlockOfTransaction } from "../chain.ts";
 import { innerIdsOf } from "./inner.ts";
 
@@ -109,15 +109,13 @@ function findInPayset(block: RawBlock, txnId: string): AlgorandPlace {
 }
 
 function findOthers(block: RawBlock, txnIds: ReadonlySet<string>): ReadonlyMap<string, PlaceInBlock> {
-  try {
-    const found = new Map<string, PlaceInBlock>();
-    for (const [id, place] of placesIn(block)) if (txnIds.has(id)) found.set(id, place());
-    return found.size > 0 && commitmentOf(block)(0) ? found : new Map();
-  } catch (error) {
-    // Of a transaction that was not looked for.
-    if (isProofError(error, "malformed")) return new Map();
-    throw error;
-  }
+  // What is malformed may be a transaction that was not looked for.
+  const found = attempt("malformed", () => {
+    const places = new Map<string, PlaceInBlock>();
+    for (const [id, place] of placesIn(block)) if (txnIds.has(id)) places.set(id, place());
+    return places.size > 0 && commitmentOf(block)(0) ? places : undefined;
+  });
+  return found ?? new Map();
 }
 
 /** The ids of a block's transactions by their bytes, and of their inner ones, each with where it is. @throws ProofError `malformed` */

@@ -1,8 +1,18 @@
 import { decodeAddress, type MsgpackMap, type MsgpackValue, RawString, structMap } from "@attestd/proof/algorand";
 import { fromBase64, fromUtf8, utf8 } from "@attestd/proof/encoding";
-import { ProofError } from "@attestd/proof/errors";
+import { attempt, isProofError, ProofError } from "@attestd/proof/errors";
 
 // Readers of an indexer's JSON, which return what a transaction's msgpack holds.
+
+/** What is made of an indexer's JSON; undefined where the JSON does not lead to it. */
+export function rebuilt<T>(make: () => T): T | undefined {
+  try {
+    return make();
+  } catch (error) {
+    if (isProofError(error, "malformed") || error instanceof TypeError) return undefined;
+    throw error;
+  }
+}
 
 /** A JSON object as an indexer writes it, with lossless integers. */
 export type Json = Readonly<Record<string, unknown>>;
@@ -81,10 +91,6 @@ export function anyText(name: string): Field {
   return (json) => {
     const base64 = json[`${name}-b64`];
     const raw = base64 === undefined ? utf8(text(json[name])) : bytes(base64);
-    try {
-      return fromUtf8(raw);
-    } catch {
-      return new RawString(raw);
-    }
+    return attempt("malformed", () => fromUtf8(raw)) ?? new RawString(raw);
   };
 }

@@ -1,4 +1,3 @@
-import { isProofError } from "@attestd/proof";
 import { blockHash, encodeMsgpack, type MsgpackMap, type MsgpackValue } from "@attestd/proof/algorand";
 import { toBase32 } from "@attestd/proof/encoding";
 import {
@@ -11,6 +10,7 @@ import {
   list,
   object,
   type Read,
+  rebuilt,
   struct,
   text,
 } from "./indexer-json.ts";
@@ -69,11 +69,8 @@ const header = struct({
  * @returns canonical msgpack of the header; undefined when the JSON does not lead to that hash
  */
 export function rebuildHeader(json: Json, next: Json): Uint8Array | undefined {
-  try {
-    const rebuilt = encodeMsgpack(header(json));
-    return blockHash(rebuilt) === toBase32(bytes(next["previous-block-hash"])) ? rebuilt : undefined;
-  } catch (error) {
-    if (isProofError(error, "malformed") || error instanceof TypeError) return undefined;
-    throw error;
-  }
+  return rebuilt(() => {
+    const encoded = encodeMsgpack(header(json));
+    return blockHash(encoded) === toBase32(bytes(next["previous-block-hash"])) ? encoded : undefined;
+  });
 }

@@ -1,4 +1,4 @@
-import { isProofError, ProofError } from "@attestd/proof";
+import { ProofError } from "@attestd/proof";
 import { decodeAddress, encodeMsgpack, type MsgpackMap, txid } from "@attestd/proof/algorand";
 import {
   address,
@@ -11,6 +11,7 @@ import {
   list,
   member,
   object,
+  rebuilt,
   struct,
   text,
 } from "./indexer-json.ts";
@@ -28,7 +29,7 @@ type OwnFields = (json: Json, guess: boolean) => MsgpackMap;
  * @returns the unsigned transaction's bytes, whose id is `txnId`; undefined when the JSON does not lead to that id
  */
 export function rebuildTransaction(txnId: string, json: Json): Uint8Array | undefined {
-  try {
+  return rebuilt(() => {
     const type = text(json["tx-type"]);
     const own = OWN_FIELDS[type];
     if (!own) throw new ProofError("malformed", `no rebuild for transactions of type ${type}`);
@@ -36,10 +37,7 @@ export function rebuildTransaction(txnId: string, json: Json): Uint8Array | unde
       return encodeMsgpack(new Map([["type", type], ...commonFields(json), ...own(json, guess)]));
     });
     return guesses.find((bytes) => txid(bytes) === txnId);
-  } catch (error) {
-    if (isProofError(error, "malformed") || error instanceof TypeError) return undefined;
-    throw error;
-  }
+  });
 }
 
 const commonFields = struct({
