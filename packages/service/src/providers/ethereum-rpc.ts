@@ -112,8 +112,8 @@ export class EthereumRpc extends JsonRpc {
   /** Several headers, each as `header` returns or throws it. */
   async headers(numbers: readonly number[], signal: AbortSignal): Promise<(RpcHeader | undefined | ProviderError)[]> {
     const params = numbers.map((number) => [toHex(number), false]);
-    const options = { maxBatch: MAX_HEADERS };
-    return (await this.callEach("eth_getBlockByNumber", params, Header.nullable(), signal, options)).map(orUndefined);
+    const found = await this.callEach("eth_getBlockByNumber", params, Header.nullable(), signal, MAX_HEADERS);
+    return found.map(orUndefined);
   }
 
   /** The transactions of a block, as JSON; undefined when the node has no block with this hash. */

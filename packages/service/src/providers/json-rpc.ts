@@ -3,7 +3,7 @@ import type { UpstreamNode } from "../config/config.ts";
 import { hasCode, ServiceError } from "../errors.ts";
 import type { HttpAnswer } from "./exchange.ts";
 import { HttpProvider, type HttpRequest, MAX_BYTES } from "./http.ts";
-import { isProviderError, type ProviderError, unavailable } from "./provider.ts";
+import { isProviderError, orProviderError, type ProviderError, unavailable } from "./provider.ts";
 
 /** An answer of JSON-RPC 2.0. */
 const Response = z.object({
@@ -26,11 +26,6 @@ type Params = readonly unknown[];
 
 /** What the calls of `callEach` have in common. */
 type Some<S extends z.ZodType> = { method: string; schema: S; signal: AbortSignal; lane: HttpRequest["lane"] };
-
-type EachOptions = {
-  /** Calls in one batch. */
-  maxBatch?: number;
-};
 
 const HEADERS = { "content-type": "application/json" };
 /** Calls in one batch, unless the caller or the node says less. */
@@ -82,6 +77,7 @@ export abstract class JsonRpc extends HttpProvider {
    * as `call` sends it. A batch that the node refuses, or does not answer within the limits of time and bytes, is halved: the
    * caller does not know what its answers weigh. A call to which a batch brought no answer, or several, is repeated.
    *
+   * @param maxBatch calls in one batch
    * @returns what `call` returns or throws for each, in their order
    * @throws the signal's reason when the signal comes first
    */
@@ -90,7 +86,7 @@ export abstract class JsonRpc extends HttpProvider {
     params: readonly Params[],
     schema: S,
     signal: AbortSignal,
-    { maxBatch = MAX_BATCH }: EachOptions = {},
+    maxBatch = MAX_BATCH,
   ): Promise<(z.infer<S> | ProviderError)[]> {
     const some = { method, schema, signal, lane: params.length > 1 ? ("batch" as const) : undefined };
     return this.#callAll(some, params, maxBatch);
@@ -163,21 +159,13 @@ export abstract class JsonRpc extends HttpProvider {
       const repeated = await this.#callAll(some, again, again.length);
       return params.map((_, index) => {
         const response = responses.get(index);
-        return response ? this.#valueOf(some, response) : (repeated[unanswered.indexOf(index)] as z.infer<S>);
+        if (response === undefined) return repeated[unanswered.indexOf(index)] as z.infer<S>;
+        return orProviderError(() => this.#resultOf(method, response, schema));
       });
     } catch (error) {
       if (!isProviderError(error)) throw error;
       if (params.length > 1 && isTooMuch(error)) return this.#callAll(some, params, half);
       return params.map(() => error);
-    }
-  }
-
-  #valueOf<S extends z.ZodType>({ method, schema }: Some<S>, response: Response): z.infer<S> | ProviderError {
-    try {
-      return this.#resultOf(method, response, schema);
-    } catch (error) {
-      if (isProviderError(error)) return error;
-      throw error;
     }
   }
 

@@ -13,6 +13,16 @@ export function isUnusable(error: unknown): boolean {
   return isProviderError(error) || isProofError(error, "malformed");
 }
 
+/** The result, or the ProviderError of a computation that throws one. */
+export function orProviderError<T>(compute: () => T): T | ProviderError {
+  try {
+    return compute();
+  } catch (error) {
+    if (isProviderError(error)) return error;
+    throw error;
+  }
+}
+
 /** The error for a provider that gave no usable answer. */
 export function unavailable(message: string, cause?: unknown): ProviderError {
   return new ServiceError("providers_unavailable", message, { cause });

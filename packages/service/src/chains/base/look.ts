@@ -1,5 +1,5 @@
 import type { Block, EthereumRpc, Receipt, RpcHeader } from "../../providers/ethereum-rpc.ts";
-import { isProviderError, type ProviderError, unavailable } from "../../providers/provider.ts";
+import { orProviderError, type ProviderError, unavailable } from "../../providers/provider.ts";
 import { type QuorumRules, reportConflict } from "../../providers/quorum.ts";
 import type { ConfirmationLevel } from "../chain.ts";
 import { readHeader, readLevels } from "./block.ts";
@@ -109,16 +109,8 @@ export class NodeView {
     if (json === undefined || json instanceof Error) return json;
     const wanted = [...json.transactions.entries()].filter(([, hash]) => this.#wanted.has(hash));
     const places = new Map(wanted.map(([index, hash]) => [hash, index]));
-    return { hash: json.hash, time: this.#timeIn(number, json), places };
-  }
-
-  #timeIn(number: number, json: RpcHeader): number | ProviderError {
-    try {
-      return readHeader(this.#rpc, number, json).time;
-    } catch (error) {
-      if (isProviderError(error)) return error;
-      throw error;
-    }
+    const time = orProviderError(() => readHeader(this.#rpc, number, json).time);
+    return { hash: json.hash, time, places };
   }
 }
 

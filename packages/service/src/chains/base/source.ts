@@ -57,14 +57,9 @@ export class BaseSource implements SourceChain {
 
   async transaction(txnId: string, signal: AbortSignal): Promise<SourceTransaction> {
     const hash = txnId.toLowerCase();
-    let transaction: SourceTransaction | SourceError | undefined;
-    await this.#read(
-      new Set([hash]),
-      (_, found) => {
-        transaction = found;
-      },
-      signal,
-    );
+    const found: SourceTransactions = new Map();
+    await this.#read(new Set([hash]), (_, one) => found.set(hash, one), signal);
+    const transaction = found.get(hash);
     if (transaction && "bytes" in transaction) return transaction;
     throw transaction;
   }
