@@ -2,6 +2,7 @@ import { concatBytes, equalBytes, utf8 } from "../encoding.ts";
 import { malformed } from "../errors.ts";
 import { sha256, sha512, sha512_256 } from "../sha2.ts";
 import { encodeMsgpack, getBytes, getInteger, type MsgpackMap, structMap } from "./msgpack.ts";
+import { NODE, reverseBits, type TreeRules, treeLevels } from "./tree.ts";
 
 /**
  * The commitments to a block's payset that a header carries, named by their fields. `txn` is a plain Merkle tree,
@@ -9,16 +10,12 @@ import { encodeMsgpack, getBytes, getInteger, type MsgpackMap, structMap } from 
  */
 export type TransactionTree = "txn" | "txn256" | "txn512";
 
-interface TreeRules {
+interface TransactionRules extends TreeRules {
   /** Hash of the transaction and of its in-block map, in a leaf. */
   element: (bytes: Uint8Array) => Uint8Array;
-  /** Hash of leaves and nodes. */
-  node: (bytes: Uint8Array) => Uint8Array;
-  length: number;
-  vectorCommitment: boolean;
 }
 
-const TREES: Record<TransactionTree, TreeRules> = {
+const TREES: Record<TransactionTree, TransactionRules> = {
   txn: { element: sha512_256, node: sha512_256, length: 32, vectorCommitment: false },
   txn256: { element: sha256, node: sha256, length: 32, vectorCommitment: true },
   txn512: { element: sha256, node: sha512, length: 64, vectorCommitment: true },
@@ -27,8 +24,6 @@ const TREES: Record<TransactionTree, TreeRules> = {
 const TX = utf8("TX");
 const STIB = utf8("STIB");
 const LEAF = utf8("TL");
-const NODE = utf8("MA");
-const BOTTOM = utf8("MB");
 const LIGHT_HEADER = utf8("B256");
 
 /**
@@ -43,7 +38,7 @@ export function transactionLeaf(tree: TransactionTree, transaction: Uint8Array, 
 
 /** The root over leaves in payset order. That of an empty plain tree is zeros, which a header leaves out. */
 export function treeRoot(tree: TransactionTree, leaves: Uint8Array[]): Uint8Array {
-  const top = treeLevels(tree, leaves).at(-1)?.[0];
+  const top = treeLevels(TREES[tree], leaves).at(-1)?.[0];
   return top ?? new Uint8Array(TREES[tree].length);
 }
 
@@ -54,7 +49,7 @@ export function proveLeaf(tree: TransactionTree, leaves: Uint8Array[], index: nu
 
 /** As `proveLeaf`, for many leaves of one tree, which is hashed once. */
 export function leafProver(tree: TransactionTree, leaves: Uint8Array[]): (index: number) => Uint8Array[] {
-  const levels = treeLevels(tree, leaves);
+  const levels = treeLevels(TREES[tree], leaves);
   const { vectorCommitment, length } = TREES[tree];
   return (index) => {
     if (!Number.isInteger(index) || index < 0 || index >= leaves.length) throw new RangeError(`no leaf ${index}`);
@@ -90,40 +85,6 @@ export function verifyLeaf(
 
 /** More than any payset: 2^16 transactions of the smallest size overfill a 5 MiB block. */
 const MAX_DEPTH = 30;
-
-function treeLevels(tree: TransactionTree, leaves: Uint8Array[]): Uint8Array[][] {
-  const { node, length, vectorCommitment } = TREES[tree];
-  // go-algorand hashes a missing right child, which only a plain tree has, as zeros.
-  const missing = new Uint8Array(length);
-  // One buffer for every node, of which a large tree has many.
-  const preimage = new Uint8Array(NODE.length + 2 * length);
-  preimage.set(NODE);
-  const parent = (left: Uint8Array, right: Uint8Array) => {
-    preimage.set(left, NODE.length);
-    preimage.set(right, NODE.length + length);
-    return node(preimage);
-  };
-  const levels = [vectorCommitment ? arrangeVector(leaves, node(BOTTOM)) : leaves];
-  for (let level = levels[0] ?? []; level.length > 1; levels.push(level)) {
-    const below = level;
-    level = [];
-    for (let place = 0; place < below.length; place += 2)
-      level.push(parent(below[place] as Uint8Array, below[place + 1] ?? missing));
-  }
-  return levels;
-}
-
-/** Puts element i at the bit-reversed place, and fills up to a power of two with bottom leaves. */
-function arrangeVector(leaves: Uint8Array[], bottom: Uint8Array): Uint8Array[] {
-  const depth = leaves.length <= 1 ? 0 : 32 - Math.clz32(leaves.length - 1);
-  return Array.from({ length: 2 ** depth }, (_, place) => leaves[reverseBits(place, depth)] ?? bottom);
-}
-
-function reverseBits(value: number, width: number): number {
-  let reversed = 0;
-  for (let bit = 0; bit < width; bit++) reversed |= ((value >>> bit) & 1) << (width - 1 - bit);
-  return reversed >>> 0;
-}
 
 /**
  * Consensus versions v34 to v38, whose light headers begin with the seed: the first that have state proofs. Since v39

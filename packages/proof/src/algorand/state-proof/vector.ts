@@ -1,4 +1,5 @@
-import { concatBytes, equalBytes, utf8 } from "../../encoding.ts";
+import { equalBytes } from "../../encoding.ts";
+import { NODE, reverseBits, type TreeRules, treeLevels } from "../tree.ts";
 import { SUMHASH_LENGTH, sumhash512 } from "./sumhash.ts";
 
 /*
@@ -7,8 +8,7 @@ import { SUMHASH_LENGTH, sumhash512 } from "./sumhash.ts";
  * one counts the levels, and takes no hash that is missing for one of zeros: a vector is filled up, so that none is.
  */
 
-const NODE = utf8("MA");
-const BOTTOM = utf8("MB");
+const RULES: TreeRules = { node: sumhash512, length: SUMHASH_LENGTH, vectorCommitment: true };
 
 export interface VectorProof {
   depth: number;
@@ -44,12 +44,12 @@ export function verifyVector(leaves: Map<number, Uint8Array>, { depth, path }: V
 
 /** The root over the leaves' hashes. @param leaves at least one */
 export function vectorRoot(leaves: readonly Uint8Array[]): Uint8Array {
-  return vectorLevels(leaves).at(-1)?.[0] as Uint8Array;
+  return treeLevels(RULES, leaves).at(-1)?.[0] as Uint8Array;
 }
 
 /** What shows the leaves at these places to `verifyVector`. @param places ascending or not, each once */
 export function proveVector(leaves: readonly Uint8Array[], places: readonly number[]): VectorProof {
-  const levels = vectorLevels(leaves);
+  const levels = treeLevels(RULES, leaves);
   const depth = levels.length - 1;
   const path: Uint8Array[] = [];
   let shown = places.map((place) => reverseBits(place, depth)).sort((a, b) => a - b);
@@ -58,22 +58,4 @@ export function proveVector(leaves: readonly Uint8Array[], places: readonly numb
     shown = [...new Set(shown.map((place) => place >> 1))];
   }
   return { depth, path };
-}
-
-function vectorLevels(leaves: readonly Uint8Array[]): Uint8Array[][] {
-  const depth = Math.ceil(Math.log2(leaves.length));
-  const bottom = sumhash512(BOTTOM);
-  const levels = [Array.from({ length: 2 ** depth }, (_, place) => leaves[reverseBits(place, depth)] ?? bottom)];
-  for (let height = 0; height < depth; height++) {
-    const below = levels[height] as Uint8Array[];
-    const pairs = Array.from({ length: below.length / 2 }, (_, pair) => [below[2 * pair], below[2 * pair + 1]]);
-    levels.push(pairs.map(([left, right]) => sumhash512(concatBytes(NODE, left as Uint8Array, right as Uint8Array))));
-  }
-  return levels;
-}
-
-function reverseBits(place: number, depth: number): number {
-  let reversed = 0;
-  for (let bit = 0; bit < depth; bit++) reversed = (reversed << 1) | ((place >> bit) & 1);
-  return reversed;
 }
