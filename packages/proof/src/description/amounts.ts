@@ -3,7 +3,7 @@ import { isUsdc, RAILS, USDC_DECIMALS } from "../rails.ts";
 import { groupedUnits } from "../text.ts";
 import type { Amount } from "./description.ts";
 
-type Token = { symbol: string; decimals: number };
+export type Token = { symbol: string; decimals: number };
 
 const USDC: Token = { symbol: "USDC", decimals: USDC_DECIMALS };
 

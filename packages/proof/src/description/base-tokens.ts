@@ -1,9 +1,7 @@
-import { tokenAmount } from "./amounts.ts";
+import { type Token, tokenAmount } from "./amounts.ts";
 import type { TokenCall } from "./base-calls.ts";
 import { isSame, type Meaning, type Message, named, party } from "./base-meaning.ts";
 import { clause, type Words } from "./description.ts";
-
-type Token = { symbol: string; decimals: number };
 
 const UNLIMITED = 2n ** 256n - 1n;
 

@@ -6,7 +6,7 @@ import {
 } from "../algorand/state-proof/message.ts";
 import { algorandAddress } from "../bundle-members.ts";
 import { formatError } from "../errors.ts";
-import { type JsonValue, parseJson } from "../json/parse.ts";
+import { jsonValue } from "../json/parse.ts";
 import { base64, constant, hex32Bytes, integer, isObject, list, object, type Reader, string } from "../json/readers.ts";
 import { type CheckpointPath, readCheckpointPath } from "./checkpoints.ts";
 
@@ -101,28 +101,24 @@ const stakeProof = {
 };
 const stakeProofOptions = { stateProofBase64: base64(), path: readCheckpointPath };
 
-const ITEMS: Record<string, Reader<EvidenceItem>> = {
-  "algorand-inclusion/1": object({
-    type: constant("algorand-inclusion/1"),
-    txnBytesBase64: base64(),
-    ...underHeader,
-  }),
-  "algorand-state-proof/1": object({ type: constant("algorand-state-proof/1"), ...stakeProof }, stakeProofOptions),
-  "algorand-source-inclusion/1": object({ type: constant("algorand-source-inclusion/1"), ...underHeader }),
-  "algorand-source-state-proof/1": object(
-    { type: constant("algorand-source-state-proof/1"), ...stakeProof },
-    stakeProofOptions,
-  ),
-  "algorand-authorisation/1": object(
-    { type: constant("algorand-authorisation/1"), alg: constant(...AUTHORISATION_ALGORITHMS) },
-    { authorizer: algorandAddress },
-  ),
-};
+/** The type of an item, and the readers of its members besides. */
+function item(type: string, required: Members, optional?: Members): [string, Reader<EvidenceItem>] {
+  return [type, object({ type: constant(type), ...required }, optional)];
+}
+type Members = Readonly<Record<string, Reader<unknown>>>;
+
+const ITEMS: ReadonlyMap<string, Reader<EvidenceItem>> = new Map([
+  item("algorand-inclusion/1", { txnBytesBase64: base64(), ...underHeader }),
+  item("algorand-state-proof/1", stakeProof, stakeProofOptions),
+  item("algorand-source-inclusion/1", underHeader),
+  item("algorand-source-state-proof/1", stakeProof, stakeProofOptions),
+  item("algorand-authorisation/1", { alg: constant(...AUTHORISATION_ALGORITHMS) }, { authorizer: algorandAddress }),
+]);
 
 const readItem: Reader<EvidenceItem> = (value, pointer) => {
   const type = isObject(value) ? value.type : undefined;
   if (typeof type !== "string") throw formatError(`${pointer}/type`, "must be a string");
-  return Object.hasOwn(ITEMS, type) ? (ITEMS[type] as Reader<EvidenceItem>)(value, pointer) : { type };
+  return ITEMS.get(type)?.(value, pointer) ?? { type };
 };
 
 const readMembers = object({
@@ -134,16 +130,15 @@ const readMembers = object({
 /** Reads a value as evidence. @throws ProofError `format` */
 export function readEvidence(value: unknown): Evidence {
   const evidence = readMembers(value, "");
-  const known = evidence.items.map(({ type }) => type).filter((type) => Object.hasOwn(ITEMS, type));
+  const known = evidence.items.map(({ type }) => type).filter((type) => ITEMS.has(type));
   const twice = known.find((type, index) => known.indexOf(type) !== index);
   if (twice !== undefined) throw formatError("/items", `has ${twice} twice`);
   return evidence;
 }
 
 /** Parses a text or its UTF-8, and returns any other value as it is. @throws ProofError `json` */
-export function evidenceValue(input: unknown): JsonValue | unknown {
-  const isText = typeof input === "string" || input instanceof Uint8Array;
-  return isText ? parseJson(input, { maxSize: MAX_EVIDENCE_BYTES }) : input;
+export function evidenceValue(input: unknown): unknown {
+  return jsonValue(input, { maxSize: MAX_EVIDENCE_BYTES });
 }
 
 /** The item of a type and its place; undefined if there is none. */

@@ -15,12 +15,15 @@ import type { ProvenHeader } from "./header.ts";
 
 /** What a verifier trusts, and where state proofs are. */
 export type StakeOptions = {
+  /** Checkpoints that the verifier trusts. */
   checkpoints: readonly Checkpoint[];
+  /** Tables of checkpoints that the verifier trusts. */
   tables: readonly CheckpointTable[];
+  /** Roots of tables of checkpoints that the verifier trusts, lower-case hex of 32 bytes. */
   roots: readonly string[];
   /** Finds a state proof that the evidence names without holding it. @param sha256 lower-case hex */
-  stateProof(sha256: string): Uint8Array | undefined;
-  /** What was found of state proofs. */
+  stateProof: (sha256: string) => Uint8Array | undefined;
+  /** Remembers what was found of state proofs: with the same one, a state proof that many bundles share is verified once. */
   memory: Map<string, StateProofFault | undefined>;
 };
 

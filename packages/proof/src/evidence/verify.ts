@@ -1,4 +1,3 @@
-import type { Checkpoint, StateProofFault } from "../algorand/state-proof/index.ts";
 import { type Bundle, type SignedBundle, signedPart } from "../bundle.ts";
 import type { Finding } from "../chain-format.ts";
 import { fromBase64, toHex } from "../encoding.ts";
@@ -9,24 +8,13 @@ import { parsedOf } from "../parsed.ts";
 import type { EvidenceCheck, EvidenceReport, Recorded, VerifyReport } from "../report.ts";
 import { sha256 } from "../sha2.ts";
 import { checkAuthorisationItem, type VerifyEd25519 } from "./authorisation.ts";
-import type { CheckpointTable } from "./checkpoints.ts";
 import { type Evidence, evidenceValue, itemOf, readEvidence, type StakeProof } from "./form.ts";
 import type { ProvenHeader } from "./header.ts";
 import { checkInclusionItem } from "./inclusion.ts";
 import { checkSourceInclusionItem, readOwnHeader } from "./source.ts";
 import { checkStakeProof, type StakeOptions } from "./stake.ts";
 
-export type EvidenceOptions = {
-  /** Checkpoints that the verifier trusts. */
-  checkpoints?: readonly Checkpoint[];
-  /** Tables of checkpoints that the verifier trusts. */
-  tables?: readonly CheckpointTable[];
-  /** Roots of tables of checkpoints that the verifier trusts, lower-case hex of 32 bytes. */
-  roots?: readonly string[];
-  /** Finds a state proof that the evidence names without holding it. @param sha256 lower-case hex */
-  stateProof?: (sha256: string) => Uint8Array | undefined;
-  /** Remembers what was found of state proofs: with the same one, a state proof that many bundles share is verified once. */
-  memory?: Map<string, StateProofFault | undefined>;
+export type EvidenceOptions = Partial<StakeOptions> & {
   /** Verifies ed25519 signatures of attestation transactions; noble's JavaScript, unless given. */
   ed25519?: VerifyEd25519;
 };
