@@ -1,17 +1,12 @@
 import { encodeAddress, getBytes, type MsgpackMap } from "../algorand/index.ts";
-import { type Amount, account, type Clause, clause, type Description, type Party, type Words } from "./description.ts";
+import { type Amount, account, type Clause, clause, type Deed, type Description, type Words } from "./description.ts";
 
 const ZERO = new Uint8Array(32);
 
 /** The parts of a description that a type of transaction decides. The first party after the sender comes first. */
-export type Meaning = {
-  kind: Description["kind"];
-  title: string;
-  amount?: Amount;
-  parties?: Party[];
-  clauses: [Clause, ...Clause[]];
-  remarks?: string[];
-};
+export type Meaning = Pick<Description, "kind" | "title" | "amount"> &
+  Partial<Pick<Description, "parties" | "remarks">> &
+  Pick<Deed, "clauses">;
 
 /** What a transfer moves to its receiver, and to the account that gets the rest. */
 export function moved(

@@ -1,4 +1,4 @@
-import type { Inclusion, Level } from "@attestd/proof";
+import type { Inclusion, Level, Statement } from "@attestd/proof";
 import { hasCode, type ServiceError } from "../errors.ts";
 import type { BlockWork, WorkFunctions } from "./block-work.ts";
 
@@ -15,12 +15,7 @@ export type ChainName = string;
 export type RequiredLevel = { level: ConfirmationLevel; retryAfter: number };
 
 /** The block in which a transaction stands. `hash` was recomputed from the header's bytes, which have height and time. */
-export type BlockOfTransaction = {
-  hash: string;
-  height: number;
-  /** Unix s. */
-  time: number;
-};
+export type BlockOfTransaction = Statement["block"];
 
 /** A confirmed transaction, bound to its id by recomputation: the id of `bytes` is `txnId`. */
 export type SourceTransaction = {
