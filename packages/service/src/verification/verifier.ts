@@ -112,8 +112,10 @@ function compareStatement(
   ];
 }
 
-function differing<T extends string | number>(pointer: string, stated: T, computed: T): Finding[] {
-  return stated === computed ? [] : [{ pointer, stated: String(stated), computed: String(computed) }];
+/** @param computed undefined where the bytes do not decode */
+function differing<T extends string | number>(pointer: string, stated: T, computed: T | undefined): Finding[] {
+  if (stated === computed) return [];
+  return [{ pointer, stated: String(stated), ...(computed !== undefined && { computed: String(computed) }) }];
 }
 
 function attestationFindings(
@@ -122,25 +124,18 @@ function attestationFindings(
   genesisHash: string,
 ): Finding[] {
   const note = attempt("malformed", () => fromUtf8(found.note));
-  const facts: [holds: boolean, finding: Finding][] = [
-    [found.type === "pay", { pointer: "/attest/txnId", message: `a transaction of type ${found.type}` }],
-    [found.amount === 0n, { pointer: "/attest/txnId", message: `moves ${found.amount} microAlgos` }],
-    [!found.closesOrRekeys, { pointer: "/attest/txnId", message: "closes or rekeys its account" }],
-    [found.genesisHash === genesisHash, { pointer: "/attest/txnId", message: `of the ledger ${found.genesisHash}` }],
-    [
-      found.sender === attestor.algorandAddress,
-      { pointer: "/attestor/algorandAddress", stated: attestor.algorandAddress, computed: found.sender },
-    ],
-    [
-      note === attest.note,
-      { pointer: "/attest/note", stated: attest.note, ...(note !== undefined && { computed: note }) },
-    ],
-    [
-      found.round === attest.round,
-      { pointer: "/attest/round", stated: String(attest.round), computed: String(found.round) },
-    ],
+  const facts: [holds: boolean, message: string][] = [
+    [found.type === "pay", `a transaction of type ${found.type}`],
+    [found.amount === 0n, `moves ${found.amount} microAlgos`],
+    [!found.closesOrRekeys, "closes or rekeys its account"],
+    [found.genesisHash === genesisHash, `of the ledger ${found.genesisHash}`],
   ];
-  const faults = facts.filter(([holds]) => !holds).map(([, finding]) => finding);
+  const faults: Finding[] = [
+    ...facts.filter(([holds]) => !holds).map(([, message]) => ({ pointer: "/attest/txnId", message })),
+    ...differing("/attestor/algorandAddress", attestor.algorandAddress, found.sender),
+    ...differing("/attest/note", attest.note, note),
+    ...differing("/attest/round", attest.round, found.round),
+  ];
   return type === "batch-item" ? faults.map((fault) => ({ ...fault, pointer: `/batch${fault.pointer}` })) : faults;
 }
 
