@@ -71,12 +71,7 @@ export class EthereumRpc extends JsonRpc {
     if (chainId !== this.#chainId) throw unavailable(`${this.name} is on chain ${chainId}, not ${this.#chainId}`);
   }
 
-  /** The receipt of a transaction in a block; undefined when the node has none. */
-  async receipt(hash: string, signal: AbortSignal): Promise<Receipt | undefined> {
-    return (await this.call("eth_getTransactionReceipt", [hash], Receipt.nullable(), signal)) ?? undefined;
-  }
-
-  /** The receipts of several transactions, each as `receipt` returns or throws it. */
+  /** The receipts of transactions in blocks; undefined for one of which the node has none. */
   async receipts(hashes: readonly string[], signal: AbortSignal): Promise<(Receipt | undefined | ProviderError)[]> {
     const params = hashes.map((hash) => [hash]);
     return (await this.callEach("eth_getTransactionReceipt", params, Receipt.nullable(), signal)).map(orUndefined);

@@ -6,8 +6,9 @@ test("indexers that have all been silent for a minute are named until one answer
   let now = Date.UTC(2026, 10, 23, 12);
   let away = [false, true];
   const indexers = [0, 1].map((index) => ({
-    async health() {
+    async currentRound() {
       if (away[index]) throw unavailable("no answer");
+      return 1;
     },
   }));
   const watch = watchIndexers(indexers, () => now);

@@ -12,12 +12,13 @@ export type IndexerWatch = ReturnType<typeof watchIndexers>;
  *
  * @param now Unix ms
  */
-export function watchIndexers(indexers: readonly Pick<Indexer, "health">[], now: () => number) {
+export function watchIndexers(indexers: readonly Pick<Indexer, "currentRound">[], now: () => number) {
   let answeredAt = now();
   return {
     async refresh(signal: AbortSignal): Promise<void> {
       try {
-        await Promise.any(indexers.map((indexer) => indexer.health(signal)));
+        // Its lag is judged with each look-up.
+        await Promise.any(indexers.map((indexer) => indexer.currentRound(signal)));
         answeredAt = now();
       } catch (error) {
         if (!(error instanceof AggregateError) || !error.errors.every(isProviderError)) throw error;

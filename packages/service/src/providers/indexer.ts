@@ -27,11 +27,6 @@ export class Indexer extends HttpProvider {
     super({ url, headers });
   }
 
-  /** Asks whether it answers. Its lag is judged with each look-up. */
-  async health(signal: AbortSignal): Promise<void> {
-    await this.json({ path: "/health" }, Health, signal);
-  }
-
   /** The last round that it has; 0 where it does not say. */
   async currentRound(signal: AbortSignal): Promise<number> {
     return (await this.json({ path: "/health" }, Health, signal)).round ?? 0;

@@ -30,11 +30,17 @@ export type Question<T> = {
 /**
  * A question about what a provider may not have, yet or any more: that it has none contradicts no other answer.
  * @param factOf the fact in an answer that is not undefined, as `same` of a question
+ * @param none what undefined is called, for errors and alerts
  */
-export function ifAny<T>(about: string, factOf: (answer: T) => string, signal: AbortSignal): Question<T | undefined> {
+export function ifAny<T>(
+  about: string,
+  factOf: (answer: T) => string,
+  signal: AbortSignal,
+  none = "none",
+): Question<T | undefined> {
   return {
     about,
-    same: (answer) => (answer === undefined ? "none" : factOf(answer)),
+    same: (answer) => (answer === undefined ? none : factOf(answer)),
     behind: (answer, others) => answer === undefined && others.some((other) => other !== undefined),
     signal,
   };

@@ -4,15 +4,13 @@ import { equalBytes, toBase64 } from "@attestd/proof/encoding";
 import { hasCode, ServiceError } from "../../errors.ts";
 import type { EthereumRpc } from "../../providers/ethereum-rpc.ts";
 import { unavailable } from "../../providers/provider.ts";
-import { agree, ifAny, type Question, reportConflict } from "../../providers/quorum.ts";
+import { agree, ifAny, reportConflict } from "../../providers/quorum.ts";
 import { type ConfirmationLevel, LEVELS, type ProvedTransaction, type SourceBlock } from "../chain.ts";
 import { type BaseReading, foreignChain, readTransactions } from "./bytes.ts";
 import { proveReceipt } from "./receipts.ts";
 
 /** A block as one node has it, its header's bytes bound to its hash. */
 type Seen = { rpc: EthereumRpc; hash: string; header: Uint8Array; transactions: string[]; level: ConfirmationLevel };
-/** The latest block of a node whose chain does not reach that far yet. */
-type Unseen = { upTo: number };
 
 /**
  * Reads the block of a number. The nodes agree on its hash (k of n); its level is the lowest that the agreeing nodes see.
@@ -21,15 +19,10 @@ type Unseen = { upTo: number };
  */
 export async function readBaseBlock(number: number, reading: BaseReading, signal: AbortSignal): Promise<SourceBlock> {
   const { nodes, caip2, accepted, work } = reading;
-  const question: Question<Seen | Unseen> = {
-    about: `block ${number}`,
-    same: (answer) => ("hash" in answer ? answer.hash : "none yet"),
-    behind: (answer, others) => !("hash" in answer) && others.some((other) => "hash" in other),
-    signal,
-  };
+  const question = ifAny(`block ${number}`, (block: Seen) => block.hash, signal, "none yet");
   const ask = (rpc: EthereumRpc, ends: AbortSignal) => look(rpc, number, ends);
   const answers = await agree(nodes.rpcs, ask, question, nodes.rules);
-  const seen = answers.filter((answer) => "hash" in answer);
+  const seen = answers.filter((answer) => answer !== undefined);
   const [first] = seen;
   if (!first) throw new ServiceError("block_not_found", `Base has no block ${number} yet`);
 
@@ -108,10 +101,11 @@ export function lowestLevel(seen: readonly { level: ConfirmationLevel }[]): Conf
   return LEVELS.find((lowest) => seen.some(({ level }) => level === lowest)) ?? "included";
 }
 
-async function look(rpc: EthereumRpc, number: number, signal: AbortSignal): Promise<Seen | Unseen> {
+/** @returns undefined where the node's chain does not reach that far yet */
+async function look(rpc: EthereumRpc, number: number, signal: AbortSignal): Promise<Seen | undefined> {
   // Before the block: what is canonical afterwards was so when a head had passed it.
   const [latest, levelOf] = await Promise.all([rpc.latest(signal), readLevels(rpc, signal)]);
-  if (latest.number < number) return { upTo: latest.number };
+  if (latest.number < number) return undefined;
   const json = await rpc.header(number, signal);
   if (json === undefined) throw unavailable(`${rpc.name} does not keep block ${number}`);
   const { hash, transactions } = json;
