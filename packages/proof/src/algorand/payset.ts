@@ -1,6 +1,7 @@
 import { concatBytes, toBase32, utf8 } from "../encoding.ts";
 import { malformed } from "../errors.ts";
 import { sha512_256 } from "../sha2.ts";
+import type { AlgorandBlock } from "./block.ts";
 import { decodeMsgpack, decodeMsgpackMap, encodeMsgpack, getBytes, getString, type MsgpackMap } from "./msgpack.ts";
 import { MsgpackCursor } from "./msgpack-cursor.ts";
 
@@ -11,15 +12,10 @@ import { MsgpackCursor } from "./msgpack-cursor.ts";
  */
 
 /** A block, whose transactions are not decoded. */
-export interface RawBlock {
-  header: MsgpackMap;
-  /** Canonical msgpack of the header: the block map without `txns`. Its hash is the block's. */
-  headerBytes: Uint8Array;
+export interface RawBlock extends Omit<AlgorandBlock, "transactions"> {
   /** The value of `txns`, a view; undefined where the block has no transactions. */
   payset: Uint8Array | undefined;
   entries: RawEntry[];
-  /** The certificate by which consensus accepted the block; absent in block 0 and in a bare block. */
-  cert: MsgpackMap | undefined;
 }
 
 /** A transaction of a block. Byte strings are views of the block. */

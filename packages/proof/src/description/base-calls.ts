@@ -1,3 +1,4 @@
+import { bytesToNumberBE } from "@noble/curves/utils.js";
 import { toHex } from "../encoding.ts";
 
 /** The type of an argument, by the Solidity ABI. */
@@ -68,7 +69,7 @@ export function readTokenCall(data: Uint8Array): TokenCall | undefined {
   const word = (index: number) => input.subarray(index * WORD, (index + 1) * WORD);
   return read.make(
     (index) => word(index).subarray(12),
-    (index) => BigInt(`0x${toHex(word(index))}`),
+    (index) => bytesToNumberBE(word(index)),
   );
 }
 
@@ -82,20 +83,16 @@ function isEncodingOf(types: readonly AbiType[], input: Uint8Array): boolean {
     if (type === "address") return isZero(word.subarray(0, 12));
     if (type === "uint8") return isZero(word.subarray(0, 31));
     if (type !== "bytes") return true;
-    return uint(word) === BigInt(head) && isPadded(input.subarray(head));
+    return bytesToNumberBE(word) === BigInt(head) && isPadded(input.subarray(head));
   });
 }
 
 /** Whether it is a length, so many bytes, and zeros to the end of the last word. */
 function isPadded(tail: Uint8Array): boolean {
-  const length = uint(tail.subarray(0, WORD));
+  const length = bytesToNumberBE(tail.subarray(0, WORD));
   if (length > BigInt(tail.length)) return false;
   const end = WORD + Number(length);
   return tail.length === Math.ceil(end / WORD) * WORD && isZero(tail.subarray(end));
-}
-
-function uint(word: Uint8Array): bigint {
-  return BigInt(`0x${toHex(word)}`);
 }
 
 function isZero(bytes: Uint8Array): boolean {
