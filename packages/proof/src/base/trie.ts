@@ -1,5 +1,5 @@
 import { keccak_256 } from "@noble/hashes/sha3.js";
-import { equalBytes } from "../encoding.ts";
+import { equalBytes, fromHex, toHex } from "../encoding.ts";
 import { attempt, malformed } from "../errors.ts";
 import type { Keccak256 } from "../signature.ts";
 import { decodeRlpList, encodeQuantity, encodeRlp, type RlpItem } from "./rlp.ts";
@@ -30,7 +30,8 @@ const HASH_LENGTH = 32;
 const EMPTY = new Uint8Array();
 const BRANCH_WIDTH = 16;
 
-type Entry = { nibbles: Uint8Array; item: Uint8Array };
+/** `nibbles`: of the key, as hex digits. */
+type Entry = { nibbles: string; item: Uint8Array };
 
 function build(items: readonly Uint8Array[], proven: number, keccak256: Keccak256): IndexProof {
   const order = sortedIndexes(items.length);
@@ -41,9 +42,9 @@ function build(items: readonly Uint8Array[], proven: number, keccak256: Keccak25
   /** The node over the entries from `start` to before `end`, which share their first `depth` nibbles. */
   function node(start: number, end: number, depth: number): RlpItem[] {
     const { nibbles, item } = entries[start] as Entry;
-    if (end - start === 1) return [encodePath(nibbles.subarray(depth), true), item];
+    if (end - start === 1) return [encodePath(nibbles.slice(depth), LEAF), item];
     const shared = sharedDepth(nibbles, (entries[end - 1] as Entry).nibbles, depth);
-    if (shared > depth) return [encodePath(nibbles.subarray(depth, shared), false), reference(start, end, shared)];
+    if (shared > depth) return [encodePath(nibbles.slice(depth, shared), EXTENSION), reference(start, end, shared)];
     return branch(start, end, depth);
   }
 
@@ -51,9 +52,9 @@ function build(items: readonly Uint8Array[], proven: number, keccak256: Keccak25
     // The slot for a value stays empty: no rlp(i) is the beginning of another.
     const slots: RlpItem[] = Array(BRANCH_WIDTH + 1).fill(EMPTY);
     for (let from = start, to = start; from < end; from = to) {
-      const nibble = entries[from]?.nibbles[depth] as number;
+      const nibble = entries[from]?.nibbles[depth] as string;
       while (to < end && entries[to]?.nibbles[depth] === nibble) to++;
-      slots[nibble] = reference(from, to, depth + 1);
+      slots[Number.parseInt(nibble, 16)] = reference(from, to, depth + 1);
     }
     return slots;
   }
@@ -82,46 +83,30 @@ function sortedIndexes(length: number): number[] {
   return [...indexes.slice(1, 128), ...indexes.slice(0, 1), ...indexes.slice(128)];
 }
 
-function keyNibbles(index: number): Uint8Array {
-  return toNibbles(encodeRlp(encodeQuantity(index)));
-}
-
-function toNibbles(bytes: Uint8Array): Uint8Array {
-  const nibbles = new Uint8Array(bytes.length * 2);
-  for (const [index, byte] of bytes.entries()) {
-    nibbles[2 * index] = byte >> 4;
-    nibbles[2 * index + 1] = byte & 0x0f;
-  }
-  return nibbles;
-}
-
-function fromNibbles(nibbles: Uint8Array): Uint8Array {
-  const bytes = new Uint8Array(nibbles.length / 2);
-  for (let index = 0; index < bytes.length; index++)
-    bytes[index] = ((nibbles[2 * index] as number) << 4) | (nibbles[2 * index + 1] as number);
-  return bytes;
+function keyNibbles(index: number): string {
+  return toHex(encodeRlp(encodeQuantity(index)));
 }
 
 /** The number of nibbles that two different keys share, of which the first `depth` are the same. */
-function sharedDepth(a: Uint8Array, b: Uint8Array, depth: number): number {
+function sharedDepth(a: string, b: string, depth: number): number {
   let shared = depth;
   while (a[shared] === b[shared]) shared++;
   return shared;
 }
 
-/** Hex-prefix encoding (yellow paper, appendix C). */
-function encodePath(nibbles: Uint8Array, isLeaf: boolean): Uint8Array {
-  const isOdd = nibbles.length % 2 === 1;
-  const padded = new Uint8Array(nibbles.length + (isOdd ? 1 : 2));
-  padded[0] = (isLeaf ? 2 : 0) + (isOdd ? 1 : 0);
-  padded.set(nibbles, isOdd ? 1 : 2);
-  return fromNibbles(padded);
+/** The digits before the nibbles of a path (yellow paper, appendix C), where those are even, and where they are odd. */
+const LEAF = ["20", "3"] as const;
+const EXTENSION = ["00", "1"] as const;
+
+function encodePath(nibbles: string, [even, odd]: typeof LEAF | typeof EXTENSION): Uint8Array {
+  return fromHex((nibbles.length % 2 === 0 ? even : odd) + nibbles);
 }
 
-function decodePath(bytes: Uint8Array): { nibbles: Uint8Array; isLeaf: boolean } {
-  const [flag = 0xff, second, ...rest] = toNibbles(bytes);
-  if (flag > 3 || (flag % 2 === 0 && second !== 0)) throw malformed("trie: bad hex prefix");
-  return { nibbles: Uint8Array.from(flag % 2 === 0 ? rest : [second ?? 0, ...rest]), isLeaf: flag >= 2 };
+function decodePath(bytes: Uint8Array): { nibbles: string; isLeaf: boolean } {
+  const digits = toHex(bytes);
+  const prefix = [...LEAF, ...EXTENSION].find((one) => digits.startsWith(one));
+  if (prefix === undefined) throw malformed("trie: bad hex prefix");
+  return { nibbles: digits.slice(prefix.length), isLeaf: LEAF.some((one) => one === prefix) };
 }
 
 /**
@@ -140,21 +125,20 @@ export function verifyIndex(
 }
 
 /** @param named the hash of the next node, or the node itself @param key nibbles that are left @param nodes that are left */
-function descend(named: RlpItem, key: Uint8Array, nodes: readonly Uint8Array[], keccak256: Keccak256): Uint8Array {
+function descend(named: RlpItem, key: string, nodes: readonly Uint8Array[], keccak256: Keccak256): Uint8Array {
   const [rlp, ...rest] = nodes;
   if (rlp === undefined || !isNamed(named, rlp, keccak256)) throw malformed("trie: not the node that is next");
   const node = decodeRlpList(rlp);
   if (node.length === BRANCH_WIDTH + 1) {
-    const [nibble] = key;
-    if (nibble === undefined) throw malformed("trie: no key ends at a branch");
-    return descend(node[nibble] as RlpItem, key.subarray(1), rest, keccak256);
+    if (key === "") throw malformed("trie: no key ends at a branch");
+    return descend(node[Number.parseInt(key.charAt(0), 16)] as RlpItem, key.slice(1), rest, keccak256);
   }
   const [path, target] = node;
   if (node.length !== 2 || !(path instanceof Uint8Array) || target === undefined)
     throw malformed("trie: a node has neither 17 items nor 2");
   const { nibbles, isLeaf } = decodePath(path);
-  const left = key.subarray(nibbles.length);
-  if (!equalBytes(nibbles, key.subarray(0, nibbles.length))) throw malformed("trie: the path of another key");
+  const left = key.slice(nibbles.length);
+  if (!key.startsWith(nibbles)) throw malformed("trie: the path of another key");
   if (!isLeaf) {
     if (nibbles.length === 0) throw malformed("trie: an extension by nothing");
     return descend(target, left, rest, keccak256);
