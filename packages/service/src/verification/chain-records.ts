@@ -12,22 +12,7 @@ import { ignoring } from "../errors.ts";
 import { type RecordedAttestation, readRecorded } from "../ledger/recorded.ts";
 import type { Bulkhead } from "../workers/bulkhead.ts";
 
-/**
- * Looks up the transactions and blocks of bundles on their chains. Each method returns undefined for one that certainly
- * does not exist; it throws ProviderError or SourceError (`source_unreadable`) when that cannot be decided, and Problem
- * `over_capacity` when too many look-ups wait.
- */
-export interface ChainRecords {
-  /** Whether a chain is configured. */
-  knows(chain: ChainName): boolean;
-  transaction(
-    chain: ChainName,
-    txnId: string,
-  ): Promise<Pick<SourceTransaction, "bytes" | "block" | "succeeded"> | undefined>;
-  /** @returns the header's exact bytes */
-  header(chain: ChainName, height: number): Promise<Uint8Array | undefined>;
-  attestation(txnId: string): Promise<RecordedAttestation | undefined>;
-}
+export type ChainRecords = ReturnType<typeof createChainRecords>;
 
 export type ChainRecordsOptions = {
   chains: ReadonlyMap<ChainName, SourceChain>;
@@ -41,22 +26,29 @@ export type ChainRecordsOptions = {
 };
 
 /** The result of a look-up; `isFixed` when it can never change. */
-type Found = { value: object; bytes: number; isFixed: boolean };
+type Found<T> = { value: T; bytes: number; isFixed: boolean };
+type FoundTransaction = Pick<SourceTransaction, "bytes" | "block" | "succeeded">;
 
 const CACHE_BYTES = 16 * 1024 * 1024;
 /** Of what is kept about a transaction's block. */
 const BLOCK_BYTES = 200;
 const CACHE_LIFE_MS = 5 * 60_000;
 
-/** Caches the results that can never change; simultaneous look-ups with one key share a request. */
-export function createChainRecords(options: ChainRecordsOptions): ChainRecords {
+/**
+ * Looks up the transactions and blocks of bundles on their chains. Each method returns undefined for one that certainly
+ * does not exist; it throws ProviderError or SourceError (`source_unreadable`) when that cannot be decided, and Problem
+ * `over_capacity` when too many look-ups wait.
+ *
+ * Caches the results that can never change; simultaneous look-ups with one key share a request.
+ */
+export function createChainRecords(options: ChainRecordsOptions) {
   const { chains, ledger, bulkhead, clock, deadlineMs } = options;
   const kept = createByteCache<object>(CACHE_BYTES, CACHE_LIFE_MS, clock.now);
   const underWay = new Map<string, Promise<unknown>>();
 
-  async function find<T>(
+  async function find<T extends object>(
     key: string,
-    ask: (signal: AbortSignal) => Promise<Found | undefined>,
+    ask: (signal: AbortSignal) => Promise<Found<T> | undefined>,
   ): Promise<T | undefined> {
     const known = kept.get(key) ?? underWay.get(key);
     if (known !== undefined) return known as T;
@@ -68,7 +60,7 @@ export function createChainRecords(options: ChainRecordsOptions): ChainRecords {
       })
       .finally(() => underWay.delete(key));
     underWay.set(key, asked);
-    return (await asked) as T | undefined;
+    return asked;
   }
 
   function chainOf(name: ChainName): SourceChain {
@@ -78,20 +70,22 @@ export function createChainRecords(options: ChainRecordsOptions): ChainRecords {
   }
 
   return {
-    knows: (chain) => chains.has(chain),
-    transaction: (name, txnId) =>
-      find(`transaction ${name} ${txnId}`, async (signal) => {
+    /** Whether a chain is configured. */
+    knows: (chain: ChainName) => chains.has(chain),
+    transaction: (name: ChainName, txnId: string) =>
+      find<FoundTransaction>(`transaction ${name} ${txnId}`, async (signal) => {
         const { bytes, block, succeeded, level } = await chainOf(name).transaction(txnId, signal);
         const value = { bytes: new Uint8Array(bytes), block, ...(succeeded !== undefined && { succeeded }) };
         return { value, bytes: bytes.length + BLOCK_BYTES, isFixed: level === "finalized" };
       }),
-    header: (name, height) =>
+    /** @returns the header's exact bytes */
+    header: (name: ChainName, height: number) =>
       find(`header ${name} ${height}`, async (signal) => {
         const { header, level } = await chainOf(name).block(height, signal);
         return { value: new Uint8Array(header), bytes: header.length, isFixed: level === "finalized" };
       }),
-    attestation: (txnId) =>
-      find(`attestation ${txnId}`, async (signal) => {
+    attestation: (txnId: string) =>
+      find<RecordedAttestation>(`attestation ${txnId}`, async (signal) => {
         const recorded = await readRecorded(ledger, txnId, signal);
         if (!recorded) return undefined;
         const note = new Uint8Array(recorded.note);
