@@ -18,8 +18,8 @@ export type Sent = {
 export type HttpAnswer = {
   status: number;
   body: Uint8Array;
-  date?: string;
-  retryAfter?: string;
+  date?: string | undefined;
+  retryAfter?: string | undefined;
   /** PAYMENT-REQUIRED, of an attestd. */
   offer?: string;
 };
@@ -94,13 +94,7 @@ export function exchangeWith(origin: string): (sent: Sent, signal: AbortSignal) 
 
 function answerOf({ statusCode = 0, headers }: IncomingMessage, body: Buffer): HttpAnswer {
   const { date, "retry-after": retryAfter, "payment-required": offer } = headers;
-  return {
-    status: statusCode,
-    body,
-    ...(date !== undefined && { date }),
-    ...(retryAfter !== undefined && { retryAfter }),
-    ...(typeof offer === "string" && { offer }),
-  };
+  return { status: statusCode, body, date, retryAfter, ...(typeof offer === "string" && { offer }) };
 }
 
 /** @param message a predicate, whose subject is the upstream */
