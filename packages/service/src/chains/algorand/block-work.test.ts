@@ -228,8 +228,8 @@ describe("the light header", () => {
     const handler: Handler = (request, response) => {
       if (request.url === `/v2/blocks/${round}/lightheader/proof`)
         return path ? json(response, path) : json(response, { message: "no state proof" }, 404);
-      const whole = { VotersCommitment: "", LnProvenWeight: 1, ...message };
-      if (request.url === `/v2/stateproofs/${round}`) return json(response, { Message: whole, StateProof: "" });
+      const Message = { VotersCommitment: "", LnProvenWeight: 1, ...message };
+      if (request.url === `/v2/stateproofs/${round}`) return json(response, { Message, StateProof: "" });
       chain.handler(request, response);
     };
     return Object.create(chain, { handler: { value: handler } });
