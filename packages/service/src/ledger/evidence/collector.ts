@@ -1,12 +1,13 @@
 import { fromBase64, toBase64 } from "@attestd/proof/encoding";
 import { commitsToHeader } from "@attestd/proof/state-proof";
 import type { Logger } from "pino";
-import { digestsOf } from "../../chains/algorand/light-header.ts";
 import type { Clock } from "../../clock.ts";
+import { ignoring } from "../../errors.ts";
 import { count } from "../../metrics/meter.ts";
+import type { Algod } from "../../providers/algod.ts";
 import { isUnusable } from "../../providers/provider.ts";
 import type { Delivered, EvidenceStep, UnfinishedState } from "./journal.ts";
-import { blockFrom, provenNext } from "./nodes.ts";
+import { blockFrom, fromAny, lightPathFrom, provenNext } from "./nodes.ts";
 import { createPace } from "./pace.ts";
 import { createSourceCollector } from "./source-collector.ts";
 import type { SourceJournal } from "./source-journal.ts";
@@ -114,24 +115,19 @@ export function createCollector(options: CollectorOptions) {
   ): Promise<EvidenceStep[] | undefined> {
     const read = newest.block(round);
     let most: EvidenceStep[] | undefined;
-    let failure: unknown;
-    for (const source of [...(read ? [read] : []), ...nodes.algods]) {
-      try {
-        const block = source instanceof Uint8Array ? source : await blockFrom(source, round, ends);
-        if (block === undefined) continue;
-        const items = await work.include(block, round, delivered);
-        const steps = delivered.flatMap(({ txnId }, index): EvidenceStep[] => {
-          const inclusion = items[index];
-          return inclusion ? [{ txnId, to: "included", inclusion }] : [];
-        });
-        if (steps.length === delivered.length) return steps;
-        if (most === undefined || steps.length > most.length) most = steps;
-      } catch (error) {
-        if (ends.aborted || !isUnusable(error)) throw error;
-        failure ??= error;
-      }
-    }
-    if (most === undefined && failure !== undefined) throw failure;
+    const show = async (source: Uint8Array | Algod) => {
+      const block = source instanceof Uint8Array ? source : await blockFrom(source, round, ends);
+      if (block === undefined) return undefined;
+      const items = await work.include(block, round, delivered);
+      const steps = delivered.flatMap(({ txnId }, index): EvidenceStep[] => {
+        const inclusion = items[index];
+        return inclusion ? [{ txnId, to: "included", inclusion }] : [];
+      });
+      if (most === undefined || steps.length > most.length) most = steps;
+      return steps.length === delivered.length ? steps : "wrong";
+    };
+    const isEnough = (error: unknown) => most !== undefined && !ends.aborted && isUnusable(error);
+    await fromAny([...(read ? [read] : []), ...nodes.algods], show, ends).catch(ignoring(isEnough));
     return most;
   }
 
@@ -168,21 +164,13 @@ export function createCollector(options: CollectorOptions) {
   }
 
   async function proveRound(round: number, { proof }: Proof, ends: AbortSignal): Promise<void> {
-    let isServed = false;
-    let failure: unknown;
-    for (const algod of nodes.algods) {
-      try {
-        const path = await algod.lightHeader(round, ends);
-        if (path === undefined) continue;
-        isServed = true;
-        if (await restRound(round, proof, digestsOf(path.siblings))) return;
-      } catch (error) {
-        if (ends.aborted || !isUnusable(error)) throw error;
-        failure ??= error;
-      }
-    }
-    if (failure !== undefined) return putOff("included", round, "unanswered", failure);
-    if (!isServed) return putOff("included", round, "forgotten");
+    const rest = (siblings: Uint8Array[]) => restRound(round, proof, siblings);
+    const asked = await lightPathFrom(nodes.algods, round, rest, ends).catch(async (error: unknown) => {
+      if (ends.aborted || !isUnusable(error)) throw error;
+      await putOff("included", round, "unanswered", error);
+    });
+    if (asked === "forgotten") await putOff("included", round, asked);
+    if (asked !== "wrong") return;
     // The header by which they were included is not the one that the stake signed for: a node lied.
     await moveRound(round, "waiting");
     await putOff("waiting", round, "wrong");
