@@ -53,6 +53,26 @@ export function newPool(config: ClientConfig, own: PoolConfig, prepare: (client:
   return pool;
 }
 
+/**
+ * Uses a connection, and ends it.
+ *
+ * @param use gets its database's host, port and name, too
+ * @throws Error that names the database, and neither user nor password
+ */
+export async function connected<T>(url: string, use: (client: Client, name: string) => Promise<T>): Promise<T> {
+  const config = connectionTo(url);
+  const name = addressOf(config);
+  const client = newClient(config);
+  try {
+    await client.connect();
+    return await use(client, name);
+  } catch (error) {
+    throw new Error(`${name}: ${messageOf(error)}`);
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}
+
 /** Host, port and database. @throws Error when the URL cannot be read */
 export function addressOf(config: ClientConfig): string {
   try {

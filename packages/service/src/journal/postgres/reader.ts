@@ -61,33 +61,31 @@ export function postgresReads(ask: Ask) {
         }),
       );
     },
-    async prunable(before: number) {
-      const [row] = await ask<{ calls: number; bytes: number }>("prunable", before);
-      return row ?? { calls: 0, bytes: 0 };
-    },
-    async identity(): Promise<Identity | undefined> {
-      return (await ask<{ value: Identity }>("identity"))[0]?.value;
-    },
-    async copiedUntil(): Promise<number | undefined> {
-      return (await ask<{ until: number }>("copiedUntil"))[0]?.until;
-    },
-    payees: () => ask<{ rail: RailName; address: string }>("payees"),
-    keys: async () => (await ask<{ entry: KeyEntry }>("keys")).map(({ entry }) => entry),
-    async revocations(): Promise<KeyRevocation[]> {
-      const rows = await ask<{ kid: string; revoked_round: string }>("revocations");
-      return rows.map(({ kid, revoked_round }) => ({ kid, revokedRound: Number(revoked_round) }));
-    },
-    async announced(): Promise<KeyAnnouncement | undefined> {
-      const [row] = await ask<AnnouncementRow>("announced");
-      if (!row) return undefined;
-      const { record, txid, raw, first_valid, last_valid } = row;
-      const attempt = {
-        txid,
-        raw: new Uint8Array(raw),
-        firstValid: Number(first_valid),
-        lastValid: Number(last_valid),
-      };
-      return { record, attempt };
+    /** Methods of the journal and of its reader. */
+    same: {
+      async prunable(before: number) {
+        const [row] = await ask<{ calls: number; bytes: number }>("prunable", before);
+        return row ?? { calls: 0, bytes: 0 };
+      },
+      async identity(): Promise<Identity | undefined> {
+        return (await ask<{ value: Identity }>("identity"))[0]?.value;
+      },
+      async copiedUntil(): Promise<number | undefined> {
+        return (await ask<{ until: number }>("copiedUntil"))[0]?.until;
+      },
+      payees: () => ask<{ rail: RailName; address: string }>("payees"),
+      keys: async () => (await ask<{ entry: KeyEntry }>("keys")).map(({ entry }) => entry),
+      async revocations(): Promise<KeyRevocation[]> {
+        const rows = await ask<{ kid: string; revoked_round: string }>("revocations");
+        return rows.map(({ kid, revoked_round }) => ({ kid, revokedRound: Number(revoked_round) }));
+      },
+      async announced(): Promise<KeyAnnouncement | undefined> {
+        const [row] = await ask<AnnouncementRow>("announced");
+        if (!row) return undefined;
+        const { record, txid, raw, first_valid, last_valid } = row;
+        const valid = { firstValid: Number(first_valid), lastValid: Number(last_valid) };
+        return { record, attempt: { txid, raw: new Uint8Array(raw), ...valid } };
+      },
     },
   };
 }
@@ -99,16 +97,11 @@ export async function openPostgresReader(url: string): Promise<JournalReader> {
   const ask: Ask = async (name, ...values) => (await client.query(statement(name, values)).catch(unreadable)).rows;
   await client.connect().catch(unreadable);
   await client.query("SET default_transaction_read_only = on").catch(unreadable);
-  const { calls, prunable, identity, copiedUntil, payees, keys, revocations } = postgresReads(ask);
+  const { calls, same } = postgresReads(ask);
   return {
     calls: () => inPages((after, limit) => calls("page", after, limit)),
-    prunable,
+    ...same,
     schema: () => stateOf(client).catch(unreadable),
-    identity,
-    copiedUntil,
-    payees,
-    keys,
-    revocations,
     [Symbol.asyncDispose]: () => client.end(),
   };
 }

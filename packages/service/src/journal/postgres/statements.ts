@@ -1,24 +1,27 @@
 import { ENDED, FREED } from "./listener.ts";
 
-/** A call with its evidence and its attempts, of one snapshot. */
-const CALL = `
-  calls.key, rail, payer, subject_hash, created_at, request, state, version, progress, bundle_id, bundle, packed, dictionary,
-  (SELECT content FROM evidence WHERE hash = calls.evidence_hash) AS evidence, (
+/** The attempts of a call. */
+const ATTEMPTS = `(
     SELECT coalesce(json_agg(json_build_object('txid', txid, 'raw', encode(raw, 'hex'), 'firstValid', first_valid,
       'lastValid', last_valid, 'dead', dead) ORDER BY place), '[]')
     FROM attempts WHERE attempts.key = calls.key
-  ) AS attempts`;
+  )`;
+
+/** A call with its evidence and its attempts, of one snapshot. */
+const CALL = `
+  calls.key, rail, payer, subject_hash, created_at, request, state, version, progress, bundle_id, bundle, packed, dictionary,
+  (SELECT content FROM evidence WHERE hash = calls.evidence_hash) AS evidence, ${ATTEMPTS} AS attempts`;
 
 /** A call with its parts as text. */
 const PARTS = `
   key, rail, payer, subject_hash, created_at::float8 AS created_at, request::text, state, version, progress::text, bundle_id,
-  bundle, packed, dictionary, (SELECT content::text FROM evidence WHERE hash = calls.evidence_hash) AS evidence, (
-    SELECT coalesce(json_agg(json_build_object('txid', txid, 'raw', encode(raw, 'hex'), 'firstValid', first_valid,
-      'lastValid', last_valid, 'dead', dead) ORDER BY place), '[]')::text
-    FROM attempts WHERE attempts.key = calls.key
-  ) AS attempts`;
+  bundle, packed, dictionary, (SELECT content::text FROM evidence WHERE hash = calls.evidence_hash) AS evidence,
+  ${ATTEMPTS}::text AS attempts`;
 /** A call of this replica, or of one that is gone. */
 const OWN = "(owner = $1 OR NOT EXISTS (SELECT FROM replicas WHERE id = owner AND until > now()))";
+
+/** The row of `meta` that marks a copy (calls/copied.ts); none of a journal without calls. */
+export const COPY_MARK = "SELECT 'copied_until', to_json(max(created_at)) FROM calls HAVING count(*) > 0";
 
 /** Statements of the evidence of delivered attestations. */
 const EVIDENCE = {
@@ -212,7 +215,7 @@ export const SQL = {
   beginSecret: "INSERT INTO meta (name, value) VALUES ('secret', $1) ON CONFLICT DO NOTHING",
   copiedUntil: "SELECT value AS until FROM meta WHERE name = 'copied_until'",
   markCopied: `
-    INSERT INTO meta (name, value) SELECT 'copied_until', to_json(max(created_at)) FROM calls HAVING count(*) > 0
+    INSERT INTO meta (name, value) ${COPY_MARK}
     ON CONFLICT (name) DO UPDATE SET value = excluded.value`,
   secret: "SELECT value FROM meta WHERE name = 'secret'",
   identity: "SELECT value FROM meta WHERE name = 'identity'",
