@@ -7,23 +7,18 @@ import type { RailName } from "../../payment/rails/rail.ts";
 import { type Dictionary, type Parts, unpack } from "../packing.ts";
 import { inPages, type JournalReader } from "../reader.ts";
 import { type CallRecord, type PartedRow, parsed, toCall } from "../record.ts";
+import { TYPES } from "./connections.ts";
 import { stateOf } from "./schema.ts";
 import { SQL } from "./statements.ts";
 
 type StatementName = keyof typeof SQL;
 
-/** Runs a statement. @returns its rows; `bigint` columns are strings */
+/** Runs a statement. @returns its rows */
 export type Ask = <R extends QueryResultRow>(name: StatementName, ...values: unknown[]) => Promise<R[]>;
 
 export type Packed = { packed: Uint8Array | null; dictionary: Uint8Array | null };
-type CallRow = Omit<CallRecord, "created_at"> & Packed & { created_at: string };
-type AnnouncementRow = {
-  record: KeyAnnouncement["record"];
-  txid: string;
-  raw: Buffer;
-  first_valid: string;
-  last_valid: string;
-};
+type CallRow = CallRecord & Packed;
+type AnnouncementRow = Pick<KeyAnnouncement, "record"> & Omit<KeyAnnouncement["attempt"], "raw"> & { raw: Buffer };
 
 export function statement(name: StatementName, values: unknown[]): QueryConfig {
   return { name, text: SQL[name], values };
@@ -57,7 +52,7 @@ export function postgresReads(ask: Ask) {
       return Promise.all(
         rows.map(async (row) => {
           const parts = await partsOf(row);
-          return toCall({ ...row, ...(parts && parsed(parts)), created_at: Number(row.created_at) });
+          return toCall({ ...row, ...(parts && parsed(parts)) });
         }),
       );
     },
@@ -75,16 +70,12 @@ export function postgresReads(ask: Ask) {
       },
       payees: () => ask<{ rail: RailName; address: string }>("payees"),
       keys: async () => (await ask<{ entry: KeyEntry }>("keys")).map(({ entry }) => entry),
-      async revocations(): Promise<KeyRevocation[]> {
-        const rows = await ask<{ kid: string; revoked_round: string }>("revocations");
-        return rows.map(({ kid, revoked_round }) => ({ kid, revokedRound: Number(revoked_round) }));
-      },
+      revocations: () => ask<KeyRevocation>("revocations"),
       async announced(): Promise<KeyAnnouncement | undefined> {
         const [row] = await ask<AnnouncementRow>("announced");
         if (!row) return undefined;
-        const { record, txid, raw, first_valid, last_valid } = row;
-        const valid = { firstValid: Number(first_valid), lastValid: Number(last_valid) };
-        return { record, attempt: { txid, raw: new Uint8Array(raw), ...valid } };
+        const { record, raw, ...attempt } = row;
+        return { record, attempt: { ...attempt, raw: new Uint8Array(raw) } };
       },
     },
   };
@@ -92,7 +83,7 @@ export function postgresReads(ask: Ask) {
 
 /** @param url `postgres://…`. @throws Error when the database cannot be reached; it never names user or password */
 export async function openPostgresReader(url: string): Promise<JournalReader> {
-  const client = new Client({ connectionString: url, fallback_application_name: "attestd audit" });
+  const client = new Client({ connectionString: url, types: TYPES, fallback_application_name: "attestd audit" });
   client.on("error", () => undefined);
   const ask: Ask = async (name, ...values) => (await client.query(statement(name, values)).catch(unreadable)).rows;
   await client.connect().catch(unreadable);
