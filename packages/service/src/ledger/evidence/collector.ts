@@ -6,16 +6,14 @@ import { ignoring } from "../../errors.ts";
 import { count } from "../../metrics/meter.ts";
 import type { Algod } from "../../providers/algod.ts";
 import { isUnusable } from "../../providers/provider.ts";
-import type { Delivered, EvidenceStep, UnfinishedState } from "./journal.ts";
+import type { Delivered, EvidenceStep, KeptStateProof, UnfinishedState } from "./journal.ts";
 import { blockFrom, fromAny, lightPathFrom, provenNext } from "./nodes.ts";
 import { createPace } from "./pace.ts";
 import { createSourceCollector } from "./source-collector.ts";
 import type { SourceJournal } from "./source-journal.ts";
-import { createStateProofs, type FoundStateProof, type StateProofOptions } from "./state-proofs.ts";
+import { createStateProofs, type StateProofOptions } from "./state-proofs.ts";
 
 export type CollectorOptions = StateProofOptions & { journal: SourceJournal; clock: Clock; log: Logger };
-
-type Proof = Extract<FoundStateProof, { kind: "proof" }>;
 
 /** Between two looks into the journal, in ms. */
 const PAUSE_MS = 1_000;
@@ -149,7 +147,7 @@ export function createCollector(options: CollectorOptions) {
       case "proof": {
         const { firstAttestedRound, lastAttestedRound } = found.proof.message;
         const rounds = await journal.unfinishedRounds("included", firstAttestedRound, lastAttestedRound);
-        for (const one of rounds) await proveRound(one, found, ends);
+        for (const one of rounds) await proveRound(one, found.proof, ends);
         return true;
       }
     }
@@ -163,7 +161,7 @@ export function createCollector(options: CollectorOptions) {
     }
   }
 
-  async function proveRound(round: number, { proof }: Proof, ends: AbortSignal): Promise<void> {
+  async function proveRound(round: number, proof: KeptStateProof, ends: AbortSignal): Promise<void> {
     const rest = (siblings: Uint8Array[]) => restRound(round, proof, siblings);
     const asked = await lightPathFrom(nodes.algods, round, rest, ends).catch(async (error: unknown) => {
       if (ends.aborted || !isUnusable(error)) throw error;
@@ -183,7 +181,7 @@ export function createCollector(options: CollectorOptions) {
    */
   async function restRound(
     round: number,
-    { sha256: stateProofSha256, message }: Proof["proof"],
+    { sha256: stateProofSha256, message }: KeptStateProof,
     siblings: Uint8Array[],
   ): Promise<boolean> {
     // Of one round there is one header, unless a node has lied.

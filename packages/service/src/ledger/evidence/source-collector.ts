@@ -6,6 +6,7 @@ import { count } from "../../metrics/meter.ts";
 import type { Algod } from "../../providers/algod.ts";
 import type { AlgorandNodes } from "../../providers/algorand-nodes.ts";
 import { isUnusable } from "../../providers/provider.ts";
+import type { KeptStateProof } from "./journal.ts";
 import { blockFrom, fromAny, lightPathFrom, provenNext } from "./nodes.ts";
 import { createPace } from "./pace.ts";
 import type { SourceJournal, SourceStep, UnfinishedSource, UnfinishedSourceState } from "./source-journal.ts";
@@ -22,8 +23,6 @@ export type SourceCollectorOptions = {
   /** Of a round, as `createStateProofs` returns it. */
   proofOf(round: number, next: number, ends: AbortSignal): Promise<FoundStateProof>;
 };
-
-type Proof = Extract<FoundStateProof, { kind: "proof" }>["proof"];
 
 /** Sources of a round that are worked on at once: all that a batch has. */
 const MAX_AT_ONCE = 1_000;
@@ -146,6 +145,6 @@ export function createSourceCollector({ journal, nodes, newest, work, clock, log
   }
 }
 
-function wholeBy(id: string, siblings: readonly Uint8Array[], { sha256 }: Proof): SourceStep {
+function wholeBy(id: string, siblings: readonly Uint8Array[], { sha256 }: KeptStateProof): SourceStep {
   return { id, to: "whole", siblings: siblings.map(toBase64), stateProofSha256: sha256 };
 }
