@@ -6,22 +6,25 @@ import type { SQL } from "./statements.ts";
 
 type Row = Record<string, unknown>;
 
+/** Every row of a statement. */
+export type All = (name: keyof typeof SQL, ...values: (string | number)[]) => Row[];
+
 /** The commands of `EvidenceJournal` and `SourceJournal`: those that write MUST run inside a transaction. */
-export function evidenceCommands(sql: (name: keyof typeof SQL) => StatementSync, bundleOf: (row: Row) => string) {
+export function evidenceCommands(
+  sql: (name: keyof typeof SQL) => StatementSync,
+  all: All,
+  bundleOf: (row: Row) => string,
+) {
   return {
     dueRound: (state, now) => sql("dueRound").get(state, now)?.round as number | undefined,
     waiting: (round, limit) =>
-      sql("waiting")
-        .all(round, limit)
-        .map((row) => ({ txnId: row.txnId as string, bundle: verifiableText(bundleOf(row)) })),
+      all("waiting", round, limit).map((row) => {
+        return { txnId: row.txnId as string, bundle: verifiableText(bundleOf(row)) };
+      }),
     included: (round, limit) =>
-      sql("included")
-        .all(round, limit)
-        .map((row) => ({ txnId: row.txnId, ...parsed(row, "inclusion") }) as Included),
+      all("included", round, limit).map((row) => ({ txnId: row.txnId, ...parsed(row, "inclusion") }) as Included),
     unfinishedRounds: (state, first, last) =>
-      sql("unfinishedRounds")
-        .all(state, first, last)
-        .map(({ round }) => round as number),
+      all("unfinishedRounds", state, first, last).map(({ round }) => round as number),
     step(steps) {
       for (const { txnId: id, ...step } of steps) sql("stepEvidence").run({ id, ...columnsOf(step) });
     },
@@ -45,11 +48,9 @@ export function evidenceCommands(sql: (name: keyof typeof SQL) => StatementSync,
     oldestUnfinished: () => sql("oldestUnfinished").get() as { round: number; since: number } | undefined,
     dueSourceRound: (state, now) => sql("dueSourceRound").get(state, now)?.round as number | undefined,
     unfinishedSources: (state, round, limit) =>
-      sql("unfinishedSources")
-        .all(state, round, limit)
-        .map(({ txnId, header, ...row }) => {
-          return { ...row, ...(txnId !== null && { txnId }), ...parsed({ header }, "header") } as UnfinishedSource;
-        }),
+      all("unfinishedSources", state, round, limit).map(({ txnId, header, ...row }) => {
+        return { ...row, ...(txnId !== null && { txnId }), ...parsed({ header }, "header") } as UnfinishedSource;
+      }),
     stepSources(steps) {
       for (const { id, ...step } of steps) sql("stepSource").run({ id, ...columnsOf(step) });
     },
