@@ -91,7 +91,7 @@ export class ChainIndex {
       findings.add("information", "stranger_note", `${sender} sent a note that looks like ours.`, { txid });
       return;
     }
-    const note = read(text);
+    const note = readNote(text);
     if (isProofError(note, "format")) {
       findings.add("violation", "note_malformed", `The attestor sent a note of no form of ours: ${note.message}.`, {
         txid,
@@ -115,7 +115,8 @@ export class ChainIndex {
 /** The dApp's name in every note of ours (ARC-2), of any version. */
 const NOTE_BEGINS = "attestd/";
 
-function read(text: string): Note | ProofError {
+/** @returns the error for a note of no form of ours */
+export function readNote(text: string): Note | ProofError {
   try {
     return parseNote(text);
   } catch (error) {

@@ -1,7 +1,7 @@
-import { isProofError, parseNote } from "@attestd/proof";
 import { paymentCommitment } from "@attestd/proof/attestor";
 import { ServiceError } from "../errors.ts";
 import { ATTEMPT_ROUNDS, type Attempt, type Rounds } from "../ledger/ledger.ts";
+import { readNote } from "./chain-index.ts";
 import type { LedgerNote, Span } from "./facts.ts";
 import type { PaymentReader } from "./rails/rail.ts";
 
@@ -102,11 +102,6 @@ function only(found: readonly FoundAttestation[] = []): FoundAttestation | undef
 }
 
 function commitmentOf(text: string): string | undefined {
-  try {
-    const note = parseNote(text);
-    return "p" in note ? note.p : undefined;
-  } catch (error) {
-    if (isProofError(error, "format")) return undefined;
-    throw error;
-  }
+  const note = readNote(text);
+  return "p" in note ? note.p : undefined;
 }

@@ -13,8 +13,8 @@ import {
 import { equalBytes, fromBase64, fromUtf8 } from "@attestd/proof/encoding";
 import { rebuildTransaction } from "../chains/algorand/rebuild.ts";
 import type { AlgorandSource } from "../chains/algorand/source.ts";
-import { isSourceError, isUndecided } from "../chains/chain.ts";
 import type { Attempt } from "../ledger/ledger.ts";
+import { unlessAbsent } from "../ledger/recorded.ts";
 import { unavailable } from "../providers/provider.ts";
 import { agree, failover, type QuorumRules } from "../providers/quorum.ts";
 import type { LedgerNote, Span } from "./facts.ts";
@@ -66,13 +66,8 @@ export async function ledgerTransaction(
   { source, ask }: LedgerReading,
   id: string,
 ): Promise<LedgerTransaction | undefined> {
-  try {
-    const { bytes, height } = await ask((signal) => source.find(id, signal));
-    return { id, round: height, transaction: decodeMsgpackMap(bytes) };
-  } catch (error) {
-    if (isSourceError(error) && !isUndecided(error)) return undefined;
-    throw isSourceError(error) ? unavailable(error.message, error) : error;
-  }
+  const found = await unlessAbsent(ask((signal) => source.find(id, signal)));
+  return found && { id, round: found.height, transaction: decodeMsgpackMap(found.bytes) };
 }
 
 function toNote({ id, round, transaction }: LedgerTransaction): LedgerNote {

@@ -62,8 +62,9 @@ export function claimsOf(
 /** Compares a row with the chains, and its parts with one another. */
 export async function checkRow(joined: Joined, context: RowContext) {
   const { call } = joined;
-  const report = (severity: Severity, code: Code, message: string, txid?: string) =>
+  const as = (severity: Severity) => (code: Code, message: string, txid?: string) =>
     context.findings.add(severity, code, message, { key: call.key, ...(txid !== undefined && { txid }) });
+  const report = { violation: as("violation"), open: as("open"), information: as("information") };
   const settled = checkPayment(joined, context, report);
   checkAttestations(joined, context, report);
   checkRecord(joined, context, report);
@@ -74,7 +75,7 @@ export async function checkRow(joined: Joined, context: RowContext) {
   };
 }
 
-type Report = (severity: Severity, code: Code, message: string, txid?: string) => void;
+type Report = Record<Severity, (code: Code, message: string, txid?: string) => void>;
 
 /** @returns whether the payment is on its chain, as the row binds it */
 function checkPayment({ call, payment }: Joined, { spans }: RowContext, report: Report): boolean {
@@ -82,25 +83,25 @@ function checkPayment({ call, payment }: Joined, { spans }: RowContext, report: 
   const fits = payment !== undefined && isOf(payment, call);
   if (UNPAID.has(state) && fits) {
     const message = `The call is ${state}, and the chain shows its payment.`;
-    report("violation", "row_unpaid_but_chain_disagrees", message, payment.transaction);
+    report.violation("row_unpaid_but_chain_disagrees", message, payment.transaction);
   }
   if (!PAID.has(state)) return fits;
   if (!proof) {
-    report("violation", "row_paid_but_chain_disagrees", `The call is ${state} without a proof of payment.`);
+    report.violation("row_paid_but_chain_disagrees", `The call is ${state} without a proof of payment.`);
   } else if (payment && !fits) {
     const { amount, payTo } = requirement;
     const message = `The chain shows ${payment.amount} to ${payment.payTo}, where the call asked for ${amount} to ${payTo}.`;
-    report("violation", "row_paid_but_chain_disagrees", message, payment.transaction);
+    report.violation("row_paid_but_chain_disagrees", message, payment.transaction);
   } else if (payment && payment.transaction !== proof.transaction) {
     const message = `The payment stands in ${payment.transaction}, not in ${proof.transaction} as the call says.`;
-    report("information", "payment_in_another_transaction", message, payment.transaction);
+    report.information("payment_in_another_transaction", message, payment.transaction);
   } else if (!payment && covers(spans.rails[rail], proof.height)) {
     if (proof.final) {
       const message = `The call is ${state}, and ${rail} shows no payment of its key.`;
-      report("violation", "row_paid_but_chain_disagrees", message, proof.transaction);
+      report.violation("row_paid_but_chain_disagrees", message, proof.transaction);
     } else {
       const message = `The payment was seen at ${proof.height} on ${rail} and is not there now; it was not final.`;
-      report("open", "payment_vanished", message, proof.transaction);
+      report.open("payment_vanished", message, proof.transaction);
     }
   }
   return fits;
@@ -113,46 +114,31 @@ function checkAttestations({ call, payment, attestations }: Joined, { premises }
   const isBehind = !isFinal(state) && payment !== undefined && mayBeBehind(call, premises.copiedUntil);
   if (attestations.length > 1) {
     const txids = attestations.map(({ txid }) => txid).join(", ");
-    report("violation", "two_attestations_for_one_payment", `The ledger holds ${attestations.length}: ${txids}.`);
+    report.violation("two_attestations_for_one_payment", `The ledger holds ${attestations.length}: ${txids}.`);
   }
   if (attempts.slice(0, -1).some(({ dead }) => !dead))
-    report("violation", "two_live_attempts", "An attempt was signed before the one before it was dead.");
+    report.violation("two_live_attempts", "An attempt was signed before the one before it was dead.");
 
   for (const { txid, round, text, note } of attestations) {
     const attempt = attempts.find((one) => one.txid === txid);
     if (state === "refunded") {
-      report(
-        "violation",
-        "attested_though_refunded",
-        "The payment was given back, and attested for all the same.",
-        txid,
-      );
+      report.violation("attested_though_refunded", "The payment was given back, and attested for all the same.", txid);
     } else if (isBehind && (!attempt || attempt.dead)) {
       const message = "The row is of before this attestation, for the journal was put back: the service delivers it.";
-      report("open", "attestation_unknown_to_row", message, txid);
+      report.open("attestation_unknown_to_row", message, txid);
     } else if (state === "prepared" || state === "settling" || state === "void") {
-      report(
-        "violation",
-        "attested_without_payment",
-        `The call is ${state}, and an attestation is on the ledger.`,
-        txid,
-      );
+      report.violation("attested_without_payment", `The call is ${state}, and an attestation is on the ledger.`, txid);
     } else if (!attempt || !ATTESTED.has(state)) {
-      report(
-        "violation",
-        "attestation_unknown_to_row",
-        "The call does not know this attestation of its payment.",
-        txid,
-      );
+      report.violation("attestation_unknown_to_row", "The call does not know this attestation of its payment.", txid);
     } else if (attempt.dead) {
-      report("violation", "dead_attempt_on_ledger", "The call holds this attestation to be dead.", txid);
+      report.violation("dead_attempt_on_ledger", "The call holds this attestation to be dead.", txid);
     }
     const key = premises.history.keys.find(({ keySha256 }) => keySha256 === note.a);
-    if (!key) report("violation", "note_of_another_key", "The note names a key that is not in the key history.", txid);
+    if (!key) report.violation("note_of_another_key", "The note names a key that is not in the key history.", txid);
     else if (round < key.fromRound || round >= (key.untilRound ?? Number.POSITIVE_INFINITY))
-      report("violation", "note_of_another_key", `The note names the key ${key.kid}, not of round ${round}.`, txid);
+      report.violation("note_of_another_key", `The note names the key ${key.kid}, not of round ${round}.`, txid);
     else if (text !== (dueNote(call, key, premises) ?? text))
-      report("violation", "note_of_another_request", "The note says something else than what was bought.", txid);
+      report.violation("note_of_another_request", "The note says something else than what was bought.", txid);
   }
 }
 
@@ -163,12 +149,12 @@ function checkRecord({ call, attestations }: Joined, { spans }: RowContext, repo
   const code = state === "confirmed" ? "confirmed_attestation_not_on_ledger" : "delivered_bundle_not_on_ledger";
   const attempt = liveAttempt(call);
   if (!attempt || round === undefined) {
-    report("violation", code, `The call is ${state} without an attestation of its own.`);
+    report.violation(code, `The call is ${state} without an attestation of its own.`);
   } else if (covers(spans.ledger, round)) {
     const found = attestations.find(({ txid }) => txid === attempt.txid);
-    if (!found) report("violation", code, `The ledger does not hold it in round ${round}.`, attempt.txid);
+    if (!found) report.violation(code, `The ledger does not hold it in round ${round}.`, attempt.txid);
     else if (found.round !== round)
-      report("violation", code, `The ledger holds it in round ${found.round}, not ${round}.`, attempt.txid);
+      report.violation(code, `The ledger holds it in round ${found.round}, not ${round}.`, attempt.txid);
   }
 }
 
@@ -181,11 +167,11 @@ async function checkBundle(
   const { state, bundle } = call;
   const isDue = state === "done" || state === "loss";
   if (!bundle) {
-    if (isDue) report("violation", "bundle_missing", `The call is ${state} and has no bundle.`);
+    if (isDue) report.violation("bundle_missing", `The call is ${state} and has no bundle.`);
     return false;
   }
   if (!isDue) {
-    report("violation", "bundle_before_done", `The call is ${state} and has a bundle.`);
+    report.violation("bundle_before_done", `The call is ${state} and has a bundle.`);
     return false;
   }
   // All items of a batch have one head: one of them is verified, and all are compared with the evidence below.
@@ -194,7 +180,7 @@ async function checkBundle(
   // Only the ledger could decide, and it was not read: counted, not judged.
   if (faults === REVOKED && !covers(spans.ledger, call.round ?? -1)) return false;
   if (faults !== "") {
-    report("violation", "bundle_bytes_do_not_verify", `The bundle is refused: ${faults}.`);
+    report.violation("bundle_bytes_do_not_verify", `The bundle is refused: ${faults}.`);
     return false;
   }
   const signed = signedPart(parseJson(Buffer.from(text)) as unknown as Bundle);
@@ -204,7 +190,7 @@ async function checkBundle(
       ? isPrunedBundleOf(call, (item) => faultsOf(item, attestations, premises) === "")
       : isBundleOf(call, signed, premises) && (text === bundle.body || (await isAnswerOf(call, signed, premises))));
   if (!isOwn)
-    report("violation", "bundle_of_another_call", "The bundle is not of this call's attestation.", signed.attest.txnId);
+    report.violation("bundle_of_another_call", "The bundle is not of this call's attestation.", signed.attest.txnId);
   return isOwn;
 }
 

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { canonicalize, type JsonObject } from "@attestd/proof/json";
 import type { PaymentPayload } from "@x402/core/types";
 import type { Call } from "./call.ts";
@@ -28,9 +28,7 @@ export interface PruningJournal {
 
 /** The SHA-256 of a payment's scheme payload in canonical JSON, base64url. */
 export function payloadSha256({ payload }: Pick<PaymentPayload, "payload">): string {
-  return createHash("sha256")
-    .update(canonicalize(payload as JsonObject))
-    .digest("base64url");
+  return hash("sha256", canonicalize(payload as JsonObject), "base64url");
 }
 
 /** Whether two payloads bring byte for byte the same payment. @param known of a payment, or of a call that may be pruned */

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { promisify } from "node:util";
 import { constants, zstdCompress, zstdDecompressSync } from "node:zlib";
 
@@ -136,7 +136,7 @@ export function learn(kind: string, one: string, other: string): Dictionary | un
     end = i + SHARED_AT_LEAST;
   }
   const content = Buffer.from(shared);
-  return { kind, content, hash: createHash("sha256").update(content).digest() };
+  return { kind, content, hash: hash("sha256", content, "buffer") };
 }
 
 /**

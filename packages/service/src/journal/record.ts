@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { Call } from "../calls/call.ts";
 import { pruned } from "../calls/pruning.ts";
 import type { Parts } from "./packing.ts";
@@ -33,7 +33,7 @@ export function requestOf({ aliases, subject, payload, requirement }: Call): str
 export function evidenceRow({ evidence }: Call): { hash: string; content: string } | undefined {
   if (!evidence) return undefined;
   const content = JSON.stringify(evidence);
-  return { hash: createHash("sha256").update(content).digest("hex"), content };
+  return { hash: hash("sha256", content), content };
 }
 
 /** JSON of everything else that has no column or table of its own, also of members that this file does not know. */

@@ -35,13 +35,17 @@ export async function readRecorded(
   id: string,
   signal: AbortSignal,
 ): Promise<RecordedAttestation | undefined> {
-  try {
-    return readAttestation(await ledger.find(id, signal));
-  } catch (error) {
+  const found = await unlessAbsent(ledger.find(id, signal));
+  return found && readAttestation(found);
+}
+
+/** @returns what a look-up has found; undefined when there is no such transaction. @throws ProviderError when that is undecided */
+export function unlessAbsent<T>(found: Promise<T>): Promise<T | undefined> {
+  return found.catch((error: unknown) => {
     if (!isSourceError(error)) throw error;
     if (isUndecided(error)) throw unavailable(error.message, error);
     return undefined;
-  }
+  });
 }
 
 function readAttestation({ txnId, bytes, height, time }: LedgerTransaction): RecordedAttestation {

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { matchTransactionId } from "@attestd/proof";
 import { canonicalBytes, type JsonObject } from "@attestd/proof/json";
 import { EXPECTED_ID } from "../catalogue/sources.ts";
@@ -49,9 +49,7 @@ const hashes = new WeakMap<Subject, string>();
 export function requestHash(subject: Subject): string {
   return hashes.getOrInsertComputed(subject, () => {
     const { require: _, ...sold } = subject as Subject & { require?: Outcome };
-    return createHash("sha256")
-      .update(canonicalBytes(sold as JsonObject))
-      .digest("hex");
+    return hash("sha256", canonicalBytes(sold as JsonObject));
   });
 }
 

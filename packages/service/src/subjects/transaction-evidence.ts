@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { type BundleSource, MAX_BUNDLE_BYTES } from "@attestd/proof";
 import { toBase64 } from "@attestd/proof/encoding";
 import {
@@ -72,5 +72,5 @@ export function transactionIn({ chain, caip2, source, block }: Omit<TransactionE
 
 /** Lower-case hex. */
 export function sha256(bytes: Uint8Array): string {
-  return createHash("sha256").update(bytes).digest("hex");
+  return hash("sha256", bytes);
 }

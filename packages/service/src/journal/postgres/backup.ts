@@ -4,8 +4,9 @@ import type { ClientBase } from "pg";
 import type { CallState } from "../../calls/call.ts";
 import type { Identity } from "../../calls/journal.ts";
 import { type SavedJournal, WRITTEN_LATER } from "../reader.ts";
-import { addressOf, connectionTo, messageOf, newClient } from "./connections.ts";
+import { connected } from "./connections.ts";
 import { applyMigrations, MIGRATIONS, MIGRATIONS_KNOWN, versionOf } from "./schema.ts";
+import { COPY_MARK } from "./statements.ts";
 
 /**
  * Every table but the replicas and the collector of evidence, whose leases end with them. In this order no row refers to a later one; rows are sorted,
@@ -43,7 +44,7 @@ const NOT_EMPTY = "the database has a journal already: name an empty one, and ke
 /** What is saved of a table: its rows; of `meta`, which has one name for each, with the mark of a copy (calls/copied.ts). */
 const SOURCES: Partial<Record<Table, string>> = {
   meta: `(SELECT name, value FROM meta WHERE name <> 'copied_until'
-    UNION ALL SELECT 'copied_until', to_json(max(created_at)) FROM calls HAVING count(*) > 0)`,
+    UNION ALL ${COPY_MARK})`,
 };
 
 /** One transaction reads all of it, `REPEATABLE READ`: PostgreSQL holds up no writer for it. */
@@ -163,18 +164,4 @@ async function* textLinesOf(file: string): AsyncGenerator<string> {
     if (rest.length > MAX_LINE) throw new Error(`${file} has a line of more than ${MAX_LINE} characters`);
   }
   if (rest !== "") throw new Error(`${file} ends within a line`);
-}
-
-/** @throws Error that names the database, and neither user nor password */
-async function connected(url: string, use: (client: ReturnType<typeof newClient>) => Promise<void>): Promise<void> {
-  const config = connectionTo(url);
-  const client = newClient(config);
-  try {
-    await client.connect();
-    await use(client);
-  } catch (error) {
-    throw new Error(`${addressOf(config)}: ${messageOf(error)}`);
-  } finally {
-    await client.end().catch(() => undefined);
-  }
 }

@@ -1,4 +1,4 @@
-import { Client, type ClientBase, type ClientConfig, Pool, type PoolConfig } from "pg";
+import { Client, type ClientBase, type ClientConfig, type CustomTypesConfig, Pool, type PoolConfig, types } from "pg";
 
 /** Time-outs of a connection attempt and of a statement, in ms. */
 const CONNECT_MS = 5_000;
@@ -16,10 +16,16 @@ export const SESSION = `
   SET idle_in_transaction_session_timeout = ${STATEMENT_MS / 2};
   SET statement_timeout = ${STATEMENT_MS}`;
 
+/** Rounds and times are numbers: the driver would give every `bigint` as text. What may be greater is selected as text. */
+export const TYPES: CustomTypesConfig = {
+  getTypeParser: (oid, format) => (oid === types.builtins.INT8 ? Number : types.getTypeParser(oid, format)),
+};
+
 /** What every connection to a database has in common. @param url `postgres://…` */
 export function connectionTo(url: string): ClientConfig {
   return {
     connectionString: url,
+    types: TYPES,
     fallback_application_name: "attestd",
     connectionTimeoutMillis: CONNECT_MS,
     // Finds a dead peer within half a minute; the usual default of systems is two hours.
@@ -51,6 +57,26 @@ export function newPool(config: ClientConfig, own: PoolConfig, prepare: (client:
   pool.on("error", () => undefined);
   pool.on("connect", (client) => client.on("error", () => undefined));
   return pool;
+}
+
+/**
+ * Uses a connection, and ends it.
+ *
+ * @param use gets its database's host, port and name, too
+ * @throws Error that names the database, and neither user nor password
+ */
+export async function connected<T>(url: string, use: (client: Client, name: string) => Promise<T>): Promise<T> {
+  const config = connectionTo(url);
+  const name = addressOf(config);
+  const client = newClient(config);
+  try {
+    await client.connect();
+    return await use(client, name);
+  } catch (error) {
+    throw new Error(`${name}: ${messageOf(error)}`);
+  } finally {
+    await client.end().catch(() => undefined);
+  }
 }
 
 /** Host, port and database. @throws Error when the URL cannot be read */

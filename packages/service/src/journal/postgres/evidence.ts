@@ -8,12 +8,8 @@ import type {
 import { verifiableText } from "../../subjects/batch-answer.ts";
 import type { Ask, Packed, postgresReads } from "./reader.ts";
 
-type WaitingRow = Packed & { txn_id: string; bundle: string | null };
-type IncludedRow = Pick<Included, "inclusion"> & { txn_id: string };
-type EvidenceRow = {
-  bundle_id: string;
-  state: KeptEvidence["state"];
-  round: string;
+type WaitingRow = Packed & { txnId: string; bundle: string | null };
+type EvidenceRow = Pick<KeptEvidence, "bundleId" | "state" | "round"> & {
   inclusion: KeptEvidence["inclusion"] | null;
 } & StakeColumns;
 
@@ -39,22 +35,18 @@ export function evidenceJournal(
       return (await ask<{ collects: boolean }>("collects", me))[0]?.collects ?? false;
     },
     async dueRound(state, now) {
-      const [row] = await ask<{ round: string }>("dueRound", state, now);
-      return row && Number(row.round);
+      return (await ask<{ round: number }>("dueRound", state, now))[0]?.round;
     },
     async waiting(round, limit) {
       const rows = await ask<WaitingRow>("waiting", round, limit);
       return Promise.all(
-        rows.map(async (row) => ({ txnId: row.txn_id, bundle: verifiableText((await bundleOf(row)) ?? "") })),
+        rows.map(async (row) => ({ txnId: row.txnId, bundle: verifiableText((await bundleOf(row)) ?? "") })),
       );
     },
-    async included(round, limit) {
-      const rows = await ask<IncludedRow>("included", round, limit);
-      return rows.map(({ txn_id: txnId, inclusion }) => ({ txnId, inclusion }));
-    },
+    included: (round, limit) => ask<Included>("included", round, limit),
     async unfinishedRounds(state, first, last) {
-      const rows = await ask<{ round: string }>("unfinishedRounds", state, first, last);
-      return rows.map(({ round }) => Number(round));
+      const rows = await ask<{ round: number }>("unfinishedRounds", state, first, last);
+      return rows.map(({ round }) => round);
     },
     async step(steps) {
       await ask("step", JSON.stringify(steps));
@@ -76,13 +68,11 @@ export function evidenceJournal(
     async evidence(id) {
       const [row] = await ask<EvidenceRow>("ledgerEvidence", id);
       if (row === undefined) return undefined;
-      const { bundle_id: bundleId, state, round, inclusion } = row;
-      const found = { bundleId, state, round: Number(round) };
-      return { ...found, ...(inclusion && { inclusion }), ...stakeIn(row) };
+      const { bundleId, state, round, inclusion } = row;
+      return { bundleId, state, round, ...(inclusion && { inclusion }), ...stakeIn(row) };
     },
     async oldestUnfinished() {
-      const [row] = await ask<{ round: string; since: string }>("oldestUnfinished");
-      return row && { round: Number(row.round), since: Number(row.since) };
+      return (await ask<{ round: number; since: number }>("oldestUnfinished"))[0];
     },
   };
 }

@@ -1,4 +1,4 @@
-import { addressOf, connectionTo, messageOf, newClient } from "./connections.ts";
+import { connected } from "./connections.ts";
 
 /** What an operator should know of a database before a service uses it. Changes nothing. */
 export type DatabaseExamination = {
@@ -21,19 +21,11 @@ const EXAMINE = `
       FROM pg_class c WHERE c.oid IN (to_regclass('calls'), to_regclass('names'), to_regclass('meta'))), true) AS "mayWrite"`;
 
 /** @throws Error when the database cannot be reached; it never has the password */
-export async function examineDatabase(url: string): Promise<DatabaseExamination> {
-  const config = connectionTo(url);
-  const name = addressOf(config);
-  const client = newClient(config);
-  try {
-    await client.connect();
+export function examineDatabase(url: string): Promise<DatabaseExamination> {
+  return connected(url, async (client, name) => {
     const { rows } = await client.query<Omit<DatabaseExamination, "name">>(EXAMINE);
     const [found] = rows;
     if (!found) throw new Error("it gave no answer");
     return { ...found, name };
-  } catch (error) {
-    throw new Error(`${name}: ${messageOf(error)}`);
-  } finally {
-    await client.end().catch(() => undefined);
-  }
+  });
 }

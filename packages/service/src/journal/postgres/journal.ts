@@ -78,8 +78,7 @@ async function open(config: ClientConfig, log: Pick<Logger, "warn"> | undefined)
   const expectations = createExpectations(writer);
 
   const ask: Ask = async (name, ...values) => (await pool.query(statement(name, values))).rows;
-  const { calls, parted, bundleOf, prunable, identity, copiedUntil, payees, keys, revocations, announced } =
-    postgresReads(ask);
+  const { calls, parted, bundleOf, same } = postgresReads(ask);
 
   async function find(key: string): Promise<Call | undefined> {
     return (await calls("find", key))[0];
@@ -97,13 +96,9 @@ async function open(config: ClientConfig, log: Pick<Logger, "warn"> | undefined)
     dictionaries: () => ask<Dictionary>("dictionaries"),
     async commit(rows, fresh) {
       for (const { hash, kind, content } of fresh) await ask("addDictionary", hash, kind, content);
-      const columns = [rows.map(({ key }) => key), rows.map(({ packed }) => packed)];
-      await ask(
-        "pack",
-        ...columns,
-        rows.map(({ dictionary }) => dictionary?.hash ?? null),
-        rest,
-      );
+      const hashes = rows.map(({ dictionary }) => dictionary?.hash ?? null);
+      const columns = [rows.map(({ key }) => key), rows.map(({ packed }) => packed), hashes];
+      await ask("pack", ...columns, rest);
     },
   });
   async function take(name: "toPack" | "toPrune", ...values: unknown[]): Promise<PartedRow[]> {
@@ -119,15 +114,15 @@ async function open(config: ClientConfig, log: Pick<Logger, "warn"> | undefined)
   packer.start();
   const closing = opened.move();
   return {
+    ...same,
     find,
     renew,
     open: () => calls("open"),
     holds: (key) => held.has(key),
     async claim(own) {
       await ask("claim", JSON.stringify(own));
-      return (await identity()) as Identity;
+      return (await same.identity()) as Identity;
     },
-    copiedUntil,
     async markCopied() {
       await ask("markCopied");
     },
@@ -215,21 +210,16 @@ async function open(config: ClientConfig, log: Pick<Logger, "warn"> | undefined)
     async rememberPayees(payees) {
       for (const { rail, address } of payees) await ask("rememberPayee", rail, address);
     },
-    payees,
-    keys,
     async appendKey(entry) {
       await ask("appendKey", entry.kid, JSON.stringify(entry));
     },
-    revocations,
     async appendRevocation({ kid, revokedRound }) {
       await ask("appendRevocation", kid, revokedRound);
     },
-    announced,
-    async announce(announcement) {
-      const { record, attempt } = announcement;
+    async announce({ record, attempt }) {
       const { txid, raw, firstValid, lastValid } = attempt;
       await ask("announce", JSON.stringify(record), txid, raw, firstValid, lastValid);
-      const standing = await announced();
+      const standing = await same.announced();
       if (!standing) throw new Error("the announcement was concluded by another process");
       return standing;
     },
@@ -240,7 +230,6 @@ async function open(config: ClientConfig, log: Pick<Logger, "warn"> | undefined)
       const [row] = await ask<{ calls: number }>("unpacked");
       return row?.calls ?? 0;
     },
-    prunable,
     prune: createPruner({ ...packing(REST.pruned), take: (before, limit) => take("toPrune", before, limit) }),
     freeBytes: async () => (performance.now() < fullUntil ? 0n : undefined),
     async sizeBytes() {

@@ -7,23 +7,18 @@ import type { RailName } from "../../payment/rails/rail.ts";
 import { type Dictionary, type Parts, unpack } from "../packing.ts";
 import { inPages, type JournalReader } from "../reader.ts";
 import { type CallRecord, type PartedRow, parsed, toCall } from "../record.ts";
+import { TYPES } from "./connections.ts";
 import { stateOf } from "./schema.ts";
 import { SQL } from "./statements.ts";
 
 type StatementName = keyof typeof SQL;
 
-/** Runs a statement. @returns its rows; `bigint` columns are strings */
+/** Runs a statement. @returns its rows */
 export type Ask = <R extends QueryResultRow>(name: StatementName, ...values: unknown[]) => Promise<R[]>;
 
 export type Packed = { packed: Uint8Array | null; dictionary: Uint8Array | null };
-type CallRow = Omit<CallRecord, "created_at"> & Packed & { created_at: string };
-type AnnouncementRow = {
-  record: KeyAnnouncement["record"];
-  txid: string;
-  raw: Buffer;
-  first_valid: string;
-  last_valid: string;
-};
+type CallRow = CallRecord & Packed;
+type AnnouncementRow = Pick<KeyAnnouncement, "record"> & Omit<KeyAnnouncement["attempt"], "raw"> & { raw: Buffer };
 
 export function statement(name: StatementName, values: unknown[]): QueryConfig {
   return { name, text: SQL[name], values };
@@ -57,58 +52,47 @@ export function postgresReads(ask: Ask) {
       return Promise.all(
         rows.map(async (row) => {
           const parts = await partsOf(row);
-          return toCall({ ...row, ...(parts && parsed(parts)), created_at: Number(row.created_at) });
+          return toCall({ ...row, ...(parts && parsed(parts)) });
         }),
       );
     },
-    async prunable(before: number) {
-      const [row] = await ask<{ calls: number; bytes: number }>("prunable", before);
-      return row ?? { calls: 0, bytes: 0 };
-    },
-    async identity(): Promise<Identity | undefined> {
-      return (await ask<{ value: Identity }>("identity"))[0]?.value;
-    },
-    async copiedUntil(): Promise<number | undefined> {
-      return (await ask<{ until: number }>("copiedUntil"))[0]?.until;
-    },
-    payees: () => ask<{ rail: RailName; address: string }>("payees"),
-    keys: async () => (await ask<{ entry: KeyEntry }>("keys")).map(({ entry }) => entry),
-    async revocations(): Promise<KeyRevocation[]> {
-      const rows = await ask<{ kid: string; revoked_round: string }>("revocations");
-      return rows.map(({ kid, revoked_round }) => ({ kid, revokedRound: Number(revoked_round) }));
-    },
-    async announced(): Promise<KeyAnnouncement | undefined> {
-      const [row] = await ask<AnnouncementRow>("announced");
-      if (!row) return undefined;
-      const { record, txid, raw, first_valid, last_valid } = row;
-      const attempt = {
-        txid,
-        raw: new Uint8Array(raw),
-        firstValid: Number(first_valid),
-        lastValid: Number(last_valid),
-      };
-      return { record, attempt };
+    /** Methods of the journal and of its reader. */
+    same: {
+      async prunable(before: number) {
+        const [row] = await ask<{ calls: number; bytes: number }>("prunable", before);
+        return row ?? { calls: 0, bytes: 0 };
+      },
+      async identity(): Promise<Identity | undefined> {
+        return (await ask<{ value: Identity }>("identity"))[0]?.value;
+      },
+      async copiedUntil(): Promise<number | undefined> {
+        return (await ask<{ until: number }>("copiedUntil"))[0]?.until;
+      },
+      payees: () => ask<{ rail: RailName; address: string }>("payees"),
+      keys: async () => (await ask<{ entry: KeyEntry }>("keys")).map(({ entry }) => entry),
+      revocations: () => ask<KeyRevocation>("revocations"),
+      async announced(): Promise<KeyAnnouncement | undefined> {
+        const [row] = await ask<AnnouncementRow>("announced");
+        if (!row) return undefined;
+        const { record, raw, ...attempt } = row;
+        return { record, attempt: { ...attempt, raw: new Uint8Array(raw) } };
+      },
     },
   };
 }
 
 /** @param url `postgres://…`. @throws Error when the database cannot be reached; it never names user or password */
 export async function openPostgresReader(url: string): Promise<JournalReader> {
-  const client = new Client({ connectionString: url, fallback_application_name: "attestd audit" });
+  const client = new Client({ connectionString: url, types: TYPES, fallback_application_name: "attestd audit" });
   client.on("error", () => undefined);
   const ask: Ask = async (name, ...values) => (await client.query(statement(name, values)).catch(unreadable)).rows;
   await client.connect().catch(unreadable);
   await client.query("SET default_transaction_read_only = on").catch(unreadable);
-  const { calls, prunable, identity, copiedUntil, payees, keys, revocations } = postgresReads(ask);
+  const { calls, same } = postgresReads(ask);
   return {
     calls: () => inPages((after, limit) => calls("page", after, limit)),
-    prunable,
+    ...same,
     schema: () => stateOf(client).catch(unreadable),
-    identity,
-    copiedUntil,
-    payees,
-    keys,
-    revocations,
     [Symbol.asyncDispose]: () => client.end(),
   };
 }

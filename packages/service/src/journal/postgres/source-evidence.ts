@@ -1,35 +1,27 @@
-import type { KeptSource, SourceHeader, SourceJournal } from "../../ledger/evidence/source-journal.ts";
+import type {
+  KeptSource,
+  SourceHeader,
+  SourceJournal,
+  UnfinishedSource,
+} from "../../ledger/evidence/source-journal.ts";
 import { type StakeColumns, stakeIn } from "./evidence.ts";
 import type { Ask } from "./reader.ts";
 
-type UnfinishedRow = {
-  id: string;
-  block_hash: string;
-  txn_id: string | null;
-  created_at: string;
+type UnfinishedRow = Pick<UnfinishedSource, "id" | "blockHash" | "since"> & {
+  txnId: string | null;
   header: SourceHeader | null;
 };
-type SourceRow = Pick<KeptSource, "state"> & {
-  round: string;
-  header: SourceHeader | null;
-} & StakeColumns;
+type SourceRow = Pick<KeptSource, "state" | "round"> & { header: SourceHeader | null } & StakeColumns;
 
 export function sourceJournal(ask: Ask): SourceJournal {
   return {
     async dueSourceRound(state, now) {
-      const [row] = await ask<{ round: string }>("dueSourceRound", state, now);
-      return row && Number(row.round);
+      return (await ask<{ round: number }>("dueSourceRound", state, now))[0]?.round;
     },
     async unfinishedSources(state, round, limit) {
       const rows = await ask<UnfinishedRow>("unfinishedSources", state, round, limit);
-      return rows.map(({ id, block_hash: blockHash, txn_id: txnId, created_at, header }) => {
-        return {
-          id,
-          blockHash,
-          since: Number(created_at),
-          ...(txnId !== null && { txnId }),
-          ...(header && { header }),
-        };
+      return rows.map(({ txnId, header, ...row }) => {
+        return { ...row, ...(txnId !== null && { txnId }), ...(header && { header }) };
       });
     },
     async stepSources(steps) {
@@ -42,7 +34,7 @@ export function sourceJournal(ask: Ask): SourceJournal {
       const [row] = await ask<SourceRow>("source", id);
       if (row === undefined) return undefined;
       const { state, round, header } = row;
-      return { state, round: Number(round), ...(header && { header }), ...stakeIn(row) };
+      return { state, round, ...(header && { header }), ...stakeIn(row) };
     },
   };
 }

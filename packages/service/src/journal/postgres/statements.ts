@@ -1,24 +1,27 @@
 import { ENDED, FREED } from "./listener.ts";
 
-/** A call with its evidence and its attempts, of one snapshot. */
-const CALL = `
-  calls.key, rail, payer, subject_hash, created_at, request, state, version, progress, bundle_id, bundle, packed, dictionary,
-  (SELECT content FROM evidence WHERE hash = calls.evidence_hash) AS evidence, (
+/** The attempts of a call. */
+const ATTEMPTS = `(
     SELECT coalesce(json_agg(json_build_object('txid', txid, 'raw', encode(raw, 'hex'), 'firstValid', first_valid,
       'lastValid', last_valid, 'dead', dead) ORDER BY place), '[]')
     FROM attempts WHERE attempts.key = calls.key
-  ) AS attempts`;
+  )`;
+
+/** A call with its evidence and its attempts, of one snapshot. */
+const CALL = `
+  calls.key, rail, payer, subject_hash, created_at, request, state, version, progress, bundle_id, bundle, packed, dictionary,
+  (SELECT content FROM evidence WHERE hash = calls.evidence_hash) AS evidence, ${ATTEMPTS} AS attempts`;
 
 /** A call with its parts as text. */
 const PARTS = `
   key, rail, payer, subject_hash, created_at::float8 AS created_at, request::text, state, version, progress::text, bundle_id,
-  bundle, packed, dictionary, (SELECT content::text FROM evidence WHERE hash = calls.evidence_hash) AS evidence, (
-    SELECT coalesce(json_agg(json_build_object('txid', txid, 'raw', encode(raw, 'hex'), 'firstValid', first_valid,
-      'lastValid', last_valid, 'dead', dead) ORDER BY place), '[]')::text
-    FROM attempts WHERE attempts.key = calls.key
-  ) AS attempts`;
+  bundle, packed, dictionary, (SELECT content::text FROM evidence WHERE hash = calls.evidence_hash) AS evidence,
+  ${ATTEMPTS}::text AS attempts`;
 /** A call of this replica, or of one that is gone. */
 const OWN = "(owner = $1 OR NOT EXISTS (SELECT FROM replicas WHERE id = owner AND until > now()))";
+
+/** The row of `meta` that marks a copy (calls/copied.ts); none of a journal without calls. */
+export const COPY_MARK = "SELECT 'copied_until', to_json(max(created_at)) FROM calls HAVING count(*) > 0";
 
 /** Statements of the evidence of delivered attestations. */
 const EVIDENCE = {
@@ -37,10 +40,10 @@ const EVIDENCE = {
   dueRound: `
     SELECT round FROM ledger_evidence WHERE state = $1 AND state <> 'whole' AND due <= $2 ORDER BY due, round LIMIT 1`,
   waiting: `
-    SELECT txn_id, bundle, packed, dictionary FROM ledger_evidence e JOIN calls USING (key)
+    SELECT txn_id AS "txnId", bundle, packed, dictionary FROM ledger_evidence e JOIN calls USING (key)
     WHERE e.state = 'waiting' AND e.state <> 'whole' AND round = $1 LIMIT $2`,
   included: `
-    SELECT txn_id, inclusion FROM ledger_evidence
+    SELECT txn_id AS "txnId", inclusion FROM ledger_evidence
     WHERE state = 'included' AND state <> 'whole' AND round = $1 LIMIT $2`,
   unfinishedRounds: `
     SELECT DISTINCT round FROM ledger_evidence
@@ -64,7 +67,7 @@ const EVIDENCE = {
     ORDER BY last_round LIMIT 1`,
   stateProof: "SELECT content FROM state_proofs WHERE sha256 = $1",
   ledgerEvidence: `
-    SELECT bundle_id, e.state, round, inclusion, siblings, sha256, message, checkpoint
+    SELECT bundle_id AS "bundleId", e.state, round, inclusion, siblings, sha256, message, checkpoint
     FROM calls JOIN ledger_evidence e USING (key) LEFT JOIN state_proofs ON sha256 = state_proof_sha256
     WHERE bundle_id = $1 OR calls.key = (SELECT key FROM batch_items WHERE id = $1)`,
   // Of each state the lowest round: the oldest, without a look at all that wait.
@@ -78,7 +81,8 @@ const EVIDENCE = {
     SELECT round FROM source_evidence WHERE state = $1 AND state IN ('waiting', 'included') AND due <= $2
     ORDER BY round LIMIT 1`,
   unfinishedSources: `
-    SELECT id, block_hash, txn_id, created_at, header FROM source_evidence s JOIN calls USING (key)
+    SELECT id, block_hash AS "blockHash", txn_id AS "txnId", created_at AS since, header
+    FROM source_evidence s JOIN calls USING (key)
     WHERE s.state = $1 AND s.state IN ('waiting', 'included') AND round = $2 LIMIT $3`,
   stepSources: `
     UPDATE source_evidence s SET
@@ -212,7 +216,7 @@ export const SQL = {
   beginSecret: "INSERT INTO meta (name, value) VALUES ('secret', $1) ON CONFLICT DO NOTHING",
   copiedUntil: "SELECT value AS until FROM meta WHERE name = 'copied_until'",
   markCopied: `
-    INSERT INTO meta (name, value) SELECT 'copied_until', to_json(max(created_at)) FROM calls HAVING count(*) > 0
+    INSERT INTO meta (name, value) ${COPY_MARK}
     ON CONFLICT (name) DO UPDATE SET value = excluded.value`,
   secret: "SELECT value FROM meta WHERE name = 'secret'",
   identity: "SELECT value FROM meta WHERE name = 'identity'",
@@ -220,9 +224,9 @@ export const SQL = {
   payees: "SELECT rail, address FROM payees ORDER BY rail, address",
   appendKey: "INSERT INTO keys (kid, entry) VALUES ($1, $2) ON CONFLICT (kid) DO NOTHING",
   keys: "SELECT entry FROM keys ORDER BY place",
-  revocations: "SELECT kid, revoked_round FROM key_revocations ORDER BY place",
+  revocations: 'SELECT kid, revoked_round AS "revokedRound" FROM key_revocations ORDER BY place',
   appendRevocation: "INSERT INTO key_revocations (kid, revoked_round) VALUES ($1, $2) ON CONFLICT DO NOTHING",
-  announced: "SELECT record, txid, raw, first_valid, last_valid FROM key_announcement",
+  announced: 'SELECT record, txid, raw, first_valid AS "firstValid", last_valid AS "lastValid" FROM key_announcement',
   announce: `
     INSERT INTO key_announcement (place, record, txid, raw, first_valid, last_valid) VALUES (1, $1, $2, $3, $4, $5)
     ON CONFLICT DO NOTHING`,

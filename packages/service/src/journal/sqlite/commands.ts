@@ -7,7 +7,7 @@ import { itemAt } from "../../subjects/batch-answer.ts";
 import { type PackedRow, REST, type Rest } from "../packer.ts";
 import { type Dictionary, unpack } from "../packing.ts";
 import type { PartedRow } from "../record.ts";
-import { evidenceCommands } from "./evidence.ts";
+import { type All, evidenceCommands } from "./evidence.ts";
 import type { MovedRow, NewRow } from "./rows.ts";
 import { SQL } from "./statements.ts";
 
@@ -36,8 +36,9 @@ export function sqliteCommands(db: DatabaseSync) {
     const row = sql("find").get(key) as Found | undefined;
     return row && whole(row);
   };
+  const all: All = (name, ...values) => sql(name).all(...values);
   const rows = (name: "openBut" | "page" | "toPack" | "toPrune", ...values: (string | number)[]): PartedRow[] =>
-    (sql(name).all(...values) as Found[]).map(whole);
+    (all(name, ...values) as Found[]).map(whole);
 
   const identity = (): Identity | undefined => {
     const row = sql("identity").get();
@@ -80,7 +81,7 @@ export function sqliteCommands(db: DatabaseSync) {
   }
 
   return {
-    ...evidenceCommands(sql, (row) => whole(row as Found).bundle ?? ""),
+    ...evidenceCommands(sql, all, (row) => whole(row as Found).bundle ?? ""),
     ready(): void {},
     identity,
     /** @returns the recorded identity: the first that was claimed */
@@ -131,7 +132,7 @@ export function sqliteCommands(db: DatabaseSync) {
     },
     /** Calls at rest whose rows are as they were written, the oldest first. */
     toPack: (limit: number) => rows("toPack", limit),
-    dictionaries: () => sql("dictionaries").all() as Dictionary[],
+    dictionaries: () => all("dictionaries") as Dictionary[],
     keepPacked,
     unpacked: () => sql("unpacked").get()?.calls as number,
     prunable: (before: number) => ({ ...sql("prunable").get(before) }) as { calls: number; bytes: number },
@@ -140,16 +141,10 @@ export function sqliteCommands(db: DatabaseSync) {
     rememberPayees(payees: readonly Payee[]): void {
       for (const { rail, address } of payees) sql("rememberPayee").run(rail, address);
     },
-    payees: () => sql("payees").all() as Payee[],
-    keys: (): KeyEntry[] =>
-      sql("keys")
-        .all()
-        .map((row) => JSON.parse(row.entry as string)),
+    payees: () => all("payees") as Payee[],
+    keys: (): KeyEntry[] => all("keys").map((row) => JSON.parse(row.entry as string)),
     appendKey,
-    revocations: () =>
-      sql("revocations")
-        .all()
-        .map((row) => ({ ...row }) as KeyRevocation),
+    revocations: () => all("revocations").map((row) => ({ ...row }) as KeyRevocation),
     appendRevocation,
     announced,
     announce({ record, attempt }: KeyAnnouncement): KeyAnnouncement {

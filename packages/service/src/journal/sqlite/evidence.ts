@@ -1,50 +1,33 @@
 import type { StatementSync } from "node:sqlite";
-import type {
-  EvidenceJournal,
-  EvidenceStep,
-  Included,
-  KeptEvidence,
-  KeptStateProof,
-} from "../../ledger/evidence/journal.ts";
+import type { EvidenceJournal, Included, KeptEvidence, KeptStateProof, Stake } from "../../ledger/evidence/journal.ts";
 import type { KeptSource, SourceJournal, UnfinishedSource } from "../../ledger/evidence/source-journal.ts";
 import { verifiableText } from "../../subjects/batch-answer.ts";
 import type { SQL } from "./statements.ts";
 
 type Row = Record<string, unknown>;
 
-/** The commands of `EvidenceJournal` and `SourceJournal`: those that write MUST run inside a transaction. */
-export function evidenceCommands(sql: (name: keyof typeof SQL) => StatementSync, bundleOf: (row: Row) => string) {
-  function take(one: EvidenceStep): void {
-    const { txnId } = one;
-    switch (one.to) {
-      case "included":
-        return void sql("includeEvidence").run({ txnId, inclusion: JSON.stringify(one.inclusion) });
-      case "whole": {
-        const { siblings, stateProofSha256 } = one;
-        return void sql("completeEvidence").run({ txnId, siblings: JSON.stringify(siblings), stateProofSha256 });
-      }
-      case "impossible":
-        return void sql("giveEvidenceUp").run({ txnId });
-      case "waiting":
-        return void sql("beginEvidenceAgain").run({ txnId });
-    }
-  }
+/** Every row of a statement. */
+export type All = (name: keyof typeof SQL, ...values: (string | number)[]) => Row[];
 
+/** The commands of `EvidenceJournal` and `SourceJournal`: those that write MUST run inside a transaction. */
+export function evidenceCommands(
+  sql: (name: keyof typeof SQL) => StatementSync,
+  all: All,
+  bundleOf: (row: Row) => string,
+) {
   return {
     dueRound: (state, now) => sql("dueRound").get(state, now)?.round as number | undefined,
     waiting: (round, limit) =>
-      sql("waiting")
-        .all(round, limit)
-        .map((row) => ({ txnId: row.txnId as string, bundle: verifiableText(bundleOf(row)) })),
+      all("waiting", round, limit).map((row) => {
+        return { txnId: row.txnId as string, bundle: verifiableText(bundleOf(row)) };
+      }),
     included: (round, limit) =>
-      sql("included")
-        .all(round, limit)
-        .map((row) => ({ txnId: row.txnId, ...parsed(row, "inclusion") }) as Included),
+      all("included", round, limit).map((row) => ({ txnId: row.txnId, ...parsed(row, "inclusion") }) as Included),
     unfinishedRounds: (state, first, last) =>
-      sql("unfinishedRounds")
-        .all(state, first, last)
-        .map(({ round }) => round as number),
-    step: (steps) => steps.forEach(take),
+      all("unfinishedRounds", state, first, last).map(({ round }) => round as number),
+    step(steps) {
+      for (const { txnId: id, ...step } of steps) sql("stepEvidence").run({ id, ...columnsOf(step) });
+    },
     postpone: (state, round, due) => void sql("postponeEvidence").run(due, state, round),
     keepStateProof({ sha256, message, checkpoint }, content) {
       const { firstAttestedRound: first, lastAttestedRound: last } = message;
@@ -65,19 +48,11 @@ export function evidenceCommands(sql: (name: keyof typeof SQL) => StatementSync,
     oldestUnfinished: () => sql("oldestUnfinished").get() as { round: number; since: number } | undefined,
     dueSourceRound: (state, now) => sql("dueSourceRound").get(state, now)?.round as number | undefined,
     unfinishedSources: (state, round, limit) =>
-      sql("unfinishedSources")
-        .all(state, round, limit)
-        .map(({ txnId, header, ...row }) => {
-          return { ...row, ...(txnId !== null && { txnId }), ...parsed({ header }, "header") } as UnfinishedSource;
-        }),
+      all("unfinishedSources", state, round, limit).map(({ txnId, header, ...row }) => {
+        return { ...row, ...(txnId !== null && { txnId }), ...parsed({ header }, "header") } as UnfinishedSource;
+      }),
     stepSources(steps) {
-      for (const step of steps) {
-        const { id, to } = step;
-        const header = to === "included" ? JSON.stringify(step.header) : null;
-        const siblings = to === "whole" ? JSON.stringify(step.siblings) : null;
-        const stateProofSha256 = to === "whole" ? step.stateProofSha256 : null;
-        sql("stepSource").run({ id, to, header, siblings, stateProofSha256 });
-      }
+      for (const { id, ...step } of steps) sql("stepSource").run({ id, ...columnsOf(step) });
     },
     postponeSources: (state, round, due) => void sql("postponeSources").run(due, state, round),
     source(id) {
@@ -91,6 +66,14 @@ export function evidenceCommands(sql: (name: keyof typeof SQL) => StatementSync,
       ...args: Parameters<(EvidenceJournal & SourceJournal)[K]>
     ) => Awaited<ReturnType<(EvidenceJournal & SourceJournal)[K]>>;
   };
+}
+
+type Step = { to: string; inclusion?: object; header?: object } & Partial<Stake>;
+
+/** What a step writes, NULL where nothing. `part`: the inclusion of a record, the header of a source. */
+function columnsOf({ to, inclusion, header, siblings, stateProofSha256 }: Step) {
+  const json = (value: object | undefined) => (value === undefined ? null : JSON.stringify(value));
+  return { to, part: json(inclusion ?? header), siblings: json(siblings), stateProofSha256: stateProofSha256 ?? null };
 }
 
 /** `stake`, of a row that is joined with its state proof. */

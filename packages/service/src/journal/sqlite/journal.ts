@@ -16,6 +16,18 @@ import { keepPrivate } from "./private-files.ts";
 import { movedRow, newRow } from "./rows.ts";
 import type { PackingFailed, Replies, Reply, Request, Requests } from "./worker.ts";
 
+/** The commands that are methods of the journal as they are. */
+const OF_CALLS = ["claim", "bundle", "unpacked", "prunable", "copiedUntil", "markCopied"] as const;
+const OF_PAYEES = ["rememberPayees", "payees"] as const;
+const OF_KEYS = ["keys", "appendKey", "revocations", "appendRevocation", "announced", "announce", "conclude"] as const;
+const OF_RECORDS = ["dueRound", "waiting", "included", "unfinishedRounds", "step", "postpone"] as const;
+const OF_EVIDENCE = ["evidence", "oldestUnfinished", "keepStateProof", "stateProofOf", "stateProof"] as const;
+const OF_SOURCES = ["dueSourceRound", "unfinishedSources", "stepSources", "postponeSources", "source"] as const;
+
+type AskedCommands = {
+  [K in keyof SqliteCommands]: (...args: Parameters<SqliteCommands[K]>) => Promise<ReturnType<SqliteCommands[K]>>;
+};
+
 type Waiting = { resolve: (value: never) => void; reject: (error: Error) => void };
 
 /** Requests in a message: a commit has at most twice as many. */
@@ -84,12 +96,16 @@ export async function openSqliteJournal(path: string, log?: Pick<Logger, "warn">
     });
   }
 
+  /** Methods that ask for the commands of their names. */
+  function asked<K extends keyof SqliteCommands>(names: readonly K[]): Pick<AskedCommands, K> {
+    const entries = names.map((name) => [name, (...args: Parameters<SqliteCommands[K]>) => ask(name, ...args)]);
+    return Object.fromEntries(entries);
+  }
+
   await ask("ready");
   return {
-    claim: (identity) => ask("claim", identity),
+    ...asked([...OF_CALLS, ...OF_PAYEES, ...OF_KEYS, ...OF_RECORDS, ...OF_EVIDENCE, ...OF_SOURCES]),
     secret: async () => Uint8Array.fromHex(await ask("secret", randomBytes(32).toString("hex"))),
-    copiedUntil: () => ask("copiedUntil"),
-    markCopied: () => ask("markCopied"),
     async find(key) {
       const row = await ask("find", key);
       return row && callOf(row);
@@ -127,36 +143,8 @@ export async function openSqliteJournal(path: string, log?: Pick<Logger, "warn">
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
-    bundle: (id) => ask("bundle", id),
-    rememberPayees: (payees) => ask("rememberPayees", payees),
-    payees: () => ask("payees"),
-    keys: () => ask("keys"),
-    appendKey: (entry) => ask("appendKey", entry),
-    revocations: () => ask("revocations"),
-    appendRevocation: (revocation) => ask("appendRevocation", revocation),
-    announced: () => ask("announced"),
-    announce: (announcement) => ask("announce", announcement),
-    conclude: (txid, outcome) => ask("conclude", txid, outcome),
     others: () => Promise.resolve(0),
     collects: () => Promise.resolve(true),
-    dueRound: (state, now) => ask("dueRound", state, now),
-    waiting: (round, limit) => ask("waiting", round, limit),
-    included: (round, limit) => ask("included", round, limit),
-    unfinishedRounds: (state, first, last) => ask("unfinishedRounds", state, first, last),
-    step: (steps) => ask("step", steps),
-    postpone: (state, round, due) => ask("postpone", state, round, due),
-    keepStateProof: (proof, content) => ask("keepStateProof", proof, content),
-    stateProofOf: (round) => ask("stateProofOf", round),
-    stateProof: (sha256) => ask("stateProof", sha256),
-    evidence: (bundleId) => ask("evidence", bundleId),
-    oldestUnfinished: () => ask("oldestUnfinished"),
-    dueSourceRound: (state, now) => ask("dueSourceRound", state, now),
-    unfinishedSources: (state, round, limit) => ask("unfinishedSources", state, round, limit),
-    stepSources: (steps) => ask("stepSources", steps),
-    postponeSources: (state, round, due) => ask("postponeSources", state, round, due),
-    source: (id) => ask("source", id),
-    unpacked: () => ask("unpacked"),
-    prunable: (before) => ask("prunable", before),
     prune: createPruner({
       dictionaries: () => ask("dictionaries"),
       take: (before, limit) => ask("toPrune", before, limit),

@@ -24,15 +24,12 @@ const EVIDENCE = {
   unfinishedRounds: `
     SELECT DISTINCT round FROM ledger_evidence WHERE state = ? AND state <> 'whole' AND round BETWEEN ? AND ?
     ORDER BY round`,
-  includeEvidence: `
-    UPDATE ledger_evidence SET state = 'included', inclusion = :inclusion WHERE txn_id = :txnId AND state = 'waiting'`,
-  completeEvidence: `
-    UPDATE ledger_evidence SET state = 'whole', siblings = :siblings, state_proof_sha256 = :stateProofSha256
-    WHERE txn_id = :txnId AND state IN ('included', 'impossible')`,
-  giveEvidenceUp: "UPDATE ledger_evidence SET state = 'impossible' WHERE txn_id = :txnId AND state = 'included'",
-  beginEvidenceAgain: `
-    UPDATE ledger_evidence SET state = 'waiting', inclusion = NULL
-    WHERE txn_id = :txnId AND state IN ('included', 'impossible')`,
+  stepEvidence: `
+    UPDATE ledger_evidence SET state = :to,
+      inclusion = CASE :to WHEN 'waiting' THEN NULL WHEN 'included' THEN :part ELSE inclusion END,
+      siblings = coalesce(:siblings, siblings), state_proof_sha256 = coalesce(:stateProofSha256, state_proof_sha256)
+    WHERE txn_id = :id AND CASE :to WHEN 'included' THEN state = 'waiting' WHEN 'impossible' THEN state = 'included'
+      ELSE state IN ('included', 'impossible') END`,
   postponeEvidence: "UPDATE ledger_evidence SET due = ? WHERE state = ? AND state <> 'whole' AND round = ?",
   keepStateProof: `
     INSERT INTO state_proofs (sha256, first_round, last_round, message, checkpoint, content)
@@ -67,7 +64,7 @@ const EVIDENCE = {
     SELECT :id, key, :round, :blockHash, :txnId, 'waiting', created_at FROM calls WHERE key = :key ON CONFLICT DO NOTHING`,
   stepSource: `
     UPDATE source_evidence SET state = :to, siblings = :siblings, state_proof_sha256 = :stateProofSha256,
-      header = CASE :to WHEN 'waiting' THEN NULL WHEN 'included' THEN :header ELSE header END
+      header = CASE :to WHEN 'waiting' THEN NULL WHEN 'included' THEN :part ELSE header END
     WHERE id = :id AND CASE :to WHEN 'included' THEN state = 'waiting' WHEN 'whole' THEN state = 'included'
       ELSE state IN ('waiting', 'included') END`,
   postponeSources: `

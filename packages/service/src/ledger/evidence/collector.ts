@@ -1,20 +1,19 @@
 import { fromBase64, toBase64 } from "@attestd/proof/encoding";
 import { commitsToHeader } from "@attestd/proof/state-proof";
 import type { Logger } from "pino";
-import { digestsOf } from "../../chains/algorand/light-header.ts";
 import type { Clock } from "../../clock.ts";
+import { ignoring } from "../../errors.ts";
 import { count } from "../../metrics/meter.ts";
+import type { Algod } from "../../providers/algod.ts";
 import { isUnusable } from "../../providers/provider.ts";
-import type { Delivered, EvidenceStep, UnfinishedState } from "./journal.ts";
-import { blockFrom, provenNext } from "./nodes.ts";
+import type { Delivered, EvidenceStep, KeptStateProof, UnfinishedState } from "./journal.ts";
+import { blockFrom, fromAny, lightPathFrom, provenNext } from "./nodes.ts";
 import { createPace } from "./pace.ts";
 import { createSourceCollector } from "./source-collector.ts";
 import type { SourceJournal } from "./source-journal.ts";
-import { createStateProofs, type FoundStateProof, type StateProofOptions } from "./state-proofs.ts";
+import { createStateProofs, type StateProofOptions } from "./state-proofs.ts";
 
 export type CollectorOptions = StateProofOptions & { journal: SourceJournal; clock: Clock; log: Logger };
-
-type Proof = Extract<FoundStateProof, { kind: "proof" }>;
 
 /** Between two looks into the journal, in ms. */
 const PAUSE_MS = 1_000;
@@ -114,24 +113,19 @@ export function createCollector(options: CollectorOptions) {
   ): Promise<EvidenceStep[] | undefined> {
     const read = newest.block(round);
     let most: EvidenceStep[] | undefined;
-    let failure: unknown;
-    for (const source of [...(read ? [read] : []), ...nodes.algods]) {
-      try {
-        const block = source instanceof Uint8Array ? source : await blockFrom(source, round, ends);
-        if (block === undefined) continue;
-        const items = await work.include(block, round, delivered);
-        const steps = delivered.flatMap(({ txnId }, index): EvidenceStep[] => {
-          const inclusion = items[index];
-          return inclusion ? [{ txnId, to: "included", inclusion }] : [];
-        });
-        if (steps.length === delivered.length) return steps;
-        if (most === undefined || steps.length > most.length) most = steps;
-      } catch (error) {
-        if (ends.aborted || !isUnusable(error)) throw error;
-        failure ??= error;
-      }
-    }
-    if (most === undefined && failure !== undefined) throw failure;
+    const show = async (source: Uint8Array | Algod) => {
+      const block = source instanceof Uint8Array ? source : await blockFrom(source, round, ends);
+      if (block === undefined) return undefined;
+      const items = await work.include(block, round, delivered);
+      const steps = delivered.flatMap(({ txnId }, index): EvidenceStep[] => {
+        const inclusion = items[index];
+        return inclusion ? [{ txnId, to: "included", inclusion }] : [];
+      });
+      if (most === undefined || steps.length > most.length) most = steps;
+      return steps.length === delivered.length ? steps : "wrong";
+    };
+    const isEnough = (error: unknown) => most !== undefined && !ends.aborted && isUnusable(error);
+    await fromAny([...(read ? [read] : []), ...nodes.algods], show, ends).catch(ignoring(isEnough));
     return most;
   }
 
@@ -153,7 +147,7 @@ export function createCollector(options: CollectorOptions) {
       case "proof": {
         const { firstAttestedRound, lastAttestedRound } = found.proof.message;
         const rounds = await journal.unfinishedRounds("included", firstAttestedRound, lastAttestedRound);
-        for (const one of rounds) await proveRound(one, found, ends);
+        for (const one of rounds) await proveRound(one, found.proof, ends);
         return true;
       }
     }
@@ -167,22 +161,14 @@ export function createCollector(options: CollectorOptions) {
     }
   }
 
-  async function proveRound(round: number, { proof }: Proof, ends: AbortSignal): Promise<void> {
-    let isServed = false;
-    let failure: unknown;
-    for (const algod of nodes.algods) {
-      try {
-        const path = await algod.lightHeader(round, ends);
-        if (path === undefined) continue;
-        isServed = true;
-        if (await restRound(round, proof, digestsOf(path.siblings))) return;
-      } catch (error) {
-        if (ends.aborted || !isUnusable(error)) throw error;
-        failure ??= error;
-      }
-    }
-    if (failure !== undefined) return putOff("included", round, "unanswered", failure);
-    if (!isServed) return putOff("included", round, "forgotten");
+  async function proveRound(round: number, proof: KeptStateProof, ends: AbortSignal): Promise<void> {
+    const rest = (siblings: Uint8Array[]) => restRound(round, proof, siblings);
+    const asked = await lightPathFrom(nodes.algods, round, rest, ends).catch(async (error: unknown) => {
+      if (ends.aborted || !isUnusable(error)) throw error;
+      await putOff("included", round, "unanswered", error);
+    });
+    if (asked === "forgotten") await putOff("included", round, asked);
+    if (asked !== "wrong") return;
     // The header by which they were included is not the one that the stake signed for: a node lied.
     await moveRound(round, "waiting");
     await putOff("waiting", round, "wrong");
@@ -195,7 +181,7 @@ export function createCollector(options: CollectorOptions) {
    */
   async function restRound(
     round: number,
-    { sha256: stateProofSha256, message }: Proof["proof"],
+    { sha256: stateProofSha256, message }: KeptStateProof,
     siblings: Uint8Array[],
   ): Promise<boolean> {
     // Of one round there is one header, unless a node has lied.

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { type Bundle, parseBundle, parseNote, signedPart } from "@attestd/proof";
 import { decodeMsgpackMap, getBytes, splitRawBlock } from "@attestd/proof/algorand";
 import { fromBase64, fromUtf8, toBase64 } from "@attestd/proof/encoding";
@@ -48,7 +48,7 @@ export async function collectEvidence(
     return undefined;
   }
   requireCommitted(stake, header, algod);
-  const digest = createHash("sha256").update(canonicalBytes(signed)).digest("hex");
+  const digest = hash("sha256", canonicalBytes(signed));
   const authorisation = authorisationItem(inclusion);
   const items = [
     inclusion,

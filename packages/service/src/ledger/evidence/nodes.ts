@@ -1,12 +1,61 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { decodeMsgpackMap, getInteger, splitRawBlock } from "@attestd/proof/algorand";
 import { fromBase64 } from "@attestd/proof/encoding";
 import { type Checkpoint, checkpointAfter, checkpointInHeader, stateProofTracking } from "@attestd/proof/state-proof";
+import { digestsOf } from "../../chains/algorand/light-header.ts";
 import type { Algod } from "../../providers/algod.ts";
-import { unavailable } from "../../providers/provider.ts";
+import { isUnusable, unavailable } from "../../providers/provider.ts";
 import type { KeptStateProof } from "./journal.ts";
 
-/* What a node serves of evidence, unchecked. */
+/* What nodes serve of evidence, unchecked. */
+
+/**
+ * Asks one after the other, until one gives what is right.
+ *
+ * @param ask returns undefined where there is nothing
+ * @returns the answer, or what is wrong with those that came
+ * @throws ProviderError when none is right, and one gives no answer
+ */
+export async function fromAny<S, T extends object>(
+  sources: readonly S[],
+  ask: (source: S) => Promise<T | "wrong" | undefined>,
+  ends: AbortSignal,
+): Promise<T | "wrong" | "forgotten"> {
+  let worst: "wrong" | "forgotten" = "forgotten";
+  let failure: unknown;
+  for (const source of sources) {
+    try {
+      const answer = await ask(source);
+      if (typeof answer === "object") return answer;
+      if (answer === "wrong") worst = answer;
+    } catch (error) {
+      if (ends.aborted || !isUnusable(error)) throw error;
+      failure ??= error;
+    }
+  }
+  if (failure !== undefined) throw failure;
+  return worst;
+}
+
+/**
+ * The way from the header of a round to the commitment of a state proof, from the first node that gives one which leads there.
+ *
+ * @param leads whether siblings do
+ * @throws as `fromAny`
+ */
+export function lightPathFrom(
+  algods: readonly Algod[],
+  round: number,
+  leads: (siblings: Uint8Array[]) => boolean | Promise<boolean>,
+  ends: AbortSignal,
+): Promise<Uint8Array[] | "wrong" | "forgotten"> {
+  const ask = async (algod: Algod) => {
+    const path = await algod.lightHeader(round, ends);
+    const siblings = path && digestsOf(path.siblings);
+    return siblings && !(await leads(siblings)) ? "wrong" : siblings;
+  };
+  return fromAny(algods, ask, ends);
+}
 
 /** A state proof without the checkpoint that it rests on; `content` is its canonical msgpack. */
 export type ServedStateProof = Omit<KeptStateProof, "checkpoint"> & { content: Uint8Array };
@@ -20,7 +69,7 @@ export async function stateProofFrom(
   const served = await algod.provenRounds(round, signal);
   if (served === undefined) return undefined;
   const { message, stateProof: content } = served;
-  return { message, content, sha256: createHash("sha256").update(content).digest("hex") };
+  return { message, content, sha256: hash("sha256", content) };
 }
 
 /** A block, `{block, cert}` in msgpack; undefined where the node has forgotten it. @throws ProviderError also while it does not have the round yet */

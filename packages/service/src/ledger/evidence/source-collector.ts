@@ -1,13 +1,13 @@
 import { fromBase64, toBase64 } from "@attestd/proof/encoding";
 import { commitsToHeader } from "@attestd/proof/state-proof";
 import type { Logger } from "pino";
-import { digestsOf } from "../../chains/algorand/light-header.ts";
 import type { Clock } from "../../clock.ts";
 import { count } from "../../metrics/meter.ts";
 import type { Algod } from "../../providers/algod.ts";
 import type { AlgorandNodes } from "../../providers/algorand-nodes.ts";
 import { isUnusable } from "../../providers/provider.ts";
-import { blockFrom, provenNext } from "./nodes.ts";
+import type { KeptStateProof } from "./journal.ts";
+import { blockFrom, fromAny, lightPathFrom, provenNext } from "./nodes.ts";
 import { createPace } from "./pace.ts";
 import type { SourceJournal, SourceStep, UnfinishedSource, UnfinishedSourceState } from "./source-journal.ts";
 import type { FoundStateProof, NewestBlocks } from "./state-proofs.ts";
@@ -23,8 +23,6 @@ export type SourceCollectorOptions = {
   /** Of a round, as `createStateProofs` returns it. */
   proofOf(round: number, next: number, ends: AbortSignal): Promise<FoundStateProof>;
 };
-
-type Proof = Extract<FoundStateProof, { kind: "proof" }>["proof"];
 
 /** Sources of a round that are worked on at once: all that a batch has. */
 const MAX_AT_ONCE = 1_000;
@@ -84,7 +82,9 @@ export function createSourceCollector({ journal, nodes, newest, work, clock, log
     ends: AbortSignal,
   ): Promise<boolean> {
     let most: SourceStep[] = [];
-    const show = async (block: Uint8Array) => {
+    const show = async (source: Uint8Array | Algod) => {
+      const block = source instanceof Uint8Array ? source : await blockFrom(source, round, ends);
+      if (block === undefined) return undefined;
       const headers = await work.includeSources(block, round, sources);
       const steps = sources.flatMap(({ id }, index): SourceStep[] => {
         const header = headers[index];
@@ -94,11 +94,7 @@ export function createSourceCollector({ journal, nodes, newest, work, clock, log
       return steps.length === sources.length ? steps : "wrong";
     };
     const read = newest.block(round);
-    const blocks = nodes.algods.map((algod) => async () => {
-      const block = await blockFrom(algod, round, ends);
-      return block && show(block);
-    });
-    const asked = await fromAny(read ? [() => show(read), ...blocks] : blocks, ends);
+    const asked = await fromAny([...(read ? [read] : []), ...nodes.algods], show, ends);
     await step(most);
     const shown = new Set(most.map(({ id }) => id));
     const left = sources.filter(({ id }) => !shown.has(id));
@@ -126,51 +122,13 @@ export function createSourceCollector({ journal, nodes, newest, work, clock, log
         await step(sources.map(({ id }) => ({ id, to: "absent" })));
         return true;
       case "proof": {
-        const paths = nodes.algods.map((algod) => () => lightPath(algod, round, header, found.proof, ends));
-        const asked = await fromAny(paths, ends);
+        const leads = (siblings: Uint8Array[]) => commitsToHeader(found.proof.message, header, siblings);
+        const asked = await lightPathFrom(nodes.algods, round, leads, ends);
         if (typeof asked === "object") await step(sources.map(({ id }) => wholeBy(id, asked, found.proof)));
         else await fail("included", round, sources, asked);
         return true;
       }
     }
-  }
-
-  /** The way from a header to the commitment of a state proof. */
-  async function lightPath(
-    algod: Algod,
-    round: number,
-    header: Uint8Array,
-    { message }: Proof,
-    ends: AbortSignal,
-  ): Promise<Uint8Array[] | "wrong" | undefined> {
-    const path = await algod.lightHeader(round, ends);
-    if (path === undefined) return undefined;
-    const siblings = digestsOf(path.siblings);
-    return commitsToHeader(message, header, siblings) ? siblings : "wrong";
-  }
-
-  /**
-   * Asks one after the other, until one gives what is right.
-   * @throws ProviderError when none does, and one gives no answer
-   */
-  async function fromAny<T extends object>(
-    asks: readonly (() => Promise<T | "wrong" | undefined>)[],
-    ends: AbortSignal,
-  ): Promise<T | "wrong" | "forgotten"> {
-    let worst: "wrong" | "forgotten" = "forgotten";
-    let failure: unknown;
-    for (const ask of asks) {
-      try {
-        const answer = await ask();
-        if (typeof answer === "object") return answer;
-        if (answer === "wrong") worst = answer;
-      } catch (error) {
-        if (ends.aborted || !isUnusable(error)) throw error;
-        failure ??= error;
-      }
-    }
-    if (failure !== undefined) throw failure;
-    return worst;
   }
 
   /** What no node shows is tried again, and given up after some time. */
@@ -187,6 +145,6 @@ export function createSourceCollector({ journal, nodes, newest, work, clock, log
   }
 }
 
-function wholeBy(id: string, siblings: readonly Uint8Array[], { sha256 }: Proof): SourceStep {
+function wholeBy(id: string, siblings: readonly Uint8Array[], { sha256 }: KeptStateProof): SourceStep {
   return { id, to: "whole", siblings: siblings.map(toBase64), stateProofSha256: sha256 };
 }

@@ -3,10 +3,10 @@ import { fromBase64 } from "@attestd/proof/encoding";
 import { type Checkpoint, checkpointAfter, MAX_INTERVAL } from "@attestd/proof/state-proof";
 import type { Algod } from "../../providers/algod.ts";
 import type { AlgorandNodes } from "../../providers/algorand-nodes.ts";
-import { isUnusable, unavailable } from "../../providers/provider.ts";
+import { unavailable } from "../../providers/provider.ts";
 import { agree, ifAny } from "../../providers/quorum.ts";
 import type { EvidenceJournal, KeptStateProof } from "./journal.ts";
-import { checkpointFrom, provenNext, type ServedStateProof, stateProofFrom } from "./nodes.ts";
+import { checkpointFrom, fromAny, provenNext, type ServedStateProof, stateProofFrom } from "./nodes.ts";
 import type { EvidenceWork } from "./threads.ts";
 
 /** The newest blocks, as the ledger's watcher has read them. */
@@ -73,27 +73,11 @@ export function createStateProofs({ journal, nodes, newest, genesisHash, work }:
     const isMade = next >= round ? now > next : now - MAX_INTERVAL >= round;
     const mayBeMade = next < round && now > next && !(asked?.round === round && asked.now === now);
     if (!isMade && !mayBeMade) return { kind: "early" };
-    const served = await fromAny(target, ends);
-    if (served) return attesting(await keep(served, ends));
+    const served = await fromAny(nodes.algods, (algod) => stateProofFrom(algod, target, ends), ends);
+    if (typeof served === "object") return attesting(await keep(served, ends));
     if (isMade) return { kind: "forgotten" };
     asked = { round, now };
     return { kind: "early" };
-  }
-
-  /** @returns undefined when every node says that it has none @throws ProviderError when none has it, and one did not answer */
-  async function fromAny(round: number, ends: AbortSignal): Promise<ServedStateProof | undefined> {
-    let failure: unknown;
-    for (const algod of nodes.algods) {
-      try {
-        const served = await stateProofFrom(algod, round, ends);
-        if (served) return served;
-      } catch (error) {
-        if (ends.aborted || !isUnusable(error)) throw error;
-        failure ??= error;
-      }
-    }
-    if (failure !== undefined) throw failure;
-    return undefined;
   }
 
   async function keep({ content, ...served }: ServedStateProof, ends: AbortSignal): Promise<Proof> {

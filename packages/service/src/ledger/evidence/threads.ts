@@ -1,11 +1,9 @@
-import { createBlockWorkers } from "../../chains/block-work.ts";
+import { type BlockWork, blockWork, createBlockWorkers } from "../../chains/block-work.ts";
 import type { PoolLoad } from "../../workers/pool.ts";
-import type * as Work from "./work.ts";
+import * as work from "./work.ts";
 
 /** The functions of work.ts, wherever they run. */
-export type EvidenceWork = {
-  [K in keyof typeof Work]: (...args: Parameters<(typeof Work)[K]>) => Promise<Awaited<ReturnType<(typeof Work)[K]>>>;
-};
+export type EvidenceWork = BlockWork<typeof work>;
 
 /** So many bytes of a block and of bundles are worked on in less time than it takes to send them to another thread. */
 const MAX_BYTES_HERE = 64 * 1024;
@@ -16,21 +14,17 @@ const MAX_BYTES_HERE = 64 * 1024;
  */
 export function openEvidenceWork(): EvidenceWork & { load: PoolLoad; close(): Promise<void> } {
   const workers = createBlockWorkers({ maxWorkers: 1, background: true });
-  const run = workers.run(new URL("./work.ts", import.meta.url));
+  const apart = blockWork(work, workers.run(new URL("./work.ts", import.meta.url)));
+  const here = blockWork(work);
   return {
-    async include(...args) {
-      const [block, , delivered] = args;
+    include(block, round, delivered) {
       const size = delivered.reduce((sum, { bundle }) => sum + bundle.length, block.length);
-      if (size > MAX_BYTES_HERE) return (await run("include", args)) as Awaited<ReturnType<typeof Work.include>>;
-      return (await import("./work.ts")).include(...args);
+      return (size > MAX_BYTES_HERE ? apart : here).include(block, round, delivered);
     },
-    async includeSources(...args) {
-      const [block] = args;
-      if (block.length > MAX_BYTES_HERE)
-        return (await run("includeSources", args)) as ReturnType<typeof Work.includeSources>;
-      return (await import("./work.ts")).includeSources(...args);
+    includeSources(block, ...rest) {
+      return (block.length > MAX_BYTES_HERE ? apart : here).includeSources(block, ...rest);
     },
-    judge: async (...args) => (await run("judge", args)) as ReturnType<typeof Work.judge>,
+    judge: apart.judge,
     load: workers.load,
     close: workers.close,
   };

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { parseBundle, signedPart, verify } from "@attestd/proof";
 import { equalBytes, toBase64 } from "@attestd/proof/encoding";
 import { type AlgorandInclusionItem, authorisationItem, type Evidence, withEvidence } from "@attestd/proof/evidence";
@@ -93,9 +93,7 @@ export function judge(content: Uint8Array, { message, checkpoint }: KeptStatePro
 async function judged(bundle: string, items: Evidence["items"]) {
   const own = verify(bundle, { crypto: await crypto });
   if (own.checks.schema !== "pass") return undefined;
-  const digest = createHash("sha256")
-    .update(canonicalBytes(signedPart(parseBundle(bundle))))
-    .digest("hex");
+  const digest = hash("sha256", canonicalBytes(signedPart(parseBundle(bundle))));
   const evidence: Evidence = { format: "attestd.evidence/1", bundle: `sha256:${digest}`, items };
   return withEvidence(own, bundle, evidence, { ed25519: isEd25519Signature });
 }
