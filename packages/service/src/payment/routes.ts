@@ -1,6 +1,5 @@
 import type { EnabledFacilitator, EnabledRail } from "./enabled-rail.ts";
 import { type FacilitatorSupport, facilitatorSupport } from "./facilitator-support.ts";
-import { type PaymentOption, paymentOption } from "./payment-option.ts";
 
 /** A facilitator that a call may ask. */
 export type Settler = Pick<EnabledFacilitator, "id" | "facilitator" | "isBusy"> & {
@@ -8,9 +7,8 @@ export type Settler = Pick<EnabledFacilitator, "id" | "facilitator" | "isBusy"> 
   obstacle(): string | undefined;
 };
 
-/** A facilitator of an enabled rail, with what it supports and the offer that is sold by it. */
-export type Route = Settler &
-  Pick<EnabledFacilitator, "url" | "doubt"> & { support: FacilitatorSupport; option: PaymentOption };
+/** A facilitator of an enabled rail, with what it supports. */
+export type Route = Settler & Pick<EnabledFacilitator, "url" | "doubt"> & { support: FacilitatorSupport };
 
 /**
  * @param offerMs how long an offer stays good after it was last made
@@ -19,8 +17,7 @@ export type Route = Settler &
 export function routesOf(enabled: EnabledRail, offerMs: number, now: () => number): Route[] {
   return enabled.facilitators.map((own) => {
     const support = facilitatorSupport(enabled.rail, own.facilitator, offerMs, now);
-    const option = paymentOption(enabled, own.url);
-    return { ...own, support, option, obstacle: () => own.obstacle?.() ?? support.obstacle() };
+    return { ...own, support, obstacle: () => own.obstacle?.() ?? support.obstacle() };
   });
 }
 
