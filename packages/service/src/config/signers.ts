@@ -1,6 +1,6 @@
 import { isAlgorandAddress } from "@attestd/proof/algorand";
 import { z } from "zod";
-import type { SettingFaults, Values } from "./faults.ts";
+import { orReport, type SettingFaults, type Values } from "./faults.ts";
 import { origin } from "./formats.ts";
 import { seedOfMnemonic } from "./mnemonic.ts";
 
@@ -20,14 +20,9 @@ const kmsKey = z
     "must be an id, alias or ARN of AWS KMS, or projects/…/locations/…/keyRings/…/cryptoKeys/…/cryptoKeyVersions/N of Google",
   );
 
-const mnemonic = z.string().transform((text, { addIssue }) => {
-  try {
-    return seedOfMnemonic(text);
-  } catch (error) {
-    addIssue((error as RangeError).message);
-    return z.NEVER;
-  }
-});
+const mnemonic = z
+  .string()
+  .transform((text, { addIssue }) => orReport(() => seedOfMnemonic(text), addIssue) ?? z.NEVER);
 
 /** The settings of the attestor's keys: who signs, and what each kind of signer needs. */
 export const SignerVariables = z.object({
