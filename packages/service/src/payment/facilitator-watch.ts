@@ -33,7 +33,8 @@ const TROUBLED_MS = 30_000;
 /** Payments in a row without an answer, after which `/ready` reports a doubt. */
 const DOUBTFUL_AFTER = 5;
 
-export type WatchedFacilitator = Facilitator & {
+/** How a facilitator does, as its answers show it. */
+export type Condition = {
   /** Why nothing can be sold by it now: a clause, without the facilitator's own text. */
   obstacle(): string | undefined;
   /** What may be wrong with it, or with single payments, though it still sells: a clause. */
@@ -41,6 +42,8 @@ export type WatchedFacilitator = Facilitator & {
   /** Whether another one is preferred now: it asked us to send less, or gave no verdict of late. */
   isBusy(): boolean;
 };
+
+export type WatchedFacilitator = Facilitator & Condition;
 
 /**
  * Puts circuit breakers before a facilitator, and logs each change once with its cause.

@@ -1,11 +1,9 @@
 import type { EnabledFacilitator, EnabledRail } from "./enabled-rail.ts";
 import { type FacilitatorSupport, facilitatorSupport } from "./facilitator-support.ts";
+import type { Condition } from "./facilitator-watch.ts";
 
 /** A facilitator that a call may ask. */
-export type Settler = Pick<EnabledFacilitator, "id" | "facilitator" | "isBusy"> & {
-  /** Why nothing can be sold by it now: a clause. */
-  obstacle(): string | undefined;
-};
+export type Settler = Pick<EnabledFacilitator, "id" | "facilitator" | "isBusy"> & Pick<Condition, "obstacle">;
 
 /** A facilitator of an enabled rail, with what it supports. */
 export type Route = Settler & Pick<EnabledFacilitator, "url" | "doubt"> & { support: FacilitatorSupport };
