@@ -52,32 +52,29 @@ export function readEnvelope(members: MsgpackMap, sender: Uint8Array): Envelope 
     if (member !== kind && member !== "sgnr")
       throw paymentRefused(`the payment transaction has the member ${String(member)} beside its signature`);
 
-  const authorizer = readMember(members, "sgnr", readSigner) ?? sender;
+  const authorizer = members.has("sgnr") ? readMember(members, "sgnr", (value) => bytesOf(value, 32)) : sender;
   if (members.has("sgnr") && equalBytes(authorizer, sender))
     throw paymentRefused("the payment transaction's sgnr is its sender: leave it out");
   switch (kind) {
     case "sig":
-      return { authorizer, kind, signature: readMember(members, kind, (value) => bytesOf(value, 64)) as Uint8Array };
+      return { authorizer, kind, signature: readMember(members, kind, (value) => bytesOf(value, 64)) };
     case "msig":
-      return { authorizer, kind, multisig: readMember(members, kind, readMultisig) as Multisig };
+      return { authorizer, kind, multisig: readMember(members, kind, readMultisig) };
     case "lsig":
-      return { authorizer, kind, logic: readMember(members, kind, readLogicSig) as LogicSig };
+      return { authorizer, kind, logic: readMember(members, kind, readLogicSig) };
   }
 }
 
-function readMember<T>(members: MsgpackMap, name: string, read: (value: MsgpackValue) => T): T | undefined {
-  const value = members.get(name);
-  if (value === undefined) return undefined;
+/** @param name of a member that is there */
+function readMember<T>(members: MsgpackMap, name: string, read: (value: MsgpackValue) => T): T {
   try {
-    return read(value);
+    return read(members.get(name) as MsgpackValue);
   } catch (error) {
     if (isProofError(error, "malformed"))
       throw paymentRefused(`the payment transaction's ${name} is not of its form: ${error.message}`);
     throw error;
   }
 }
-
-const readSigner = (value: MsgpackValue) => bytesOf(value, 32);
 
 /** Bytes of a fixed length. All zeros are an error: canonical msgpack omits them. */
 function bytesOf(value: MsgpackValue | undefined, length: number): Uint8Array {
