@@ -147,7 +147,7 @@ export function createOperations(options: OperationsOptions): Record<EndpointId,
       const [status, title, advice] = PROBLEMS[code as ProblemCode];
       return found({ code, status, title, advice });
     }),
-    ...mapValues(options.documents, document),
+    ...documents(options.documents),
   };
 }
 
@@ -177,8 +177,9 @@ function reading(read: ReadOperation["read"]): ReadOperation {
   return { kind: "read", read };
 }
 
-function document(text: () => string): DocumentOperation {
-  return { kind: "document", text };
+function documents(texts: Record<DocumentId, () => string>): Record<DocumentId, DocumentOperation> {
+  const operations = Object.entries(texts).map(([id, text]) => [id, { kind: "document", text }]);
+  return Object.fromEntries(operations);
 }
 
 /** Makes the text again only when its source is another object. */
@@ -192,10 +193,6 @@ function derived<T extends object>(source: () => T, textOf: (value: T) => string
       return last.text;
     },
   };
-}
-
-function mapValues<K extends string, V, W>(record: Record<K, V>, map: (value: V) => W): Record<K, W> {
-  return Object.fromEntries(Object.entries<V>(record).map(([key, value]) => [key, map(value)])) as Record<K, W>;
 }
 
 /** @throws Problem `not_found` with the detail where the value is undefined */
