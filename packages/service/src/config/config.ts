@@ -165,12 +165,9 @@ function compareTraceHosts(values: Values, faults: SettingFaults): void {
   const hosts = new Set(
     upstreams.flatMap(([, urls = ""]) => urls.split(",").map((text) => URL.parse(text.trim())?.host)),
   );
-  const unknown = values.TRACE_HOSTS?.split(",").find((host) => !hosts.has(host.trim()));
-  if (unknown === undefined) return;
-  faults.add(
-    "TRACE_HOSTS",
-    "TRACE_HOSTS must name hosts of upstreams as their URLs do, with the port if they have one.",
-  );
+  if (!values.TRACE_HOSTS?.split(",").some((host) => !hosts.has(host.trim()))) return;
+  const message = "TRACE_HOSTS must name hosts of upstreams as their URLs do, with the port if they have one.";
+  faults.add("TRACE_HOSTS", message);
 }
 
 /**
