@@ -130,7 +130,9 @@ export function createOffers({ rails, itemPrice, maxTimeoutSeconds, now, onChang
     /** The same offers as `PaymentOption`s. */
     optionsFor(sale: Sale): PaymentOption[] {
       checkObstacles();
-      return paying(sale).flatMap((entry) => (entry.seller ? [optionOf(entry, entry.seller, sale)] : []));
+      return paying(sale).flatMap((entry) =>
+        entry.seller ? [paymentOption(entry, entry.seller.url, priceOf(entry, sale))] : [],
+      );
     },
 
     /** How the price of a batch comes about, in words; undefined for every other sale, which has one price. */
@@ -214,11 +216,7 @@ export function createOffers({ rails, itemPrice, maxTimeoutSeconds, now, onChang
 
   /** The option of the facilitator that the settings name first. */
   function preferredOption(entry: Entry, sale: Sale): PaymentOption[] {
-    return entry.routes.slice(0, 1).map((route) => optionOf(entry, route, sale));
-  }
-
-  function optionOf(entry: Entry, { url }: Route, sale: Sale): PaymentOption {
-    return paymentOption(entry, url, priceOf(entry, sale));
+    return entry.routes.slice(0, 1).map(({ url }) => paymentOption(entry, url, priceOf(entry, sale)));
   }
 
   /** @param open routes that sell now, in order of preference; the first makes the offer */
