@@ -89,7 +89,7 @@ const READERS: Readonly<Record<string, (text: string) => unknown>> = {
   verify: (text) => verify(text),
 
   parseInput,
-  requireJson: (text) => requireJson(text, text),
+  requireJson: (text) => requireJson({ "content-type": text, "content-encoding": text }),
   "a message of MCP": (text) => readMessage(utf8(text), { ...form, protocol: "mcp" }),
   readSkillCall: (text) => readSkillCall({ role: "user", parts: [{ kind: "text", text }] }),
   "a task's id": (text) => taskIds.read(text),
@@ -127,7 +127,7 @@ const SLOWER: typeof READERS = {
   "Accept-Encoding": (text) => takesGzip(text),
   "If-None-Match": (text) => isKnown(text, '"etag"'),
   "X-Forwarded-For": (text) => rateLimit({ headers: { "x-forwarded-for": text }, socket: {} } as never, "/attest"),
-  "requireJson, an encoding": (text) => requireJson("application/json", text),
+  "requireJson, an encoding": (text) => requireJson({ "content-type": "application/json", "content-encoding": text }),
   ...Object.fromEntries(
     Object.entries({ ...settings, whole: settings.whole(0, 9), publishedUrl: settings.publishedUrl("AUTH") }).map(
       ([name, format]) => [`the setting ${name}`, (text: string) => format.safeParse(text)],

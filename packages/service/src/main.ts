@@ -96,13 +96,10 @@ export async function startService(
       mcpRoute({ ...offered, origins: [origin, config.mcpUrl ?? origin], observeCall: ofMcp }),
     ];
     const routes = [...agents, ...pageRoutes(page)];
-    const paths = [...endpoints, ...agents].map(({ path }) => path);
-    const counted = answerCounter(paths);
+    const agentPaths = agents.map(({ path }) => path);
+    const counted = answerCounter([...endpoints.map(({ path }) => path), ...agentPaths]);
     const { trustProxy } = config;
-    const rateLimit = rateLimitOf(
-      config,
-      agents.map(({ path }) => path),
-    );
+    const rateLimit = rateLimitOf(config, agentPaths);
     const listener = createApp({
       ...{ ...offered, routes, rateLimit, trustProxy, view: viewOf(page) },
       accessLog: config.accessLog ? createAccessLog(log, trustProxy) : undefined,

@@ -250,20 +250,15 @@ export async function openService(
 
   const collector = openCollector(config, { journal, newest: networks.newest, clock: systemClock, log });
   opened.defer(() => collector.close());
-  const collecting = collector.run(refreshing.signal);
-  opened.defer(() => {
-    refreshing.abort();
-    return collecting;
-  });
-
+  const loops = [collector.run(refreshing.signal)];
   if (config.retentionDays !== undefined) {
     const options = { journal, isChosen: journal.collects, clock: systemClock, log };
-    const pruning = keepRetention(config.retentionDays, options, refreshing.signal);
-    opened.defer(() => {
-      refreshing.abort();
-      return pruning;
-    });
+    loops.push(keepRetention(config.retentionDays, options, refreshing.signal));
   }
+  opened.defer(async () => {
+    refreshing.abort();
+    await Promise.all(loops);
+  });
 
   const admit = createAdmission({
     journal,

@@ -13,7 +13,7 @@ import { toPaymentPayload } from "../payment/header.ts";
 import { type Resource, resourceOf } from "../payment/resource.ts";
 import { Problem } from "../problems.ts";
 import { type Subject, saleOf } from "../subjects/subject.ts";
-import { type Message, PAYMENT, readSkillCall, SendParams, TaskParams } from "./message.ts";
+import { type Message, PAYMENT, readSkillCall, SendParams, TaskParams, unclear } from "./message.ts";
 import { answer, type Methods, RPC, RpcError } from "./rpc.ts";
 import { canceledTask, completedTask, failedTask, message, refusedTask, unpaidTask, workingTask } from "./task.ts";
 import { batchOf, type TaskIds, taskFor, type UnpaidTask } from "./task-id.ts";
@@ -97,13 +97,13 @@ function createAgent(
     if (!batch) return subject;
     const again =
       "must repeat the data part that the task was begun with: a batch does not fit into the id of its task";
-    if (!sent.parts.some(({ kind }) => kind === "data")) throw invalid({ pointer: "/message/parts", detail: again });
+    if (!sent.parts.some(({ kind }) => kind === "data")) throw unclear(again);
     const call = readSkillCall(sent);
     const { endpoint, operation } = skillNamed(skill);
-    if (call.skill !== skill || operation.kind !== "paid") throw invalid({ pointer: "/message/parts", detail: again });
+    if (call.skill !== skill || operation.kind !== "paid") throw unclear(again);
     requireSize(call.args, endpoint);
     const repeated = operation.subject(call.args);
-    if (batchOf(repeated)?.hash !== batch.hash) throw invalid({ pointer: "/message/parts", detail: again });
+    if (batchOf(repeated)?.hash !== batch.hash) throw unclear(again);
     return repeated;
   }
 
@@ -166,10 +166,7 @@ function createAgent(
   function skillNamed(name: string): Skill {
     const skill = skills.get(name);
     if (skill) return skill;
-    throw invalid({
-      pointer: "/message/parts",
-      detail: `must name one of the skills: ${[...skills.keys()].join(", ")}`,
-    });
+    throw unclear(`must name one of the skills: ${[...skills.keys()].join(", ")}`);
   }
 }
 

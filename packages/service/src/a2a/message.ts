@@ -1,6 +1,7 @@
 import { isObject, type JsonObject, type JsonValue } from "@attestd/proof/json";
 import { z } from "zod";
 import { invalid, parseInput } from "../catalogue/input.ts";
+import type { Problem } from "../problems.ts";
 import { Json } from "./rpc.ts";
 
 /** Longer than any id that this service issues. */
@@ -67,6 +68,7 @@ function readText(text: string): JsonValue {
   return text.startsWith("{") ? parseInput(text) : { skill: "attest", txid: text };
 }
 
-function unclear(detail: string) {
+/** The problem of a message whose parts do not name a call. */
+export function unclear(detail: string): Problem {
   return invalid({ pointer: "/message/parts", detail });
 }

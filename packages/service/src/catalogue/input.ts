@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from "node:http";
 import { isProofError, parseJson } from "@attestd/proof";
 import { childPointer, type JsonLimits, type JsonValue } from "@attestd/proof/json";
 import { excerpt } from "@attestd/proof/text";
@@ -33,14 +34,8 @@ export function notJson(message: string, pointer: string): Problem {
   return new Problem("body_not_json", message, { members: { errors: [{ pointer, detail: message }] } });
 }
 
-/**
- * Requires the headers of a JSON body without a content encoding.
- *
- * @param type value of Content-Type
- * @param encoding value of Content-Encoding
- * @throws Problem `media_type`
- */
-export function requireJson(type: string | null | undefined, encoding: string | null | undefined): void {
+/** Requires the headers of a JSON body without a content encoding. @throws Problem `media_type` */
+export function requireJson({ "content-type": type, "content-encoding": encoding }: IncomingHttpHeaders): void {
   // The first comparison spares most requests the second.
   if (type !== "application/json" && type?.split(";", 1)[0]?.trim().toLowerCase() !== "application/json")
     throw new Problem("media_type", `The body's media type is ${type ? JSON.stringify(excerpt(type)) : "not given"}.`);

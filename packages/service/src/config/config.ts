@@ -3,7 +3,7 @@ import { algorandCaip2 } from "@attestd/proof/algorand";
 import { fromBase64 } from "@attestd/proof/encoding";
 import type { z } from "zod";
 import { compare } from "./contradictions.ts";
-import { nearestName, SettingFaults, type Values } from "./faults.ts";
+import { nearestName, orReport, SettingFaults, type Values } from "./faults.ts";
 import type { UpstreamNode } from "./formats.ts";
 import { namesOf, type RailVariables, railShape, readRail } from "./rails.ts";
 import { readSecretFile } from "./secret-file.ts";
@@ -13,7 +13,6 @@ import { readSources, SOURCE_PREFIXES, SourceVariables } from "./sources.ts";
 
 export { configInvalid } from "./faults.ts";
 export type { UpstreamNode } from "./formats.ts";
-export type { KeySettings } from "./signers.ts";
 
 /** Every setting, as `readConfig` returns it. */
 export type Config = ReturnType<typeof readConfig>;
@@ -166,12 +165,9 @@ function compareTraceHosts(values: Values, faults: SettingFaults): void {
   const hosts = new Set(
     upstreams.flatMap(([, urls = ""]) => urls.split(",").map((text) => URL.parse(text.trim())?.host)),
   );
-  const unknown = values.TRACE_HOSTS?.split(",").find((host) => !hosts.has(host.trim()));
-  if (unknown === undefined) return;
-  faults.add(
-    "TRACE_HOSTS",
-    "TRACE_HOSTS must name hosts of upstreams as their URLs do, with the port if they have one.",
-  );
+  if (!values.TRACE_HOSTS?.split(",").some((host) => !hosts.has(host.trim()))) return;
+  const message = "TRACE_HOSTS must name hosts of upstreams as their URLs do, with the port if they have one.";
+  faults.add("TRACE_HOSTS", message);
 }
 
 /**
@@ -198,20 +194,12 @@ function resolveFiles(
   for (const name of SECRETS) {
     const path = env[`${name}_FILE`];
     if (path === undefined) continue;
+    const ofSecret = name.startsWith("ATTESTOR_") ? keyFaults : faults;
+    const report = (predicate: string) => ofSecret.add(name, `${name}_FILE ${predicate}.`);
     if (env[name] !== undefined) faults.add(name, `${name} and ${name}_FILE are both set: keep one.`);
-    else resolved[name] = readSecret(name, path, name.startsWith("ATTESTOR_") ? keyFaults : faults);
+    else resolved[name] = orReport(() => readSecretFile(path), report) ?? "";
   }
   return resolved;
-}
-
-/** @returns "" when it cannot be read */
-function readSecret(name: string, path: string, faults: SettingFaults): string {
-  try {
-    return readSecretFile(path);
-  } catch (error) {
-    faults.add(name, `${name}_FILE ${(error as RangeError).message}.`);
-    return "";
-  }
 }
 
 function withTokens(urls: string[], tokens: string[] | undefined): UpstreamNode[] {

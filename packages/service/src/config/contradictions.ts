@@ -31,12 +31,10 @@ export function compare(s: RightSettings, sandbox: boolean, faults: SettingFault
   for (const [prefix, urls, tokens] of [
     ["ALGOD", s.ALGOD_URL, s.ALGOD_TOKEN],
     ["INDEXER", s.INDEXER_URL, s.INDEXER_TOKEN],
-  ] as const)
-    if (urls && tokens && tokens.length !== urls.length)
-      faults.add(
-        `${prefix}_TOKEN`,
-        `${prefix}_TOKEN has ${tokens.length} entries and ${prefix}_URL has ${urls.length}.`,
-      );
+  ] as const) {
+    if (!urls || !tokens || tokens.length === urls.length) continue;
+    faults.add(`${prefix}_TOKEN`, `${prefix}_TOKEN has ${tokens.length} entries and ${prefix}_URL has ${urls.length}.`);
+  }
 
   const leastLife = (s.MAX_TIMEOUT_SECONDS ?? 0) + LIFE_BEYOND_TIMEOUT;
   if (s.MAX_PAYMENT_LIFE_SECONDS !== undefined && s.MAX_PAYMENT_LIFE_SECONDS < leastLife) {

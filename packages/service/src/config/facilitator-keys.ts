@@ -1,5 +1,6 @@
 import { createPrivateKey, createPublicKey, type KeyObject, sign, verify } from "node:crypto";
 import { fromBase64 } from "@attestd/proof/encoding";
+import { attempt } from "@attestd/proof/errors";
 
 /** The algorithm of a facilitator's key: Ed25519, or ECDSA on P-256 with SHA-256 (RFC 7518, RFC 8037). */
 export type TokenAlgorithm = "EdDSA" | "ES256";
@@ -76,9 +77,5 @@ function signing(algorithm: TokenAlgorithm, key: KeyObject): KeyObject {
 }
 
 function base64Of(text: string): Buffer | undefined {
-  try {
-    return Buffer.from(fromBase64(text));
-  } catch {
-    return undefined;
-  }
+  return attempt("malformed", () => Buffer.from(fromBase64(text)));
 }

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { cdpKey, payaiKey, type TokenKey } from "./facilitator-keys.ts";
+import { orReport } from "./faults.ts";
 import { headerValue, list, publishedUrl } from "./formats.ts";
 import { readSecretFile } from "./secret-file.ts";
 
@@ -123,13 +124,7 @@ function headerValueOf(secret: string): string {
 }
 
 function contentsOf(path: string, addIssue: (message: string) => void): string {
-  if (path === "") return "";
-  try {
-    return readSecretFile(path);
-  } catch (error) {
-    addIssue((error as RangeError).message);
-    return "";
-  }
+  return path === "" ? "" : (orReport(() => readSecretFile(path), addIssue) ?? "");
 }
 
 /** A facilitator is known by its URL: in the journal, and in the log. */

@@ -58,6 +58,16 @@ export class SettingFaults {
   }
 }
 
+/** Reads a value, and reports why it cannot be read. @param read throws RangeError, a predicate */
+export function orReport<T>(read: () => T, report: (predicate: string) => void): T | undefined {
+  try {
+    return read();
+  } catch (error) {
+    report((error as RangeError).message);
+    return undefined;
+  }
+}
+
 function sentenceOf({ path: [setting, place], message }: z.core.$ZodIssue, values: Values): string {
   const name = String(setting);
   const value = values[name];

@@ -1,4 +1,4 @@
-import { decodeAddress } from "@attestd/proof/algorand";
+import { encodeAddress, isAlgorandAddress } from "@attestd/proof/algorand";
 import { isAddress as isEvmAddress } from "viem/utils";
 import { z } from "zod";
 import { isOnCurve, solanaAddressBytes } from "./solana-address.ts";
@@ -78,8 +78,8 @@ const NO_OWNER = "is the zero address, which has no owner";
 export const algorandAddress = z
   .string()
   .regex(/^[A-Z2-7]{58}$/, "must be an Algorand address of 58 characters")
-  .refine((text) => algorandKey(text) !== undefined, "has a wrong checksum: copy the address again")
-  .refine((text) => algorandKey(text)?.some((byte) => byte !== 0) ?? true, NO_OWNER);
+  .refine(isAlgorandAddress, "has a wrong checksum: copy the address again")
+  .refine((text) => text !== encodeAddress(new Uint8Array(32)), NO_OWNER);
 
 /** 0x and 40 hex characters, whose capitals are a checksum (EIP-55) unless all are lower case. */
 export const evmAddress = z
@@ -97,11 +97,3 @@ export const solanaWallet = z
     const bytes = solanaAddressBytes(text);
     return bytes === undefined || isOnCurve(bytes);
   }, "is not a wallet's: it belongs to a token account or a program (off the curve). Set the wallet that owns the token account");
-
-function algorandKey(text: string): Uint8Array | undefined {
-  try {
-    return decodeAddress(text);
-  } catch {
-    return undefined;
-  }
-}

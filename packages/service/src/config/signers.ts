@@ -1,6 +1,6 @@
 import { isAlgorandAddress } from "@attestd/proof/algorand";
 import { z } from "zod";
-import type { SettingFaults, Values } from "./faults.ts";
+import { orReport, type SettingFaults, type Values } from "./faults.ts";
 import { origin } from "./formats.ts";
 import { seedOfMnemonic } from "./mnemonic.ts";
 
@@ -20,14 +20,9 @@ const kmsKey = z
     "must be an id, alias or ARN of AWS KMS, or projects/…/locations/…/keyRings/…/cryptoKeys/…/cryptoKeyVersions/N of Google",
   );
 
-const mnemonic = z.string().transform((text, { addIssue }) => {
-  try {
-    return seedOfMnemonic(text);
-  } catch (error) {
-    addIssue((error as RangeError).message);
-    return z.NEVER;
-  }
-});
+const mnemonic = z
+  .string()
+  .transform((text, { addIssue }) => orReport(() => seedOfMnemonic(text), addIssue) ?? z.NEVER);
 
 /** The settings of the attestor's keys: who signs, and what each kind of signer needs. */
 export const SignerVariables = z.object({
@@ -68,31 +63,23 @@ export type KeySettings =
   | { kind: "none"; faults: readonly string[] };
 
 /** What each kind needs for a key. */
-const NEEDS: Record<"pq" | "account", Record<SignerKind, readonly (keyof Variables)[]>> = {
-  pq: {
-    seed: ["ATTESTOR_PQ_SEED"],
-    socket: ["ATTESTOR_SIGNER_SOCKET"],
-    "aws-kms": ["ATTESTOR_KMS_KEY"],
-    "google-kms": ["ATTESTOR_KMS_KEY"],
-  },
-  account: {
-    seed: ["ATTESTOR_MNEMONIC"],
-    socket: ["ATTESTOR_SIGNER_SOCKET"],
-    "aws-kms": ["ATTESTOR_KMS_ACCOUNT_KEY"],
-    "google-kms": ["ATTESTOR_KMS_ACCOUNT_KEY"],
-  },
+const NEEDS = {
+  pq: needs("ATTESTOR_PQ_SEED", "ATTESTOR_KMS_KEY"),
+  account: needs("ATTESTOR_MNEMONIC", "ATTESTOR_KMS_ACCOUNT_KEY"),
 };
 /** What a kind may also use. */
-const MAY_USE: Partial<Record<SignerKind, readonly (keyof Variables)[]>> = {
-  "google-kms": ["ATTESTOR_GOOGLE_KMS_ENDPOINT"],
-};
+const MAY_USE: Partial<Record<SignerKind, keyof Variables>> = { "google-kms": "ATTESTOR_GOOGLE_KMS_ENDPOINT" };
+
+function needs<V extends keyof Variables>(seed: keyof Variables, kmsKey: V) {
+  return { seed, socket: "ATTESTOR_SIGNER_SOCKET", "aws-kms": kmsKey, "google-kms": kmsKey } as const;
+}
 
 /** Kinds that take both keys or none: what they sign for one names the other. */
 const BOTH_OR_NONE: readonly SignerKind[] = ["socket"];
 
 /** Whether a setting is required where no kind of signer is set. */
 export function isRequiredByDefault(name: string): boolean {
-  return Object.values(NEEDS).some(({ seed }) => seed.some((needed) => needed === name));
+  return Object.values(NEEDS).some(({ seed }) => seed === name);
 }
 
 /**
@@ -119,9 +106,9 @@ export function readSigners(
       "ATTESTOR_FALCON_MNEMONIC and ATTESTOR_MNEMONIC contradict each other: the account has one key. Remove one of the two.",
     );
   const mnemonics = isFalcon ? (["ATTESTOR_FALCON_MNEMONIC", "ATTESTOR_MNEMONIC"] as const) : [];
-  const needed = [...NEEDS.pq[pq], ...(isFalcon ? mnemonics.slice(0, 1) : NEEDS.account[account])];
-  const used = [...needed, ...mnemonics, ...(MAY_USE[pq] ?? []), ...(MAY_USE[account] ?? [])];
-  const all = [...Object.values(NEEDS), MAY_USE].flatMap((kinds) => Object.values(kinds).flat());
+  const needed = [NEEDS.pq[pq], isFalcon ? "ATTESTOR_FALCON_MNEMONIC" : NEEDS.account[account]] as const;
+  const used = [...needed, ...mnemonics, MAY_USE[pq], MAY_USE[account]];
+  const all = [...Object.values(NEEDS), MAY_USE].flatMap((kinds) => Object.values(kinds));
   all.push("ATTESTOR_FALCON_MNEMONIC");
   const chosen = `ATTESTOR_SIGNER=${pq}${account === pq ? "" : ` and ATTESTOR_ACCOUNT_SIGNER=${account}`}`;
   for (const name of needed) if (values[name] === undefined) keyFaults.add(name, `${name} is not set.`);
@@ -142,7 +129,7 @@ export function readSigners(
     const seed = use === "pq" ? right.ATTESTOR_PQ_SEED : ofAccount;
     const algorithm = use === "pq" ? "ml-dsa-65" : isFalcon ? "falcon-1024" : "ed25519";
     const path = right.ATTESTOR_SIGNER_SOCKET;
-    const name = use === "pq" ? "ATTESTOR_KMS_KEY" : "ATTESTOR_KMS_ACCOUNT_KEY";
+    const name = NEEDS[use]["aws-kms"];
     const id = right[name];
     switch (kind) {
       case "seed":

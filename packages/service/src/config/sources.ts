@@ -24,17 +24,15 @@ const SOURCES = CHAINS.filter(({ name }) => name !== "algorand").map((chain) => 
     [confirmation]: level.default(chain.levels.includes("safe") ? "safe" : "finalized"),
     [blockConfirmation]: level.default("finalized"),
   };
-  const read = (values: Readonly<Record<string, unknown>>): SourceSettings | undefined => {
+  const read = (values: Readonly<Record<string, unknown>>): [name: string, SourceSettings][] => {
     const urls = values[rpc] as string[] | undefined;
-    return (
-      urls && {
-        rpc: urls.map((url) => ({ url })),
-        confirmation: values[confirmation] as Level,
-        blockConfirmation: values[blockConfirmation] as Level,
-      }
-    );
+    const levels = {
+      confirmation: values[confirmation] as Level,
+      blockConfirmation: values[blockConfirmation] as Level,
+    };
+    return urls ? [[chain.name, { rpc: urls.map((url) => ({ url })), ...levels }]] : [];
   };
-  return { name: chain.name, prefix, shape, read };
+  return { prefix, shape, read };
 });
 
 /** What a setting of a source chain begins with, but for its underscore. */
@@ -47,6 +45,5 @@ export const SourceVariables = z.object(
 
 /** The chains that are configured, by name. @param values as `SourceVariables` gives them */
 export function readSources(values: Readonly<Record<string, unknown>>): Record<string, SourceSettings> {
-  const read = SOURCES.map(({ name, read }) => [name, read(values)] as const);
-  return Object.fromEntries(read.flatMap(([name, settings]) => (settings ? [[name, settings]] : [])));
+  return Object.fromEntries(SOURCES.flatMap(({ read }) => read(values)));
 }

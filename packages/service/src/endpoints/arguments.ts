@@ -4,7 +4,7 @@ import type { Catalogue, Endpoint } from "../catalogue/catalogue.ts";
 import { validate } from "../catalogue/input.ts";
 import { Problem } from "../problems.ts";
 import { type MessageForm, requestLimits } from "./messages.ts";
-import type { FreeOperation, Operation, Operations, ReadOperation } from "./operations.ts";
+import type { FreeOperation, Operation, Operations } from "./operations.ts";
 
 /** An agent's arguments: the members of the endpoint's path, query and body, side by side in one object. */
 export type Arguments = {
@@ -42,14 +42,10 @@ export function messageForm(
 ): MessageForm {
   const verifying = [...offered].filter(([, { operation }]) => operation.kind === "verify");
   const ofQuery = verifying.flatMap(([, { endpoint }]) => Object.keys(endpoint.query?.shape ?? {}));
-  const large = [...offered].flatMap(
-    ([
-      name,
-      {
-        endpoint: { body },
-      },
-    ]) => (body?.maxMembers === undefined ? [] : [[name, requestLimits(body)] as const]),
-  );
+  const large = [...offered].flatMap(([name, { endpoint }]) => {
+    const { body } = endpoint;
+    return body?.maxMembers === undefined ? [] : [[name, requestLimits(body)] as const];
+  });
   return {
     protocol,
     verifying: verifying.map(([name]) => name),
@@ -74,8 +70,10 @@ export async function callFree(
       const { chain } = validate(endpoint.query ?? z.object(), members);
       return JSON.stringify(await operation.verify(within(bundle, endpoint), { chain: chain !== undefined }));
     }
-    case "read":
-      return (await read(endpoint, operation, members)).text.toString();
+    case "read": {
+      const given = parameters(members, endpoint);
+      return (await operation.read(given, given)).text.toString();
+    }
     case "document":
       parameters(members, endpoint);
       return operation.text();
@@ -95,13 +93,7 @@ function within(bytes: Uint8Array, { body }: Endpoint): Uint8Array {
 
 const NO_BUNDLE = Buffer.from("{}");
 
-/** Reads by the parameters of the endpoint's path and query, side by side. */
-function read({ params = z.object(), query = z.object() }: Endpoint, operation: ReadOperation, members: JsonObject) {
-  const given = validate(params.extend(query.shape).strict(), members) as Readonly<Record<string, string>>;
-  return operation.read(given, given);
-}
-
-/** The parameters of the endpoint's path. @throws Problem `body_invalid` for any other argument */
-function parameters(args: JsonObject, { params = z.object() }: Endpoint): Readonly<Record<string, string>> {
-  return validate(params.strict(), args) as Record<string, string>;
+/** The parameters of the endpoint's path and query, side by side. @throws Problem `body_invalid` for any other argument */
+function parameters(args: JsonObject, { params = z.object(), query = z.object() }: Endpoint) {
+  return validate(params.extend(query.shape).strict(), args) as Readonly<Record<string, string>>;
 }

@@ -39,7 +39,7 @@ export async function receiveMessage(
   form: MessageForm,
   readMessage: ReadMessage,
 ): Promise<Received> {
-  requireJson(incoming.headers["content-type"], incoming.headers["content-encoding"]);
+  requireJson(incoming.headers);
   const read = await readMessage(await readBody(incoming, MAX_MESSAGE_BYTES), form);
   if ("tooLarge" in read) throw new Problem("body_too_large", read.tooLarge);
   return read;

@@ -1,8 +1,8 @@
+import { mapUpstreamErrors } from "../calls/problems.ts";
 import type { Clock } from "../clock.ts";
 import type { EnabledRail } from "../payment/enabled-rail.ts";
 import type { WalletHelp, WalletParameters } from "../payment/rails/rail.ts";
 import { Problem } from "../problems.ts";
-import { isProviderError } from "../providers/provider.ts";
 
 export type NetworksOptions = {
   rails: readonly Pick<EnabledRail, "rail">[];
@@ -35,7 +35,7 @@ export function createNetworks({ rails, bounded, clock, deadlineMs }: NetworksOp
       const isFresh = last !== undefined && now >= last.at && now - last.at < SHARED_MS;
       const answer = isFresh ? last.answer : help.now(clock.timeout(deadlineMs));
       if (!isFresh) shared.set(network, { at: now, answer });
-      return { network, ...(await readable(answer)) };
+      return { network, ...(await mapUpstreamErrors(() => answer)) };
     },
 
     /**
@@ -46,18 +46,8 @@ export function createNetworks({ rails, bounded, clock, deadlineMs }: NetworksOp
     async balance(network: string, address: string): Promise<object> {
       const help = helpOf(network);
       if (!help.isAddress(address)) throw new Problem("not_found", "This is no address of that network.");
-      const holding = await bounded(() => readable(help.holding(address, clock.timeout(deadlineMs))));
+      const holding = await bounded(() => mapUpstreamErrors(() => help.holding(address, clock.timeout(deadlineMs))));
       return { network, address, usdc: holding === undefined ? null : String(holding) };
     },
   };
-}
-
-/** @throws Problem `providers_unavailable` */
-async function readable<T>(answer: Promise<T>): Promise<T> {
-  try {
-    return await answer;
-  } catch (error) {
-    if (!isProviderError(error)) throw error;
-    throw new Problem(error.code, "The chain cannot be read now.", { retryAfter: 10, cause: error });
-  }
 }

@@ -98,6 +98,7 @@ export type OperationsOptions = {
 
 /** When evidence that is not whole may be asked for again, in seconds: on MainNet a state proof comes every 12 minutes. */
 const EVIDENCE_RETRY_S = 15;
+const NO_BUNDLE = "No delivered bundle has this id.";
 
 export function createOperations(options: OperationsOptions): Record<EndpointId, Operation> {
   const { verifier, sources, maxBatch } = options;
@@ -120,28 +121,19 @@ export function createOperations(options: OperationsOptions): Record<EndpointId,
     status: reading(() => found(options.status())),
     version: reading(() => found(options.version)),
     blockCapabilities: derived(() => options.blockCapabilities, JSON.stringify),
-    bundle: reading(async ({ id = "" }) => {
-      const text = await options.bundle(id);
-      if (text === undefined) throw new Problem("not_found", "No delivered bundle has this id.");
-      return { status: 200, text };
-    }),
+    bundle: reading(async ({ id = "" }) => ({ status: 200, text: present(await options.bundle(id), NO_BUNDLE) })),
     evidence: reading(async ({ id = "" }, { detached, table }) => {
-      const found = await options.evidence(id, { isDetached: detached !== undefined });
-      if (found === undefined) throw new Problem("not_found", "No delivered bundle has this id.");
-      if (found.isWhole) {
-        const evidence = table === undefined ? found.evidence : await options.onTable(found.evidence, Number(table));
-        if (evidence) return { status: 200, text: JSON.stringify(evidence), mayChange: found.mayGrow };
-        throw new Problem(
-          "not_found",
-          `The first ${table} checkpoints of the table here have not that of this evidence.`,
-        );
+      const kept = present(await options.evidence(id, { isDetached: detached !== undefined }), NO_BUNDLE);
+      if (!kept.isWhole) {
+        const pending = JSON.stringify({ status: "pending", round: kept.round });
+        return { status: 202, text: pending, retryAfter: EVIDENCE_RETRY_S };
       }
-      const pending = JSON.stringify({ status: "pending", round: found.round });
-      return { status: 202, text: pending, retryAfter: EVIDENCE_RETRY_S };
+      const evidence = table === undefined ? kept.evidence : await options.onTable(kept.evidence, Number(table));
+      const absent = `The first ${table} checkpoints of the table here have not that of this evidence.`;
+      return { ...found(present(evidence, absent)), mayChange: kept.mayGrow };
     }),
     stateProof: reading(async ({ sha256 = "" }) => {
-      const text = await options.stateProof(sha256);
-      if (text === undefined) throw new Problem("not_found", "No state proof with this hash is kept here.");
+      const text = present(await options.stateProof(sha256), "No state proof with this hash is kept here.");
       return { status: 200, text };
     }),
     network: reading(async ({ network = "" }) => found(await options.networks.parameters(network))),
@@ -149,15 +141,13 @@ export function createOperations(options: OperationsOptions): Record<EndpointId,
     keys: derived(options.keyHistory, JSON.stringify),
     jwks: derived(options.keyHistory, (history) => JSON.stringify(jwks(history))),
     checkpoints: reading(async () => {
-      const published = await options.checkpoints();
-      if (published === undefined) throw new Problem("not_found", "This service has no table of checkpoints.");
-      return found(published);
+      return found(present(await options.checkpoints(), "This service has no table of checkpoints."));
     }),
     problem: reading(({ code }) => {
       const [status, title, advice] = PROBLEMS[code as ProblemCode];
       return found({ code, status, title, advice });
     }),
-    ...mapValues(options.documents, document),
+    ...documents(options.documents),
   };
 }
 
@@ -187,8 +177,9 @@ function reading(read: ReadOperation["read"]): ReadOperation {
   return { kind: "read", read };
 }
 
-function document(text: () => string): DocumentOperation {
-  return { kind: "document", text };
+function documents(texts: Record<DocumentId, () => string>): Record<DocumentId, DocumentOperation> {
+  const operations = Object.entries(texts).map(([id, text]) => [id, { kind: "document", text }]);
+  return Object.fromEntries(operations);
 }
 
 /** Makes the text again only when its source is another object. */
@@ -204,8 +195,10 @@ function derived<T extends object>(source: () => T, textOf: (value: T) => string
   };
 }
 
-function mapValues<K extends string, V, W>(record: Record<K, V>, map: (value: V) => W): Record<K, W> {
-  return Object.fromEntries(Object.entries<V>(record).map(([key, value]) => [key, map(value)])) as Record<K, W>;
+/** @throws Problem `not_found` with the detail where the value is undefined */
+function present<T>(value: T | undefined, detail: string): T {
+  if (value === undefined) throw new Problem("not_found", detail);
+  return value;
 }
 
 function found(value: unknown): Representation {

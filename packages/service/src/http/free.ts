@@ -11,7 +11,7 @@ export function freeHandler(endpoint: Endpoint, operation: FreeOperation): Handl
     case "verify":
       return async (incoming, { query }) => {
         const bytes = await readBody(incoming, endpoint.body?.maxBytes ?? 0);
-        requireJson(incoming.headers["content-type"], incoming.headers["content-encoding"]);
+        requireJson(incoming.headers);
         const report = await operation.verify(bytes, { chain: query.chain !== undefined });
         return json(200, JSON.stringify(report));
       };

@@ -31,18 +31,13 @@ export function paidHandler(
 
   // Not `async`: this saves a promise for each answer that needs no upstream.
   return (incoming) => {
-    const {
-      "payment-signature": header,
-      "content-type": type,
-      "content-encoding": encoding,
-      accept,
-    } = incoming.headers;
+    const { "payment-signature": header, accept } = incoming.headers;
     return readBody(incoming, maxBytes).then((bytes) => {
       // A crawler asks for the price this way (x402 discovery).
       if (bytes.length === 0 && header === undefined) return price(operation.probe);
       if (bytes.length === 0)
         throw new Problem("payment_without_body", "The request has a PAYMENT-SIGNATURE and no body.");
-      requireJson(type, encoding);
+      requireJson(incoming.headers);
       if (header === undefined) return price(saleOf(read(bytes)));
       const answer = paid(String(header), bytes);
       return endpoint.isBatch && wantsLines(accept) ? Promise.resolve(answer).then(inLines) : answer;

@@ -1,7 +1,7 @@
 import type { Handler, Parameters, Route } from "../endpoints/transport.ts";
 
-/** The handlers of a path. */
-export type Place = {
+/** The handlers of a request target's path, and its parameters. */
+type Found = Parameters & {
   /** The path, in which `:name` is a parameter. */
   path: string;
   /** By method. HEAD has the handler of GET. */
@@ -10,20 +10,17 @@ export type Place = {
   allow: string;
 };
 
-/** The handlers of a request target's path, and its parameters. */
-export type Found = Place & Parameters;
-
-/** @returns undefined where no route matches */
-export type Router = (target: string) => Found | undefined;
-
-/** @param routes whose paths do not overlap */
-export function createRouter(routes: readonly Route[]): Router {
+/**
+ * @param routes whose paths do not overlap
+ * @returns a function of a request target: undefined where no route matches
+ */
+export function createRouter(routes: readonly Route[]) {
   const byPath = new Map<string, Found>();
   for (const [path, found] of Map.groupBy(routes, (route) => route.path))
-    byPath.set(path, { path, ...placeOf(found), params: {}, query: {} });
+    byPath.set(path, { path, ...handlersOf(found), params: {}, query: {} });
   const patterns = [...byPath].map(([path, place]) => ({ segments: path.split("/"), place }));
 
-  return (target) => {
+  return (target: string): Found | undefined => {
     // Most targets are exactly a path of the catalogue.
     const exact = byPath.get(target);
     if (exact) return exact;
@@ -36,7 +33,7 @@ export function createRouter(routes: readonly Route[]): Router {
   };
 }
 
-function placeOf(routes: readonly Route[]): Omit<Place, "path"> {
+function handlersOf(routes: readonly Route[]): Pick<Found, "handlers" | "allow"> {
   const handlers = new Map<string, Handler>();
   for (const { method, handle } of routes) {
     handlers.set(method, handle);

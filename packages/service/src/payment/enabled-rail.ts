@@ -2,32 +2,23 @@ import type { Logger } from "pino";
 import { facilitatorId } from "../config/facilitators.ts";
 import type { RailSettings } from "../config/rails.ts";
 import { type Facilitator, httpFacilitator } from "./facilitator.ts";
-import { watchFacilitator } from "./facilitator-watch.ts";
+import { type Condition, watchFacilitator } from "./facilitator-watch.ts";
 import { observedFacilitator } from "./observed-facilitator.ts";
 import { type PayeeWatch, watchPayees } from "./payee-watch.ts";
 import type { Rail } from "./rails/rail.ts";
 
 /** A facilitator of a rail that the settings switch on. */
-export type EnabledFacilitator = {
+export type EnabledFacilitator = Partial<Condition> & {
   /** Its URL as `facilitatorId` spells it, by which a call's row names it. */
   id: string;
   /** Its URL as documents repeat it. */
   url: string;
   facilitator: Facilitator;
-  /** Why nothing can be sold by it now: a clause. */
-  obstacle?: () => string | undefined;
-  /** What may be wrong with it, though it still sells: a clause. */
-  doubt?: () => string | undefined;
-  /** Whether it asked us to send less: another one is preferred meanwhile. */
-  isBusy?: () => boolean;
 };
 
 /** A rail that the settings switch on. */
-export type EnabledRail = {
+export type EnabledRail = Pick<RailSettings, "payTo" | "price"> & {
   rail: Rail;
-  payTo: string;
-  /** micro-USDC a call. */
-  price: bigint;
   /** At least one, in order of preference. */
   facilitators: readonly EnabledFacilitator[];
   /** Why nothing can be sold on it now, by whichever facilitator: a clause. */

@@ -1,4 +1,4 @@
-import { hasCode } from "../errors.ts";
+import { hasCode, ignoring } from "../errors.ts";
 import type { Facilitator } from "./facilitator.ts";
 import type { Rail } from "./rails/rail.ts";
 
@@ -59,7 +59,4 @@ export function facilitatorSupport(rail: Rail, facilitator: Facilitator, offerMs
   };
 }
 
-/** @throws every other error */
-function unlessUnavailable(error: unknown): undefined {
-  if (!hasCode(error, "facilitator_failed")) throw error;
-}
+const unlessUnavailable = ignoring((error) => hasCode(error, "facilitator_failed"));

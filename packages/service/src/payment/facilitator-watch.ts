@@ -33,16 +33,17 @@ const TROUBLED_MS = 30_000;
 /** Payments in a row without an answer, after which `/ready` reports a doubt. */
 const DOUBTFUL_AFTER = 5;
 
-export type WatchedFacilitator = Facilitator & {
+/** How a facilitator does, as its answers show it. */
+export type Condition = {
   /** Why nothing can be sold by it now: a clause, without the facilitator's own text. */
   obstacle(): string | undefined;
   /** What may be wrong with it, or with single payments, though it still sells: a clause. */
   doubt(): string | undefined;
   /** Whether another one is preferred now: it asked us to send less, or gave no verdict of late. */
   isBusy(): boolean;
-  /** How often it has refused us, our credentials or our account, since the start; by operation and HTTP status. */
-  refusals(): { operation: Operation; status: number; count: number }[];
 };
+
+export type WatchedFacilitator = Facilitator & Condition;
 
 /**
  * Puts circuit breakers before a facilitator, and logs each change once with its cause.
@@ -59,8 +60,6 @@ export function watchFacilitator(options: FacilitatorWatchOptions): WatchedFacil
   // Stops only further sales: every settlement is still sent.
   const selling = new Breaker({ ...clock, ...REFUSAL_REST_MS });
   const failing = new Map<Operation, Failing>();
-  /** By operation and status, as `verify 401`. */
-  const refused = new Map<string, { operation: Operation; status: number; count: number }>();
   let underWay = 0;
   /** When it last answered anything, Unix ms. */
   let answeredAt = Number.NEGATIVE_INFINITY;
@@ -110,8 +109,6 @@ export function watchFacilitator(options: FacilitatorWatchOptions): WatchedFacil
         const { at = Number.NEGATIVE_INFINITY, cause } = failing.get(operation) ?? {};
         return now() < at + (cause?.details.retryAfterMs ?? TROUBLED_MS);
       }),
-
-    refusals: () => [...refused.values()],
   };
 
   async function watch<T>(operation: Operation, ask: () => Promise<T>): Promise<T> {
@@ -144,11 +141,8 @@ export function watchFacilitator(options: FacilitatorWatchOptions): WatchedFacil
       if (failures === 0) log.warn({ operation, err: cause }, "the facilitator fails");
       return;
     }
-    const status = Number(ending);
-    const name = `${operation} ${status}`;
-    refused.set(name, { operation, status, count: (refused.get(name)?.count ?? 0) + 1 });
     if (past?.cause.details.ending === ending) return;
-    log.error({ operation, err: cause, remedy: REMEDIES[status] }, "the facilitator refuses us");
+    log.error({ operation, err: cause, remedy: REMEDIES[Number(ending)] }, "the facilitator refuses us");
   }
 
   function clauseFor(operation: Operation): string | undefined {

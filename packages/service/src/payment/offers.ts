@@ -3,7 +3,7 @@ import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
 import { ServiceError } from "../errors.ts";
 import type { EnabledRail } from "./enabled-rail.ts";
 import { facilitatorFailed } from "./facilitator.ts";
-import { acceptedAmount, type PaymentOption, pricedOption } from "./payment-option.ts";
+import { acceptedAmount, type PaymentOption, paymentOption } from "./payment-option.ts";
 import { paymentRefused, type RailName } from "./rails/rail.ts";
 import { commonObstacle, namedClause, openRoutes, type Route, routesOf, type Settler } from "./routes.ts";
 import { ANY_SALE, type Sale } from "./sale.ts";
@@ -131,7 +131,7 @@ export function createOffers({ rails, itemPrice, maxTimeoutSeconds, now, onChang
     optionsFor(sale: Sale): PaymentOption[] {
       checkObstacles();
       return paying(sale).flatMap((entry) =>
-        entry.seller ? [pricedOption(entry.seller.option, priceOf(entry, sale))] : [],
+        entry.seller ? [paymentOption(entry, entry.seller.url, priceOf(entry, sale))] : [],
       );
     },
 
@@ -216,7 +216,7 @@ export function createOffers({ rails, itemPrice, maxTimeoutSeconds, now, onChang
 
   /** The option of the facilitator that the settings name first. */
   function preferredOption(entry: Entry, sale: Sale): PaymentOption[] {
-    return entry.routes.slice(0, 1).map(({ option }) => pricedOption(option, priceOf(entry, sale)));
+    return entry.routes.slice(0, 1).map(({ url }) => paymentOption(entry, url, priceOf(entry, sale)));
   }
 
   /** @param open routes that sell now, in order of preference; the first makes the offer */

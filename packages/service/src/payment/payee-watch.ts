@@ -1,4 +1,5 @@
 import { namesOf } from "../config/rails.ts";
+import { ignoring } from "../errors.ts";
 import { isProviderError } from "../providers/provider.ts";
 import type { Rail, RailName } from "./rails/rail.ts";
 
@@ -19,12 +20,8 @@ export function watchPayees(payees: readonly Payee[], now: () => number) {
     async refresh(signal: AbortSignal): Promise<void> {
       await Promise.all(
         payees.map(async ({ rail, payTo }) => {
-          try {
-            const fault = await rail.payeeFault(payTo, signal);
-            read.set(rail.name, { fault, at: now() });
-          } catch (error) {
-            if (!isProviderError(error)) throw error;
-          }
+          const keep = (fault: string | undefined) => void read.set(rail.name, { fault, at: now() });
+          await rail.payeeFault(payTo, signal).then(keep).catch(ignoring(isProviderError));
         }),
       );
     },

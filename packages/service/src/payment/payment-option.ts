@@ -5,24 +5,17 @@ import type { EnabledRail } from "./enabled-rail.ts";
 /** An offer as the discovery document and `options` of a 402 write it. */
 export type PaymentOption = ReturnType<typeof paymentOption>;
 
-export function paymentOption({ rail, payTo, price }: EnabledRail, facilitatorUrl: string) {
+/** @param price micro-USDC */
+export function paymentOption({ rail, payTo }: EnabledRail, facilitatorUrl: string, price: bigint) {
   return {
     scheme: "exact",
     network: rail.optionNetwork ?? rail.network,
     asset: rail.asset,
     payTo,
-    ...inBothUnits(price),
+    maxAmountRequired: price.toString(),
+    priceUsdc: formatUsdc(price),
     facilitatorUrl,
   };
-}
-
-/** The same option at another price, in micro-USDC. */
-export function pricedOption(option: PaymentOption, price: bigint): PaymentOption {
-  return { ...option, ...inBothUnits(price) };
-}
-
-function inBothUnits(price: bigint) {
-  return { maxAmountRequired: price.toString(), priceUsdc: formatUsdc(price) };
 }
 
 /** The amount that a payment accepted, as an x402 offer or as a `PaymentOption` names it. @returns anything */

@@ -1,16 +1,12 @@
 import type { EnabledFacilitator, EnabledRail } from "./enabled-rail.ts";
 import { type FacilitatorSupport, facilitatorSupport } from "./facilitator-support.ts";
-import { type PaymentOption, paymentOption } from "./payment-option.ts";
+import type { Condition } from "./facilitator-watch.ts";
 
 /** A facilitator that a call may ask. */
-export type Settler = Pick<EnabledFacilitator, "id" | "facilitator" | "isBusy"> & {
-  /** Why nothing can be sold by it now: a clause. */
-  obstacle(): string | undefined;
-};
+export type Settler = Pick<EnabledFacilitator, "id" | "facilitator" | "isBusy"> & Pick<Condition, "obstacle">;
 
-/** A facilitator of an enabled rail, with what it supports and the offer that is sold by it. */
-export type Route = Settler &
-  Pick<EnabledFacilitator, "url" | "doubt"> & { support: FacilitatorSupport; option: PaymentOption };
+/** A facilitator of an enabled rail, with what it supports. */
+export type Route = Settler & Pick<EnabledFacilitator, "url" | "doubt"> & { support: FacilitatorSupport };
 
 /**
  * @param offerMs how long an offer stays good after it was last made
@@ -19,8 +15,7 @@ export type Route = Settler &
 export function routesOf(enabled: EnabledRail, offerMs: number, now: () => number): Route[] {
   return enabled.facilitators.map((own) => {
     const support = facilitatorSupport(enabled.rail, own.facilitator, offerMs, now);
-    const option = paymentOption(enabled, own.url);
-    return { ...own, support, option, obstacle: () => own.obstacle?.() ?? support.obstacle() };
+    return { ...own, support, obstacle: () => own.obstacle?.() ?? support.obstacle() };
   });
 }
 

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { SafeInteger } from "./primitives.ts";
+import { SafeInteger, Sha256Hex } from "./primitives.ts";
 import { namedObject } from "./registry.ts";
 
 const GenesisHash = z.base64().length(44).describe("The genesis hash of the network: 32 bytes, base64.");
@@ -23,10 +23,7 @@ export const Checkpoints = namedObject(
     firstRound: SafeInteger.describe("The round of the first checkpoint, from which the walk began."),
     interval: SafeInteger.min(1).describe("The rounds from one checkpoint to the next."),
     size: SafeInteger.min(1).describe("The number of checkpoints."),
-    root: z
-      .string()
-      .regex(/^[0-9a-f]{64}$/)
-      .describe("The root of the table by RFC 6962: 32 bytes, hex."),
+    root: Sha256Hex.describe("The root of the table by RFC 6962: 32 bytes, hex."),
     last: z.array(Checkpoint).max(20).describe("The last of them, the newest last."),
   },
 );

@@ -1,6 +1,7 @@
-import { isProofError, ProofError } from "@attestd/proof";
+import { isProofError } from "@attestd/proof";
 import { getBytes, getInteger, type MsgpackMap, type MsgpackValue } from "@attestd/proof/algorand";
 import { equalBytes } from "@attestd/proof/encoding";
+import { malformed } from "@attestd/proof/errors";
 import { paymentRefused } from "../rail.ts";
 
 /** A multisignature (go-algorand, `crypto.MultisigSig`). */
@@ -51,24 +52,23 @@ export function readEnvelope(members: MsgpackMap, sender: Uint8Array): Envelope 
     if (member !== kind && member !== "sgnr")
       throw paymentRefused(`the payment transaction has the member ${String(member)} beside its signature`);
 
-  const authorizer = readMember(members, "sgnr", readSigner) ?? sender;
+  const authorizer = members.has("sgnr") ? readMember(members, "sgnr", (value) => bytesOf(value, 32)) : sender;
   if (members.has("sgnr") && equalBytes(authorizer, sender))
     throw paymentRefused("the payment transaction's sgnr is its sender: leave it out");
   switch (kind) {
     case "sig":
-      return { authorizer, kind, signature: readMember(members, kind, (value) => bytesOf(value, 64)) as Uint8Array };
+      return { authorizer, kind, signature: readMember(members, kind, (value) => bytesOf(value, 64)) };
     case "msig":
-      return { authorizer, kind, multisig: readMember(members, kind, readMultisig) as Multisig };
+      return { authorizer, kind, multisig: readMember(members, kind, readMultisig) };
     case "lsig":
-      return { authorizer, kind, logic: readMember(members, kind, readLogicSig) as LogicSig };
+      return { authorizer, kind, logic: readMember(members, kind, readLogicSig) };
   }
 }
 
-function readMember<T>(members: MsgpackMap, name: string, read: (value: MsgpackValue) => T): T | undefined {
-  const value = members.get(name);
-  if (value === undefined) return undefined;
+/** @param name of a member that is there */
+function readMember<T>(members: MsgpackMap, name: string, read: (value: MsgpackValue) => T): T {
   try {
-    return read(value);
+    return read(members.get(name) as MsgpackValue);
   } catch (error) {
     if (isProofError(error, "malformed"))
       throw paymentRefused(`the payment transaction's ${name} is not of its form: ${error.message}`);
@@ -76,25 +76,21 @@ function readMember<T>(members: MsgpackMap, name: string, read: (value: MsgpackV
   }
 }
 
-const readSigner = (value: MsgpackValue) => bytesOf(value, 32);
-
 /** Bytes of a fixed length. All zeros are an error: canonical msgpack omits them. */
 function bytesOf(value: MsgpackValue | undefined, length: number): Uint8Array {
-  if (!(value instanceof Uint8Array) || value.length !== length)
-    throw new ProofError("malformed", `not ${length} bytes`);
-  if (value.every((byte) => byte === 0)) throw new ProofError("malformed", `${length} bytes of zero`);
+  if (!(value instanceof Uint8Array) || value.length !== length) throw malformed(`not ${length} bytes`);
+  if (value.every((byte) => byte === 0)) throw malformed(`${length} bytes of zero`);
   return value;
 }
 
 function readMultisig(value: MsgpackValue): Multisig {
   const map = structOf(value, ["subsig", "thr", "v"]);
-  if (getInteger(map, "v") !== 1n) throw new ProofError("malformed", "v is not 1");
+  if (getInteger(map, "v") !== 1n) throw malformed("v is not 1");
   const subsigs = map.get("subsig");
   if (!Array.isArray(subsigs) || subsigs.length === 0 || subsigs.length > MAX_KEYS)
-    throw new ProofError("malformed", `subsig is not a list of 1 to ${MAX_KEYS} keys`);
+    throw malformed(`subsig is not a list of 1 to ${MAX_KEYS} keys`);
   const threshold = Number(getInteger(map, "thr"));
-  if (threshold < 1 || threshold > subsigs.length)
-    throw new ProofError("malformed", "thr is not between 1 and the number of keys");
+  if (threshold < 1 || threshold > subsigs.length) throw malformed("thr is not between 1 and the number of keys");
   return { threshold, parts: subsigs.map(readPart) };
 }
 
@@ -110,22 +106,21 @@ function readLogicSig(value: MsgpackValue): LogicSig {
   const program = getBytes(map, "l") ?? new Uint8Array();
   const args = map.get("arg") ?? [];
   if (!Array.isArray(args) || args.length > MAX_ARGUMENTS || !args.every((arg) => arg instanceof Uint8Array))
-    throw new ProofError("malformed", `arg is not a list of at most ${MAX_ARGUMENTS} byte strings`);
-  if (map.has("arg") && args.length === 0) throw new ProofError("malformed", "arg is empty");
+    throw malformed(`arg is not a list of at most ${MAX_ARGUMENTS} byte strings`);
+  if (map.has("arg") && args.length === 0) throw malformed("arg is empty");
   const size = args.reduce((sum, arg) => sum + arg.length, program.length);
   if (program.length === 0 || size > MAX_PROGRAM_BYTES)
-    throw new ProofError("malformed", `l and arg are not 1 to ${MAX_PROGRAM_BYTES} bytes`);
+    throw malformed(`l and arg are not 1 to ${MAX_PROGRAM_BYTES} bytes`);
   const [kind, ...others] = (["sig", "msig", "lmsig"] as const).filter((name) => map.has(name));
-  if (others.length > 0) throw new ProofError("malformed", "more than one of sig, msig, lmsig");
+  if (others.length > 0) throw malformed("more than one of sig, msig, lmsig");
   if (kind === undefined) return { program, args };
   if (kind === "sig") return { program, args, delegation: { kind, signature: bytesOf(map.get(kind), 64) } };
   return { program, args, delegation: { kind, multisig: readMultisig(map.get(kind) as MsgpackValue) } };
 }
 
 function structOf(value: MsgpackValue, members: readonly string[]): MsgpackMap {
-  if (!(value instanceof Map)) throw new ProofError("malformed", "not a map");
+  if (!(value instanceof Map)) throw malformed("not a map");
   for (const member of value.keys())
-    if (typeof member !== "string" || !members.includes(member))
-      throw new ProofError("malformed", `it has the member ${String(member)}`);
+    if (typeof member !== "string" || !members.includes(member)) throw malformed(`it has the member ${String(member)}`);
   return value;
 }

@@ -29,16 +29,10 @@ export type Authorization = {
   nonce: Hex;
 };
 
-const TRANSFER_WITH_AUTHORIZATION = {
-  TransferWithAuthorization: [
-    { name: "from", type: "address" },
-    { name: "to", type: "address" },
-    { name: "value", type: "uint256" },
-    { name: "validAfter", type: "uint256" },
-    { name: "validBefore", type: "uint256" },
-    { name: "nonce", type: "bytes32" },
-  ],
-} as const;
+/** The members of the message, which are also the first arguments of both functions `transferWithAuthorization` of the token. */
+const MEMBERS = parseAbiParameters(
+  "address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce",
+);
 
 /** Half the order of secp256k1: an `s` above it is the malleable twin of another signature, which tokens refuse. */
 const HALF_ORDER = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n;
@@ -53,7 +47,7 @@ const MAX_SIGNATURE_BYTES = 2_048;
  */
 export function readAuthorization(payload: unknown): { authorization: Authorization; signature: Hex } {
   const { signature, authorization } = exactly(payload, ["signature", "authorization"], "payload");
-  const members = ["from", "to", "value", "validAfter", "validBefore", "nonce"];
+  const members = MEMBERS.map(({ name }) => name);
   const fields = exactly(authorization, members, "payload.authorization");
   const text = (field: string, format: RegExp, what: string): string => {
     const value = fields[field];
@@ -97,7 +91,7 @@ function exactly(value: unknown, members: readonly string[], where: string): Rec
 export function authorizationDigest(authorization: Authorization, token: Hex, domain: TokenDomain): Hex {
   return hashTypedData({
     domain: { ...domain, chainId: BASE_CHAIN_ID, verifyingContract: token },
-    types: TRANSFER_WITH_AUTHORIZATION,
+    types: { TransferWithAuthorization: MEMBERS },
     primaryType: "TransferWithAuthorization",
     message: authorization,
   });
@@ -116,8 +110,6 @@ export async function isSignedByKeyOf(address: Hex, digest: Hex, signature: Hex)
   return signer === address;
 }
 
-/** The first arguments of both functions `transferWithAuthorization` of the token. */
-const AUTHORIZATION = parseAbiParameters("address, address, uint256, uint256, uint256, bytes32");
 /** ABI offset of the signature in the function that takes bytes, after seven words; the other function takes `v, r, s`. */
 const BEHIND_ARGUMENTS = 7 * 32;
 
@@ -129,7 +121,7 @@ const BEHIND_ARGUMENTS = 7 * 32;
  */
 export function bringsSignature(input: Hex, authorization: Authorization, signature: Hex): boolean {
   const { from, to, value, validAfter, validBefore, nonce } = authorization;
-  const begin = hexOf(encodeAbiParameters(AUTHORIZATION, [from, to, value, validAfter, validBefore, nonce]));
+  const begin = hexOf(encodeAbiParameters(MEMBERS, [from, to, value, validAfter, validBefore, nonce]));
   // ABI: the offset of the bytes, their length, and the bytes padded to whole words.
   const whole = hexOf(encodeAbiParameters(parseAbiParameters("bytes"), [signature])).slice(64);
   const asBytes = hexOf(numberToHex(BEHIND_ARGUMENTS, { size: 32 })) + whole;

@@ -30,10 +30,8 @@ export const SOLANA_RAIL: RailKind<SolanaNodes> = {
     return { rpcs: urls.map((url) => new SolanaRpc({ url })), rules };
   },
   open(nodes, { config, clock }) {
-    const { SOLANA_MAX_COMPUTE_UNITS: computeUnits, SOLANA_MAX_COMPUTE_UNIT_PRICE: microLamports } = ownSettings(
-      config,
-      settings,
-    );
-    return solanaRail({ nodes, limits: { computeUnits, microLamports }, clock });
+    const own = ownSettings(config, settings);
+    const limits = { computeUnits: own.SOLANA_MAX_COMPUTE_UNITS, microLamports: own.SOLANA_MAX_COMPUTE_UNIT_PRICE };
+    return solanaRail({ nodes, limits, clock });
   },
 };

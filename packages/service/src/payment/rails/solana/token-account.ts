@@ -4,6 +4,7 @@ import { RAILS } from "@attestd/proof/rails";
 import { base58 } from "@scure/base";
 import type { Address } from "@solana/kit";
 import { isOnCurve, solanaAddressBytes } from "../../../config/solana-address.ts";
+import type { SolanaRpc } from "../../../providers/solana-rpc.ts";
 
 export const TOKEN_PROGRAM = "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA";
 const MINT = bytesOf(RAILS.solana.usdc);
@@ -43,31 +44,18 @@ export function bytesOf(address: string): Uint8Array {
 /** Layout of an account of the token program (SPL Token, `Account`): 165 bytes, the state at byte 108. */
 const TOKEN_ACCOUNT = { length: 165, owner: 32, amount: 64, state: 108, frozen: 2 };
 
-/**
- * The USDC in an owner's account, in micro-USDC.
- *
- * @param account as the chain has it; undefined when there is none
- * @returns undefined when it cannot hold USDC for its owner
- */
-export function usdcHolding(
-  account: { program: string; data: Uint8Array } | undefined,
-  owner: string,
-): bigint | undefined {
+/** An account as the chain has it; undefined when there is none. */
+type Account = Awaited<ReturnType<SolanaRpc["account"]>>;
+
+/** The USDC in an owner's account, in micro-USDC. @returns undefined when it cannot hold USDC for its owner */
+export function usdcHolding(account: Account, owner: string): bigint | undefined {
   if (account === undefined || usdcAccountFault(account, owner) !== undefined) return undefined;
   const { buffer, byteOffset } = account.data;
   return new DataView(buffer, byteOffset).getBigUint64(TOKEN_ACCOUNT.amount, true);
 }
 
-/**
- * Why an account cannot take USDC for its owner.
- *
- * @param account as the chain has it; undefined when there is none
- * @returns a clause; undefined when it can
- */
-export function usdcAccountFault(
-  account: { program: string; data: Uint8Array } | undefined,
-  owner: string,
-): string | undefined {
+/** Why an account cannot take USDC for its owner. @returns a clause; undefined when it can */
+export function usdcAccountFault(account: Account, owner: string): string | undefined {
   const { length, owner: ownerAt, state, frozen } = TOKEN_ACCOUNT;
   const data = account?.data;
   if (account?.program !== TOKEN_PROGRAM || data?.length !== length || data[state] === 0) return "has no USDC account";
