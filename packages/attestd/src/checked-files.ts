@@ -3,7 +3,7 @@ import { isVerified } from "@attestd/web/verdict";
 import { chainCheck } from "./chain-check.ts";
 import { checkSource, isReceiptOf, type Result, type TrustOptions, trustedKeys } from "./checked-file.ts";
 import type { Environment } from "./environment.ts";
-import { EXIT, type ExitCode, Failure } from "./failure.ts";
+import { EXIT, type ExitCode, Failure, worst } from "./failure.ts";
 import type { TrustedKeys } from "./keys-file.ts";
 import { nothingIn, type Source, sourcesOf } from "./sources.ts";
 
@@ -56,12 +56,13 @@ function withoutReceiptsBeside(sources: Source[]): Source[] {
 
 /** The exit code of a command that checked these: not verified before unreadable before unreachable. */
 export function exitCodeOf(results: readonly Result[]): ExitCode {
-  const bad = results.some((result) => !isGood(result));
-  if (bad) return EXIT.notVerified;
-  const codes = results.flatMap((result) => (result.kind === "unreadable" ? [result.exitCode] : []));
-  const troubled = results.some((result) => result.kind === "checked" && result.ledgerTrouble !== undefined);
-  if (codes.includes(EXIT.unreadable)) return EXIT.unreadable;
-  return troubled || codes.length > 0 ? EXIT.unreachable : EXIT.good;
+  return worst(results.map(codeOf));
+}
+
+function codeOf(result: Result): number {
+  if (result.kind === "unreadable") return result.exitCode;
+  if (!isGood(result)) return EXIT.notVerified;
+  return result.kind === "checked" && result.ledgerTrouble !== undefined ? EXIT.unreachable : EXIT.good;
 }
 
 /** Whether nothing that was checked is doubtful. */
