@@ -1,5 +1,6 @@
 import { mkdir, readFile } from "node:fs/promises";
 import { basename, join } from "node:path";
+import { buffer } from "node:stream/consumers";
 import {
   AttestError,
   attest,
@@ -29,19 +30,14 @@ import { readIdList } from "../id-list.ts";
 import { trustOptions } from "../keys-file.ts";
 import { type ListState, readState, writeState } from "../list-state.ts";
 import { csvFile } from "./export.ts";
-import { type Parties, parties } from "./purchase.ts";
+import { mayPay, type Parties, type PurchaseCommandOptions, parties } from "./purchase.ts";
 
-export type AttestListOptions = {
+export type AttestListOptions = Omit<PurchaseCommandOptions, "wait" | "evidence" | "json"> & {
   file: string;
   column?: string;
   batchSize?: number;
   yes?: boolean;
-  service?: string;
-  wallet?: string;
-  keys?: string;
-  maxPrice: string;
   require?: "succeeded";
-  out?: string;
 };
 
 /** One batch under way. */
@@ -92,9 +88,7 @@ export async function attestList(options: AttestListOptions, environment: Enviro
       if (codes.size === 0) out.marked("ok", `${doneOf()} of ${total}`, 2);
     }
   } catch (error) {
-    if (!(error instanceof AttestError)) throw error;
-    const { vault, inSandbox } = all;
-    throw attestFailure(error, { storedIn: error.paymentId && vault.path(error.paymentId), inSandbox });
+    throw attestFailure(error, all);
   }
   working.show("writing the table");
   const verdicts = await writeTable(listed, refused, folder, state, all, environment);
@@ -109,10 +103,8 @@ export async function attestList(options: AttestListOptions, environment: Enviro
 }
 
 async function readList(file: string, { stdin }: Environment): Promise<string> {
-  const chunks: Buffer[] = [];
-  if (file !== "-") chunks.push(await readFile(file).catch(failsFor(EXIT.unreadable, `read ${file}`)));
-  else for await (const chunk of stdin) chunks.push(Buffer.from(chunk));
-  const bytes = Buffer.concat(chunks);
+  const failure = failsFor(EXIT.unreadable, `read ${file}`);
+  const bytes = file === "-" ? await buffer(stdin) : await readFile(file).catch(failure);
   if (bytes.length > MAX_LIST_BYTES) throw new Failure(EXIT.usage, `${file} has more than ${MAX_LIST_BYTES} bytes`);
   return bytes.toString();
 }
@@ -155,7 +147,7 @@ function requestFor(ids: readonly string[], require: "succeeded" | undefined): P
 async function agreeOnPrice(
   parts: Awaited<ReturnType<typeof priceParts>>,
   { maxPrice, yes }: AttestListOptions,
-  { out, ask }: Environment,
+  environment: Environment,
   signal: AbortSignal,
   hide: () => void,
 ): Promise<void> {
@@ -165,12 +157,11 @@ async function agreeOnPrice(
   const count = unpaid.reduce((all, { ids }) => all + ids.length, 0);
   const rails = [...new Set(unpaid.map(({ rail }) => rail))].join(" and ");
   hide();
-  out.line(`  price      ${formatUsdc(sum)} USDC on ${rails}: ${count} transactions, ${unpaid.length} payments`);
+  environment.out.line(
+    `  price      ${formatUsdc(sum)} USDC on ${rails}: ${count} transactions, ${unpaid.length} payments`,
+  );
   if (yes || sum <= parseUsdc(maxPrice)) return;
-  const isAllowed = await ask(`That is more than the ${maxPrice} allowed. Pay it?`, signal).catch((cause: unknown) => {
-    throw new AttestError("interrupted", "Interrupted.", { cause });
-  });
-  if (isAllowed) return;
+  if (await mayPay(environment, `That is more than the ${maxPrice} allowed. Pay it?`, signal)) return;
   throw new Failure(EXIT.notPaid, "not paid", [`Allow it with --yes, or --max-price ${formatUsdc(sum)}.`]);
 }
 
