@@ -174,12 +174,12 @@ async function buyPart(
   { service, wallet, vault, trusted }: Parties,
   signal: AbortSignal,
 ): Promise<Map<string, string>> {
-  const save = async (bundles: readonly Uint8Array[], receipt: SignedReceipt | undefined) => {
+  const save = async (bought: readonly { bundleBytes: Uint8Array }[], receipt: SignedReceipt | undefined) => {
     const [first = ""] = ids;
     const receiptName = receipt ? `payment-${first}.receipt.json` : "";
     if (receipt) await writeWhole(join(folder, receiptName), receiptFile(receipt.jws), 0o666);
     for (const [index, txid] of ids.entries())
-      await writeWhole(join(folder, `${txid}.json`), bundles[index] as Uint8Array, 0o666);
+      await writeWhole(join(folder, `${txid}.json`), bought[index]?.bundleBytes as Uint8Array, 0o666);
     // Before the payment is forgotten: what is done is not bought again.
     for (const txid of ids) state.done[txid] = receiptName;
     state.pending = state.pending.filter((one) => one[0] !== first);
@@ -192,17 +192,13 @@ async function buyPart(
       await attest({
         ...wanted,
         txid: request.body.txid,
-        save: ({ bundleBytes, signedReceipt }) => save([bundleBytes], signedReceipt),
+        save: (attestation) => save([attestation], attestation.signedReceipt),
       });
     else
       await attestBatch({
         ...wanted,
         items: ids.map((txid) => ({ txid })),
-        save: ({ items, signedReceipt }) =>
-          save(
-            items.map(({ bundleBytes }) => bundleBytes),
-            signedReceipt,
-          ),
+        save: ({ items, signedReceipt }) => save(items, signedReceipt),
       });
     return new Map();
   } catch (error) {
