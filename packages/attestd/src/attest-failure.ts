@@ -1,23 +1,25 @@
-import { type AttestError, formatUsdc, type Problem } from "@attestd/client";
+import { AttestError, formatUsdc, type Problem } from "@attestd/client";
 import { EXIT, type ExitCode, Failure, fileTrouble } from "./failure.ts";
 
 const AGAIN = "Run the same command again; you will not pay twice.";
 const UNPAID = "Nothing was paid.";
 const IS_IT_RUNNING = "Is the sandbox running? Start it with: attestd sandbox";
 
-/** `storedIn`: the file of the signed payment, if there is one. `inSandbox`: the service is the sandbox's in `./.attestd`. */
-type Purchase = { storedIn: string | undefined; inSandbox: boolean };
+/** `vault`: has the file of the signed payment, if there is one. `inSandbox`: the service is the sandbox's in `./.attestd`. */
+type Purchase = { vault: { path(id: string): string }; inSandbox: boolean };
 
 /** The exit code, what happened and, in further lines, why and what to do next. */
 type Text = [exitCode: ExitCode, what: string, ...more: string[]];
 
-/** The failure of the command for an error of its purchase. */
-export function attestFailure(error: AttestError, purchase: Purchase): Failure {
+/** The failure of the command for an error of its purchase. @throws every other error */
+export function attestFailure(error: unknown, purchase: Purchase): Failure {
+  if (!(error instanceof AttestError)) throw error;
   const [exitCode, what, ...more] = textOf(error, purchase);
   return new Failure(exitCode, what, more, error);
 }
 
-function textOf(error: AttestError, { storedIn, inSandbox }: Purchase): Text {
+function textOf(error: AttestError, { vault, inSandbox }: Purchase): Text {
+  const storedIn = error.paymentId && vault.path(error.paymentId);
   const why = sentence(error);
   switch (error.code) {
     case "invalid_option":

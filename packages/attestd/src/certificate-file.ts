@@ -3,7 +3,7 @@ import { mkdir } from "node:fs/promises";
 import { basename, extname, join, resolve } from "node:path";
 import type { KeyHistory } from "@attestd/proof";
 import { subjectOf } from "@attestd/proof/description";
-import type { makeCertificate, Paper } from "@attestd/web";
+import { makeCertificate, type Paper } from "@attestd/web";
 import { historyOf } from "@attestd/web/trust-basis";
 import { isVerified, type Judged } from "@attestd/web/verdict";
 import type { ChainCheck } from "./chain-check.ts";
@@ -14,7 +14,6 @@ import { writeWhole } from "./files.ts";
 import type { TrustedKeys } from "./keys-file.ts";
 import { evidence, verdict } from "./report-text.ts";
 import { isFolder, isUrl, type Source } from "./sources.ts";
-import type { Terminal } from "./terminal.ts";
 
 export type CertificateOptions = TrustOptions & {
   out?: string;
@@ -61,23 +60,36 @@ export function judgedOf(
   return { report, bundle, subject: bundle && subjectOf(bundle), keys, ...(comparedBy && { comparedBy }) };
 }
 
-/** Makes a certificate, saves it and prints what it is. @param make takes the format that the path names @throws Failure `usage` */
+/** What a certificate is made of: the bytes of the bundle or batch, what is stated of them, and the evidence it carries. */
+type Stated = { bytes: Uint8Array; stated: Parameters<typeof makeCertificate>[3]; evidence: Uint8Array | undefined };
+
+/**
+ * Makes a certificate, saves it and prints what it is.
+ *
+ * @param trouble why the ledger could not be asked
+ * @returns `unreachable` where it could not
+ * @throws Failure `usage`
+ */
 export async function saveCertificate(
   path: string,
-  make: (format: "pdf" | "svg") => ReturnType<typeof makeCertificate>,
-  options: Pick<CertificateOptions, "force" | "out">,
-  out: Terminal,
-): Promise<void> {
+  { bytes, stated, evidence }: Stated,
+  trouble: string | undefined,
+  { trusted, options, environment: { out } }: Making,
+): Promise<ExitCode> {
   const isThere = existsSync(path);
   if (isThere && !options.force && options.out !== path)
     throw new Failure(EXIT.usage, `${path} is there already`, ["Replace it with --force, or choose another: --out."]);
-  const made = make(extname(path).toLowerCase() === ".pdf" ? "pdf" : "svg");
+  const format = extname(path).toLowerCase() === ".pdf" ? "pdf" : "svg";
+  const made = makeCertificate(format, bytes, historyFor(trusted), stated, evidence);
   const failure = failsFor(EXIT.usage, `write ${path}`, "folder", "Choose another file: --out.");
   await writeWhole(path, made.bytes, 0o644).catch(failure);
   out.marked("ok", `${isThere ? "Replaced" : "Saved"} ${path}`);
   out.line(`  ${made.title}`);
   out.line(`  certificate ${made.number}`);
   if (made.isStamped) out.line("  Marked as not real: it is of a sandbox.");
+  if (trouble === undefined) return EXIT.good;
+  out.line(`  couldn't ask the ledger, so it says "offline": ${trouble}`);
+  return EXIT.unreachable;
 }
 
 /**
@@ -126,10 +138,4 @@ export function requireGood(result: Checked, { trusted, options, environment: { 
     const { heading } = verdict(result);
     throw new Failure(EXIT.notVerified, `no certificate: ${heading.toLowerCase()}`, evidence(result, trusted, err));
   }
-}
-
-/** The exit code of several. */
-export function worst(codes: readonly number[]): ExitCode {
-  const order = [EXIT.notVerified, EXIT.usage, EXIT.unreadable, EXIT.unreachable];
-  return order.find((code) => codes.includes(code)) ?? EXIT.good;
 }

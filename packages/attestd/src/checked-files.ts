@@ -3,16 +3,8 @@ import { isVerified } from "@attestd/web/verdict";
 import { chainCheck } from "./chain-check.ts";
 import { checkSource, isReceiptOf, type Result, type TrustOptions, trustedKeys } from "./checked-file.ts";
 import type { Environment } from "./environment.ts";
-import { EXIT, type ExitCode, Failure } from "./failure.ts";
-import type { TrustedKeys } from "./keys-file.ts";
+import { EXIT, type ExitCode, Failure, worst } from "./failure.ts";
 import { nothingIn, type Source, sourcesOf } from "./sources.ts";
-
-export type Checking = {
-  sources: readonly Source[];
-  trusted: TrustedKeys | undefined;
-  /** Those of one source after another: of a batch's answer one for each item. @throws Failure `interrupted`; `unreadable` at the end when all files are of other things */
-  results: AsyncIterable<readonly Result[]>;
-};
 
 /**
  * Begins to check the bundles and receipts that the arguments of a command name.
@@ -20,16 +12,16 @@ export type Checking = {
  * @param names files, folders, URLs; `-` is standard input
  * @throws Failure `usage`, or `unreadable` for keys and folders that cannot be read
  */
-export async function openChecking(
-  names: string[],
-  options: TrustOptions,
-  environment: Environment,
-): Promise<Checking> {
+export async function openChecking(names: string[], options: TrustOptions, environment: Environment) {
   const trusted = await trustedKeys(options);
   const chains = await chainCheck(options, trusted);
   const sources = withoutReceiptsBeside(await sourcesOf(names));
   return { sources, trusted, results: results() };
 
+  /**
+   * Those of one source after another: of a batch's answer one for each item.
+   * @throws Failure `interrupted`; `unreadable` at the end when all files are of other things
+   */
   async function* results(): AsyncGenerator<readonly Result[]> {
     const stop = environment.stop();
     const interrupted = aborted(stop, stop);
@@ -56,12 +48,13 @@ function withoutReceiptsBeside(sources: Source[]): Source[] {
 
 /** The exit code of a command that checked these: not verified before unreadable before unreachable. */
 export function exitCodeOf(results: readonly Result[]): ExitCode {
-  const bad = results.some((result) => !isGood(result));
-  if (bad) return EXIT.notVerified;
-  const codes = results.flatMap((result) => (result.kind === "unreadable" ? [result.exitCode] : []));
-  const troubled = results.some((result) => result.kind === "checked" && result.ledgerTrouble !== undefined);
-  if (codes.includes(EXIT.unreadable)) return EXIT.unreadable;
-  return troubled || codes.length > 0 ? EXIT.unreachable : EXIT.good;
+  return worst(results.map(codeOf));
+}
+
+function codeOf(result: Result): number {
+  if (result.kind === "unreadable") return result.exitCode;
+  if (!isGood(result)) return EXIT.notVerified;
+  return result.kind === "checked" && result.ledgerTrouble !== undefined ? EXIT.unreachable : EXIT.good;
 }
 
 /** Whether nothing that was checked is doubtful. */

@@ -12,6 +12,12 @@ export const EXIT = {
 
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
+/** The exit code of several. */
+export function worst(codes: readonly number[]): ExitCode {
+  const order = [EXIT.notVerified, EXIT.usage, EXIT.unreadable, EXIT.unreachable];
+  return order.find((code) => codes.includes(code)) ?? EXIT.good;
+}
+
 /** Ends a command with an exit code: what happened and, in further lines, why and what to do next. */
 export class Failure extends Error {
   readonly exitCode: number;

@@ -103,15 +103,8 @@ function payloadRows(payload: Record<string, unknown>): Rows {
     const bytes = attempt("malformed", () => fromBase64(transaction));
     return [["signed", bytes ? `a Solana transaction of ${bytes.length} bytes` : "a transaction that is not base64"]];
   }
-  return [
-    [
-      "signed",
-      `something with ${Object.keys(payload)
-        .slice(0, 10)
-        .map((name) => excerpt(name))
-        .join(", ")}`,
-    ],
-  ];
+  const names = Object.keys(payload).slice(0, 10);
+  return [["signed", `something with ${names.map((name) => excerpt(name)).join(", ")}`]];
 }
 
 /** One transaction of a group: what it is, and whether it carries a signature. */

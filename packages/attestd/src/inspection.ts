@@ -84,10 +84,8 @@ async function inspectContents(contents: FileContents, bytes: Uint8Array): Promi
       return (await import("./inspection-evidence.ts")).inspectCheckpoint(contents.value);
     case "keys":
       return inspectKeys(parseKeyHistory(contents.value));
-    case "receipt": {
-      const payment = inspectPayment(parseJson(bytes));
-      return payment ?? inspectReceipt(contents.jws);
-    }
+    case "receipt":
+      return inspectPayment(parseJson(bytes)) ?? inspectReceipt(contents.jws);
     case "empty_certificate":
       throw new Failure(EXIT.unreadable, "A PDF or SVG without a bundle in it: not a certificate of attestd.");
     case "other": {

@@ -4,8 +4,7 @@ import { DEFAULT_WAIT } from "./command-line/options.ts";
 import { evidenceFileName } from "./evidence-file.ts";
 import { EXIT, Failure, failsFor } from "./failure.ts";
 import { writeWhole } from "./files.ts";
-import type { TrustedKeys } from "./keys-file.ts";
-import { trustOptions } from "./keys-file.ts";
+import { type TrustedKeys, trustOptions } from "./keys-file.ts";
 import { isSandboxLedger } from "./sandbox-folder.ts";
 
 /** A sandbox's state proofs come within seconds. */

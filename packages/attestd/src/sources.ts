@@ -2,7 +2,7 @@ import { createReadStream } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { MAX_FILE_BYTES } from "@attestd/web/bundle-file";
-import { EXIT, Failure, fileTrouble } from "./failure.ts";
+import { EXIT, Failure, failsFor, fileTrouble } from "./failure.ts";
 import { isLoopback } from "./loopback.ts";
 import type { Input } from "./terminal.ts";
 
@@ -62,9 +62,8 @@ export async function isFolder(name: string): Promise<boolean> {
 }
 
 async function filesIn(folder: string, most: number, depth: number): Promise<string[]> {
-  const entries = await readdir(folder, { withFileTypes: true }).catch((error: unknown) => {
-    throw new Failure(EXIT.unreadable, `can't read ${folder}`, [fileTrouble(error, "folder")], error);
-  });
+  const failure = failsFor(EXIT.unreadable, `read ${folder}`, "folder");
+  const entries = await readdir(folder, { withFileTypes: true }).catch(failure);
   const files: string[] = [];
   for (const entry of entries.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
     const path = join(folder, entry.name);

@@ -9,28 +9,21 @@ import { receiptTrouble, receiptVerdict } from "./receipt-text.ts";
 import { basisLine, verdict, warnings } from "./report-text.ts";
 import type { Mark, Terminal } from "./terminal.ts";
 
-/** A table of files that are checked one after the other. */
-export type Table = {
-  row(result: Result): void;
-  /** Prints what stands below the rows: the keys that all verdicts rest on, and how many files have which. */
-  end(results: readonly Result[]): void;
-};
-
 /** Columns of the longest verdict, and of a time. */
 const VERDICT = "Verified, with a warning".length;
 const TIME = "2026-11-21 14:03:07 UTC".length;
 /** A longer name pushes its row's other columns to the right. */
 const MAX_NAME = 48;
 
-/** @param names that set the width of a column */
-export function tableOf(names: readonly string[], trusted: TrustedKeys | undefined, out: Terminal): Table {
+/** A table of files that are checked one after the other. @param names that set the width of a column */
+export function tableOf(names: readonly string[], trusted: TrustedKeys | undefined, out: Terminal) {
   const width = Math.min(MAX_NAME, Math.max(...names.map((name) => name.length)));
   const print = ({ mark, heading }: { mark: Mark; heading: string }, name: string, when: string, ...what: string[]) => {
     const columns = [heading.padEnd(VERDICT), name.padEnd(width), when.padEnd(TIME), ...what.filter(Boolean)];
     out.marked(mark, columns.join("  ").trimEnd());
   };
   return {
-    row(result) {
+    row(result: Result): void {
       switch (result.kind) {
         case "other":
           break;
@@ -47,10 +40,11 @@ export function tableOf(names: readonly string[], trusted: TrustedKeys | undefin
           break;
         }
         case "checked":
-          return print(verdict(result), result.file, ...statementOf(result), ...remarksOn(result, trusted));
+          print(verdict(result), result.file, ...statementOf(result), ...remarksOn(result, trusted));
       }
     },
-    end(results) {
+    /** Prints what stands below the rows: the keys that all verdicts rest on, and how many files have which. */
+    end(results: readonly Result[]): void {
       out.line(basisLine(trusted));
       out.line(summary(results));
     },

@@ -1,5 +1,6 @@
 import { Argument, type Command, Option } from "commander";
 import type { Running } from "../environment.ts";
+import { runs } from "./action.ts";
 import { subcommand } from "./help.ts";
 import {
   addChainOptions,
@@ -18,7 +19,7 @@ import {
 const CHAINS = ["algorand", "base"];
 
 /** Commands that pay. */
-export function addBuying(program: Command, { environment, finish }: Running): void {
+export function addBuying(program: Command, running: Running): void {
   const purchase = (name: string, summary: string, ...description: string[]) =>
     subcommand(program, name, summary, ...description)
       .option("--service <url>", "the service (default: the sandbox in ./.attestd)", serviceUrl)
@@ -60,9 +61,9 @@ export function addBuying(program: Command, { environment, finish }: Running): v
       const { attest, checkListOptions } = await import("../commands/purchase.ts");
       if (checkListOptions(txid, options)) {
         const { attestList } = await import("../commands/attest-list.ts");
-        return finish(await attestList(options, environment));
+        return running.finish(await attestList(options, running.environment));
       }
-      finish(await attest(txid, options, environment));
+      running.finish(await attest(txid, options, running.environment));
     });
 
   purchase(
@@ -74,10 +75,7 @@ export function addBuying(program: Command, { environment, finish }: Running): v
   )
     .addArgument(new Argument("<chain>", "algorand or base").choices(CHAINS))
     .argument("<height>", "round of Algorand, block number of Base")
-    .action(async (chain, height, options) => {
-      const { attestBlock } = await import("../commands/purchase.ts");
-      finish(await attestBlock(chain, height, options, environment));
-    });
+    .action(runs(running, async () => (await import("../commands/purchase.ts")).attestBlock));
 
   purchase(
     "prove",
@@ -87,14 +85,11 @@ export function addBuying(program: Command, { environment, finish }: Running): v
   )
     .argument("<txid>", "Algorand transaction id, or Base transaction hash")
     .argument("<height>", "round or number of the block that contains it")
-    .action(async (txid, height, options) => {
-      const { prove } = await import("../commands/purchase.ts");
-      finish(await prove(txid, height, options, environment));
-    });
+    .action(runs(running, async () => (await import("../commands/purchase.ts")).prove));
 }
 
 /** Commands that check bundles. */
-export function addChecking(program: Command, { environment, finish }: Running): void {
+export function addChecking(program: Command, running: Running): void {
   const verifying = subcommand(
     program,
     "verify",
@@ -127,10 +122,9 @@ export function addChecking(program: Command, { environment, finish }: Running):
       ).argParser(oneMoreRoot),
     )
     .option("--state-proofs <dir>", "a folder of state proofs that evidence names without holding them");
-  addChainOptions(addTrustOptions(verifying)).action(async (files, options) => {
-    const { verify } = await import("../commands/verify.ts");
-    finish(await verify(files, options, environment));
-  });
+  addChainOptions(addTrustOptions(verifying)).action(
+    runs(running, async () => (await import("../commands/verify.ts")).verify),
+  );
 
   subcommand(
     program,
@@ -160,10 +154,7 @@ export function addChecking(program: Command, { environment, finish }: Running):
     .option("--save-checkpoint <file>", "save what it rests on, by the node's word, to trust it later")
     .option("--force", "replace files that are there already")
     .option("--json", "print the result as JSON")
-    .action(async (file, options) => {
-      const { evidence } = await import("../commands/evidence.ts");
-      finish(await evidence(file, options, environment));
-    });
+    .action(runs(running, async () => (await import("../commands/evidence.ts")).evidence));
 
   subcommand(
     program,
@@ -178,10 +169,7 @@ export function addChecking(program: Command, { environment, finish }: Running):
   )
     .argument("<files...>", "files, folders or URLs; - is standard input")
     .option("--json", "print one explanation a line as JSON")
-    .action(async (files, options) => {
-      const { inspect } = await import("../commands/inspect.ts");
-      finish(await inspect(files, options, environment));
-    });
+    .action(runs(running, async () => (await import("../commands/inspect.ts")).inspect));
 
   const exporting = subcommand(
     program,
@@ -197,10 +185,9 @@ export function addChecking(program: Command, { environment, finish }: Running):
     .option("--json", "one JSON object a line instead of CSV")
     .option("-o, --out <file>", "where to save it (default: standard output)")
     .option("--force", "replace the file if it is there already");
-  addChainOptions(addTrustOptions(exporting)).action(async (files, options) => {
-    const { exportTable } = await import("../commands/export.ts");
-    finish(await exportTable(files, options, environment));
-  });
+  addChainOptions(addTrustOptions(exporting)).action(
+    runs(running, async () => (await import("../commands/export.ts")).exportTable),
+  );
 
   const certifying = subcommand(
     program,
@@ -226,8 +213,7 @@ export function addChecking(program: Command, { environment, finish }: Running):
         oneMoreKid,
       ),
     );
-  addChainOptions(certifying).action(async (files, options) => {
-    const { certificate } = await import("../commands/certificate.ts");
-    finish(await certificate(files, options, environment));
-  });
+  addChainOptions(certifying).action(
+    runs(running, async () => (await import("../commands/certificate.ts")).certificate),
+  );
 }

@@ -1,10 +1,11 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import type { Running } from "../environment.ts";
+import { runs } from "./action.ts";
 import { subcommand } from "./help.ts";
 import { nodeUrl } from "./options.ts";
 
 /** Commands on tables of checkpoints. */
-export function addCheckpoints(program: Command, { environment, finish }: Running): void {
+export function addCheckpoints(program: Command, running: Running): void {
   const checkpoints = subcommand(
     program,
     "checkpoints",
@@ -36,10 +37,7 @@ export function addCheckpoints(program: Command, { environment, finish }: Runnin
     )
     .addOption(new Option("--to <round>", "end at the checkpoint of this round (default: the newest)").argParser(count))
     .option("--json", "print the result as JSON")
-    .action(async (table, options) => {
-      const { sync } = await import("../commands/checkpoints.ts");
-      finish(await sync(table, options, environment));
-    });
+    .action(runs(running, async () => (await import("../commands/checkpoints.ts")).sync));
 
   subcommand(
     checkpoints,
@@ -50,10 +48,7 @@ export function addCheckpoints(program: Command, { environment, finish }: Runnin
   )
     .argument("[table]", "the file of the table")
     .option("--json", "print it as JSON")
-    .action(async (table, options) => {
-      const { show } = await import("../commands/checkpoints.ts");
-      finish(await show(table, options, environment));
-    });
+    .action(runs(running, async () => (await import("../commands/checkpoints.ts")).show));
 
   subcommand(
     checkpoints,
@@ -64,10 +59,7 @@ export function addCheckpoints(program: Command, { environment, finish }: Runnin
   )
     .argument("<table>", "the file of the table")
     .addOption(size())
-    .action(async (table, options) => {
-      const { root } = await import("../commands/checkpoints.ts");
-      finish(await root(table, options, environment));
-    });
+    .action(runs(running, async () => (await import("../commands/checkpoints.ts")).root));
 
   subcommand(
     checkpoints,
@@ -79,10 +71,7 @@ export function addCheckpoints(program: Command, { environment, finish }: Runnin
     .argument("<table>", "the file of the table")
     .argument("<round>", "of the checkpoint", count)
     .addOption(size())
-    .action(async (table, round, options) => {
-      const { prove } = await import("../commands/checkpoints.ts");
-      finish(await prove(table, round, options, environment));
-    });
+    .action(runs(running, async () => (await import("../commands/checkpoints.ts")).prove));
 }
 
 function size(): Option {

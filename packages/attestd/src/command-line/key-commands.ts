@@ -1,11 +1,12 @@
 import { type Command, Option } from "commander";
 import type { Running } from "../environment.ts";
+import { runs } from "./action.ts";
 import { subcommand } from "./help.ts";
 import { operatorCommand } from "./operator-command.ts";
 import { serviceUrl } from "./options.ts";
 
 /** Commands on the keys of the attestor. */
-export function addKeys(program: Command, { environment, finish }: Running): void {
+export function addKeys(program: Command, running: Running): void {
   subcommand(
     program,
     "keygen",
@@ -17,10 +18,7 @@ export function addKeys(program: Command, { environment, finish }: Running): voi
     .option("--dir <dir>", "folder for the two files", ".")
     .option("--falcon", "an account that authorises with Falcon-1024, post-quantum, on a ledger of consensus v42")
     .option("--json", "print what was made as JSON")
-    .action(async (options) => {
-      const { keygen } = await import("../commands/keygen.ts");
-      finish(await keygen(options, environment));
-    });
+    .action(runs(running, async () => (await import("../commands/keygen.ts")).keygen));
 
   const keys = subcommand(
     program,
@@ -52,10 +50,7 @@ export function addKeys(program: Command, { environment, finish }: Running): voi
     .option("--indexer-token-file <file>", "its token (default: INDEXER_TOKEN, if INDEXER_URL is this indexer)")
     .option("--save <file>", "save it to this file; an earlier copy there is replaced only if the history continues it")
     .option("--json", "print the history as JSON, in the format of --keys")
-    .action(async (options) => {
-      const { keysHistory } = await import("../commands/keys-history.ts");
-      finish(await keysHistory(options, environment));
-    });
+    .action(runs(running, async () => (await import("../commands/keys-history.ts")).keysHistory));
 
   operatorCommand(
     keys,
@@ -67,10 +62,7 @@ export function addKeys(program: Command, { environment, finish }: Running): voi
   )
     .option("--seed-file <file>", "the new seed; a file that does not exist is created with one")
     .option("--next <file>", "settings of the next key, for a key of a signer: all that begin with ATTESTOR_")
-    .action(async (options) => {
-      const { keysRotate } = await import("../commands/keys-change.ts");
-      finish(await keysRotate(options, environment));
-    });
+    .action(runs(running, async () => (await import("../commands/keys-change.ts")).keysRotate));
 
   operatorCommand(
     keys,
@@ -84,10 +76,7 @@ export function addKeys(program: Command, { environment, finish }: Running): voi
       "--next <file>",
       "settings of the next key: all that begin with ATTESTOR_, ATTESTOR_ADDRESS among them",
     )
-    .action(async (options) => {
-      const { keysRekey } = await import("../commands/keys-change.ts");
-      finish(await keysRekey(options, environment));
-    });
+    .action(runs(running, async () => (await import("../commands/keys-change.ts")).keysRekey));
 
   operatorCommand(
     keys,
@@ -98,10 +87,7 @@ export function addKeys(program: Command, { environment, finish }: Running): voi
   )
     .argument("<kid>", "id of the key, as the history lists it")
     .option("--from <round>", "round of the ledger from which its signatures do not count (default: the next)")
-    .action(async (kid, options) => {
-      const { keysRevoke } = await import("../commands/keys-change.ts");
-      finish(await keysRevoke(kid, options, environment));
-    });
+    .action(runs(running, async () => (await import("../commands/keys-change.ts")).keysRevoke));
 
   operatorCommand(
     keys,
@@ -111,8 +97,5 @@ export function addKeys(program: Command, { environment, finish }: Running): voi
     "  attestd keys restore keys.json --env /etc/attestd/env",
   )
     .argument("<file>", "the history, as `keys history --save` writes it; the ledger must have a note of all new keys")
-    .action(async (file, options) => {
-      const { keysRestore } = await import("../commands/keys-change.ts");
-      finish(await keysRestore(file, options, environment));
-    });
+    .action(runs(running, async () => (await import("../commands/keys-change.ts")).keysRestore));
 }

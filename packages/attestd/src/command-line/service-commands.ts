@@ -1,11 +1,12 @@
 import { type Command, Option } from "commander";
 import type { Running } from "../environment.ts";
+import { runs } from "./action.ts";
 import { subcommand } from "./help.ts";
 import { operatorCommand } from "./operator-command.ts";
 import { nodeUrl, otherLedger, settingsFile, wholeDays } from "./options.ts";
 
 /** Commands that run until they are stopped. */
-export function addRunning(program: Command, { environment, finish }: Running): void {
+export function addRunning(program: Command, running: Running): void {
   subcommand(
     program,
     "sandbox",
@@ -34,10 +35,7 @@ export function addRunning(program: Command, { environment, finish }: Running): 
     .option("--facilitator-behaviour <what=how...>", "what the first one does, as in docs/sandbox-facilitators.md")
     .option("--dir <dir>", "folder for its wallets, keys, chains and settings", ".attestd")
     .option("--fresh", "forget the sandbox in the folder, and start a new one")
-    .action(async (options) => {
-      const { sandbox } = await import("../commands/sandbox.ts");
-      finish(await sandbox(options, environment));
-    });
+    .action(runs(running, async () => (await import("../commands/sandbox.ts")).sandbox));
 
   subcommand(
     program,
@@ -50,14 +48,11 @@ export function addRunning(program: Command, { environment, finish }: Running): 
     .addOption(settingsFile())
     .addOption(otherLedger())
     .option("--wait <seconds>", "how long to wait for nodes or a database that are away at start", "0")
-    .action(async (options) => {
-      const { serve } = await import("../commands/serve.ts");
-      finish(await serve(options, environment));
-    });
+    .action(runs(running, async () => (await import("../commands/serve.ts")).serve));
 }
 
 /** The process that holds the attestor's keys apart from the service. */
-export function addSigner(program: Command, { environment, finish }: Running): void {
+export function addSigner(program: Command, running: Running): void {
   subcommand(
     program,
     "signer",
@@ -77,14 +72,11 @@ export function addSigner(program: Command, { environment, finish }: Running): v
     .option("--revoke <kid>", "also sign the note that revokes this key; without it, of none")
     .option("--rekey <address>", "also sign that the account is rekeyed to this address; without it, to none")
     .option("--per-minute <n>", "signatures a minute of both keys together (default: no limit)")
-    .action(async (options) => {
-      const { signer } = await import("../commands/signer.ts");
-      finish(await signer(options, environment));
-    });
+    .action(runs(running, async () => (await import("../commands/signer.ts")).signer));
 }
 
 /** Commands that examine a deployment. */
-export function addExamining(program: Command, { environment, finish }: Running): void {
+export function addExamining(program: Command, running: Running): void {
   operatorCommand(
     program,
     "doctor",
@@ -92,10 +84,7 @@ export function addExamining(program: Command, { environment, finish }: Running)
     "Examine every setting and every upstream of a deployment, and print what to do. Nothing is changed or spent.",
     "  attestd doctor --env /etc/attestd/env",
     "  attestd doctor --env /etc/attestd/env --json | jq 'select(.mark != \"ok\")'",
-  ).action(async (options) => {
-    const { doctor } = await import("../commands/doctor.ts");
-    finish(await doctor(options, environment));
-  });
+  ).action(runs(running, async () => (await import("../commands/doctor.ts")).doctor));
 
   operatorCommand(
     program,
@@ -123,14 +112,11 @@ export function addExamining(program: Command, { environment, finish }: Running)
     .option("--disk-price <usd>", "of a GiB a month", "0")
     .option("--keep-months <n>", "how long a call stays on the disk", "12")
     .option("--monthly <usd>", "what the machine and the subscriptions of nodes cost a month", "0")
-    .action(async (options) => {
-      const { costs } = await import("../commands/costs.ts");
-      finish(await costs(options, environment));
-    });
+    .action(runs(running, async () => (await import("../commands/costs.ts")).costs));
 }
 
 /** Commands on the journal. */
-export function addJournal(program: Command, { environment, finish }: Running): void {
+export function addJournal(program: Command, running: Running): void {
   operatorCommand(
     program,
     "audit",
@@ -147,10 +133,7 @@ export function addJournal(program: Command, { environment, finish }: Running): 
     .option("--txid <txid>", "with --adopt: the transaction that the payment was for")
     .addOption(new Option("--chain <name>", "with --adopt: its chain").choices(["algorand", "base"]))
     .option("--height <n>", "with --adopt and --chain: the block that the payment was for, or the block of --txid")
-    .action(async (options) => {
-      const { audit } = await import("../commands/journal.ts");
-      finish(await audit(options, environment));
-    });
+    .action(runs(running, async () => (await import("../commands/journal.ts")).audit));
 
   operatorCommand(
     program,
@@ -162,10 +145,7 @@ export function addJournal(program: Command, { environment, finish }: Running): 
   )
     .addOption(new Option("--to <folder>", "the new folder").conflicts("verify"))
     .option("--verify <folder>", "check a backup instead")
-    .action(async (options) => {
-      const { backup } = await import("../commands/backup.ts");
-      finish(await backup(options, environment));
-    });
+    .action(runs(running, async () => (await import("../commands/backup.ts")).backup));
 
   operatorCommand(
     program,
@@ -179,10 +159,7 @@ export function addJournal(program: Command, { environment, finish }: Running): 
   )
     .argument("[folder]", "the backup")
     .option("--in-place", "the journal that DATABASE_URL names was put back by other means")
-    .action(async (folder, options) => {
-      const { restore } = await import("../commands/backup.ts");
-      finish(await restore(folder, options, environment));
-    });
+    .action(runs(running, async () => (await import("../commands/backup.ts")).restore));
 
   operatorCommand(
     program,
@@ -194,10 +171,7 @@ export function addJournal(program: Command, { environment, finish }: Running): 
   )
     .addOption(new Option("--days <n>", "older than this").argParser(wholeDays).makeOptionMandatory())
     .option("--dry-run", "count them, and write nothing")
-    .action(async (options) => {
-      const { prune } = await import("../commands/journal.ts");
-      finish(await prune(options, environment));
-    });
+    .action(runs(running, async () => (await import("../commands/journal.ts")).prune));
 
   operatorCommand(
     program,
@@ -209,10 +183,7 @@ export function addJournal(program: Command, { environment, finish }: Running): 
   )
     .addOption(new Option("--algod <url>", "a node to ask before those of the settings").argParser(nodeUrl))
     .option("--algod-token-file <file>", "its token")
-    .action(async (options) => {
-      const { backfill } = await import("../commands/journal.ts");
-      finish(await backfill(options, environment));
-    });
+    .action(runs(running, async () => (await import("../commands/journal.ts")).backfill));
 
   operatorCommand(
     program,
@@ -223,8 +194,5 @@ export function addJournal(program: Command, { environment, finish }: Running): 
   )
     .argument("<payment key>", "of the call, as the audit and the log print it")
     .requiredOption("--transaction <id>", "the transfer to the payer, on the payment's chain")
-    .action(async (key, options) => {
-      const { refund } = await import("../commands/journal.ts");
-      finish(await refund(key, options, environment));
-    });
+    .action(runs(running, async () => (await import("../commands/journal.ts")).refund));
 }

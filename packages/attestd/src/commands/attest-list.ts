@@ -1,5 +1,6 @@
 import { mkdir, readFile } from "node:fs/promises";
 import { basename, join } from "node:path";
+import { buffer } from "node:stream/consumers";
 import {
   AttestError,
   attest,
@@ -29,19 +30,14 @@ import { readIdList } from "../id-list.ts";
 import { trustOptions } from "../keys-file.ts";
 import { type ListState, readState, writeState } from "../list-state.ts";
 import { csvFile } from "./export.ts";
-import { type Parties, parties } from "./purchase.ts";
+import { mayPay, type Parties, type PurchaseCommandOptions, parties } from "./purchase.ts";
 
-export type AttestListOptions = {
+export type AttestListOptions = Omit<PurchaseCommandOptions, "wait" | "evidence" | "json"> & {
   file: string;
   column?: string;
   batchSize?: number;
   yes?: boolean;
-  service?: string;
-  wallet?: string;
-  keys?: string;
-  maxPrice: string;
   require?: "succeeded";
-  out?: string;
 };
 
 /** One batch under way. */
@@ -92,9 +88,7 @@ export async function attestList(options: AttestListOptions, environment: Enviro
       if (codes.size === 0) out.marked("ok", `${doneOf()} of ${total}`, 2);
     }
   } catch (error) {
-    if (!(error instanceof AttestError)) throw error;
-    const { vault, inSandbox } = all;
-    throw attestFailure(error, { storedIn: error.paymentId && vault.path(error.paymentId), inSandbox });
+    throw attestFailure(error, all);
   }
   working.show("writing the table");
   const verdicts = await writeTable(listed, refused, folder, state, all, environment);
@@ -109,10 +103,8 @@ export async function attestList(options: AttestListOptions, environment: Enviro
 }
 
 async function readList(file: string, { stdin }: Environment): Promise<string> {
-  const chunks: Buffer[] = [];
-  if (file !== "-") chunks.push(await readFile(file).catch(failsFor(EXIT.unreadable, `read ${file}`)));
-  else for await (const chunk of stdin) chunks.push(Buffer.from(chunk));
-  const bytes = Buffer.concat(chunks);
+  const failure = failsFor(EXIT.unreadable, `read ${file}`);
+  const bytes = file === "-" ? await buffer(stdin) : await readFile(file).catch(failure);
   if (bytes.length > MAX_LIST_BYTES) throw new Failure(EXIT.usage, `${file} has more than ${MAX_LIST_BYTES} bytes`);
   return bytes.toString();
 }
@@ -155,7 +147,7 @@ function requestFor(ids: readonly string[], require: "succeeded" | undefined): P
 async function agreeOnPrice(
   parts: Awaited<ReturnType<typeof priceParts>>,
   { maxPrice, yes }: AttestListOptions,
-  { out, ask }: Environment,
+  environment: Environment,
   signal: AbortSignal,
   hide: () => void,
 ): Promise<void> {
@@ -165,12 +157,11 @@ async function agreeOnPrice(
   const count = unpaid.reduce((all, { ids }) => all + ids.length, 0);
   const rails = [...new Set(unpaid.map(({ rail }) => rail))].join(" and ");
   hide();
-  out.line(`  price      ${formatUsdc(sum)} USDC on ${rails}: ${count} transactions, ${unpaid.length} payments`);
+  environment.out.line(
+    `  price      ${formatUsdc(sum)} USDC on ${rails}: ${count} transactions, ${unpaid.length} payments`,
+  );
   if (yes || sum <= parseUsdc(maxPrice)) return;
-  const isAllowed = await ask(`That is more than the ${maxPrice} allowed. Pay it?`, signal).catch((cause: unknown) => {
-    throw new AttestError("interrupted", "Interrupted.", { cause });
-  });
-  if (isAllowed) return;
+  if (await mayPay(environment, `That is more than the ${maxPrice} allowed. Pay it?`, signal)) return;
   throw new Failure(EXIT.notPaid, "not paid", [`Allow it with --yes, or --max-price ${formatUsdc(sum)}.`]);
 }
 
@@ -183,12 +174,12 @@ async function buyPart(
   { service, wallet, vault, trusted }: Parties,
   signal: AbortSignal,
 ): Promise<Map<string, string>> {
-  const save = async (bundles: readonly Uint8Array[], receipt: SignedReceipt | undefined) => {
+  const save = async (bought: readonly { bundleBytes: Uint8Array }[], receipt: SignedReceipt | undefined) => {
     const [first = ""] = ids;
     const receiptName = receipt ? `payment-${first}.receipt.json` : "";
     if (receipt) await writeWhole(join(folder, receiptName), receiptFile(receipt.jws), 0o666);
     for (const [index, txid] of ids.entries())
-      await writeWhole(join(folder, `${txid}.json`), bundles[index] as Uint8Array, 0o666);
+      await writeWhole(join(folder, `${txid}.json`), bought[index]?.bundleBytes as Uint8Array, 0o666);
     // Before the payment is forgotten: what is done is not bought again.
     for (const txid of ids) state.done[txid] = receiptName;
     state.pending = state.pending.filter((one) => one[0] !== first);
@@ -201,17 +192,13 @@ async function buyPart(
       await attest({
         ...wanted,
         txid: request.body.txid,
-        save: ({ bundleBytes, signedReceipt }) => save([bundleBytes], signedReceipt),
+        save: (attestation) => save([attestation], attestation.signedReceipt),
       });
     else
       await attestBatch({
         ...wanted,
         items: ids.map((txid) => ({ txid })),
-        save: ({ items, signedReceipt }) =>
-          save(
-            items.map(({ bundleBytes }) => bundleBytes),
-            signedReceipt,
-          ),
+        save: ({ items, signedReceipt }) => save(items, signedReceipt),
       });
     return new Map();
   } catch (error) {

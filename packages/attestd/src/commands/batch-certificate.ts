@@ -1,7 +1,7 @@
 import { extname } from "node:path";
 import { type BatchItem, batchOf, bundleId } from "@attestd/proof";
 import { utf8 } from "@attestd/proof/encoding";
-import { makeCertificate, makingOfBatch } from "@attestd/web";
+import { makingOfBatch } from "@attestd/web";
 import {
   checkedWithEvidence,
   EXTENSIONS,
@@ -12,10 +12,9 @@ import {
   type outputs,
   requireGood,
   saveCertificate,
-  worst,
 } from "../certificate-file.ts";
 import { type Checked, checkSource, type Result } from "../checked-file.ts";
-import { EXIT, type ExitCode, Failure } from "../failure.ts";
+import { EXIT, type ExitCode, Failure, worst } from "../failure.ts";
 import { nothingIn, type Source } from "../sources.ts";
 
 type Item = Checked & { bundle: BatchItem };
@@ -34,8 +33,9 @@ export async function batchCertificates(
   nameOutput: Awaited<ReturnType<typeof outputs>>,
   making: Making,
 ): Promise<ExitCode> {
-  const { trusted, chains, options, environment } = making;
-  const history = historyFor(trusted);
+  const { trusted, chains, options } = making;
+  // Before anything is read.
+  historyFor(trusted);
   const batches = [...Map.groupBy(await itemsIn(sources, making), ({ bundle }) => bundleId(bundle.batch)).values()];
   if (batches.length === 0) throw nothingIn([...names], sources.length);
   if (batches.length > 1 && EXTENSIONS.includes(extname(options.out ?? "").toLowerCase()))
@@ -60,14 +60,7 @@ export async function batchCertificates(
     const stated = makingOfBatch(judged, new Date(), options.paper);
     const bytes = utf8(JSON.stringify(batchOf(all.map((item) => item.bundle))));
     const path = nameOutput({ name: answer ?? `batch-${attest.round}`, kind: "file" });
-    await saveCertificate(
-      path,
-      (format) => makeCertificate(format, bytes, history, stated, first.evidence),
-      options,
-      environment.out,
-    );
-    if (trouble !== undefined) environment.out.line(`  couldn't ask the ledger, so it says "offline": ${trouble}`);
-    codes.push(trouble === undefined ? EXIT.good : EXIT.unreachable);
+    codes.push(await saveCertificate(path, { bytes, stated, evidence: first.evidence }, trouble, making));
   }
   return worst(codes);
 }

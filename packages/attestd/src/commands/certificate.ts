@@ -1,23 +1,21 @@
 import { extname } from "node:path";
 import { aborted } from "node:util";
-import { makeCertificate, makingOf } from "@attestd/web";
+import { makingOf } from "@attestd/web";
 import {
   type CertificateOptions,
   checkedWithEvidence,
   EXTENSIONS,
-  historyFor,
   INTO_FOLDER,
   judgedOf,
   type Making,
   outputs,
   requireGood,
   saveCertificate,
-  worst,
 } from "../certificate-file.ts";
 import { chainCheck } from "../chain-check.ts";
 import { type Checked, checkSource, trustedKeys } from "../checked-file.ts";
 import type { Environment } from "../environment.ts";
-import { EXIT, type ExitCode, Failure } from "../failure.ts";
+import { EXIT, type ExitCode, Failure, worst } from "../failure.ts";
 import { nothingIn, type Source, sourcesOf } from "../sources.ts";
 
 /**
@@ -104,23 +102,11 @@ async function makeOne(
 }
 
 /** Makes the certificate of one bundle. @throws Failure */
-async function certify(
-  offline: Checked,
-  path: string,
-  { trusted, chains, options, environment }: Making,
-): Promise<ExitCode> {
-  const { out } = environment;
+async function certify(offline: Checked, path: string, making: Making): Promise<ExitCode> {
+  const { trusted, chains, options } = making;
   const result = await checkedWithEvidence(offline, options);
-  requireGood(result, { trusted, options, environment });
-  const history = historyFor(trusted);
+  requireGood(result, making);
   const stated = makingOf(judgedOf(result, trusted, chains), new Date(), options.paper);
-  await saveCertificate(
-    path,
-    (format) => makeCertificate(format, result.bytes, history, stated, result.evidence),
-    options,
-    out,
-  );
-  if (result.ledgerTrouble === undefined) return EXIT.good;
-  out.line(`  couldn't ask the ledger, so it says "offline": ${result.ledgerTrouble}`);
-  return EXIT.unreachable;
+  const { bytes, evidence, ledgerTrouble } = result;
+  return saveCertificate(path, { bytes, stated, evidence }, ledgerTrouble, making);
 }

@@ -15,17 +15,14 @@ import {
   SHIPPED_CHECKPOINTS,
 } from "@attestd/proof/evidence";
 import type { Checkpoint } from "@attestd/proof/state-proof";
+import type { ChainOptions } from "../chain-check.ts";
 import { readCheckpointTable, readStart } from "../checkpoint-files.ts";
 import type { Environment } from "../environment.ts";
 import { EXIT, type ExitCode, Failure, failsFor } from "../failure.ts";
 import { writeWhole } from "../files.ts";
 import { tokenIn } from "../secret-file.ts";
 
-export type SyncOptions = {
-  algod?: string;
-  algodTokenFile?: string;
-  indexer?: string;
-  indexerTokenFile?: string;
+export type SyncOptions = Pick<ChainOptions, "algod" | "algodTokenFile" | "indexer" | "indexerTokenFile"> & {
   from?: string;
   to?: number;
   json?: boolean;

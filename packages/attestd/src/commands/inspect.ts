@@ -2,7 +2,7 @@ import { excerpt } from "@attestd/proof/text";
 import { MAX_BATCH_FILE_BYTES } from "@attestd/web/bundle-file";
 import { printable } from "@attestd/web/printable";
 import type { Environment } from "../environment.ts";
-import { EXIT, type ExitCode, Failure } from "../failure.ts";
+import { EXIT, type ExitCode, Failure, worst } from "../failure.ts";
 import { inspectBytes, UNKNOWN } from "../inspection.ts";
 import type { Inspection } from "../inspection-rows.ts";
 import { nothingIn, readSource, type Source, sourcesOf } from "../sources.ts";
@@ -28,8 +28,7 @@ export async function inspect(
   const codes: number[] = [];
   for (const source of sources) codes.push(await inspectOne(source, json, environment));
   if (sources.length === 0) throw nothingIn(names, 0);
-  if (codes.includes(EXIT.unreadable)) return EXIT.unreadable;
-  return codes.includes(EXIT.unreachable) ? EXIT.unreachable : EXIT.good;
+  return worst(codes);
 }
 
 async function inspectOne(source: Source, json: boolean | undefined, environment: Environment): Promise<number> {

@@ -26,7 +26,7 @@ import { evidenceBeside } from "../purchase-evidence.ts";
 import { sandboxKeys, standingSandbox } from "../sandbox-folder.ts";
 import { readWallet } from "../wallet-file.ts";
 
-type PurchaseCommandOptions = {
+export type PurchaseCommandOptions = {
   service?: string;
   wallet?: string;
   keys?: string;
@@ -158,8 +158,7 @@ async function purchase<B extends Bundle>(
     if (beside instanceof Failure) throw beside;
     return attestation.report.verified ? EXIT.good : EXIT.notVerified;
   } catch (error) {
-    if (!(error instanceof AttestError)) throw error;
-    throw attestFailure(error, { storedIn: error.paymentId && vault.path(error.paymentId), inSandbox });
+    throw attestFailure(error, { vault, inSandbox });
   }
 }
 
@@ -203,7 +202,7 @@ async function buyOrAsk<B extends Bundle>(
   buy: Buy<B>,
   wanted: PurchaseOptions<B> & { signal: AbortSignal },
   working: Working,
-  { ask }: Environment,
+  environment: Environment,
 ): Promise<Attestation<B>> {
   try {
     return await buy(wanted);
@@ -213,12 +212,17 @@ async function buyOrAsk<B extends Bundle>(
     const asked = formatUsdc(price);
     const question = `The service asks ${asked} USDC, more than the ${wanted.maxPrice} allowed. Pay it?`;
     working.show(undefined);
-    const isAllowed = await ask(question, wanted.signal).catch((cause: unknown) => {
-      throw new AttestError("interrupted", "Interrupted.", { cause });
-    });
-    if (!isAllowed) throw error;
+    if (!(await mayPay(environment, question, wanted.signal))) throw error;
     return buy({ ...wanted, maxPrice: asked });
   }
+}
+
+/** Asks whether to pay. @returns false without a terminal. @throws AttestError `interrupted` */
+export async function mayPay({ ask }: Environment, question: string, signal: AbortSignal): Promise<boolean> {
+  const answer = await ask(question, signal).catch((cause: unknown) => {
+    throw new AttestError("interrupted", "Interrupted.", { cause });
+  });
+  return answer === true;
 }
 
 /** Checks before paying that the bundle can be saved. */

@@ -36,19 +36,8 @@ export async function signer(options: SignerOptions, environment: Environment): 
   const log = signerLog(await readableLog(environment.out));
   try {
     const seeds = readSeeds({ seed: seedFile, mnemonic, falcon });
-    const running = await startSigner({
-      path,
-      group,
-      seeds,
-      falcon,
-      address,
-      genesisHash,
-      endorse,
-      revoke,
-      rekey,
-      perMinute,
-      log,
-    });
+    const rule = { address, genesisHash, endorse, revoke, rekey, perMinute };
+    const running = await startSigner({ ...rule, path, group, seeds, falcon, log });
     await aborted(stop, stop);
     await running.close();
     log.info("closed");

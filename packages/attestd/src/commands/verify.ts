@@ -8,7 +8,6 @@ import { type TrustedKeys, trustForPrograms } from "../keys-file.ts";
 import { receiptEvidence, receiptVerdict } from "../receipt-text.ts";
 import { basisLine, evidence as linesOfReport, verdict } from "../report-text.ts";
 import type { Terminal } from "../terminal.ts";
-import type { tableOf } from "../verify-table.ts";
 
 export type VerifyOptions = TrustOptions & EvidenceFiles & { json?: boolean };
 
@@ -24,7 +23,8 @@ export async function verify(names: string[], options: VerifyOptions, environmen
   const isMany = sources.length !== 1 || sources.some(({ isFound }) => isFound);
   const evidence = await evidenceBeside(options, isMany);
   // What describes transactions is loaded only for a table.
-  const tableFor = (files: readonly string[]) => (options.json ? undefined : loadTable(files, trusted, out));
+  const tableFor = async (files: readonly string[]) =>
+    options.json ? undefined : (await import("../verify-table.ts")).tableOf(files, trusted, out);
   let table = isMany ? await tableFor(sources.map(({ name }) => name)) : undefined;
   const checked: Result[] = [];
   for await (const group of results) {
@@ -67,10 +67,6 @@ function oneOf(isMany: boolean, file: string) {
     if (!isMany || !(error instanceof Failure)) throw error;
     return { kind: "unreadable", file, why: [`${error.message}.`, ...error.more].join(" "), exitCode: error.exitCode };
   };
-}
-
-async function loadTable(...of: Parameters<typeof tableOf>) {
-  return (await import("../verify-table.ts")).tableOf(...of);
 }
 
 function printJson(result: Result, trusted: TrustedKeys | undefined, { out, err }: Environment): void {

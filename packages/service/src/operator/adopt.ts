@@ -1,4 +1,3 @@
-import { MAX_BATCH_ITEMS } from "@attestd/proof";
 import type { PaymentRequirements } from "@x402/core/types";
 import { searchAttestations } from "../audit/find-attestation.ts";
 import { findPayment, type KeyedPayment } from "../audit/find-payment.ts";
@@ -16,7 +15,6 @@ import type { Evidence } from "../subjects/product.ts";
 import { createProducts } from "../subjects/products.ts";
 import {
   attestSubject,
-  batchSubject,
   blockSubject,
   inclusionSubject,
   requestHash,
@@ -35,8 +33,6 @@ export type Adoption = {
     txid?: string | undefined;
     chain?: ChainName | undefined;
     height?: number | undefined;
-    /** Of a batch, in the order of its request, without the others. */
-    txids?: readonly string[] | undefined;
   };
   /** Called when rounds of the ledger have to pass first, with the last of them. */
   onWait(round: number): void;
@@ -76,11 +72,7 @@ export async function adoptPayment(settings: Settings, adoption: Adoption, optio
 }
 
 /** @throws request_unfit */
-function subjectOf(
-  { txid, chain, height, txids }: Adoption["subject"],
-  configured: ReadonlyMap<ChainName, unknown>,
-): Subject {
-  if (txids) return batchSubject({ items: txids.map((txid) => ({ txid })) }, configured, MAX_BATCH_ITEMS);
+function subjectOf({ txid, chain, height }: Adoption["subject"], configured: ReadonlyMap<ChainName, unknown>): Subject {
   if (height === undefined) return attestSubject({ txid: txid ?? "", chain }, configured);
   if (chain === undefined) throw unfit("chain", "must be given with a height");
   if (txid === undefined) return blockSubject({ chain, height }, configured);

@@ -16,7 +16,7 @@ import {
 import { attestorNotes } from "../audit/ledger.ts";
 import { liveAttempt } from "../calls/call.ts";
 import { isFinal } from "../calls/machine.ts";
-import { readConfig } from "../config/config.ts";
+import { type Config, readConfig } from "../config/config.ts";
 import { ServiceError } from "../errors.ts";
 import { RAIL_SETTINGS } from "../payment/rails/registry.ts";
 import { type OperatorOptions, openSession, type Session, type Settings } from "./session.ts";
@@ -53,19 +53,16 @@ export async function rotateKey(
 ): Promise<KeyChangeReport> {
   return withKeys(settings, options, next.onWait, async ({ config, signer }, changing) => {
     const current = await signer();
-    const changed = readConfig(withNext(settings, await next.settings()), {
-      ...options,
-      rails: RAIL_SETTINGS,
-      signs: true,
-    });
+    const changed = nextConfig(settings, await next.settings(), options);
     return rotate({ current, next: await signer(changed), origin: config.publicUrl }, changing);
   });
 }
 
-/** The settings in which the signer of others takes the place of their own. */
-export function withNext(settings: Settings, next: Settings): Settings {
-  if (next.ATTESTOR_SIGNER === undefined) return { ...settings, ...next };
-  return { ...Object.fromEntries(Object.entries(settings).filter(([name]) => !name.startsWith("ATTESTOR_"))), ...next };
+/** What the settings say once the signer of others has taken the place of their own. @throws config_invalid */
+export function nextConfig(settings: Settings, next: Settings, options: OperatorOptions): Config {
+  const isReplaced = (name: string) => next.ATTESTOR_SIGNER !== undefined && name.startsWith("ATTESTOR_");
+  const kept = Object.entries(settings).filter(([name]) => !isReplaced(name));
+  return readConfig({ ...Object.fromEntries(kept), ...next }, { ...options, rails: RAIL_SETTINGS, signs: true });
 }
 
 /**

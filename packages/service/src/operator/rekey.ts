@@ -1,10 +1,8 @@
 import { encodeAddress } from "@attestd/proof/algorand";
 import { deadline, systemClock } from "../clock.ts";
-import { readConfig } from "../config/config.ts";
 import { ServiceError } from "../errors.ts";
-import { RAIL_SETTINGS } from "../payment/rails/registry.ts";
 import { accountForm } from "../signers/account-form.ts";
-import { withNext } from "./keys.ts";
+import { nextConfig } from "./keys.ts";
 import { type OperatorOptions, openSession, type Settings } from "./session.ts";
 
 /** Who authorises for the account from now on. */
@@ -37,11 +35,7 @@ export async function rekeyAccount(
   if ((await journal.others()) > 0)
     throw new ServiceError("journal_in_use", "Another replica has this journal open: stop every service first.");
   const signal = deadline(systemClock, DEADLINE_MS, options.signal);
-  const changed = readConfig(withNext(settings, await next.settings()), {
-    ...options,
-    rails: RAIL_SETTINGS,
-    signs: true,
-  });
+  const changed = nextConfig(settings, await next.settings(), options);
   const ledger = await session.ledger();
   const following = await session.ledger(changed);
   if (following.ledger.address !== ledger.ledger.address)

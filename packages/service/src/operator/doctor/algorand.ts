@@ -3,17 +3,7 @@ import { z } from "zod";
 import { IndexerSearch } from "../../audit/indexer-search.ts";
 import type { Algod } from "../../providers/algod.ts";
 import { isProviderError } from "../../providers/provider.ts";
-import {
-  away,
-  type Check,
-  checkUpstream,
-  type Examined,
-  type Finding,
-  fail,
-  inSeconds,
-  ok,
-  warning,
-} from "./finding.ts";
+import { away, type Check, checkEach, type Examined, type Finding, fail, inSeconds, ok, warning } from "./finding.ts";
 
 const Versions = z.object({
   build: z.object({ major: z.int(), minor: z.int(), build_number: z.int() }),
@@ -48,15 +38,12 @@ const KEPT_ROUNDS = 1_000;
 export const checkAlgods: Check = async (examined) => {
   const rounds = new Map<string, number>();
   const { algods } = examined.nodes.algorand;
-  const found = await Promise.all(
-    algods.map((algod) =>
-      checkUpstream({ setting: "ALGOD_URL", token: "ALGOD_TOKEN" }, () => checkAlgod(algod, examined, rounds)),
-    ),
-  );
+  const names = { setting: "ALGOD_URL", token: "ALGOD_TOKEN" };
+  const found = await checkEach(algods, names, (algod) => checkAlgod(algod, examined, rounds));
   const newest = Math.max(...rounds.values());
   const late = [...rounds].filter(([, round]) => newest - round > MAX_LAG);
   return [
-    ...found.flat(),
+    ...found,
     ...late.map(([name, round]) =>
       away(`ALGOD_URL: ${name} is ${newest - round} rounds behind the other nodes. Wait until it has caught up.`),
     ),
@@ -120,12 +107,8 @@ export const checkIndexers: Check = async (examined) => {
     () => undefined,
   );
   const searches = config.algorand.indexer.map((node) => new IndexerSearch(node));
-  const found = await Promise.all(
-    searches.map((indexer) =>
-      checkUpstream({ setting: "INDEXER_URL", token: "INDEXER_TOKEN" }, () => checkIndexer(indexer, latest, examined)),
-    ),
-  );
-  return found.flat();
+  const names = { setting: "INDEXER_URL", token: "INDEXER_TOKEN" };
+  return checkEach(searches, names, (indexer) => checkIndexer(indexer, latest, examined));
 };
 
 async function checkIndexer(

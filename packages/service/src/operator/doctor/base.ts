@@ -6,16 +6,16 @@ import { BASE } from "../../payment/rails/base/facts.ts";
 import { BASE_RAIL, baseLogSpan } from "../../payment/rails/base/kind.ts";
 import { TRANSFER } from "../../payment/rails/base/usdc-contract.ts";
 import type { EthereumRpc } from "../../providers/ethereum-rpc.ts";
-import { refusalOf } from "../../providers/json-rpc.ts";
 import {
   away,
   type Check,
-  checkUpstream,
+  checkEach,
   type Examined,
   type Finding,
   fail,
   inSeconds,
   ok,
+  refusalBy,
   warning,
 } from "./finding.ts";
 
@@ -31,10 +31,7 @@ export const checkBase: Check = async (examined) => {
   const { config, nodes } = examined;
   if (!config.sources.base) return [ok("BASE_RPC_URL is not set: nothing of Base is sold, nor paid there.")];
   const { rpcs } = nodes.rail(BASE_RAIL);
-  const found = await Promise.all(
-    rpcs.map((rpc) => checkUpstream({ setting: "BASE_RPC_URL" }, () => checkRpc(rpc, examined))),
-  );
-  return found.flat();
+  return checkEach(rpcs, { setting: "BASE_RPC_URL" }, (rpc) => checkRpc(rpc, examined));
 };
 
 async function checkRpc(rpc: EthereumRpc, { config, signal }: Examined): Promise<Finding[]> {
@@ -46,9 +43,11 @@ async function checkRpc(rpc: EthereumRpc, { config, signal }: Examined): Promise
   const findings: Finding[] = [];
   if (ageMs < -MAX_AHEAD_MS)
     findings.push(fail(`The clock of this host is ${inSeconds(-ageMs)} behind Base's newest block. Set it by NTP.`));
-  for (const tag of ["safe", "finalized"] as const)
-    if ((await unlessRefused(rpc.block(tag, signal))) === undefined)
+  for (const tag of ["safe", "finalized"] as const) {
+    const block = rpc.block(tag, signal);
+    if ((await refusalBy(block)) !== undefined || (await block) === undefined)
       findings.push(fail(`${setting} has no ${tag} block, by which payments are final. Name another node.`));
+  }
 
   // What the search for a payment asks for.
   const span = Math.min(baseLogSpan(config), latest.number);
@@ -76,20 +75,4 @@ async function checkRpc(rpc: EthereumRpc, { config, signal }: Examined): Promise
   const release = client === undefined ? "" : ` runs ${excerpt(client, 60)},`;
   const facts = `chain ${BASE_CHAIN_ID}, block ${latest.number}`;
   return [ok(`${setting}${release} is on ${facts}, ${inSeconds(Math.max(0, ageMs))} old.`), ...findings];
-}
-
-/** Why a node refuses a call; undefined when it answers. @throws every other error */
-async function refusalBy(call: Promise<unknown>): Promise<string | undefined> {
-  try {
-    await call;
-    return undefined;
-  } catch (error) {
-    const refusal = refusalOf(error);
-    if (!refusal) throw error;
-    return refusal.message.replace(/^.*? refused \w+: /, "");
-  }
-}
-
-async function unlessRefused<T>(call: Promise<T>): Promise<T | undefined> {
-  return (await refusalBy(call)) === undefined ? await call : undefined;
 }

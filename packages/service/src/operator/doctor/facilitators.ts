@@ -23,8 +23,8 @@ const NO_PAYMENT: PaymentPayload["payload"] = {
   signature: `0x${"0".repeat(130)}`,
   authorization: { from: ZERO, to: ZERO, value: "0", validAfter: "0", validBefore: "0", nonce: `0x${"0".repeat(64)}` },
 };
-/** Statuses of a gateway whose upstream is away. */
-const AWAY: readonly unknown[] = [502, 503, 504];
+/** Statuses of a facilitator that refuses us, and of a gateway whose upstream is away. */
+const NOT_LET_IN: readonly number[] = [401, 403, 404, 429, 502, 503, 504];
 const CREDENTIALS = "KEY_ID, SECRET and this host's clock, and which addresses the key allows (IPv6 too)";
 
 /** Every facilitator: what it settles, its fee payer, and whether it takes a signed request. No payment is settled. */
@@ -83,10 +83,8 @@ async function checkFacilitator(
     if (!hasCode(error, "facilitator_failed")) throw error;
     const { ending } = error.details;
     // Any other status is an answer to a request that it let in: the payment is none.
-    const isRefusal =
-      typeof ending !== "number" || ending === 401 || ending === 403 || ending === 404 || ending === 429;
-    if (isRefusal && ending !== "unreadable") return [refused(url, own, "/verify", error)];
-    if (AWAY.includes(ending)) return [refused(url, own, "/verify", error)];
+    const isLetIn = ending === "unreadable" || (typeof ending === "number" && !NOT_LET_IN.includes(ending));
+    if (!isLetIn) return [refused(url, own, "/verify", error)];
   }
   const signed =
     own.auth.kind === "none" ? "takes requests without credentials" : `takes our ${own.auth.kind} credentials`;

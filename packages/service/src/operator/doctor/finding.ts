@@ -4,6 +4,7 @@ import type { Config } from "../../config/config.ts";
 import { hasCode } from "../../errors.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { Nodes } from "../../networks/nodes.ts";
+import { refusalOf } from "../../providers/json-rpc.ts";
 import { isProviderError } from "../../providers/provider.ts";
 
 /** `ok`: as a sale needs it; `warning`: sales go on, and something should be mended; `fail`: something cannot be sold. */
@@ -94,15 +95,25 @@ export function unread(what: string, error: unknown): Finding {
   return warning(`${what} was not examined, because its nodes gave no usable answer.`);
 }
 
-/** Runs a check of one upstream. @returns its findings, or its trouble */
-export async function checkUpstream(
+/** Runs a check of every upstream that a setting names, all at once. @returns of each its findings, or its trouble */
+export async function checkEach<T>(
+  upstreams: readonly T[],
   { setting, token }: { setting: string; token?: string },
-  check: () => Promise<Finding[]>,
+  check: (upstream: T) => Promise<Finding[]>,
 ): Promise<Finding[]> {
+  const found = upstreams.map((one) => check(one).catch((error: unknown) => [troubleOf(setting, error, token)]));
+  return (await Promise.all(found)).flat();
+}
+
+/** Why a JSON-RPC node refuses a call; undefined when it answers. @throws every other error */
+export async function refusalBy(call: Promise<unknown>): Promise<string | undefined> {
   try {
-    return await check();
+    await call;
+    return undefined;
   } catch (error) {
-    return [troubleOf(setting, error, token)];
+    const refusal = refusalOf(error);
+    if (!refusal) throw error;
+    return refusal.message.replace(/^.*? refused \w+: /, "");
   }
 }
 

@@ -35,13 +35,12 @@ export async function checkPublicUrl(
       ? [away(`PUBLIC_URL: ${publicUrl} ${why}. Check DNS, the firewall and the proxy.`)]
       : [warning(`PUBLIC_URL: ${publicUrl} ${why}, and no service runs here. ${start}.`)];
 
-  const history = await ask("GET", "/.well-known/attestor-keys.json");
-  if (typeof history === "string") return missing(history);
-  if (STALE_PROXY.includes(history.status)) return missing(`answers HTTP ${history.status}`);
+  const { answer: history, what } = await ask("GET", "/.well-known/attestor-keys.json");
+  if (!history || STALE_PROXY.includes(history.status)) return missing(what);
   if (history.status >= 300 && history.status < 400)
     return [fail(`PUBLIC_URL: ${publicUrl} redirects. Name the URL that it leads to: payments follow no redirect.`)];
   const keys = History.safeParse(jsonOf(history.body)).data?.keys;
-  if (!keys) return missing(`answers HTTP ${history.status}, and is not attestd`);
+  if (!keys) return missing(`${what}, and is not attestd`);
   if (keys.at(-1)?.kid !== kid)
     return [
       fail(`PUBLIC_URL: ${publicUrl} leads to another attestor, with the key ${excerpt(keys.at(-1)?.kid ?? "")}.`),
@@ -51,26 +50,24 @@ export async function checkPublicUrl(
   const body = JSON.stringify(algorandChain.examples.attest);
   const { path } = CATALOGUE.attest;
   const offered = await ask("POST", path, body);
-  const named = typeof offered === "string" ? undefined : Required.safeParse(jsonOf(offered.body)).data;
-  if (typeof offered === "string" || offered.status !== 402 || !named) {
-    const what = typeof offered === "string" ? offered : `answers HTTP ${offered.status}`;
-    findings.push(
-      fail(`PUBLIC_URL: ${publicUrl}${path} ${what} instead of an offer (402). Check the proxy, and /ready.`),
-    );
+  const offer = offered.answer?.status === 402 ? offered.answer : undefined;
+  const named = offer && Required.safeParse(jsonOf(offer.body)).data;
+  if (!named) {
+    const lack = `${offered.what} instead of an offer (402)`;
+    findings.push(fail(`PUBLIC_URL: ${publicUrl}${path} ${lack}. Check the proxy, and /ready.`));
   } else if (named.resource.url !== `${publicUrl}${path}`)
     findings.push(
       fail(`PUBLIC_URL: the running service offers ${excerpt(named.resource.url)}. Restart it with these settings.`),
     );
-  if (typeof offered !== "string" && offered.status === 402 && offered.offer === undefined)
+  if (offer && offer.offer === undefined)
     findings.push(fail(`PUBLIC_URL: the proxy removes the header PAYMENT-REQUIRED. Let it pass all headers.`));
   const long = await ask("POST", path, body, { "payment-signature": LONG_HEADER });
-  if (typeof long === "string" || ![400, 402].includes(long.status)) {
-    const what = typeof long === "string" ? long : `answers HTTP ${long.status}`;
+  if (!long.answer || ![400, 402].includes(long.answer.status)) {
     const remedy = "Let it pass headers of 16 KB (docs/proxies)";
-    findings.push(fail(`PUBLIC_URL: with a payment of 12 KB the proxy ${what}. ${remedy}.`));
+    findings.push(fail(`PUBLIC_URL: with a payment of 12 KB the proxy ${long.what}. ${remedy}.`));
   }
-  const mcp = await ask("POST", "/mcp", PING, { accept: "application/json, text/event-stream" });
-  if (typeof mcp === "string" || mcp.status === 403) {
+  const { answer: mcp } = await ask("POST", "/mcp", PING, { accept: "application/json, text/event-stream" });
+  if (!mcp || mcp.status === 403) {
     const remedy = `Let the proxy pass Host unchanged${mcpUrl === undefined ? "" : ", or correct MCP_URL"}`;
     findings.push(fail(`PUBLIC_URL: ${publicUrl}/mcp refuses its own name. ${remedy}.`));
   }
@@ -79,16 +76,17 @@ export async function checkPublicUrl(
 
 const PING = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "ping" });
 
-/** @returns a function that gives an answer, or a predicate why there is none */
+/** @returns a function that gives an answer, or none, and a predicate of what the origin does */
 function requestsTo(origin: string, signal: AbortSignal) {
   const send = exchangeWith(origin);
   return async (method: "GET" | "POST", path: string, body?: string, headers: Record<string, string> = {}) => {
     const all = { ...(body !== undefined && { "content-type": "application/json" }), ...headers };
     try {
-      return await send({ method, path, headers: all, body, maxBytes: MAX_BYTES, limitMs: LIMIT_MS }, signal);
+      const answer = await send({ method, path, headers: all, body, maxBytes: MAX_BYTES, limitMs: LIMIT_MS }, signal);
+      return { answer, what: `answers HTTP ${answer.status}` };
     } catch (error) {
       if (!hasCode(error, "upstream_unanswered")) throw error;
-      return error.message;
+      return { what: error.message };
     }
   };
 }

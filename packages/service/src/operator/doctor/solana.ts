@@ -8,12 +8,13 @@ import type { SolanaRpc } from "../../providers/solana-rpc.ts";
 import {
   away,
   type Check,
-  checkUpstream,
+  checkEach,
   type Examined,
   type Finding,
   fail,
   inSeconds,
   ok,
+  refusalBy,
   warning,
 } from "./finding.ts";
 
@@ -28,10 +29,7 @@ const MAX_AHEAD_MS = 5_000;
 export const checkSolana: Check = async (examined) => {
   const { rpcs } = examined.nodes.rail(SOLANA_RAIL);
   if (rpcs.length === 0) return [ok("SOLANA_RPC_URL is not set: nothing is paid on Solana.")];
-  const found = await Promise.all(
-    rpcs.map((rpc) => checkUpstream({ setting: "SOLANA_RPC_URL" }, () => checkRpc(rpc, examined))),
-  );
-  return found.flat();
+  return checkEach(rpcs, { setting: "SOLANA_RPC_URL" }, (rpc) => checkRpc(rpc, examined));
 };
 
 async function checkRpc(rpc: SolanaRpc, { config, signal }: Examined): Promise<Finding[]> {
@@ -48,20 +46,12 @@ async function checkRpc(rpc: SolanaRpc, { config, signal }: Examined): Promise<F
     return [away(`${setting} has had no new block for ${inSeconds(ageMs)}. Check that it follows the cluster.`)];
   if (ageMs < -MAX_AHEAD_MS)
     return [fail(`The clock of this host is ${inSeconds(-ageMs)} behind Solana's newest block. Set it by NTP.`)];
-  const findings: Finding[] = [];
   const account = usdcAccountOf(config.rails.solana?.payTo ?? RAILS.solana.usdc);
-  if (account !== undefined) {
-    try {
-      await rpc.transactionsOf(account, { limit: 1_000 }, signal);
-    } catch (error) {
-      const refusal = refusalOf(error);
-      if (!refusal) throw error;
-      findings.push(
-        fail(`${setting} does not list an account's transactions, by which payments are found. Name another node.`),
-      );
-    }
+  const listed = account === undefined ? undefined : rpc.transactionsOf(account, { limit: 1_000 }, signal);
+  if (listed !== undefined && (await refusalBy(listed)) !== undefined) {
+    const lack = "does not list an account's transactions, by which payments are found";
+    return [fail(`${setting} ${lack}. Name another node.`)];
   }
-  if (findings.length > 0) return findings;
   const version = await rpc.call("getVersion", [], Version, signal).catch(() => undefined);
   const release = version === undefined ? "" : ` runs ${excerpt(version["solana-core"], 60)},`;
   const behind = time === null ? warning(`${setting} has no time of its newest block.`) : undefined;
