@@ -174,19 +174,8 @@ export async function startSigner(options: SignerOptions): Promise<RunningSigner
     process.umask(before);
   }
   const { kid, algorandAddress, ledger } = attestor;
-  log.info(
-    {
-      socket: path,
-      kid,
-      algorandAddress,
-      algorithm,
-      ledger,
-      ...(endorse && { endorse }),
-      ...(revoke && { revoke }),
-      ...(rekey && { rekey }),
-    },
-    "listening",
-  );
+  // pino leaves out what is undefined.
+  log.info({ socket: path, kid, algorandAddress, algorithm, ledger, endorse, revoke, rekey }, "listening");
   return {
     attestor,
     async close() {
