@@ -1,5 +1,6 @@
 import { concatHex, type Hex, keccak256, numberToHex } from "viem";
 import { serializeTransaction } from "viem/op-stack";
+import { inTurn } from "../in-turn.ts";
 import type { RpcCall } from "../jsonrpc.ts";
 
 /** Time between Base's blocks since Denim, in milliseconds. */
@@ -35,14 +36,9 @@ export interface DenimBlocks extends AsyncDisposable {
  */
 export async function denimBlocks(anvil: RpcCall): Promise<DenimBlocks> {
   let slot = 0;
-  let turn: Promise<unknown> = Promise.resolve();
   let stopped = false;
   let timer: NodeJS.Timeout | undefined;
-  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
-    const done = turn.then(work);
-    turn = done.catch(() => undefined);
-    return done;
-  };
+  const oneAtATime = inTurn();
 
   const begin = async () => {
     slot = Math.max(slot + 1, Math.ceil(Date.now() / DENIM_BLOCK_MS));
@@ -60,7 +56,7 @@ export async function denimBlocks(anvil: RpcCall): Promise<DenimBlocks> {
     timer = setTimeout(
       async () => {
         // Where anvil failed, the next block is tried; when it has ended, its owner stops this.
-        await inTurn(mine).catch(() => undefined);
+        await oneAtATime(mine).catch(() => undefined);
         if (!stopped) run();
       },
       Math.max(0, slot * DENIM_BLOCK_MS - Date.now()),
@@ -70,14 +66,14 @@ export async function denimBlocks(anvil: RpcCall): Promise<DenimBlocks> {
   await begin();
   return {
     call(method, params) {
-      if (method === "evm_mine") return inTurn(mine);
-      return method.startsWith("eth_send") ? inTurn(() => anvil(method, params)) : anvil(method, params);
+      if (method === "evm_mine") return oneAtATime(mine);
+      return method.startsWith("eth_send") ? oneAtATime(() => anvil(method, params)) : anvil(method, params);
     },
     run,
     async [Symbol.asyncDispose]() {
       stopped = true;
       clearTimeout(timer);
-      await turn;
+      await oneAtATime(async () => undefined);
     },
   };
 }

@@ -2,6 +2,7 @@ import { type Hex, hexToBigInt, numberToHex } from "viem";
 import { serializeTransaction } from "viem/op-stack";
 import type { NetworkArchive } from "../archive.ts";
 import type { RpcCall } from "../jsonrpc.ts";
+import type { ServedBlock } from "./served.ts";
 
 type BlockJson = { number: Hex; hash: Hex; transactions: TransactionJson[] };
 type TransactionJson = { hash: Hex; type: string };
@@ -12,12 +13,9 @@ type ReceiptJson = { transactionHash: Hex; logs: LogJson[] };
 /** A block of an earlier start that has transactions beside deposits, as anvil answered for it. */
 type KeptBlock = { block: BlockJson; raw: Hex[]; receipts: ReceiptJson[] };
 
-type Methods = Record<string, (...args: unknown[]) => unknown>;
-
 /** The blocks of earlier starts. */
 export interface Kept {
-  /** JSON-RPC's methods over them; undefined for anything that is not of them. */
-  methods: Methods;
+  blocks: readonly ServedBlock[];
   /** What `eth_getLogs` answers of them alone, ascending. */
   logs(filter: LogFilter): LogJson[];
 }
@@ -35,47 +33,21 @@ export type LogFilter = {
 export function readKept(archive: NetworkArchive): Kept {
   const decoder = new TextDecoder();
   const blocks = archive.records().map((record): KeptBlock => JSON.parse(decoder.decode(record)));
-  return { methods: methodsOver(blocks), logs: (filter) => blocks.flatMap((kept) => logsOf(kept, filter)) };
+  return { blocks: blocks.map(served), logs: (filter) => blocks.flatMap((kept) => logsOf(kept, filter)) };
 }
 
-function methodsOver(blocks: readonly KeptBlock[]): Methods {
-  const byNumber = new Map(blocks.map((kept) => [Number(kept.block.number), kept]));
-  const byHash = new Map(blocks.map((kept) => [kept.block.hash, kept]));
-  const byTransaction = new Map(
-    blocks.flatMap((kept) => kept.block.transactions.map(({ hash }, index) => [hash, { kept, index }] as const)),
-  );
-  const numbered = (number: unknown) => byNumber.get(Number(number));
-  const hashed = (hash: unknown) => byHash.get(String(hash).toLowerCase() as Hex);
-  const placed = (hash: unknown) => byTransaction.get(String(hash).toLowerCase() as Hex);
-  const shown = (kept: KeptBlock | undefined, full: unknown) =>
-    kept &&
-    (full === true ? kept.block : { ...kept.block, transactions: kept.block.transactions.map(({ hash }) => hash) });
-  const count = (kept: KeptBlock | undefined) => kept && numberToHex(kept.raw.length);
-  const nth = <T>(list: T[] | undefined, index: unknown) => list && (list[Number(index)] ?? null);
-  const raw = (hash: unknown) => {
-    const found = placed(hash);
-    return found?.kept.raw[found.index];
-  };
+function served({ block: { transactions, ...json }, raw, receipts }: KeptBlock): ServedBlock {
   return {
-    eth_getBlockByNumber: (number, full) => shown(numbered(number), full),
-    eth_getBlockByHash: (hash, full) => shown(hashed(hash), full),
-    eth_getBlockTransactionCountByNumber: (number) => count(numbered(number)),
-    eth_getBlockTransactionCountByHash: (hash) => count(hashed(hash)),
-    eth_getBlockReceipts: (block) => (numbered(block) ?? hashed(block))?.receipts,
-    eth_getTransactionByHash: (hash) => {
-      const found = placed(hash);
-      return found?.kept.block.transactions[found.index];
-    },
-    eth_getTransactionByBlockNumberAndIndex: (number, index) => nth(numbered(number)?.block.transactions, index),
-    eth_getTransactionByBlockHashAndIndex: (hash, index) => nth(hashed(hash)?.block.transactions, index),
-    eth_getRawTransactionByHash: raw,
-    debug_getRawTransaction: raw,
-    eth_getRawTransactionByBlockNumberAndIndex: (number, index) => nth(numbered(number)?.raw, index),
-    eth_getRawTransactionByBlockHashAndIndex: (hash, index) => nth(hashed(hash)?.raw, index),
-    eth_getTransactionReceipt: (hash) => {
-      const found = placed(hash);
-      return found?.kept.receipts[found.index];
-    },
+    number: Number(json.number),
+    hash: json.hash,
+    json,
+    transactions: transactions.map((transaction, index) => ({
+      hash: transaction.hash,
+      raw: raw[index] as Hex,
+      json: () => transaction,
+      receipt: () => receipts[index],
+    })),
+    receipts: () => receipts,
   };
 }
 

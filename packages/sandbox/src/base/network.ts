@@ -69,7 +69,7 @@ export async function startBase({
   const recordings = await readRecordings(replayDir);
   await using starting = new AsyncDisposableStack();
   const kept = readKept(archive);
-  const firstBlock = Math.max(recordings.blocks.at(-1)?.number ?? 0, archive.height() ?? 0) + 1;
+  const firstBlock = Math.max(recordings.at(-1)?.number ?? 0, archive.height() ?? 0) + 1;
   const anvil = await startAnvil({ blockMs: denim ? undefined : blockMs, firstBlock });
   starting.defer(anvil.close);
   const client = jsonRpcClient(anvil.url);
@@ -95,7 +95,7 @@ export async function startBase({
     facilitator,
     otherFacilitators,
     sample,
-    recordings: recordings.blocks,
+    recordings,
     exited: anvil.exited,
     close: () => running.disposeAsync(),
   };

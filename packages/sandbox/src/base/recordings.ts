@@ -21,38 +21,25 @@ export interface RecordedTransaction {
   index: number;
 }
 
-export interface Recordings {
-  /** By number, ascending. */
-  blocks: RecordedBlock[];
-  byNumber: ReadonlyMap<number, RecordedBlock>;
-  byHash: ReadonlyMap<string, RecordedBlock>;
-  byTransaction: ReadonlyMap<string, RecordedTransaction>;
-}
-
 /**
  * Reads `base/blocks/*.json` of a replay directory, `{chainId, number, hash, header, headerRlp, transactions: [{hash,
  * raw}]}` each; nothing there is no recordings.
  *
+ * @returns the blocks by number, ascending
  * @throws {Error} naming the file, when it is no such JSON, when the header's RLP or a transaction's bytes do not have
  *   the recorded keccak-256, when `header` or `number` differs from the RLP, or when another file has that number
  */
-export async function readRecordings(replayDir: string | undefined): Promise<Recordings> {
+export async function readRecordings(replayDir: string | undefined): Promise<RecordedBlock[]> {
   const files = new Map<number, string>();
-  const byNumber = new Map<number, RecordedBlock>();
+  const blocks: RecordedBlock[] = [];
   for (const [file, bytes] of await readRecordingFiles(replayDir, "base/blocks", ".json")) {
     const block = named(file, () => parseBlock(JSON.parse(bytes.toString("utf8"))));
     const other = files.get(block.number);
     if (other !== undefined) throw new Error(`${other} and ${file} both claim block ${block.number}`);
     files.set(block.number, file);
-    byNumber.set(block.number, block);
+    blocks.push(block);
   }
-  const blocks = [...byNumber.values()].sort((a, b) => a.number - b.number);
-  return {
-    blocks,
-    byNumber,
-    byHash: new Map(blocks.map((block) => [block.hash, block])),
-    byTransaction: new Map(blocks.flatMap(({ transactions }) => transactions.map((one) => [one.hash, one]))),
-  };
+  return blocks.sort((a, b) => a.number - b.number);
 }
 
 function parseBlock(recording: Record<string, unknown>): RecordedBlock {

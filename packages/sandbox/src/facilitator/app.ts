@@ -1,33 +1,24 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { HttpBindings } from "@hono/node-server";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
-import type { x402Facilitator } from "@x402/core/facilitator";
 import { PaymentPayloadV2Schema, PaymentRequirementsV2Schema } from "@x402/core/schemas";
 import { type Context, Hono } from "hono";
 import type { Behaviour, Behaviours, Operation } from "./behaviour.ts";
-import type { Dialect, FacilitatorRequest, Fault } from "./dialect.ts";
+import type { FacilitatorRequest, Fault } from "./dialect.ts";
 import { TokenRefused } from "./jwt.ts";
-import { HANG_UP, settleAs } from "./settling.ts";
+import { HANG_UP, type SettlingOptions, settleAs } from "./settling.ts";
 
 /** Where behaviours are set: `PUT` replaces them (`Behaviours.set`), `GET` lists them. Beside every dialect's own paths. */
 export const BEHAVIOUR_PATH = "/sandbox/behaviour";
 
-export interface FacilitatorAppOptions {
-  facilitator: x402Facilitator;
-  dialect: Dialect;
+export interface FacilitatorAppOptions extends SettlingOptions {
   behaviours: Behaviours;
-  /** Aborted when the server closes. */
-  closed: AbortSignal;
 }
 
 type Bindings = { Bindings: HttpBindings };
 
 /** Behaviours that are one answer, whatever was asked. */
-const FAULTS: Partial<Record<Behaviour["name"], Fault>> = {
-  unauthorized: "unauthorized",
-  exhausted: "exhausted",
-  failing: "failing",
-};
+const FAULTS = ["unauthorized", "exhausted", "failing"] as const satisfies Fault[];
 
 /**
  * The HTTP API of an x402 facilitator (version 2): `POST /verify`, `POST /settle`, `GET /supported`, in a dialect, and
@@ -80,7 +71,7 @@ export function facilitatorApp(options: FacilitatorAppOptions): Hono<Bindings> {
     try {
       if (dialect.readsBodyFirst(operation)) readBody(operation, body);
       dialect.authenticate({ operation, method, path, authorization: c.req.header("authorization") });
-      const fault = behaviour && FAULTS[behaviour.name];
+      const fault = FAULTS.find((one) => one === behaviour?.name);
       if (fault !== undefined) return refuse(fault, `the sandbox was asked to answer ${fault}`);
       const answer = await perform(behaviour, () => read(operation, body));
       return answer === HANG_UP ? hangUp(c) : answer;

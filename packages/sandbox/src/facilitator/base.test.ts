@@ -3,9 +3,9 @@ import { decodePaymentResponseHeader, wrapFetchWithPayment, x402Client } from "@
 import { createPublicClient, type Hex, http, parseAbi } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { type Shop, startShop } from "../../test/shop.ts";
 import { type BaseNetwork, startBase } from "../base/network.ts";
 import { registerBase } from "./base.ts";
-import { type Shop, startShop } from "./testing.ts";
 
 let base: BaseNetwork;
 let shop: Shop;

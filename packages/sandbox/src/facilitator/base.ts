@@ -4,6 +4,7 @@ import { ExactEvmScheme } from "@x402/evm/exact/facilitator";
 import { createWalletClient, type Hex, http, publicActions, type VerifyTypedDataParameters } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { baseChain } from "../base/chain.ts";
+import { inTurn } from "../in-turn.ts";
 import type { RailRegistration } from "./server.ts";
 
 /** How long a settlement waits for its receipt: less than the 90 s that @x402/core's HTTP client waits for us. */
@@ -24,7 +25,7 @@ export function registerBase(rpcUrl: string, privateKey: Hex): RailRegistration 
   // One send at a time, each with the chain's next nonce. viem's nonceManager takes a nonce before it estimates the gas:
   // if the estimate fails (an authorization already used), the nonce is lost, and concurrent settlements wait behind the
   // gap until they time out.
-  const oneAtATime = queue();
+  const oneAtATime = inTurn();
   const signer = toFacilitatorEvmSigner(
     {
       ...client,
@@ -37,14 +38,4 @@ export function registerBase(rpcUrl: string, privateKey: Hex): RailRegistration 
     { confirmationTimeoutMs: CONFIRMATION_TIMEOUT_MS },
   );
   return (facilitator) => void facilitator.register(BASE_MAINNET, new ExactEvmScheme(signer));
-}
-
-/** Runs tasks in the order given, each after the one before has settled. */
-function queue(): <T>(task: () => Promise<T>) => Promise<T> {
-  let last: Promise<unknown> = Promise.resolve();
-  return (task) => {
-    const run = last.then(task);
-    last = run.catch(() => {});
-    return run;
-  };
 }

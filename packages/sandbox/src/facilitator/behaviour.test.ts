@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { type StubRail, stubPayment, stubRail } from "../../test/stub-rail.ts";
 import { createBehaviours } from "./behaviour.ts";
 import { type Facilitator, startFacilitator } from "./server.ts";
-import { type StubRail, stubPayment, stubRail } from "./stub-rail.ts";
 
 let rail: StubRail;
 let facilitator: Facilitator;

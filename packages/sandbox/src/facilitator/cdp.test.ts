@@ -1,10 +1,10 @@
 import { HTTPFacilitatorClient } from "@x402/core/http";
 import { importJWK, importPKCS8, SignJWT } from "jose";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type StubRail, stubPayment, stubRail } from "../../test/stub-rail.ts";
 import { cdpDialect } from "./cdp.ts";
 import type { Credentials } from "./credentials.ts";
 import { type Facilitator, startFacilitator } from "./server.ts";
-import { type StubRail, stubPayment, stubRail } from "./stub-rail.ts";
 
 /** Unix ms: the moment at which the recorded tokens were signed. */
 const SIGNED_AT = 1_795_000_000_000;

@@ -1,6 +1,6 @@
 import type { SettleResponse } from "@x402/core/types";
 import { type ApiKey, cdpEd25519Key, cdpP256Key } from "./credentials.ts";
-import { type Asked, type Dialect, type Fault, settles, statusOf, stockDialect } from "./dialect.ts";
+import { type Asked, type Dialect, type Fault, STATUS, settles, stockDialect } from "./dialect.ts";
 import { expectAlive, expectMember, expectNames, readToken, TokenRefused } from "./jwt.ts";
 
 /** What the URL of an operation begins with, as in `https://api.cdp.coinbase.com/platform/v2/x402/settle`. */
@@ -61,7 +61,7 @@ export function cdpDialect(
       return settles("cdp", requirements.network) ? undefined : `'${requirements.network}' is not a supported network.`;
     },
     fault: (_, fault, message) =>
-      Response.json({ errorType: ERROR_TYPES[fault], errorMessage: message }, { status: statusOf(fault) }),
+      Response.json({ errorType: ERROR_TYPES[fault], errorMessage: message }, { status: STATUS[fault] }),
     settled: (outcome) => (outcome.success ? Response.json(outcome) : rejected(outcome)),
   };
 }

@@ -79,17 +79,14 @@ export interface Dialect {
   supported(facilitator: x402Facilitator): Promise<object>;
 }
 
-const STATUS: Record<Fault, 400 | 401 | 403 | 429 | 500> = {
+/** The status of an answer to each. */
+export const STATUS: Record<Fault, 400 | 401 | 403 | 429 | 500> = {
   malformed: 400,
   unauthorized: 401,
   exhausted: 403,
   limited: 429,
   failing: 500,
 };
-
-export function statusOf(fault: Fault): number {
-  return STATUS[fault];
-}
 
 /** @x402/core's facilitator behind plain HTTP, without credentials. GoPlausible's is described as no different. */
 export const stockDialect: Dialect = {

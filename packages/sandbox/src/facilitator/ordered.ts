@@ -9,10 +9,10 @@ export interface SandboxRail {
   registrations: readonly RailRegistration[];
 }
 
-export interface OrderedOptions<Rail> extends Omit<FacilitatorOptions, "rails" | "kind"> {
+export interface OrderedOptions extends Omit<FacilitatorOptions, "rails" | "kind"> {
   /** In order of preference. */
   kinds: readonly FacilitatorKind[];
-  rails: readonly Rail[];
+  rails: readonly SandboxRail[];
 }
 
 /**
@@ -22,12 +22,12 @@ export interface OrderedOptions<Rail> extends Omit<FacilitatorOptions, "rails" |
  * @returns those of each rail, in order of preference
  * @throws {Error} when one does not start; the others are stopped again
  */
-export async function startFacilitators<Rail extends SandboxRail>(options: OrderedOptions<Rail>) {
+export async function startFacilitators(options: OrderedOptions) {
   const { kinds, rails, port, behaviour, ...others } = options;
   await using starting = new AsyncDisposableStack();
-  const started = new Map(rails.map((rail): [Rail, Facilitator[]] => [rail, []]));
+  const started = new Map(rails.map((rail): [SandboxRail, Facilitator[]] => [rail, []]));
   let first: { port?: number | undefined; behaviour?: string | undefined } | undefined = { port, behaviour };
-  const start = async (kind: FacilitatorKind, settled: readonly Rail[]) => {
+  const start = async (kind: FacilitatorKind, settled: readonly SandboxRail[]) => {
     if (settled.length === 0) return;
     const registrations = settled.map((rail) => registrationOf(rail, started.get(rail)?.length ?? 0));
     const facilitator = await startFacilitator({ ...others, ...first, kind, rails: registrations });
@@ -35,18 +35,13 @@ export async function startFacilitators<Rail extends SandboxRail>(options: Order
     starting.defer(facilitator.close);
     for (const rail of settled) started.get(rail)?.push(facilitator);
   };
-  for (const kind of kinds)
-    await start(
-      kind,
-      rails.filter(({ network }) => settles(kind, network)),
-    );
-  await start(
-    "stock",
-    rails.filter((rail) => started.get(rail)?.length === 0),
-  );
+  const settledBy = (kind: FacilitatorKind) => rails.filter(({ network }) => settles(kind, network));
+  for (const kind of kinds) await start(kind, settledBy(kind));
+  const left = rails.filter((rail) => started.get(rail)?.length === 0);
+  await start("stock", left);
   const running = starting.move();
   return {
-    of: (rail: Rail): readonly Facilitator[] => started.get(rail) ?? [],
+    of: (rail: SandboxRail): readonly Facilitator[] => started.get(rail) ?? [],
     close: () => running.disposeAsync(),
   };
 }

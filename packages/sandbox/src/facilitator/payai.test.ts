@@ -1,10 +1,10 @@
 import { createPayAIAuthHeaders } from "@payai/facilitator";
 import { HTTPFacilitatorClient } from "@x402/core/http";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { type StubRail, stubPayment, stubRail } from "../../test/stub-rail.ts";
 import { type Listening, listen } from "../http.ts";
 import { serveJsonRpc } from "../jsonrpc.ts";
 import { type Facilitator, startFacilitator } from "./server.ts";
-import { type StubRail, stubPayment, stubRail } from "./stub-rail.ts";
 
 const BLOCKHASH = "9g3MqYGN5FAvqS1UiuNk6LofabdfM3Nod9pEV6LyN8TQ";
 

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { RAILS } from "@attestd/proof/rails";
 import type { SettleResponse } from "@x402/core/types";
 import { jsonRpcClient } from "../jsonrpc.ts";
@@ -9,8 +9,8 @@ import {
   type FacilitatorRequest,
   type Fault,
   IN_FLIGHT,
+  STATUS,
   settles,
-  statusOf,
   stockDialect,
 } from "./dialect.ts";
 import { expectAlive, expectMember, expectNames, readToken, TokenRefused } from "./jwt.ts";
@@ -71,7 +71,7 @@ export function payaiDialect(now: () => number, solanaRpcUrl: string | undefined
 }
 
 function fault(operation: Operation, kind: Fault, message: string): Response {
-  const status = statusOf(kind);
+  const status = STATUS[kind];
   if (kind === "limited") return new Response(EDGE, { status, headers: { "content-type": "text/html" } });
   const reason = REASONS[kind];
   const bodies: Record<Operation, object> = {
@@ -103,9 +103,7 @@ function idempotent(): Dialect["settle"] {
 }
 
 function keyOf({ payload, requirements }: FacilitatorRequest): string {
-  return createHash("sha256")
-    .update(JSON.stringify([payload.payload, requirements]))
-    .digest("hex");
+  return hash("sha256", JSON.stringify([payload.payload, requirements]));
 }
 
 /** The height is a decimal string, as in the recorded answer of 2026-09-10. */

@@ -26,6 +26,7 @@ export async function settleAs(
   { facilitator, dialect, closed }: SettlingOptions,
 ): Promise<Response | typeof HANG_UP> {
   const { name, milliseconds = 0, reason = "" } = behaviour ?? {};
+  const { network } = request.requirements;
   const pause = () => sleep(milliseconds, undefined, { signal: closed, ref: false });
   const settle = async (before?: () => Promise<unknown>) =>
     dialect.settle(request, async () => {
@@ -33,14 +34,8 @@ export async function settleAs(
       return facilitator.settle(request.payload, request.requirements);
     });
   const unsettled = (errorReason: string, transaction = ""): SettleResponse => {
-    const { network } = request.requirements;
-    return {
-      success: false,
-      errorReason,
-      errorMessage: `the sandbox was asked to answer ${errorReason}`,
-      transaction,
-      network,
-    };
+    const errorMessage = `the sandbox was asked to answer ${errorReason}`;
+    return { success: false, errorReason, errorMessage, transaction, network };
   };
   const duplicate = () => Response.json(unsettled("duplicate_settlement"), { status: 409 });
   const answer = (outcome: SettleResponse | typeof IN_FLIGHT, change = (given: SettleResponse) => given) =>
@@ -67,10 +62,8 @@ export async function settleAs(
     }
     case "unsent":
       return dialect.settled(pending(""));
-    case "claimed": {
-      const { network } = request.requirements;
+    case "claimed":
       return dialect.settled({ success: true, transaction: "no such transaction", network });
-    }
     case "empty":
       return answer(await settle(), (outcome) => ({ ...outcome, transaction: "" }));
     case "denied":
@@ -82,6 +75,6 @@ export async function settleAs(
   }
 
   function pending(transaction: string): SettleResponse {
-    return unsettled("settlement_pending", dialect.namesPending(request.requirements.network) ? transaction : "");
+    return unsettled("settlement_pending", dialect.namesPending(network) ? transaction : "");
   }
 }

@@ -2,11 +2,11 @@ import { createKeyPairSignerFromBytes } from "@solana/kit";
 import { decodePaymentResponseHeader, wrapFetchWithPayment, x402Client } from "@x402/fetch";
 import { ExactSvmScheme } from "@x402/svm/exact/client";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { type Shop, startShop } from "../../test/shop.ts";
 import { jsonRpcClient } from "../jsonrpc.ts";
 import { type SolanaNetwork, startSolana } from "../solana/network.ts";
 import { associatedTokenAddress } from "../solana/token.ts";
 import { registerSolana } from "./solana.ts";
-import { type Shop, startShop } from "./testing.ts";
 
 const NETWORK = "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp";
 

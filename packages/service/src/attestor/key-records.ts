@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import type { KeyEntry } from "@attestd/proof";
 import { encodeNote, keyEntryBytes, keyRevocationBytes } from "@attestd/proof/attestor";
 import { toBase64 } from "@attestd/proof/encoding";
 import { ServiceError } from "../errors.ts";
@@ -52,11 +53,7 @@ export async function rotateKey(
   if (last.kid === next.kid && entries.length > 1) return { record: { kind: "key", entry: last } };
   if (entries.some(({ kid }) => kid === next.kid))
     throw new ServiceError("not_allowed", `The seed is of ${next.kid}, which is in the history: a key never returns.`);
-  if (last.algorandAddress !== ledger.address)
-    throw new ServiceError(
-      "not_allowed",
-      `The attestor's account is ${ledger.address} (ATTESTOR_SIGNER), not ${last.algorandAddress}.`,
-    );
+  requireAccount(last, ledger);
 
   const isOurs = (record: KeyRecord): record is NewKey => record.kind === "key" && record.entry.kid === next.kid;
   const requireCurrent = () => {
@@ -93,11 +90,7 @@ export async function revokeKey(
   const history = await readHistory(journal, ledger.caip2);
   const entry = history.keys.find((key) => key.kid === kid);
   if (!entry) throw new ServiceError("not_allowed", `The history has no key ${kid}.`);
-  if (entry.algorandAddress !== ledger.address)
-    throw new ServiceError(
-      "not_allowed",
-      `The attestor's account is ${ledger.address} (ATTESTOR_SIGNER), not ${entry.algorandAddress}.`,
-    );
+  requireAccount(entry, ledger);
   const isSame = (round: number) => revokedRound === undefined || revokedRound === round;
   if (entry.revokedRound !== undefined) {
     if (!isSame(entry.revokedRound))
@@ -121,6 +114,13 @@ export async function revokeKey(
   // A retired key signs nothing any more: replicas may go on.
   const alone = entry.untilRound === undefined;
   return carry({ isOurs, make, lease: leaseOf(`revocation/${kid}`), alone }, options);
+}
+
+/** @throws not_allowed when the entry is of another account than the ledger's */
+function requireAccount({ algorandAddress }: KeyEntry, { address }: KeyChangeOptions["ledger"]): void {
+  if (algorandAddress === address) return;
+  const message = `The attestor's account is ${address} (ATTESTOR_SIGNER), not ${algorandAddress}.`;
+  throw new ServiceError("not_allowed", message);
 }
 
 type Plan<R extends KeyRecord> = {

@@ -120,21 +120,15 @@ function open({
   collectDefaultMetrics,
 }: Omit<typeof Prometheus, "default">): Live {
   const registry = new Registry();
-  const registers = [registry];
   collectDefaultMetrics({ register: registry });
-  const gauges = all(GAUGES, ({ name, help, labels }) => new Gauge({ name, help, labelNames: [...labels], registers }));
-  const counters = all(COUNTERS, ({ name, help, labels }) => {
-    return new Counter({ name, help, labelNames: [...labels], registers });
+  const shown = ({ name, help, labels }: Metric) => ({ name, help, labelNames: [...labels], registers: [registry] });
+  const gauges = all(GAUGES, (metric) => new Gauge(shown(metric)));
+  const counters = all(COUNTERS, (metric) => new Counter(shown(metric)));
+  const histograms = all(HISTOGRAMS, (metric) => {
+    return new Histogram({ ...shown(metric), buckets: [...(metric.buckets ?? [])] });
   });
   for (const { name } of Object.values(GAUGES)) counters.unread?.inc({ metric: name }, 0);
-  return {
-    ...{ registry, gauges, counters },
-    histograms: all(
-      HISTOGRAMS,
-      ({ name, help, labels, buckets = [] }) =>
-        new Histogram({ name, help, labelNames: [...labels], buckets: [...buckets], registers }),
-    ),
-  };
+  return { registry, gauges, counters, histograms };
 }
 
 /** Reads a gauge again. What is shown changes in one turn, so that two scrapes at once do not add up. */

@@ -70,21 +70,11 @@ const LEVELS: Readonly<Partial<Record<CallState, Level>>> = { void: "warn", loss
 
 /** What an operator asks about a call. No part of it lets anyone pay or fetch a bundle but its id. */
 function summaryOf(call: Call) {
-  const { key, state: outcome, reason, rail, payer, requirement, facilitator, settlements, proof, subject } = call;
+  const { key, state: outcome, reason, rail, payer, requirement, facilitator, settlements, proof } = call;
   const { network, amount } = requirement;
+  const subject = subjectSummary(call.subject);
   return {
-    ...{
-      key,
-      outcome,
-      reason,
-      subject: subjectSummary(subject),
-      rail,
-      network,
-      payer,
-      amount,
-      facilitator,
-      settlements,
-    },
+    ...{ key, outcome, reason, subject, rail, network, payer, amount, facilitator, settlements },
     payment: proof?.transaction,
     attestation: liveAttempt(call)?.txid,
     attempts: call.attempts.length,

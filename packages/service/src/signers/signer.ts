@@ -82,16 +82,10 @@ export interface Signer {
   sign(message: Uint8Array, signal: AbortSignal): Promise<Uint8Array>;
 }
 
-/** The key of the attestor's account on the ledger. The secret stays where it is. */
-export interface AccountSigner {
+/**
+ * The key of the attestor's account on the ledger, as `guardKey` returns it: it signs "TX" and the canonical msgpack of a
+ * transaction, its signatures were verified, and `sign` throws signer_failed or the signal's reason. The secret stays where it is.
+ */
+export interface AccountSigner extends Key {
   readonly algorithm: AccountAlgorithm;
-  /** Raw. */
-  readonly publicKey: Uint8Array;
-
-  /**
-   * @param message "TX" and the canonical msgpack of a transaction
-   * @returns the signature, which was verified
-   * @throws signer_failed; the signal's reason
-   */
-  sign(message: Uint8Array, signal: AbortSignal, context?: SignedContext): Promise<Uint8Array>;
 }

@@ -22,7 +22,7 @@ import {
 } from "./protocol.ts";
 import { formOf } from "./rule.ts";
 
-export type SignerOptions = {
+export type SignerOptions = Pick<Attestor, "genesisHash" | "endorse" | "revoke" | "rekey"> & {
   /** Of the socket. */
   path: string;
   /** Whether the file's group may connect beside its owner: mode 0660 instead of 0600. */
@@ -33,13 +33,6 @@ export type SignerOptions = {
   falcon?: boolean | undefined;
   /** Of the account, where it is rekeyed to the key; the key's own account unless given. */
   address?: string | undefined;
-  /** 32 bytes. */
-  genesisHash: Uint8Array;
-  /** The one key that may be endorsed, and the one that may be revoked. */
-  endorse?: string | undefined;
-  revoke?: string | undefined;
-  /** The one address to which the account may be rekeyed. */
-  rekey?: string | undefined;
   /** Signatures a minute, of both keys together; no limit unless given. */
   perMinute?: number | undefined;
   log: Logger;
@@ -181,19 +174,8 @@ export async function startSigner(options: SignerOptions): Promise<RunningSigner
     process.umask(before);
   }
   const { kid, algorandAddress, ledger } = attestor;
-  log.info(
-    {
-      socket: path,
-      kid,
-      algorandAddress,
-      algorithm,
-      ledger,
-      ...(endorse && { endorse }),
-      ...(revoke && { revoke }),
-      ...(rekey && { rekey }),
-    },
-    "listening",
-  );
+  // pino leaves out what is undefined.
+  log.info({ socket: path, kid, algorandAddress, algorithm, ledger, endorse, revoke, rekey }, "listening");
   return {
     attestor,
     async close() {

@@ -1,5 +1,5 @@
 import type { PaymentPayload, PaymentRequirements, SettleResponse } from "@x402/core/types";
-import type { RailRegistration } from "./server.ts";
+import type { RailRegistration } from "../src/facilitator/server.ts";
 
 const BASE = "eip155:8453";
 const SOLANA = "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp";

@@ -5,8 +5,8 @@ import {
   HTTPFacilitatorClient,
 } from "@x402/core/http";
 import type { PaymentRequirements } from "@x402/core/types";
-import { type Listening, listen } from "../http.ts";
-import { type RailRegistration, startFacilitator } from "./server.ts";
+import { type RailRegistration, startFacilitator } from "../src/facilitator/server.ts";
+import { type Listening, listen } from "../src/http.ts";
 
 /** A resource with one price and a facilitator with one rail, for tests. */
 export interface Shop {
