@@ -53,8 +53,12 @@ export class MsgpackCursor extends MsgpackBytes {
     else if (type >= 0xd9 && type <= 0xdb) this.pass(this.uint(1 << (type - 0xd9)));
     else if (type === 0xdc || type === 0xdd) return this.uint(2 << (type - 0xdc));
     else if (type === 0xde || type === 0xdf) return 2 * this.uint(2 << (type - 0xde));
-    else if (type !== 0xc0 && type !== 0xc2 && type !== 0xc3)
-      throw malformed(`msgpack: type 0x${type.toString(16)} at offset ${this.offset - 1} is not used by Algorand`);
+    else if (type !== 0xc0 && type !== 0xc2 && type !== 0xc3) this.skipUnused(type);
     return 0;
+  }
+
+  /** Leaves the rest of a value behind whose type Algorand does not use. @throws ProofError `malformed`, always here */
+  protected skipUnused(type: number): void {
+    throw malformed(`msgpack: type 0x${type.toString(16)} at offset ${this.offset - 1} is not used by Algorand`);
   }
 }

@@ -4,9 +4,18 @@ import { AlgorandClient } from "@algorandfoundation/algokit-utils/algorand-clien
 import { decodeMsgpackMap, encodeMsgpack, type MsgpackMap, type MsgpackValue } from "@attestd/proof/algorand";
 import algosdk from "algosdk";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import {
+  askError,
+  askJson,
+  fund,
+  pay,
+  startTestNetwork,
+  submit,
+  type TestNetwork,
+  transfer,
+} from "../../test/algorand-network.ts";
 import type { SandboxRequest } from "../http.ts";
 import { makeAccount, type SandboxAccount, signTransaction } from "./account.ts";
-import { askError, askJson, fund, pay, startTestNetwork, submit, type TestNetwork, transfer } from "./testing.ts";
 
 const VECTORS = process.env.ATTESTD_VECTORS;
 if (VECTORS === undefined) console.log("ATTESTD_VECTORS is unset: answers are not compared with those of real nodes");

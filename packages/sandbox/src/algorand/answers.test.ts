@@ -2,9 +2,9 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { decodeMsgpack, type MsgpackValue } from "@attestd/proof/algorand";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { startTestNetwork, type TestNetwork } from "../../test/algorand-network.ts";
+import { recordedRequests } from "../../test/recorded-requests.ts";
 import { type Json, parseJson } from "../json.ts";
-import { recordedRequests } from "./recorded-requests.ts";
-import { startTestNetwork, type TestNetwork } from "./testing.ts";
 
 const RECORDINGS = process.env.ATTESTD_RECORDINGS;
 if (RECORDINGS === undefined) console.log("ATTESTD_RECORDINGS is unset: answers are not compared with a real node's");

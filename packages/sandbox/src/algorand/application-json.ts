@@ -1,6 +1,7 @@
 import { getInteger, getMap, type MsgpackMap, type MsgpackValue, RawString } from "@attestd/proof/algorand";
 import { compareBytes, toBase64, utf8 } from "@attestd/proof/encoding";
 import type { Json, JsonObject } from "../json.ts";
+import { asMap, listOf, part } from "./members.ts";
 import { getAddress, ZERO_ADDRESS } from "./transaction.ts";
 
 const ON_COMPLETION = ["noop", "optin", "closeout", "clear", "update", "delete"];
@@ -14,7 +15,7 @@ export function applicationJson(txn: MsgpackMap): JsonObject {
     "application-args": listOf(txn.get("apaa")).map(bytesJson),
     "application-id": getInteger(txn, "apid"),
     "approval-program": bytesJson(txn.get("apap")) || undefined,
-    "box-references": mapsOf(txn.get("apbx")).map((box) => boxJson(box, apps)),
+    "box-references": listOf(txn.get("apbx")).map((box) => boxJson(asMap(box), apps)),
     "clear-state-program": bytesJson(txn.get("apsu")) || undefined,
     "extra-program-pages": getInteger(txn, "apep") || undefined,
     "foreign-apps": apps as Json[],
@@ -53,7 +54,7 @@ function stateDeltaJson(changes: MsgpackValue | undefined): JsonObject[] {
   return keys
     .sort(([a], [b]) => compareBytes(a, b))
     .map(([key, value]) => {
-      const change = value instanceof Map ? value : new Map();
+      const change = asMap(value);
       const bytes = bytesJson(change.get("bs"));
       const delta = { action: getInteger(change, "at"), bytes: bytes || undefined, uint: getInteger(change, "ui") };
       return { key: toBase64(key), value: delta };
@@ -62,7 +63,7 @@ function stateDeltaJson(changes: MsgpackValue | undefined): JsonObject[] {
 
 /** The access list with its indices resolved: each counts from 1 in the list itself, 0 is the sender or this application. */
 function accessJson(txn: MsgpackMap): JsonObject[] {
-  const access = listOf(txn.get("al")).map((item) => (item instanceof Map ? item : new Map()) as MsgpackMap);
+  const access = listOf(txn.get("al")).map(asMap);
   const at = (map: MsgpackMap, key: string): MsgpackMap => access[Number(getInteger(map, key)) - 1] ?? new Map();
   const accountAt = (map: MsgpackMap) =>
     getInteger(map, "d") === 0n ? addressOf(txn.get("snd")) : addressOf(at(map, "d").get("d"));
@@ -76,7 +77,7 @@ function accessJson(txn: MsgpackMap): JsonObject[] {
     if (local !== undefined) return { local: { address: accountAt(local), app: getInteger(at(local, "p"), "p") } };
     return {
       box: boxJson(
-        getMap(resource, "b") ?? new Map(),
+        part(resource, "b"),
         access.map((item) => item.get("p") ?? 0),
       ),
     };
@@ -102,12 +103,4 @@ function bytesJson(value: MsgpackValue | undefined): string {
   if (value instanceof Uint8Array) return toBase64(value);
   if (value instanceof RawString) return toBase64(value.bytes);
   return typeof value === "string" ? toBase64(utf8(value)) : "";
-}
-
-function listOf(value: MsgpackValue | undefined): MsgpackValue[] {
-  return Array.isArray(value) ? value : [];
-}
-
-function mapsOf(value: MsgpackValue | undefined): MsgpackMap[] {
-  return listOf(value).map((item) => (item instanceof Map ? item : new Map()));
 }

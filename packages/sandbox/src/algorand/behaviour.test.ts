@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { askError, askJson, pay, startTestNetwork, submit, type TestNetwork } from "../../test/algorand-network.ts";
 import { signTransaction } from "./account.ts";
 import { type Behaviour, parseBehaviour } from "./behaviour.ts";
-import { askError, askJson, pay, startTestNetwork, submit, type TestNetwork } from "./testing.ts";
 
 // Texts and statuses are those of go-algorand 5.0.0 and indexer 3.9.0.
 

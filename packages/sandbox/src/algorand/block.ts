@@ -134,14 +134,7 @@ export function makeGenesisBlock(genesis: Genesis, { seed, counter, consensus }:
     ts: genesis.document.timestamp,
     txn: flatRoot([]),
   });
-  return storeBlock(
-    encodeMsgpack(
-      new Map([
-        ["block", block],
-        ["cert", new Map()],
-      ]),
-    ),
-  );
+  return storeBlock(encodeMsgpack(new Map(Object.entries({ block, cert: new Map() }))));
 }
 
 /** `txn` of a header before consensus v26, and of a chain's first one: the hash of the whole payset. */

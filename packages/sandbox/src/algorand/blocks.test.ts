@@ -14,9 +14,9 @@ import {
 import { fromBase64, toBase64 } from "@attestd/proof/encoding";
 import algosdk from "algosdk";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { askError, askJson, pay, startTestNetwork, submit, type TestNetwork } from "../../test/algorand-network.ts";
 import { signTransaction } from "./account.ts";
 import type { GenesisDocument } from "./genesis.ts";
-import { askError, askJson, pay, startTestNetwork, submit, type TestNetwork } from "./testing.ts";
 
 /** The members of algod's JSON that are looked at one by one. */
 interface BlockJson {

@@ -1,9 +1,10 @@
-import { getBytes, getInteger, getMap, getString, type MsgpackMap, type MsgpackValue } from "@attestd/proof/algorand";
+import { getInteger, getMap, getString, type MsgpackMap, type MsgpackValue } from "@attestd/proof/algorand";
 import { toBase64 } from "@attestd/proof/encoding";
 import type { Json, JsonObject } from "../json.ts";
 import { assetParamsJson } from "./account-json.ts";
 import { applicationJson, effectsJson } from "./application-json.ts";
 import type { BlockTransaction } from "./block.ts";
+import { asMap, base64, listOf, part } from "./members.ts";
 import { stateProofJson } from "./state-proof-json.ts";
 import { getAddress, ZERO_ADDRESS } from "./transaction.ts";
 
@@ -25,9 +26,9 @@ export function transactionJson(transaction: BlockTransaction): JsonObject {
 function bodyJson(transaction: Omit<BlockTransaction, "id">): JsonObject {
   const { txn, inBlock, round, index, timestamp } = transaction;
   const type = getString(txn, "type") ?? "";
-  const delta = getMap(inBlock, "dt") ?? new Map();
+  const delta = part(inBlock, "dt");
   const inner = maps(delta.get("itx")).map((entry) =>
-    bodyJson({ ...transaction, inBlock: entry, txn: getMap(entry, "txn") ?? new Map() }),
+    bodyJson({ ...transaction, inBlock: entry, txn: part(entry, "txn") }),
   );
   return {
     "auth-addr": getAddress(inBlock, "sgnr"),
@@ -110,7 +111,7 @@ function typeJson(type: string, txn: MsgpackMap, inBlock: MsgpackMap): JsonObjec
         },
       };
     case "hb":
-      return { "heartbeat-transaction": heartbeatJson(getMap(txn, "hb") ?? new Map()) };
+      return { "heartbeat-transaction": heartbeatJson(part(txn, "hb")) };
     case "appl":
       return { "application-transaction": applicationJson(txn) };
     case "stpf":
@@ -121,7 +122,7 @@ function typeJson(type: string, txn: MsgpackMap, inBlock: MsgpackMap): JsonObjec
 }
 
 function heartbeatJson(heartbeat: MsgpackMap): JsonObject {
-  const proof = getMap(heartbeat, "prf") ?? new Map();
+  const proof = part(heartbeat, "prf");
   return {
     "hb-address": getAddress(heartbeat, "a") ?? ZERO_ADDRESS,
     "hb-key-dilution": getInteger(heartbeat, "kd"),
@@ -151,10 +152,9 @@ function multisigJson(multisig: MsgpackMap | undefined): Json | undefined {
 }
 
 function logicsigJson(logicsig: MsgpackMap | undefined): Json | undefined {
-  const args = logicsig?.get("arg");
   return (
     logicsig && {
-      args: Array.isArray(args) ? args.map((arg) => (arg instanceof Uint8Array ? toBase64(arg) : "")) : [],
+      args: listOf(logicsig.get("arg")).map((arg) => (arg instanceof Uint8Array ? toBase64(arg) : "")),
       logic: base64(logicsig, "l"),
       "logic-multisig-signature": multisigJson(getMap(logicsig, "lmsig")),
       "multisig-signature": multisigJson(getMap(logicsig, "msig")),
@@ -212,7 +212,7 @@ export function blockJson(header: MsgpackMap, transactions: Json[]): JsonObject 
 }
 
 function trackingJson(type: number, data: MsgpackValue): JsonObject {
-  const state = data instanceof Map ? data : new Map();
+  const state = asMap(data);
   return {
     "next-round": getInteger(state, "n"),
     "online-total-weight": getInteger(state, "t"),
@@ -221,16 +221,10 @@ function trackingJson(type: number, data: MsgpackValue): JsonObject {
   };
 }
 
-function base64(map: MsgpackMap, key: string): string | undefined {
-  const bytes = getBytes(map, key);
-  return bytes && toBase64(bytes);
-}
-
 function addresses(value: MsgpackValue | undefined): string[] {
-  const list = Array.isArray(value) ? value : [];
-  return list.map((item) => getAddress(new Map([["", item]]), "") ?? ZERO_ADDRESS);
+  return listOf(value).map((item) => getAddress(new Map([["", item]]), "") ?? ZERO_ADDRESS);
 }
 
 function maps(value: MsgpackValue | undefined): MsgpackMap[] {
-  return Array.isArray(value) ? value.filter((item) => item instanceof Map) : [];
+  return listOf(value).filter((item) => item instanceof Map);
 }

@@ -4,10 +4,18 @@ import { decodeMsgpackMap, type MsgpackMap } from "@attestd/proof/algorand";
 import { utf8 } from "@attestd/proof/encoding";
 import algosdk from "algosdk";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import {
+  askError,
+  fund,
+  pay,
+  startTestNetwork,
+  submit,
+  type TestNetwork,
+  transfer,
+} from "../../test/algorand-network.ts";
 import { jsonText } from "../json.ts";
 import { makeAccount, signTransaction } from "./account.ts";
 import { blockJson, transactionJson } from "./indexer-json.ts";
-import { askError, fund, pay, startTestNetwork, submit, type TestNetwork, transfer } from "./testing.ts";
 
 const VECTORS = process.env.ATTESTD_VECTORS;
 if (VECTORS === undefined) console.log("ATTESTD_VECTORS is unset: the JSON is not compared with the real indexer's");

@@ -51,12 +51,10 @@ export class Ledger {
   readonly genesis: Genesis;
   readonly blocks = new BlockStore();
   readonly stateProofs: StateProofs | undefined;
-  readonly #now: () => number;
-  readonly #consensus: () => Consensus;
-  readonly #onBlock: (block: StoredBlock) => void;
-  /** State after the latest round. */
-  readonly #state: LedgerState;
-  /** State after the pool; a child of `#state`. */
+  readonly #options: LedgerOptions;
+  /** State after the latest round, for reading. */
+  readonly state: LedgerState;
+  /** State after the pool; a child of `state`. */
   #pending: LedgerState;
   #pool = new Map<string, Pooled>();
   #latest: StoredBlock;
@@ -65,21 +63,11 @@ export class Ledger {
   readonly #rounds = new EventEmitter().setMaxListeners(0);
 
   /** @throws Error when a recorded block and a kept one have the same round */
-  constructor({
-    genesis,
-    counter,
-    recorded,
-    kept = [],
-    onBlock = () => {},
-    now,
-    consensus,
-    stateProofs,
-  }: LedgerOptions) {
+  constructor(options: LedgerOptions) {
+    const { genesis, counter, recorded, kept = [], stateProofs } = options;
+    this.#options = options;
     this.genesis = genesis;
-    this.#now = now;
-    this.#consensus = consensus;
-    this.#onBlock = onBlock;
-    this.#state = new LedgerState(undefined, counter);
+    this.state = new LedgerState(undefined, counter);
     this.stateProofs =
       stateProofs &&
       new StateProofs({
@@ -90,9 +78,9 @@ export class Ledger {
           this.#pool.set(`stpf ${this.round}`, { signed: signedTransaction(new Map([["txn", txn]])), applied: {} }),
       });
     for (const { addr, state } of genesis.document.alloc)
-      this.#state.putAccount(addr, { balance: BigInt(state.algo), authAddress: undefined, holdings: new Map() });
+      this.state.putAccount(addr, { balance: BigInt(state.algo), authAddress: undefined, holdings: new Map() });
     for (const block of kept) this.#apply(block);
-    this.#pending = this.#state.child();
+    this.#pending = this.state.child();
     const before = [...recorded, ...kept].sort((a, b) => a.round - b.round);
     for (const block of before) {
       if (this.blocks.block(block.round) !== undefined)
@@ -100,9 +88,9 @@ export class Ledger {
       this.blocks.add(block);
     }
     this.#latest = this.#first(before.at(-1), kept.at(-1));
-    this.#latestAt = now();
+    this.#latestAt = options.now();
     this.blocks.add(this.#latest);
-    onBlock(this.#latest);
+    options.onBlock?.(this.#latest);
   }
 
   /**
@@ -116,13 +104,13 @@ export class Ledger {
     const fields = {
       round,
       timestamp: previous
-        ? Math.max(Number(previous.header.get("ts")), Math.floor(this.#now() / 1000))
+        ? Math.max(Number(previous.header.get("ts")), Math.floor(this.#options.now() / 1000))
         : genesis.document.timestamp,
       seed: previous ? nextSeed(previous.header) : genesis.hash,
-      counter: this.#state.counter,
+      counter: this.state.counter,
       // A recorded block is of another chain.
       ...(before === own && previous && { previousHeader: previous.headerBytes }),
-      consensus: this.#consensus(),
+      consensus: this.consensus,
       ...this.#tracking(round, previous?.header, []),
     };
     return round === 0 ? makeGenesisBlock(genesis, fields) : makeBlock(genesis, fields, []);
@@ -134,8 +122,8 @@ export class Ledger {
     this.stateProofs?.add(block);
     for (const { txn: map } of blockTransactions(splitBlock(block.bytes))) {
       const { txn } = signedTransaction(new Map([["txn", map]]));
-      if (txn.type !== "stpf") applyTransaction(this.#state, txn, this.genesis.special.feeSink);
-      this.#state.addTransaction(txn);
+      if (txn.type !== "stpf") applyTransaction(this.state, txn, this.genesis.special.feeSink);
+      this.state.addTransaction(txn);
     }
   }
 
@@ -150,22 +138,17 @@ export class Ledger {
 
   /** Milliseconds since the latest round. */
   sinceLatest(): number {
-    return this.#now() - this.#latestAt;
+    return this.#options.now() - this.#latestAt;
   }
 
   /** The rules of the next block. */
   get consensus(): Consensus {
-    return this.#consensus();
+    return this.#options.consensus();
   }
 
   /** `proto` of the latest block. */
   get version(): string {
     return getString(splitBlock(this.#latest.bytes).header, "proto") ?? "";
-  }
-
-  /** State after the latest round, for reading. */
-  get state(): LedgerState {
-    return this.#state;
   }
 
   /**
@@ -193,7 +176,7 @@ export class Ledger {
     try {
       verifyGroup(group, this.genesis.special, this.consensus, allowEmptySignatures);
       isVerified = true;
-      return { applied: applyGroup(this.#state.child(), group, round, this.genesis, this.consensus) };
+      return { applied: applyGroup(this.state.child(), group, round, this.genesis, this.consensus) };
     } catch (error) {
       if (!(error instanceof Rejection) || (!isVerified && error.groupIndex === undefined)) throw error;
       return { applied: [], failure: error };
@@ -220,17 +203,17 @@ export class Ledger {
       round: this.round + 1,
       timestamp: this.#nextTimestamp(header),
       seed: nextSeed(header),
-      counter: this.#state.counter,
+      counter: this.state.counter,
       previousHeader: headerBytes,
       consensus: this.consensus,
       ...this.#tracking(this.round + 1, header, payset),
     };
     this.#latest = makeBlock(this.genesis, fields, payset);
     this.blocks.add(this.#latest);
-    this.#onBlock(this.#latest);
-    this.#latestAt = this.#now();
+    this.#options.onBlock?.(this.#latest);
+    this.#latestAt = this.#options.now();
     this.#pool = new Map();
-    this.#pending = this.#state.child();
+    this.#pending = this.state.child();
     this.stateProofs?.add(this.#latest);
     this.stateProofs?.advance(this.#latest);
     this.#rounds.emit("round");
@@ -244,7 +227,7 @@ export class Ledger {
 
   #nextTimestamp(previous: MsgpackMap): number {
     const before = Number(previous.get("ts"));
-    const seconds = Math.floor(this.#now() / 1000);
+    const seconds = Math.floor(this.#options.now() / 1000);
     return Math.min(Math.max(seconds, before), before + MAX_TIMESTAMP_INCREMENT);
   }
 }

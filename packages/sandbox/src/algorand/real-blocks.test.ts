@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type MsgpackMap, splitBlock } from "@attestd/proof/algorand";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { askJson, startTestNetwork, type TestNetwork } from "../../test/algorand-network.ts";
 import { flatRoot } from "./block.ts";
-import { askJson, startTestNetwork, type TestNetwork } from "./testing.ts";
 
 const RECORDINGS = process.env.ATTESTD_RECORDINGS;
 if (RECORDINGS === undefined) console.log("ATTESTD_RECORDINGS is unset: no blocks of go-algorand 5.0.0 are served");

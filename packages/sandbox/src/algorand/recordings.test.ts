@@ -14,8 +14,8 @@ import {
 } from "@attestd/proof/algorand";
 import { fromBase64, toBase64 } from "@attestd/proof/encoding";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { pay, startTestNetwork, submit, type TestNetwork } from "../../test/algorand-network.ts";
 import { signTransaction } from "./account.ts";
-import { pay, startTestNetwork, submit, type TestNetwork } from "./testing.ts";
 
 const REPLAY = process.env.ATTESTD_REPLAY;
 if (REPLAY === undefined) console.log("ATTESTD_REPLAY is unset: no real recordings are played");

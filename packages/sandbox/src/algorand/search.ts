@@ -1,6 +1,6 @@
-import { isProofError } from "@attestd/proof";
 import { getBytes, getInteger, getString, isAlgorandAddress, isAlgorandTxId } from "@attestd/proof/algorand";
 import { equalBytes, fromBase64, fromBase64Url, toBase64Url } from "@attestd/proof/encoding";
+import { attempt } from "@attestd/proof/errors";
 import type { BlockStore, BlockTransaction, Location } from "./block.ts";
 import { apiError } from "./http.ts";
 import { getAddress } from "./transaction.ts";
@@ -172,10 +172,7 @@ function integer(query: URLSearchParams, name: string): number | undefined {
 }
 
 function decode(decoder: (text: string) => Uint8Array, text: string, message: string): Uint8Array {
-  try {
-    return decoder(text);
-  } catch (error) {
-    if (isProofError(error, "malformed")) throw apiError(400, message);
-    throw error;
-  }
+  const bytes = attempt("malformed", () => decoder(text));
+  if (bytes === undefined) throw apiError(400, message);
+  return bytes;
 }

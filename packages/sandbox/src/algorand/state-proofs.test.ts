@@ -10,8 +10,8 @@ import {
 } from "@attestd/proof/state-proof";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { temporaryFolder } from "../../../../test/helpers/temporary-folder.ts";
+import { startTestNetwork, type TestNetwork } from "../../test/algorand-network.ts";
 import { openArchive } from "../archive.ts";
-import { startTestNetwork, type TestNetwork } from "./testing.ts";
 
 /*
  * The verifier of `proof` is the judge here; its own tests hold it to state proofs of MainNet and of a private network of

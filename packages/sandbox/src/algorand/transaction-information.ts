@@ -5,6 +5,7 @@ import { MAX_TX_GROUP_SIZE, MAX_TXN_LIFE } from "./consensus.ts";
 import { groupFees, groupUsage } from "./group.ts";
 import { fromAlgodJson } from "./json.ts";
 import type { Ledger } from "./ledger.ts";
+import { listOf } from "./members.ts";
 import type { LedgerNode } from "./node.ts";
 import { Rejection } from "./rejection.ts";
 import { SIGNATURE_KINDS, type SignedTransaction, signedTransaction } from "./transaction.ts";
@@ -97,10 +98,6 @@ function jsonRequest(body: Uint8Array): MsgpackValue | undefined {
   } catch {
     return undefined;
   }
-}
-
-function listOf(value: MsgpackValue | undefined): MsgpackValue[] {
-  return Array.isArray(value) ? value : [];
 }
 
 function withRightfulSigner(ledger: Ledger, signed: SignedTransaction): SignedTransaction {

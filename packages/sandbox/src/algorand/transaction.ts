@@ -7,6 +7,7 @@ import {
   getInteger,
   getMap,
   getString,
+  isEmpty,
   type MsgpackMap,
   type MsgpackValue,
   RawString,
@@ -20,7 +21,20 @@ import { prefixRejection, Rejection } from "./rejection.ts";
 /** The zero address, which msgpack omits. */
 export const ZERO_ADDRESS = encodeAddress(new Uint8Array(32));
 
-type MemberKind = "address" | "bytes32" | "bytes64" | "bytes" | "text" | "uint" | "flag" | "map" | "list";
+const isBytes = (length: number) => (value: MsgpackValue) => value instanceof Uint8Array && value.length === length;
+
+const IS_OF_KIND = {
+  address: isBytes(32),
+  bytes32: isBytes(32),
+  bytes64: isBytes(64),
+  bytes: (value: MsgpackValue) => value instanceof Uint8Array,
+  text: (value: MsgpackValue) => typeof value === "string" || value instanceof RawString,
+  uint: (value: MsgpackValue) => typeof value === "number" || typeof value === "bigint",
+  flag: (value: MsgpackValue) => typeof value === "boolean",
+  map: (value: MsgpackValue) => value instanceof Map,
+  list: (value: MsgpackValue) => Array.isArray(value),
+};
+type MemberKind = keyof typeof IS_OF_KIND;
 type Members = { readonly [kind in MemberKind]?: string };
 
 /** All members of transactions in consensus v42, by transaction type and kind (go-algorand, `data/transactions`). */
@@ -98,15 +112,12 @@ export function decodeSignedTransactions(body: Uint8Array): SignedTransaction[] 
     end = msgpackEnd(body, start);
     if (end === undefined) break;
     const bytes = body.subarray(start, end);
-    group.push(signedTransaction(decodeMsgpackAt(bytes, start), (key) => start + lastKeyEnd(bytes, key)));
+    const value = prefixRejection(decodeError(end), undefined, () => decodeMsgpack(bytes));
+    group.push(signedTransaction(value, (key) => start + lastKeyEnd(bytes, key)));
     if (group.length > MAX_TX_GROUP_SIZE) throw new Rejection(`max group size is ${MAX_TX_GROUP_SIZE}`);
   }
   if (group.length === 0) throw new Rejection("empty txgroup");
   return group;
-}
-
-function decodeMsgpackAt(bytes: Uint8Array, start: number): MsgpackValue {
-  return prefixRejection(decodeError(start + bytes.length), undefined, () => decodeMsgpack(bytes));
 }
 
 function decodeError(position: number): string {
@@ -195,7 +206,7 @@ function canonicalMembers(map: MsgpackMap, schema: Schema): MsgpackMap {
     const kind = schema.get(name);
     if (kind === undefined)
       throw new MemberError(name, `no matching struct field found when decoding stream map with key ${name}`);
-    if (!isOfKind(value, kind)) throw new MemberError(name, `${name} is not ${kind}`);
+    if (!IS_OF_KIND[kind](value)) throw new MemberError(name, `${name} is not ${kind}`);
     return [name, value, kind] as const;
   });
   const kept = members.filter(([, value, kind]) => !isZero(value, kind)).sort(([a], [b]) => (a < b ? -1 : 1));
@@ -204,30 +215,6 @@ function canonicalMembers(map: MsgpackMap, schema: Schema): MsgpackMap {
 
 /** Byte strings of a fixed length are zero when all their bytes are, others when they are empty. */
 function isZero(value: MsgpackValue, kind: MemberKind): boolean {
-  if (value instanceof Uint8Array) return kind === "bytes" ? value.length === 0 : value.every((byte) => byte === 0);
-  if (value instanceof Map) return value.size === 0;
-  if (Array.isArray(value)) return value.length === 0;
-  return value === null || value === 0 || value === false || value === "";
-}
-
-function isOfKind(value: MsgpackValue, kind: MemberKind): boolean {
-  switch (kind) {
-    case "address":
-    case "bytes32":
-      return value instanceof Uint8Array && value.length === 32;
-    case "bytes64":
-      return value instanceof Uint8Array && value.length === 64;
-    case "bytes":
-      return value instanceof Uint8Array;
-    case "uint":
-      return typeof value === "number" || typeof value === "bigint";
-    case "flag":
-      return typeof value === "boolean";
-    case "text":
-      return typeof value === "string" || value instanceof RawString;
-    case "map":
-      return value instanceof Map;
-    case "list":
-      return Array.isArray(value);
-  }
+  const isFixed = value instanceof Uint8Array && kind !== "bytes";
+  return isFixed ? value.every((byte) => byte === 0) : isEmpty(value);
 }

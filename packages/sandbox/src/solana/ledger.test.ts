@@ -1,8 +1,8 @@
 import { generateKeyPairSigner } from "@solana/kit";
 import { beforeEach, describe, expect, test } from "vitest";
+import { createTestLedger, SOL, type TestLedger } from "../../test/solana-ledger.ts";
 import { Ledger } from "./ledger.ts";
 import { Machine, transactionError } from "./machine.ts";
-import { createTestLedger, SOL, type TestLedger } from "./testing.ts";
 import { decodeTransaction } from "./transaction.ts";
 
 const FEE = 5000n;

@@ -1,8 +1,8 @@
 import { toBase64 as base64 } from "@attestd/proof/encoding";
 import { beforeEach, describe, expect, test } from "vitest";
+import { createTestLedger, SOL, type TestLedger } from "../../test/solana-ledger.ts";
 import type { RpcHandler } from "../jsonrpc.ts";
 import { solanaRpc } from "./rpc.ts";
-import { createTestLedger, SOL, type TestLedger } from "./testing.ts";
 import type { DecodedTransaction } from "./transaction.ts";
 
 let world: TestLedger;

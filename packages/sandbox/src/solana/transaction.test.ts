@@ -6,7 +6,7 @@ import {
   signTransactionMessageWithSigners,
 } from "@solana/kit";
 import { describe, expect, test } from "vitest";
-import { createTestLedger } from "./testing.ts";
+import { createTestLedger } from "../../test/solana-ledger.ts";
 import { decodeTransaction, hasValidSignatures, memosOf } from "./transaction.ts";
 
 /** Made by @solana/kit 8.4.0 of ed25519 seeds of 0x01 and of 0x02: a memo "hi" that the second of them signs. */

@@ -55,14 +55,18 @@ export const readCheckpoint: Reader<Checkpoint> = object({
  * `{P, b, f, l, v}`. Source: go-algorand, `data/stateproofmsg/message.go`.
  */
 export function stateProofMessageHash(message: StateProofMessage): Uint8Array {
-  const map = structMap({
+  return sha256(concatBytes(utf8("spm"), encodeMsgpack(stateProofMessageMap(message))));
+}
+
+/** A message as it is signed, and as its transaction has it. */
+export function stateProofMessageMap(message: StateProofMessage): MsgpackMap {
+  return structMap({
     P: message.lnProvenWeight,
     b: fromBase64(message.blockHeadersCommitment),
     f: message.firstAttestedRound,
     l: message.lastAttestedRound,
     v: fromBase64(message.votersCommitment),
   });
-  return sha256(concatBytes(utf8("spm"), encodeMsgpack(map)));
 }
 
 const readNodeMessage = object({

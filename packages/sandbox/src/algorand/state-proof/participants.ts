@@ -34,10 +34,10 @@ export interface Participant {
   leaves: Uint8Array[];
 }
 
-/** The participants who sign for a round, by the place in their vector. @param publicKeys of `makeKeys`, in that order */
-export function participantsAt(publicKeys: readonly Uint8Array[], round: number): Participant[] {
+/** The participants who sign for a round, by the place in their vector. @param keys of `makeKeys`, in that order */
+export function participantsAt(keys: readonly FalconKey[], round: number): Participant[] {
   const first = firstRoundOfTree(round);
-  return publicKeys.map((publicKey, place) => {
+  return keys.map(({ publicKey }, place) => {
     const rounds = Array.from({ length: KEYS }, (_, index) => first + BigInt(index) * KEY_LIFETIME);
     const leaves = rounds.map((one) => keyLeaf(publicKey, one));
     return { weight: WEIGHTS[place] as bigint, keyLifetime: KEY_LIFETIME, keys: vectorRoot(leaves), publicKey, leaves };

@@ -35,10 +35,7 @@ export function proveRounds(
   checkpoint: Checkpoint,
 ): Uint8Array {
   const { lastAttestedRound: round } = message;
-  const participants = participantsAt(
-    keys.map(({ publicKey }) => publicKey),
-    round,
-  );
+  const participants = participantsAt(keys, round);
   const messageHash = stateProofMessageHash(message);
   let before = 0n;
   const slots = participants.map((participant, place): SignatureSlot => {

@@ -3,7 +3,6 @@ import {
   decodeAddress,
   decodeMsgpackMap,
   encodeMsgpack,
-  getBytes,
   getInteger,
   getMap,
   headerDigest,
@@ -18,11 +17,13 @@ import {
   type Checkpoint,
   checkpointInHeader,
   type StateProofMessage,
+  stateProofMessageMap,
   stateProofTracking,
 } from "@attestd/proof/state-proof";
 import type { NetworkArchive } from "../../archive.ts";
 import type { BlockStore, StoredBlock } from "../block.ts";
 import { MAX_TXN_LIFE } from "../consensus.ts";
+import { base64, part } from "../members.ts";
 import { type FalconKey, participantsAt, votersOf } from "./participants.ts";
 import type { ProofRequest, WorkerAnswer } from "./worker.ts";
 
@@ -87,7 +88,7 @@ export class StateProofs {
   tracking(round: number, before: MsgpackMap | undefined, payset: readonly MsgpackMap[]): MsgpackMap {
     const { interval } = this;
     const keys = round % interval === 0 ? this.#keys : undefined;
-    const voters = keys && votersOf(participantsAt(publicKeysOf(keys), round + interval));
+    const voters = keys && votersOf(participantsAt(keys, round + interval));
     const next = this.#nextAt(round, before, payset.find(isStateProof));
     return new Map([[0, structMap({ n: next, t: voters?.weight, v: voters?.commitment })]]);
   }
@@ -195,13 +196,7 @@ export class StateProofs {
         lv: firstValid + MAX_TXN_LIFE,
         gh: genesisHash,
         sp: decodeMsgpackMap(stateProof),
-        spmsg: structMap({
-          P: message.lnProvenWeight,
-          b: fromBase64(message.blockHeadersCommitment),
-          f: message.firstAttestedRound,
-          l: message.lastAttestedRound,
-          v: fromBase64(message.votersCommitment),
-        }),
+        spmsg: stateProofMessageMap(message),
       }),
     );
   }
@@ -220,10 +215,6 @@ export class StateProofs {
   }
 }
 
-function publicKeysOf(keys: readonly FalconKey[]): Uint8Array[] {
-  return keys.map(({ publicKey }) => publicKey);
-}
-
 function nextOf(header: MsgpackMap): number {
   return Number(getInteger(stateProofTracking(header), "n"));
 }
@@ -234,8 +225,8 @@ export function isStateProof(entry: MsgpackMap): boolean {
 }
 
 function messageOf(entry: MsgpackMap): StateProofMessage {
-  const message = getMap(getMap(entry, "txn") ?? new Map(), "spmsg") ?? new Map();
-  const bytes = (name: string) => toBase64(getBytes(message, name) ?? new Uint8Array());
+  const message = part(part(entry, "txn"), "spmsg");
+  const bytes = (name: string) => base64(message, name) ?? "";
   return {
     blockHeadersCommitment: bytes("b"),
     votersCommitment: bytes("v"),
@@ -246,5 +237,5 @@ function messageOf(entry: MsgpackMap): StateProofMessage {
 }
 
 function proofOf(entry: MsgpackMap): Uint8Array {
-  return encodeMsgpack(getMap(getMap(entry, "txn") ?? new Map(), "sp") ?? new Map());
+  return encodeMsgpack(part(part(entry, "txn"), "sp"));
 }

@@ -1,6 +1,6 @@
 import algosdk, { type Algodv2, type Indexer, type Transaction } from "algosdk";
-import { type SandboxAccount, signTransaction } from "./account.ts";
-import { type AlgorandNetwork, type AlgorandOptions, startAlgorand } from "./network.ts";
+import { type SandboxAccount, signTransaction } from "../src/algorand/account.ts";
+import { type AlgorandNetwork, type AlgorandOptions, startAlgorand } from "../src/algorand/network.ts";
 
 /** A network whose rounds a test makes, with algosdk's own clients before it. */
 export interface TestNetwork extends AlgorandNetwork {

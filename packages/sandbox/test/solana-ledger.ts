@@ -16,9 +16,9 @@ import {
   setTransactionMessageLifetimeUsingBlockhash,
   signTransactionMessageWithSigners,
 } from "@solana/kit";
-import { Ledger } from "./ledger.ts";
-import { Machine } from "./machine.ts";
-import { type DecodedTransaction, decodeTransaction } from "./transaction.ts";
+import { Ledger } from "../src/solana/ledger.ts";
+import { Machine } from "../src/solana/machine.ts";
+import { type DecodedTransaction, decodeTransaction } from "../src/solana/transaction.ts";
 
 const SYSTEM_PROGRAM = address("11111111111111111111111111111111");
 const TIME = 1_800_000_000n;

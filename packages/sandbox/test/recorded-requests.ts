@@ -1,8 +1,8 @@
 import { decodeMsgpackMap, encodeMsgpack, type MsgpackMap, type MsgpackValue } from "@attestd/proof/algorand";
 import { concatBytes, utf8 } from "@attestd/proof/encoding";
 import algosdk, { type Transaction } from "algosdk";
-import { makeAccount, signBytes, signTransaction } from "./account.ts";
-import { type PaymentFields, pay, type TestNetwork, transfer } from "./testing.ts";
+import { makeAccount, signBytes, signTransaction } from "../src/algorand/account.ts";
+import { type PaymentFields, pay, type TestNetwork, transfer } from "./algorand-network.ts";
 
 type Send = (path: string, init?: RequestInit) => Promise<Response>;
 type Requests = Record<string, () => Promise<Response>>;
