@@ -1,3 +1,5 @@
+import { present } from "../src/present.ts";
+
 /** A child of an element; `false` and undefined are none, so that a condition can stand in a list of children. */
 export type Child = Node | string | false | undefined;
 type Properties = Record<string, string | boolean | undefined | ((event: never) => void)>;
@@ -16,13 +18,8 @@ export function h<K extends keyof HTMLElementTagNameMap>(
     if (typeof value === "function") element.addEventListener(name.slice(2), value as EventListener);
     else if (value !== undefined && value !== false) element.setAttribute(name, value === true ? "" : value);
   }
-  element.append(...present(children));
+  element.append(...present<Node | string>(children));
   return element;
-}
-
-/** Leaves out the children that are none. */
-export function present(children: readonly Child[]): (Node | string)[] {
-  return children.filter((child) => child !== false && child !== undefined);
 }
 
 export function button(label: string, onclick: (pressed: HTMLButtonElement) => void, properties: Properties = {}) {
