@@ -1,10 +1,11 @@
+import { RAILS } from "@attestd/proof/rails";
 import { printable } from "../../src/printable.ts";
 import { BUY, purchaseSteps, type Step } from "../../src/purchase-words.ts";
 import { actions, button, type Child, h } from "../dom.ts";
 import { icon } from "../icons.ts";
 import { heading, idValue } from "../parts.ts";
 import { askView, listView } from "./ask-views.ts";
-import { bought, commandLine, notice, railLabel, saveAnswer, saveReceipt } from "./parts.ts";
+import { bought, commandLine, notice, saveAnswer, saveReceipt } from "./parts.ts";
 import type { PayingWallet } from "./paying-wallet.ts";
 import { reviewView } from "./review.ts";
 import type { Actions, Shown, State } from "./state.ts";
@@ -29,7 +30,7 @@ export function buyView(state: State, can: Actions): Child[] {
 /** The wallets that could pay. */
 function chooseView({ quote, wallets }: Shown<"choose">, can: Actions): Child[] {
   const isBare = wallets.every(({ isSite }) => isSite);
-  const label = (wallet: PayingWallet) => `${printable(wallet.name)} on ${railLabel(wallet)}`;
+  const label = (wallet: PayingWallet) => `${printable(wallet.name)} on ${RAILS[wallet.rail].label}`;
   const choose = (wallet: PayingWallet) =>
     button(label(wallet), (pressed) => can.choose(quote, wallet, pressed), wallet.isSite ? {} : { class: "primary" });
   const sites = wallets.filter(({ isSite }) => isSite);
