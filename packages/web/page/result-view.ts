@@ -8,7 +8,16 @@ import { LIMITS, NO_CERTIFICATES } from "../src/words.ts";
 import { actions, button, type Child, h } from "./dom.ts";
 import type { GivenFiles } from "./given-files.ts";
 import { icon } from "./icons.ts";
-import { checkList, chooseButton, disclosure, factList, fieldList, heading, saveKeysButton } from "./parts.ts";
+import {
+  checkList,
+  chooseButton,
+  disclosure,
+  factList,
+  fieldList,
+  heading,
+  saveKeysButton,
+  verdictSection,
+} from "./parts.ts";
 
 export type ResultActions = {
   /** Takes a key list, or another file. */
@@ -44,9 +53,8 @@ export function resultView(result: Result, can: ResultActions): Child[] {
   const verdict = verdictOf(judged);
   const rows = checkRows(judged);
   return [
-    h(
-      "section",
-      { class: "verdict", "data-tone": verdict.tone, "data-state": verdict.state },
+    verdictSection(
+      verdict,
       heading(verdict.heading, verdict.icon),
       ...verdict.sentences.map((sentence) => h("p", {}, printable(sentence))),
       result.isNamed && h("p", {}, "This is the attestation that the certificate names."),
