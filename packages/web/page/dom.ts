@@ -35,6 +35,11 @@ export function actions(...buttons: Child[]): HTMLElement {
   return h("div", { class: "actions" }, ...buttons);
 }
 
+/** What leads a view: how it stands with what it is about. @param state for styles and tests, where there are several */
+export function verdictSection({ tone, state }: { tone: string; state?: string }, ...children: Child[]): HTMLElement {
+  return h("section", { class: "verdict", "data-tone": tone, "data-state": state }, ...children);
+}
+
 /** Shows a button as busy: it keeps the focus and ignores clicks. */
 export function busy(element: HTMLButtonElement, label: string): void {
   element.textContent = label;

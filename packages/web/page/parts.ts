@@ -126,11 +126,6 @@ export function contactLink(contact: string | undefined): Child {
   );
 }
 
-/** What leads a view: how it stands with what it is about. @param state for styles and tests, where there are several */
-export function verdictSection({ tone, state }: { tone: string; state?: string }, ...children: Child[]): HTMLElement {
-  return h("section", { class: "verdict", "data-tone": tone, "data-state": state }, ...children);
-}
-
 /** Children that a reader unfolds. */
 export function disclosure(summary: string, ...children: Child[]): HTMLElement {
   return h("details", {}, h("summary", {}, summary), ...children);

@@ -5,19 +5,10 @@ import { factsOf, type Headline, headlineOf } from "../src/facts.ts";
 import { printable } from "../src/printable.ts";
 import { doubt, isProven, isVerified, type Judged, noteOf, verdictOf } from "../src/verdict.ts";
 import { LIMITS, NO_CERTIFICATES } from "../src/words.ts";
-import { actions, button, type Child, h } from "./dom.ts";
+import { actions, button, type Child, h, verdictSection } from "./dom.ts";
 import type { GivenFiles } from "./given-files.ts";
 import { icon } from "./icons.ts";
-import {
-  checkList,
-  chooseButton,
-  disclosure,
-  factList,
-  fieldList,
-  heading,
-  saveKeysButton,
-  verdictSection,
-} from "./parts.ts";
+import { checkList, chooseButton, disclosure, factList, fieldList, heading, saveKeysButton } from "./parts.ts";
 
 export type ResultActions = {
   /** Takes a key list, or another file. */

@@ -2,9 +2,9 @@ import type { Fact } from "../src/facts.ts";
 import { printable } from "../src/printable.ts";
 import { listed, networkName, type ServiceStatus } from "../src/service-status.ts";
 import { recordedTime } from "../src/verdict.ts";
-import { actions, button, type Child, h } from "./dom.ts";
+import { actions, button, type Child, h, verdictSection } from "./dom.ts";
 import { fetchStatus } from "./frame.ts";
-import { contactLink, factList, heading, type Row, rowList, verdictSection } from "./parts.ts";
+import { contactLink, factList, heading, type Row, rowList } from "./parts.ts";
 import type { Site } from "./site.ts";
 
 /** The view of what the service says of itself now. */

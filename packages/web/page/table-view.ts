@@ -4,10 +4,10 @@ import { printable } from "../src/printable.ts";
 import { basisSentence, doubtOf, doubtSentence, type KeyList } from "../src/trust-basis.ts";
 import type { Judged } from "../src/verdict.ts";
 import { NO_CERTIFICATES, STATES } from "../src/words.ts";
-import { actions, button, type Child, h } from "./dom.ts";
+import { actions, button, type Child, h, verdictSection } from "./dom.ts";
 import { type GivenFile, MAX_FILES } from "./given-files.ts";
 import { icon } from "./icons.ts";
-import { heading, verdictSection } from "./parts.ts";
+import { heading } from "./parts.ts";
 
 /** `item`: the item of a batch that it is, verified. */
 export type Row = FileRow & GivenFile & { item?: { judged: Judged; bundle: BatchItem } };

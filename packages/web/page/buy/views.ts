@@ -1,9 +1,9 @@
 import { RAILS } from "@attestd/proof/rails";
 import { printable } from "../../src/printable.ts";
 import { BUY, purchaseSteps, type Step } from "../../src/purchase-words.ts";
-import { actions, button, type Child, h } from "../dom.ts";
+import { actions, button, type Child, h, verdictSection } from "../dom.ts";
 import { icon } from "../icons.ts";
-import { heading, idValue, verdictSection } from "../parts.ts";
+import { heading, idValue } from "../parts.ts";
 import { askView, listView } from "./ask-views.ts";
 import { bought, commandLine, notice, saveAnswer, saveReceipt } from "./parts.ts";
 import type { PayingWallet } from "./paying-wallet.ts";
