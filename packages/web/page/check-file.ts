@@ -1,4 +1,4 @@
-import { type Bundle, bundleId, type KeyHistory, parseBundle, parseJson, signedPart } from "@attestd/proof";
+import { type Bundle, bundleId, parseBundle, parseJson, signedPart } from "@attestd/proof";
 import { fromBase64Url, toHex } from "@attestd/proof/encoding";
 import { MAX_BATCH_FILE_BYTES } from "../src/bundle-file.ts";
 import type { Judgement } from "../src/judge.ts";
@@ -13,12 +13,8 @@ import type { Site } from "./site.ts";
 /** What a file is; `bytes` is the bundle, UTF-8. The bundles of a batch are still to be checked. */
 export type Checked =
   | { kind: "judged"; judged: Judged; bytes: Uint8Array }
-  | Extract<Judgement, { kind: "batch" }>
   | { kind: "receipt"; receipt: JudgedReceipt; blob: Blob }
-  | { kind: "keys"; history: KeyHistory }
-  | { kind: "evidence"; bytes: Uint8Array; of: string }
-  | { kind: "stake"; trust: Omit<StakeTrust, "name"> }
-  | { kind: "unreadable"; why: string };
+  | Exclude<Judgement, { kind: "judged" | "receipt" }>;
 
 /**
  * Checks one file, offline.

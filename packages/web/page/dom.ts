@@ -1,3 +1,5 @@
+import { present } from "../src/present.ts";
+
 /** A child of an element; `false` and undefined are none, so that a condition can stand in a list of children. */
 export type Child = Node | string | false | undefined;
 type Properties = Record<string, string | boolean | undefined | ((event: never) => void)>;
@@ -16,13 +18,8 @@ export function h<K extends keyof HTMLElementTagNameMap>(
     if (typeof value === "function") element.addEventListener(name.slice(2), value as EventListener);
     else if (value !== undefined && value !== false) element.setAttribute(name, value === true ? "" : value);
   }
-  element.append(...present(children));
+  element.append(...present<Node | string>(children));
   return element;
-}
-
-/** Leaves out the children that are none. */
-export function present(children: readonly Child[]): (Node | string)[] {
-  return children.filter((child) => child !== false && child !== undefined);
 }
 
 export function button(label: string, onclick: (pressed: HTMLButtonElement) => void, properties: Properties = {}) {
@@ -36,6 +33,11 @@ export function button(label: string, onclick: (pressed: HTMLButtonElement) => v
 /** A row of buttons. */
 export function actions(...buttons: Child[]): HTMLElement {
   return h("div", { class: "actions" }, ...buttons);
+}
+
+/** What leads a view: how it stands with what it is about. @param state for styles and tests, where there are several */
+export function verdictSection({ tone, state }: { tone: string; state?: string }, ...children: Child[]): HTMLElement {
+  return h("section", { class: "verdict", "data-tone": tone, "data-state": state }, ...children);
 }
 
 /** Shows a button as busy: it keeps the focus and ignores clicks. */

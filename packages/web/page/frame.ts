@@ -29,7 +29,8 @@ export async function servedStatus(storage: Storage | undefined): Promise<Servic
   const fetched = await fetchStatus();
   if (fetched) await storage?.update<ServiceStatus>("keys", "status", () => fetched).catch(() => undefined);
   const status = fetched ?? (await storage?.get<ServiceStatus>("keys", "status").catch(() => undefined));
-  showSandbox(status?.sandbox === true || isSandbox(status?.ledger.network));
+  const banner = document.getElementById("sandbox") as HTMLElement;
+  banner.hidden = status?.sandbox !== true && !isSandbox(status?.ledger.network);
   return status;
 }
 
@@ -37,8 +38,4 @@ export async function servedStatus(storage: Storage | undefined): Promise<Servic
 export async function fetchStatus(): Promise<ServiceStatus | undefined> {
   const found = await fetchBlob("/status", { headers: { accept: "application/json" }, cache: "no-cache" });
   return found && (JSON.parse(await found.text()) as ServiceStatus);
-}
-
-function showSandbox(isSandbox: boolean): void {
-  (document.getElementById("sandbox") as HTMLElement).hidden = !isSandbox;
 }

@@ -1,8 +1,9 @@
 import type { StoredPayment } from "@attestd/client";
 import { parsePointer } from "../src/pointer.ts";
+import { present } from "../src/present.ts";
 import { printable } from "../src/printable.ts";
 import type { BuyPage } from "./buy/buy-page.ts";
-import { h, present } from "./dom.ts";
+import { h } from "./dom.ts";
 import { markView, servedStatus, showConnection } from "./frame.ts";
 import { chosen, dropped, type GivenFiles } from "./given-files.ts";
 import { startJudging } from "./judging.ts";
@@ -41,7 +42,7 @@ const site: Site = {
   show(view, focus) {
     // The focus must not be lost: a reader who was in the old view is moved to the new one.
     const wasInside = main.contains(document.activeElement);
-    main.replaceChildren(...present(view));
+    main.replaceChildren(...present<Node | string>(view));
     const heading = main.querySelector("h1");
     document.title = `${heading?.textContent} · attestd`;
     if (focus || wasInside) heading?.focus();

@@ -5,7 +5,7 @@ import { factsOf, type Headline, headlineOf } from "../src/facts.ts";
 import { printable } from "../src/printable.ts";
 import { doubt, isProven, isVerified, type Judged, noteOf, verdictOf } from "../src/verdict.ts";
 import { LIMITS, NO_CERTIFICATES } from "../src/words.ts";
-import { actions, button, type Child, h } from "./dom.ts";
+import { actions, button, type Child, h, verdictSection } from "./dom.ts";
 import type { GivenFiles } from "./given-files.ts";
 import { icon } from "./icons.ts";
 import { checkList, chooseButton, disclosure, factList, fieldList, heading, saveKeysButton } from "./parts.ts";
@@ -44,9 +44,8 @@ export function resultView(result: Result, can: ResultActions): Child[] {
   const verdict = verdictOf(judged);
   const rows = checkRows(judged);
   return [
-    h(
-      "section",
-      { class: "verdict", "data-tone": verdict.tone, "data-state": verdict.state },
+    verdictSection(
+      verdict,
       heading(verdict.heading, verdict.icon),
       ...verdict.sentences.map((sentence) => h("p", {}, printable(sentence))),
       result.isNamed && h("p", {}, "This is the attestation that the certificate names."),

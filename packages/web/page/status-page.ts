@@ -2,7 +2,7 @@ import type { Fact } from "../src/facts.ts";
 import { printable } from "../src/printable.ts";
 import { listed, networkName, type ServiceStatus } from "../src/service-status.ts";
 import { recordedTime } from "../src/verdict.ts";
-import { actions, button, type Child, h } from "./dom.ts";
+import { actions, button, type Child, h, verdictSection } from "./dom.ts";
 import { fetchStatus } from "./frame.ts";
 import { contactLink, factList, heading, type Row, rowList } from "./parts.ts";
 import type { Site } from "./site.ts";
@@ -13,7 +13,10 @@ export async function openStatusPage(site: Site, focus: boolean): Promise<void> 
   const again = button("Ask again", () => void openStatusPage(site, true));
   if (status) return site.show(statusView(status, again), focus);
   const why = "The service doesn't answer now. Files can still be checked, on this device. Nothing can be bought.";
-  site.show([verdict("caution", heading("Not reachable", "⚠"), h("p", {}, why), actions(again))], focus);
+  site.show(
+    [verdictSection({ tone: "caution" }, heading("Not reachable", "⚠"), h("p", {}, why), actions(again))],
+    focus,
+  );
 }
 
 function statusView(status: ServiceStatus, again: Child): Child[] {
@@ -31,8 +34,8 @@ function statusView(status: ServiceStatus, again: Child): Child[] {
     { label: "Since", text: `round ${attestor.fromRound}` },
   ];
   return [
-    verdict(
-      tone,
+    verdictSection(
+      { tone },
       heading(title, tone === "passed" ? "✓" : "⚠"),
       ...reasons.map((reason) => h("p", {}, sentence(reason))),
       isOpen ? undefined : h("p", {}, "Checking files works meanwhile. Nobody is charged for what is not attested."),
@@ -61,10 +64,6 @@ function statusView(status: ServiceStatus, again: Child): Child[] {
       { label: "Version", value: [printable(version)] },
     ]),
   ];
-}
-
-function verdict(tone: string, ...children: Child[]): HTMLElement {
-  return h("section", { class: "verdict", "data-tone": tone }, ...children);
 }
 
 /** A reason of the service as a sentence. */

@@ -4,7 +4,7 @@ import { printable } from "../src/printable.ts";
 import { basisSentence, doubtOf, doubtSentence, type KeyList } from "../src/trust-basis.ts";
 import type { Judged } from "../src/verdict.ts";
 import { NO_CERTIFICATES, STATES } from "../src/words.ts";
-import { actions, button, type Child, h } from "./dom.ts";
+import { actions, button, type Child, h, verdictSection } from "./dom.ts";
 import { type GivenFile, MAX_FILES } from "./given-files.ts";
 import { icon } from "./icons.ts";
 import { heading } from "./parts.ts";
@@ -45,9 +45,8 @@ export function tableView(table: Table, keys: KeyList | undefined, can: TableAct
   const total = totalOf(rows);
   const found = keys && doubtOf(keys, keys.history.keys.at(-1)?.kid);
   return [
-    h(
-      "section",
-      { class: "verdict", "data-tone": total.tone, "data-state": "table" },
+    verdictSection(
+      { tone: total.tone, state: "table" },
       heading(total.heading, total.icon),
       h("p", {}, `${total.counts.join(", ")}.`),
       found && h("p", {}, doubtSentence(found)),

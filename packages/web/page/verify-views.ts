@@ -3,7 +3,7 @@ import { printable } from "../src/printable.ts";
 import { type JudgedReceipt, receiptFacts, receiptVerdict } from "../src/receipt-verdict.ts";
 import { STATES } from "../src/words.ts";
 import { aboutView } from "./about.ts";
-import { actions, button, type Child, h } from "./dom.ts";
+import { actions, button, type Child, h, verdictSection } from "./dom.ts";
 import type { GivenFiles } from "./given-files.ts";
 import { chooseButton, factList, folderButton, heading } from "./parts.ts";
 import { type Result, type ResultActions, resultView } from "./result-view.ts";
@@ -102,9 +102,8 @@ function receiptView(receipt: JudgedReceipt, can: Actions): Child[] {
   const { tone, state, icon, heading: title, sentences } = receiptVerdict(receipt);
   const isGood = receipt.findings.conclusion === "verified";
   return [
-    h(
-      "section",
-      { class: "verdict", "data-tone": tone, "data-state": state },
+    verdictSection(
+      { tone, state },
       heading(title, icon),
       ...sentences.map((sentence) => h("p", {}, printable(sentence))),
       !isGood && factList(receiptFacts(receipt)),
@@ -120,12 +119,10 @@ function receiptView(receipt: JudgedReceipt, can: Actions): Child[] {
 
 function unreadableView({ why, table }: Shown<"unreadable">, can: Actions): Child[] {
   const { heading: title, tone } = STATES.unreadable;
-  const again = button("Check another", can.startOver);
   return [
     back(table, can),
-    h(
-      "section",
-      { class: "verdict", "data-tone": tone, "data-state": "unreadable" },
+    verdictSection(
+      { tone, state: "unreadable" },
       heading(title),
       h("p", {}, why),
       h(
@@ -133,7 +130,7 @@ function unreadableView({ why, table }: Shown<"unreadable">, can: Actions): Chil
         {},
         "Bundles, receipts and key lists are .json files; a certificate is a .pdf or .svg file that carries its bundle.",
       ),
-      actions(again),
+      actions(button("Check another", can.startOver)),
     ),
   ];
 }

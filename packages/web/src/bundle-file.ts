@@ -4,7 +4,7 @@ import type { JsonValue } from "@attestd/proof/json";
 import { pdfAttachments } from "./pdf/attachments.ts";
 import { receiptIn } from "./receipt-file.ts";
 
-type Beside = { making?: Uint8Array; evidence?: Uint8Array };
+type Beside = { making?: Uint8Array | undefined; evidence?: Uint8Array | undefined };
 
 export type FileContents =
   /**
@@ -93,11 +93,7 @@ function certificate(carried: Uint8Array[], from: "pdf" | "svg"): FileContents {
   const evidence = found.find((one) => one.kind === "evidence");
   const certified = found.find(({ kind }) => kind === "bundle" || kind === "batch");
   if (certified?.kind !== "bundle" && certified?.kind !== "batch") return { kind: "empty_certificate" };
-  return {
-    ...certified,
-    ...(making && { making: making.bytes }),
-    ...(evidence && { evidence: evidence.bytes }),
-  };
+  return { ...certified, making: making?.bytes, evidence: evidence?.bytes };
 }
 
 /** @throws ProofError `json` */

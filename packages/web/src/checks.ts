@@ -73,24 +73,22 @@ const SIGNED_BY = { ed25519: "an ed25519 key", "falcon-1024": "a post-quantum Fa
 function evidenceRow({ report }: Judged): CheckRow[] {
   const { evidence, recordedBy, sourceRecordedBy, authorisedBy } = report;
   if (evidence === undefined || Object.values(evidence).every((one) => one === "not_checked")) return [];
-  const row = { check: "evidence", label: "Evidence" } as const;
+  const row = (result: CheckResult, sentence: string, differences: CheckRow["differences"] = []): CheckRow[] => [
+    { check: "evidence", label: "Evidence", result, sentence, differences },
+  ];
   const [fault] = evidence.failures;
   if (fault !== undefined) {
     const { message = "it states something else", pointer = "" } = fault;
     const place = pointer.replace(/^\//, "").replaceAll("/", ".");
-    const sentence = `It contradicts the file: ${[place, message].join(" ").trim()}.`;
-    return [{ ...row, result: "fail", sentence, differences: valuesOf(fault) }];
+    return row("fail", `It contradicts the file: ${[place, message].join(" ").trim()}.`, valuesOf(fault));
   }
-  if (recordedBy === undefined)
-    return [
-      { ...row, result: "not_checked", sentence: "It shows no stake on a checkpoint given here.", differences: [] },
-    ];
+  if (recordedBy === undefined) return row("not_checked", "It shows no stake on a checkpoint given here.");
   const blocks = sourceRecordedBy
     ? "for the record's block, and for that of what it attests"
     : "for the record's block";
   const stake = `The ledger's stake signed ${blocks}`;
   const sentence = authorisedBy ? `${stake}; ${SIGNED_BY[authorisedBy.alg]} signed its transaction.` : `${stake}.`;
-  return [{ ...row, result: "pass", sentence, differences: [] }];
+  return row("pass", sentence);
 }
 
 function certificateRow({ certificate }: Judged): CheckRow[] {

@@ -9,6 +9,7 @@ import {
 } from "@attestd/proof/description";
 import { utcTime } from "@attestd/proof/text";
 import { estimatedMonth } from "./display.ts";
+import { present } from "./present.ts";
 import { doubt, isProven, isVerified, type Judged, ledgerName, noteOf, recordedTime, signerName } from "./verdict.ts";
 
 /** One line about a file: text, or an id that is shown in full and can be copied. */
@@ -50,7 +51,7 @@ export function factsOf(judged: Judged): Fact[] {
     return explorer && { link: { text: explorer.text, url: `${explorer.url}/${path}` } };
   };
   const time = block?.time === undefined ? undefined : (dateline(block.time) ?? utcTime(block.time));
-  const facts: (Fact | false | undefined)[] = [
+  return present<Fact>([
     // The headline above already has what is proven.
     !isProven(judged) && { label: "What", text: subjectLine(subject, outcome) },
     ...(transaction?.parties ?? []).map(({ role, account }) => ({ label: role, id: account })),
@@ -69,8 +70,7 @@ export function factsOf(judged: Judged): Fact[] {
     isProven(judged) && { label: "Signed by", text: `${signerName(judged)} (${report.attestor.status} key)` },
     { label: isProven(judged) ? "Key" : "Key named", id: report.attestor.kid ?? "" },
     { label: "Attestor's account", id: attestor.algorandAddress },
-  ];
-  return facts.filter((fact) => fact !== false && fact !== undefined);
+  ]);
 }
 
 function recorded(report: VerifyReport, bundle: Bundle): string {

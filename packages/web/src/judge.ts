@@ -12,7 +12,7 @@ import {
 import { type Subject, subjectOf } from "@attestd/proof/description";
 import type { JsonValue } from "@attestd/proof/json";
 import { type BundleInBatch, bundlesInBatch } from "./batch-file.ts";
-import { type BatchInFile, type BundleInFile, maxBytesOf, readFileContents } from "./bundle-file.ts";
+import { type BatchInFile, type BundleInFile, type FileContents, maxBytesOf, readFileContents } from "./bundle-file.ts";
 import type { CertificateJudgement } from "./certificate/making.ts";
 import { judgeReceipt, type ReceiptFindings } from "./receipt-file.ts";
 import type { StakeTrust } from "./stake.ts";
@@ -50,8 +50,7 @@ export type Judgement =
     }
   | { kind: "receipt"; findings: ReceiptFindings }
   | { kind: "keys"; history: KeyHistory }
-  /** `of`: the SHA-256 of the bundle that it names, lower-case hex. */
-  | { kind: "evidence"; bytes: Uint8Array; of: string }
+  | Extract<FileContents, { kind: "evidence" }>
   | { kind: "stake"; trust: Omit<StakeTrust, "name"> }
   | { kind: "unreadable"; why: string };
 

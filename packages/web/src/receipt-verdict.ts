@@ -2,6 +2,7 @@ import { railLabel } from "@attestd/proof/rails";
 import { utcTime } from "@attestd/proof/text";
 import type { Fact } from "./facts.ts";
 import type { FileRow, RowState } from "./file-rows.ts";
+import { present } from "./present.ts";
 import { hostOf } from "./printable.ts";
 import type { ReceiptFindings } from "./receipt-file.ts";
 import { isSandbox } from "./service-status.ts";
@@ -18,7 +19,7 @@ export function receiptVerdict({ findings, keys }: JudgedReceipt) {
   const isTest = isSandbox(keys?.history.ledger);
   const state: RowState = conclusion === "verified" && (doubt || isTest) ? "warning" : conclusion;
   const origin = keys?.history.keys.find((key) => key.kid === kid)?.origin;
-  const warnings = [...(doubt ? [doubtSentence(doubt)] : []), ...(isTest ? [WARNINGS.sandbox()] : [])];
+  const warnings = present([doubt && doubtSentence(doubt), isTest && WARNINGS.sandbox()]);
   const stated: string[] =
     receipt && conclusion === "verified"
       ? [

@@ -15,6 +15,7 @@ import {
 } from "@attestd/proof";
 import { circumstancesOf, headline, type Subject } from "@attestd/proof/description";
 import type { CertificateJudgement } from "./certificate/making.ts";
+import { present } from "./present.ts";
 import { hostOf } from "./printable.ts";
 import { type StakeTrust, stakeOf, stakeSentence } from "./stake.ts";
 import { basisSentence, type Doubt, dateOf, doubtOf, doubtSentence, type KeyList } from "./trust-basis.ts";
@@ -130,10 +131,10 @@ function conclusion(state: FileConclusion, judged: Judged): string[] {
     case "elsewhere":
       return [elsewhere(report), "Anyone could have made it, too: check it with the keys of its own attestor."];
     case "revoked":
-      return [
+      return present([
         `Key withdrawn in round ${signer(judged)?.revokedRound}; its signature alone can't be believed.`,
-        ...(mayAskChain(report) ? ["The ledger check can show that it was recorded before."] : []),
-      ];
+        mayAskChain(report) && "The ledger check can show that it was recorded before.",
+      ]);
     case "failed":
       return [`${refusal(report)} Don't rely on it.`];
   }
@@ -151,24 +152,22 @@ function verified(judged: Judged): string[] {
   const time = recordedTime(report);
   const signed = report.recordedBy && `: stake of more than ${stakeOf(report)} signed for its block`;
   const rests = stakeSentence(report, judged.stake ?? []);
-  return [
+  return present([
     `This file is unchanged, and ${signerName(judged)} signed it${keyPhrase(signer(judged), round)}.`,
     // The author of the file could have written the list too.
-    ...(keys?.basis.basis === "file"
-      ? ["The signer is known from the key list that you gave, not from this site."]
-      : []),
+    keys?.basis.basis === "file" && "The signer is known from the key list that you gave, not from this site.",
     // Only a proof of inclusion was asked whether it is in the block.
-    ...(report.checks.inclusion === "pass" && block
-      ? [`It proves that this ${chain.label} transaction is in block ${block.height}.`]
-      : []),
+    report.checks.inclusion === "pass" &&
+      block &&
+      `It proves that this ${chain.label} transaction is in block ${block.height}.`,
     isOnLedger(report) || signed !== undefined
       ? `This ${what} is ${record}${time === undefined ? "" : `, ${time}`}${signed ?? ""}.`
       : `It states that this ${what} was ${record}.`,
-    ...(rests === undefined ? [] : [rests]),
+    rests,
     comparedBy === undefined
       ? "Nothing was uploaded. Not yet compared with the ledger."
       : `Compared with the ledger by ${comparedBy}.`,
-  ];
+  ]);
 }
 
 function keyPhrase(entry: KeyEntry | undefined, round: number): string {
@@ -181,16 +180,15 @@ function warnings(judged: Judged): string[] {
   const { report, keys, subject } = judged;
   const found = doubt(judged);
   const failed = subject && circumstancesOf(subject, report).outcome === "failed";
-  return [
-    ...(failed ? [`${headline(subject, "failed").title}.`] : []),
-    ...(found ? [doubtSentence(found)] : []),
+  return present([
+    failed && `${headline(subject, "failed").title}.`,
+    found && doubtSentence(found),
     ...report.warnings
       .filter((warning) => !failed || warning !== "transaction_failed")
       .map((warning) => WARNINGS[warning](keys ? dateOf(keys.basis) : "")),
-    ...(keys?.basis.basis === "example"
-      ? ["This is an example, signed with a key that was made for it. It is trusted for this example only."]
-      : []),
-  ];
+    keys?.basis.basis === "example" &&
+      "This is an example, signed with a key that was made for it. It is trusted for this example only.",
+  ]);
 }
 
 /** Where an intact file is from whose ledger is not that of the trusted keys: a sentence. */

@@ -11,9 +11,6 @@ const EXTENSIONS: Readonly<Record<string, WalletName>> = {
   "95426e60-5f2e-49e9-b912-c488577be962": "defly-web",
 };
 
-/** A provider's answer to `discover` (ARC-27). `networks` are those that the wallet knows. */
-type Discovered = { name: string; providerId: string; networks: readonly { genesisHash: string }[] };
-
 /**
  * Watches the Algorand wallets that run in the browser: extensions that speak ARC-27, and Lute, which is an extension or a
  * site. Connects to none.
@@ -21,7 +18,7 @@ type Discovered = { name: string; providerId: string; networks: readonly { genes
 export function watchAlgorandWallets(onChange: () => void): () => PayingWallet[] {
   const extensions = new Map<WalletName, PayingWallet>();
   void loadArc27().then(({ discover }) =>
-    discover(({ name, providerId, networks }: Discovered) => {
+    discover(({ name, providerId, networks }) => {
       const id = EXTENSIONS[providerId];
       if (id === undefined || extensions.has(id) || !Array.isArray(networks)) return;
       const known = networks.map(({ genesisHash }) => genesisHash);

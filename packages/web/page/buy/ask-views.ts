@@ -12,27 +12,44 @@ const MAX_LIST_BYTES = 16 * 2 ** 20;
 /** Of a field for ids, which are no words. */
 const OF_IDS = { autocomplete: "off", autocapitalize: "off", spellcheck: "false" };
 
-/** What asks the price of what is in a field: the button, and the handler of its form. */
-function asking(field: { value: string }, quote: Actions["quote"]) {
+type Words = { title: string; intro: string; label: string; hint: string };
+
+/**
+ * The form that asks the price of what is in its field, under its heading.
+ * @param others the buttons beside the one that asks
+ */
+function askForm(
+  field: HTMLInputElement | HTMLTextAreaElement,
+  { title, intro, label, hint }: Words,
+  trouble: string | undefined,
+  quote: Actions["quote"],
+  ...others: Child[]
+): Child[] {
   const ask = h("button", { type: "submit", class: "primary" }, "See the price");
   const submit = (event: Event) => {
     event.preventDefault();
     if (ask.getAttribute("aria-disabled") !== "true") quote(field.value, ask);
   };
-  return { ask, submit };
+  field.setAttribute("aria-describedby", trouble === undefined ? `${field.id}-hint` : "trouble");
+  return [
+    heading(title, "", trouble === undefined ? undefined : "trouble"),
+    h("p", { class: "block" }, intro),
+    h(
+      "form",
+      { onsubmit: submit },
+      h("label", { for: field.id }, label),
+      field,
+      h("p", { class: "hint", id: `${field.id}-hint` }, hint),
+      trouble !== undefined && notice(trouble),
+      actions(ask, ...others),
+    ),
+  ];
 }
 
 /** Asks for the transaction to attest. */
 export function askView({ text, trouble, saved = [] }: Shown<"ask">, can: Actions): Child[] {
-  const input = h("input", {
-    type: "text",
-    id: "txid",
-    value: text,
-    ...OF_IDS,
-    "aria-describedby": trouble === undefined ? "txid-hint" : "trouble",
-    "aria-invalid": trouble === BUY.notAnId ? "true" : undefined,
-  });
-  const { ask, submit } = asking(input, can.quote);
+  const invalid = trouble === BUY.notAnId ? "true" : undefined;
+  const input = h("input", { type: "text", id: "txid", value: text, ...OF_IDS, "aria-invalid": invalid });
   // A field of one line would join the lines.
   input.addEventListener("paste", (event) => {
     const pasted = event.clipboardData?.getData("text") ?? "";
@@ -40,21 +57,10 @@ export function askView({ text, trouble, saved = [] }: Shown<"ask">, can: Action
     event.preventDefault();
     can.ask(true, pasted);
   });
+  const words = { title: BUY.title, intro: BUY.intro, label: BUY.field, hint: BUY.fieldHint };
+  const list = button(BUY.list, () => can.ask(true), { class: "quiet" });
   return [
-    heading(BUY.title, "", trouble === undefined ? undefined : "trouble"),
-    h("p", { class: "block" }, BUY.intro),
-    h(
-      "form",
-      { onsubmit: submit },
-      h("label", { for: "txid" }, BUY.field),
-      input,
-      h("p", { class: "hint", id: "txid-hint" }, BUY.fieldHint),
-      trouble !== undefined && notice(trouble),
-      actions(
-        ask,
-        button(BUY.list, () => can.ask(true), { class: "quiet" }),
-      ),
-    ),
+    ...askForm(input, words, trouble, can.quote, list),
     saved.length > 0 && h("h2", {}, BUY.savedTitle),
     saved.length > 0 && savedList(saved, can),
   ];
@@ -62,15 +68,9 @@ export function askView({ text, trouble, saved = [] }: Shown<"ask">, can: Action
 
 /** Asks for a list of transactions. */
 export function listView({ text, trouble }: Shown<"ask">, can: Actions): Child[] {
-  const input = h("textarea", {
-    id: "txids",
-    rows: "8",
-    ...OF_IDS,
-    "aria-describedby": trouble === undefined ? "txids-hint" : "trouble",
-    "aria-invalid": trouble === undefined ? undefined : "true",
-  });
+  const invalid = trouble === undefined ? undefined : "true";
+  const input = h("textarea", { id: "txids", rows: "8", ...OF_IDS, "aria-invalid": invalid });
   input.value = text;
-  const { ask, submit } = asking(input, can.quoteList);
   const take = async ({ files: [file] }: GivenFiles) => {
     input.value =
       (await file?.blob
@@ -79,23 +79,10 @@ export function listView({ text, trouble }: Shown<"ask">, can: Actions): Child[]
         .catch(() => "")) ?? "";
     input.focus();
   };
-  return [
-    heading(BUY.listTitle, "", trouble === undefined ? undefined : "trouble"),
-    h("p", { class: "block" }, BUY.listIntro),
-    h(
-      "form",
-      { onsubmit: submit },
-      h("label", { for: "txids" }, BUY.listField),
-      input,
-      h("p", { class: "hint", id: "txids-hint" }, BUY.listHint),
-      trouble !== undefined && notice(trouble),
-      actions(
-        ask,
-        ...chooseButton(BUY.chooseList, (given) => void take(given)),
-        button(BUY.single, () => can.ask(false), { class: "quiet" }),
-      ),
-    ),
-  ];
+  const words = { title: BUY.listTitle, intro: BUY.listIntro, label: BUY.listField, hint: BUY.listHint };
+  const choose = chooseButton(BUY.chooseList, (given) => void take(given));
+  const single = button(BUY.single, () => can.ask(false), { class: "quiet" });
+  return askForm(input, words, trouble, can.quoteList, ...choose, single);
 }
 
 function savedList(saved: readonly SavedBundle[], can: Actions): HTMLElement {

@@ -1,11 +1,9 @@
-import { RAILS } from "@attestd/proof/rails";
 import { printable } from "../../src/printable.ts";
 import { BUY } from "../../src/purchase-words.ts";
 import { receiptFile, receiptFileName } from "../../src/receipt-file.ts";
 import { button, type Child, download, h } from "../dom.ts";
 import { idValue } from "../parts.ts";
 import { bundleFileName } from "../site.ts";
-import type { PayingWallet } from "./paying-wallet.ts";
 import type { SavedBundle } from "./purchase.ts";
 
 /** An error, or what has to be done first; the heading refers to it with `aria-describedby`. */
@@ -28,10 +26,6 @@ export function bought(txids: readonly string[]): Child[] {
   return txids.length === 1
     ? ["one attestation of ", idValue(txids[0] ?? "")]
     : [`attestations of ${BUY.many(txids.length)}`];
-}
-
-export function railLabel({ rail }: PayingWallet): string {
-  return RAILS[rail].label;
 }
 
 /** Saves the answer of a batch, in which every bundle is. */

@@ -1,4 +1,5 @@
 import { formatUsdc, railOf } from "@attestd/client";
+import { RAILS } from "@attestd/proof/rails";
 import type { PaymentRequirements } from "@x402/core/types";
 import { tokenDomain } from "../../src/authorization.ts";
 import { formatMicro } from "../../src/display.ts";
@@ -6,7 +7,7 @@ import { printable } from "../../src/printable.ts";
 import { BUY } from "../../src/purchase-words.ts";
 import { actions, button, type Child, h } from "../dom.ts";
 import { heading, idValue, type Row, rowList } from "../parts.ts";
-import { bought, commandLine, notice, railLabel } from "./parts.ts";
+import { bought, commandLine, notice } from "./parts.ts";
 import type { PayingWallet } from "./paying-wallet.ts";
 import type { Quote } from "./purchase.ts";
 
@@ -43,7 +44,7 @@ export function reviewView(review: Review, can: ReviewActions): Child[] {
   const [before, after] = BUY.signs[wallet.rail](amount, "\u0000").split("\u0000");
   const until = h("span", { id: "until" }, expiry(offer, nowMs));
   const rows: Row[] = [
-    { label: "You pay", value: [`${amount} USDC on ${railLabel(wallet)}. ${feeOf(review)}`] },
+    { label: "You pay", value: [`${amount} USDC on ${RAILS[wallet.rail].label}. ${feeOf(review)}`] },
     { label: "To", value: [idValue(offer.payTo), ` (${location.host})`] },
     { label: "You get", value: bought(quote.txids) },
     { label: "You sign", value: [before, until, after] },
@@ -99,7 +100,7 @@ function troubleOf(review: Review, amount: string): string | undefined {
   if (account === undefined) return undefined;
   if (needs === "switch") return BUY.otherChain;
   if (balance === "none") return BUY.noAccount[wallet.rail];
-  return isTooLittle(review) ? BUY.tooLittle(formatUsdc(balance ?? 0n), railLabel(wallet), amount) : undefined;
+  return isTooLittle(review) ? BUY.tooLittle(formatUsdc(balance ?? 0n), RAILS[wallet.rail].label, amount) : undefined;
 }
 
 function isTooLittle({ balance, offer }: Review): boolean {

@@ -1,10 +1,11 @@
+import { RAILS } from "@attestd/proof/rails";
 import { printable } from "../../src/printable.ts";
 import { BUY, purchaseSteps, type Step } from "../../src/purchase-words.ts";
-import { actions, button, type Child, h } from "../dom.ts";
+import { actions, button, type Child, h, verdictSection } from "../dom.ts";
 import { icon } from "../icons.ts";
 import { heading, idValue } from "../parts.ts";
 import { askView, listView } from "./ask-views.ts";
-import { bought, commandLine, notice, railLabel, saveAnswer, saveReceipt } from "./parts.ts";
+import { bought, commandLine, notice, saveAnswer, saveReceipt } from "./parts.ts";
 import type { PayingWallet } from "./paying-wallet.ts";
 import { reviewView } from "./review.ts";
 import type { Actions, Shown, State } from "./state.ts";
@@ -29,7 +30,7 @@ export function buyView(state: State, can: Actions): Child[] {
 /** The wallets that could pay. */
 function chooseView({ quote, wallets }: Shown<"choose">, can: Actions): Child[] {
   const isBare = wallets.every(({ isSite }) => isSite);
-  const label = (wallet: PayingWallet) => `${printable(wallet.name)} on ${railLabel(wallet)}`;
+  const label = (wallet: PayingWallet) => `${printable(wallet.name)} on ${RAILS[wallet.rail].label}`;
   const choose = (wallet: PayingWallet) =>
     button(label(wallet), (pressed) => can.choose(quote, wallet, pressed), wallet.isSite ? {} : { class: "primary" });
   const sites = wallets.filter(({ isSite }) => isSite);
@@ -79,20 +80,14 @@ function stepList(steps: readonly Step[]): HTMLElement {
 }
 
 function doneView({ saved, verified, transaction }: Shown<"done">, can: Actions): Child[] {
+  const shows = saved.txids.length === 1 ? "Show the attestation" : "Show the attestations";
   return [
-    h(
-      "section",
-      { class: "verdict", "data-tone": verified ? "passed" : "failed" },
+    verdictSection(
+      { tone: verified ? "passed" : "failed" },
       heading(verified ? BUY.doneTitle : BUY.notVerifiedTitle, verified ? "✓" : "✕"),
       stepList(purchaseSteps(undefined, { round: saved.round, verified, transaction })),
       actions(
-        button(
-          saved.txids.length === 1 ? "Show the attestation" : "Show the attestations",
-          () => can.open(saved.bytes),
-          {
-            class: "primary",
-          },
-        ),
+        button(shows, () => can.open(saved.bytes), { class: "primary" }),
         saved.txids.length > 1 && button("Save the bundles", () => saveAnswer(saved)),
         saveReceipt(saved),
         button("Buy another", can.startOver),
@@ -116,9 +111,8 @@ function stoppedView(stopped: Shown<"stopped">, can: Actions): Child[] {
   const wrong = new Set(atFault.map(({ txid }) => txid));
   const others = txids.filter((txid) => !wrong.has(txid));
   return [
-    h(
-      "section",
-      { class: "verdict", "data-tone": "caution" },
+    verdictSection(
+      { tone: "caution" },
       heading(title, "⚠"),
       h("p", {}, printable(why)),
       wrong.size > 0 && h("p", {}, `${BUY.itemsAtFault(wrong.size, txids.length)}:`),

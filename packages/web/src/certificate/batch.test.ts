@@ -5,10 +5,10 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { testBatch } from "../../../../test/bundles/batches.ts";
 import { testAttestor, testHistory } from "../../../../test/bundles/bundles.ts";
+import { KINDS, MAKING } from "../../test/certificates/make.ts";
 import { judge } from "../judge.ts";
 import type { Judged } from "../verdict.ts";
 import { makeCertificate, makingOfBatch } from "./certificate.ts";
-import { KINDS, MAKING } from "./fixtures/make.ts";
 
 const [kind, history] = KINDS.batch as (typeof KINDS)[string];
 const answer = kind as BatchAnswer;

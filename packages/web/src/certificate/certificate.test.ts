@@ -15,7 +15,7 @@ import { judge } from "../judge.ts";
 import { type CertificateFormat, makeCertificate } from "./certificate.ts";
 import { LAYOUT, type Making, readMaking, writeMaking } from "./making.ts";
 
-const fixture = (name: string) => readFile(new URL(`fixtures/${name}`, import.meta.url));
+const fixture = (name: string) => readFile(new URL(`../../test/certificates/${name}`, import.meta.url));
 const history = testHistory();
 const making: Making = {
   layout: LAYOUT,

@@ -15,8 +15,8 @@ import {
 } from "@cantoo/pdf-lib";
 import { describe, expect, test } from "vitest";
 import { type EmbeddedFont, embedded, subsetOf } from "../../fonts/embed.ts";
+import { KINDS, MAKING } from "../../test/certificates/make.ts";
 import { makeCertificate } from "./certificate.ts";
-import { KINDS, MAKING } from "./fixtures/make.ts";
 import { FONTS, type Font } from "./sheet.ts";
 
 const made = (kind: string) => {
@@ -136,7 +136,7 @@ test("of a batch has a table: its columns named, a row for each item, and the na
 });
 
 test("the certificate that is kept is the one that veraPDF validated", async () => {
-  const kept = await readFile(new URL("fixtures/layout-2.pdf", import.meta.url));
+  const kept = await readFile(new URL("../../test/certificates/layout-2.pdf", import.meta.url));
   const verdicts = await readFile(new URL("../../../../docs/certificate.md", import.meta.url), "utf8");
   expect(verdicts).toContain(createHash("sha256").update(kept).digest("hex"));
 });
@@ -148,7 +148,9 @@ describe("read by pdftotext", () => {
   const words = (text: string) => text.replace(/\s+/g, " ");
 
   test("has the sentence, as Poppler 22.12 reads the one that is kept", async () => {
-    expect(words(await readFile(new URL("fixtures/layout-2.txt", import.meta.url), "utf8"))).toMatch(SENTENCE);
+    expect(words(await readFile(new URL("../../test/certificates/layout-2.txt", import.meta.url), "utf8"))).toMatch(
+      SENTENCE,
+    );
   });
 
   test("has the sentence, as the Poppler of this machine reads it", async (context) => {

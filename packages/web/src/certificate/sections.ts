@@ -13,6 +13,7 @@ import { withoutTrailing } from "@attestd/proof/text";
 import { estimatedMonth } from "../display.ts";
 import { EXPLORERS } from "../facts.ts";
 import { pointerUrl } from "../pointer.ts";
+import { present } from "../present.ts";
 import { hostOf } from "../printable.ts";
 import { noteOf, recordedTime } from "../verdict.ts";
 import { CHECKED, LIMITS, WARNINGS } from "../words.ts";
@@ -39,19 +40,13 @@ export function recordRows(
   const month = estimatedMonth(attest.round, noteOf(certified)?.g ?? "");
   const time = recordedTime(ledger ?? {}) ?? (month && `${month}, estimated from the round`);
   const where = isOfSandbox(certified) ? "the sandbox's ledger" : "Algorand MainNet";
-  return [
+  return present([
     row("Ledger", `${where}, round ${attest.round}${ledger ? "" : ", as the bundle states"}`),
-    ...(time === undefined ? [] : [row("Time", time)]),
+    time !== undefined && row("Time", time),
     idRow("Transaction id", attest.txnId),
-    ...(hasEvidence
-      ? [
-          row(
-            "Evidence",
-            "in this file (evidence.json), which shows the record without the attestor and without a node",
-          ),
-        ]
-      : []),
-  ];
+    hasEvidence &&
+      row("Evidence", "in this file (evidence.json), which shows the record without the attestor and without a node"),
+  ]);
 }
 
 const STATUS_WORDS = {
@@ -95,11 +90,11 @@ export function verificationRows(
   const date = keys.date ?? "an unknown date";
   // An old list may lack a revocation.
   const isOld = !keys.date || (Date.parse(checkedAt) - Date.parse(keys.date)) / 1000 > HISTORY_OLD_AFTER;
-  const warnings = [
-    ...(isOfSandbox(certified) ? [WARNINGS.sandbox()] : []),
-    ...(of.isIncludedOnly ? [WARNINGS.included_only()] : []),
-    ...(isOld ? [WARNINGS.history_old(date)] : []),
-  ];
+  const warnings = present([
+    isOfSandbox(certified) && WARNINGS.sandbox(),
+    of.isIncludedOnly && WARNINGS.included_only(),
+    isOld && WARNINGS.history_old(date),
+  ]);
   const checked = Object.keys(CHECKED).filter((name) => name in of.checks && (ledger || !name.startsWith("chain")));
   return [
     row("Result", `Verified on ${when}, by attestd ${version}${how}`),

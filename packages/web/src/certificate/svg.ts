@@ -1,4 +1,5 @@
 import { escapeXml, SVG_BUNDLE_ID, SVG_EVIDENCE_ID, SVG_MAKING_ID } from "../bundle-file.ts";
+import { present } from "../present.ts";
 import { type Font, fontSize, type Leaf, type Mark, type Node, type Run, runsWidth, type Sheet } from "./sheet.ts";
 
 /** A viewer takes the first font that it has. The fonts of one line have the same widths. */
@@ -54,20 +55,18 @@ export function toSvg(
   const json = escapeXml(new TextDecoder().decode(bundle));
   const whole = round(height * artifacts.length);
   const decoration = artifacts.flatMap((marks, page) => marks.map((mark) => element(mark, page * height)));
-  return [
+  return present([
     `<svg xmlns="http://www.w3.org/2000/svg" width="${width}pt" height="${whole}pt" viewBox="0 0 ${width} ${whole}" xml:lang="en" data-pages="${artifacts.length}">`,
     `<title>${escapeXml(title)}</title>`,
     `<desc>${escapeXml(description)}</desc>`,
     `<metadata id="${SVG_BUNDLE_ID}">${json}</metadata>`,
     `<metadata id="${SVG_MAKING_ID}">${escapeXml(making)}</metadata>`,
-    ...(evidence
-      ? [`<metadata id="${SVG_EVIDENCE_ID}">${escapeXml(new TextDecoder().decode(evidence))}</metadata>`]
-      : []),
+    evidence && `<metadata id="${SVG_EVIDENCE_ID}">${escapeXml(new TextDecoder().decode(evidence))}</metadata>`,
     `<rect width="100%" height="100%" fill="#fff"/>`,
     `<g aria-hidden="true">\n${decoration.join("\n")}\n</g>`,
     group(document, height),
     "</svg>\n",
-  ].join("\n");
+  ]).join("\n");
 }
 
 function group(node: Node, height: number): string {

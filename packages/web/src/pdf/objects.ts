@@ -6,8 +6,11 @@ export type PdfDictionary = Map<string, PdfValue>;
 
 /** No program nests values more deeply. */
 const MAX_DEPTH = 32;
-const WHITE = "\0\t\n\f\r ";
-const SPECIAL = `${WHITE}()<>[]{}/%`;
+/** White space, or a comment. */
+const WHITE = /[\0\t\n\f\r ]+|%[^\r\n]*/y;
+const REGULAR = /[^\0\t\n\f\r ()<>[\]{}/%]*/y;
+/** The end of a line, if there is one. */
+const EOL = /\r\n|\n|\r|/y;
 /** The rest of `12 0 R`, after the 12. The bounded lengths keep this fast for any text. */
 const REFERENCE_TAIL = /[\0\t\n\f\r ]{1,16}\d{1,5}[\0\t\n\f\r ]{1,16}R(?![^\0\t\n\f\r ()<>[\]{}/%])/y;
 
@@ -35,8 +38,7 @@ export class PdfLexer {
   /** @throws NotPdf with `position` where reading stopped */
   value(depth = 0): PdfValue {
     this.skipWhite();
-    const character = this.text[this.position];
-    if (character === undefined || depth > MAX_DEPTH) throw NOT_PDF;
+    if (this.text[this.position] === undefined || depth > MAX_DEPTH) throw NOT_PDF;
     if (this.take("<<")) return this.#dictionary(depth);
     if (this.take("[")) return this.#array(depth);
     if (this.take("(")) return this.#literal();
@@ -47,11 +49,7 @@ export class PdfLexer {
 
   /** Skips white space and comments. */
   skipWhite(): void {
-    for (; this.position < this.text.length; this.position++) {
-      const character = this.text[this.position] as string;
-      if (character === "%") this.#skipLine();
-      else if (!WHITE.includes(character)) return;
-    }
+    while (this.match(WHITE) !== undefined);
   }
 
   /** Skips `expected` if it comes next. @returns whether it did */
@@ -59,6 +57,14 @@ export class PdfLexer {
     if (!this.text.startsWith(expected, this.position)) return false;
     this.position += expected.length;
     return true;
+  }
+
+  /** Skips what comes next, if it has this form. @param form sticky @returns what was skipped; undefined if it has not */
+  match(form: RegExp): string | undefined {
+    form.lastIndex = this.position;
+    const found = form.exec(this.text)?.[0];
+    this.position += found?.length ?? 0;
+    return found;
   }
 
   #dictionary(depth: number): PdfDictionary {
@@ -106,24 +112,12 @@ export class PdfLexer {
     if (word === "true" || word === "false") return word === "true";
     if (word === "null") return null;
     if (!/^[+-]?(\d{1,15}\.?|\d{0,15}\.\d{1,15})$/.test(word)) throw NOT_PDF;
-    if (/^\d{1,10}$/.test(word)) {
-      REFERENCE_TAIL.lastIndex = this.position;
-      if (REFERENCE_TAIL.test(this.text)) {
-        this.position = REFERENCE_TAIL.lastIndex;
-        return { object: Number(word) };
-      }
-    }
+    if (/^\d{1,10}$/.test(word) && this.match(REFERENCE_TAIL) !== undefined) return { object: Number(word) };
     return Number(word);
   }
 
   #regular(): string {
-    const start = this.position;
-    while (this.position < this.text.length && !SPECIAL.includes(this.text[this.position] as string)) this.position++;
-    return this.text.slice(start, this.position);
-  }
-
-  #skipLine(): void {
-    while (this.position < this.text.length && !"\r\n".includes(this.text[this.position] as string)) this.position++;
+    return this.match(REGULAR) ?? "";
   }
 }
 
@@ -194,11 +188,11 @@ function lengthOf(dictionary: PdfDictionary, lengths: ReadonlyMap<number, number
 function streamAfter(lexer: PdfLexer, length: number | undefined): PdfObject["stream"] {
   lexer.skipWhite();
   if (!lexer.take("stream")) return undefined;
-  if (!lexer.take("\r\n") && !lexer.take("\n")) lexer.take("\r");
+  lexer.match(EOL);
   const { text, position: start } = lexer;
   if (length !== undefined && length >= 0) {
     const after = new PdfLexer(text, start + length);
-    if (!after.take("\r\n") && !after.take("\n")) after.take("\r");
+    after.match(EOL);
     if (after.take(END)) {
       lexer.position = after.position;
       return { start, end: start + length };

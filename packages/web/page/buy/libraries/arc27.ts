@@ -1,5 +1,6 @@
 import { AVMWebClient } from "@agoralabs-sh/avm-web-provider";
 
+/** A provider's answer to `discover` (ARC-27). `networks` are those that the wallet knows. */
 type Discovered = { name: string; providerId: string; networks: readonly { genesisHash: string }[] };
 
 /** Asks the extensions that speak ARC-27 to name themselves. @param onFound called for each, whenever it answers */
