@@ -255,10 +255,11 @@ export async function openService(
     const options = { journal, isChosen: journal.collects, clock: systemClock, log };
     loops.push(keepRetention(config.retentionDays, options, refreshing.signal));
   }
-  opened.defer(async () => {
-    refreshing.abort();
-    await Promise.all(loops);
-  });
+  for (const loop of loops)
+    opened.defer(() => {
+      refreshing.abort();
+      return loop;
+    });
 
   const admit = createAdmission({
     journal,
