@@ -141,6 +141,7 @@ describe("a facilitator that fails", () => {
       name: "ServiceError",
       code: "facilitator_failed",
       message: expect.stringContaining("nothing is sent"),
+      cause: { code: "facilitator_failed", details: { ending: "unreachable" } },
     });
   });
 

@@ -126,7 +126,7 @@ export function watchFacilitator(options: FacilitatorWatchOptions): WatchedFacil
       if (hasCode(error, "facilitator_failed")) noteFailure(operation, error);
       if (!hasCode(error, "breaker_open")) throw error;
       const cause = failing.get(operation)?.cause;
-      throw facilitatorFailed("nothing is sent to the facilitator after repeated failures", "unreachable", cause);
+      throw facilitatorFailed("nothing is sent to the facilitator after repeated failures", "unreachable", { cause });
     } finally {
       if (isAboutPayment) underWay -= 1;
     }
