@@ -57,8 +57,19 @@ export type TestAttestor = {
   sign(message: Uint8Array): Uint8Array;
 };
 
+/** By name: a key takes longer to make than most tests take. */
+const attestors = new Map<string, TestAttestor>();
+
 /** An attestor whose keys all derive from one name. */
 export function testAttestor(name = "attestor"): TestAttestor {
+  const known = attestors.get(name) ?? makeAttestor(name);
+  attestors.set(name, known);
+  return known;
+}
+
+function makeAttestor(name: string): TestAttestor {
+  /** By message, in hex: the same bundles are made again and again. */
+  const signatures = new Map<string, Uint8Array>();
   const pqSeed = sha256(utf8(`pq ${name}`));
   const { publicKey, secretKey } = ml_dsa65.keygen(pqSeed);
   const seed = Buffer.from(sha256(utf8(`account ${name}`)));
@@ -69,7 +80,12 @@ export function testAttestor(name = "attestor"): TestAttestor {
     ...keyIdentity(publicKey),
     algorandAddress: encodeAddress(createPublicKey(account).export({ format: "raw-public" })),
     signTransaction: (message) => new Uint8Array(signBytes(null, message, account)),
-    sign: (message) => ml_dsa65.sign(message, secretKey, { extraEntropy: false }),
+    sign(message) {
+      const id = toHex(message);
+      const signature = signatures.get(id) ?? ml_dsa65.sign(message, secretKey, { extraEntropy: false });
+      signatures.set(id, signature);
+      return signature;
+    },
   };
 }
 
