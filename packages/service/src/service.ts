@@ -5,7 +5,7 @@ import { openHistory } from "./attestor/history.ts";
 import { createKeyWatch } from "./attestor/key-watch.ts";
 import { copiedCalls } from "./audit/copied-calls.ts";
 import { createAdmission } from "./calls/admit.ts";
-import { ATTESTOR_RESERVE, createCapacity } from "./calls/capacity.ts";
+import { createCapacity } from "./calls/capacity.ts";
 import { createDiskWatch } from "./calls/disk-watch.ts";
 import { createEffects } from "./calls/effects.ts";
 import { watchInFlight } from "./calls/in-flight.ts";
@@ -85,8 +85,6 @@ const BALANCES = { maxActive: 2, maxWaiting: 16, perSecond: 4, refusal: "Too man
 const PATHS = { maxActive: 1, maxWaiting: 16, perSecond: 4, refusal: "Too many paths are being computed." };
 /** How long a paid request waits for its bundle after the time-out of its offer, in ms. */
 const WAIT_BEYOND_TIMEOUT_MS = 30_000;
-/** How long a paid call may wait for its bundle before new calls are refused, in ms: about twenty rounds of MainNet. */
-const MAX_QUEUE_AGE_MS = 60_000;
 const REFRESH_MS = 15_000;
 /** How often a signer that fails is asked whether it signs again, and the journal whether it answers, in ms. */
 const ANSWER_REFRESH_MS = 5_000;
@@ -218,11 +216,8 @@ export async function openService(
   const inFlight = watchInFlight(ledger.rounds);
   const capacity = createCapacity({
     ledger,
-    carried: () => runner.active,
+    runner,
     maxInFlight: () => seams.maxInFlight ?? inFlight.max(),
-    queue: { age: () => runner.queueAge, maxAgeMs: MAX_QUEUE_AGE_MS },
-    reserve: ATTESTOR_RESERVE,
-    fee: ledger.fee,
     obstacles: {
       attestor_key_unusable: keys.obstacle,
       signer_unavailable: signers.obstacle,
@@ -252,8 +247,7 @@ export async function openService(
   opened.defer(() => collector.close());
   const loops = [collector.run(refreshing.signal)];
   if (config.retentionDays !== undefined) {
-    const options = { journal, isChosen: journal.collects, clock: systemClock, log };
-    loops.push(keepRetention(config.retentionDays, options, refreshing.signal));
+    loops.push(keepRetention(config.retentionDays, { journal, clock: systemClock, log }, refreshing.signal));
   }
   for (const loop of loops)
     opened.defer(() => {
