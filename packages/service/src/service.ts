@@ -112,13 +112,13 @@ export async function openService(
   const journal = observedJournal(seams.journal?.(own) ?? own);
   opened.defer(() => journal.close());
 
-  const asking = { log, clock: systemClock, signal: start };
+  const asking = { log, signal: start };
   const signer = await openSigner(config, asking);
   opened.defer(() => signer.close());
   const account = await openAccount(config, asking);
   opened.defer(() => account.close());
   const signers = watchSigners(signer, account);
-  const networks = await openNetworks(config, account, log, systemClock, start);
+  const networks = await openNetworks(config, account, log, start);
   opened.defer(() => networks.close());
   const { ledger, chains, rails, indexers, congestion } = networks;
   const identity = { genesisHash: ledger.genesisHash, algorandAddress: ledger.address };
@@ -181,7 +181,7 @@ export async function openService(
   const searching = new AbortController();
   opened.defer(() => searching.abort());
   const { address, rounds } = ledger;
-  const copied = { journal, address, rounds, log, clock: systemClock, signal: searching.signal };
+  const copied = { journal, address, rounds, log, signal: searching.signal };
   const attestationOf = await copiedCalls(config, copied);
   const effects = createEffects({
     rails: new Map(rails.map((rail) => [rail.name, rail])),
@@ -243,7 +243,7 @@ export async function openService(
   void keepFresh([signers, answering], ANSWER_REFRESH_MS, refreshing.signal, log);
   void keepFresh([disk], DISK_REFRESH_MS, refreshing.signal, log);
 
-  const collector = openCollector(config, { journal, newest: networks.newest, clock: systemClock, log });
+  const collector = openCollector(config, { journal, newest: networks.newest, log });
   opened.defer(() => collector.close());
   const loops = [collector.run(refreshing.signal)];
   if (config.retentionDays !== undefined) {
