@@ -16,11 +16,9 @@ import { createRecall } from "./calls/outcome.ts";
 import { readiness } from "./calls/readiness.ts";
 import { keepRetention } from "./calls/retention.ts";
 import { createRunner } from "./calls/runner.ts";
-import { NAME, VERSION } from "./catalogue/about.ts";
 import { CATALOGUE } from "./catalogue/catalogue.ts";
 import { deadline, systemClock } from "./clock.ts";
 import { type Config, configInvalid } from "./config/config.ts";
-import { revisionOf } from "./config/revision.ts";
 import { useNativeSha2 } from "./crypto/sha2.ts";
 import { createDocuments } from "./documents/documents.ts";
 import { siteOf } from "./documents/site.ts";
@@ -28,10 +26,8 @@ import { createNetworks } from "./endpoints/networks.ts";
 import { createOperations } from "./endpoints/operations.ts";
 import { statusOf } from "./endpoints/status.ts";
 import type { Api } from "./endpoints/transport.ts";
-import { hasCode, ignoring } from "./errors.ts";
-import { openJournal, requireOwner, SCHEMA_VERSION } from "./journal/open.ts";
+import { openJournal, requireOwner } from "./journal/open.ts";
 import { watchTable } from "./ledger/checkpoints/table-watch.ts";
-import { sidecarOf } from "./ledger/evidence/sidecar.ts";
 import { watchEvidence } from "./ledger/evidence/watch.ts";
 import { openGauges } from "./monitoring/gauges.ts";
 import {
@@ -45,16 +41,13 @@ import {
 import { contextOfCalls, tracedAdmit } from "./monitoring/traced.ts";
 import { openCollector } from "./networks/evidence.ts";
 import { openNetworks } from "./networks/networks.ts";
-import { enableRails } from "./payment/enabled-rail.ts";
 import { SETTLE_MS } from "./payment/facilitator.ts";
-import { createOffers } from "./payment/offers.ts";
-import { resourceOf } from "./payment/resource.ts";
+import { openPayments } from "./payment/open.ts";
+import { resourcesAt } from "./payment/resource.ts";
 import { openAccount, openSigner, watchSigners } from "./signers/open.ts";
-import { blockCapabilities } from "./subjects/block-capabilities.ts";
 import { createProducts } from "./subjects/products.ts";
 import type { Tracer } from "./tracing/tracer.ts";
 import { openVerification } from "./verification/open.ts";
-import { createBulkhead } from "./workers/bulkhead.ts";
 
 /** The service, which carries calls and does not listen yet. */
 export type Service = {
@@ -79,10 +72,6 @@ export type Seams = {
 
 /** Time-out of one request to a provider, a facilitator or a chain, in ms. */
 const DEADLINE_MS = 20_000;
-/** Look-ups of wallets' balances: free, one upstream request each, and no loss where they are refused. */
-const BALANCES = { maxActive: 2, maxWaiting: 16, perSecond: 4, refusal: "Too many balances are being looked up." };
-/** Paths to the root of a table of checkpoints: each hashes all of it, which takes a second of a thread where it is MainNet's. */
-const PATHS = { maxActive: 1, maxWaiting: 16, perSecond: 4, refusal: "Too many paths are being computed." };
 /** How long a paid request waits for its bundle after the time-out of its offer, in ms. */
 const WAIT_BEYOND_TIMEOUT_MS = 30_000;
 const REFRESH_MS = 15_000;
@@ -149,34 +138,9 @@ export async function openService(
     },
   });
 
-  const { enabled, payees: payable } = enableRails(rails, config.rails, log);
-  // Nodes that do not answer must leave time for the rest of the start.
-  await payable.refresh(deadline(systemClock, DEADLINE_MS / 2, start));
-  const [unpayable] = payable.faults();
-  if (unpayable !== undefined) throw configInvalid(unpayable);
-  const offers = createOffers({
-    rails: enabled,
-    itemPrice: config.batch.itemPrice,
-    maxTimeoutSeconds: config.maxTimeoutSeconds,
-    now: Date.now,
-    onChange(network, reason) {
-      if (reason === undefined) log.info({ network }, "sold again");
-      else log.error({ network, reason }, "nothing can be sold");
-    },
-    onSwitch: (network, facilitator) => log.warn({ network, facilitator }, "sold by another facilitator"),
-  });
-  // A facilitator that does not answer now is asked again later; the other rails are offered meanwhile.
-  await offers.refresh(start);
-  await journal.rememberPayees(enabled.map(({ rail, payTo }) => ({ rail: rail.name, address: payTo })));
-  const payees = await journal.payees();
+  const { enabled, offers, isPayee, refreshed } = await openPayments(config, { journal, rails, log, signal: start });
 
-  /** Receipts and facilitators name the HTTP endpoint, over whichever transport the subject was bought. */
-  const sold = {
-    transaction: resourceOf(CATALOGUE.attest, origin),
-    block: resourceOf(CATALOGUE.attestBlock, origin),
-    inclusion: resourceOf(CATALOGUE.proveInclusion, origin),
-    batch: resourceOf(CATALOGUE.attestBatch, origin),
-  };
+  const resourceOf = resourcesAt(origin);
   const products = observedProducts(createProducts(chains));
   const searching = new AbortController();
   opened.defer(() => searching.abort());
@@ -190,7 +154,7 @@ export async function openService(
     ledger,
     attestor: createAttestor(signer),
     attestationOf,
-    resourceOf: ({ kind }) => sold[kind],
+    resourceOf,
     log,
     clock: systemClock,
     deadlineMs: DEADLINE_MS,
@@ -232,10 +196,8 @@ export async function openService(
   const evidence = watchEvidence(journal, Date.now);
   const refreshing = new AbortController();
   opened.defer(() => refreshing.abort());
-  // The offers log this failure themselves, once.
-  const refreshedOffers = { refresh: (signal: AbortSignal) => offers.refresh(signal).catch(unlessUnsupported) };
   void keepFresh(
-    [capacity, inFlight, payable, refreshedOffers, keys, indexers, congestion, evidence],
+    [capacity, inFlight, ...refreshed, keys, indexers, congestion, evidence],
     REFRESH_MS,
     refreshing.signal,
     log,
@@ -262,9 +224,8 @@ export async function openService(
     offers,
     rails,
     products,
-    resourceOf: ({ kind }) => sold[kind],
-    isPayee: (rail, address) =>
-      payees.some((payee) => payee.rail === rail.name && rail.sameAddress(payee.address, address)),
+    resourceOf,
+    isPayee,
     log,
     clock: systemClock,
     waitMs: config.maxTimeoutSeconds * 1000 + WAIT_BEYOND_TIMEOUT_MS,
@@ -283,51 +244,36 @@ export async function openService(
       pools: { verification: verification.load, blocks: networks.blockLoad, evidence: collector.load },
     }),
   );
-  const proving = createBulkhead({ ...PATHS, clock: systemClock });
   const table = watchTable({ path: config.checkpointTable, genesisHash, now: Date.now, log });
   opened.defer(() => table.close());
-  const revision = revisionOf();
   const about = { origin, sandbox: config.sandbox, contact: config.contact, chains: [...chains.keys()] };
-  const kept = keptJournal(journal, log);
+  const api: Api = {
+    admit: tracedAdmit(observedAdmit(admit, railOf), tracer),
+    recall: createRecall(admissionJournal(journal, log), offers),
+    offers,
+    readMessage: verification.readMessage,
+    operations: createOperations({
+      networks: createNetworks({ rails: enabled, clock: systemClock, deadlineMs: DEADLINE_MS }),
+      verifier: observedVerifier(verification.verifier),
+      sources: chains,
+      maxBatch: config.batch.maxItems,
+      kept: keptJournal(journal, log),
+      table,
+      readiness: ready,
+      status: () => statusOf({ ...about, readiness: ready(), history: keys.history(), rounds: ledger.rounds, offers }),
+      keyHistory: keys.history,
+      documents: createDocuments(CATALOGUE, siteOf(config, origin, offers, about.chains)),
+    }),
+  };
   const closing = opened.move();
   return {
     kid: signer.kid,
     secret,
-    api: {
-      admit: tracedAdmit(observedAdmit(admit, railOf), tracer),
-      recall: createRecall(admissionJournal(journal, log), offers),
-      offers,
-      readMessage: verification.readMessage,
-      operations: createOperations({
-        networks: createNetworks({
-          rails: enabled,
-          bounded: createBulkhead({ ...BALANCES, clock: systemClock }).run,
-          clock: systemClock,
-          deadlineMs: DEADLINE_MS,
-        }),
-        verifier: observedVerifier(verification.verifier),
-        sources: chains,
-        maxBatch: config.batch.maxItems,
-        bundle: (id) => kept.bundle(id),
-        evidence: (id, form) => sidecarOf(kept, id, form),
-        onTable: (evidence, size) => proving.run(() => table.rest(evidence, size)),
-        stateProof: (sha256) => kept.stateProof(sha256),
-        readiness: ready,
-        status: () =>
-          statusOf({ ...about, readiness: ready(), history: keys.history(), rounds: ledger.rounds, offers }),
-        version: { name: NAME, version: VERSION, ...(revision && { revision }), schema: SCHEMA_VERSION },
-        keyHistory: keys.history,
-        checkpoints: table.current,
-        blockCapabilities: blockCapabilities(chains),
-        documents: createDocuments(CATALOGUE, siteOf(config, origin, offers, about.chains)),
-      }),
-    },
+    api,
     drain: () => capacity.stop(),
     close: () => closing.disposeAsync(),
   };
 }
-
-const unlessUnsupported = ignoring((error) => hasCode(error, "settlement_unsupported"));
 
 /** Refreshes the parts until `stop`; a failure is logged and leaves the last result. */
 async function keepFresh(
