@@ -1,23 +1,22 @@
-import { setInterval } from "node:timers/promises";
 import type { Logger } from "pino";
 import { createAttestor } from "./attestor/attestor.ts";
-import { openHistory } from "./attestor/history.ts";
-import { createKeyWatch } from "./attestor/key-watch.ts";
+import { openKeyWatch } from "./attestor/key-watch.ts";
 import { copiedCalls } from "./audit/copied-calls.ts";
 import { createAdmission } from "./calls/admit.ts";
 import { createCapacity } from "./calls/capacity.ts";
 import { createDiskWatch } from "./calls/disk-watch.ts";
-import { createEffects } from "./calls/effects.ts";
+import { confirmedPerform, createEffects } from "./calls/effects.ts";
 import { watchInFlight } from "./calls/in-flight.ts";
 import type { Journal } from "./calls/journal.ts";
 import { admissionJournal, keptJournal } from "./calls/journal-failures.ts";
 import { createJournalWatch } from "./calls/journal-watch.ts";
+import { keepFresh } from "./calls/keep-fresh.ts";
 import { createRecall } from "./calls/outcome.ts";
 import { readiness } from "./calls/readiness.ts";
 import { keepRetention } from "./calls/retention.ts";
 import { createRunner } from "./calls/runner.ts";
 import { CATALOGUE } from "./catalogue/catalogue.ts";
-import { deadline, systemClock } from "./clock.ts";
+import { systemClock } from "./clock.ts";
 import { type Config, configInvalid } from "./config/config.ts";
 import { useNativeSha2 } from "./crypto/sha2.ts";
 import { createDocuments } from "./documents/documents.ts";
@@ -110,26 +109,22 @@ export async function openService(
   const networks = await openNetworks(config, account, log, start);
   opened.defer(() => networks.close());
   const { ledger, chains, rails, indexers, congestion } = networks;
-  const identity = { genesisHash: ledger.genesisHash, algorandAddress: ledger.address };
+  const { genesisHash, address, rounds } = ledger;
+  const identity = { genesisHash, algorandAddress: address };
   const obstacle = await ledger.obstacle(start);
   if (obstacle !== undefined) throw configInvalid(obstacle);
   requireOwner(await journal.claim(identity), identity);
   const secret = await journal.secret();
   // The round that was read while the rails were opened will do: another one may take seconds.
-  const round = ledger.rounds.latest() || (await ledger.rounds.next(start));
+  const round = rounds.latest() || (await rounds.next(start));
 
-  const view = await openHistory({
+  const keys = await openKeyWatch({
     journal,
     signer,
     ledger: ledger.caip2,
-    algorandAddress: ledger.address,
+    algorandAddress: address,
     origin,
     round,
-  });
-  const keys = createKeyWatch({
-    journal,
-    kid: signer.kid,
-    view,
     now: Date.now,
     onObstacle(reason) {
       log.error({ reason }, "the attestor's key may not sign any more");
@@ -144,40 +139,29 @@ export async function openService(
   const products = observedProducts(createProducts(chains));
   const searching = new AbortController();
   opened.defer(() => searching.abort());
-  const { address, rounds } = ledger;
-  const copied = { journal, address, rounds, log, signal: searching.signal };
-  const attestationOf = await copiedCalls(config, copied);
+  const attestationOf = await copiedCalls(config, { journal, address, rounds, log, signal: searching.signal });
+  /** What effects and admission share. */
+  const common = { products, resourceOf, log, clock: systemClock, deadlineMs: DEADLINE_MS };
   const effects = createEffects({
+    ...common,
     rails: new Map(rails.map((rail) => [rail.name, rail])),
     settlers: offers.settlers,
-    products,
     ledger,
     attestor: createAttestor(signer),
     attestationOf,
-    resourceOf,
-    log,
-    clock: systemClock,
-    deadlineMs: DEADLINE_MS,
     settleMs: seams.settleMs ?? SETTLE_MS,
   });
-  const perform = observedPerform(async (call, effect, ...rest) => {
-    // A key that is not the current one must not take money or make a note.
-    if (effect.do === "settle" || effect.do === "sign") await keys.confirm();
-    // Nor while nothing can be signed: the money would be taken long before anything is delivered.
-    if (effect.do === "settle") signers.confirm();
-    return effects(call, effect, ...rest);
-  });
+  const perform = observedPerform(confirmedPerform(effects, keys, signers));
   const observed = { onTransition: transitionObserver(log), carrying: contextOfCalls(tracer) };
   const runner = createRunner({ journal, perform, clock: systemClock, log, ...observed });
   opened.defer(() => runner.stop());
   // A change of the keys ends with a release of leases, which notifies at once; without it, `keepFresh` reads the keys.
-  opened.defer(
-    journal.listen({ freed: () => void keys.refresh().catch((err: unknown) => log.warn({ err }, "refresh failed")) }),
-  );
+  const freed = () => void keys.refresh().catch((err: unknown) => log.warn({ err }, "refresh failed"));
+  opened.defer(journal.listen({ freed }));
   const disk = createDiskWatch({ journal, minBytes: config.diskReserve, log });
   await disk.refresh();
   const answering = createJournalWatch({ journal, clock: systemClock, log });
-  const inFlight = watchInFlight(ledger.rounds);
+  const inFlight = watchInFlight(rounds);
   const capacity = createCapacity({
     ledger,
     runner,
@@ -194,23 +178,18 @@ export async function openService(
   await runner.resume();
 
   const evidence = watchEvidence(journal, Date.now);
+  const watches = [indexers, congestion, evidence];
   const refreshing = new AbortController();
   opened.defer(() => refreshing.abort());
-  void keepFresh(
-    [capacity, inFlight, ...refreshed, keys, indexers, congestion, evidence],
-    REFRESH_MS,
-    refreshing.signal,
-    log,
-  );
+  void keepFresh([capacity, inFlight, ...refreshed, keys, ...watches], REFRESH_MS, refreshing.signal, log);
   void keepFresh([signers, answering], ANSWER_REFRESH_MS, refreshing.signal, log);
   void keepFresh([disk], DISK_REFRESH_MS, refreshing.signal, log);
 
   const collector = openCollector(config, { journal, newest: networks.newest, log });
   opened.defer(() => collector.close());
   const loops = [collector.run(refreshing.signal)];
-  if (config.retentionDays !== undefined) {
+  if (config.retentionDays !== undefined)
     loops.push(keepRetention(config.retentionDays, { journal, clock: systemClock, log }, refreshing.signal));
-  }
   for (const loop of loops)
     opened.defer(() => {
       refreshing.abort();
@@ -218,29 +197,21 @@ export async function openService(
     });
 
   const admit = createAdmission({
+    ...common,
     journal,
     runner,
     capacity,
     offers,
     rails,
-    products,
-    resourceOf,
     isPayee,
-    log,
-    clock: systemClock,
     waitMs: config.maxTimeoutSeconds * 1000 + WAIT_BEYOND_TIMEOUT_MS,
-    deadlineMs: DEADLINE_MS,
   });
-  const railOf = (network: string) => rails.find((rail) => rail.isNetwork(network))?.name;
-  const { genesisHash } = ledger;
   const verification = openVerification(config, log, { history: keys.history, genesisHash, deadlineMs: DEADLINE_MS });
   opened.defer(() => verification.close());
-  const ready = () =>
-    readiness({ rounds: ledger.rounds, capacity, offers, watches: [indexers, congestion, evidence], now: Date.now() });
+  const ready = () => readiness({ rounds, capacity, offers, watches, now: Date.now() });
   opened.defer(
     openGauges({
-      ...{ journal, runner, rounds: ledger.rounds, capacity, offers, enabled, readiness: ready },
-      evidence,
+      ...{ journal, runner, rounds, capacity, offers, enabled, evidence, readiness: ready },
       pools: { verification: verification.load, blocks: networks.blockLoad, evidence: collector.load },
     }),
   );
@@ -248,7 +219,7 @@ export async function openService(
   opened.defer(() => table.close());
   const about = { origin, sandbox: config.sandbox, contact: config.contact, chains: [...chains.keys()] };
   const api: Api = {
-    admit: tracedAdmit(observedAdmit(admit, railOf), tracer),
+    admit: tracedAdmit(observedAdmit(admit, rails), tracer),
     recall: createRecall(admissionJournal(journal, log), offers),
     offers,
     readMessage: verification.readMessage,
@@ -260,7 +231,7 @@ export async function openService(
       kept: keptJournal(journal, log),
       table,
       readiness: ready,
-      status: () => statusOf({ ...about, readiness: ready(), history: keys.history(), rounds: ledger.rounds, offers }),
+      status: () => statusOf({ ...about, readiness: ready(), history: keys.history(), rounds, offers }),
       keyHistory: keys.history,
       documents: createDocuments(CATALOGUE, siteOf(config, origin, offers, about.chains)),
     }),
@@ -273,21 +244,4 @@ export async function openService(
     drain: () => capacity.stop(),
     close: () => closing.disposeAsync(),
   };
-}
-
-/** Refreshes the parts until `stop`; a failure is logged and leaves the last result. */
-async function keepFresh(
-  parts: readonly { refresh(signal: AbortSignal): Promise<void> }[],
-  everyMs: number,
-  stop: AbortSignal,
-  log: Logger,
-): Promise<void> {
-  try {
-    for await (const _ of setInterval(everyMs, undefined, { signal: stop, ref: false })) {
-      const ends = deadline(systemClock, DEADLINE_MS, stop);
-      for (const part of parts) await part.refresh(ends).catch((err: unknown) => log.warn({ err }, "refresh failed"));
-    }
-  } catch (error) {
-    if (!stop.aborted) throw error;
-  }
 }
