@@ -2,7 +2,6 @@ import type { PaymentPayload } from "@x402/core/types";
 import type { Logger } from "pino";
 import type { Clock } from "../clock.ts";
 import { hasCode } from "../errors.ts";
-import { identifierAlias } from "../payment/identifier.ts";
 import type { Match } from "../payment/match.ts";
 import type { Offers } from "../payment/offers.ts";
 import { acceptedAmount } from "../payment/payment-option.ts";
@@ -21,6 +20,7 @@ import { bound, createHolders } from "./holders.ts";
 import type { Expectation, Journal } from "./journal.ts";
 import { admissionJournal } from "./journal-failures.ts";
 import { isFinal, prepare } from "./machine.ts";
+import { namesOf } from "./names.ts";
 import { type Outcome, outcomeOf, paymentRequired } from "./outcome.ts";
 import { mapUpstreamErrors, paymentUnknown, SAME_HEADER } from "./problems.ts";
 import { isSame } from "./pruning.ts";
@@ -172,27 +172,14 @@ export function createAdmission(options: AdmissionOptions): Admit {
     return (await rail.checkLayout(payment).catch(refusal)) === undefined;
   }
 
-  /** The names that transport and payer gave the purchase, and the earlier purchase that has one of them. */
-  async function namesOf({ payment, name }: Request): Promise<{ names: string[]; earlier?: Call }> {
-    const names = name === undefined ? [] : [name];
-    const named = name === undefined ? undefined : await journal.find(name);
-    if (named) return { names, earlier: named };
-    for (let attempt = 0; ; attempt++) {
-      const alias = identifierAlias(payment, attempt);
-      if (alias === undefined) return { names };
-      const earlier = await journal.find(alias);
-      if (earlier?.state !== "void") return { names: [...names, alias], ...(earlier && { earlier }) };
-    }
-  }
-
   /** Checks further a payment that is well signed and fits an offer. @returns its call, or why it is refused */
   async function admitNew(
     request: Request,
     match: Match,
     expectation: Expectation | undefined,
   ): Promise<Call | PaymentRefused> {
-    const { subject, rail, payment, signal } = request;
-    const { names, earlier } = await namesOf(request);
+    const { subject, rail, payment, name, signal } = request;
+    const { names, earlier } = await namesOf(journal, payment, name);
     // The new payment is left unsettled: this has been bought already.
     if (earlier) return bound(earlier, request, names);
     unpaidReads.check(readerOf(payment), subject);
