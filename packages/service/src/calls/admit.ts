@@ -122,7 +122,7 @@ export function createAdmission(options: AdmissionOptions): Admit {
     const expectation = known ? undefined : await holders.expect(payment, isSigned);
     announced.defer(() => expectation?.end());
     // A known payment is answered even when nothing can be sold on its rail now.
-    const offered = known ? undefined : await mapUpstreamErrors(() => checkOffered(request));
+    const offered = known ? undefined : await mapUpstreamErrors(() => checkOffered(request).catch(refusal));
     if (hasCode(offered, "payment_refused") && !(await couldBeTaken(request))) {
       announced.dispose();
       return (await holders.findBeforeRefusal(request, isSigned)) ?? offered;
@@ -150,17 +150,13 @@ export function createAdmission(options: AdmissionOptions): Admit {
   }
 
   /**
-   * @returns the offer that the payment fits now, or why it fits none
-   * @throws FacilitatorError when nothing can be sold on its rail now; ProviderError
+   * @returns the offer that the payment fits now
+   * @throws PaymentRefused when it fits none; FacilitatorError when nothing can be sold on its rail now; ProviderError
    */
-  async function checkOffered({ rail, payment, subject, signal }: Request): Promise<Match | PaymentRefused> {
-    try {
-      const match = offers.match(payment.payload, rail.name, saleOf(subject));
-      await rail.check(payment, match.requirement, signal);
-      return match;
-    } catch (error) {
-      return refusal(error);
-    }
+  async function checkOffered({ rail, payment, subject, signal }: Request): Promise<Match> {
+    const match = offers.match(payment.payload, rail.name, saleOf(subject));
+    await rail.check(payment, match.requirement, signal);
+    return match;
   }
 
   /**
