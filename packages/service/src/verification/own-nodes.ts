@@ -72,7 +72,6 @@ export async function openOwnNodes({ algod, indexer, rpc }: OwnNodes, ledger: st
     chains,
     ledger: asLedger,
     bulkhead: createBulkhead({ ...LOOK_UPS, clock: systemClock }),
-    clock: systemClock,
     deadlineMs: DEADLINE_MS,
   });
 
