@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
-import { ALGORAND_MAINNET } from "@attestd/proof";
+import { ALGORAND_PUBLIC_NETWORKS } from "@attestd/proof/algorand";
 import { EXIT, Failure } from "./failure.ts";
 import { readJsonObject } from "./files.ts";
 import { readKeys, type TrustedHistory } from "./keys-file.ts";
@@ -63,17 +63,9 @@ export async function sandboxKeys(): Promise<TrustedHistory | undefined> {
   ]);
 }
 
-/** The public networks of Algorand. */
-const PUBLIC_LEDGERS: readonly string[] = [
-  ALGORAND_MAINNET,
-  // TestNet and BetaNet, by their genesis hashes.
-  "algorand:SGO1GKSzyE7IEPItTxCByw9x8FmnrCDe",
-  "algorand:mFgazF-2uRS1tMiL9dsj01hJGySEmPN2",
-];
-
 /** Whether a ledger (CAIP-2) may be a sandbox's. */
 export function isSandboxLedger(ledger: string): boolean {
-  return !PUBLIC_LEDGERS.includes(ledger);
+  return !ALGORAND_PUBLIC_NETWORKS.includes(ledger);
 }
 
 /** Sandboxes listen only on loopback. */

@@ -1,7 +1,7 @@
 export { batchStatementLeaf, parseBatchHead } from "./batch.ts";
 export { signingBytes, type UnsignedBundle } from "./bundle.ts";
 export { keyNotePrefix, keyRevocationBytes, keyRevocationHash } from "./keys.ts";
-export { encodeNote, paymentCommitment } from "./note.ts";
+export { encodeNote, noteOrFault, paymentCommitment } from "./note.ts";
 export { receiptSigningInput } from "./payment-receipt.ts";
 export { type MerkleTree as BatchTree, merkleTree as batchTree } from "./rfc6962.ts";
 export {

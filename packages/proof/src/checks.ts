@@ -6,7 +6,7 @@ import { type ChainFormat, compare, type Finding, HEAD_POINTER, LEDGER_POINTER }
 import { chainOf } from "./chains.ts";
 import { fromBase64, toBase64, toHex } from "./encoding.ts";
 import { attempt, isProofError, type ProofError } from "./errors.ts";
-import { type Note, parseNote, type TransactionNote } from "./note.ts";
+import { type Note, noteOrFault, type TransactionNote } from "./note.ts";
 import type { CheckName } from "./report.ts";
 import { rootByPath } from "./rfc6962.ts";
 import { sha256 } from "./sha2.ts";
@@ -57,7 +57,7 @@ export function examine(bundle: Bundle, input: VerifierInput): Examined {
     publicKey: fromBase64(pqPublicKey),
     key,
     judgement: trust && judgeKey(trust, key.kid, { round: signed.attest.round, algorandAddress }),
-    note: readNote(signed.attest.note),
+    note: noteOrFault(signed.attest.note),
     source:
       "source" in bundle
         ? recompute(bundle.source.txnBytesBase64, (bytes) => chain.transaction(bytes, ledger, crypto))
@@ -72,15 +72,6 @@ export function examine(bundle: Bundle, input: VerifierInput): Examined {
 function recompute<T extends object>(base64: string, read: (bytes: Uint8Array) => T): Recomputed<T> {
   const bytes = fromBase64(base64);
   return { bytes, hashSha256: toHex(sha256(bytes)), ...(attempt("malformed", () => read(bytes)) as Partial<T>) };
-}
-
-function readNote(text: string): Note | ProofError {
-  try {
-    return parseNote(text);
-  } catch (error) {
-    if (isProofError(error, "format")) return error;
-    throw error;
-  }
 }
 
 function checkBlockForm({ b }: TransactionNote, { blockHash }: ChainFormat): Finding[] {

@@ -1,6 +1,6 @@
 import type { Level } from "./chain-format.ts";
 import { toBase64Url, utf8 } from "./encoding.ts";
-import { formatError } from "./errors.ts";
+import { formatError, isProofError, type ProofError } from "./errors.ts";
 import { canonicalize } from "./json/canonical.ts";
 import { type JsonValue, parseJson } from "./json/parse.ts";
 import {
@@ -86,6 +86,16 @@ export function parseNote(text: string): Note {
   const note = readNote(parseNoteJson(text.slice(PREFIX.length)));
   if (encodeNote(note) !== text) throw formatError("", "not canonical: members sorted, no white space");
   return note;
+}
+
+/** @returns the error for a note of no form of ours */
+export function noteOrFault(text: string): Note | ProofError {
+  try {
+    return parseNote(text);
+  } catch (error) {
+    if (isProofError(error, "format")) return error;
+    throw error;
+  }
 }
 
 function parseNoteJson(text: string): JsonValue {

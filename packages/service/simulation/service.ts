@@ -64,7 +64,6 @@ export type Service = { admit: Admit; capacity: Capacity; runner: Runner; journa
 const SKEW_MS = 1_000;
 const DEADLINE_MS = 20_000;
 const REFRESH_MS = 15_000;
-const MAX_QUEUE_AGE_MS = 60_000;
 const resourceOf = () => ({ url: "https://attestd.example/attest", description: "An attestation." });
 
 /**
@@ -115,9 +114,7 @@ export async function openService(
   const effects = createEffects(options);
   const work = new Work(defect.perform?.(effects, options) ?? effects);
   const runner = createRunner({ journal, perform: work.perform, clock, log });
-  const carried = () => runner.active;
-  const queue = { age: () => runner.queueAge, maxAgeMs: MAX_QUEUE_AGE_MS };
-  const limits = { ledger, carried, maxInFlight: () => maxInFlight, queue, reserve: 100_000n, fee: 1_000n };
+  const limits = { ledger, runner, maxInFlight: () => maxInFlight };
   const capacity = work.watch(createCapacity(limits), maxInFlight, world.witness);
   await capacity.refresh(start);
   await runner.resume();

@@ -1,26 +1,23 @@
-import { setInterval } from "node:timers/promises";
 import type { Logger } from "pino";
 import { createAttestor } from "./attestor/attestor.ts";
-import { openHistory } from "./attestor/history.ts";
-import { createKeyWatch } from "./attestor/key-watch.ts";
+import { openKeyWatch } from "./attestor/key-watch.ts";
 import { copiedCalls } from "./audit/copied-calls.ts";
 import { createAdmission } from "./calls/admit.ts";
-import { ATTESTOR_RESERVE, createCapacity } from "./calls/capacity.ts";
+import { createCapacity } from "./calls/capacity.ts";
 import { createDiskWatch } from "./calls/disk-watch.ts";
-import { createEffects } from "./calls/effects.ts";
+import { confirmedPerform, createEffects } from "./calls/effects.ts";
 import { watchInFlight } from "./calls/in-flight.ts";
 import type { Journal } from "./calls/journal.ts";
 import { admissionJournal, keptJournal } from "./calls/journal-failures.ts";
 import { createJournalWatch } from "./calls/journal-watch.ts";
+import { keepFresh } from "./calls/keep-fresh.ts";
 import { createRecall } from "./calls/outcome.ts";
 import { readiness } from "./calls/readiness.ts";
 import { keepRetention } from "./calls/retention.ts";
 import { createRunner } from "./calls/runner.ts";
-import { NAME, VERSION } from "./catalogue/about.ts";
 import { CATALOGUE } from "./catalogue/catalogue.ts";
-import { deadline, systemClock } from "./clock.ts";
+import { systemClock } from "./clock.ts";
 import { type Config, configInvalid } from "./config/config.ts";
-import { revisionOf } from "./config/revision.ts";
 import { useNativeSha2 } from "./crypto/sha2.ts";
 import { createDocuments } from "./documents/documents.ts";
 import { siteOf } from "./documents/site.ts";
@@ -28,10 +25,8 @@ import { createNetworks } from "./endpoints/networks.ts";
 import { createOperations } from "./endpoints/operations.ts";
 import { statusOf } from "./endpoints/status.ts";
 import type { Api } from "./endpoints/transport.ts";
-import { hasCode, ignoring } from "./errors.ts";
-import { openJournal, requireOwner, SCHEMA_VERSION } from "./journal/open.ts";
+import { openJournal, requireOwner } from "./journal/open.ts";
 import { watchTable } from "./ledger/checkpoints/table-watch.ts";
-import { sidecarOf } from "./ledger/evidence/sidecar.ts";
 import { watchEvidence } from "./ledger/evidence/watch.ts";
 import { openGauges } from "./monitoring/gauges.ts";
 import {
@@ -45,16 +40,13 @@ import {
 import { contextOfCalls, tracedAdmit } from "./monitoring/traced.ts";
 import { openCollector } from "./networks/evidence.ts";
 import { openNetworks } from "./networks/networks.ts";
-import { enableRails } from "./payment/enabled-rail.ts";
 import { SETTLE_MS } from "./payment/facilitator.ts";
-import { createOffers } from "./payment/offers.ts";
-import { resourceOf } from "./payment/resource.ts";
+import { openPayments } from "./payment/open.ts";
+import { resourcesAt } from "./payment/resource.ts";
 import { openAccount, openSigner, watchSigners } from "./signers/open.ts";
-import { blockCapabilities } from "./subjects/block-capabilities.ts";
 import { createProducts } from "./subjects/products.ts";
 import type { Tracer } from "./tracing/tracer.ts";
 import { openVerification } from "./verification/open.ts";
-import { createBulkhead } from "./workers/bulkhead.ts";
 
 /** The service, which carries calls and does not listen yet. */
 export type Service = {
@@ -79,14 +71,8 @@ export type Seams = {
 
 /** Time-out of one request to a provider, a facilitator or a chain, in ms. */
 const DEADLINE_MS = 20_000;
-/** Look-ups of wallets' balances: free, one upstream request each, and no loss where they are refused. */
-const BALANCES = { maxActive: 2, maxWaiting: 16, perSecond: 4, refusal: "Too many balances are being looked up." };
-/** Paths to the root of a table of checkpoints: each hashes all of it, which takes a second of a thread where it is MainNet's. */
-const PATHS = { maxActive: 1, maxWaiting: 16, perSecond: 4, refusal: "Too many paths are being computed." };
 /** How long a paid request waits for its bundle after the time-out of its offer, in ms. */
 const WAIT_BEYOND_TIMEOUT_MS = 30_000;
-/** How long a paid call may wait for its bundle before new calls are refused, in ms: about twenty rounds of MainNet. */
-const MAX_QUEUE_AGE_MS = 60_000;
 const REFRESH_MS = 15_000;
 /** How often a signer that fails is asked whether it signs again, and the journal whether it answers, in ms. */
 const ANSWER_REFRESH_MS = 5_000;
@@ -114,35 +100,31 @@ export async function openService(
   const journal = observedJournal(seams.journal?.(own) ?? own);
   opened.defer(() => journal.close());
 
-  const asking = { log, clock: systemClock, signal: start };
+  const asking = { log, signal: start };
   const signer = await openSigner(config, asking);
   opened.defer(() => signer.close());
   const account = await openAccount(config, asking);
   opened.defer(() => account.close());
   const signers = watchSigners(signer, account);
-  const networks = await openNetworks(config, account, log, systemClock, start);
+  const networks = await openNetworks(config, account, log, start);
   opened.defer(() => networks.close());
   const { ledger, chains, rails, indexers, congestion } = networks;
-  const identity = { genesisHash: ledger.genesisHash, algorandAddress: ledger.address };
+  const { genesisHash, address, rounds } = ledger;
+  const identity = { genesisHash, algorandAddress: address };
   const obstacle = await ledger.obstacle(start);
   if (obstacle !== undefined) throw configInvalid(obstacle);
   requireOwner(await journal.claim(identity), identity);
   const secret = await journal.secret();
   // The round that was read while the rails were opened will do: another one may take seconds.
-  const round = ledger.rounds.latest() || (await ledger.rounds.next(start));
+  const round = rounds.latest() || (await rounds.next(start));
 
-  const view = await openHistory({
+  const keys = await openKeyWatch({
     journal,
     signer,
     ledger: ledger.caip2,
-    algorandAddress: ledger.address,
+    algorandAddress: address,
     origin,
     round,
-  });
-  const keys = createKeyWatch({
-    journal,
-    kid: signer.kid,
-    view,
     now: Date.now,
     onObstacle(reason) {
       log.error({ reason }, "the attestor's key may not sign any more");
@@ -151,78 +133,39 @@ export async function openService(
     },
   });
 
-  const { enabled, payees: payable } = enableRails(rails, config.rails, log);
-  // Nodes that do not answer must leave time for the rest of the start.
-  await payable.refresh(deadline(systemClock, DEADLINE_MS / 2, start));
-  const [unpayable] = payable.faults();
-  if (unpayable !== undefined) throw configInvalid(unpayable);
-  const offers = createOffers({
-    rails: enabled,
-    itemPrice: config.batch.itemPrice,
-    maxTimeoutSeconds: config.maxTimeoutSeconds,
-    now: Date.now,
-    onChange(network, reason) {
-      if (reason === undefined) log.info({ network }, "sold again");
-      else log.error({ network, reason }, "nothing can be sold");
-    },
-    onSwitch: (network, facilitator) => log.warn({ network, facilitator }, "sold by another facilitator"),
-  });
-  // A facilitator that does not answer now is asked again later; the other rails are offered meanwhile.
-  await offers.refresh(start);
-  await journal.rememberPayees(enabled.map(({ rail, payTo }) => ({ rail: rail.name, address: payTo })));
-  const payees = await journal.payees();
+  const { enabled, offers, isPayee, refreshed } = await openPayments(config, { journal, rails, log, signal: start });
 
-  /** Receipts and facilitators name the HTTP endpoint, over whichever transport the subject was bought. */
-  const sold = {
-    transaction: resourceOf(CATALOGUE.attest, origin),
-    block: resourceOf(CATALOGUE.attestBlock, origin),
-    inclusion: resourceOf(CATALOGUE.proveInclusion, origin),
-    batch: resourceOf(CATALOGUE.attestBatch, origin),
-  };
+  const resourceOf = resourcesAt(origin);
   const products = observedProducts(createProducts(chains));
   const searching = new AbortController();
   opened.defer(() => searching.abort());
-  const { address, rounds } = ledger;
-  const copied = { journal, address, rounds, log, clock: systemClock, signal: searching.signal };
-  const attestationOf = await copiedCalls(config, copied);
+  const attestationOf = await copiedCalls(config, { journal, address, rounds, log, signal: searching.signal });
+  /** What effects and admission share. */
+  const common = { products, resourceOf, log, clock: systemClock, deadlineMs: DEADLINE_MS };
   const effects = createEffects({
+    ...common,
     rails: new Map(rails.map((rail) => [rail.name, rail])),
     settlers: offers.settlers,
-    products,
     ledger,
     attestor: createAttestor(signer),
     attestationOf,
-    resourceOf: ({ kind }) => sold[kind],
-    log,
-    clock: systemClock,
-    deadlineMs: DEADLINE_MS,
     settleMs: seams.settleMs ?? SETTLE_MS,
   });
-  const perform = observedPerform(async (call, effect, ...rest) => {
-    // A key that is not the current one must not take money or make a note.
-    if (effect.do === "settle" || effect.do === "sign") await keys.confirm();
-    // Nor while nothing can be signed: the money would be taken long before anything is delivered.
-    if (effect.do === "settle") signers.confirm();
-    return effects(call, effect, ...rest);
-  });
+  const perform = observedPerform(confirmedPerform(effects, keys, signers));
   const observed = { onTransition: transitionObserver(log), carrying: contextOfCalls(tracer) };
   const runner = createRunner({ journal, perform, clock: systemClock, log, ...observed });
   opened.defer(() => runner.stop());
   // A change of the keys ends with a release of leases, which notifies at once; without it, `keepFresh` reads the keys.
-  opened.defer(
-    journal.listen({ freed: () => void keys.refresh().catch((err: unknown) => log.warn({ err }, "refresh failed")) }),
-  );
+  const freed = () => void keys.refresh().catch((err: unknown) => log.warn({ err }, "refresh failed"));
+  opened.defer(journal.listen({ freed }));
   const disk = createDiskWatch({ journal, minBytes: config.diskReserve, log });
   await disk.refresh();
   const answering = createJournalWatch({ journal, clock: systemClock, log });
-  const inFlight = watchInFlight(ledger.rounds);
+  const inFlight = watchInFlight(rounds);
   const capacity = createCapacity({
     ledger,
-    carried: () => runner.active,
+    runner,
     maxInFlight: () => seams.maxInFlight ?? inFlight.max(),
-    queue: { age: () => runner.queueAge, maxAgeMs: MAX_QUEUE_AGE_MS },
-    reserve: ATTESTOR_RESERVE,
-    fee: ledger.fee,
     obstacles: {
       attestor_key_unusable: keys.obstacle,
       signer_unavailable: signers.obstacle,
@@ -235,26 +178,18 @@ export async function openService(
   await runner.resume();
 
   const evidence = watchEvidence(journal, Date.now);
+  const watches = [indexers, congestion, evidence];
   const refreshing = new AbortController();
   opened.defer(() => refreshing.abort());
-  // The offers log this failure themselves, once.
-  const refreshedOffers = { refresh: (signal: AbortSignal) => offers.refresh(signal).catch(unlessUnsupported) };
-  void keepFresh(
-    [capacity, inFlight, payable, refreshedOffers, keys, indexers, congestion, evidence],
-    REFRESH_MS,
-    refreshing.signal,
-    log,
-  );
+  void keepFresh([capacity, inFlight, ...refreshed, keys, ...watches], REFRESH_MS, refreshing.signal, log);
   void keepFresh([signers, answering], ANSWER_REFRESH_MS, refreshing.signal, log);
   void keepFresh([disk], DISK_REFRESH_MS, refreshing.signal, log);
 
-  const collector = openCollector(config, { journal, newest: networks.newest, clock: systemClock, log });
+  const collector = openCollector(config, { journal, newest: networks.newest, log });
   opened.defer(() => collector.close());
   const loops = [collector.run(refreshing.signal)];
-  if (config.retentionDays !== undefined) {
-    const options = { journal, isChosen: journal.collects, clock: systemClock, log };
-    loops.push(keepRetention(config.retentionDays, options, refreshing.signal));
-  }
+  if (config.retentionDays !== undefined)
+    loops.push(keepRetention(config.retentionDays, { journal, clock: systemClock, log }, refreshing.signal));
   for (const loop of loops)
     opened.defer(() => {
       refreshing.abort();
@@ -262,92 +197,51 @@ export async function openService(
     });
 
   const admit = createAdmission({
+    ...common,
     journal,
     runner,
     capacity,
     offers,
     rails,
-    products,
-    resourceOf: ({ kind }) => sold[kind],
-    isPayee: (rail, address) =>
-      payees.some((payee) => payee.rail === rail.name && rail.sameAddress(payee.address, address)),
-    log,
-    clock: systemClock,
+    isPayee,
     waitMs: config.maxTimeoutSeconds * 1000 + WAIT_BEYOND_TIMEOUT_MS,
-    deadlineMs: DEADLINE_MS,
   });
-  const railOf = (network: string) => rails.find((rail) => rail.isNetwork(network))?.name;
-  const { genesisHash } = ledger;
   const verification = openVerification(config, log, { history: keys.history, genesisHash, deadlineMs: DEADLINE_MS });
   opened.defer(() => verification.close());
-  const ready = () =>
-    readiness({ rounds: ledger.rounds, capacity, offers, watches: [indexers, congestion, evidence], now: Date.now() });
+  const ready = () => readiness({ rounds, capacity, offers, watches, now: Date.now() });
   opened.defer(
     openGauges({
-      ...{ journal, runner, rounds: ledger.rounds, capacity, offers, enabled, readiness: ready },
-      evidence,
+      ...{ journal, runner, rounds, capacity, offers, enabled, evidence, readiness: ready },
       pools: { verification: verification.load, blocks: networks.blockLoad, evidence: collector.load },
     }),
   );
-  const proving = createBulkhead({ ...PATHS, clock: systemClock });
   const table = watchTable({ path: config.checkpointTable, genesisHash, now: Date.now, log });
   opened.defer(() => table.close());
-  const revision = revisionOf();
   const about = { origin, sandbox: config.sandbox, contact: config.contact, chains: [...chains.keys()] };
-  const kept = keptJournal(journal, log);
+  const api: Api = {
+    admit: tracedAdmit(observedAdmit(admit, rails), tracer),
+    recall: createRecall(admissionJournal(journal, log), offers),
+    offers,
+    readMessage: verification.readMessage,
+    operations: createOperations({
+      networks: createNetworks({ rails: enabled, clock: systemClock, deadlineMs: DEADLINE_MS }),
+      verifier: observedVerifier(verification.verifier),
+      sources: chains,
+      maxBatch: config.batch.maxItems,
+      kept: keptJournal(journal, log),
+      table,
+      readiness: ready,
+      status: () => statusOf({ ...about, readiness: ready(), history: keys.history(), rounds, offers }),
+      keyHistory: keys.history,
+      documents: createDocuments(CATALOGUE, siteOf(config, origin, offers, about.chains)),
+    }),
+  };
   const closing = opened.move();
   return {
     kid: signer.kid,
     secret,
-    api: {
-      admit: tracedAdmit(observedAdmit(admit, railOf), tracer),
-      recall: createRecall(admissionJournal(journal, log), offers),
-      offers,
-      readMessage: verification.readMessage,
-      operations: createOperations({
-        networks: createNetworks({
-          rails: enabled,
-          bounded: createBulkhead({ ...BALANCES, clock: systemClock }).run,
-          clock: systemClock,
-          deadlineMs: DEADLINE_MS,
-        }),
-        verifier: observedVerifier(verification.verifier),
-        sources: chains,
-        maxBatch: config.batch.maxItems,
-        bundle: (id) => kept.bundle(id),
-        evidence: (id, form) => sidecarOf(kept, id, form),
-        onTable: (evidence, size) => proving.run(() => table.rest(evidence, size)),
-        stateProof: (sha256) => kept.stateProof(sha256),
-        readiness: ready,
-        status: () =>
-          statusOf({ ...about, readiness: ready(), history: keys.history(), rounds: ledger.rounds, offers }),
-        version: { name: NAME, version: VERSION, ...(revision && { revision }), schema: SCHEMA_VERSION },
-        keyHistory: keys.history,
-        checkpoints: table.current,
-        blockCapabilities: blockCapabilities(chains),
-        documents: createDocuments(CATALOGUE, siteOf(config, origin, offers, about.chains)),
-      }),
-    },
+    api,
     drain: () => capacity.stop(),
     close: () => closing.disposeAsync(),
   };
-}
-
-const unlessUnsupported = ignoring((error) => hasCode(error, "settlement_unsupported"));
-
-/** Refreshes the parts until `stop`; a failure is logged and leaves the last result. */
-async function keepFresh(
-  parts: readonly { refresh(signal: AbortSignal): Promise<void> }[],
-  everyMs: number,
-  stop: AbortSignal,
-  log: Logger,
-): Promise<void> {
-  try {
-    for await (const _ of setInterval(everyMs, undefined, { signal: stop, ref: false })) {
-      const ends = deadline(systemClock, DEADLINE_MS, stop);
-      for (const part of parts) await part.refresh(ends).catch((err: unknown) => log.warn({ err }, "refresh failed"));
-    }
-  } catch (error) {
-    if (!stop.aborted) throw error;
-  }
 }

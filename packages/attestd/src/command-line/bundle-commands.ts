@@ -58,11 +58,12 @@ export function addBuying(program: Command, running: Running): void {
     .addOption(new Option("--batch-size <n>", "with --file: most transactions of a payment").argParser(batchSize))
     .option("--yes", "with --file: pay also more than --max-price, without asking")
     .action(async (txid, options) => {
-      const { attest, checkListOptions } = await import("../commands/purchase.ts");
+      const { checkListOptions } = await import("../commands/list-arguments.ts");
       if (checkListOptions(txid, options)) {
         const { attestList } = await import("../commands/attest-list.ts");
         return running.finish(await attestList(options, running.environment));
       }
+      const { attest } = await import("../commands/purchase.ts");
       running.finish(await attest(txid, options, running.environment));
     });
 

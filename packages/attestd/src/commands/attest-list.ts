@@ -1,6 +1,5 @@
-import { mkdir, readFile } from "node:fs/promises";
+import { mkdir } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { buffer } from "node:stream/consumers";
 import {
   AttestError,
   attest,
@@ -26,10 +25,10 @@ import { type ExportRow, exportRow } from "../export-rows.ts";
 import { EXIT, type ExitCode, Failure, failsFor } from "../failure.ts";
 import { writeWhole } from "../files.ts";
 import { lockFile } from "../folder-lock.ts";
-import { readIdList } from "../id-list.ts";
 import { trustOptions } from "../keys-file.ts";
 import { type ListState, readState, writeState } from "../list-state.ts";
 import { csvFile } from "./export.ts";
+import { readList } from "./list-arguments.ts";
 import { mayPay, type Parties, type PurchaseCommandOptions, parties } from "./purchase.ts";
 
 export type AttestListOptions = Omit<PurchaseCommandOptions, "wait" | "evidence" | "json"> & {
@@ -44,7 +43,6 @@ export type AttestListOptions = Omit<PurchaseCommandOptions, "wait" | "evidence"
 type Part = { ids: readonly string[]; request: PaidRequest; maxPrice: bigint };
 
 const TABLE = "attestations.csv";
-const MAX_LIST_BYTES = 16 * 1024 * 1024;
 
 /**
  * Buys the attestations of a list of transactions, in batches, and saves a bundle for each and a table of all. Which batches
@@ -56,7 +54,7 @@ const MAX_LIST_BYTES = 16 * 1024 * 1024;
 export async function attestList(options: AttestListOptions, environment: Environment): Promise<ExitCode> {
   const { out, err } = environment;
   const signal = environment.stop();
-  const listed = readIdList(await readList(options.file, environment), options.file, options.column);
+  const listed = await readList(options.file, options.column, environment);
   const all = await parties(options, environment);
   const folder =
     options.out ?? `${options.file === "-" ? "list" : basename(options.file).replace(/\.\w+$/, "")}-attested`;
@@ -100,13 +98,6 @@ export async function attestList(options: AttestListOptions, environment: Enviro
     err.line(`  line ${line}: ${txid}: ${refused.get(txid)}`);
   err.line("  Take them out of the list, and run the same command again: it buys the others.");
   return EXIT.notPaid;
-}
-
-async function readList(file: string, { stdin }: Environment): Promise<string> {
-  const failure = failsFor(EXIT.unreadable, `read ${file}`);
-  const bytes = file === "-" ? await buffer(stdin) : await readFile(file).catch(failure);
-  if (bytes.length > MAX_LIST_BYTES) throw new Failure(EXIT.usage, `${file} has more than ${MAX_LIST_BYTES} bytes`);
-  return bytes.toString();
 }
 
 /** Parts of nearly the same size, so that none has a single transaction where that can be avoided. */

@@ -52,22 +52,6 @@ export async function attest(
   return purchase((common) => buyAttestation({ ...common, ...wanted }), options, environment);
 }
 
-/** Whether a list is to be attested. @throws Failure `usage` when the arguments do not go together */
-export function checkListOptions(txid: string | undefined, options: Record<string, unknown>): boolean {
-  const ofList = ["column", "batchSize", "yes"].filter((name) => options[name] !== undefined);
-  const ofOne = ["chain", "wait", "evidence", "json"].filter((name) => options[name] !== undefined);
-  const flag = (name: string) => `--${name.replace(/[A-Z]/, (letter) => `-${letter.toLowerCase()}`)}`;
-  if (options.file === undefined && txid === undefined)
-    throw new Failure(EXIT.usage, "no transaction is named", ["Name its id, or a list of them: --file list.txt."]);
-  if (options.file === undefined && ofList.length > 0)
-    throw new Failure(EXIT.usage, `${ofList.map(flag).join(" and ")} only goes with --file`);
-  if (options.file !== undefined && (txid !== undefined || ofOne.length > 0)) {
-    const others = txid === undefined ? ofOne.map(flag).join(" and ") : "a transaction id";
-    throw new Failure(EXIT.usage, `${others} does not go with --file`);
-  }
-  return options.file !== undefined;
-}
-
 /** Buys the attestation of a block. See `purchase`. */
 export async function attestBlock(
   chain: ChainName,

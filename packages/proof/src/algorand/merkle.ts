@@ -91,7 +91,7 @@ const MAX_DEPTH = 30;
  * they begin with the block's hash. Source: go-algorand, `config/consensus.go`, StateProofBlockHashInLightHeader;
  * `protocol/consensus.go`.
  */
-const SEED_VERSIONS: ReadonlySet<unknown> = new Set(
+export const SEED_VERSIONS: ReadonlySet<unknown> = new Set(
   [
     "2dd5435993f6f6d65691140f592ebca5ef19ffbd",
     "433d8e9a7274b6fca703d91213e05c7e6a589e69",

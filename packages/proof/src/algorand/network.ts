@@ -2,6 +2,13 @@ import { toBase64Url } from "../encoding.ts";
 
 /** CAIP-2 of Algorand MainNet, the ledger of record. */
 export const ALGORAND_MAINNET = "algorand:wGHE2Pwdvd7S12BL5FaOP20EGYesN73k";
+/** CAIP-2 of the public networks of Algorand. */
+export const ALGORAND_PUBLIC_NETWORKS: readonly string[] = [
+  ALGORAND_MAINNET,
+  // TestNet and BetaNet, by their genesis hashes.
+  "algorand:SGO1GKSzyE7IEPItTxCByw9x8FmnrCDe",
+  "algorand:mFgazF-2uRS1tMiL9dsj01hJGySEmPN2",
+];
 /** The 32-byte genesis hash of Algorand MainNet, base64, as nodes print it. */
 export const ALGORAND_MAINNET_GENESIS_HASH = "wGHE2Pwdvd7S12BL5FaOP20EGYesN73ktiC1qzkkit8=";
 

@@ -1,19 +1,12 @@
-import {
-  encodeMsgpack,
-  isAlgorandAddress,
-  isAlgorandTxId,
-  type MsgpackMap,
-  proveLeaf,
-  splitBlock,
-} from "@attestd/proof/algorand";
+import { type MsgpackMap, proveLeaf, splitBlock } from "@attestd/proof/algorand";
 import { concatBytes, toBase64 } from "@attestd/proof/encoding";
 import type { Context, Hono } from "hono";
 import type { Json, JsonObject } from "../json.ts";
 import { accountJson, assetJson, holdingJson } from "./account-json.ts";
+import { address, answer, roundIn, transactionId, wantsMsgpack } from "./algod-request.ts";
 import { isFlat, paysetLeaves, type StoredBlock, stibHash } from "./block.ts";
 import { MIN_TXN_FEE } from "./consensus.ts";
-import { apiError, indentedJson, json, msgpack, pathInteger, restApi } from "./http.ts";
-import { algodJson } from "./json.ts";
+import { apiError, json, msgpack, pathInteger, restApi } from "./http.ts";
 import type { LedgerNode } from "./node.ts";
 import type { ProvenRounds } from "./state-proof/state-proofs.ts";
 import { decodeSignedTransactions, type SignedTransaction } from "./transaction.ts";
@@ -62,7 +55,7 @@ export function algodApp(node: LedgerNode, token?: string): Hono {
 
   app.get("/v2/status", () => json(status(node)));
   app.get("/v2/status/wait-for-block-after/:round", async (c) => {
-    const round = pathInteger("round", c.req.param("round"));
+    const round = roundIn(c);
     node.checkAvailable();
     if (node.behaviour.submit === "shutdown") throw apiError(500, "operation aborted as server is shutting down");
     const signal = AbortSignal.any([c.req.raw.signal, AbortSignal.timeout(WAIT_FOR_BLOCK_MS)]);
@@ -187,7 +180,7 @@ function pool({ ledger, behaviour }: LedgerNode, c: Context): MsgpackMap {
 
 /** The state proof of the round in the path, whose transaction a node looks for in the blocks after it. */
 function provenRounds(node: LedgerNode, c: Context): ProvenRounds {
-  const round = pathInteger("round", c.req.param("round") ?? "");
+  const round = roundIn(c);
   if (round > node.round) throw apiError(500, "given round is greater than the latest round");
   const proven = node.ledger.stateProofs?.of(round);
   if (proven === undefined || proven.round > node.round)
@@ -198,7 +191,7 @@ function provenRounds(node: LedgerNode, c: Context): ProvenRounds {
 
 function lightHeaderProof(node: LedgerNode, c: Context): Json {
   const { firstAttestedRound: first, lastAttestedRound: last } = provenRounds(node, c).message;
-  const index = pathInteger("round", c.req.param("round") ?? "") - first;
+  const index = roundIn(c) - first;
   const leaves = node.ledger.stateProofs?.lightHeaders(first, last, (round) => node.block(round));
   if (leaves === undefined) throw apiError(500, NO_BLOCK);
   const siblings = proveLeaf("txn256", leaves, index);
@@ -209,7 +202,7 @@ function transactionProof(node: LedgerNode, c: Context): Json {
   const id = transactionId(c);
   const hashtype = c.req.query("hashtype") ?? "sha512_256";
   if (hashtype !== "sha256" && hashtype !== "sha512_256") throw apiError(400, "invalid hash type");
-  const stored = node.block(pathInteger("round", c.req.param("round") ?? ""));
+  const stored = node.block(roundIn(c));
   // Unlike every other answer about a block.
   if (stored === undefined) throw apiError(500, NO_BLOCK);
   const index = stored.txids.indexOf(id);
@@ -231,39 +224,7 @@ function transactionProof(node: LedgerNode, c: Context): Json {
 }
 
 function block(node: LedgerNode, c: Context): StoredBlock {
-  const found = node.block(pathInteger("round", c.req.param("round") ?? ""));
+  const found = node.block(roundIn(c));
   if (found === undefined) throw apiError(404, NO_BLOCK);
   return found;
-}
-
-function transactionId(c: Context): string {
-  const id = c.req.param("txid") ?? "";
-  if (!isAlgorandTxId(id)) throw apiError(400, "no valid transaction ID was specified");
-  return id;
-}
-
-function address(c: Context): string {
-  const text = c.req.param("address") ?? "";
-  if (isAlgorandAddress(text)) return text;
-  const trouble = /^[A-Z2-7]{52,}$/.test(text)
-    ? `address ${text} is malformed, checksum verification failed`
-    : /^[A-Z2-7]*$/.test(text)
-      ? `decoded bad addr: ${text}`
-      : `failed to decode address ${text} from base 32`;
-  throw apiError(
-    400,
-    `Invalid format for parameter address: error unmarshaling '${text}' text as *basics.Address: ${trouble}`,
-  );
-}
-
-/** The value in the requested format: msgpack, or JSON by default. */
-function answer(c: Context, value: MsgpackMap): Response {
-  return wantsMsgpack(c) ? msgpack(encodeMsgpack(value)) : indentedJson(algodJson(value));
-}
-
-function wantsMsgpack(c: Context): boolean {
-  const format = c.req.query("format") ?? "json";
-  if (format === "msgpack" || format === "msgp") return true;
-  if (format === "json") return false;
-  throw apiError(400, "failed to parse the format option");
 }

@@ -3,9 +3,8 @@ import { testAttestor } from "../../../../test/bundles/bundles.ts";
 import { MemoryKeys } from "../../test/fakes/keys.ts";
 import { NoteLedger } from "../../test/fakes/note-ledger.ts";
 import { seedSigner } from "../signers/seed.ts";
-import { openHistory } from "./history.ts";
 import { type KeyChangeOptions, revokeKey, rotateKey } from "./key-records.ts";
-import { createKeyWatch } from "./key-watch.ts";
+import { openKeyWatch } from "./key-watch.ts";
 
 const LEDGER = "algorand:wGHE2Pwdvd7S12BL5FaOP20EGYesN73k";
 const { algorandAddress } = testAttestor();
@@ -29,8 +28,7 @@ beforeEach(() => {
 });
 
 async function watch(signer = first) {
-  const view = await openHistory({ ...opening, journal, signer });
-  return createKeyWatch({ journal, kid: signer.kid, view, now: () => now, onObstacle: (reason) => told.push(reason) });
+  return openKeyWatch({ ...opening, journal, signer, now: () => now, onObstacle: (reason) => told.push(reason) });
 }
 
 const rotate = () => rotateKey({ current: first, next: second, origin: undefined }, options);

@@ -1,12 +1,6 @@
-import { type KeyView, obstacleTo, readView } from "./history.ts";
-import type { KeyJournal } from "./key-journal.ts";
+import { type HistoryOptions, obstacleTo, openHistory, readView } from "./history.ts";
 
-export type KeyWatchOptions = {
-  journal: Pick<KeyJournal, "keys" | "revocations" | "announced">;
-  /** Of the key that this replica signs with. */
-  kid: string;
-  /** As the history was opened. */
-  view: KeyView;
+export type KeyWatchOptions = HistoryOptions & {
   now: () => number;
   /** Called once, when the key may no longer be used. */
   onObstacle: (sentence: string) => void;
@@ -16,11 +10,14 @@ export type KeyWatchOptions = {
 const FRESH_MS = 5_000;
 
 /**
- * Follows the key history while the service runs: another process may add to it, and a replica that missed a rotation
- * must not sell under the old key. Once this process may not use its key, it never uses it again.
+ * Opens the key history, and follows it while the service runs: another process may add to it, and a replica that missed a
+ * rotation must not sell under the old key. Once this process may not use its key, it never uses it again.
+ *
+ * @throws as `openHistory`
  */
-export function createKeyWatch({ journal, kid, view, now, onObstacle }: KeyWatchOptions) {
-  let { history } = view;
+export async function openKeyWatch({ now, onObstacle, ...options }: KeyWatchOptions) {
+  const { journal, signer } = options;
+  let { history } = await openHistory(options);
   let readAt = now();
   let obstacle: string | undefined;
 
@@ -31,7 +28,7 @@ export function createKeyWatch({ journal, kid, view, now, onObstacle }: KeyWatch
     history = read.history;
     readAt = asked;
     if (obstacle !== undefined) return;
-    obstacle = obstacleTo(kid, read);
+    obstacle = obstacleTo(signer.kid, read);
     if (obstacle !== undefined) onObstacle(obstacle);
   }
 

@@ -3,7 +3,8 @@ import { isFinal } from "../calls/machine.ts";
 import { ChainIndex } from "./chain-index.ts";
 import type { Facts, Premises } from "./facts.ts";
 import { type AuditReport, Findings, NO_COUNTS } from "./report.ts";
-import { checkRow, claimsOf, type Joined } from "./row-checks.ts";
+import type { Joined } from "./row.ts";
+import { checkRow, claimsOf } from "./row-checks.ts";
 
 /** A call that is under way for longer is reported: longer than any authorization lives, with time to recover. */
 const UNFINISHED_AFTER_MS = 15 * 60_000;

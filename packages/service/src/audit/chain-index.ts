@@ -1,13 +1,5 @@
-import {
-  type BatchNote,
-  type BlockNote,
-  isProofError,
-  type Note,
-  type ProofError,
-  parseNote,
-  type TransactionNote,
-} from "@attestd/proof";
-import { paymentCommitment } from "@attestd/proof/attestor";
+import { type BatchNote, type BlockNote, isProofError, type TransactionNote } from "@attestd/proof";
+import { noteOrFault, paymentCommitment } from "@attestd/proof/attestor";
 import type { ChainPayment, Facts, LedgerNote } from "./facts.ts";
 import type { Findings } from "./report.ts";
 
@@ -91,7 +83,7 @@ export class ChainIndex {
       findings.add("information", "stranger_note", `${sender} sent a note that looks like ours.`, { txid });
       return;
     }
-    const note = readNote(text);
+    const note = noteOrFault(text);
     if (isProofError(note, "format")) {
       findings.add("violation", "note_malformed", `The attestor sent a note of no form of ours: ${note.message}.`, {
         txid,
@@ -114,13 +106,3 @@ export class ChainIndex {
 
 /** The dApp's name in every note of ours (ARC-2), of any version. */
 const NOTE_BEGINS = "attestd/";
-
-/** @returns the error for a note of no form of ours */
-export function readNote(text: string): Note | ProofError {
-  try {
-    return parseNote(text);
-  } catch (error) {
-    if (isProofError(error, "format")) return error;
-    throw error;
-  }
-}

@@ -1,7 +1,6 @@
 import type { Logger } from "pino";
 import { type CopiedJournal, mayBeBehind } from "../calls/copied.ts";
 import type { Journal } from "../calls/journal.ts";
-import type { Clock } from "../clock.ts";
 import type { Config } from "../config/config.ts";
 import type { Attempt, Rounds } from "../ledger/ledger.ts";
 import { searchAttestations } from "./find-attestation.ts";
@@ -17,7 +16,6 @@ export type CopiedCallsOptions = {
   address: string;
   rounds: Pick<Rounds, "latest" | "next" | "isCurrent">;
   log: Logger;
-  clock: Clock;
   /** Ends every search. */
   signal: AbortSignal;
 };
@@ -31,14 +29,14 @@ export type CopiedCallsOptions = {
  */
 export async function copiedCalls(
   config: Config,
-  { journal, address, rounds, log, clock, signal }: CopiedCallsOptions,
+  { journal, address, rounds, log, signal }: CopiedCallsOptions,
 ): Promise<((key: string) => Promise<Attempt | undefined>) | undefined> {
   const until = await journal.copiedUntil();
   if (until === undefined) return undefined;
   const calls = (await journal.open()).filter((call) => mayBeBehind(call, until));
   if (calls.length === 0) return undefined;
   log.warn({ calls: calls.length }, "the journal was put back from a copy: its open calls may be attested for already");
-  const chains = readableChains(config, log, clock, signal);
+  const chains = readableChains(config, log, signal);
   const find = searchAttestations(
     calls.map(({ key }) => key),
     {

@@ -1,7 +1,6 @@
-import { paymentCommitment } from "@attestd/proof/attestor";
+import { noteOrFault, paymentCommitment } from "@attestd/proof/attestor";
 import { ServiceError } from "../errors.ts";
 import { ATTEMPT_ROUNDS, type Attempt, type Rounds } from "../ledger/ledger.ts";
-import { readNote } from "./chain-index.ts";
 import type { LedgerNote, Span } from "./facts.ts";
 import type { PaymentReader } from "./rails/rail.ts";
 
@@ -102,6 +101,6 @@ function only(found: readonly FoundAttestation[] = []): FoundAttestation | undef
 }
 
 function commitmentOf(text: string): string | undefined {
-  const note = readNote(text);
+  const note = noteOrFault(text);
   return "p" in note ? note.p : undefined;
 }

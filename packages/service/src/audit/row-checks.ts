@@ -1,38 +1,14 @@
-import {
-  type Bundle,
-  bundleId,
-  type Finding,
-  type KeyEntry,
-  mayAskChain,
-  parseJson,
-  type SignedBundle,
-  signedPart,
-  verify,
-  withChain,
-} from "@attestd/proof";
-import { signingBytes } from "@attestd/proof/attestor";
-import { equalBytes } from "@attestd/proof/encoding";
-import { canonicalBytes } from "@attestd/proof/json";
-import { type Call, type CallState, evidenceOf, liveAttempt } from "../calls/call.ts";
+import type { KeyEntry } from "@attestd/proof";
+import { type Call, type CallState, liveAttempt } from "../calls/call.ts";
 import { mayBeBehind } from "../calls/copied.ts";
 import { isFinal } from "../calls/machine.ts";
 import { isPruned } from "../calls/pruning.ts";
 import { railKind } from "../payment/rails/registry.ts";
-import { itemTexts } from "../subjects/batch-answer.ts";
-import type { Recorded } from "./chain-index.ts";
-import { type ChainPayment, covers, type Facts, type Premises } from "./facts.ts";
-import { isPrunedBundleOf, noteIn } from "./pruned-bundle.ts";
-import type { Code, Findings, Severity } from "./report.ts";
-
-/** What one row is compared with. */
-export type RowContext = {
-  spans: Pick<Facts, "ledger" | "rails">;
-  premises: Premises;
-  findings: Findings;
-};
-
-/** A row with what the chains show of it. */
-export type Joined = { call: Call; payment: ChainPayment | undefined; attestations: readonly Recorded[] };
+import { checkBundle, noteOf } from "./bundle-checks.ts";
+import { type ChainPayment, covers, type Premises } from "./facts.ts";
+import { noteIn } from "./pruned-bundle.ts";
+import type { Code, Severity } from "./report.ts";
+import type { Joined, RowContext, RowReport } from "./row.ts";
 
 /** States in which the payment is on its chain. */
 const PAID: ReadonlySet<CallState> = new Set(["paid", "signed", "confirmed", "done", "owed", "refunded"]);
@@ -75,10 +51,8 @@ export async function checkRow(joined: Joined, context: RowContext) {
   };
 }
 
-type Report = Record<Severity, (code: Code, message: string, txid?: string) => void>;
-
 /** @returns whether the payment is on its chain, as the row binds it */
-function checkPayment({ call, payment }: Joined, { spans }: RowContext, report: Report): boolean {
+function checkPayment({ call, payment }: Joined, { spans }: RowContext, report: RowReport): boolean {
   const { state, proof, rail, requirement } = call;
   const fits = payment !== undefined && isOf(payment, call);
   if (UNPAID.has(state) && fits) {
@@ -108,7 +82,7 @@ function checkPayment({ call, payment }: Joined, { spans }: RowContext, report: 
 }
 
 /** Checks that the ledger has the row's own attestation for this payment, and no other. */
-function checkAttestations({ call, payment, attestations }: Joined, { premises }: RowContext, report: Report): void {
+function checkAttestations({ call, payment, attestations }: Joined, { premises }: RowContext, report: RowReport): void {
   const { state, attempts } = call;
   // What is final stays as it is, and a payment that is not there pays for nothing.
   const isBehind = !isFinal(state) && payment !== undefined && mayBeBehind(call, premises.copiedUntil);
@@ -142,8 +116,18 @@ function checkAttestations({ call, payment, attestations }: Joined, { premises }
   }
 }
 
+/**
+ * The note that a call's attestation by that key has to have: made of the evidence, or of a pruned call its bundle's.
+ *
+ * @returns undefined where neither is there, and nothing was bought
+ */
+function dueNote(call: Call, key: KeyEntry, premises: Premises): string | undefined {
+  if (call.evidence) return noteOf(call, key, premises);
+  return isPruned(call) && call.bundle ? noteIn(call.bundle.body) : undefined;
+}
+
 /** Checks that what the row claims to be on the ledger is there. */
-function checkRecord({ call, attestations }: Joined, { spans }: RowContext, report: Report): void {
+function checkRecord({ call, attestations }: Joined, { spans }: RowContext, report: RowReport): void {
   const { state, round } = call;
   if (!RECORDED.has(state)) return;
   const code = state === "confirmed" ? "confirmed_attestation_not_on_ledger" : "delivered_bundle_not_on_ledger";
@@ -156,113 +140,6 @@ function checkRecord({ call, attestations }: Joined, { spans }: RowContext, repo
     else if (found.round !== round)
       report.violation(code, `The ledger holds it in round ${found.round}, not ${round}.`, attempt.txid);
   }
-}
-
-/** @returns whether the bundle is there, verifies, and is the call's own */
-async function checkBundle(
-  { call, attestations }: Joined,
-  { premises, spans }: RowContext,
-  report: Report,
-): Promise<boolean> {
-  const { state, bundle } = call;
-  const isDue = state === "done" || state === "loss";
-  if (!bundle) {
-    if (isDue) report.violation("bundle_missing", `The call is ${state} and has no bundle.`);
-    return false;
-  }
-  if (!isDue) {
-    report.violation("bundle_before_done", `The call is ${state} and has a bundle.`);
-    return false;
-  }
-  // All items of a batch have one head: one of them is verified, and all are compared with the evidence below.
-  const text = call.subject.kind === "batch" ? firstItem(bundle.body) : bundle.body;
-  const faults = faultsOf(text, attestations, premises);
-  // Only the ledger could decide, and it was not read: counted, not judged.
-  if (faults === REVOKED && !covers(spans.ledger, call.round ?? -1)) return false;
-  if (faults !== "") {
-    report.violation("bundle_bytes_do_not_verify", `The bundle is refused: ${faults}.`);
-    return false;
-  }
-  const signed = signedPart(parseJson(Buffer.from(text)) as unknown as Bundle);
-  const isOwn =
-    bundleId(signed) === bundle.id &&
-    (isPruned(call)
-      ? isPrunedBundleOf(call, (item) => faultsOf(item, attestations, premises) === "")
-      : isBundleOf(call, signed, premises) && (text === bundle.body || (await isAnswerOf(call, signed, premises))));
-  if (!isOwn)
-    report.violation("bundle_of_another_call", "The bundle is not of this call's attestation.", signed.attest.txnId);
-  return isOwn;
-}
-
-/** The first item of a batch's answer with its head; an empty text where there is none. */
-function firstItem(answer: string): string {
-  return itemTexts(answer).next().value ?? "";
-}
-
-/** Whether a batch was delivered with each item as the row's evidence has it. @param head verified */
-async function isAnswerOf(call: Call, head: SignedBundle, { products }: Premises): Promise<boolean> {
-  const { answer } = products[call.subject.kind];
-  if (!answer || !call.bundle) return false;
-  const due = await answer(evidenceOf(call), { id: call.bundle.id, body: JSON.stringify(head) });
-  return due.body === call.bundle.body;
-}
-
-/** Whether what was signed is what the row makes. @param signed verified */
-function isBundleOf(call: Call, signed: SignedBundle, premises: Premises): boolean {
-  const attempt = liveAttempt(call);
-  const key = premises.history.keys.find(({ pqPublicKey }) => pqPublicKey === signed.attestor.pqPublicKey);
-  if (!attempt || call.round === undefined || !key || !call.evidence) return false;
-  const { algorandAddress, pqPublicKey } = key;
-  const due = premises.products[call.subject.kind].bundle(evidenceOf(call), {
-    attest: { txnId: attempt.txid, round: call.round, note: noteOf(call, key, premises) },
-    attestor: { algorandAddress, pqPublicKey },
-  });
-  return equalBytes(signingBytes(signed), canonicalBytes(due));
-}
-
-/**
- * The note that a call's attestation by that key has to have: made of the evidence, or of a pruned call its bundle's.
- *
- * @returns undefined where neither is there, and nothing was bought
- */
-function dueNote(call: Call, key: KeyEntry, premises: Premises): string | undefined {
-  if (call.evidence) return noteOf(call, key, premises);
-  return isPruned(call) && call.bundle ? noteIn(call.bundle.body) : undefined;
-}
-
-/** The note of a call's attestation by that key (docs/format.md). */
-function noteOf(call: Call, { keySha256 }: KeyEntry, { history, products }: Premises): string {
-  const context = { keySha256, ledger: history.ledger, paymentKey: call.key };
-  return products[call.subject.kind].note(evidenceOf(call), context);
-}
-
-/** The fault of a bundle whose only fault is that its key was revoked and the ledger does not show it before that. */
-const REVOKED = "keyTrust, for the ledger does not show it before its key's revocation";
-
-/**
- * The checks that fail; "" when the bundle verifies. A bundle of a revoked key is judged by the ledger, as every verifier
- * does (`withChain`).
- */
-function faultsOf(body: string, attestations: readonly Recorded[], { history, crypto }: Premises): string {
-  try {
-    const offline = verify(body, { trust: history, crypto });
-    const awaitsLedger = !offline.verified && mayAskChain(offline);
-    const chainAttest =
-      awaitsLedger && recordFindings(signedPart(parseJson(Buffer.from(body)) as unknown as Bundle), attestations);
-    if (chainAttest && chainAttest.length > 0) return REVOKED;
-    const { verified, failures } = chainAttest ? withChain(offline, { chainAttest }) : offline;
-    return verified ? "" : [...new Set(failures.map(({ check }) => check))].join(", ") || "not verified";
-  } catch (error) {
-    return (error as Error).message;
-  }
-}
-
-/** Check `chainAttest`, by what was read of the ledger. */
-function recordFindings({ attest, attestor }: SignedBundle, attestations: readonly Recorded[]): Finding[] {
-  const found = attestations.find(({ txid }) => txid === attest.txnId);
-  const same = found?.round === attest.round && found.text === attest.note;
-  if (same && found.movesNothing && found.sender === attestor.algorandAddress) return [];
-  return [{ pointer: "/attest/txnId", message: "is not on the ledger as the bundle has it" }];
 }
 
 function isOf({ payTo, amount, rail }: ChainPayment, { requirement }: Call): boolean {

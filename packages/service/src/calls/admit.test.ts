@@ -126,11 +126,17 @@ describe("admission", () => {
     perform = goodCourse;
     const log = pino({ level: "silent" });
     const runner = createRunner({ journal, perform: (...given) => perform(...given), clock, log });
-    const ledger = { spendable: async () => 1_000_000_000n };
-    const carried = () => runner.active;
+    const ledger = { spendable: async () => 1_000_000_000n, fee: 1_000n };
     queueAge = 0;
-    const queue = { age: () => queueAge, maxAgeMs: 60_000 };
-    capacity = createCapacity({ ledger, carried, maxInFlight: () => 10_000, queue, reserve: 0n, fee: 1_000n });
+    const carrying = {
+      get active() {
+        return runner.active;
+      },
+      get queueAge() {
+        return queueAge;
+      },
+    };
+    capacity = createCapacity({ ledger, runner: carrying, maxInFlight: () => 10_000 });
     const supported = async () => [{ network: NETWORK, extra: {} }];
     const asked: Facilitator["verify"] = async (_payment, _requirement, signal) => verdict(signal);
     const facilitator = { verify: asked, supported } as unknown as Facilitator;

@@ -2,8 +2,8 @@ import type { PaymentPayload } from "@x402/core/types";
 import type { Logger } from "pino";
 import type { Clock } from "../clock.ts";
 import { hasCode } from "../errors.ts";
-import { identifierAlias } from "../payment/identifier.ts";
-import type { Match, Offers } from "../payment/offers.ts";
+import type { Match } from "../payment/match.ts";
+import type { Offers } from "../payment/offers.ts";
 import { acceptedAmount } from "../payment/payment-option.ts";
 import { type Payment, type PaymentRefused, paymentRefused, type Rail } from "../payment/rails/rail.ts";
 import { forwardedPayment, type Resource } from "../payment/resource.ts";
@@ -20,6 +20,7 @@ import { bound, createHolders } from "./holders.ts";
 import type { Expectation, Journal } from "./journal.ts";
 import { admissionJournal } from "./journal-failures.ts";
 import { isFinal, prepare } from "./machine.ts";
+import { namesOf } from "./names.ts";
 import { type Outcome, outcomeOf, paymentRequired } from "./outcome.ts";
 import { mapUpstreamErrors, paymentUnknown, SAME_HEADER } from "./problems.ts";
 import { isSame } from "./pruning.ts";
@@ -121,7 +122,7 @@ export function createAdmission(options: AdmissionOptions): Admit {
     const expectation = known ? undefined : await holders.expect(payment, isSigned);
     announced.defer(() => expectation?.end());
     // A known payment is answered even when nothing can be sold on its rail now.
-    const offered = known ? undefined : await mapUpstreamErrors(() => checkOffered(request));
+    const offered = known ? undefined : await mapUpstreamErrors(() => checkOffered(request).catch(refusal));
     if (hasCode(offered, "payment_refused") && !(await couldBeTaken(request))) {
       announced.dispose();
       return (await holders.findBeforeRefusal(request, isSigned)) ?? offered;
@@ -149,17 +150,13 @@ export function createAdmission(options: AdmissionOptions): Admit {
   }
 
   /**
-   * @returns the offer that the payment fits now, or why it fits none
-   * @throws FacilitatorError when nothing can be sold on its rail now; ProviderError
+   * @returns the offer that the payment fits now
+   * @throws PaymentRefused when it fits none; FacilitatorError when nothing can be sold on its rail now; ProviderError
    */
-  async function checkOffered({ rail, payment, subject, signal }: Request): Promise<Match | PaymentRefused> {
-    try {
-      const match = offers.match(payment.payload, rail.name, saleOf(subject));
-      await rail.check(payment, match.requirement, signal);
-      return match;
-    } catch (error) {
-      return refusal(error);
-    }
+  async function checkOffered({ rail, payment, subject, signal }: Request): Promise<Match> {
+    const match = offers.match(payment.payload, rail.name, saleOf(subject));
+    await rail.check(payment, match.requirement, signal);
+    return match;
   }
 
   /**
@@ -171,27 +168,14 @@ export function createAdmission(options: AdmissionOptions): Admit {
     return (await rail.checkLayout(payment).catch(refusal)) === undefined;
   }
 
-  /** The names that transport and payer gave the purchase, and the earlier purchase that has one of them. */
-  async function namesOf({ payment, name }: Request): Promise<{ names: string[]; earlier?: Call }> {
-    const names = name === undefined ? [] : [name];
-    const named = name === undefined ? undefined : await journal.find(name);
-    if (named) return { names, earlier: named };
-    for (let attempt = 0; ; attempt++) {
-      const alias = identifierAlias(payment, attempt);
-      if (alias === undefined) return { names };
-      const earlier = await journal.find(alias);
-      if (earlier?.state !== "void") return { names: [...names, alias], ...(earlier && { earlier }) };
-    }
-  }
-
   /** Checks further a payment that is well signed and fits an offer. @returns its call, or why it is refused */
   async function admitNew(
     request: Request,
     match: Match,
     expectation: Expectation | undefined,
   ): Promise<Call | PaymentRefused> {
-    const { subject, rail, payment, signal } = request;
-    const { names, earlier } = await namesOf(request);
+    const { subject, rail, payment, name, signal } = request;
+    const { names, earlier } = await namesOf(journal, payment, name);
     // The new payment is left unsettled: this has been bought already.
     if (earlier) return bound(earlier, request, names);
     unpaidReads.check(readerOf(payment), subject);

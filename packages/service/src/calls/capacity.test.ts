@@ -1,11 +1,10 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import type { Rounds } from "../ledger/ledger.ts";
 import { Problem } from "../problems.ts";
-import { type Capacity, createCapacity } from "./capacity.ts";
+import { type Capacity, createCapacity, ATTESTOR_RESERVE as RESERVE } from "./capacity.ts";
 import { readiness } from "./readiness.ts";
 
 const FEE = 1_000n;
-const RESERVE = 100_000n;
 const NOW = 1_000_000;
 
 describe("capacity", () => {
@@ -23,12 +22,16 @@ describe("capacity", () => {
     age = 0;
     obstacle = undefined;
     capacity = createCapacity({
-      ledger: { spendable: async () => spendable },
-      carried: () => ({ calls: carried, weight: weight ?? carried }),
+      ledger: { spendable: async () => spendable, fee: FEE },
+      runner: {
+        get active() {
+          return { calls: carried, weight: weight ?? carried };
+        },
+        get queueAge() {
+          return age;
+        },
+      },
       maxInFlight: () => 3,
-      queue: { age: () => age, maxAgeMs: 60_000 },
-      reserve: RESERVE,
-      fee: FEE,
       obstacles: { attestor_key_unusable: () => obstacle },
     });
     await refresh();
@@ -100,11 +103,9 @@ describe("capacity", () => {
 
   test("admits no call before the balance was read, while the key may not sign, or once it stops", () => {
     const unread = createCapacity({
-      ledger: { spendable: async () => spendable },
-      carried: () => ({ calls: 0, weight: 0 }),
+      ledger: { spendable: async () => spendable, fee: FEE },
+      runner: { active: { calls: 0, weight: 0 }, queueAge: 0 },
       maxInFlight: () => 3,
-      reserve: RESERVE,
-      fee: FEE,
     });
     expect(unread.refusal()?.code).toBe("providers_unavailable");
     obstacle = "The key was revoked.";

@@ -1,22 +1,17 @@
 import type { Ledger } from "../ledger/ledger.ts";
 import { Problem, type ProblemCode } from "../problems.ts";
-import type { Load } from "./in-flight.ts";
+import type { Runner } from "./runner.ts";
 
 /** What must be left after all attestations, in microAlgos. */
 export const ATTESTOR_RESERVE = 100_000n;
+/** How long a paid call may wait for its bundle before new calls are refused, in ms: about twenty rounds of MainNet. */
+const MAX_QUEUE_AGE_MS = 60_000;
 
 export type CapacityOptions = {
-  ledger: Pick<Ledger, "spendable">;
-  /** The calls that the runner works on now. */
-  carried: () => Load;
+  ledger: Pick<Ledger, "spendable" | "fee">;
+  runner: Pick<Runner, "active" | "queueAge">;
   /** The weight that may be between admission and its end at one time. */
   maxInFlight: () => number;
-  /** How long the oldest paid call has waited for its bundle, in ms, 0 without one; and how long it may. */
-  queue?: { age: () => number; maxAgeMs: number };
-  /** microAlgos that must remain after every call in flight has paid its fee. */
-  reserve: bigint;
-  /** microAlgos that one attestation transaction costs. */
-  fee: bigint;
   /** Why no call may begin, as a sentence, by the problem that it is. */
   obstacles?: Partial<Record<keyof typeof RETRY_AFTER, () => string | undefined>>;
 };
@@ -32,8 +27,7 @@ const RETRY_AFTER = {
 export type Capacity = ReturnType<typeof createCapacity>;
 
 /** Decides whether another call may begin. It refuses only calls that are not paid yet. */
-export function createCapacity(options: CapacityOptions) {
-  const { ledger, carried, maxInFlight, queue, reserve, fee, obstacles = {} } = options;
+export function createCapacity({ ledger, runner, maxInFlight, obstacles = {} }: CapacityOptions) {
   let admitting = 0;
   let stopping = false;
   let spendable: bigint | undefined;
@@ -45,7 +39,7 @@ export function createCapacity(options: CapacityOptions) {
       const obstacle = obstacles[code as keyof typeof RETRY_AFTER]?.();
       if (obstacle) return new Problem(code as keyof typeof RETRY_AFTER, obstacle, { retryAfter });
     }
-    const { calls, weight } = carried();
+    const { calls, weight } = runner.active;
     const inFlight = admitting + calls;
     // What is being admitted weighs 1: a batch whose payment is not verified takes no other's place, and few are read at a time.
     if (admitting + weight >= maxInFlight()) {
@@ -53,14 +47,14 @@ export function createCapacity(options: CapacityOptions) {
       return new Problem("over_capacity", `${inFlight} calls are in flight.${batches}`, { retryAfter: 5 });
     }
     // While paid calls are not delivered, new ones would not be either: their money is not taken.
-    const age = queue?.age() ?? 0;
-    if (queue && age > queue.maxAgeMs) {
+    const age = runner.queueAge;
+    if (age > MAX_QUEUE_AGE_MS) {
       const detail = `A paid call has waited for its bundle for ${Math.floor(age / 1000)} s.`;
       return new Problem("over_capacity", detail, { retryAfter: 30 });
     }
     if (spendable === undefined)
       return new Problem("providers_unavailable", "The attestor's balance has not been read yet.", { retryAfter: 5 });
-    if (spendable - fee * BigInt(inFlight + 1) < reserve)
+    if (spendable - ledger.fee * BigInt(inFlight + 1) < ATTESTOR_RESERVE)
       return new Problem("attestor_unfunded", "The attestor's account is short of ALGO.", { retryAfter: 300 });
     return undefined;
   }
@@ -90,7 +84,7 @@ export function createCapacity(options: CapacityOptions) {
     /** Attestations that the account can pay for; undefined until its balance was read. */
     affordable(): bigint | undefined {
       if (spendable === undefined) return undefined;
-      return spendable > reserve ? (spendable - reserve) / fee : 0n;
+      return spendable > ATTESTOR_RESERVE ? (spendable - ATTESTOR_RESERVE) / ledger.fee : 0n;
     },
     /** Admits nothing from now on. */
     stop(): void {

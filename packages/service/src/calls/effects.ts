@@ -25,3 +25,18 @@ export function createEffects(options: EffectsOptions): Perform {
     }
   };
 }
+
+/** Performs an effect only while the attestor's keys may be used for it, and can. @throws what `confirm` throws */
+export function confirmedPerform(
+  perform: Perform,
+  keys: { confirm(): Promise<void> },
+  signers: { confirm(): void },
+): Perform {
+  return async (call, effect, ...rest) => {
+    // A key that is not the current one must not take money or make a note.
+    if (effect.do === "settle" || effect.do === "sign") await keys.confirm();
+    // Nor while nothing can be signed: the money would be taken long before anything is delivered.
+    if (effect.do === "settle") signers.confirm();
+    return perform(call, effect, ...rest);
+  };
+}

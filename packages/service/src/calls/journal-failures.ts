@@ -16,7 +16,7 @@ const KEPT = ["bundle", "evidence", "source", "stateProof"] as const;
 
 type AdmissionJournal = Pick<Journal, (typeof ADMISSION)[number]>;
 type Log = Pick<Logger, "error">;
-type KeptJournal = Pick<Journal & EvidenceJournal & SourceJournal, (typeof KEPT)[number]>;
+export type KeptJournal = Pick<Journal & EvidenceJournal & SourceJournal, (typeof KEPT)[number]>;
 
 /**
  * The journal as a paid request asks it. Where it fails, nobody knows whether the payment has a call: the payer must repeat

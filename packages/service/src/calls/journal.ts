@@ -1,4 +1,5 @@
 import { ServiceError } from "../errors.ts";
+import type { PayeeJournal } from "../payment/open.ts";
 import type { RailName } from "../payment/rails/rail.ts";
 import type { Call } from "./call.ts";
 
@@ -50,7 +51,7 @@ export type Listener = {
  * that work is not done twice. Leases do not make it safe, because a replica that was delayed may act on a lease that it
  * has lost: safety comes from `version`, and from effects that may happen twice.
  */
-export interface Journal {
+export interface Journal extends PayeeJournal {
   /** Records the identity on first use. @returns the recorded one, which the caller compares with its own */
   claim(identity: Identity): Promise<Identity>;
 
@@ -130,12 +131,6 @@ export interface Journal {
 
   /** A delivered bundle by its id; an item of a batch with its head (subjects/batch-answer.ts). */
   bundle(id: string): Promise<string | undefined>;
-
-  /** Adds payees to those that are, or ever were, ours. */
-  rememberPayees(payees: readonly { rail: RailName; address: string }[]): Promise<void>;
-
-  /** Every payee that is, or ever was, ours. */
-  payees(): Promise<{ rail: RailName; address: string }[]>;
 
   /**
    * Bytes that are free for the journal; undefined where that cannot be known. A database on another host shows it only

@@ -10,6 +10,7 @@ function keeping(old: number) {
   const stop = new AbortController();
   const seen = { old, isChosen: true, fails: false, asked: [] as [number, number][], lines: [] as unknown[] };
   const journal = {
+    collects: async () => seen.isChosen,
     async prune(before: number, limit: number) {
       seen.asked.push([before, limit]);
       if (seen.fails) throw new Error("no space");
@@ -22,11 +23,7 @@ function keeping(old: number) {
     info: (line: object) => void seen.lines.push(line),
     warn: ({ err }: { err: Error }) => void seen.lines.push(err.message),
   };
-  const kept = keepRetention(
-    30,
-    { journal, isChosen: async () => seen.isChosen, clock, log: log as never },
-    stop.signal,
-  );
+  const kept = keepRetention(30, { journal, clock, log: log as never }, stop.signal);
   return { clock, seen, stop, kept };
 }
 

@@ -1,5 +1,6 @@
 import type { Logger } from "pino";
 import type { Clock } from "../clock.ts";
+import type { EvidenceJournal } from "../ledger/evidence/journal.ts";
 import { count } from "../metrics/meter.ts";
 import type { PruningJournal } from "./pruning.ts";
 
@@ -11,9 +12,7 @@ const CALLS_PER_STEP = 16;
 const PAUSE_MS = 100;
 
 export type RetentionOptions = {
-  journal: Pick<PruningJournal, "prune">;
-  /** Whether this replica is the one that does what one does for all. */
-  isChosen(): Promise<boolean>;
+  journal: Pick<PruningJournal, "prune"> & Pick<EvidenceJournal, "collects">;
   clock: Clock;
   log: Pick<Logger, "info" | "warn">;
 };
@@ -46,12 +45,12 @@ export async function pruneAll(
 /** Prunes calls that are older than some days, every hour until `stop`. Never rejects. */
 export async function keepRetention(
   days: number,
-  { journal, isChosen, clock, log }: RetentionOptions,
+  { journal, clock, log }: RetentionOptions,
   stop: AbortSignal,
 ): Promise<void> {
   while (!stop.aborted) {
     try {
-      const isOurs = await isChosen();
+      const isOurs = await journal.collects();
       const calls = isOurs
         ? await pruneAll(journal, before(days, clock.now()), stop, () => clock.sleep(PAUSE_MS, stop))
         : 0;

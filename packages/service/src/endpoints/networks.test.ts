@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { systemClock } from "../clock.ts";
 import { createNetworks } from "./networks.ts";
 
 const PARAMETERS = { blockhash: "4sGjMW1sUnHzSxGspuhpqLDx6wiyjNtZAMdL4VZHirAn", lastValidBlockHeight: 9 };
@@ -17,8 +18,7 @@ function networks() {
   const rail = { network: "solana:1", wallets };
   const { parameters, balance } = createNetworks({
     rails: [{ rail }, { rail: { network: "eip155:8453" } }] as never,
-    bounded: (task) => task(),
-    clock: { now: () => state.now, timeout: () => new AbortController().signal },
+    clock: { ...systemClock, now: () => state.now },
     deadlineMs: 1,
   });
   return { state, parameters, balance };

@@ -3,21 +3,23 @@ import type { Clock } from "../clock.ts";
 import type { EnabledRail } from "../payment/enabled-rail.ts";
 import type { WalletHelp, WalletParameters } from "../payment/rails/rail.ts";
 import { Problem } from "../problems.ts";
+import { createBulkhead } from "../workers/bulkhead.ts";
 
 export type NetworksOptions = {
   rails: readonly Pick<EnabledRail, "rail">[];
-  /** Bounds the look-ups of balances. @throws Problem `over_capacity` */
-  bounded: <T>(task: () => Promise<T>) => Promise<T>;
-  clock: Pick<Clock, "now" | "timeout">;
+  clock: Pick<Clock, "now" | "sleep" | "timeout">;
   /** Time-out of one look-up, in ms. */
   deadlineMs: number;
 };
 
+/** Look-ups of wallets' balances: free, one upstream request each, and no loss where they are refused. */
+const BALANCES = { maxActive: 2, maxWaiting: 16, perSecond: 4, refusal: "Too many balances are being looked up." };
 /** For how long all callers share the answer about a network, in ms: less than a round of MainNet. */
 const SHARED_MS = 2_000;
 
 /** Answers for wallets without a node of their own: a page with such a wallet connects to nobody but us. */
-export function createNetworks({ rails, bounded, clock, deadlineMs }: NetworksOptions) {
+export function createNetworks({ rails, clock, deadlineMs }: NetworksOptions) {
+  const balances = createBulkhead({ ...BALANCES, clock });
   const shared = new Map<string, { at: number; answer: Promise<WalletParameters> }>();
 
   function helpOf(network: string): WalletHelp {
@@ -46,7 +48,9 @@ export function createNetworks({ rails, bounded, clock, deadlineMs }: NetworksOp
     async balance(network: string, address: string): Promise<object> {
       const help = helpOf(network);
       if (!help.isAddress(address)) throw new Problem("not_found", "This is no address of that network.");
-      const holding = await bounded(() => mapUpstreamErrors(() => help.holding(address, clock.timeout(deadlineMs))));
+      const holding = await balances.run(() =>
+        mapUpstreamErrors(() => help.holding(address, clock.timeout(deadlineMs))),
+      );
       return { network, address, usdc: holding === undefined ? null : String(holding) };
     },
   };

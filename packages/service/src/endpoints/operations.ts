@@ -1,18 +1,22 @@
 import { type BundleType, type KeyHistory, MIN_BATCH_ITEMS, type VerifyReport } from "@attestd/proof";
-import type { Evidence, PublishedCheckpoints } from "@attestd/proof/evidence";
 import type { z } from "zod";
+import type { KeptJournal } from "../calls/journal-failures.ts";
 import type { Readiness } from "../calls/readiness.ts";
+import { NAME, VERSION } from "../catalogue/about.ts";
 import { CATALOGUE, type EndpointId } from "../catalogue/catalogue.ts";
 import type { DocumentId } from "../catalogue/documents.ts";
 import { invalid, validate } from "../catalogue/input.ts";
-import type { Status, Version } from "../catalogue/schemas/reports.ts";
-import type { ChainName } from "../chains/chain.ts";
+import type { Status } from "../catalogue/schemas/reports.ts";
+import type { SourceChains } from "../chains/chain.ts";
+import { revisionOf } from "../config/revision.ts";
 import { jwks } from "../documents/well-known.ts";
 import { hasCode } from "../errors.ts";
-import type { Sidecar } from "../ledger/evidence/sidecar.ts";
+import { SCHEMA_VERSION } from "../journal/open.ts";
+import type { TableWatch } from "../ledger/checkpoints/table-watch.ts";
+import { sidecarOf } from "../ledger/evidence/sidecar.ts";
 import { ANY_SALE, type Sale } from "../payment/sale.ts";
 import { PROBLEMS, Problem, type ProblemCode } from "../problems.ts";
-import type { BlockCapabilities } from "../subjects/block-capabilities.ts";
+import { blockCapabilities } from "../subjects/block-capabilities.ts";
 import { attestSubject, batchSubject, blockSubject, inclusionSubject, type Subject } from "../subjects/subject.ts";
 import type { Verifier } from "../verification/verifier.ts";
 import type { createNetworks } from "./networks.ts";
@@ -72,25 +76,17 @@ export type Operations = Readonly<Record<string, Operation>>;
 export type OperationsOptions = {
   verifier: Verifier;
   /** The chains whose transactions and blocks are attested here. */
-  sources: ReadonlyMap<ChainName, unknown>;
+  sources: SourceChains;
   /** Items that a batch may have. */
   maxBatch: number;
-  /** A delivered bundle by its id. */
-  bundle: (id: string) => Promise<string | undefined>;
-  /** The evidence of a delivered bundle by the bundle's id. */
-  evidence: (id: string, form: { isDetached: boolean }) => Promise<Sidecar | undefined>;
-  /** Evidence with the path to the root of the table's first `size` checkpoints; undefined where they have not its own. */
-  onTable: (evidence: Evidence, size: number) => Promise<Evidence | undefined>;
-  /** A kept state proof by its SHA-256, lower-case hex. */
-  stateProof: (sha256: string) => Promise<Uint8Array | undefined>;
+  /** What was delivered. */
+  kept: KeptJournal;
+  /** The table of checkpoints. */
+  table: Pick<TableWatch, "current" | "rest">;
   readiness: () => Readiness;
   status: () => z.infer<typeof Status>;
-  version: z.infer<typeof Version>;
   /** The key history now; the same object until it changes. */
   keyHistory: () => KeyHistory;
-  /** What is published of the table of checkpoints; undefined where there is none. */
-  checkpoints: () => Promise<PublishedCheckpoints | undefined>;
-  blockCapabilities: BlockCapabilities;
   networks: ReturnType<typeof createNetworks>;
   /** By the name of their endpoint. */
   documents: Record<DocumentId, () => string>;
@@ -101,7 +97,10 @@ const EVIDENCE_RETRY_S = 15;
 const NO_BUNDLE = "No delivered bundle has this id.";
 
 export function createOperations(options: OperationsOptions): Record<EndpointId, Operation> {
-  const { verifier, sources, maxBatch } = options;
+  const { verifier, sources, maxBatch, kept, table: checkpoints } = options;
+  const revision = revisionOf();
+  const version = { name: NAME, version: VERSION, ...(revision && { revision }), schema: SCHEMA_VERSION };
+  const capabilities = blockCapabilities(sources);
   return {
     attest: selling(CATALOGUE.attest.body.schema, (body) => attestSubject(body, sources)),
     attestBlock: selling(CATALOGUE.attestBlock.body.schema, (body) => blockSubject(body, sources)),
@@ -119,21 +118,21 @@ export function createOperations(options: OperationsOptions): Record<EndpointId,
       return { status: ready ? 200 : 503, text: JSON.stringify({ status: ready ? "pass" : "fail", reasons }) };
     }),
     status: reading(() => found(options.status())),
-    version: reading(() => found(options.version)),
-    blockCapabilities: derived(() => options.blockCapabilities, JSON.stringify),
-    bundle: reading(async ({ id = "" }) => ({ status: 200, text: present(await options.bundle(id), NO_BUNDLE) })),
+    version: reading(() => found(version)),
+    blockCapabilities: derived(() => capabilities, JSON.stringify),
+    bundle: reading(async ({ id = "" }) => ({ status: 200, text: present(await kept.bundle(id), NO_BUNDLE) })),
     evidence: reading(async ({ id = "" }, { detached, table }) => {
-      const kept = present(await options.evidence(id, { isDetached: detached !== undefined }), NO_BUNDLE);
-      if (!kept.isWhole) {
-        const pending = JSON.stringify({ status: "pending", round: kept.round });
+      const sidecar = present(await sidecarOf(kept, id, { isDetached: detached !== undefined }), NO_BUNDLE);
+      if (!sidecar.isWhole) {
+        const pending = JSON.stringify({ status: "pending", round: sidecar.round });
         return { status: 202, text: pending, retryAfter: EVIDENCE_RETRY_S };
       }
-      const evidence = table === undefined ? kept.evidence : await options.onTable(kept.evidence, Number(table));
+      const evidence = table === undefined ? sidecar.evidence : await checkpoints.rest(sidecar.evidence, Number(table));
       const absent = `The first ${table} checkpoints of the table here have not that of this evidence.`;
-      return { ...found(present(evidence, absent)), mayChange: kept.mayGrow };
+      return { ...found(present(evidence, absent)), mayChange: sidecar.mayGrow };
     }),
     stateProof: reading(async ({ sha256 = "" }) => {
-      const text = present(await options.stateProof(sha256), "No state proof with this hash is kept here.");
+      const text = present(await kept.stateProof(sha256), "No state proof with this hash is kept here.");
       return { status: 200, text };
     }),
     network: reading(async ({ network = "" }) => found(await options.networks.parameters(network))),
@@ -141,7 +140,7 @@ export function createOperations(options: OperationsOptions): Record<EndpointId,
     keys: derived(options.keyHistory, JSON.stringify),
     jwks: derived(options.keyHistory, (history) => JSON.stringify(jwks(history))),
     checkpoints: reading(async () => {
-      return found(present(await options.checkpoints(), "This service has no table of checkpoints."));
+      return found(present(await checkpoints.current(), "This service has no table of checkpoints."));
     }),
     problem: reading(({ code }) => {
       const [status, title, advice] = PROBLEMS[code as ProblemCode];

@@ -173,11 +173,8 @@ export class RoundWatcher implements Rounds {
   async settled(id: string, window: Window, signal: AbortSignal): Promise<Exclude<Standing, { state: "open" }>> {
     for (;;) {
       const seen = this.#memory.latest;
-      const standing = await this.standing(id, window, signal).catch((error: unknown) => {
-        if (isProviderError(error)) return { state: "open" } as const;
-        throw error;
-      });
-      if (standing.state !== "open") return standing;
+      const standing = await this.standing(id, window, signal).catch(ignoring(isProviderError));
+      if (standing && standing.state !== "open") return standing;
       await this.#after(seen, signal);
     }
   }
@@ -214,9 +211,8 @@ export class RoundWatcher implements Rounds {
   async #begin(signal: AbortSignal): Promise<number> {
     const next = this.#memory.latest + 1;
     const question = { about: "the latest round", signal };
-    const head = await failover(this.#nodes.algods, (algod, ends) => algod.lastRound(ends), question);
-    this.#head = head;
-    return head - next < RoundMemory.ROUNDS && next > 1 ? next : head;
+    this.#head = await failover(this.#nodes.algods, (algod, ends) => algod.lastRound(ends), question);
+    return this.#head - next < RoundMemory.ROUNDS && next > 1 ? next : this.#head;
   }
 
   async #read(round: number, signal: AbortSignal): Promise<void> {

@@ -6,6 +6,7 @@ import type { Journal } from "../calls/journal.ts";
 import { isFinal } from "../calls/machine.ts";
 import type { Perform } from "../calls/perform.ts";
 import { count, during, observe, shift, timed } from "../metrics/meter.ts";
+import type { Rail } from "../payment/rails/rail.ts";
 import { Problem } from "../problems.ts";
 import type { Product, Products } from "../subjects/product.ts";
 import { summaryOf as subjectSummary } from "../subjects/subject.ts";
@@ -17,11 +18,11 @@ import type { Verifier } from "../verification/verifier.ts";
  * Parts of the service, counted from outside: what counts must not change what they do.
  */
 
-/** Counts requests with a payment by their answers. @param railOf the name of a network's rail */
-export function observedAdmit(admit: Admit, railOf: (network: string) => string | undefined): Admit {
+/** Counts requests with a payment by their answers. */
+export function observedAdmit(admit: Admit, rails: readonly Rail[]): Admit {
   return async (subject, payload, ...rest) => {
     if (!payload) return admit(subject, payload, ...rest);
-    const rail = railOf(payload.accepted.network) ?? "other";
+    const rail = rails.find((one) => one.isNetwork(payload.accepted.network))?.name ?? "other";
     try {
       const outcome = await admit(subject, payload, ...rest);
       count("payments", { rail, answer: outcome.kind });

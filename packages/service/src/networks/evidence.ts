@@ -1,5 +1,5 @@
 import type { Logger } from "pino";
-import type { Clock } from "../clock.ts";
+import { systemClock } from "../clock.ts";
 import type { Config } from "../config/config.ts";
 import { createCollector } from "../ledger/evidence/collector.ts";
 import type { EvidenceJournal } from "../ledger/evidence/journal.ts";
@@ -12,7 +12,6 @@ import { openNodes } from "./nodes.ts";
 export type EvidenceOptions = {
   journal: EvidenceJournal & SourceJournal;
   newest: NewestBlocks;
-  clock: Clock;
   log: Logger;
 };
 
@@ -24,7 +23,11 @@ export function openCollector(config: Config, { log, ...options }: EvidenceOptio
   const { algorand: nodes } = openNodes(config, log);
   const work = openEvidenceWork();
   const { genesisHash } = config.algorand;
-  return { ...createCollector({ nodes, genesisHash, work, log, ...options }), load: work.load, close: work.close };
+  return {
+    ...createCollector({ nodes, genesisHash, work, clock: systemClock, log, ...options }),
+    load: work.load,
+    close: work.close,
+  };
 }
 
 /**

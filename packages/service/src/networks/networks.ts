@@ -4,7 +4,7 @@ import { AlgorandSource } from "../chains/algorand/source.ts";
 import { type BlockWorkers, createBlockWorkers, type RunWork } from "../chains/block-work.ts";
 import type { SourceChains } from "../chains/chain.ts";
 import type { ChainOptions } from "../chains/kind.ts";
-import type { Clock } from "../clock.ts";
+import { systemClock } from "../clock.ts";
 import type { Config } from "../config/config.ts";
 import { AttestorAccount } from "../ledger/account.ts";
 import type { NewestBlocks } from "../ledger/evidence/state-proofs.ts";
@@ -45,7 +45,6 @@ export async function openNetworks(
   config: Config,
   account: AccountSigner,
   log: Logger,
-  clock: Clock,
   signal: AbortSignal,
 ): Promise<Networks> {
   await using opened = new AsyncDisposableStack();
@@ -53,9 +52,9 @@ export async function openNetworks(
   const blockWorkers = createBlockWorkers({ maxWorkers: config.workers });
   opened.defer(() => blockWorkers.close());
   const run = blockWorkers.run(ROUND_WORK);
-  const { ledger, rounds } = followLedger(config, account, nodes.algorand, log, clock, run);
+  const { ledger, rounds } = followLedger(config, account, nodes.algorand, log, run);
   opened.defer(() => rounds.stop());
-  const rails = await openRails(nodes.rail, { config, rounds, clock, signal });
+  const rails = await openRails(nodes.rail, { config, rounds, clock: systemClock, signal });
   const chains = openChains(config, nodes, blockWorkers, (txnId, ends) => rounds.search(txnId, ends));
   const closing = opened.move();
   const indexers = watchIndexers(nodes.algorand.indexers, Date.now);
@@ -106,15 +105,14 @@ export function openLedger(
   config: Config,
   account: AccountSigner,
   log: Logger,
-  clock: Clock,
 ): { ledger: Ledger; close(): Promise<void> } {
-  const { ledger, rounds } = followLedger(config, account, openNodes(config, log).algorand, log, clock);
+  const { ledger, rounds } = followLedger(config, account, openNodes(config, log).algorand, log);
   return { ledger, close: () => rounds.stop() };
 }
 
 /** Follows the ledger's rounds, for an operator's command that signs nothing. */
-export function openRounds(config: Config, log: Logger, clock: Clock): { rounds: Rounds; close(): Promise<void> } {
-  const rounds = followRounds(config, openNodes(config, log).algorand, log, clock);
+export function openRounds(config: Config, log: Logger): { rounds: Rounds; close(): Promise<void> } {
+  const rounds = followRounds(config, openNodes(config, log).algorand, log);
   return { rounds, close: () => rounds.stop() };
 }
 
@@ -123,30 +121,17 @@ export function openRounds(config: Config, log: Logger, clock: Clock): { rounds:
  *
  * @param run where large blocks are taken apart
  */
-export function followLedger(
-  config: Config,
-  signer: AccountSigner,
-  nodes: AlgorandNodes,
-  log: Logger,
-  clock: Clock,
-  run?: RunWork,
-) {
+export function followLedger(config: Config, signer: AccountSigner, nodes: AlgorandNodes, log: Logger, run?: RunWork) {
   const { algorand, attestor } = config;
-  const rounds = followRounds(config, nodes, log, clock, run);
+  const rounds = followRounds(config, nodes, log, run);
   const { genesisHash } = algorand;
   return { ledger: new AttestorAccount({ nodes, genesisHash, signer, address: attestor.address, rounds }), rounds };
 }
 
-function followRounds(
-  { algorand }: Config,
-  nodes: AlgorandNodes,
-  log: Logger,
-  clock: Clock,
-  run?: RunWork,
-): RoundWatcher {
+function followRounds({ algorand }: Config, nodes: AlgorandNodes, log: Logger, run?: RunWork): RoundWatcher {
   const onError = (err: unknown) => log.warn({ err }, "rounds cannot be read");
   const { genesisHash } = algorand;
-  const rounds = new RoundWatcher({ nodes, genesisHash, now: clock.now, onError, ...(run && { run }) });
+  const rounds = new RoundWatcher({ nodes, genesisHash, now: Date.now, onError, ...(run && { run }) });
   rounds.start();
   return rounds;
 }

@@ -1,4 +1,3 @@
-import { systemClock } from "../clock.ts";
 import { newestBlocks, openCollector } from "../networks/evidence.ts";
 import { type OperatorOptions, openSession, type Settings } from "./session.ts";
 
@@ -17,7 +16,7 @@ export async function backfillEvidence(settings: Settings, options: OperatorOpti
   const { config, log, signal } = session;
   const journal = await session.journal();
   const newest = await newestBlocks(config, log, signal);
-  const collector = openCollector(config, { journal, newest, clock: systemClock, log });
+  const collector = openCollector(config, { journal, newest, log });
   try {
     return await collector.backfill(signal);
   } finally {

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { createReadStream, existsSync } from "node:fs";
-import { lstat, mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { lstat, mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { z } from "zod";
@@ -10,6 +10,7 @@ import { ServiceError } from "../errors.ts";
 import { checkSaved, restoreJournal, savedName, saveJournal } from "../journal/backup.ts";
 import { requireOwner } from "../journal/open.ts";
 import type { SavedJournal } from "../journal/reader.ts";
+import { syncToDisk } from "../journal/sqlite/backup.ts";
 import { RAIL_SETTINGS } from "../payment/rails/registry.ts";
 import { type OperatorOptions, openSession, type Settings } from "./session.ts";
 
@@ -73,9 +74,9 @@ export async function backUp(settings: Settings, to: string, options: OperatorOp
     files: await Promise.all(namesIn(database.kind).map((name) => described(draft, name))),
   });
   await writeJson(join(draft, MANIFEST), manifest);
-  await sync(draft);
+  await syncToDisk(draft);
   await rename(draft, folder);
-  await sync(dirname(folder));
+  await syncToDisk(dirname(folder));
   return manifest;
 }
 
@@ -185,11 +186,6 @@ async function writeJson(path: string, value: unknown): Promise<void> {
 
 function textOf(value: unknown): string {
   return `${JSON.stringify(value, undefined, 2)}\n`;
-}
-
-async function sync(path: string): Promise<void> {
-  await using handle = await open(path, "r");
-  await handle.sync();
 }
 
 function isSame(a: SavedJournal, b: BackupManifest["journal"]): boolean {

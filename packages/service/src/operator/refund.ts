@@ -38,7 +38,7 @@ export async function recordRefund(
   const rounds = await session.rounds();
   const { chains, config, history, log, signal } = session;
   const address = history.keys.at(-1)?.algorandAddress ?? "";
-  const attestationOf = await copiedCalls(config, { journal, address, rounds, log, clock: systemClock, signal });
+  const attestationOf = await copiedCalls(config, { journal, address, rounds, log, signal });
   return await refund(key, transaction, {
     journal,
     readers: chains.readers,

@@ -50,7 +50,7 @@ export async function openSession(settings: Settings, options: OperatorOptions, 
   // To stderr: stdout is the command's own.
   const log = openLog(config.logLevel, pino.destination(2));
   const history = await journalHistory();
-  const chains = readableChains(config, log, systemClock, signal);
+  const chains = readableChains(config, log, signal);
   const opened = new AsyncDisposableStack();
 
   return {
@@ -76,9 +76,9 @@ export async function openSession(settings: Settings, options: OperatorOptions, 
 
     /** Connects to the ledger alone, by the settings or by others, and waits for its first round. @throws as `signer` */
     async ledger(by: Config = config) {
-      const account = await openAccount(by, { log, clock: systemClock, signal });
+      const account = await openAccount(by, { log, signal });
       opened.defer(() => account.close());
-      const { ledger, close } = openLedger(by, account, log, systemClock);
+      const { ledger, close } = openLedger(by, account, log);
       opened.defer(close);
       await ledger.rounds.next(deadline(systemClock, DEADLINE_MS, signal));
       return { ledger, account };
@@ -86,7 +86,7 @@ export async function openSession(settings: Settings, options: OperatorOptions, 
 
     /** Follows the ledger's rounds, which takes no key of the attestor. Waits for the first. */
     async rounds(): Promise<Rounds> {
-      const { rounds, close } = openRounds(config, log, systemClock);
+      const { rounds, close } = openRounds(config, log);
       opened.defer(close);
       await rounds.next(deadline(systemClock, DEADLINE_MS, signal));
       return rounds;
@@ -95,9 +95,9 @@ export async function openSession(settings: Settings, options: OperatorOptions, 
     /** Connects to all networks, and waits for the ledger's first round. */
     async networks() {
       const ends = deadline(systemClock, DEADLINE_MS, signal);
-      const account = await openAccount(config, { log, clock: systemClock, signal });
+      const account = await openAccount(config, { log, signal });
       opened.defer(() => account.close());
-      const networks = await openNetworks(config, account, log, systemClock, ends);
+      const networks = await openNetworks(config, account, log, ends);
       opened.defer(() => networks.close());
       await networks.ledger.rounds.next(ends);
       return networks;
@@ -105,7 +105,7 @@ export async function openSession(settings: Settings, options: OperatorOptions, 
 
     /** Opens the ML-DSA-65 key of the settings, or of other ones. @throws config_invalid also when they have none */
     async signer(settings: KeyConfig = config): Promise<Signer> {
-      const signer = await openSigner(settings, { log, clock: systemClock, signal });
+      const signer = await openSigner(settings, { log, signal });
       opened.defer(() => signer.close());
       return signer;
     },

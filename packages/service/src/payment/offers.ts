@@ -2,10 +2,10 @@ import { formatUsdc } from "@attestd/proof/rails";
 import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
 import { ServiceError } from "../errors.ts";
 import type { EnabledRail } from "./enabled-rail.ts";
-import { facilitatorFailed } from "./facilitator.ts";
-import { acceptedAmount, type PaymentOption, paymentOption } from "./payment-option.ts";
+import { type Match, matchRoutes, obstacleOf, type RoutedRail } from "./match.ts";
+import { type PaymentOption, paymentOption } from "./payment-option.ts";
 import { paymentRefused, type RailName } from "./rails/rail.ts";
-import { commonObstacle, namedClause, openRoutes, type Route, routesOf, type Settler } from "./routes.ts";
+import { namedClause, openRoutes, type Route, routesOf, type Settler } from "./routes.ts";
 import { ANY_SALE, type Sale } from "./sale.ts";
 
 export type OffersOptions = {
@@ -26,15 +26,7 @@ export type OffersOptions = {
  * What is known of an enabled rail. As of the last check: `closed` is why it was not offered, and `seller` is whose offer
  * was made.
  */
-type Entry = EnabledRail & { routes: readonly Route[]; closed: string | undefined; seller: Route | undefined };
-
-/** An offer that a payment accepted. */
-export type Match = {
-  /** Our own requirement, never the client's copy of it. */
-  requirement: PaymentRequirements;
-  /** Those that may verify and settle the payment, in the order in which they are asked. At least one. */
-  settlers: readonly Settler[];
-};
+type Entry = RoutedRail & { closed: string | undefined; seller: Route | undefined };
 
 /** Our offers: what a call may be paid with, and whether a payment fits one. */
 export type Offers = ReturnType<typeof createOffers>;
@@ -168,21 +160,8 @@ export function createOffers({ rails, itemPrice, maxTimeoutSeconds, now, onChang
       const entry = paying(sale).find((candidate) => candidate.rail.name === rail);
       if (!entry)
         throw paymentRefused(`a source on ${sale.chains.join(" and ")} cannot be paid on ${accepted.network}`);
-      const closed = obstacleOf(entry);
-      if (closed !== undefined) throw notSold(entry, closed);
-      checkAccepted(payment, entry, priceOf(entry, sale));
-      const open = openRoutes(entry.routes);
-      const named = accepted.extra?.feePayer;
-      if (named === undefined) return matchOf(entry, open, sale);
-      // Those that can sell first: two facilitators may have one fee payer.
-      const naming = [...open, ...entry.routes].find(
-        ({ support }) => support.feePayer() === named || support.mayName(named),
-      );
-      if (!naming) throw notNamed(entry);
-      const away = naming.obstacle();
-      if (away !== undefined) throw notSold(entry, away);
-      const { requirement, settlers } = matchOf(entry, [naming], sale);
-      return { requirement: { ...requirement, extra: { ...requirement.extra, feePayer: named } }, settlers };
+      const requirement = (seller: Route) => requirementOf(entry, seller, sale);
+      return matchRoutes(payment, entry, priceOf(entry, sale), requirement);
     },
   };
 
@@ -219,15 +198,6 @@ export function createOffers({ rails, itemPrice, maxTimeoutSeconds, now, onChang
     return entry.routes.slice(0, 1).map(({ url }) => paymentOption(entry, url, priceOf(entry, sale)));
   }
 
-  /** @param open routes that sell now, in order of preference; the first makes the offer */
-  function matchOf(entry: Entry, open: readonly Route[], sale: Sale): Match {
-    const [seller] = open;
-    if (!seller) throw notSold(entry, commonObstacle(entry.routes));
-    const requirement = requirementOf(entry, seller, sale);
-    const isFree = entry.rail.isForAnyFacilitator && requirement.extra.feePayer === undefined;
-    return { requirement, settlers: isFree ? open : [seller] };
-  }
-
   function requirementOf(entry: Entry, { support }: Route, sale: Sale): PaymentRequirements {
     const { rail, payTo } = entry;
     const feePayer = support.feePayer();
@@ -241,34 +211,4 @@ export function createOffers({ rails, itemPrice, maxTimeoutSeconds, now, onChang
       extra: { ...rail.extra, ...(feePayer !== undefined && { feePayer }) },
     };
   }
-}
-
-/** @throws payment_refused when a payment accepted another amount, asset or payee than the offers of a rail have */
-function checkAccepted(payment: PaymentPayload, { rail, payTo }: Entry, price: bigint): void {
-  const { accepted } = payment;
-  if (accepted.scheme !== "exact") throw paymentRefused("accepted.scheme is not exact, as offered");
-  if (acceptedAmount(payment) !== `${price}`) throw paymentRefused(`accepted.amount is not ${price}, as offered`);
-  const offered = { asset: rail.asset, payTo };
-  for (const field of ["asset", "payTo"] as const) {
-    const value = accepted[field];
-    if (typeof value !== "string" || !rail.sameAddress(value, offered[field]))
-      throw paymentRefused(`accepted.${field} is not ${offered[field]}, as offered`);
-  }
-}
-
-/** Another replica, or this one before its restart, may have offered the fee payer of a facilitator that is unknown here. */
-function notNamed(entry: Entry): ServiceError {
-  const unknown = entry.routes.find(({ support }) => support.isUnknown());
-  if (unknown) return notSold(entry, namedClause(unknown, unknown.obstacle() ?? "", true));
-  return paymentRefused("accepted.extra.feePayer was not offered");
-}
-
-function notSold({ rail }: Entry, obstacle: string): ServiceError {
-  return facilitatorFailed(`nothing is sold on ${rail.network}: ${obstacle}`, "unreachable");
-}
-
-function obstacleOf({ obstacle, routes }: Entry): string | undefined {
-  const own = obstacle?.();
-  if (own !== undefined) return own;
-  return openRoutes(routes).length > 0 ? undefined : commonObstacle(routes);
 }

@@ -1,6 +1,7 @@
 import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
 import { z } from "zod";
-import type { Endpoint } from "../catalogue/catalogue.ts";
+import { CATALOGUE, type Endpoint } from "../catalogue/catalogue.ts";
+import type { Subject } from "../subjects/subject.ts";
 import type { Payment } from "./rails/rail.ts";
 
 /** What is for sale: over HTTP named by the endpoint's URL, over MCP by the tool's. */
@@ -15,6 +16,17 @@ export type Resource = {
 export function resourceOf(endpoint: Endpoint, origin: string): Resource {
   const { path, summary } = endpoint;
   return { url: `${origin}${path}`, description: summary, extensions: bazaarExtension(endpoint) };
+}
+
+/** What is sold for a subject: receipts and facilitators name the HTTP endpoint, over whichever transport it was bought. */
+export function resourcesAt(origin: string): (subject: Pick<Subject, "kind">) => Resource {
+  const sold = {
+    transaction: resourceOf(CATALOGUE.attest, origin),
+    block: resourceOf(CATALOGUE.attestBlock, origin),
+    inclusion: resourceOf(CATALOGUE.proveInclusion, origin),
+    batch: resourceOf(CATALOGUE.attestBatch, origin),
+  };
+  return ({ kind }) => sold[kind];
 }
 
 /** A resource as x402 writes it (v2, ResourceInfo). */

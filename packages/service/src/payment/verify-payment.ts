@@ -3,7 +3,7 @@ import type { Logger } from "pino";
 import { type Clock, deadline } from "../clock.ts";
 import { hasCode } from "../errors.ts";
 import type { VerifyAnswer } from "./facilitator.ts";
-import type { Match } from "./offers.ts";
+import type { Match } from "./match.ts";
 
 /**
  * Asks the facilitators that may settle a payment to verify it, one after the other, until one gives a verdict.

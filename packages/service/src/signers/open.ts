@@ -1,6 +1,6 @@
 import { fromBase64 } from "@attestd/proof/encoding";
 import type { Logger } from "pino";
-import { type Clock, deadline } from "../clock.ts";
+import { deadline, systemClock } from "../clock.ts";
 import { type Config, configInvalid } from "../config/config.ts";
 import type { SignerFailure } from "../errors.ts";
 import { countFromZero, gauge } from "../metrics/meter.ts";
@@ -17,7 +17,6 @@ export type KeyConfig = Pick<Config, "attestor" | "algorand">;
 /** What a kind of signer is opened with. */
 export type OpenOptions = {
   log: Logger;
-  clock: Clock;
   /** Ends the opening. */
   signal: AbortSignal;
 };
@@ -78,13 +77,13 @@ export function watchSigners(...keys: readonly Opened[]): SignerWatch {
   };
 }
 
-async function openKey(use: KeyUse, config: KeyConfig, { log, clock, signal }: OpenOptions) {
+async function openKey(use: KeyUse, config: KeyConfig, { log, signal }: OpenOptions) {
   await using opened = new AsyncDisposableStack();
   const place = placeOf(use, config);
   opened.defer(() => place.close());
   const { kind } = config.attestor[use];
-  const key = guardKey(await place.open(use, deadline(clock, OPEN_MS, signal)), {
-    ...{ use, kind, words: place.words, freshMs: place.freshMs, log, clock },
+  const key = guardKey(await place.open(use, deadline(systemClock, OPEN_MS, signal)), {
+    ...{ use, kind, words: place.words, freshMs: place.freshMs, log, clock: systemClock },
   });
   for (const outcome of ALARMS) countFromZero("signatures", { key: use, signer: kind, outcome });
   opened.defer(

@@ -7,8 +7,6 @@ type BlockCapability = BlockFacts & {
   levels: { known: readonly ConfirmationLevel[]; required: ConfirmationLevel };
 };
 
-export type BlockCapabilities = ReturnType<typeof blockCapabilities>;
-
 /** The document of `GET /block-capabilities`. */
 export function blockCapabilities(sources: SourceChains) {
   const chains: Record<ChainName, BlockCapability> = {};

@@ -28,7 +28,7 @@ async function recordsOver(chain: FakeChain, base = new FakeBase()) {
     ["base", new BaseSource({ nodes: { rpcs, rules } })],
   ]);
   const bulkhead = createBulkhead({ maxActive: 4, maxWaiting: 64, perSecond: 1_000, clock: systemClock });
-  const records = createChainRecords({ chains, ledger: algorand, bulkhead, clock: systemClock, deadlineMs: 10_000 });
+  const records = createChainRecords({ chains, ledger: algorand, bulkhead, deadlineMs: 10_000 });
   const [node] = fakes.upstreams as [Upstream];
   return { records, node, base };
 }

@@ -7,7 +7,7 @@ import {
   type SourceChain,
   type SourceTransaction,
 } from "../chains/chain.ts";
-import type { Clock } from "../clock.ts";
+import { systemClock } from "../clock.ts";
 import { ignoring } from "../errors.ts";
 import { type RecordedAttestation, readRecorded } from "../ledger/recorded.ts";
 import type { Bulkhead } from "../workers/bulkhead.ts";
@@ -20,7 +20,6 @@ export type ChainRecordsOptions = {
   ledger: Pick<AlgorandSource, "find">;
   /** Bounds all look-ups. */
   bulkhead: Bulkhead;
-  clock: Pick<Clock, "now" | "timeout">;
   /** Time-out of one look-up once it runs, in ms. */
   deadlineMs: number;
 };
@@ -41,9 +40,8 @@ const CACHE_LIFE_MS = 5 * 60_000;
  *
  * Caches the results that can never change; simultaneous look-ups with one key share a request.
  */
-export function createChainRecords(options: ChainRecordsOptions) {
-  const { chains, ledger, bulkhead, clock, deadlineMs } = options;
-  const kept = createByteCache<object>(CACHE_BYTES, CACHE_LIFE_MS, clock.now);
+export function createChainRecords({ chains, ledger, bulkhead, deadlineMs }: ChainRecordsOptions) {
+  const kept = createByteCache<object>(CACHE_BYTES, CACHE_LIFE_MS, systemClock.now);
   const underWay = new Map<string, Promise<unknown>>();
 
   async function find<T extends object>(
@@ -53,7 +51,7 @@ export function createChainRecords(options: ChainRecordsOptions) {
     const known = kept.get(key) ?? underWay.get(key);
     if (known !== undefined) return known as T;
     const asked = bulkhead
-      .run(() => ask(clock.timeout(deadlineMs)).catch(unlessAbsent))
+      .run(() => ask(systemClock.timeout(deadlineMs)).catch(unlessAbsent))
       .then((found) => {
         if (found?.isFixed) kept.set(key, found.value, found.bytes);
         return found?.value;

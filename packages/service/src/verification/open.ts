@@ -27,7 +27,7 @@ export function openVerification(
   const pool = createVerificationPool(config.workers, history);
   const networks = openVerificationNetworks(config, log);
   const bulkhead = createBulkhead({ ...LOOK_UPS, clock: systemClock });
-  const records = createChainRecords({ ...networks, bulkhead, clock: systemClock, deadlineMs });
+  const records = createChainRecords({ ...networks, bulkhead, deadlineMs });
   return {
     verifier: createVerifier({ pool, records, genesisHash }),
     load: pool.load,

@@ -1,5 +1,5 @@
 import { mayAskChain, type VerifyReport, withChain } from "@attestd/proof";
-import { ALGORAND_MAINNET, algorandCaip2 } from "@attestd/proof/algorand";
+import { ALGORAND_MAINNET, ALGORAND_PUBLIC_NETWORKS, algorandCaip2 } from "@attestd/proof/algorand";
 import { fromBase64 } from "@attestd/proof/encoding";
 import { findInRound } from "../chains/algorand/block-work.ts";
 import { AlgorandSource } from "../chains/algorand/source.ts";
@@ -31,12 +31,6 @@ export type OwnNodes = {
 /** Asks only these nodes, so that their answers need no rationing; a bound all the same. */
 const LOOK_UPS = { maxActive: 4, maxWaiting: 64, perSecond: 100 };
 const DEADLINE_MS = 30_000;
-/** Recordings of these networks are sources in a sandbox. */
-const RECORDED = [
-  ALGORAND_MAINNET,
-  "algorand:SGO1GKSzyE7IEPItTxCByw9x8FmnrCDe",
-  "algorand:mFgazF-2uRS1tMiL9dsj01hJGySEmPN2",
-];
 
 /**
  * Opens the online checks of a verifier who asks no attestd service: the service's own, on the verifier's nodes.
@@ -51,7 +45,8 @@ export async function openOwnNodes({ algod, indexer, rpc }: OwnNodes, ledger: st
   let rounds: ReadonlyMap<string, number> = new Map();
   const chains = new Map<string, SourceChain>();
   let asLedger: Pick<AlgorandSource, "find"> = { find: () => Promise.reject(unavailable("no algod")) };
-  const accept = ledger === ALGORAND_MAINNET ? [] : RECORDED;
+  // Recordings of these networks are sources in a sandbox.
+  const accept = ledger === ALGORAND_MAINNET ? [] : [...ALGORAND_PUBLIC_NETWORKS];
 
   if (algod) {
     const node = new Algod(algod, genesisHash);
@@ -77,7 +72,6 @@ export async function openOwnNodes({ algod, indexer, rpc }: OwnNodes, ledger: st
     chains,
     ledger: asLedger,
     bulkhead: createBulkhead({ ...LOOK_UPS, clock: systemClock }),
-    clock: systemClock,
     deadlineMs: DEADLINE_MS,
   });
 

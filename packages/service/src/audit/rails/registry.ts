@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
 import { AlgorandSource } from "../../chains/algorand/source.ts";
-import type { Clock } from "../../clock.ts";
+import { systemClock } from "../../clock.ts";
 import type { Config } from "../../config/config.ts";
 import { openNodes } from "../../networks/nodes.ts";
 import { BASE_RAIL, baseLogSpan } from "../../payment/rails/base/kind.ts";
@@ -24,10 +24,10 @@ export type ReadableChains = {
 };
 
 /** @param stop ends everything that is asked */
-export function readableChains(config: Config, log: Logger, clock: Clock, stop: AbortSignal): ReadableChains {
+export function readableChains(config: Config, log: Logger, stop: AbortSignal): ReadableChains {
   const nodes = openNodes(config, log);
   const { genesisHash, caip2, indexer } = config.algorand;
-  const ask = patiently(clock, stop);
+  const ask = patiently(systemClock, stop);
   const ledger: LedgerReading = {
     indexers: indexer.map((endpoint) => new IndexerSearch(endpoint)),
     rules: nodes.algorand.rules,
@@ -40,7 +40,7 @@ export function readableChains(config: Config, log: Logger, clock: Clock, stop: 
   const readers = [
     ledgerReader,
     ...(base.rpcs.length > 0 ? [baseReader(base, ask, baseLogSpan(config))] : []),
-    ...(solana.rpcs.length > 0 ? [solanaReader(solana, clock, ask)] : []),
+    ...(solana.rpcs.length > 0 ? [solanaReader(solana, systemClock, ask)] : []),
   ];
   return { ledger, ledgerReader, readers: new Map(readers.map((reader) => [reader.rail, reader])) };
 }

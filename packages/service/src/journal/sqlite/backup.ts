@@ -25,7 +25,7 @@ export async function copySqlite(from: string, to: string): Promise<void> {
   sqliteCommands(copy).markCopied();
   copy.close();
   await chmod(to, 0o600);
-  await sync(to);
+  await syncToDisk(to);
 }
 
 /** @throws Error when SQLite finds damage, or it was written by a later release */
@@ -75,9 +75,9 @@ export async function restoreSqlite(file: string, path: string): Promise<void> {
     await unlink(draft).catch(() => undefined);
     await copyFile(file, draft, constants.COPYFILE_EXCL);
     await chmod(draft, 0o600);
-    await sync(draft);
+    await syncToDisk(draft);
     await rename(draft, path);
-    await sync(dirname(path));
+    await syncToDisk(dirname(path));
   } finally {
     lock.close();
   }
@@ -95,7 +95,8 @@ function lockOf(path: string): DatabaseSync {
   }
 }
 
-async function sync(path: string): Promise<void> {
+/** Makes what was written to a file or a folder outlast a loss of power. */
+export async function syncToDisk(path: string): Promise<void> {
   await using handle = await open(path, "r");
   await handle.sync();
 }

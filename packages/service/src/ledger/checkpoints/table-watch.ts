@@ -2,6 +2,8 @@ import { stat } from "node:fs/promises";
 import { ProofError } from "@attestd/proof/errors";
 import type { Evidence, PublishedCheckpoints } from "@attestd/proof/evidence";
 import type { Logger } from "pino";
+import { systemClock } from "../../clock.ts";
+import { createBulkhead } from "../../workers/bulkhead.ts";
 import { createWorkerPool } from "../../workers/pool.ts";
 
 export type TableWatchOptions = {
@@ -14,8 +16,12 @@ export type TableWatchOptions = {
   log: Logger;
 };
 
+/** Paths to the root of a table of checkpoints: each hashes all of it, which takes a second of a thread where it is MainNet's. */
+const PATHS = { maxActive: 1, maxWaiting: 16, perSecond: 4, refusal: "Too many paths are being computed." };
 /** How long what was seen of the file is good, in ms. */
 const LOOK_MS = 1_000;
+
+export type TableWatch = ReturnType<typeof watchTable>;
 
 /**
  * Watches the file of a table of checkpoints, which another process replaces. It is read and hashed in a thread of its own when
@@ -24,6 +30,7 @@ const LOOK_MS = 1_000;
  */
 export function watchTable({ path, genesisHash, now, log }: TableWatchOptions) {
   const pool = createWorkerPool(new URL("./table-worker.ts", import.meta.url), { maxWorkers: 1, background: true });
+  const paths = createBulkhead({ ...PATHS, clock: systemClock });
   let published: PublishedCheckpoints | undefined;
   let seen = "";
   let lookedAt = Number.NEGATIVE_INFINITY;
@@ -66,10 +73,13 @@ export function watchTable({ path, genesisHash, now, log }: TableWatchOptions) {
   return {
     /** What is published of the table; undefined while there is none. */
     current,
-    /** Evidence with the path to the root of the table's first `size` checkpoints; undefined where there is none. */
-    async rest(evidence: Evidence, size: number): Promise<Evidence | undefined> {
-      return (await current()) && ((await pool.run("rest", [evidence, size])) as Evidence | undefined);
-    },
+    /**
+     * Evidence with the path to the root of the table's first `size` checkpoints; undefined where there is none.
+     *
+     * @throws Problem `over_capacity`
+     */
+    rest: (evidence: Evidence, size: number) =>
+      paths.run(async () => (await current()) && ((await pool.run("rest", [evidence, size])) as Evidence | undefined)),
     close: () => pool.close(),
   };
 }

@@ -33,9 +33,9 @@ export async function configuredCosts(
   await using opened = new AsyncDisposableStack();
   const ends = deadline(systemClock, DEADLINE_MS, signal);
   const log = pino({ level: "silent" });
-  const account = await openAccount(config, { log, clock: systemClock, signal: ends });
+  const account = await openAccount(config, { log, signal: ends });
   opened.defer(() => account.close());
-  const { ledger, close } = openLedger(config, account, log, systemClock);
+  const { ledger, close } = openLedger(config, account, log);
   opened.defer(close);
   return { rails, itemPrice: config.batch.itemPrice, spendable: await ledger.spendable(ends) };
 }

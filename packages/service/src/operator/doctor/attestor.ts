@@ -94,7 +94,7 @@ async function notesOf(
   most = Number.POSITIVE_INFINITY,
 ): Promise<RecordedNote[] | "unfinished"> {
   const ends = deadline(systemClock, NOTES_MS, signal);
-  const { ledger, ledgerReader } = readableChains(config, log, systemClock, ends);
+  const { ledger, ledgerReader } = readableChains(config, log, ends);
   const notes: RecordedNote[] = [];
   try {
     const to = (await ledgerReader.heads()).latest;

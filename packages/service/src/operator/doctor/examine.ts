@@ -68,7 +68,7 @@ export async function* examine(settings: Settings, options: ExaminationOptions):
   yield* examinedSigner.findings.map(about("signer"));
   if (!examinedSigner.keys) return;
   const { kid, account } = examinedSigner.keys;
-  const { ledger, rounds } = followLedger(config, account, nodes.algorand, log, systemClock);
+  const { ledger, rounds } = followLedger(config, account, nodes.algorand, log);
   const clock = createClockCheck(systemClock.now);
   try {
     const found = CHECKS.map(async ([subject, check]) => {

@@ -21,7 +21,7 @@ export async function examineSigner(
   opened: AsyncDisposableStack,
 ): Promise<Examined> {
   const ends = deadline(systemClock, SIGNER_MS, signal);
-  const options = { log, clock: systemClock, signal: ends };
+  const options = { log, signal: ends };
   try {
     const signer = await openSigner(config, options);
     opened.defer(() => signer.close());

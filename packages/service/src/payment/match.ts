@@ -1,0 +1,93 @@
+import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
+import type { ServiceError } from "../errors.ts";
+import type { EnabledRail } from "./enabled-rail.ts";
+import { facilitatorFailed } from "./facilitator.ts";
+import { acceptedAmount } from "./payment-option.ts";
+import { paymentRefused } from "./rails/rail.ts";
+import { commonObstacle, namedClause, openRoutes, type Route, type Settler } from "./routes.ts";
+
+/** An enabled rail with the routes by which it is sold on. */
+export type RoutedRail = EnabledRail & { routes: readonly Route[] };
+
+/** An offer that a payment accepted. */
+export type Match = {
+  /** Our own requirement, never the client's copy of it. */
+  requirement: PaymentRequirements;
+  /** Those that may verify and settle the payment, in the order in which they are asked. At least one. */
+  settlers: readonly Settler[];
+};
+
+/**
+ * Finds the routes of the offer of a rail that a payment accepted.
+ *
+ * @param price micro-USDC
+ * @param requirementOf our offer by a facilitator
+ * @throws as `match` of the offers
+ */
+export function matchRoutes(
+  payment: PaymentPayload,
+  entry: RoutedRail,
+  price: bigint,
+  requirementOf: (seller: Route) => PaymentRequirements,
+): Match {
+  const { accepted } = payment;
+  const closed = obstacleOf(entry);
+  if (closed !== undefined) throw notSold(entry, closed);
+  checkAccepted(payment, entry, price);
+  const open = openRoutes(entry.routes);
+  const named = accepted.extra?.feePayer;
+  if (named === undefined) return matchOf(entry, open, requirementOf);
+  // Those that can sell first: two facilitators may have one fee payer.
+  const naming = [...open, ...entry.routes].find(
+    ({ support }) => support.feePayer() === named || support.mayName(named),
+  );
+  if (!naming) throw notNamed(entry);
+  const away = naming.obstacle();
+  if (away !== undefined) throw notSold(entry, away);
+  const { requirement, settlers } = matchOf(entry, [naming], requirementOf);
+  return { requirement: { ...requirement, extra: { ...requirement.extra, feePayer: named } }, settlers };
+}
+
+/** @param open routes that sell now, in order of preference; the first makes the offer */
+function matchOf(
+  entry: RoutedRail,
+  open: readonly Route[],
+  requirementOf: (seller: Route) => PaymentRequirements,
+): Match {
+  const [seller] = open;
+  if (!seller) throw notSold(entry, commonObstacle(entry.routes));
+  const requirement = requirementOf(seller);
+  const isFree = entry.rail.isForAnyFacilitator && requirement.extra.feePayer === undefined;
+  return { requirement, settlers: isFree ? open : [seller] };
+}
+
+/** @throws payment_refused when a payment accepted another amount, asset or payee than the offers of a rail have */
+function checkAccepted(payment: PaymentPayload, { rail, payTo }: RoutedRail, price: bigint): void {
+  const { accepted } = payment;
+  if (accepted.scheme !== "exact") throw paymentRefused("accepted.scheme is not exact, as offered");
+  if (acceptedAmount(payment) !== `${price}`) throw paymentRefused(`accepted.amount is not ${price}, as offered`);
+  const offered = { asset: rail.asset, payTo };
+  for (const field of ["asset", "payTo"] as const) {
+    const value = accepted[field];
+    if (typeof value !== "string" || !rail.sameAddress(value, offered[field]))
+      throw paymentRefused(`accepted.${field} is not ${offered[field]}, as offered`);
+  }
+}
+
+/** Another replica, or this one before its restart, may have offered the fee payer of a facilitator that is unknown here. */
+function notNamed(entry: RoutedRail): ServiceError {
+  const unknown = entry.routes.find(({ support }) => support.isUnknown());
+  if (unknown) return notSold(entry, namedClause(unknown, unknown.obstacle() ?? "", true));
+  return paymentRefused("accepted.extra.feePayer was not offered");
+}
+
+function notSold({ rail }: RoutedRail, obstacle: string): ServiceError {
+  return facilitatorFailed(`nothing is sold on ${rail.network}: ${obstacle}`, "unreachable");
+}
+
+/** Why nothing is sold on a rail now: a clause. */
+export function obstacleOf({ obstacle, routes }: RoutedRail): string | undefined {
+  const own = obstacle?.();
+  if (own !== undefined) return own;
+  return openRoutes(routes).length > 0 ? undefined : commonObstacle(routes);
+}
