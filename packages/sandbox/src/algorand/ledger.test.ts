@@ -1,4 +1,4 @@
-import { decodeAddress, encodeMsgpack, type MsgpackMap, structMap } from "@attestd/proof/algorand";
+import { decodeAddress, encodeMsgpack, type MsgpackMap, signedMessage, structMap } from "@attestd/proof/algorand";
 import { utf8 } from "@attestd/proof/encoding";
 import fc from "fast-check";
 import { expect, test } from "vitest";
@@ -8,7 +8,6 @@ import { makeGenesis } from "./genesis.ts";
 import { Ledger } from "./ledger.ts";
 import { Rejection } from "./rejection.ts";
 import { decodeSignedTransactions } from "./transaction.ts";
-import { signedMessage } from "./verify.ts";
 
 const ASSET = 1001n;
 const START = 10_000_000;
