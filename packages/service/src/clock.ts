@@ -1,4 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
+import { aborted } from "node:util";
 
 /** Time as the calls see it: injected, so that a simulation can run years of it in seconds, the same way each time. */
 export interface Clock {
@@ -50,6 +51,12 @@ function follow(controller: AbortController, signal: AbortSignal): () => void {
   if (signal.aborted) abort();
   else signal.addEventListener("abort", abort);
   return () => signal.removeEventListener("abort", abort);
+}
+
+/** Rejects with the signal's reason once it aborts. */
+export async function endOf(signal: AbortSignal): Promise<never> {
+  await aborted(signal, signal);
+  throw signal.reason;
 }
 
 /** A signal that aborts when `stop` does, or after so many ms, for work whose end is not known here. */

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { parseNote } from "@attestd/proof";
 import type { SealedSource } from "../attestor/attestor.ts";
-import { race, within } from "../clock.ts";
+import { endOf, race, within } from "../clock.ts";
 import { RECENT_ROUNDS } from "../ledger/evidence/source-journal.ts";
 import type { Attempt, Standing } from "../ledger/ledger.ts";
 import { noteOf } from "../ledger/recorded.ts";
@@ -38,7 +38,7 @@ export function createAttestation(options: EffectsOptions) {
   async function earlierAttestation(call: Call, memory: Memory, stop: AbortSignal): Promise<Attempt | undefined> {
     if (!attestationOf) return undefined;
     memory.waiting = true;
-    const earlier = await race(stop, () => attestationOf(call.key), aborted);
+    const earlier = await race(stop, () => attestationOf(call.key), endOf);
     memory.waiting = false;
     if (!earlier) return undefined;
     const text = noteOf(earlier);
@@ -104,14 +104,6 @@ export function createAttestation(options: EffectsOptions) {
     });
     return { type: "bundle_sealed", bundle: { ...bundle, ...(recent.length > 0 && { sources: recent }) }, receipt };
   }
-}
-
-/** Rejects with the signal's reason. */
-function aborted(signal: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => {
-    if (signal.aborted) reject(signal.reason);
-    else signal.addEventListener("abort", () => reject(signal.reason), { once: true });
-  });
 }
 
 function eventOf(standing: Settled, { txid }: Attempt): CallEvent {
