@@ -80,5 +80,5 @@ describeBlocks("old-consensus", /./, (network) => {
 test.skipIf(RECORDINGS === undefined)("a chain's first block commits to its payset as one flat list", () => {
   const bytes = readFileSync(join(RECORDINGS ?? "", "algorand/blocks/x-0.msgpack"));
   const { header } = splitBlock(new Uint8Array(bytes)) as { header: MsgpackMap };
-  expect(flatRoot()).toEqual(Buffer.from(header.get("txn") as Uint8Array));
+  expect(flatRoot()).toEqual(header.get("txn"));
 });

@@ -1,9 +1,8 @@
-import { createHash } from "node:crypto";
 import { parseNote } from "@attestd/proof";
 import type { SealedSource } from "../attestor/attestor.ts";
 import { endOf, race, within } from "../clock.ts";
 import { RECENT_ROUNDS } from "../ledger/evidence/source-journal.ts";
-import type { Attempt, Standing } from "../ledger/ledger.ts";
+import { type Attempt, leaseOf, type Standing } from "../ledger/ledger.ts";
 import { noteOf } from "../ledger/recorded.ts";
 import { signReceipt } from "../payment/receipt.ts";
 import { type Call, evidenceOf } from "./call.ts";
@@ -110,9 +109,4 @@ function eventOf(standing: Settled, { txid }: Attempt): CallEvent {
   return standing.state === "confirmed"
     ? { type: "attestation_confirmed", txid, round: standing.round }
     : { type: "attestation_dead", txid };
-}
-
-/** The lease of every attempt for a payment: the ledger cannot confirm two transactions with one lease in one window. */
-function leaseOf(paymentKey: string): Uint8Array {
-  return createHash("sha256").update("attestd/lease/v1").update(paymentKey).digest();
 }
