@@ -2,7 +2,8 @@ import { decodeAddress, encodeMsgpack, type MsgpackMap, signedMessage, structMap
 import { utf8 } from "@attestd/proof/encoding";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { makeAccount, type SandboxAccount, signBytes } from "./account.ts";
+import { makeAccount } from "../../test/make-account.ts";
+import { type SandboxAccount, signBytes } from "./account.ts";
 import { CONSENSUS, MIN_BALANCE } from "./consensus.ts";
 import { makeGenesis } from "./genesis.ts";
 import { Ledger } from "./ledger.ts";
