@@ -30,8 +30,8 @@ export function transactionDigest(bytes: Uint8Array): Uint8Array {
 }
 
 /**
- * The 32 bytes that each member of a group has as `grp`: SHA-512/256 of `"TG"` and the msgpack of `ids`, the members' ids
- * without `grp`. Source: go-algorand, `data/transactions/checks.go`.
+ * The id of a group, 32 bytes, which each member has as `grp`: SHA-512/256 of `"TG"` and the msgpack of the members' ids, each
+ * computed without `grp`. Source: go-algorand, `data/transactions/checks.go`.
  */
 export function groupDigest(members: readonly MsgpackMap[]): { digest: Uint8Array; ids: Uint8Array[] } {
   const ids = members.map((member) => {

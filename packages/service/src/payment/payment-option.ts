@@ -19,7 +19,7 @@ export function paymentOption({ rail, payTo }: EnabledRail, facilitatorUrl: stri
   };
 }
 
-/** What x402 calls an offer. @param terms `amount`: micro-USDC */
+/** An offer as x402 writes it. `amount`: atomic units of the asset. */
 export function exactRequirement(
   { network, asset }: Pick<RailFacts, "network" | "asset">,
   { amount, ...terms }: Pick<PaymentRequirements, "payTo" | "maxTimeoutSeconds" | "extra"> & { amount: bigint },
