@@ -1,5 +1,4 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { aborted } from "node:util";
 
 /** Time as the calls see it: injected, so that a simulation can run years of it in seconds, the same way each time. */
 export interface Clock {
@@ -54,9 +53,11 @@ function follow(controller: AbortController, signal: AbortSignal): () => void {
 }
 
 /** Rejects with the signal's reason once it aborts. */
-export async function endOf(signal: AbortSignal): Promise<never> {
-  await aborted(signal, signal);
-  throw signal.reason;
+export function endOf(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    if (signal.aborted) reject(signal.reason);
+    else signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+  });
 }
 
 /** A signal that aborts when `stop` does, or after so many ms, for work whose end is not known here. */
