@@ -1,6 +1,7 @@
 import type { Checkpoint, StateProofMessage } from "../src/algorand/state-proof/index.ts";
-import { checkpointAfter, readNodeStateProof } from "../src/algorand/state-proof/index.ts";
+import { checkpointAfter } from "../src/algorand/state-proof/index.ts";
 import { fromBase64, toBase64 } from "../src/encoding.ts";
+import { readNodeStateProof } from "./node-state-proof.ts";
 import type { Vectors } from "./vectors.ts";
 
 /* The recorded state proofs, each with the checkpoint before it. */

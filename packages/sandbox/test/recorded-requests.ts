@@ -1,8 +1,9 @@
 import { decodeMsgpackMap, encodeMsgpack, type MsgpackMap, type MsgpackValue } from "@attestd/proof/algorand";
 import { concatBytes, utf8 } from "@attestd/proof/encoding";
 import algosdk, { type Transaction } from "algosdk";
-import { makeAccount, signBytes, signTransaction } from "../src/algorand/account.ts";
+import { signBytes, signTransaction } from "../src/algorand/account.ts";
 import { type PaymentFields, pay, type TestNetwork, transfer } from "./algorand-network.ts";
+import { makeAccount } from "./make-account.ts";
 
 type Send = (path: string, init?: RequestInit) => Promise<Response>;
 type Requests = Record<string, () => Promise<Response>>;

@@ -52,6 +52,14 @@ function follow(controller: AbortController, signal: AbortSignal): () => void {
   return () => signal.removeEventListener("abort", abort);
 }
 
+/** Rejects with the signal's reason once it aborts. */
+export function endOf(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    if (signal.aborted) reject(signal.reason);
+    else signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+  });
+}
+
 /** A signal that aborts when `stop` does, or after so many ms, for work whose end is not known here. */
 export function deadline(clock: Pick<Clock, "timeout">, ms: number, stop: AbortSignal): AbortSignal {
   return AbortSignal.any([stop, clock.timeout(ms)]);

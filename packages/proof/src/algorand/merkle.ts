@@ -25,6 +25,8 @@ const TX = utf8("TX");
 const STIB = utf8("STIB");
 const LEAF = utf8("TL");
 const LIGHT_HEADER = utf8("B256");
+const PAYSET_FLAT = utf8("PF");
+const EMPTY_PAYSET: Uint8Array = encodeMsgpack([]);
 
 /**
  * A payset's leaf: `H("TL" ‖ H("TX" ‖ transaction) ‖ H("STIB" ‖ in-block map))`.
@@ -33,7 +35,26 @@ const LIGHT_HEADER = utf8("B256");
  */
 export function transactionLeaf(tree: TransactionTree, transaction: Uint8Array, stib: Uint8Array): Uint8Array {
   const { element, node } = TREES[tree];
-  return node(concatBytes(LEAF, element(concatBytes(TX, transaction)), element(concatBytes(STIB, stib))));
+  return node(concatBytes(LEAF, element(concatBytes(TX, transaction)), stibHash(tree, stib)));
+}
+
+/** `H("STIB" ‖ in-block map)`, which a leaf holds beside the id. */
+export function stibHash(tree: TransactionTree, stib: Uint8Array): Uint8Array {
+  return TREES[tree].element(concatBytes(STIB, stib));
+}
+
+/**
+ * `txn` of a header before consensus v26, and of a chain's first one: SHA-512/256 of `"PF"` and the msgpack of `txns`
+ * (go-algorand, `payset.go`).
+ */
+export function flatRoot(payset = EMPTY_PAYSET): Uint8Array {
+  return sha512_256(concatBytes(PAYSET_FLAT, payset));
+}
+
+/** Whether a header commits to its payset as one flat list, so that nothing can be proven of one transaction. */
+export function isFlat(header: MsgpackMap, payset?: Uint8Array): boolean {
+  const root = getBytes(header, "txn", 32);
+  return root !== undefined && equalBytes(root, flatRoot(payset));
 }
 
 /** The root over leaves in payset order. That of an empty plain tree is zeros, which a header leaves out. */

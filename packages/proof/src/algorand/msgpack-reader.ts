@@ -16,14 +16,6 @@ export function decodeMsgpack(bytes: Uint8Array): MsgpackValue {
   return value;
 }
 
-/** Decodes concatenated values, such as the signed transactions that algod accepts. @throws ProofError `malformed` */
-export function decodeMsgpackSequence(bytes: Uint8Array): MsgpackValue[] {
-  const reader = new Reader(bytes);
-  const values: MsgpackValue[] = [];
-  while (!reader.done) values.push(reader.value(0));
-  return values;
-}
-
 /** Decodes one map. @throws ProofError `malformed` */
 export function decodeMsgpackMap(bytes: Uint8Array): MsgpackMap {
   const value = decodeMsgpack(bytes);

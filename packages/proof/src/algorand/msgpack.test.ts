@@ -5,7 +5,6 @@ import { fromBase64, fromHex, toHex, utf8 } from "../encoding.ts";
 import {
   decodeMsgpack,
   decodeMsgpackMap,
-  decodeMsgpackSequence,
   encodeMsgpack,
   getBytes,
   getInteger,
@@ -144,10 +143,6 @@ describe("decodeMsgpack", () => {
       decodeMsgpack(fromHex(hex));
       expect(isCanonicalMsgpack(fromHex(hex))).toBe(false);
     }
-  });
-
-  it("reads values that stand one after the other", () => {
-    expect(decodeMsgpackSequence(fromHex("01a16180"))).toEqual([1, "a", new Map()]);
   });
 });
 

@@ -16,10 +16,30 @@ import {
 } from "./msgpack.ts";
 
 const TX = utf8("TX");
+const GROUP = utf8("TG");
+const MULTISIG_ADDRESS = utf8("MultisigAddr");
 
-/** The 32 bytes of a transaction's id: SHA-512/256 of `"TX"` and the canonical msgpack of the unsigned transaction. */
+/** What the signer of a transaction signs: `"TX"` and the canonical msgpack of the unsigned transaction. */
+export function signedMessage(bytes: Uint8Array): Uint8Array {
+  return concatBytes(TX, bytes);
+}
+
+/** The 32 bytes of a transaction's id: SHA-512/256 of what its signer signs. */
 export function transactionDigest(bytes: Uint8Array): Uint8Array {
-  return sha512_256(concatBytes(TX, bytes));
+  return sha512_256(signedMessage(bytes));
+}
+
+/**
+ * The id of a group, 32 bytes, which each member has as `grp`: SHA-512/256 of `"TG"` and the msgpack of the members' ids, each
+ * computed without `grp`. Source: go-algorand, `data/transactions/checks.go`.
+ */
+export function groupDigest(members: readonly MsgpackMap[]): { digest: Uint8Array; ids: Uint8Array[] } {
+  const ids = members.map((member) => {
+    const alone = new Map(member);
+    alone.delete("grp");
+    return transactionDigest(encodeMsgpack(alone));
+  });
+  return { digest: sha512_256(concatBytes(GROUP, encodeMsgpack(new Map([["txlist", ids]])))), ids };
 }
 
 /** A transaction's id: 52 characters of base32. @param bytes canonical msgpack of the unsigned transaction */
@@ -99,6 +119,11 @@ export function decodeAddress(address: string): Uint8Array {
 /** Whether the text is an Algorand address with a right checksum. */
 export function isAlgorandAddress(text: string): boolean {
   return attempt("malformed", () => decodeAddress(text)) !== undefined;
+}
+
+/** The account of a multisignature of version 1: 32 bytes. Source: go-algorand, `crypto/multisig.go`. */
+export function multisigAccount(threshold: number, publicKeys: readonly Uint8Array[]): Uint8Array {
+  return sha512_256(concatBytes(MULTISIG_ADDRESS, Uint8Array.of(1, threshold), ...publicKeys));
 }
 
 function checksum(publicKey: Uint8Array): Uint8Array {

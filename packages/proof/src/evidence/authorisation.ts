@@ -8,9 +8,10 @@ import {
   getInteger,
   getMap,
   type MsgpackMap,
+  signedMessage,
 } from "../algorand/index.ts";
 import { compare, type Finding } from "../chain-format.ts";
-import { concatBytes, equalBytes, fromBase64, utf8 } from "../encoding.ts";
+import { equalBytes, fromBase64, utf8 } from "../encoding.ts";
 import { attempt, malformed } from "../errors.ts";
 import type { AlgorandAuthorisationItem, AlgorandInclusionItem, AuthorisationAlgorithm } from "./form.ts";
 
@@ -65,7 +66,7 @@ export function checkAuthorisationItem(
   const found = attempt("malformed", () => readAuthorisation(fromBase64(stibBase64)));
   if (found === undefined) return [{ pointer, message: "has no signature of one key in the block's entry" }];
   const { alg, authorizer, isBy } = found;
-  const message = concatBytes(utf8("TX"), fromBase64(txnBytesBase64));
+  const message = signedMessage(fromBase64(txnBytesBase64));
   return [
     ...compare(`${pointer}/alg`, item.alg, alg),
     ...compare(`${pointer}/authorizer`, item.authorizer ?? SENDER, authorizer ? encodeAddress(authorizer) : SENDER),

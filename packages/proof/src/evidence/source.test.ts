@@ -4,6 +4,7 @@ import { testBatchItem } from "../../../../test/bundles/batches.ts";
 import { testBaseTransaction, testBundle, testHistory } from "../../../../test/bundles/bundles.ts";
 import { testEvidence } from "../../../../test/bundles/evidence.ts";
 import { flipped } from "../../test/flips.ts";
+import { readNodeStateProof } from "../../test/node-state-proof.ts";
 import { describeVectors } from "../../test/vectors.ts";
 import {
   algorandCaip2,
@@ -14,7 +15,6 @@ import {
   restoreTransaction,
   splitBlock,
 } from "../algorand/index.ts";
-import { readNodeStateProof } from "../algorand/state-proof/index.ts";
 import { type Bundle, signedPart } from "../bundle.ts";
 import { fromBase64, toBase32, toBase64 } from "../encoding.ts";
 import { canonicalBytes } from "../json/canonical.ts";

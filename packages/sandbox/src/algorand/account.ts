@@ -22,11 +22,6 @@ export interface SandboxAccount {
   secretKey: Uint8Array;
 }
 
-/** Makes an account with random keys. */
-export function makeAccount(): SandboxAccount {
-  return accountOf(makeSecretKey());
-}
-
 /** A random key, 64 bytes: seed, then public key. Node makes and uses them fifty times as fast as algosdk does. */
 export function makeSecretKey(): Uint8Array {
   const { d = "", x = "" } = generateKeyPairSync("ed25519").privateKey.export({ format: "jwk" });

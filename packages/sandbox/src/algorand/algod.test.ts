@@ -14,8 +14,9 @@ import {
   type TestNetwork,
   transfer,
 } from "../../test/algorand-network.ts";
+import { makeAccount } from "../../test/make-account.ts";
 import type { SandboxRequest } from "../http.ts";
-import { makeAccount, type SandboxAccount, signTransaction } from "./account.ts";
+import { type SandboxAccount, signTransaction } from "./account.ts";
 
 const VECTORS = process.env.ATTESTD_VECTORS;
 if (VECTORS === undefined) console.log("ATTESTD_VECTORS is unset: answers are not compared with those of real nodes");

@@ -1,10 +1,10 @@
-import { type MsgpackMap, proveLeaf, splitBlock } from "@attestd/proof/algorand";
+import { encodeMsgpack, isFlat, type MsgpackMap, proveLeaf, splitBlock, stibHash } from "@attestd/proof/algorand";
 import { concatBytes, toBase64 } from "@attestd/proof/encoding";
 import type { Context, Hono } from "hono";
 import type { Json, JsonObject } from "../json.ts";
 import { accountJson, assetJson, holdingJson } from "./account-json.ts";
 import { address, answer, roundIn, transactionId, wantsMsgpack } from "./algod-request.ts";
-import { isFlat, paysetLeaves, type StoredBlock, stibHash } from "./block.ts";
+import { paysetLeaves, type StoredBlock } from "./block.ts";
 import { MIN_TXN_FEE } from "./consensus.ts";
 import { apiError, json, msgpack, pathInteger, restApi } from "./http.ts";
 import type { LedgerNode } from "./node.ts";
@@ -207,7 +207,7 @@ function transactionProof(node: LedgerNode, c: Context): Json {
   if (stored === undefined) throw apiError(500, NO_BLOCK);
   const index = stored.txids.indexOf(id);
   const { header, transactions } = splitBlock(stored.bytes);
-  if (isFlat(header, transactions)) throw apiError(404, "protocol does not support Merkle proofs");
+  if (isFlat(header, encodeMsgpack(transactions))) throw apiError(404, "protocol does not support Merkle proofs");
   if (hashtype === "sha256" && !header.has("txn256"))
     throw apiError(400, "protocol does not support sha256 vector commitment proofs");
   const inBlock = transactions[index];
@@ -218,7 +218,7 @@ function transactionProof(node: LedgerNode, c: Context): Json {
     hashtype,
     idx: index,
     proof: toBase64(concatBytes(...siblings)),
-    stibhash: toBase64(stibHash(tree, inBlock)),
+    stibhash: toBase64(stibHash(tree, encodeMsgpack(inBlock))),
     treedepth: siblings.length,
   };
 }

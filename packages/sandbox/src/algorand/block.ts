@@ -4,7 +4,7 @@ import {
   blockHash,
   decodeAddress,
   encodeMsgpack,
-  getBytes,
+  flatRoot,
   getInteger,
   getMap,
   headerDigest,
@@ -18,7 +18,6 @@ import {
   treeRoot,
   txid,
 } from "@attestd/proof/algorand";
-import { equalBytes } from "@attestd/proof/encoding";
 import type { ApplyData } from "./apply.ts";
 import {
   type Consensus,
@@ -132,20 +131,9 @@ export function makeGenesisBlock(genesis: Genesis, { seed, counter, consensus }:
     seed,
     tc: counter,
     ts: genesis.document.timestamp,
-    txn: flatRoot([]),
+    txn: flatRoot(),
   });
   return storeBlock(encodeMsgpack(new Map(Object.entries({ block, cert: new Map() }))));
-}
-
-/** `txn` of a header before consensus v26, and of a chain's first one: the hash of the whole payset. */
-export function flatRoot(payset: MsgpackMap[]): Uint8Array {
-  return createHash("sha512-256").update("PF").update(encodeMsgpack(payset)).digest();
-}
-
-/** Whether a header commits to its payset as one flat list, so that nothing can be proven of one transaction. */
-export function isFlat(header: MsgpackMap, payset: MsgpackMap[]): boolean {
-  const root = getBytes(header, "txn", 32);
-  return root !== undefined && equalBytes(root, flatRoot(payset));
 }
 
 /** The part of a block's room that the payset takes, in millionths; undefined when it is 0, which a header omits. */
@@ -201,12 +189,6 @@ export function paysetLeaves(tree: TransactionTree, header: MsgpackMap, payset: 
   return payset.map((inBlock) =>
     transactionLeaf(tree, encodeMsgpack(restoreTransaction(inBlock, header)), encodeMsgpack(inBlock)),
   );
-}
-
-/** `H("STIB" ‖ in-block map)`, which a leaf holds beside the id; SHA-256 in `txn256`, SHA-512/256 in `txn`. */
-export function stibHash(tree: "txn" | "txn256", inBlock: MsgpackMap): Uint8Array {
-  const hash = createHash(tree === "txn256" ? "sha256" : "sha512-256");
-  return hash.update("STIB").update(encodeMsgpack(inBlock)).digest();
 }
 
 function nextMultiple(round: number, interval: number): number {

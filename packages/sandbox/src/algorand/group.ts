@@ -1,12 +1,10 @@
-import { encodeMsgpack, transactionDigest } from "@attestd/proof/algorand";
-import { concatBytes, equalBytes, toBase32, utf8 } from "@attestd/proof/encoding";
-import { sha512_256 } from "@noble/hashes/sha2.js";
+import { groupDigest } from "@attestd/proof/algorand";
+import { equalBytes, toBase32 } from "@attestd/proof/encoding";
 import { type Consensus, FALCON_SURCHARGE, FREE_NOTE_BYTES, MIN_TXN_FEE } from "./consensus.ts";
 import { printMicroAlgos, printMicros } from "./go-print.ts";
 import { Rejection } from "./rejection.ts";
 import type { SignedTransaction } from "./transaction.ts";
 
-const GROUP = utf8("TG");
 const NO_GROUP = new Uint8Array(32);
 
 /** Millionths of the least fee: an ordinary transaction. */
@@ -22,21 +20,18 @@ export function checkGroup(group: SignedTransaction[]): void {
   if (claimed === undefined && group.length > 1)
     throw new Rejection(`transactionGroup: [0] had zero Group but was submitted in a group of ${group.length}`, 0);
   if (claimed === undefined) return;
-  const members = group.map(({ txn }, index) => {
+  for (const [index, { txn }] of group.entries()) {
     const own = txn.group ?? NO_GROUP;
     if (!equalBytes(own, claimed))
       throw new Rejection(
         `transactionGroup: inconsistent group values: ${toBase32(own)} != ${toBase32(claimed)}`,
         index,
       );
-    const alone = new Map(txn.map);
-    alone.delete("grp");
-    return transactionDigest(encodeMsgpack(alone));
-  });
-  const computed = sha512_256(concatBytes(GROUP, encodeMsgpack(new Map([["txlist", members]]))));
+  }
+  const { digest: computed, ids } = groupDigest(group.map(({ txn }) => txn.map));
   if (!equalBytes(claimed, computed))
     throw new Rejection(
-      `transactionGroup: incomplete group: ${toBase32(claimed)} != ${toBase32(computed)} ({{} [${members.map(toBase32).join(" ")}]})`,
+      `transactionGroup: incomplete group: ${toBase32(claimed)} != ${toBase32(computed)} ({{} [${ids.map(toBase32).join(" ")}]})`,
     );
 }
 

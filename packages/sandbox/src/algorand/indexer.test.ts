@@ -13,8 +13,9 @@ import {
   type TestNetwork,
   transfer,
 } from "../../test/algorand-network.ts";
+import { makeAccount } from "../../test/make-account.ts";
 import { jsonText } from "../json.ts";
-import { makeAccount, signTransaction } from "./account.ts";
+import { signTransaction } from "./account.ts";
 import { blockJson, transactionJson } from "./indexer-json.ts";
 
 const VECTORS = process.env.ATTESTD_VECTORS;

@@ -1,14 +1,14 @@
-import { decodeAddress, encodeMsgpack, type MsgpackMap, structMap } from "@attestd/proof/algorand";
+import { decodeAddress, encodeMsgpack, type MsgpackMap, signedMessage, structMap } from "@attestd/proof/algorand";
 import { utf8 } from "@attestd/proof/encoding";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { makeAccount, type SandboxAccount, signBytes } from "./account.ts";
+import { makeAccount } from "../../test/make-account.ts";
+import { type SandboxAccount, signBytes } from "./account.ts";
 import { CONSENSUS, MIN_BALANCE } from "./consensus.ts";
 import { makeGenesis } from "./genesis.ts";
 import { Ledger } from "./ledger.ts";
 import { Rejection } from "./rejection.ts";
 import { decodeSignedTransactions } from "./transaction.ts";
-import { signedMessage } from "./verify.ts";
 
 const ASSET = 1001n;
 const START = 10_000_000;

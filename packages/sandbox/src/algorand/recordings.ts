@@ -2,12 +2,14 @@ import {
   type AlgorandBlock,
   decodeMsgpackMap,
   encodeAddress,
+  encodeMsgpack,
   getBytes,
   getInteger,
   getMap,
   getString,
   headerDigest,
   isCanonicalTransaction,
+  isFlat,
   type MsgpackMap,
   splitBlock,
   treeRoot,
@@ -15,7 +17,7 @@ import {
 } from "@attestd/proof/algorand";
 import { equalBytes, fromBase64, toBase64 } from "@attestd/proof/encoding";
 import { named, readRecordingFiles } from "../recording-files.ts";
-import { inBlockMap, isFlat, makeBlock, paysetLeaves, type StoredBlock, storeBlock } from "./block.ts";
+import { inBlockMap, makeBlock, paysetLeaves, type StoredBlock, storeBlock } from "./block.ts";
 import { CONSENSUS } from "./consensus.ts";
 import type { Genesis } from "./genesis.ts";
 
@@ -99,7 +101,7 @@ function checkedBlock(bytes: Uint8Array): AlgorandBlock {
   const certified = block.cert && getBytes(getMap(block.cert, "prop") ?? new Map(), "dig", 32);
   if (certified !== undefined && !equalBytes(certified, headerDigest(block.headerBytes)))
     throw new Error("the block's hash is not the one that its certificate names");
-  const trees = isFlat(block.header, block.transactions) ? [] : (["txn", "txn256", "txn512"] as const);
+  const trees = isFlat(block.header, encodeMsgpack(block.transactions)) ? [] : (["txn", "txn256", "txn512"] as const);
   for (const tree of trees) {
     const root = getBytes(block.header, tree);
     if (root !== undefined && !equalBytes(root, treeRoot(tree, paysetLeaves(tree, block.header, block.transactions))))

@@ -1,15 +1,10 @@
 import { join } from "node:path";
 import { getBytes, getInteger, getMap, type MsgpackMap, splitBlock } from "@attestd/proof/algorand";
 import { fromBase64, toBase64 } from "@attestd/proof/encoding";
-import {
-  type Checkpoint,
-  checkpointAfter,
-  checkStateProof,
-  commitsToHeader,
-  readNodeStateProof,
-} from "@attestd/proof/state-proof";
+import { type Checkpoint, checkpointAfter, checkStateProof, commitsToHeader } from "@attestd/proof/state-proof";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { temporaryFolder } from "../../../../test/helpers/temporary-folder.ts";
+import { readNodeStateProof } from "../../../proof/test/node-state-proof.ts";
 import { startTestNetwork, type TestNetwork } from "../../test/algorand-network.ts";
 import { openArchive } from "../archive.ts";
 

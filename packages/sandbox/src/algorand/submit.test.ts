@@ -10,7 +10,8 @@ import { concatBytes, toBase32, utf8 } from "@attestd/proof/encoding";
 import algosdk, { type Transaction } from "algosdk";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { fund, pay, startTestNetwork, submit, type TestNetwork, transfer } from "../../test/algorand-network.ts";
-import { makeAccount, type SandboxAccount, signBytes, signTransaction } from "./account.ts";
+import { makeAccount } from "../../test/make-account.ts";
+import { type SandboxAccount, signBytes, signTransaction } from "./account.ts";
 
 let network: TestNetwork;
 let payer: SandboxAccount;

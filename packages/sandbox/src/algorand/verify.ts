@@ -7,10 +7,11 @@ import {
   getString,
   type MsgpackMap,
   type MsgpackValue,
+  multisigAccount,
   RawString,
+  signedMessage,
 } from "@attestd/proof/algorand";
-import { concatBytes, equalBytes, toBase64Url, utf8 } from "@attestd/proof/encoding";
-import { sha512_256 } from "@noble/hashes/sha2.js";
+import { equalBytes, toBase64Url, utf8 } from "@attestd/proof/encoding";
 import {
   type Consensus,
   MAX_ASSET_DECIMALS,
@@ -31,9 +32,6 @@ import {
   type Transaction,
   ZERO_ADDRESS,
 } from "./transaction.ts";
-
-const TX = utf8("TX");
-const MULTISIG_ADDRESS = utf8("MultisigAddr");
 
 /** An ed25519 signature to verify (RFC 8032). */
 interface SignatureCheck {
@@ -179,11 +177,6 @@ function isValidSignature({ publicKey, signature, message }: SignatureCheck): bo
   }
 }
 
-/** The signed bytes of a transaction: `"TX"` and its canonical msgpack. */
-export function signedMessage(transactionBytes: Uint8Array): Uint8Array {
-  return concatBytes(TX, transactionBytes);
-}
-
 /**
  * The signatures of a multisignature, which must all be valid.
  * @param multisig the envelope's `msig`: `{subsig: [{pk, s?}], thr, v}`
@@ -200,8 +193,8 @@ function multisigChecks(multisig: MsgpackMap, authorizer: string, message: Uint8
   if (threshold === 0 || keys.length === 0 || threshold > keys.length || keys.length > 255)
     throw new Rejection("Invalid threshold");
   const publicKeys = keys.map(({ publicKey }) => publicKey ?? new Uint8Array(32));
-  const address = sha512_256(concatBytes(MULTISIG_ADDRESS, Uint8Array.of(version, threshold), ...publicKeys));
-  if (!equalBytes(address, decodeAddress(authorizer))) throw new Rejection("Invalid address");
+  if (!equalBytes(multisigAccount(threshold, publicKeys), decodeAddress(authorizer)))
+    throw new Rejection("Invalid address");
   const checks = keys.flatMap(({ signature }, index) =>
     signature === undefined ? [] : [{ publicKey: publicKeys[index] as Uint8Array, signature, message }],
   );

@@ -3,8 +3,8 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { testAttestor } from "../../../../test/bundles/bundles.ts";
 import { MemoryKeys } from "../../test/fakes/keys.ts";
 import { NoteLedger } from "../../test/fakes/note-ledger.ts";
+import { seedSigner } from "../../test/seed-signer.ts";
 import { nativeCrypto } from "../crypto/crypto.ts";
-import { seedSigner } from "../signers/seed.ts";
 import { openHistory, readView } from "./history.ts";
 import { type KeyChangeOptions, revokeKey, rotateKey } from "./key-records.ts";
 

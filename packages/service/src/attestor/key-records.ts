@@ -3,7 +3,7 @@ import type { KeyEntry } from "@attestd/proof";
 import { encodeNote, keyEntryBytes, keyRevocationBytes } from "@attestd/proof/attestor";
 import { toBase64 } from "@attestd/proof/encoding";
 import { ServiceError } from "../errors.ts";
-import type { Ledger } from "../ledger/ledger.ts";
+import { type Ledger, leaseOf } from "../ledger/ledger.ts";
 import type { Signer } from "../signers/signer.ts";
 import { entryOf, readHistory } from "./history.ts";
 import type { KeyAnnouncement, KeyJournal, KeyRecord } from "./key-journal.ts";
@@ -71,7 +71,7 @@ export async function rotateKey(
     const endorsement = toBase64(await current.sign(keyEntryBytes(entry), options.signal));
     return { record: { kind: "key", entry: { ...entry, endorsement } }, keyRecord: keyEntryBytes(entry) };
   };
-  return carry({ isOurs, make, lease: leaseOf(`successor/${current.kid}`), alone: true }, options);
+  return carry({ isOurs, make, lease: leaseOf(`attestor-key/successor/${current.kid}`), alone: true }, options);
 }
 
 /**
@@ -113,7 +113,7 @@ export async function revokeKey(
   });
   // A retired key signs nothing any more: replicas may go on.
   const alone = entry.untilRound === undefined;
-  return carry({ isOurs, make, lease: leaseOf(`revocation/${kid}`), alone }, options);
+  return carry({ isOurs, make, lease: leaseOf(`attestor-key/revocation/${kid}`), alone }, options);
 }
 
 /** @throws not_allowed when the entry is of another account than the ledger's */
@@ -216,8 +216,4 @@ async function note({ record, attempt }: KeyAnnouncement, options: KeyChangeOpti
   if (rounds.latest() < before) onWait(before);
   while (rounds.latest() < before) await rounds.next(signal);
   return "noted";
-}
-
-function leaseOf(what: string): Uint8Array {
-  return createHash("sha256").update("attestd/lease/v1").update(`attestor-key/${what}`).digest();
 }

@@ -2,7 +2,7 @@ import { beforeEach, expect, test } from "vitest";
 import { testAttestor } from "../../../../test/bundles/bundles.ts";
 import { MemoryKeys } from "../../test/fakes/keys.ts";
 import { NoteLedger } from "../../test/fakes/note-ledger.ts";
-import { seedSigner } from "../signers/seed.ts";
+import { seedSigner } from "../../test/seed-signer.ts";
 import { type KeyChangeOptions, revokeKey, rotateKey } from "./key-records.ts";
 import { openKeyWatch } from "./key-watch.ts";
 

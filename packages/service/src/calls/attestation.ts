@@ -1,9 +1,8 @@
-import { createHash } from "node:crypto";
 import { parseNote } from "@attestd/proof";
 import type { SealedSource } from "../attestor/attestor.ts";
-import { race, within } from "../clock.ts";
+import { endOf, race, within } from "../clock.ts";
 import { RECENT_ROUNDS } from "../ledger/evidence/source-journal.ts";
-import type { Attempt, Standing } from "../ledger/ledger.ts";
+import { type Attempt, leaseOf, type Standing } from "../ledger/ledger.ts";
 import { noteOf } from "../ledger/recorded.ts";
 import { signReceipt } from "../payment/receipt.ts";
 import { type Call, evidenceOf } from "./call.ts";
@@ -38,7 +37,7 @@ export function createAttestation(options: EffectsOptions) {
   async function earlierAttestation(call: Call, memory: Memory, stop: AbortSignal): Promise<Attempt | undefined> {
     if (!attestationOf) return undefined;
     memory.waiting = true;
-    const earlier = await race(stop, () => attestationOf(call.key), aborted);
+    const earlier = await race(stop, () => attestationOf(call.key), endOf);
     memory.waiting = false;
     if (!earlier) return undefined;
     const text = noteOf(earlier);
@@ -106,21 +105,8 @@ export function createAttestation(options: EffectsOptions) {
   }
 }
 
-/** Rejects with the signal's reason. */
-function aborted(signal: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => {
-    if (signal.aborted) reject(signal.reason);
-    else signal.addEventListener("abort", () => reject(signal.reason), { once: true });
-  });
-}
-
 function eventOf(standing: Settled, { txid }: Attempt): CallEvent {
   return standing.state === "confirmed"
     ? { type: "attestation_confirmed", txid, round: standing.round }
     : { type: "attestation_dead", txid };
-}
-
-/** The lease of every attempt for a payment: the ledger cannot confirm two transactions with one lease in one window. */
-function leaseOf(paymentKey: string): Uint8Array {
-  return createHash("sha256").update("attestd/lease/v1").update(paymentKey).digest();
 }

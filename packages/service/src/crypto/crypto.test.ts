@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { verifySignature } from "@attestd/proof/attestor";
 import { fromHex, toHex } from "@attestd/proof/encoding";
 import { describe, expect, test } from "vitest";
-import { seedSigner } from "../signers/seed.ts";
+import { seedSigner } from "../../test/seed-signer.ts";
 import { nativeCrypto, serviceCrypto } from "./crypto.ts";
 import { wasmKeccak256 } from "./keccak.ts";
 

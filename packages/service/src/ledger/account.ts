@@ -5,10 +5,11 @@ import {
   encodeAddress,
   encodeMsgpack,
   type MsgpackMap,
+  signedMessage,
   structMap,
   txid,
 } from "@attestd/proof/algorand";
-import { concatBytes, equalBytes, fromBase64, utf8 } from "@attestd/proof/encoding";
+import { equalBytes, fromBase64, utf8 } from "@attestd/proof/encoding";
 import { FALCON_SCHEME } from "@attestd/proof/falcon";
 import type { Algod, TransactionParams } from "../providers/algod.ts";
 import type { AlgorandNodes } from "../providers/algorand-nodes.ts";
@@ -32,8 +33,6 @@ export type AttestorAccountOptions = {
 
 const MAX_NOTE_BYTES = 1_024;
 const LEASE_BYTES = 32;
-
-const TX = utf8("TX");
 
 /** The attestor's account on one Algorand network. */
 export class AttestorAccount implements Ledger {
@@ -141,7 +140,7 @@ export class AttestorAccount implements Ledger {
         ...members,
       });
     const bytes = encodeMsgpack(transaction(this.#feeOf(transaction(this.#form.maxFee), params)));
-    const signature = await this.#signer.sign(concatBytes(TX, bytes), signal, context);
+    const signature = await this.#signer.sign(signedMessage(bytes), signal, context);
     return { txid: txid(bytes), raw: this.#signed(decodeMsgpackMap(bytes), signature), firstValid, lastValid };
   }
 

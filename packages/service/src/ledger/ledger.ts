@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import type { Location } from "../providers/algorand-nodes.ts";
 
 /** Rounds in which a transaction may be confirmed, both inclusive (`fv` and `lv`). */
@@ -12,6 +13,14 @@ export type Attempt = Window & {
   /** Canonical msgpack of the signed transaction. */
   raw: Uint8Array;
 };
+
+/**
+ * The lease of every attempt for one thing, such as a payment: the ledger cannot confirm two transactions with one lease in
+ * one window.
+ */
+export function leaseOf(what: string): Uint8Array {
+  return createHash("sha256").update("attestd/lease/v1").update(what).digest();
+}
 
 /** A node's answer to a submission, reduced to what can be done about it. */
 export type Submission =

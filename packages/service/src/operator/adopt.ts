@@ -1,4 +1,3 @@
-import type { PaymentRequirements } from "@x402/core/types";
 import { searchAttestations } from "../audit/find-attestation.ts";
 import { findPayment, type KeyedPayment } from "../audit/find-payment.ts";
 import { attestorNotes } from "../audit/ledger.ts";
@@ -9,6 +8,7 @@ import type { ChainName } from "../chains/chain.ts";
 import { type Clock, systemClock } from "../clock.ts";
 import { configInvalid } from "../config/config.ts";
 import { ServiceError } from "../errors.ts";
+import { exactRequirement } from "../payment/payment-option.ts";
 import type { Rail } from "../payment/rails/rail.ts";
 import { settlementReceipt } from "../payment/receipt.ts";
 import type { Evidence } from "../subjects/product.ts";
@@ -163,15 +163,7 @@ function requestFor(
   const { key, aliases, rail: name, payer, payTo, amount } = payment;
   const rail = options.rails.find((candidate) => candidate.name === name);
   if (!rail) throw new TypeError(`the rail ${name} can be read`);
-  const requirement: PaymentRequirements = {
-    scheme: "exact",
-    network: rail.network as PaymentRequirements["network"],
-    asset: rail.asset,
-    amount: amount.toString(),
-    payTo,
-    maxTimeoutSeconds: 0,
-    extra: {},
-  };
+  const requirement = exactRequirement(rail, { amount, payTo, maxTimeoutSeconds: 0, extra: {} });
   return {
     key,
     aliases,

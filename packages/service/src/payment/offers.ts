@@ -3,7 +3,7 @@ import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
 import { ServiceError } from "../errors.ts";
 import type { EnabledRail } from "./enabled-rail.ts";
 import { type Match, matchRoutes, obstacleOf, type RoutedRail } from "./match.ts";
-import { type PaymentOption, paymentOption } from "./payment-option.ts";
+import { exactRequirement, type PaymentOption, paymentOption } from "./payment-option.ts";
 import { paymentRefused, type RailName } from "./rails/rail.ts";
 import { namedClause, openRoutes, type Route, routesOf, type Settler } from "./routes.ts";
 import { ANY_SALE, type Sale } from "./sale.ts";
@@ -201,14 +201,7 @@ export function createOffers({ rails, itemPrice, maxTimeoutSeconds, now, onChang
   function requirementOf(entry: Entry, { support }: Route, sale: Sale): PaymentRequirements {
     const { rail, payTo } = entry;
     const feePayer = support.feePayer();
-    return {
-      scheme: "exact",
-      network: rail.network as PaymentRequirements["network"],
-      asset: rail.asset,
-      amount: priceOf(entry, sale).toString(),
-      payTo,
-      maxTimeoutSeconds,
-      extra: { ...rail.extra, ...(feePayer !== undefined && { feePayer }) },
-    };
+    const extra = { ...rail.extra, ...(feePayer !== undefined && { feePayer }) };
+    return exactRequirement(rail, { amount: priceOf(entry, sale), payTo, maxTimeoutSeconds, extra });
   }
 }

@@ -1,6 +1,7 @@
 import { formatUsdc } from "@attestd/proof/rails";
-import type { PaymentPayload } from "@x402/core/types";
+import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
 import type { EnabledRail } from "./enabled-rail.ts";
+import type { RailFacts } from "./rails/rail.ts";
 
 /** An offer as the discovery document and `options` of a 402 write it. */
 export type PaymentOption = ReturnType<typeof paymentOption>;
@@ -15,6 +16,20 @@ export function paymentOption({ rail, payTo }: EnabledRail, facilitatorUrl: stri
     maxAmountRequired: price.toString(),
     priceUsdc: formatUsdc(price),
     facilitatorUrl,
+  };
+}
+
+/** An offer as x402 writes it. `amount`: atomic units of the asset. */
+export function exactRequirement(
+  { network, asset }: Pick<RailFacts, "network" | "asset">,
+  { amount, ...terms }: Pick<PaymentRequirements, "payTo" | "maxTimeoutSeconds" | "extra"> & { amount: bigint },
+): PaymentRequirements {
+  return {
+    scheme: "exact",
+    network: network as PaymentRequirements["network"],
+    asset,
+    amount: amount.toString(),
+    ...terms,
   };
 }
 

@@ -2,9 +2,9 @@ import { verifyPaymentReceipt } from "@attestd/proof";
 import type { PaymentRequirements } from "@x402/core/types";
 import { extractReceiptFromResponse, extractReceiptPayload } from "@x402/extensions/offer-receipt";
 import { expect, test } from "vitest";
+import { seedSigner } from "../../test/seed-signer.ts";
 import { createAttestor } from "../attestor/attestor.ts";
 import { nativeCrypto } from "../crypto/crypto.ts";
-import { seedSigner } from "../signers/seed.ts";
 import type { Payment } from "./rails/rail.ts";
 import { settlementReceipt, signReceipt } from "./receipt.ts";
 

@@ -1,8 +1,8 @@
 import { createPublicKey, verify } from "node:crypto";
-import { aborted, promisify } from "node:util";
+import { promisify } from "node:util";
 import { utf8 } from "@attestd/proof/encoding";
 import type { Logger } from "pino";
-import { type Clock, within } from "../clock.ts";
+import { type Clock, endOf, within } from "../clock.ts";
 import { hasCode, ServiceError, type SignerFailure } from "../errors.ts";
 import { count, during, observe, shift } from "../metrics/meter.ts";
 import { Breaker } from "../providers/breaker.ts";
@@ -180,12 +180,6 @@ const WORDS: Record<SignerFailure, string> = {
   refused: "it refuses what it is asked to sign",
   wrong: "its signatures are wrong",
 };
-
-/** Rejects once the signal aborts. */
-async function endOf(signal: AbortSignal): Promise<never> {
-  await aborted(signal, signal);
-  throw signal.reason;
-}
 
 /** Lets so many in at a time; the others wait in their order. */
 function createPlaces(most: number) {

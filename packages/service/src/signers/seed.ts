@@ -47,9 +47,3 @@ function importSeed(use: KeyUse, seed: Uint8Array): KeyObject {
 export function identityOf(publicKey: Uint8Array): Omit<Signer, "sign"> {
   return { publicKey, pqPublicKey: toBase64(publicKey), ...keyIdentity(publicKey) };
 }
-
-/** The signer of a seed of 32 bytes, without the guard of `openSigners`. */
-export function seedSigner(seed: Uint8Array): Signer {
-  const key = seedKey("pq", seed);
-  return { ...identityOf(key.publicKey), sign: key.sign };
-}

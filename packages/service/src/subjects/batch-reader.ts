@@ -1,6 +1,6 @@
 import type { SourceChains, SourceError, SourceTransaction } from "../chains/chain.ts";
 import { MAX_SOURCE_BYTES, tooLarge } from "../chains/several.ts";
-import { type Clock, race } from "../clock.ts";
+import { type Clock, endOf, race } from "../clock.ts";
 import { Problem } from "../problems.ts";
 import { createBulkhead } from "../workers/bulkhead.ts";
 import { chainsOf, requestHash, type SubjectOf } from "./subject.ts";
@@ -98,7 +98,8 @@ export function createBatchReader(chains: SourceChains, clock: BatchClock): Batc
       forget();
       const hash = requestHash(batch);
       const { items } = readings.get(hash) ?? begin(hash, batch);
-      const found = await race(signal, () => items, waitFor).catch((error) => {
+      const nothing = (ends: AbortSignal) => endOf(ends).catch(() => undefined);
+      const found = await race(signal, () => items, nothing).catch((error) => {
         if (error instanceof Problem && error.code === "over_capacity") throw full();
         throw error;
       });
@@ -107,14 +108,6 @@ export function createBatchReader(chains: SourceChains, clock: BatchClock): Batc
       throw new Problem("source_reading", detail, { retryAfter: RETRY_AFTER });
     },
   };
-}
-
-/** Resolves when the signal aborts. */
-function waitFor(signal: AbortSignal): Promise<undefined> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve(undefined);
-    else signal.addEventListener("abort", () => resolve(undefined), { once: true });
-  });
 }
 
 function full(): Problem {

@@ -3,7 +3,7 @@ import { openHistory } from "../../src/attestor/history.ts";
 import { readConfig } from "../../src/config/config.ts";
 import { openJournal } from "../../src/journal/open.ts";
 import { RAIL_SETTINGS } from "../../src/payment/rails/registry.ts";
-import { seedSigner } from "../../src/signers/seed.ts";
+import { seedSigner } from "../seed-signer.ts";
 import { aCall, aLargeEvidence, deliver } from "./calls.ts";
 
 /** MainNet's, in base64. */

@@ -69,33 +69,6 @@ export function stateProofMessageMap(message: StateProofMessage): MsgpackMap {
   });
 }
 
-const readNodeMessage = object({
-  BlockHeadersCommitment: base64(32),
-  VotersCommitment: commitment,
-  LnProvenWeight: integer(1),
-  FirstAttestedRound: integer(1),
-  LastAttestedRound: integer(1),
-});
-const readNodeAnswer = object({ Message: readNodeMessage, StateProof: base64() });
-
-/**
- * Reads algod's answer to `GET /v2/stateproofs/{round}`: the message, and the state proof's canonical msgpack in base64.
- * @throws ProofError `format`
- */
-export function readNodeStateProof(answer: unknown): { message: StateProofMessage; stateProof: Uint8Array } {
-  const { Message, StateProof } = readNodeAnswer(answer, "");
-  return {
-    message: {
-      blockHeadersCommitment: Message.BlockHeadersCommitment,
-      votersCommitment: Message.VotersCommitment,
-      lnProvenWeight: Message.LnProvenWeight,
-      firstAttestedRound: Message.FirstAttestedRound,
-      lastAttestedRound: Message.LastAttestedRound,
-    },
-    stateProof: fromBase64(StateProof),
-  };
-}
-
 /** The checkpoint after a message that the network of `genesisHash` has proven. @param genesisHash 32 bytes */
 export function checkpointAfter(genesisHash: Uint8Array, message: StateProofMessage): Checkpoint {
   const { lastAttestedRound: round, votersCommitment, lnProvenWeight } = message;

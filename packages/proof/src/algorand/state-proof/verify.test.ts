@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { flipped } from "../../../test/flips.ts";
+import { readNodeStateProof } from "../../../test/node-state-proof.ts";
 import { mutations } from "../../../test/state-proof-mutations.ts";
 import { mainnetProofs, type Proven, privateProofs } from "../../../test/state-proofs.ts";
 import { describeVectors } from "../../../test/vectors.ts";
@@ -10,7 +11,7 @@ import { splitBlock } from "../block.ts";
 import { transactionLeaf, verifyLeaf } from "../merkle.ts";
 import { decodeMsgpackMap, encodeMsgpack, getBytes, type MsgpackMap } from "../msgpack.ts";
 import { restoreTransaction, txid } from "../transaction.ts";
-import { checkStateProof, commitsToHeader, readCheckpoint, readNodeStateProof } from "./index.ts";
+import { checkStateProof, commitsToHeader, readCheckpoint } from "./index.ts";
 
 const check = ({ stateProof, message, checkpoint }: Proven) => checkStateProof(stateProof, message, checkpoint);
 

@@ -1,4 +1,3 @@
-import { hash } from "node:crypto";
 import {
   type AlgorandInclusion,
   algorandCaip2,
@@ -10,6 +9,7 @@ import {
   getMap,
   headerDigest,
   headerRound,
+  isFlat,
   leafProver,
   paysetReader,
   type RawBlock,
@@ -18,7 +18,7 @@ import {
   transactionLeaf,
   verifyLeaf,
 } from "@attestd/proof/algorand";
-import { concatBytes, equalBytes, toBase64, utf8 } from "@attestd/proof/encoding";
+import { equalBytes, toBase64 } from "@attestd/proof/encoding";
 import { attempt, ProofError } from "@attestd/proof/errors";
 import type { BlockOfTransaction } from "../chain.ts";
 import { innerIdsOf } from "./inner.ts";
@@ -182,8 +182,7 @@ function commitmentOf(block: RawBlock) {
   const reader = paysetReader(header);
   const leaves = entries.map((entry) => transactionLeaf(tree, reader.transaction(entry), entry.bytes));
   const root = getBytes(header, tree, 32);
-  const isFlat = root && tree === "txn" && equalBytes(root, flatCommitment(payset));
-  const prove = isFlat ? undefined : leafProver(tree, leaves);
+  const prove = tree === "txn" && isFlat(header, payset) ? undefined : leafProver(tree, leaves);
   return (index: number) => {
     if (prove === undefined) return "flat";
     const siblings = prove(index);
@@ -194,12 +193,4 @@ function commitmentOf(block: RawBlock) {
 
 function treeOf({ header }: RawBlock): "txn256" | "txn" {
   return header.has("txn256") ? "txn256" : "txn";
-}
-
-const PAYSET_FLAT = utf8("PF");
-const EMPTY_PAYSET: Uint8Array = encodeMsgpack([]);
-
-/** What headers before consensus v26 commit to: SHA-512/256 of `"PF"` and the msgpack of `txns` (go-algorand, `payset.go`). */
-function flatCommitment(payset = EMPTY_PAYSET): Uint8Array {
-  return hash("sha512-256", concatBytes(PAYSET_FLAT, payset), "buffer");
 }

@@ -1,8 +1,5 @@
-import { hash } from "node:crypto";
-import { decodeMsgpackMap, encodeMsgpack, getMap, type MsgpackMap, type RawEntry } from "@attestd/proof/algorand";
-import { concatBytes, fromBase32, toBase32, utf8 } from "@attestd/proof/encoding";
-
-const TX = utf8("TX");
+import { decodeMsgpackMap, encodeMsgpack, getMap, type MsgpackMap, type RawEntry, txid } from "@attestd/proof/algorand";
+import { concatBytes, fromBase32 } from "@attestd/proof/encoding";
 
 /**
  * The id of an inner transaction, which is no leaf of its block: SHA-512/256 of `"TX"`, the id of the transaction that
@@ -12,8 +9,7 @@ const TX = utf8("TX");
 export function innerIdOf(parentId: string, index: number, transaction: MsgpackMap): string {
   const place = Buffer.alloc(8);
   place.writeBigUInt64BE(BigInt(index));
-  const preimage = concatBytes(TX, fromBase32(parentId), place, encodeMsgpack(transaction));
-  return toBase32(hash("sha512-256", preimage, "buffer"));
+  return txid(concatBytes(fromBase32(parentId), place, encodeMsgpack(transaction)));
 }
 
 /** The ids of the inner transactions that a transaction of a block made, at any depth. @throws ProofError `malformed` */

@@ -418,11 +418,11 @@ async function lockAwaited(url: string): Promise<void> {
   while ((await sql(url, waiting)).length === 0);
 }
 
-/** Breaks the connections of journals for which a condition on their last statement holds. */
+/** Breaks the connections of journals for which a condition on their last statement holds, and waits until the server has ended them. */
 function terminate(url: string, condition: string) {
   return sql(
     url,
-    `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+    `SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity
      WHERE datname = current_database() AND application_name = 'attestd' AND ${condition}`,
   );
 }

@@ -1,11 +1,12 @@
 import { toBase64 } from "@attestd/proof/encoding";
 import { excerpt } from "@attestd/proof/text";
-import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
+import type { PaymentPayload } from "@x402/core/types";
 import { CATALOGUE } from "../../catalogue/catalogue.ts";
 import type { FacilitatorSettings } from "../../config/facilitators.ts";
 import { namesOf, type RailSettings } from "../../config/rails.ts";
 import { hasCode } from "../../errors.ts";
 import { type Facilitator, type FacilitatorError, httpFacilitator } from "../../payment/facilitator.ts";
+import { exactRequirement } from "../../payment/payment-option.ts";
 import type { RailKind } from "../../payment/rails/rail.ts";
 import { RAILS } from "../../payment/rails/registry.ts";
 import { resourceInfo, resourceOf } from "../../payment/resource.ts";
@@ -66,15 +67,12 @@ async function checkFacilitator(
   if (kind.needsFeePayer && typeof feePayer !== "string")
     return [fail(`${name} names no fee payer on ${kind.network}, without which nobody can pay. Name another one.`)];
 
-  const requirement: PaymentRequirements = {
-    scheme: "exact",
-    network: kind.network as PaymentRequirements["network"],
-    asset: kind.asset,
-    amount: String(settings?.price ?? 0),
+  const requirement = exactRequirement(kind, {
+    amount: settings?.price ?? 0n,
     payTo: settings?.payTo ?? "",
     maxTimeoutSeconds: config.maxTimeoutSeconds,
     extra: { ...settled.extra },
-  };
+  });
   const resource = resourceInfo(resourceOf(CATALOGUE.attest, config.publicUrl ?? "http://127.0.0.1"));
   const payment: PaymentPayload = { x402Version: 2, resource, accepted: requirement, payload: NO_PAYMENT };
   try {

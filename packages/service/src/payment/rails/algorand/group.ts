@@ -1,12 +1,10 @@
-import { createHash } from "node:crypto";
 import {
   decodeCanonicalMap,
   encodeMsgpack,
   getMap,
+  groupDigest,
   isCanonicalTransaction,
   type MsgpackMap,
-  type MsgpackValue,
-  transactionDigest,
 } from "@attestd/proof/algorand";
 import { equalBytes, fromBase64 } from "@attestd/proof/encoding";
 import { paymentRefused } from "../rail.ts";
@@ -57,18 +55,12 @@ function readMember(text: unknown, i: number): GroupMember {
 }
 
 /**
- * Checks that `grp` of every member is the id of this group (the hash of "TG" and the transaction ids without `grp`).
+ * Checks that `grp` of every member is the id of this group.
  *
  * @throws payment_refused
  */
 export function checkGroupId(members: readonly GroupMember[]): void {
-  const txlist: MsgpackValue[] = members.map(({ transaction }) => {
-    const ungrouped = new Map(transaction);
-    ungrouped.delete("grp");
-    return transactionDigest(encodeMsgpack(ungrouped));
-  });
-  const preimage = encodeMsgpack(new Map([["txlist", txlist]]));
-  const id = createHash("sha512-256").update("TG").update(preimage).digest();
+  const { digest: id } = groupDigest(members.map(({ transaction }) => transaction));
   const grouped = members.map(({ transaction }) => transaction.get("grp"));
   const alone = members.length === 1 && grouped[0] === undefined;
   if (!alone && !grouped.every((grp) => grp instanceof Uint8Array && equalBytes(grp, id)))

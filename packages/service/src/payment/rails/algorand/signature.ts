@@ -1,13 +1,12 @@
 import { hash } from "node:crypto";
+import { multisigAccount, signedMessage } from "@attestd/proof/algorand";
 import { concatBytes, equalBytes, utf8 } from "@attestd/proof/encoding";
 import { isEd25519Signature } from "../../../crypto/ed25519.ts";
 import type { Envelope, LogicSig, Multisig } from "./envelope.ts";
 
 /** Prefixes of signed and hashed bytes (go-algorand, `protocol/hash.go`). */
-const TRANSACTION = utf8("TX");
 const PROGRAM = utf8("Program");
 const MULTISIG_PROGRAM = utf8("MsigProgram");
-const MULTISIG_ADDRESS = utf8("MultisigAddr");
 
 /**
  * Whether the signature is the claimed signer's. Only the ledger knows whether that address may sign for the sender, and
@@ -19,9 +18,9 @@ export function isSignedByAuthorizer(envelope: Envelope, bytes: Uint8Array): boo
   const { authorizer } = envelope;
   switch (envelope.kind) {
     case "sig":
-      return isEd25519Signature(authorizer, concatBytes(TRANSACTION, bytes), envelope.signature);
+      return isEd25519Signature(authorizer, signedMessage(bytes), envelope.signature);
     case "msig":
-      return isMultisignature(authorizer, concatBytes(TRANSACTION, bytes), envelope.multisig);
+      return isMultisignature(authorizer, signedMessage(bytes), envelope.multisig);
     case "lsig":
       return isProgramOf(authorizer, envelope.logic);
   }
@@ -32,7 +31,7 @@ function isProgramOf(address: Uint8Array, { program, delegation }: LogicSig): bo
   const signed = concatBytes(PROGRAM, program);
   switch (delegation?.kind) {
     case undefined:
-      return equalBytes(sha512_256(signed), address);
+      return equalBytes(hash("sha512-256", signed, "buffer"), address);
     case "sig":
       return isEd25519Signature(address, signed, delegation.signature);
     case "msig":
@@ -45,15 +44,10 @@ function isProgramOf(address: Uint8Array, { program, delegation }: LogicSig): bo
 /** Whether the keys make the address, at least `threshold` of them have signed, and every signature is valid. */
 function isMultisignature(address: Uint8Array, message: Uint8Array, { threshold, parts }: Multisig): boolean {
   const keys = parts.map(({ publicKey }) => publicKey);
-  const made = sha512_256(concatBytes(MULTISIG_ADDRESS, Uint8Array.of(1, threshold), ...keys));
-  if (!equalBytes(made, address)) return false;
+  if (!equalBytes(multisigAccount(threshold, keys), address)) return false;
   const signed = parts.filter(({ signature }) => signature !== undefined);
   return (
     signed.length >= threshold &&
     signed.every(({ publicKey, signature }) => isEd25519Signature(publicKey, message, signature as Uint8Array))
   );
-}
-
-function sha512_256(bytes: Uint8Array): Uint8Array {
-  return hash("sha512-256", bytes, "buffer");
 }
