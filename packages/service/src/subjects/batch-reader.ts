@@ -12,17 +12,7 @@ export type BatchClock = Pick<Clock, "now" | "sleep" | "timeout">;
 /** What the chains show of each item, in the order of the request. */
 export type ReadItems = readonly (SourceTransaction | SourceError)[];
 
-/** Reads the transactions of batches. */
-export type BatchReader = {
-  /**
-   * Reads every transaction of a batch, or joins the reading of the same batch that is under way or has just ended.
-   *
-   * @param signal ends the wait; the reading goes on
-   * @throws Problem `source_reading` when the signal comes first, `over_capacity` when too many batches wait;
-   *   sources_too_large; ProviderError
-   */
-  read(batch: Batch, signal: AbortSignal): Promise<ReadItems>;
-};
+export type BatchReader = ReturnType<typeof createBatchReader>;
 
 /** A reading by the hash of its batch. `endedAt`: Unix ms. */
 type Reading = { items: Promise<ReadItems>; endedAt?: number; bytes: number; isClean?: boolean };
@@ -40,7 +30,8 @@ const BESIDE_BYTES = 1024;
 /** After how many seconds a request should come again whose batch is still being read, or had no place. */
 const RETRY_AFTER = 5;
 
-export function createBatchReader(chains: SourceChains, clock: BatchClock): BatchReader {
+/** Reads the transactions of batches. */
+export function createBatchReader(chains: SourceChains, clock: BatchClock) {
   const bulkhead = createBulkhead({ ...AT_A_TIME, clock });
   /** Oldest first. */
   const readings = new Map<string, Reading>();
@@ -94,7 +85,14 @@ export function createBatchReader(chains: SourceChains, clock: BatchClock): Batc
   }
 
   return {
-    async read(batch, signal) {
+    /**
+     * Reads every transaction of a batch, or joins the reading of the same batch that is under way or has just ended.
+     *
+     * @param signal ends the wait; the reading goes on
+     * @throws Problem `source_reading` when the signal comes first, `over_capacity` when too many batches wait;
+     *   sources_too_large; ProviderError
+     */
+    async read(batch: Batch, signal: AbortSignal): Promise<ReadItems> {
       forget();
       const hash = requestHash(batch);
       const { items } = readings.get(hash) ?? begin(hash, batch);

@@ -71,14 +71,12 @@ type Configured = ReadonlyMap<ChainName, unknown>;
  *   configured
  */
 export function attestSubject(
-  { txid, chain, require }: { txid: string; chain?: ChainName | undefined; require?: Outcome | undefined },
+  { require, ...asked }: AskedEntry & { require?: Outcome | undefined },
   configured: Configured,
 ): Subject {
-  const { name, id } = readId("txid", txid);
-  if (chain !== undefined && chain !== name)
-    throw unfit("chain", `is ${chain}, but txid is a transaction id of ${name}`);
-  if (!configured.has(name)) throw unfit("txid", `is of ${name}, which is not attested here`);
-  return { kind: "transaction", chain: name, id, ...(require && { require }) };
+  const entry = readEntry(asked, configured);
+  if ("member" in entry) throw unfit(entry.member, entry.message);
+  return { kind: "transaction", ...entry, ...(require && { require }) };
 }
 
 /** The subject of a request to attest a block. @throws request_unfit when the chain is not configured */
@@ -97,9 +95,11 @@ export function inclusionSubject(
   configured: Configured,
 ): Subject {
   requireConfigured(chain, configured);
-  const { name, id } = readId("txId", txId);
+  const match = matchTransactionId(txId);
+  if (!match) throw unfit("txId", EXPECTED_ID);
+  const { name } = match.chain;
   if (name !== chain) throw unfit("txId", `is a transaction id of ${name}, but chain is ${chain}`);
-  return { kind: "inclusion", chain, id, height };
+  return { kind: "inclusion", chain, id: match.id, height };
 }
 
 /**
@@ -110,10 +110,7 @@ export function inclusionSubject(
  *   configured, and every item that is the same transaction as an earlier one
  */
 export function batchSubject(
-  {
-    items,
-    require,
-  }: { items: readonly { txid: string; chain?: ChainName | undefined }[]; require?: Outcome | undefined },
+  { items, require }: { items: readonly AskedEntry[]; require?: Outcome | undefined },
   configured: Configured,
   maxItems: number,
 ): Subject {
@@ -121,33 +118,33 @@ export function batchSubject(
   const entries: BatchEntry[] = [];
   const faults: Unfit[] = [];
   const places = new Map<string, number>();
-  for (const [place, { txid, chain }] of items.entries()) {
-    const match = matchTransactionId(txid);
-    const fault = (member: string, message: string) => faults.push({ member: `items/${place}${member}`, message });
-    if (!match) {
-      fault("/txid", EXPECTED_ID);
+  for (const [place, item] of items.entries()) {
+    const entry = readEntry(item, configured);
+    if ("member" in entry) {
+      faults.push({ member: `items/${place}/${entry.member}`, message: entry.message });
       continue;
     }
-    const {
-      id,
-      chain: { name },
-    } = match;
-    const first = places.get(`${name} ${id}`);
-    if (chain !== undefined && chain !== name) fault("/chain", `is ${chain}, but txid is a transaction id of ${name}`);
-    else if (!configured.has(name)) fault("/txid", `is of ${name}, which is not attested here`);
-    else if (first !== undefined) fault("", `is the same transaction as items/${first}`);
-    else places.set(`${name} ${id}`, place);
-    entries.push({ chain: name, id });
+    const first = places.getOrInsert(`${entry.chain} ${entry.id}`, place);
+    if (first !== place)
+      faults.push({ member: `items/${place}`, message: `is the same transaction as items/${first}` });
+    entries.push(entry);
   }
   const [first, ...more] = faults;
   if (first) throw unfit(first.member, first.message, more);
   return { kind: "batch", items: entries, ...(require && { require }) };
 }
 
-function readId(member: string, text: string): { name: ChainName; id: string } {
-  const match = matchTransactionId(text);
-  if (!match) throw unfit(member, EXPECTED_ID);
-  return { name: match.chain.name, id: match.id };
+/** One transaction as a request names it. */
+type AskedEntry = { txid: string; chain?: ChainName | undefined };
+
+function readEntry({ txid, chain }: AskedEntry, configured: Configured): BatchEntry | Unfit {
+  const match = matchTransactionId(txid);
+  if (!match) return { member: "txid", message: EXPECTED_ID };
+  const { name } = match.chain;
+  if (chain !== undefined && chain !== name)
+    return { member: "chain", message: `is ${chain}, but txid is a transaction id of ${name}` };
+  if (!configured.has(name)) return { member: "txid", message: `is of ${name}, which is not attested here` };
+  return { chain: name, id: match.id };
 }
 
 function requireConfigured(chain: ChainName, configured: Configured): void {

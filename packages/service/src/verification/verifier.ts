@@ -26,21 +26,19 @@ export type VerifierOptions = {
   genesisHash: string;
 };
 
-export interface Verifier {
-  /**
-   * @param body the bundle's JSON, UTF-8
-   * @param types of the bundles that are accepted
-   * @param options.chain whether a bundle that is valid offline is also compared with its source chain and the ledger
-   * @returns the report of a bundle that is verified
-   * @throws Problem `body_not_json`; `bundle_rejected` with the report; `over_capacity`; of the chains
-   *   `record_not_found` with what is missing, `providers_unavailable`, `providers_conflict`
-   */
-  verify(body: Uint8Array, types: readonly BundleType[], options: { chain: boolean }): Promise<VerifyReport>;
-}
+export type Verifier = ReturnType<typeof createVerifier>;
 
-export function createVerifier({ pool, records, genesisHash }: VerifierOptions): Verifier {
+export function createVerifier({ pool, records, genesisHash }: VerifierOptions) {
   return {
-    async verify(body, types, { chain }) {
+    /**
+     * @param body the bundle's JSON, UTF-8
+     * @param types of the bundles that are accepted
+     * @param options.chain whether a bundle that is valid offline is also compared with its source chain and the ledger
+     * @returns the report of a bundle that is verified
+     * @throws Problem `body_not_json`; `bundle_rejected` with the report; `over_capacity`; of the chains
+     *   `record_not_found` with what is missing, `providers_unavailable`, `providers_conflict`
+     */
+    async verify(body: Uint8Array, types: readonly BundleType[], { chain }: { chain: boolean }): Promise<VerifyReport> {
       const verified = await pool.verify(body, types, { asksChain: chain });
       if ("notJson" in verified) throw new Problem("body_not_json", verified.notJson);
       const { report, claims } = verified;
