@@ -108,14 +108,11 @@ export function assetFreeze(transaction: MsgpackMap, ledger: string): Meaning {
   const { name } = assetOf(transaction, "faid", ledger);
   const holder = addressOf(transaction, "fadd");
   const freezes = transaction.get("afrz") === true;
+  const words = [`${name} in `, ...account(holder)];
   return {
     kind: "asset_freeze",
     title: freezes ? "Asset freeze" : "Asset unfreeze",
     parties: [{ role: "Holder", account: holder }],
-    clauses: [
-      freezes
-        ? clause("froze", "freeze", `${name} in `, ...account(holder))
-        : clause("unfroze", "unfreeze", `${name} in `, ...account(holder)),
-    ],
+    clauses: [freezes ? clause("froze", "freeze", ...words) : clause("unfroze", "unfreeze", ...words)],
   };
 }

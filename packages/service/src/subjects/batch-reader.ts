@@ -98,20 +98,15 @@ export function createBatchReader(chains: SourceChains, clock: BatchClock) {
       const { items } = readings.get(hash) ?? begin(hash, batch);
       const nothing = (ends: AbortSignal) => endOf(ends).catch(() => undefined);
       const found = await race(signal, () => items, nothing).catch((error) => {
-        if (error instanceof Problem && error.code === "over_capacity") throw full();
-        throw error;
+        if (!(error instanceof Problem) || error.code !== "over_capacity") throw error;
+        const detail = "Too many batches are being read. Nothing was charged.";
+        throw new Problem("over_capacity", detail, { retryAfter: RETRY_AFTER });
       });
       if (found) return found;
       const detail = `The ${batch.items.length} transactions are still being read. Nothing was charged: send the same request again.`;
       throw new Problem("source_reading", detail, { retryAfter: RETRY_AFTER });
     },
   };
-}
-
-function full(): Problem {
-  return new Problem("over_capacity", "Too many batches are being read. Nothing was charged.", {
-    retryAfter: RETRY_AFTER,
-  });
 }
 
 function transactionsIn(items: ReadItems): SourceTransaction[] {
