@@ -21,19 +21,16 @@ type Reader = {
   headerTime(header: Uint8Array): bigint;
 };
 
-const READERS: ReadonlyMap<string, Reader> = new Map([
-  [
-    "algorand",
-    { describe: describeAlgorandTransaction, headerTime: (header) => getInteger(decodeMsgpackMap(header), "ts") },
-  ],
-  [
-    "base",
-    {
-      describe: describeBaseTransaction,
-      headerTime: (header) => decodeQuantity(decodeBaseHeader(header).fields.get("timestamp") as Uint8Array),
-    },
-  ],
-]);
+const READERS: Readonly<Record<string, Reader>> = {
+  algorand: {
+    describe: describeAlgorandTransaction,
+    headerTime: (header) => getInteger(decodeMsgpackMap(header), "ts"),
+  },
+  base: {
+    describe: describeBaseTransaction,
+    headerTime: (header) => decodeQuantity(decodeBaseHeader(header).fields.get("timestamp") as Uint8Array),
+  },
+};
 
 /** What a bundle attests, for people: plain data. */
 export type Subject = {
@@ -67,7 +64,7 @@ export function subjectOf(bundle: Bundle): Subject {
   // Of a note that is malformed: no ledger's.
   const ledger = note?.g ?? "";
   const level = levelOf(bundle, note);
-  const reader = READERS.get(name);
+  const reader = READERS[name];
   const headerTime = "block" in bundle && reader ? safeTime(reader, bundle.block.headerBase64) : undefined;
   return {
     chain: { name, label, transactionsCanFail },
