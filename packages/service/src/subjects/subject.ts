@@ -124,9 +124,10 @@ export function batchSubject(
       faults.push({ member: `items/${place}/${entry.member}`, message: entry.message });
       continue;
     }
-    const first = places.getOrInsert(`${entry.chain} ${entry.id}`, place);
-    if (first !== place)
-      faults.push({ member: `items/${place}`, message: `is the same transaction as items/${first}` });
+    const name = `${entry.chain} ${entry.id}`;
+    const first = places.get(name);
+    if (first === undefined) places.set(name, place);
+    else faults.push({ member: `items/${place}`, message: `is the same transaction as items/${first}` });
     entries.push(entry);
   }
   const [first, ...more] = faults;
