@@ -29,11 +29,14 @@ const MAX_REQUESTS_PER_COMMIT = 256;
 
 function open(path: string): { db: DatabaseSync; lock: DatabaseSync } {
   try {
-    const lock = lockJournal(path);
-    const db = new DatabaseSync(path);
+    // A refused file is free again before the refusal is known: the worker's end may come later.
+    using opened = new DisposableStack();
+    const lock = opened.use(lockJournal(path));
+    const db = opened.use(new DatabaseSync(path));
     db.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL");
     db.exec("PRAGMA foreign_keys = ON");
     migrate(db);
+    opened.move();
     return { db, lock };
   } catch (error) {
     const { message } = error as Error;
