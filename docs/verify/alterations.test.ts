@@ -5,11 +5,12 @@ import { type Bundle, verify } from "@attestd/proof";
 import { fromBase64, toBase64 } from "@attestd/proof/encoding";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { nativeAttestor, nativeCrypto } from "../../packages/proof/test/native-crypto.ts";
+import { nativeCrypto } from "../../packages/proof/test/native-crypto.ts";
 import {
   signBundle,
   type TestBlock,
   testAlgorandBlock,
+  testAttestor,
   testBaseBlock,
   testBaseTransaction,
   testBlockBundle,
@@ -22,7 +23,7 @@ import { replayedBlocks } from "./replayed.ts";
 
 /* Beyond the table: what the library says of bundles altered by chance, and of real ones, the programs say too. */
 
-const attestor = nativeAttestor();
+const attestor = testAttestor();
 const history = testHistory([{ attestor, fromRound: 1 }]);
 
 /** The library's verdict. */

@@ -1,4 +1,4 @@
-import { createPrivateKey, createPublicKey, sign as signBytes } from "node:crypto";
+import { createPrivateKey, createPublicKey, hash, sign as signBytes } from "node:crypto";
 import {
   ALGORAND_MAINNET,
   type BlockBundle,
@@ -28,7 +28,6 @@ import {
 } from "@attestd/proof/attestor";
 import { toBase64, toBase64Url, toHex, utf8 } from "@attestd/proof/encoding";
 import { sha256 } from "@noble/hashes/sha2.js";
-import { ml_dsa65 } from "@noble/post-quantum/ml-dsa.js";
 import { type TestBlock, testAlgorandBlock, testPayment } from "./blocks.ts";
 
 export {
@@ -45,7 +44,7 @@ export {
  * nothing that ships signs.
  */
 export type TestAttestor = {
-  /** 32 bytes, from which a test may make a faster signer of the same key. */
+  /** 32 bytes, from which a service can have the same key. */
   pqSeed: Uint8Array;
   publicKey: Uint8Array;
   kid: string;
@@ -53,7 +52,7 @@ export type TestAttestor = {
   algorandAddress: string;
   /** By the account's key: 64 bytes of ed25519. */
   signTransaction(message: Uint8Array): Uint8Array;
-  /** ML-DSA-65, deterministic, so that a test's bundles are the same in every run. */
+  /** ML-DSA-65 by node:crypto. Hedged, thus other bytes in every run; the same for a message that was signed before. */
   sign(message: Uint8Array): Uint8Array;
 };
 
@@ -68,10 +67,11 @@ export function testAttestor(name = "attestor"): TestAttestor {
 }
 
 function makeAttestor(name: string): TestAttestor {
-  /** By message, in hex: the same bundles are made again and again. */
+  /** By message: the same bundles are made again and again. */
   const signatures = new Map<string, Uint8Array>();
-  const pqSeed = sha256(utf8(`pq ${name}`));
-  const { publicKey, secretKey } = ml_dsa65.keygen(pqSeed);
+  const pqSeed = Buffer.from(sha256(utf8(`pq ${name}`)));
+  const pqKey = createPrivateKey({ key: pqSeed, format: "raw-seed", asymmetricKeyType: "ml-dsa-65" });
+  const publicKey = new Uint8Array(createPublicKey(pqKey).export({ format: "raw-public" }));
   const seed = Buffer.from(sha256(utf8(`account ${name}`)));
   const account = createPrivateKey({ key: seed, format: "raw-private", asymmetricKeyType: "ed25519" });
   return {
@@ -81,8 +81,8 @@ function makeAttestor(name: string): TestAttestor {
     algorandAddress: encodeAddress(createPublicKey(account).export({ format: "raw-public" })),
     signTransaction: (message) => new Uint8Array(signBytes(null, message, account)),
     sign(message) {
-      const id = toHex(message);
-      const signature = signatures.get(id) ?? ml_dsa65.sign(message, secretKey, { extraEntropy: false });
+      const id = hash("sha256", message);
+      const signature = signatures.get(id) ?? new Uint8Array(signBytes(null, message, pqKey));
       signatures.set(id, signature);
       return signature;
     },

@@ -1,7 +1,6 @@
 import { ALGORAND_MAINNET } from "@attestd/proof";
 import { toBase64, utf8 } from "@attestd/proof/encoding";
-import { nativeAttestor } from "../../../packages/proof/test/native-crypto.ts";
-import type { TestAttestor } from "../../../test/bundles/bundles.ts";
+import { type TestAttestor, testAttestor } from "../../../test/bundles/bundles.ts";
 import type { Random } from "./random.ts";
 import { spell, spoil } from "./text.ts";
 import { alterValue, type Json } from "./values.ts";
@@ -16,7 +15,7 @@ export type Keys = {
   signers: Signer[];
 };
 
-const ATTESTORS = ["first", "second", "third", "fourth", "a stranger"].map(nativeAttestor);
+const ATTESTORS = ["first", "second", "third", "fourth", "a stranger"].map(testAttestor);
 const LEDGERS = [ALGORAND_MAINNET, ALGORAND_MAINNET, ALGORAND_MAINNET, "algorand:qUgMV4zaO1YMxC9yp6mpyF6mXj1Kz9qb"];
 const ORIGINS = [
   ...[

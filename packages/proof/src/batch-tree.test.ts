@@ -3,9 +3,9 @@ import canonicalize from "canonicalize";
 import { type Hex, toRlp } from "viem";
 import { describe, expect, it } from "vitest";
 import { type TestItem, testBatch } from "../../../test/bundles/batches.ts";
-import { testHistory } from "../../../test/bundles/bundles.ts";
+import { testAttestor, testHistory } from "../../../test/bundles/bundles.ts";
 import { flipped } from "../test/flips.ts";
-import { nativeAttestor, nativeCrypto } from "../test/native-crypto.ts";
+import { nativeCrypto } from "../test/native-crypto.ts";
 import { recordedBaseBlock, recordedBlocks } from "../test/recorded.ts";
 import { followByStock } from "../test/stock-merkle.ts";
 import { readVectors } from "../test/vectors.ts";
@@ -19,7 +19,7 @@ import { verify } from "./verify.ts";
 
 /** Recordings of several networks are sources in a sandbox alone. */
 const ledger = `algorand:${"s".repeat(32)}`;
-const attestor = nativeAttestor();
+const attestor = testAttestor();
 const trust = testHistory([{ attestor, fromRound: 500 }], ledger);
 
 /** Transactions that chains have, with the ids by which the chains know them. */

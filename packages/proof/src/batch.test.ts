@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { TEST_ITEMS, testBatch, testBatchItem, withHead } from "../../../test/bundles/batches.ts";
 import { testAttestor, testBundle, testHistory, testPayment } from "../../../test/bundles/bundles.ts";
-import { nativeAttestor, nativeCrypto } from "../test/native-crypto.ts";
+import { nativeCrypto } from "../test/native-crypto.ts";
 import type { BatchItem } from "./batch.ts";
 import { batchStatementLeaf } from "./batch.ts";
 import { itemBundles, parseBatch } from "./batch-answer.ts";
@@ -9,7 +9,7 @@ import { toHex } from "./encoding.ts";
 import { canonicalize } from "./json/canonical.ts";
 import { verify, withChain } from "./verify.ts";
 
-const attestor = nativeAttestor();
+const attestor = testAttestor();
 const trust = testHistory([{ attestor, fromRound: 500 }]);
 const payments = (count: number) =>
   Array.from({ length: count }, (_, index) => ({ chain: "algorand", txnBytes: testPayment(`payment ${index}`) }));

@@ -1,7 +1,13 @@
 import { sha256 } from "@noble/hashes/sha2.js";
 import { describe, expect, it } from "vitest";
-import { testBlockBundle, testBundle, testHistory, testInclusionBundle } from "../../../test/bundles/bundles.ts";
-import { nativeAttestor, nativeCrypto } from "../test/native-crypto.ts";
+import {
+  testAttestor,
+  testBlockBundle,
+  testBundle,
+  testHistory,
+  testInclusionBundle,
+} from "../../../test/bundles/bundles.ts";
+import { nativeCrypto } from "../test/native-crypto.ts";
 import { parseBundle } from "./bundle.ts";
 import { chainOf, matchTransactionId } from "./chains.ts";
 import { fromUtf8, toHex, utf8 } from "./encoding.ts";
@@ -45,7 +51,7 @@ const orchard: ChainFormat<Basket> = {
 };
 
 const chains = [...CHAINS, orchard];
-const attestor = nativeAttestor();
+const attestor = testAttestor();
 const trust = testHistory([{ attestor, fromRound: 500 }]);
 const options = { attestor, chains, level: "safe" } as const;
 const txnBytes = utf8("boskoop");

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { testHistory } from "../../../test/bundles/bundles.ts";
+import { testAttestor, testHistory } from "../../../test/bundles/bundles.ts";
 import { testTakeover } from "../../../test/bundles/takeover.ts";
-import { nativeAttestor, nativeCrypto } from "../test/native-crypto.ts";
+import { nativeCrypto } from "../test/native-crypto.ts";
 import { toBase64, toHex, utf8 } from "./encoding.ts";
 import { isProofError } from "./errors.ts";
 import { checkKeyNotes, keyNotePrefix, keyRevocationHash, type RecordedNote, requireContinuation } from "./keys.ts";
@@ -11,9 +11,9 @@ import { verify } from "./verify.ts";
 
 // One account for all keys, as every deployment has.
 const [first, second, third] = ["1", "2", "3"].map((name) => ({
-  ...nativeAttestor(name),
-  algorandAddress: nativeAttestor("1").algorandAddress,
-})) as [ReturnType<typeof nativeAttestor>, ReturnType<typeof nativeAttestor>, ReturnType<typeof nativeAttestor>];
+  ...testAttestor(name),
+  algorandAddress: testAttestor("1").algorandAddress,
+})) as [ReturnType<typeof testAttestor>, ReturnType<typeof testAttestor>, ReturnType<typeof testAttestor>];
 const account = first.algorandAddress;
 
 const one = testHistory([{ attestor: first, fromRound: 100 }]);
@@ -77,7 +77,7 @@ describe("requireContinuation", () => {
 });
 
 describe("a history by itself", () => {
-  const other = nativeAttestor("other");
+  const other = testAttestor("other");
   const altered: { [K in keyof KeyEntry]-?: NonNullable<KeyEntry[K]> } = {
     type: "attestor-key",
     version: 1,
@@ -158,7 +158,7 @@ describe("checkKeyNotes", () => {
   });
 
   it("passes over what strangers, and attestations, say", () => {
-    const strangers = notes.map((note) => ({ ...note, sender: nativeAttestor("2").algorandAddress, round: 400 }));
+    const strangers = notes.map((note) => ({ ...note, sender: testAttestor("2").algorandAddress, round: 400 }));
     const other = { ...noteOf("0".repeat(64), 400), note: encodeNote({ g: "algorand:other", k: "0".repeat(64) }) };
     const malformed = { ...noteOf("", 400), note: `${keyNotePrefix(three.ledger)}x"}` };
     expect(checkKeyNotes(three, [...notes, ...strangers, other, malformed])).toEqual([]);

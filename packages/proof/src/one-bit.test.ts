@@ -1,13 +1,19 @@
 import { describe, expect, it } from "vitest";
-import { testAlgorandBlock, testBaseBlock, testHistory, testInclusionBundle } from "../../../test/bundles/bundles.ts";
-import { nativeAttestor, nativeCrypto } from "../test/native-crypto.ts";
+import {
+  testAlgorandBlock,
+  testAttestor,
+  testBaseBlock,
+  testHistory,
+  testInclusionBundle,
+} from "../../../test/bundles/bundles.ts";
+import { nativeCrypto } from "../test/native-crypto.ts";
 import type { InclusionBundle } from "./bundle.ts";
 import { fromBase64, toBase64 } from "./encoding.ts";
 import type { CheckName } from "./report.ts";
 import type { Crypto } from "./signature.ts";
 import { verify } from "./verify.ts";
 
-const attestor = nativeAttestor();
+const attestor = testAttestor();
 const trust = testHistory([{ attestor, fromRound: 500 }]);
 
 /** As if the attestor itself had signed the change: what is left must show it. */

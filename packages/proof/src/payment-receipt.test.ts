@@ -1,7 +1,7 @@
 import { createPublicKey, verify as nodeVerify } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { TEST_RECEIPT, testBundle, testHistory, testReceipt } from "../../../test/bundles/bundles.ts";
-import { nativeAttestor, nativeCrypto } from "../test/native-crypto.ts";
+import { TEST_RECEIPT, testAttestor, testBundle, testHistory, testReceipt } from "../../../test/bundles/bundles.ts";
+import { nativeCrypto } from "../test/native-crypto.ts";
 import { signingBytes } from "./bundle.ts";
 import { fromBase64, toBase64, toBase64Url, utf8 } from "./encoding.ts";
 import { isProofError } from "./errors.ts";
@@ -9,7 +9,7 @@ import { receiptSigningInput, verifyPaymentReceipt } from "./payment-receipt.ts"
 import { jwk, keyEntryBytes } from "./trust.ts";
 import { verify } from "./verify.ts";
 
-const attestor = nativeAttestor();
+const attestor = testAttestor();
 const pqPublicKey = toBase64(attestor.publicKey);
 const receipt = TEST_RECEIPT;
 
@@ -31,7 +31,7 @@ describe("a signed receipt", () => {
   const jws = `${input}.${toBase64Url(attestor.sign(utf8(input)))}`;
 
   it("is read by its key, among others", () => {
-    const other = toBase64(nativeAttestor("other").publicKey);
+    const other = toBase64(testAttestor("other").publicKey);
     expect(verifyPaymentReceipt(jws, [other, pqPublicKey], nativeCrypto)).toEqual(receipt);
     expect(verifyPaymentReceipt(jws, [pqPublicKey])).toEqual(receipt);
     expect(refusal(jws, [other])).toBe("/header/kid");

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { testAttestor, testHistory } from "../../../test/bundles/bundles.ts";
-import { nativeAttestor, nativeCrypto } from "../test/native-crypto.ts";
+import { nativeCrypto } from "../test/native-crypto.ts";
 import { fromBase64, toBase64 } from "./encoding.ts";
 import { isProofError, type ProofError } from "./errors.ts";
 import {
@@ -13,9 +13,9 @@ import {
   parseKeyHistory,
 } from "./trust.ts";
 
-const first = nativeAttestor("1");
+const first = testAttestor("1");
 const { algorandAddress } = first;
-const [second, third] = [nativeAttestor("2"), nativeAttestor("3")].map((next) => ({ ...next, algorandAddress })) as [
+const [second, third] = [testAttestor("2"), testAttestor("3")].map((next) => ({ ...next, algorandAddress })) as [
   typeof first,
   typeof first,
 ];
@@ -79,14 +79,10 @@ describe("parseKeyHistory", () => {
     ["an altered thumbprint", altered(1, { kid: first.kid }), "/keys/1/kid"],
     ["an altered fingerprint", altered(1, { keySha256: first.keySha256 }), "/keys/1/keySha256"],
     ["an altered key", altered(1, { pqPublicKey: toBase64(first.publicKey) }), "/keys/1/kid"],
-    [
-      "another account",
-      altered(1, { algorandAddress: nativeAttestor("2").algorandAddress }),
-      "/keys/1/algorandAddress",
-    ],
+    ["another account", altered(1, { algorandAddress: testAttestor("2").algorandAddress }), "/keys/1/algorandAddress"],
     [
       "another account of the first",
-      altered(0, { algorandAddress: nativeAttestor("2").algorandAddress }),
+      altered(0, { algorandAddress: testAttestor("2").algorandAddress }),
       "/keys/1/algorandAddress",
     ],
     ["an altered origin", altered(1, { origin: "https://other.example" }), "/keys/1/endorsement"],
@@ -150,7 +146,7 @@ describe("judgeKey", () => {
   it("names an account that is not the key's", () => {
     const { findings } = judgeKey(history, first.kid, {
       round: 150,
-      algorandAddress: nativeAttestor("2").algorandAddress,
+      algorandAddress: testAttestor("2").algorandAddress,
     });
     expect(findings.map(({ pointer }) => pointer)).toEqual(["/attestor/algorandAddress"]);
   });

@@ -14,7 +14,7 @@ import {
   testLightHeader,
   testPayment,
 } from "../../../test/bundles/bundles.ts";
-import { nativeAttestor, nativeCrypto } from "../test/native-crypto.ts";
+import { nativeCrypto } from "../test/native-crypto.ts";
 import { describeVectors } from "../test/vectors.ts";
 import { encodeMsgpack } from "./algorand/msgpack.ts";
 import { ALGORAND_MAINNET } from "./algorand/network.ts";
@@ -24,7 +24,7 @@ import { fromBase64, fromHex, toBase64 } from "./encoding.ts";
 import { HISTORY_OLD_AFTER, mayAskChain, type VerifyOptions, verify, withChain } from "./verify.ts";
 
 const SANDBOX = `algorand:${"s".repeat(32)}`;
-const attestor = nativeAttestor();
+const attestor = testAttestor();
 const stranger = testAttestor("stranger");
 const trust = testHistory([{ attestor, fromRound: 500 }]);
 

@@ -1,5 +1,4 @@
-import { createPrivateKey, createPublicKey, sign, verify } from "node:crypto";
-import { type TestAttestor, testAttestor } from "../../../test/bundles/bundles.ts";
+import { createPublicKey, verify } from "node:crypto";
 import { type Crypto, nobleCrypto } from "../src/signature.ts";
 
 /** ML-DSA-65 by Node, ten times as fast as noble's: for tests that verify by the hundred. */
@@ -12,14 +11,3 @@ export const nativeCrypto: Crypto = {
     },
   },
 };
-
-/** A test's attestor that signs by Node. Its signatures are hedged: other bytes every time. */
-export function nativeAttestor(name?: string): TestAttestor {
-  const attestor = testAttestor(name);
-  const key = createPrivateKey({
-    key: Buffer.from(attestor.pqSeed),
-    format: "raw-seed",
-    asymmetricKeyType: "ml-dsa-65",
-  });
-  return { ...attestor, sign: (message) => sign(null, message, key) };
-}
