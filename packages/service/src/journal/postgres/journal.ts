@@ -9,7 +9,7 @@ import { createPacker, createPruner, type PackingPort, REST, type Rest } from ".
 import type { Dictionary } from "../packing.ts";
 import { createPackingFailures } from "../packing-failures.ts";
 import { evidenceRow, type PartedRow, progressOf, requestOf } from "../record.ts";
-import { addressOf, connectionTo, messageOf, newClient, newPool, SESSION } from "./connections.ts";
+import { addressOf, connected, connectionTo, messageOf, newClient, newPool, SESSION } from "./connections.ts";
 import { evidenceJournal } from "./evidence.ts";
 import { createExpectations } from "./expectations.ts";
 import { listenOn } from "./listener.ts";
@@ -32,13 +32,16 @@ const FULL_FOR_MS = 60_000;
  * @throws Error when the database cannot be used, or a later release has written it; it never names user or password
  */
 export async function openPostgresJournal(url: string, log?: Pick<Logger, "warn">): Promise<WholeJournal> {
+  await connected(url, async (client) => {
+    await client.query(SESSION);
+    await migrate(client);
+  });
   const config = connectionTo(url);
-  const address = addressOf(config);
   try {
     return await open(config, log);
   } catch (error) {
     // Neither the error nor its cause is passed on: the driver may have attached user or password.
-    throw new Error(`${address}: ${messageOf(error)}`);
+    throw new Error(`${addressOf(config)}: ${messageOf(error)}`);
   }
 }
 
@@ -48,14 +51,6 @@ async function open(config: ClientConfig, log: Pick<Logger, "warn"> | undefined)
   const listeners = new Set<Listener>();
 
   await using opened = new AsyncDisposableStack();
-  const migrator = newClient(config);
-  try {
-    await migrator.connect();
-    await migrator.query(SESSION);
-    await migrate(migrator);
-  } finally {
-    await migrator.end().catch(() => undefined);
-  }
   const pool = newPool(config, { max: MAX_READERS }, holdSchema);
   opened.defer(() => pool.end());
   const committing = newPool(config, { max: 1, pipeline: true, idleTimeoutMillis: 0 }, holdSchema);
