@@ -22,10 +22,7 @@ export type OpenOptions = {
 };
 
 /** A key that is open, and whether it can sign. */
-type Opened = { /** See `KeyPlace.words`. */ readonly words: string } & Pick<
-  GuardedKey,
-  "obstacle" | "probe" | "refresh"
-> & { close(): Promise<void> };
+type Opened = Pick<KeyPlace, "words" | "close"> & Pick<GuardedKey, "obstacle" | "probe" | "refresh">;
 export type OpenSigner = Signer & Opened;
 export type OpenAccount = AccountSigner & Opened;
 
