@@ -41,14 +41,12 @@ function approval(
   const { spender, units } = call;
   const owner = call.owner ?? sender;
   const isOwn = call.owner === undefined || isSame(owner, sender);
-  const most =
-    units === UNLIMITED ? `an unlimited amount of ${token.symbol}` : `up to ${tokenAmount(units, token).text}`;
+  const isUnlimited = units === UNLIMITED;
+  const exact = tokenAmount(units, token);
+  const most = isUnlimited ? `an unlimited amount of ${token.symbol}` : `up to ${exact.text}`;
   const allowed = clause("allowed", "allow", ...named(spender), ` to spend ${most}`);
   const withdrawn = clause("withdrew", "withdraw", `the ${token.symbol} allowance of `, ...named(spender));
-  const amount =
-    units === UNLIMITED
-      ? { ...tokenAmount(units, token), text: `unlimited ${token.symbol}` }
-      : tokenAmount(units, token);
+  const amount = isUnlimited ? { ...exact, text: `unlimited ${token.symbol}` } : exact;
   return {
     kind: "approval",
     title: `${token.symbol} approval`,

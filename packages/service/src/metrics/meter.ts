@@ -1,4 +1,5 @@
 import type * as Prometheus from "prom-client";
+import { endOf } from "../clock.ts";
 import { COUNTERS, GAUGES, HISTOGRAMS, type Metric } from "./table.ts";
 
 type Labels<M extends Metric> = Readonly<Record<M["labels"][number], string>>;
@@ -146,14 +147,8 @@ async function refresh(name: keyof typeof GAUGES, shown: Prometheus.Gauge): Prom
 
 /** @throws Error of the read, or when it is late; one that is still under way is waited for, and not begun again */
 async function samplesOf(reading: Reading): Promise<readonly Sample<Metric>[]> {
-  const { promise: late, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new Error(`not read within ${READ_MS} ms`)), READ_MS);
   reading.pending ??= begin(reading);
-  try {
-    return await Promise.race([reading.pending, late]);
-  } finally {
-    clearTimeout(timer);
-  }
+  return Promise.race([reading.pending, endOf(AbortSignal.timeout(READ_MS))]);
 }
 
 async function begin(reading: Reading): Promise<readonly Sample<Metric>[]> {

@@ -65,24 +65,19 @@ export function watchFacilitator(options: FacilitatorWatchOptions): WatchedFacil
   let answeredAt = Number.NEGATIVE_INFINITY;
 
   return {
-    verify(payment, requirement, signal) {
-      const ask = () => facilitator.verify(payment, requirement, signal);
-      return watch("verify", () => guard(verifying, isServing, ask));
-    },
+    verify: (...asked) => watch("verify", () => guard(verifying, isServing, () => facilitator.verify(...asked))),
 
-    settle(payment, requirement, signal) {
-      const ask = () => facilitator.settle(payment, requirement, signal);
-      return watch("settle", async () => {
+    settle: (...asked) =>
+      watch("settle", async () => {
         try {
-          const answer = await guard(settling, isThere, ask);
+          const answer = await guard(settling, isThere, () => facilitator.settle(...asked));
           selling.note("answered");
           return answer;
         } catch (error) {
           if (hasCode(error, "facilitator_failed")) selling.note(isSettling(error));
           throw error;
         }
-      });
-    },
+      }),
 
     supported: (signal) => watch("supported", () => facilitator.supported(signal)),
 

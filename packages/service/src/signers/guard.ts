@@ -2,9 +2,9 @@ import { createPublicKey, verify } from "node:crypto";
 import { promisify } from "node:util";
 import { utf8 } from "@attestd/proof/encoding";
 import type { Logger } from "pino";
-import { type Clock, endOf, within } from "../clock.ts";
+import { type Clock, endOf, race, within } from "../clock.ts";
 import { hasCode, ServiceError, type SignerFailure } from "../errors.ts";
-import { count, during, observe, shift } from "../metrics/meter.ts";
+import { count, during, shift, timed } from "../metrics/meter.ts";
 import { Breaker } from "../providers/breaker.ts";
 import { newProbe } from "./probe.ts";
 import { ALGORITHMS, type Algorithm, KEY_FORMS, type Key, type KeyUse, type SignedContext } from "./signer.ts";
@@ -61,7 +61,8 @@ export function guardKey(key: Key, options: GuardOptions): GuardedKey {
   const isSignature = verifierOf(algorithm, publicKey);
   const breaker = new Breaker({ firstRestMs: 500, maxRestMs: 5_000, now });
   const places = createPlaces(maxActive);
-  shift("signaturesWaiting", { key: use, signer: kind }, 0);
+  const labels = { key: use, signer: kind };
+  shift("signaturesWaiting", labels, 0);
   let signedAt = Number.NEGATIVE_INFINITY;
   let failing: { since: number; error: ServiceError<"signer_failed"> } | undefined;
   /** As the log has it. */
@@ -103,38 +104,35 @@ export function guardKey(key: Key, options: GuardOptions): GuardedKey {
     return signature;
   }
 
-  const sign = (...asked: Parameters<Key["sign"]>) =>
-    during("signaturesWaiting", { key: use, signer: kind }, () => signInTurn(...asked));
+  const sign = (...asked: Parameters<Key["sign"]>) => during("signaturesWaiting", labels, () => signInTurn(...asked));
 
   async function signInTurn(message: Uint8Array, signal: AbortSignal, context?: SignedContext): Promise<Uint8Array> {
     const leave = await places.enter(signal);
     const begun = now();
     try {
       return await breaker.run(async (vote) => {
-        const start = performance.now();
-        const outcome = await ask(message, signal, context).catch((error: unknown) => error as Error);
-        observe("signatureSeconds", { key: use, signer: kind }, (performance.now() - start) / 1000);
-        if (outcome instanceof Uint8Array) {
+        try {
+          const signature = await timed("signatureSeconds", labels, () => ask(message, signal, context));
           vote("answered");
           note(undefined, begun);
-          count("signatures", { key: use, signer: kind, outcome: "signed" });
-          return outcome;
-        }
-        if (hasCode(outcome, "signer_failed")) {
-          const { failure } = outcome.details;
-          count("signatures", { key: use, signer: kind, outcome: failure });
+          count("signatures", { ...labels, outcome: "signed" });
+          return signature;
+        } catch (error) {
+          if (!hasCode(error, "signer_failed")) throw error;
+          const { failure } = error.details;
+          count("signatures", { ...labels, outcome: failure });
           // It answers, and will not sign this: that shows nothing about what else it is asked.
-          if (failure === "refused") log.error({ signer: words, key: use, err: outcome }, "the signer refuses to sign");
+          if (failure === "refused") log.error({ signer: words, key: use, err: error }, "the signer refuses to sign");
           else {
             vote("failed");
-            note(outcome, begun);
+            note(error, begun);
           }
+          throw error;
         }
-        throw outcome;
       });
     } catch (error) {
       if (!hasCode(error, "breaker_open")) throw error;
-      count("signatures", { key: use, signer: kind, outcome: "not_sent" });
+      count("signatures", { ...labels, outcome: "not_sent" });
       throw failed(failing?.error.details.failure ?? "unreachable", "is left alone after repeated failures", error);
     } finally {
       leave();
@@ -199,15 +197,12 @@ function createPlaces(most: number) {
         active += 1;
         return leave;
       }
-      const { promise, resolve, reject } = Promise.withResolvers<void>();
-      const quit = () => {
-        const place = waiting.indexOf(resolve);
-        if (place >= 0) waiting.splice(place, 1);
-        reject(signal.reason);
-      };
-      waiting.push(resolve);
-      signal.addEventListener("abort", quit, { once: true });
-      await promise.finally(() => signal.removeEventListener("abort", quit));
+      const turn = new Promise<void>((resolve) => waiting.push(resolve));
+      await race(signal, () => turn, endOf).catch((error: unknown) => {
+        // Whoever has given up hands the place on as soon as it gets it.
+        void turn.then(leave);
+        throw error;
+      });
       return leave;
     },
   };

@@ -22,22 +22,9 @@ export type OpenOptions = {
 };
 
 /** A key that is open, and whether it can sign. */
-type Opened = { /** See `KeyPlace.words`. */ readonly words: string } & Pick<
-  GuardedKey,
-  "obstacle" | "probe" | "refresh"
-> & { close(): Promise<void> };
+type Opened = Pick<KeyPlace, "words" | "close"> & Pick<GuardedKey, "obstacle" | "probe" | "refresh">;
 export type OpenSigner = Signer & Opened;
 export type OpenAccount = AccountSigner & Opened;
-
-/** Both keys, as sales depend on them. */
-export type SignerWatch = {
-  /** Why nothing may be sold, as a sentence; undefined while both keys can sign. */
-  obstacle(): string | undefined;
-  /** Looks whether both keys can sign. Never rejects. */
-  refresh(signal: AbortSignal): Promise<void>;
-  /** @throws Error with the reason when a key cannot sign */
-  confirm(): void;
-};
 
 /** Outcomes that an operator has to look at. */
 const ALARMS: readonly SignerFailure[] = ["wrong", "refused"];
@@ -62,15 +49,18 @@ export async function openAccount(config: KeyConfig, options: OpenOptions): Prom
   return { ...opened, algorithm };
 }
 
-/** Watches whether each of these keys can sign. */
-export function watchSigners(...keys: readonly Opened[]): SignerWatch {
+/** Watches whether each of these keys can sign, as sales depend on it. */
+export function watchSigners(...keys: readonly Opened[]) {
   const obstacle = () => keys.map((key) => key.obstacle()).find((sentence) => sentence !== undefined);
   return {
+    /** Why nothing may be sold, as a sentence; undefined while all keys can sign. */
     obstacle,
-    async refresh(signal) {
+    /** Looks whether all keys can sign. Never rejects. */
+    async refresh(signal: AbortSignal): Promise<void> {
       await Promise.all(keys.map((key) => key.refresh(signal)));
     },
-    confirm() {
+    /** @throws Error with the reason when a key cannot sign */
+    confirm(): void {
       const sentence = obstacle();
       if (sentence !== undefined) throw new Error(sentence);
     },

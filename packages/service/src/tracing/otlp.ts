@@ -19,6 +19,7 @@ import {
   TracerProvider,
 } from "@opentelemetry/sdk-trace";
 import type { Logger } from "pino";
+import { race, systemClock } from "../clock.ts";
 import type { Config } from "../config/config.ts";
 import { count } from "../metrics/meter.ts";
 import { HttpAgent, HttpsAgent } from "../node-http.ts";
@@ -93,12 +94,8 @@ export function openTracer(settings: TracingSettings, version: string, log: Pick
     },
     work: (name, attributes) => spanOf(tracer.startSpan(name, { attributes: defined(attributes) }, ROOT_CONTEXT)),
     async close() {
-      let timer: NodeJS.Timeout | undefined;
-      const late = new Promise<void>((resolve) => {
-        timer = setTimeout(resolve, CLOSE_MS);
-      });
-      await Promise.race([provider.shutdown().catch(() => undefined), late]);
-      clearTimeout(timer);
+      const late = (ends: AbortSignal) => systemClock.sleep(CLOSE_MS, ends);
+      await race(new AbortController().signal, () => provider.shutdown(), late).catch(() => undefined);
       // A request that the receiver does not answer would keep the process.
       for (const agent of agents) agent.destroy();
     },

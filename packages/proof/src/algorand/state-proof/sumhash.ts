@@ -109,40 +109,28 @@ function compress(entries: Float64Array, message: Uint8Array, offset: number): v
     const b = (first + GROUP_SIZE + ((bits >> 6) & 63)) * ENTRY;
     const c = (first + 2 * GROUP_SIZE + ((bits >> 12) & 63)) * ENTRY;
     const d = (first + 3 * GROUP_SIZE + (bits >> 18)) * ENTRY;
-    s0 += (entries[a] as number) + (entries[b] as number) + (entries[c] as number) + (entries[d] as number);
-    s1 +=
-      (entries[a + 1] as number) + (entries[b + 1] as number) + (entries[c + 1] as number) + (entries[d + 1] as number);
-    s2 +=
-      (entries[a + 2] as number) + (entries[b + 2] as number) + (entries[c + 2] as number) + (entries[d + 2] as number);
-    s3 +=
-      (entries[a + 3] as number) + (entries[b + 3] as number) + (entries[c + 3] as number) + (entries[d + 3] as number);
-    s4 +=
-      (entries[a + 4] as number) + (entries[b + 4] as number) + (entries[c + 4] as number) + (entries[d + 4] as number);
-    s5 +=
-      (entries[a + 5] as number) + (entries[b + 5] as number) + (entries[c + 5] as number) + (entries[d + 5] as number);
-    s6 +=
-      (entries[a + 6] as number) + (entries[b + 6] as number) + (entries[c + 6] as number) + (entries[d + 6] as number);
-    s7 +=
-      (entries[a + 7] as number) + (entries[b + 7] as number) + (entries[c + 7] as number) + (entries[d + 7] as number);
-    s8 +=
-      (entries[a + 8] as number) + (entries[b + 8] as number) + (entries[c + 8] as number) + (entries[d + 8] as number);
-    s9 +=
-      (entries[a + 9] as number) + (entries[b + 9] as number) + (entries[c + 9] as number) + (entries[d + 9] as number);
-    s10 +=
-      (entries[a + 10] as number) +
-      (entries[b + 10] as number) +
-      (entries[c + 10] as number) +
-      (entries[d + 10] as number);
-    s11 +=
-      (entries[a + 11] as number) +
-      (entries[b + 11] as number) +
-      (entries[c + 11] as number) +
-      (entries[d + 11] as number);
+    s0 += sumOf(entries, a, b, c, d);
+    s1 += sumOf(entries, a + 1, b + 1, c + 1, d + 1);
+    s2 += sumOf(entries, a + 2, b + 2, c + 2, d + 2);
+    s3 += sumOf(entries, a + 3, b + 3, c + 3, d + 3);
+    s4 += sumOf(entries, a + 4, b + 4, c + 4, d + 4);
+    s5 += sumOf(entries, a + 5, b + 5, c + 5, d + 5);
+    s6 += sumOf(entries, a + 6, b + 6, c + 6, d + 6);
+    s7 += sumOf(entries, a + 7, b + 7, c + 7, d + 7);
+    s8 += sumOf(entries, a + 8, b + 8, c + 8, d + 8);
+    s9 += sumOf(entries, a + 9, b + 9, c + 9, d + 9);
+    s10 += sumOf(entries, a + 10, b + 10, c + 10, d + 10);
+    s11 += sumOf(entries, a + 11, b + 11, c + 11, d + 11);
   }
   putPair(0, s0, s1, s2);
   putPair(16, s3, s4, s5);
   putPair(32, s6, s7, s8);
   putPair(48, s9, s10, s11);
+}
+
+/** The sum of four doubles of the table. V8 compiles it into `compress`, which is as fast as with the sums written out. */
+function sumOf(entries: Float64Array, a: number, b: number, c: number, d: number): number {
+  return (entries[a] as number) + (entries[b] as number) + (entries[c] as number) + (entries[d] as number);
 }
 
 /** Writes two sums modulo 2^64, little-endian. `setUint32` takes its number modulo 2^32. */

@@ -1,6 +1,7 @@
 import { shake256 } from "@noble/hashes/sha3.js";
 import { concatBytes, utf8 } from "../../encoding.ts";
-import { MAX_COINS } from "./form.ts";
+import { MAX_COINS, type StateProof } from "./form.ts";
+import type { Checkpoint } from "./message.ts";
 
 /* How many coins must fall on signed weight, and on which. Source: go-algorand, `crypto/stateproof`: weights.go, coinGenerator.go. */
 
@@ -26,13 +27,8 @@ export function provesWeight(signedWeight: bigint, lnProvenWeight: number, coins
 }
 
 /** What decides where the coins fall; all of it is fixed before they do. */
-export interface CoinSeed {
-  votersCommitment: Uint8Array;
-  lnProvenWeight: number;
-  signatureCommitment: Uint8Array;
-  signedWeight: bigint;
-  messageHash: Uint8Array;
-}
+export type CoinSeed = Pick<StateProof, "signatureCommitment" | "signedWeight"> &
+  Pick<Checkpoint, "lnProvenWeight"> & { votersCommitment: Uint8Array; messageHash: Uint8Array };
 
 /** The places in the signed weight on which the coins fall, one after the other, each below `signedWeight`. */
 export function* coinsOf(seed: CoinSeed): Generator<bigint, never> {

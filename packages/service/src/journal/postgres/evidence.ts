@@ -31,12 +31,8 @@ export function evidenceJournal(
   bundleOf: ReturnType<typeof postgresReads>["bundleOf"],
 ): EvidenceJournal {
   return {
-    async collects() {
-      return (await ask<{ collects: boolean }>("collects", me))[0]?.collects ?? false;
-    },
-    async dueRound(state, now) {
-      return (await ask<{ round: number }>("dueRound", state, now))[0]?.round;
-    },
+    collects: async () => (await ask<{ collects: boolean }>("collects", me))[0]?.collects ?? false,
+    dueRound: async (state, now) => (await ask<{ round: number }>("dueRound", state, now))[0]?.round,
     async waiting(round, limit) {
       const rows = await ask<WaitingRow>("waiting", round, limit);
       return Promise.all(
@@ -48,31 +44,21 @@ export function evidenceJournal(
       const rows = await ask<{ round: number }>("unfinishedRounds", state, first, last);
       return rows.map(({ round }) => round);
     },
-    async step(steps) {
-      await ask("step", JSON.stringify(steps));
-    },
-    async postpone(state, round, due) {
-      await ask("postpone", state, round, due);
-    },
+    step: async (steps) => void (await ask("step", JSON.stringify(steps))),
+    postpone: async (state, round, due) => void (await ask("postpone", state, round, due)),
     async keepStateProof({ sha256, message, checkpoint }, content) {
       const { firstAttestedRound, lastAttestedRound } = message;
       const json = [JSON.stringify(message), JSON.stringify(checkpoint)];
       await ask("keepStateProof", sha256, firstAttestedRound, lastAttestedRound, ...json, content);
     },
-    async stateProofOf(round) {
-      return (await ask<KeptStateProof>("stateProofOf", round))[0];
-    },
-    async stateProof(sha256) {
-      return (await ask<{ content: Buffer }>("stateProof", sha256))[0]?.content;
-    },
+    stateProofOf: async (round) => (await ask<KeptStateProof>("stateProofOf", round))[0],
+    stateProof: async (sha256) => (await ask<{ content: Buffer }>("stateProof", sha256))[0]?.content,
     async evidence(id) {
       const [row] = await ask<EvidenceRow>("ledgerEvidence", id);
       if (row === undefined) return undefined;
       const { bundleId, state, round, inclusion } = row;
       return { bundleId, state, round, ...(inclusion && { inclusion }), ...stakeIn(row) };
     },
-    async oldestUnfinished() {
-      return (await ask<{ round: number; since: number }>("oldestUnfinished"))[0];
-    },
+    oldestUnfinished: async () => (await ask<{ round: number; since: number }>("oldestUnfinished"))[0],
   };
 }

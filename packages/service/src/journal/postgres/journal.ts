@@ -1,7 +1,6 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { type ClientConfig, DatabaseError } from "pg";
 import type { Logger } from "pino";
-import type { Call } from "../../calls/call.ts";
 import { callStale, expectationLost, type Identity, LEASE_MS, type Listener, nameTaken } from "../../calls/journal.ts";
 import { isAtRest, isFinal } from "../../calls/machine.ts";
 import { itemAt } from "../../subjects/batch-answer.ts";
@@ -10,7 +9,7 @@ import { createPacker, createPruner, type PackingPort, REST, type Rest } from ".
 import type { Dictionary } from "../packing.ts";
 import { createPackingFailures } from "../packing-failures.ts";
 import { evidenceRow, type PartedRow, progressOf, requestOf } from "../record.ts";
-import { addressOf, connectionTo, messageOf, newClient, newPool, SESSION } from "./connections.ts";
+import { addressOf, connected, connectionTo, messageOf, newClient, newPool, SESSION } from "./connections.ts";
 import { evidenceJournal } from "./evidence.ts";
 import { createExpectations } from "./expectations.ts";
 import { listenOn } from "./listener.ts";
@@ -33,13 +32,16 @@ const FULL_FOR_MS = 60_000;
  * @throws Error when the database cannot be used, or a later release has written it; it never names user or password
  */
 export async function openPostgresJournal(url: string, log?: Pick<Logger, "warn">): Promise<WholeJournal> {
+  await connected(url, async (client) => {
+    await client.query(SESSION);
+    await migrate(client);
+  });
   const config = connectionTo(url);
-  const address = addressOf(config);
   try {
     return await open(config, log);
   } catch (error) {
     // Neither the error nor its cause is passed on: the driver may have attached user or password.
-    throw new Error(`${address}: ${messageOf(error)}`);
+    throw new Error(`${addressOf(config)}: ${messageOf(error)}`);
   }
 }
 
@@ -49,14 +51,6 @@ async function open(config: ClientConfig, log: Pick<Logger, "warn"> | undefined)
   const listeners = new Set<Listener>();
 
   await using opened = new AsyncDisposableStack();
-  const migrator = newClient(config);
-  try {
-    await migrator.connect();
-    await migrator.query(SESSION);
-    await migrate(migrator);
-  } finally {
-    await migrator.end().catch(() => undefined);
-  }
   const pool = newPool(config, { max: MAX_READERS }, holdSchema);
   opened.defer(() => pool.end());
   const committing = newPool(config, { max: 1, pipeline: true, idleTimeoutMillis: 0 }, holdSchema);
@@ -80,9 +74,7 @@ async function open(config: ClientConfig, log: Pick<Logger, "warn"> | undefined)
   const ask: Ask = async (name, ...values) => (await pool.query(statement(name, values))).rows;
   const { calls, parted, bundleOf, same } = postgresReads(ask);
 
-  async function find(key: string): Promise<Call | undefined> {
-    return (await calls("find", key))[0];
-  }
+  const find = async (key: string) => (await calls("find", key))[0];
 
   async function renew(): Promise<string[]> {
     const asked = [...held];
@@ -123,9 +115,7 @@ async function open(config: ClientConfig, log: Pick<Logger, "warn"> | undefined)
       await ask("claim", JSON.stringify(own));
       return (await same.identity()) as Identity;
     },
-    async markCopied() {
-      await ask("markCopied");
-    },
+    markCopied: async () => void (await ask("markCopied")),
     async secret() {
       await ask("beginSecret", JSON.stringify(randomBytes(32).toString("hex")));
       const [row] = await ask<{ value: string }>("secret");
@@ -188,10 +178,7 @@ async function open(config: ClientConfig, log: Pick<Logger, "warn"> | undefined)
       for (const key of keys) held.add(key);
       return leased;
     },
-    async exposure(rail, payer) {
-      const [row] = await ask<{ amount: string }>("exposure", rail, payer);
-      return BigInt(row?.amount ?? 0);
-    },
+    exposure: async (rail, payer) => BigInt((await ask<{ amount: string }>("exposure", rail, payer))[0]?.amount ?? 0),
     async release() {
       await ask("release", me);
       held.clear();
@@ -210,12 +197,8 @@ async function open(config: ClientConfig, log: Pick<Logger, "warn"> | undefined)
     async rememberPayees(payees) {
       for (const { rail, address } of payees) await ask("rememberPayee", rail, address);
     },
-    async appendKey(entry) {
-      await ask("appendKey", entry.kid, JSON.stringify(entry));
-    },
-    async appendRevocation({ kid, revokedRound }) {
-      await ask("appendRevocation", kid, revokedRound);
-    },
+    appendKey: async (entry) => void (await ask("appendKey", entry.kid, JSON.stringify(entry))),
+    appendRevocation: async ({ kid, revokedRound }) => void (await ask("appendRevocation", kid, revokedRound)),
     async announce({ record, attempt }) {
       const { txid, raw, firstValid, lastValid } = attempt;
       await ask("announce", JSON.stringify(record), txid, raw, firstValid, lastValid);
@@ -223,23 +206,12 @@ async function open(config: ClientConfig, log: Pick<Logger, "warn"> | undefined)
       if (!standing) throw new Error("the announcement was concluded by another process");
       return standing;
     },
-    async conclude(txid, outcome) {
-      await ask("conclude", txid, outcome === "noted");
-    },
-    async unpacked() {
-      const [row] = await ask<{ calls: number }>("unpacked");
-      return row?.calls ?? 0;
-    },
+    conclude: async (txid, outcome) => void (await ask("conclude", txid, outcome === "noted")),
+    unpacked: async () => (await ask<{ calls: number }>("unpacked"))[0]?.calls ?? 0,
     prune: createPruner({ ...packing(REST.pruned), take: (before, limit) => take("toPrune", before, limit) }),
     freeBytes: async () => (performance.now() < fullUntil ? 0n : undefined),
-    async sizeBytes() {
-      const [row] = await ask<{ size: string }>("size");
-      return Number(row?.size);
-    },
-    async others() {
-      const [row] = await ask<{ others: number }>("others", me);
-      return row?.others ?? 0;
-    },
+    sizeBytes: async () => Number((await ask<{ size: string }>("size"))[0]?.size),
+    others: async () => (await ask<{ others: number }>("others", me))[0]?.others ?? 0,
     async close() {
       await writer.idle();
       await closing.disposeAsync();

@@ -1,5 +1,5 @@
 import type { KeyEntry } from "@attestd/proof";
-import { Client, type QueryConfig, type QueryResultRow } from "pg";
+import type { QueryConfig, QueryResultRow } from "pg";
 import type { KeyAnnouncement, KeyRevocation } from "../../attestor/key-journal.ts";
 import type { Call } from "../../calls/call.ts";
 import type { Identity } from "../../calls/journal.ts";
@@ -7,7 +7,7 @@ import type { RailName } from "../../payment/rails/rail.ts";
 import { type Dictionary, type Parts, unpack } from "../packing.ts";
 import { inPages, type JournalReader } from "../reader.ts";
 import { type CallRecord, type PartedRow, parsed, toCall } from "../record.ts";
-import { TYPES } from "./connections.ts";
+import { newClient, TYPES } from "./connections.ts";
 import { stateOf } from "./schema.ts";
 import { SQL } from "./statements.ts";
 
@@ -62,12 +62,8 @@ export function postgresReads(ask: Ask) {
         const [row] = await ask<{ calls: number; bytes: number }>("prunable", before);
         return row ?? { calls: 0, bytes: 0 };
       },
-      async identity(): Promise<Identity | undefined> {
-        return (await ask<{ value: Identity }>("identity"))[0]?.value;
-      },
-      async copiedUntil(): Promise<number | undefined> {
-        return (await ask<{ until: number }>("copiedUntil"))[0]?.until;
-      },
+      identity: async () => (await ask<{ value: Identity }>("identity"))[0]?.value,
+      copiedUntil: async () => (await ask<{ until: number }>("copiedUntil"))[0]?.until,
       payees: () => ask<{ rail: RailName; address: string }>("payees"),
       keys: async () => (await ask<{ entry: KeyEntry }>("keys")).map(({ entry }) => entry),
       revocations: () => ask<KeyRevocation>("revocations"),
@@ -83,8 +79,7 @@ export function postgresReads(ask: Ask) {
 
 /** @param url `postgres://…`. @throws Error when the database cannot be reached; it never names user or password */
 export async function openPostgresReader(url: string): Promise<JournalReader> {
-  const client = new Client({ connectionString: url, types: TYPES, fallback_application_name: "attestd audit" });
-  client.on("error", () => undefined);
+  const client = newClient({ connectionString: url, types: TYPES, fallback_application_name: "attestd audit" });
   const ask: Ask = async (name, ...values) => (await client.query(statement(name, values)).catch(unreadable)).rows;
   await client.connect().catch(unreadable);
   await client.query("SET default_transaction_read_only = on").catch(unreadable);

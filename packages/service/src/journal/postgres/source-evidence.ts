@@ -15,21 +15,15 @@ type SourceRow = Pick<KeptSource, "state" | "round"> & { header: SourceHeader | 
 
 export function sourceJournal(ask: Ask): SourceJournal {
   return {
-    async dueSourceRound(state, now) {
-      return (await ask<{ round: number }>("dueSourceRound", state, now))[0]?.round;
-    },
+    dueSourceRound: async (state, now) => (await ask<{ round: number }>("dueSourceRound", state, now))[0]?.round,
     async unfinishedSources(state, round, limit) {
       const rows = await ask<UnfinishedRow>("unfinishedSources", state, round, limit);
       return rows.map(({ txnId, header, ...row }) => {
         return { ...row, ...(txnId !== null && { txnId }), ...(header && { header }) };
       });
     },
-    async stepSources(steps) {
-      await ask("stepSources", JSON.stringify(steps));
-    },
-    async postponeSources(state, round, due) {
-      await ask("postponeSources", state, round, due);
-    },
+    stepSources: async (steps) => void (await ask("stepSources", JSON.stringify(steps))),
+    postponeSources: async (state, round, due) => void (await ask("postponeSources", state, round, due)),
     async source(id) {
       const [row] = await ask<SourceRow>("source", id);
       if (row === undefined) return undefined;

@@ -33,7 +33,7 @@ export function checkSqliteCopy(file: string): SavedJournal {
   const url = pathToFileURL(file);
   // Makes no files beside it, which would be none of the backup's.
   url.searchParams.set("immutable", "1");
-  const db = new DatabaseSync(url, { readOnly: true });
+  using db = new DatabaseSync(url, { readOnly: true });
   try {
     const damage = db.prepare("PRAGMA integrity_check(1)").get() as { integrity_check: string };
     if (damage.integrity_check !== "ok") throw new Error(damage.integrity_check);
@@ -50,18 +50,14 @@ export function checkSqliteCopy(file: string): SavedJournal {
     return { schema, identity: owner, calls, keys: keys().length };
   } catch (error) {
     throw new Error(`${file}: ${(error as Error).message}`);
-  } finally {
-    db.close();
   }
 }
 
 /** Whether a file has the tables and indexes that the first migrations make, and no others, nor triggers or views. */
 function hasSchema(db: DatabaseSync, schema: number): boolean {
-  const made = new DatabaseSync(":memory:");
+  using made = new DatabaseSync(":memory:");
   migrate(made, MIGRATIONS.slice(0, schema));
-  const same = schemaTextOf(made).join("\n") === schemaTextOf(db).join("\n");
-  made.close();
-  return same;
+  return schemaTextOf(made).join("\n") === schemaTextOf(db).join("\n");
 }
 
 /** The whole file appears at once: a crash leaves no half of a journal where a service would open it. */
@@ -69,18 +65,14 @@ export async function restoreSqlite(file: string, path: string): Promise<void> {
   const there = [path, `${path}-wal`, `${path}-journal`].find(existsSync);
   if (there !== undefined) throw new Error(`${there} is there already: move it away, and keep it for the audit`);
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-  const lock = lockOf(path);
-  try {
-    const draft = `${path}.restoring`;
-    await unlink(draft).catch(() => undefined);
-    await copyFile(file, draft, constants.COPYFILE_EXCL);
-    await chmod(draft, 0o600);
-    await syncToDisk(draft);
-    await rename(draft, path);
-    await syncToDisk(dirname(path));
-  } finally {
-    lock.close();
-  }
+  using _lock = lockOf(path);
+  const draft = `${path}.restoring`;
+  await unlink(draft).catch(() => undefined);
+  await copyFile(file, draft, constants.COPYFILE_EXCL);
+  await chmod(draft, 0o600);
+  await syncToDisk(draft);
+  await rename(draft, path);
+  await syncToDisk(dirname(path));
 }
 
 /** A service whose journal was moved away goes on writing to it. @throws Error when one is there */

@@ -1,6 +1,7 @@
 import { createConnection, type Socket } from "node:net";
 import { encodeAddress } from "@attestd/proof/algorand";
 import { equalBytes } from "@attestd/proof/encoding";
+import { endOf, race } from "../../clock.ts";
 import { configInvalid } from "../../config/config.ts";
 import { ServiceError, type SignerFailure } from "../../errors.ts";
 import { accountForm } from "../account-form.ts";
@@ -76,21 +77,16 @@ export function socketPlace(path: string, genesisHash: Uint8Array, address?: str
     const id = last;
     const { promise, resolve, reject } = Promise.withResolvers<Answer>();
     waiting.set(id, { resolve, reject });
-    const quit = () => {
-      waiting.delete(id);
-      reject(signal.reason);
-      // It may hang: the next request gets a connection of its own.
-      if (used.answered === answered) used.end(new Error("it does not answer"));
-    };
-    signal.addEventListener("abort", quit, { once: true });
     socket.ref();
     socket.write(encodeRequest({ ...question, id }));
     try {
-      const answer = await promise;
+      const answer = await race(signal, () => promise, endOf);
       if ("done" in answer) return answer.done;
       throw failed(answer.failure, answer.reason);
     } finally {
-      signal.removeEventListener("abort", quit);
+      waiting.delete(id);
+      // It may hang: the next request gets a connection of its own.
+      if (signal.aborted && used.answered === answered) used.end(new Error("it does not answer"));
       if (waiting.size === 0) socket.unref();
     }
   }

@@ -1,9 +1,7 @@
+import type { Signer } from "../signer.ts";
+
 /** Whose signer it is. */
-export type Attestor = {
-  /** Of the ML-DSA-65 key: standard base64, base64url SHA-256 of it, thumbprint. */
-  pqPublicKey: string;
-  keySha256: string;
-  kid: string;
+export type Attestor = Pick<Signer, "pqPublicKey" | "keySha256" | "kid"> & {
   /** The account: 32 bytes, and its address. */
   account: Uint8Array;
   algorandAddress: string;

@@ -1,5 +1,5 @@
-import { createHash } from "node:crypto";
-import { equalBytes } from "@attestd/proof/encoding";
+import { hash } from "node:crypto";
+import { concatBytes, equalBytes, utf8 } from "@attestd/proof/encoding";
 import { RAILS } from "@attestd/proof/rails";
 import { base58 } from "@scure/base";
 import type { Address } from "@solana/kit";
@@ -9,8 +9,8 @@ import type { SolanaRpc } from "../../../providers/solana-rpc.ts";
 export const TOKEN_PROGRAM = "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA";
 const MINT = bytesOf(RAILS.solana.usdc);
 /** What follows the owner in the seeds of its account, and what follows the bump. */
-const SEEDS = Buffer.concat([bytesOf(TOKEN_PROGRAM), MINT]);
-const DERIVED_BY = bytesOf("ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL");
+const SEEDS = concatBytes(bytesOf(TOKEN_PROGRAM), MINT);
+const TAIL = concatBytes(bytesOf("ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL"), utf8("ProgramDerivedAddress"));
 
 /**
  * The address of an owner's associated USDC account: the first one off the curve that is derived from the seeds (SPL
@@ -22,13 +22,7 @@ export function usdcAccountOf(owner: string): Address | undefined {
   const ownerBytes = solanaAddressBytes(owner);
   if (!ownerBytes) return undefined;
   for (let bump = 255; bump >= 0; bump--) {
-    const derived = createHash("sha256")
-      .update(ownerBytes)
-      .update(SEEDS)
-      .update(new Uint8Array([bump]))
-      .update(DERIVED_BY)
-      .update("ProgramDerivedAddress")
-      .digest();
+    const derived = hash("sha256", concatBytes(ownerBytes, SEEDS, Uint8Array.of(bump), TAIL), "buffer");
     if (!isOnCurve(derived)) return base58.encode(derived) as Address;
   }
   return undefined;
