@@ -1,12 +1,12 @@
 import { availableParallelism } from "node:os";
 import { setTimeout as wait } from "node:timers/promises";
 import type { Checkpoint, StateProofFault } from "@attestd/proof/state-proof";
+import { createBlockWorkers } from "../../chains/block-work.ts";
 import type { UpstreamNode } from "../../config/formats.ts";
 import { Algod } from "../../providers/algod.ts";
 import { Indexer } from "../../providers/indexer.ts";
 import { unavailable } from "../../providers/provider.ts";
-import { createWorkerPool } from "../../workers/pool.ts";
-import { algodProofs, indexerProofs, type ProofSource } from "./proofs.ts";
+import { algodProofs, type FoundProof, indexerProofs, type ProofSource } from "./proofs.ts";
 import { walk } from "./walk.ts";
 
 /** One node that gives state proofs. */
@@ -39,11 +39,12 @@ export async function openCheckpointWalk(
 ): Promise<CheckpointWalk> {
   const source = await sourceOf(node, genesisHash, signal);
   const maxWorkers = availableParallelism();
-  const pool = createWorkerPool(new URL("./proof-worker.ts", import.meta.url), { maxWorkers, background: true });
+  const workers = createBlockWorkers({ maxWorkers, background: true });
+  const run = workers.run(new URL("../evidence/work.ts", import.meta.url));
   const options = {
     source,
-    verify: async ({ stateProof, message }: { stateProof: Uint8Array; message: object }, checkpoint: Checkpoint) =>
-      (await pool.run("checkStateProof", [stateProof, message, checkpoint])) as StateProofFault | undefined,
+    verify: ({ stateProof, message }: FoundProof, checkpoint: Checkpoint) =>
+      run("judge", [stateProof, { message, checkpoint }]) as Promise<StateProofFault | undefined>,
     ahead: 2 * maxWorkers,
     pause: (attempt: number) => wait(PAUSE_MS * 2 ** (attempt - 1), undefined, { signal }),
     signal,
@@ -52,7 +53,7 @@ export async function openCheckpointWalk(
     name: source.name,
     lastRound: () => source.lastRound(signal),
     checkpoints: (from, more) => walk(from, { ...options, ...more }),
-    [Symbol.asyncDispose]: () => pool.close(),
+    [Symbol.asyncDispose]: () => workers.close(),
   };
 }
 
