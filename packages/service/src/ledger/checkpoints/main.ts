@@ -7,22 +7,10 @@ import { Algod } from "../../providers/algod.ts";
 import { Indexer } from "../../providers/indexer.ts";
 import { unavailable } from "../../providers/provider.ts";
 import { algodProofs, type FoundProof, indexerProofs, type ProofSource } from "./proofs.ts";
-import { walk } from "./walk.ts";
+import { type WalkOptions, walk } from "./walk.ts";
 
 /** One node that gives state proofs. */
 export type CheckpointNode = { algod: UpstreamNode } | { indexer: UpstreamNode };
-
-export type CheckpointWalk = {
-  /** Host and port of the node. */
-  name: string;
-  /** The last round that the node says it has. @throws ProviderError */
-  lastRound(): Promise<number>;
-  /** See `walk`. */
-  checkpoints(
-    from: Checkpoint,
-    options: { to?: number | undefined; interval?: number | undefined },
-  ): AsyncGenerator<Checkpoint, void>;
-} & AsyncDisposable;
 
 const PAUSE_MS = 1_000;
 
@@ -32,11 +20,7 @@ const PAUSE_MS = 1_000;
  * @param genesisHash of the network of the checkpoints, base64
  * @throws ProviderError when an algod does not answer, or is on another network
  */
-export async function openCheckpointWalk(
-  node: CheckpointNode,
-  genesisHash: string,
-  signal: AbortSignal,
-): Promise<CheckpointWalk> {
+export async function openCheckpointWalk(node: CheckpointNode, genesisHash: string, signal: AbortSignal) {
   const source = await sourceOf(node, genesisHash, signal);
   const maxWorkers = availableParallelism();
   const workers = createBlockWorkers({ maxWorkers, background: true });
@@ -50,9 +34,12 @@ export async function openCheckpointWalk(
     signal,
   };
   return {
+    /** Host and port of the node. */
     name: source.name,
+    /** The last round that the node says it has. @throws ProviderError */
     lastRound: () => source.lastRound(signal),
-    checkpoints: (from, more) => walk(from, { ...options, ...more }),
+    /** See `walk`. */
+    checkpoints: (from: Checkpoint, more: Pick<WalkOptions, "to" | "interval">) => walk(from, { ...options, ...more }),
     [Symbol.asyncDispose]: () => workers.close(),
   };
 }
