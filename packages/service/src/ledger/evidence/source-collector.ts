@@ -3,24 +3,18 @@ import { commitsToHeader } from "@attestd/proof/state-proof";
 import type { Logger } from "pino";
 import type { Clock } from "../../clock.ts";
 import { count } from "../../metrics/meter.ts";
-import type { AlgorandNodes } from "../../providers/algorand-nodes.ts";
 import { isUnusable } from "../../providers/provider.ts";
 import type { KeptStateProof } from "./journal.ts";
 import { lightPathFrom, mostShown, provenNext } from "./nodes.ts";
 import { createPace } from "./pace.ts";
 import type { SourceJournal, SourceStep, UnfinishedSource, UnfinishedSourceState } from "./source-journal.ts";
-import type { FoundStateProof, NewestBlocks } from "./state-proofs.ts";
-import type { EvidenceWork } from "./threads.ts";
+import type { createStateProofs, StateProofOptions } from "./state-proofs.ts";
 
-export type SourceCollectorOptions = {
+export type SourceCollectorOptions = Pick<StateProofOptions, "nodes" | "newest" | "work"> & {
   journal: SourceJournal;
-  nodes: AlgorandNodes;
-  newest: NewestBlocks;
-  work: EvidenceWork;
   clock: Clock;
   log: Logger;
-  /** Of a round, as `createStateProofs` returns it. */
-  proofOf(round: number, next: number, ends: AbortSignal): Promise<FoundStateProof>;
+  proofOf: ReturnType<typeof createStateProofs>;
 };
 
 /** Sources of a round that are worked on at once: all that a batch has. */
