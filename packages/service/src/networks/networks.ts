@@ -7,7 +7,6 @@ import type { ChainOptions } from "../chains/kind.ts";
 import { systemClock } from "../clock.ts";
 import type { Config } from "../config/config.ts";
 import { AttestorAccount } from "../ledger/account.ts";
-import type { Ledger, Rounds } from "../ledger/ledger.ts";
 import { ROUND_WORK } from "../ledger/round-reader.ts";
 import { RoundWatcher } from "../ledger/rounds.ts";
 import { openRails } from "../payment/rails/registry.ts";
@@ -82,17 +81,13 @@ function openChains(
 }
 
 /** Connects to the ledger alone, for an operator's command that needs nothing else. */
-export function openLedger(
-  config: Config,
-  account: AccountSigner,
-  log: Logger,
-): { ledger: Ledger; close(): Promise<void> } {
+export function openLedger(config: Config, account: AccountSigner, log: Logger) {
   const { ledger, rounds } = followLedger(config, account, openNodes(config, log).algorand, log);
   return { ledger, close: () => rounds.stop() };
 }
 
 /** Follows the ledger's rounds, for an operator's command that signs nothing. */
-export function openRounds(config: Config, log: Logger): { rounds: Rounds; close(): Promise<void> } {
+export function openRounds(config: Config, log: Logger) {
   const rounds = followRounds(config, openNodes(config, log).algorand, log);
   return { rounds, close: () => rounds.stop() };
 }
