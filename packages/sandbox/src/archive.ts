@@ -20,12 +20,7 @@ export interface NetworkArchive {
 }
 
 /** What a sandbox keeps from one start to the next. */
-export interface Archive {
-  of(network: "algorand" | "base" | "solana"): NetworkArchive;
-  /** Resolves with the reason when something could not be kept, as on a full disk: nothing after it is kept either. */
-  broken: Promise<string>;
-  close(): void;
-}
+export type Archive = ReturnType<typeof openArchive>;
 
 /** Of a sandbox that keeps nothing. */
 export const NO_ARCHIVE: NetworkArchive = {
@@ -58,7 +53,7 @@ const SCHEMA = `
  *
  * @throws Error when the file is damaged, or no archive
  */
-export function openArchive(path: string): Archive {
+export function openArchive(path: string) {
   using opening = new DisposableStack();
   const database = opening.adopt(new DatabaseSync(path), (opened) => opened.close());
   chmodSync(path, 0o600);
@@ -85,13 +80,13 @@ export function openArchive(path: string): Archive {
       breakWith(`${path} cannot be written: ${(error as Error).message}`);
     }
   };
-  const archive = {
-    of: (network: string) => networkArchive(database, network, unlessBroken),
+  opening.move();
+  return {
+    of: (network: "algorand" | "base" | "solana") => networkArchive(database, network, unlessBroken),
+    /** Resolves with the reason when something could not be kept, as on a full disk: nothing after it is kept either. */
     broken,
     close: () => database.close(),
   };
-  opening.move();
-  return archive;
 }
 
 function networkArchive(

@@ -1,58 +1,47 @@
 import type { Json } from "../json.ts";
 import { CONSENSUS, type ConsensusName } from "./consensus.ts";
 
+/** What the behaviours that are texts may be. */
+const CHOICES = {
+  consensus: Object.keys(CONSENSUS) as ConsensusName[],
+  catchup: ["none", "blocks", "catchpoint"],
+  submit: ["accepted", "queue-full", "pool-full", "no-evaluator", "shutdown"],
+  indexerParameters: ["all", "default"],
+} as const;
+type Choice<Name extends keyof typeof CHOICES> = (typeof CHOICES)[Name][number];
+
+/** A node and an indexer that are well and up to date, as the sandbox begins. */
+export const USUAL = {
+  /** The consensus version of the network's next blocks. */
+  consensus: "v42" as Choice<"consensus">,
+  /** `ct` of the next blocks' headers since v42, in millionths: what blocks that were more than half full leave behind. */
+  congestionTax: 0,
+  /** Rounds by which the node is behind the network. Balances are always those of the latest round. */
+  behind: 0,
+  /** Latest rounds that the node keeps; 0 is an archival node. */
+  keptRounds: 0,
+  /** `blocks`: the node fetches blocks that it missed. `catchpoint`: it fetches a whole state, and does little else. */
+  catchup: "none" as Choice<"catchup">,
+  /** Whether the node runs in follower mode, as conduit's does: it submits nothing and finds nothing by id. */
+  follower: false,
+  /** microAlgos for each byte of a transaction that a congested pool asks for; 0 is a pool without load. */
+  feePerByte: 0,
+  /** What becomes of a submission. After `queue-full` the pool has the transactions although the answer is an error. */
+  submit: "accepted" as Choice<"submit">,
+  /** Whether a proxy before the node answers 502 because the node is away. */
+  algodAway: false,
+  indexerAway: false,
+  /** Rounds by which the indexer is behind the network. */
+  indexerBehind: 0,
+  /** `default`: searches take only the parameters that an indexer on PostgreSQL takes unless its operator allows more. */
+  indexerParameters: "all" as Choice<"indexerParameters">,
+};
+
 /**
  * What a test or a person can make the sandbox's node and indexer do, as real ones do at times. The ledger itself and the
  * node of the others (`networkUrl`) stay as they are.
  */
-export interface Behaviour {
-  /** The consensus version of the network's next blocks. */
-  consensus: ConsensusName;
-  /** `ct` of the next blocks' headers since v42, in millionths: what blocks that were more than half full leave behind. */
-  congestionTax: number;
-  /** Rounds by which the node is behind the network. Balances are always those of the latest round. */
-  behind: number;
-  /** Latest rounds that the node keeps; 0 is an archival node. */
-  keptRounds: number;
-  /** `blocks`: the node fetches blocks that it missed. `catchpoint`: it fetches a whole state, and does little else. */
-  catchup: "none" | "blocks" | "catchpoint";
-  /** Whether the node runs in follower mode, as conduit's does: it submits nothing and finds nothing by id. */
-  follower: boolean;
-  /** microAlgos for each byte of a transaction that a congested pool asks for; 0 is a pool without load. */
-  feePerByte: number;
-  /** What becomes of a submission. After `queue-full` the pool has the transactions although the answer is an error. */
-  submit: "accepted" | "queue-full" | "pool-full" | "no-evaluator" | "shutdown";
-  /** Whether a proxy before the node answers 502 because the node is away. */
-  algodAway: boolean;
-  indexerAway: boolean;
-  /** Rounds by which the indexer is behind the network. */
-  indexerBehind: number;
-  /** `default`: searches take only the parameters that an indexer on PostgreSQL takes unless its operator allows more. */
-  indexerParameters: "all" | "default";
-}
-
-/** A node and an indexer that are well and up to date, as the sandbox begins. */
-export const USUAL: Readonly<Behaviour> = {
-  consensus: "v42",
-  congestionTax: 0,
-  behind: 0,
-  keptRounds: 0,
-  catchup: "none",
-  follower: false,
-  feePerByte: 0,
-  submit: "accepted",
-  algodAway: false,
-  indexerAway: false,
-  indexerBehind: 0,
-  indexerParameters: "all",
-};
-
-const CHOICES: { [name in keyof Behaviour]?: readonly string[] } = {
-  consensus: Object.keys(CONSENSUS),
-  catchup: ["none", "blocks", "catchpoint"],
-  submit: ["accepted", "queue-full", "pool-full", "no-evaluator", "shutdown"],
-  indexerParameters: ["all", "default"],
-};
+export type Behaviour = typeof USUAL;
 
 const MAX_NUMBER = 1_000_000_000;
 
@@ -86,7 +75,7 @@ export function parseBehaviour(text: string): Partial<Behaviour> {
 function checkMember(name: string, value: Json | undefined): void {
   if (!Object.hasOwn(USUAL, name))
     throw new BehaviourError(`there is no behaviour ${name}; there are ${Object.keys(USUAL).join(", ")}`);
-  const choices = CHOICES[name as keyof Behaviour];
+  const choices: readonly string[] | undefined = CHOICES[name as keyof typeof CHOICES];
   if (choices !== undefined) {
     if (!choices.includes(String(value))) throw new BehaviourError(`${name} is one of ${choices.join(", ")}`);
   } else if (typeof USUAL[name as keyof Behaviour] === "boolean") {

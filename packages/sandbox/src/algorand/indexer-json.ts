@@ -53,34 +53,33 @@ function bodyJson(transaction: Omit<BlockTransaction, "id">): JsonObject {
     sender: getAddress(txn, "snd") ?? ZERO_ADDRESS,
     "sender-rewards": getInteger(inBlock, "rs"),
     "tx-type": type,
-    ...typeJson(type, txn, inBlock),
+    ...TYPES.get(type)?.(txn, inBlock),
     ...effectsJson(txn, delta),
   };
 }
 
-function typeJson(type: string, txn: MsgpackMap, inBlock: MsgpackMap): JsonObject {
-  switch (type) {
-    case "pay":
-      return {
-        "payment-transaction": {
-          amount: getInteger(txn, "amt"),
-          "close-amount": getInteger(inBlock, "ca"),
-          "close-remainder-to": getAddress(txn, "close"),
-          receiver: getAddress(txn, "rcv") ?? ZERO_ADDRESS,
-        },
-      };
-    case "axfer":
-      return {
-        "asset-transfer-transaction": {
-          amount: getInteger(txn, "aamt"),
-          "asset-id": getInteger(txn, "xaid"),
-          "close-amount": getInteger(inBlock, "aca"),
-          "close-to": getAddress(txn, "aclose"),
-          receiver: getAddress(txn, "arcv") ?? ZERO_ADDRESS,
-          sender: getAddress(txn, "asnd"),
-        },
-      };
-    case "acfg": {
+/** By type of transaction, the member that it has beside those of every type. */
+const TYPES: ReadonlyMap<string, (txn: MsgpackMap, inBlock: MsgpackMap) => JsonObject> = new Map(
+  Object.entries({
+    pay: (txn, inBlock) => ({
+      "payment-transaction": {
+        amount: getInteger(txn, "amt"),
+        "close-amount": getInteger(inBlock, "ca"),
+        "close-remainder-to": getAddress(txn, "close"),
+        receiver: getAddress(txn, "rcv") ?? ZERO_ADDRESS,
+      },
+    }),
+    axfer: (txn, inBlock) => ({
+      "asset-transfer-transaction": {
+        amount: getInteger(txn, "aamt"),
+        "asset-id": getInteger(txn, "xaid"),
+        "close-amount": getInteger(inBlock, "aca"),
+        "close-to": getAddress(txn, "aclose"),
+        receiver: getAddress(txn, "arcv") ?? ZERO_ADDRESS,
+        sender: getAddress(txn, "asnd"),
+      },
+    }),
+    acfg: (txn) => {
       const parameters = getMap(txn, "apar");
       const creator = getAddress(txn, "snd") ?? ZERO_ADDRESS;
       return {
@@ -89,37 +88,30 @@ function typeJson(type: string, txn: MsgpackMap, inBlock: MsgpackMap): JsonObjec
           params: parameters && assetParamsJson(creator, parameters),
         },
       };
-    }
-    case "afrz":
-      return {
-        "asset-freeze-transaction": {
-          address: getAddress(txn, "fadd") ?? ZERO_ADDRESS,
-          "asset-id": getInteger(txn, "faid"),
-          "new-freeze-status": txn.get("afrz") === true,
-        },
-      };
-    case "keyreg":
-      return {
-        "keyreg-transaction": {
-          "non-participation": txn.get("nonpart") === true,
-          "selection-participation-key": base64(txn, "selkey"),
-          "state-proof-key": base64(txn, "sprfkey"),
-          "vote-first-valid": getInteger(txn, "votefst"),
-          "vote-key-dilution": getInteger(txn, "votekd"),
-          "vote-last-valid": getInteger(txn, "votelst"),
-          "vote-participation-key": base64(txn, "votekey"),
-        },
-      };
-    case "hb":
-      return { "heartbeat-transaction": heartbeatJson(part(txn, "hb")) };
-    case "appl":
-      return { "application-transaction": applicationJson(txn) };
-    case "stpf":
-      return { "state-proof-transaction": stateProofJson(txn) };
-    default:
-      return {};
-  }
-}
+    },
+    afrz: (txn) => ({
+      "asset-freeze-transaction": {
+        address: getAddress(txn, "fadd") ?? ZERO_ADDRESS,
+        "asset-id": getInteger(txn, "faid"),
+        "new-freeze-status": txn.get("afrz") === true,
+      },
+    }),
+    keyreg: (txn) => ({
+      "keyreg-transaction": {
+        "non-participation": txn.get("nonpart") === true,
+        "selection-participation-key": base64(txn, "selkey"),
+        "state-proof-key": base64(txn, "sprfkey"),
+        "vote-first-valid": getInteger(txn, "votefst"),
+        "vote-key-dilution": getInteger(txn, "votekd"),
+        "vote-last-valid": getInteger(txn, "votelst"),
+        "vote-participation-key": base64(txn, "votekey"),
+      },
+    }),
+    hb: (txn) => ({ "heartbeat-transaction": heartbeatJson(part(txn, "hb")) }),
+    appl: (txn) => ({ "application-transaction": applicationJson(txn) }),
+    stpf: (txn) => ({ "state-proof-transaction": stateProofJson(txn) }),
+  } satisfies Record<string, (txn: MsgpackMap, inBlock: MsgpackMap) => JsonObject>),
+);
 
 function heartbeatJson(heartbeat: MsgpackMap): JsonObject {
   const proof = part(heartbeat, "prf");

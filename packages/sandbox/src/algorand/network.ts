@@ -49,26 +49,7 @@ const ALLOCATION: Record<Role, number> = {
   thirdFeePayer: 1_000_000_000,
 };
 
-export interface AlgorandNetwork {
-  algodUrl: string;
-  indexerUrl: string;
-  /** algod of everyone else, such as facilitators: a node of the same network that is always well. */
-  networkUrl: string;
-  /** How the node at `algodUrl` and the indexer behave; changes take effect with the next request. */
-  behaviour: Behaviour;
-  /** For tests, which read the state and make rounds. Clients use the two URLs. */
-  ledger: Ledger;
-  genesisId: string;
-  /** Base64. */
-  genesisHash: string;
-  caip2: string;
-  accounts: Record<Role, SandboxAccount>;
-  /** A confirmed payment with a note. */
-  sample: { txid: string; round: number };
-  /** CAIP-2 of every chain found among the recordings. */
-  recordedChains: string[];
-  close(): Promise<void>;
-}
+export type AlgorandNetwork = Awaited<ReturnType<typeof startAlgorand>>;
 
 /**
  * Starts an Algorand network of one node: a ledger with its own genesis and keys, behind algod's and the indexer's HTTP
@@ -76,7 +57,7 @@ export interface AlgorandNetwork {
  * before, and its rounds go on above the last one.
  * @throws Error with the file's name when a recording is invalid
  */
-export async function startAlgorand(options: AlgorandOptions): Promise<AlgorandNetwork> {
+export async function startAlgorand(options: AlgorandOptions) {
   const { roundMs, replayDir, stateProofInterval, onRequest, now = Date.now } = options;
   const { archive = NO_ARCHIVE } = options;
   const behaviour: Behaviour = { ...USUAL, ...options.behaviour };
@@ -123,14 +104,20 @@ export async function startAlgorand(options: AlgorandOptions): Promise<AlgorandN
   return {
     algodUrl: algod.url,
     indexerUrl: indexer.url,
+    /** algod of everyone else, such as facilitators: a node of the same network that is always well. */
     networkUrl: network.url,
+    /** How the node at `algodUrl` and the indexer behave; changes take effect with the next request. */
     behaviour,
+    /** For tests, which read the state and make rounds. Clients use the two URLs. */
     ledger,
     genesisId: genesis.id,
+    /** Base64. */
     genesisHash: toBase64(genesis.hash),
     caip2: algorandCaip2(genesis.hash),
     accounts,
+    /** A confirmed payment with a note. */
     sample,
+    /** CAIP-2 of every chain found among the recordings. */
     recordedChains: recordings.genesisHashes.map((hash) => algorandCaip2(Buffer.from(hash, "base64"))),
     close: () => running.disposeAsync(),
   };

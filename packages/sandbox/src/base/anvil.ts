@@ -13,15 +13,6 @@ export interface AnvilOptions {
   firstBlock: number;
 }
 
-export interface Anvil {
-  /** Anvil's own JSON-RPC URL. Clients use that of `proxy.ts`. */
-  url: string;
-  /** Resolves when the process has ended: with the reason, or with undefined after `close()`. */
-  exited: Promise<string | undefined>;
-  /** Kills the process and waits for its end. */
-  close(): Promise<void>;
-}
-
 /**
  * Kills anvil when the sandbox ends, for whatever reason. Descriptor 3 is a pipe from this process: when its other end is
  * closed (`close()`, a crash, SIGKILL), `read` returns and anvil is killed, by SIGKILL because a chain in memory has
@@ -41,7 +32,7 @@ exit $status`;
  *
  * @throws {Error} when no binary exists for this platform, or anvil ends before it listens
  */
-export async function startAnvil({ blockMs, firstBlock }: AnvilOptions): Promise<Anvil> {
+export async function startAnvil({ blockMs, firstBlock }: AnvilOptions) {
   const options = [
     ...["--host", "127.0.0.1", "--port", "0", "--no-cors"],
     ...["--chain-id", String(BASE_CHAIN_ID), "--network", "optimism", "--accounts", "0"],
@@ -64,15 +55,18 @@ export async function startAnvil({ blockMs, firstBlock }: AnvilOptions): Promise
   stderr.setEncoding("utf8").on("data", (text: string) => {
     stderrEnd = (stderrEnd + text).slice(-2000);
   });
+  /** Resolves when the process has ended: with the reason, or with undefined after `close()`. */
   const exited = Promise.all([once(child, "exit"), once(stderr, "close")]).then(([[status]]) =>
     closing ? undefined : `anvil ended with status ${status}: ${stripVTControlCharacters(stderrEnd).trim()}`,
   );
+  /** Kills the process and waits for its end. */
   const close = async () => {
     closing = true;
     lifeline.end();
     await exited;
   };
 
+  /** Anvil's own JSON-RPC URL. Clients use that of `proxy.ts`. */
   const url = await Promise.race([listening(stdout), exited]);
   if (url === undefined || !url.startsWith("http")) throw new Error(url ?? "anvil was closed before it listened");
   stdout.resume();

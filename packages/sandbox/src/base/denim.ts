@@ -17,14 +17,6 @@ const L1_ATTRIBUTES: Hex = `0x3db6be2b${"00".repeat(174)}`;
 /** `setTimestampMillisPart(uint16)`. */
 const SET_MILLISECONDS = "0x86bdf394";
 
-/** Blocks as Base makes them since Denim. */
-export interface DenimBlocks extends AsyncDisposable {
-  /** anvil's JSON-RPC, where a transaction is sent and `evm_mine` is called between blocks, never within one. */
-  call: RpcCall;
-  /** Makes a block every 200 ms from now on, until disposal. A machine that is too slow for one leaves it out. */
-  run(): void;
-}
-
 /**
  * Makes anvil's blocks as Base's since Denim: at times that are multiples of 200 ms, each beginning with two deposits, the L1
  * attributes and BaseTime, which has the milliseconds that the header's whole seconds lack.
@@ -34,7 +26,7 @@ export interface DenimBlocks extends AsyncDisposable {
  *
  * @param anvil without a block time; it takes transactions in the order in which they come
  */
-export async function denimBlocks(anvil: RpcCall): Promise<DenimBlocks> {
+export async function denimBlocks(anvil: RpcCall) {
   let slot = 0;
   let stopped = false;
   let timer: NodeJS.Timeout | undefined;
@@ -52,6 +44,7 @@ export async function denimBlocks(anvil: RpcCall): Promise<DenimBlocks> {
       await begin();
     }
   };
+  /** Makes a block every 200 ms from now on, until disposal. A machine that is too slow for one leaves it out. */
   const run = () => {
     timer = setTimeout(
       async () => {
@@ -65,7 +58,8 @@ export async function denimBlocks(anvil: RpcCall): Promise<DenimBlocks> {
 
   await begin();
   return {
-    call(method, params) {
+    /** anvil's JSON-RPC, where a transaction is sent and `evm_mine` is called between blocks, never within one. */
+    call(method: string, params: unknown): Promise<unknown> {
       if (method === "evm_mine") return oneAtATime(mine);
       return method.startsWith("eth_send") ? oneAtATime(() => anvil(method, params)) : anvil(method, params);
     },

@@ -1,6 +1,7 @@
 import { type Hex, hexToBigInt, numberToHex } from "viem";
 import { serializeTransaction } from "viem/op-stack";
 import type { NetworkArchive } from "../archive.ts";
+import { inTurn } from "../in-turn.ts";
 import type { RpcCall } from "../jsonrpc.ts";
 import type { ServedBlock } from "./served.ts";
 
@@ -14,11 +15,7 @@ type ReceiptJson = { transactionHash: Hex; logs: LogJson[] };
 type KeptBlock = { block: BlockJson; raw: Hex[]; receipts: ReceiptJson[] };
 
 /** The blocks of earlier starts. */
-export interface Kept {
-  blocks: readonly ServedBlock[];
-  /** What `eth_getLogs` answers of them alone, ascending. */
-  logs(filter: LogFilter): LogJson[];
-}
+export type Kept = ReturnType<typeof readKept>;
 
 /** The parameter of `eth_getLogs`. */
 export type LogFilter = {
@@ -30,10 +27,14 @@ export type LogFilter = {
 };
 
 /** Reads the blocks in an archive. */
-export function readKept(archive: NetworkArchive): Kept {
+export function readKept(archive: NetworkArchive) {
   const decoder = new TextDecoder();
   const blocks = archive.records().map((record): KeptBlock => JSON.parse(decoder.decode(record)));
-  return { blocks: blocks.map(served), logs: (filter) => blocks.flatMap((kept) => logsOf(kept, filter)) };
+  return {
+    blocks: blocks.map(served),
+    /** What `eth_getLogs` answers of them alone, ascending. */
+    logs: (filter: LogFilter) => blocks.flatMap((kept) => logsOf(kept, filter)),
+  };
 }
 
 function served({ block: { transactions, ...json }, raw, receipts }: KeptBlock): ServedBlock {
@@ -85,16 +86,14 @@ export function keepBlocks(anvil: RpcCall, archive: NetworkArchive, from: number
       else archive.add(next, new TextEncoder().encode(JSON.stringify(await withAnswers(anvil, block))));
     }
   };
-  // One look at a time; a failed one is repeated by the next.
-  let looking = Promise.resolve();
-  const timer = setInterval(() => {
-    looking = looking.then(look).catch(() => undefined);
-  }, everyMs);
+  // A failed look is repeated by the next.
+  const oneAtATime = inTurn();
+  const lookInTurn = () => oneAtATime(look).catch(() => undefined);
+  const timer = setInterval(lookInTurn, everyMs);
   return {
     async [Symbol.asyncDispose]() {
       clearInterval(timer);
-      await looking;
-      await look().catch(() => undefined);
+      await lookInTurn();
     },
   };
 }

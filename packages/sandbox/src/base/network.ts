@@ -8,7 +8,7 @@ import { baseChain } from "./chain.ts";
 import { DENIM_BLOCK_MS, denimBlocks } from "./denim.ts";
 import { keepBlocks, readKept } from "./kept.ts";
 import { baseRpc } from "./proxy.ts";
-import { type RecordedBlock, readRecordings } from "./recordings.ts";
+import { readRecordings } from "./recordings.ts";
 import { installContracts, USDC_ABI, USDC_ADDRESS, USDC_DOMAIN } from "./token.ts";
 
 export interface BaseOptions extends ServerOptions {
@@ -28,27 +28,7 @@ export interface BaseKey {
   privateKey: Hex;
 }
 
-export interface BaseNetwork {
-  /** JSON-RPC URL of the proxy, which also serves the recordings. */
-  rpcUrl: string;
-  /** USDC for an offer. */
-  usdc: { address: Hex; name: string; version: string };
-  /** Holds 1 ETH and 1,000 USDC. */
-  payer: BaseKey;
-  /** Only receives payments. Its key is not kept. */
-  payTo: { address: Hex };
-  /** Holds ETH for the gas of settlements. */
-  facilitator: BaseKey;
-  /** The same of two more facilitators: any that shared a key would take each other's nonces. */
-  otherFacilitators: readonly BaseKey[];
-  /** A transfer of 25 USDC and the number of its block, which is `finalized`. */
-  sample: { hash: Hex; height: number };
-  recordings: readonly RecordedBlock[];
-  /** Resolves when anvil has ended: with the reason, or with undefined after `close()`. */
-  exited: Promise<string | undefined>;
-  /** Stops the server and anvil, and waits until both are gone. */
-  close(): Promise<void>;
-}
+export type BaseNetwork = Awaited<ReturnType<typeof startBase>>;
 
 /**
  * Starts Base on anvil behind its JSON-RPC proxy, with random keys. Chain id 8453; `safe` and `finalized` are one and two
@@ -65,7 +45,7 @@ export async function startBase({
   replayDir,
   archive = NO_ARCHIVE,
   ...options
-}: BaseOptions = {}): Promise<BaseNetwork> {
+}: BaseOptions = {}) {
   const recordings = await readRecordings(replayDir);
   await using starting = new AsyncDisposableStack();
   const kept = readKept(archive);
@@ -88,15 +68,24 @@ export async function startBase({
   starting.defer(server.close);
   const running = starting.move();
   return {
+    /** JSON-RPC URL of the proxy, which also serves the recordings. */
     rpcUrl: server.url,
+    /** USDC for an offer. */
     usdc: { address: USDC_ADDRESS, ...USDC_DOMAIN },
+    /** Holds 1 ETH and 1,000 USDC. */
     payer,
+    /** Only receives payments. Its key is not kept. */
     payTo,
+    /** Holds ETH for the gas of settlements. */
     facilitator,
+    /** The same of two more facilitators: any that shared a key would take each other's nonces. */
     otherFacilitators,
+    /** A transfer of 25 USDC and the number of its block, which is `finalized`. */
     sample,
     recordings,
+    /** Resolves when anvil has ended: with the reason, or with undefined after `close()`. */
     exited: anvil.exited,
+    /** Stops the server and anvil, and waits until both are gone. */
     close: () => running.disposeAsync(),
   };
 }

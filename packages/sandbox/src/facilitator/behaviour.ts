@@ -58,19 +58,7 @@ export interface Behaviour {
 }
 
 /** Behaviours on demand: each operation has at most one, for all its requests or for the next few. */
-export interface Behaviours {
-  /**
-   * Replaces all behaviours by those of a text: `OPERATION=NAME[:ARGUMENT][*TIMES]`, comma-separated, such as
-   * `settle=pending:2000*1,verify=limited`. An empty text removes them.
-   *
-   * @throws {Error} naming what the text has wrong; nothing is replaced then
-   */
-  set(text: string): void;
-  /** The behaviour of a request that has just come, which counts as one of its times. */
-  take(operation: Operation): Behaviour | undefined;
-  /** In the format of `set`, with the times that are left. */
-  toString(): string;
-}
+export type Behaviours = ReturnType<typeof createBehaviours>;
 
 const MAX_MILLISECONDS = 600_000;
 const MAX_TIMES = 1_000_000;
@@ -85,19 +73,27 @@ export function parseFacilitatorBehaviour(texts: readonly string[]): string {
 type Entry = Behaviour & { text: string; times: number };
 
 /** @throws {Error} as `Behaviours.set` does */
-export function createBehaviours(text = ""): Behaviours {
+export function createBehaviours(text = "") {
   let entries = parse(text);
   return {
-    set(replacement) {
+    /**
+     * Replaces all behaviours by those of a text: `OPERATION=NAME[:ARGUMENT][*TIMES]`, comma-separated, such as
+     * `settle=pending:2000*1,verify=limited`. An empty text removes them.
+     *
+     * @throws {Error} naming what the text has wrong; nothing is replaced then
+     */
+    set(replacement: string): void {
       entries = parse(replacement);
     },
-    take(operation) {
+    /** The behaviour of a request that has just come, which counts as one of its times. */
+    take(operation: Operation): Behaviour | undefined {
       const entry = entries.get(operation);
       if (entry === undefined) return undefined;
       entry.times -= 1;
       if (entry.times === 0) entries.delete(operation);
       return entry;
     },
+    /** In the format of `set`, with the times that are left. */
     toString: () => [...entries].map(([operation, entry]) => `${operation}=${written(entry)}`).join(","),
   };
 }

@@ -1,9 +1,8 @@
 import { x402Facilitator } from "@x402/core/facilitator";
-import { type Listening, listen, type ServerOptions } from "../http.ts";
+import { listen, type ServerOptions } from "../http.ts";
 import { facilitatorApp } from "./app.ts";
 import { createBehaviours } from "./behaviour.ts";
 import { cdpDialect } from "./cdp.ts";
-import type { Credentials } from "./credentials.ts";
 import { type Dialect, type FacilitatorKind, stockDialect } from "./dialect.ts";
 import { payaiDialect } from "./payai.ts";
 
@@ -23,26 +22,14 @@ export interface FacilitatorOptions extends ServerOptions {
 }
 
 /** A facilitator that listens. */
-export interface Facilitator extends Listening {
-  /** The base of its operations' URLs. */
-  url: string;
-  kind: FacilitatorKind;
-  /** The API keys that it takes, the usual one first; empty when it takes none. */
-  credentials: readonly Credentials[];
-  /** Replaces its behaviours on demand. @throws {Error} as `Behaviours.set` does */
-  behave(text: string): void;
-}
+export type Facilitator = Awaited<ReturnType<typeof startFacilitator>>;
 
 /**
  * Starts a facilitator for the registered rails. The stock scheme packages verify and settle, whatever its kind.
  *
  * @throws {Error} when the behaviour is wrong, or the port in use
  */
-export async function startFacilitator({
-  rails,
-  kind = "stock",
-  ...options
-}: FacilitatorOptions): Promise<Facilitator> {
+export async function startFacilitator({ rails, kind = "stock", ...options }: FacilitatorOptions) {
   const { behaviour, solanaRpcUrl, now = Date.now, ...server } = options;
   const facilitator = new x402Facilitator();
   for (const register of rails) await register(facilitator);
@@ -60,10 +47,14 @@ export async function startFacilitator({
   const listening = await listen(app.fetch, { server: "facilitator", ...server });
   host = new URL(listening.url).host;
   return {
+    /** The base of its operations' URLs. */
     url: listening.url + dialect.path,
     kind,
+    /** The API keys that it takes, the usual one first; empty when it takes none. */
     credentials: dialect.credentials,
-    behave: (text) => behaviours.set(text),
+    /** Replaces its behaviours on demand. @throws {Error} as `Behaviours.set` does */
+    behave: (text: string) => behaviours.set(text),
+    /** Stops listening and closes all connections, also of waiting requests. */
     close: () => {
       closing.abort();
       return listening.close();

@@ -45,26 +45,7 @@ export interface SolanaKey {
   secretKeyBase64: string;
 }
 
-export interface SolanaNetwork {
-  rpcUrl: string;
-  /** USDC's mint. */
-  usdc: Address;
-  /** Holds 1 SOL and 1,000 USDC. */
-  payer: SolanaKey;
-  /** Only receives payments; its USDC account exists. Its key is not kept. */
-  payTo: { address: Address };
-  /** Holds SOL for the fees of settlements. */
-  feePayer: SolanaKey;
-  /** The same of two more facilitators. */
-  otherFeePayers: readonly SolanaKey[];
-  /**
-   * Sends transfers of 0 USDC from another account to an owner's USDC account, in transactions of version 1, which is
-   * new on MainNet.
-   */
-  sendVersion1(owner: Address, count: number): Promise<void>;
-  /** Stops the slots and the server. */
-  close(): Promise<void>;
-}
+export type SolanaNetwork = Awaited<ReturnType<typeof startSolana>>;
 
 /**
  * Starts Solana on litesvm behind its JSON-RPC, with random keys.
@@ -81,11 +62,7 @@ export interface SolanaNetwork {
  *
  * @throws when the port is in use
  */
-export async function startSolana({
-  slotMs = 400,
-  archive = NO_ARCHIVE,
-  ...options
-}: SolanaOptions = {}): Promise<SolanaNetwork> {
+export async function startSolana({ slotMs = 400, archive = NO_ARCHIVE, ...options }: SolanaOptions = {}) {
   const machine = new Machine();
   const ledger = new Ledger(machine, unixTime(), archive);
   const { payer, feePayer, otherFeePayers, payTo, genesisHash } = archive.keep("identity", () => ({
@@ -111,12 +88,22 @@ export async function startSolana({
   const slots = setInterval(() => ledger.nextSlot(unixTime()), slotMs);
   return {
     rpcUrl: server.url,
+    /** USDC's mint. */
     usdc: USDC_MINT,
+    /** Holds 1 SOL and 1,000 USDC. */
     payer,
+    /** Only receives payments; its USDC account exists. Its key is not kept. */
     payTo,
+    /** Holds SOL for the fees of settlements. */
     feePayer,
+    /** The same of two more facilitators. */
     otherFeePayers,
+    /**
+     * Sends transfers of 0 USDC from another account to an owner's USDC account, in transactions of version 1, which is
+     * new on MainNet.
+     */
     sendVersion1,
+    /** Stops the slots and the server. */
     close: () => {
       clearInterval(slots);
       return server.close();
@@ -134,9 +121,9 @@ async function fund(machine: Machine, owner: Address, { sol, usdc }: { sol: bigi
 }
 
 /** Each transfer has another priority fee, so that no two are the same. */
-function version1Sender(ledger: Ledger, from: KeyPairSigner): SolanaNetwork["sendVersion1"] {
+function version1Sender(ledger: Ledger, from: KeyPairSigner) {
   let sent = 0n;
-  return async (owner, count) => {
+  return async (owner: Address, count: number): Promise<void> => {
     const transfer = getTransferCheckedInstruction({
       source: await associatedTokenAddress(from.address),
       mint: USDC_MINT,

@@ -51,32 +51,27 @@ export class RoundMemory {
 }
 
 /**
- * The ids in rounds from before the memory began, each round read once. After a restart, transactions that were open
+ * Reads the ids in rounds from before the memory began, each round once. After a restart, transactions that were open
  * before it have windows of up to 1,000 such rounds.
  */
-export class OlderRounds {
-  readonly #nodes: AlgorandNodes;
+export function olderRounds({ algods, rules }: AlgorandNodes) {
   /** By round. An empty round counts as one id. */
-  readonly #ids = new LRUCache<number, ReadonlySet<string>>({
+  const read = new LRUCache<number, ReadonlySet<string>>({
     max: RoundMemory.ROUNDS,
     maxSize: RoundMemory.IDS,
     sizeCalculation: ({ size }) => Math.max(1, size),
   });
 
-  constructor(nodes: AlgorandNodes) {
-    this.#nodes = nodes;
-  }
-
   /** Whether a round holds a transaction, by the quorum's lists of its ids. @throws ProviderError */
-  async holds(id: string, round: number, signal: AbortSignal): Promise<boolean> {
-    const known = this.#ids.get(round);
+  return async (id: string, round: number, signal: AbortSignal): Promise<boolean> => {
+    const known = read.get(round);
     if (known) return known.has(id);
     const ask = (algod: Algod, ends: AbortSignal) => algod.blockTransactionIds(round, ends);
     const same = (ids: readonly string[]) => hash("sha256", ids.join());
     const question = { about: `the transactions of round ${round}`, same, signal };
-    const [listed] = await agree(this.#nodes.algods, ask, question, this.#nodes.rules);
+    const [listed] = await agree(algods, ask, question, rules);
     const ids = new Set(listed);
-    this.#ids.set(round, ids);
+    read.set(round, ids);
     return ids.has(id);
-  }
+  };
 }

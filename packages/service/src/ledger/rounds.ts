@@ -16,7 +16,7 @@ import { isProviderError } from "../providers/provider.ts";
 import { agree, failover, fastest } from "../providers/quorum.ts";
 import { Waiters } from "../waiters.ts";
 import type { Rounds, Standing, Window } from "./ledger.ts";
-import { OlderRounds, RoundMemory } from "./round-memory.ts";
+import { olderRounds, RoundMemory } from "./round-memory.ts";
 import { hasRound, type RoundRead, readRound } from "./round-reader.ts";
 
 export type RoundWatcherOptions = {
@@ -53,7 +53,8 @@ export class RoundWatcher implements Rounds {
   readonly #options: Required<Omit<RoundWatcherOptions, "run">> & Pick<RoundWatcherOptions, "run">;
   readonly #nodes: AlgorandNodes;
   readonly #memory = new RoundMemory();
-  readonly #older: OlderRounds;
+  /** Whether an older round holds a transaction. */
+  readonly #holds: ReturnType<typeof olderRounds>;
   /** By id of a transaction, a round before which the nodes know of none that has it: they are not asked every round. */
   readonly #absentBefore = new LRUCache<string, number>({ max: MAX_ABSENT });
   readonly #blocks = new LRUCache<number, Uint8Array>({ maxSize: MAX_BLOCK_BYTES });
@@ -69,7 +70,7 @@ export class RoundWatcher implements Rounds {
   constructor(options: RoundWatcherOptions) {
     this.#options = { now: Date.now, onError: () => {}, retryMs: 250, ...options };
     this.#nodes = options.nodes;
-    this.#older = new OlderRounds(options.nodes);
+    this.#holds = olderRounds(options.nodes);
   }
 
   /** Begins with the network's present round. */
@@ -234,7 +235,7 @@ export class RoundWatcher implements Rounds {
   async #searchRounds(id: string, from: number, to: number, signal: AbortSignal): Promise<Standing> {
     for (let round = from; round <= to; round++) {
       try {
-        if (await this.#older.holds(id, round, signal)) return { state: "confirmed", round };
+        if (await this.#holds(id, round, signal)) return { state: "confirmed", round };
       } catch (error) {
         if (hasCode(error, "providers_unavailable")) return { state: "open" };
         throw error;

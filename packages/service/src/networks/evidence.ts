@@ -1,19 +1,13 @@
 import type { Logger } from "pino";
 import { systemClock } from "../clock.ts";
 import type { Config } from "../config/config.ts";
-import { createCollector } from "../ledger/evidence/collector.ts";
-import type { EvidenceJournal } from "../ledger/evidence/journal.ts";
-import type { SourceJournal } from "../ledger/evidence/source-journal.ts";
+import { type CollectorOptions, createCollector } from "../ledger/evidence/collector.ts";
 import type { NewestBlocks } from "../ledger/evidence/state-proofs.ts";
 import { openEvidenceWork } from "../ledger/evidence/threads.ts";
 import { isUnusable, unavailable } from "../providers/provider.ts";
 import { openNodes } from "./nodes.ts";
 
-export type EvidenceOptions = {
-  journal: EvidenceJournal & SourceJournal;
-  newest: NewestBlocks;
-  log: Logger;
-};
+export type EvidenceOptions = Pick<CollectorOptions, "journal" | "newest" | "log">;
 
 /**
  * Opens what collects the evidence of delivered attestations. It has clients of its own, whose open breakers stop nothing else,

@@ -7,46 +7,22 @@ import type { ChainOptions } from "../chains/kind.ts";
 import { systemClock } from "../clock.ts";
 import type { Config } from "../config/config.ts";
 import { AttestorAccount } from "../ledger/account.ts";
-import type { NewestBlocks } from "../ledger/evidence/state-proofs.ts";
-import type { Ledger, Rounds } from "../ledger/ledger.ts";
 import { ROUND_WORK } from "../ledger/round-reader.ts";
 import { RoundWatcher } from "../ledger/rounds.ts";
-import type { Rail } from "../payment/rails/rail.ts";
 import { openRails } from "../payment/rails/registry.ts";
 import type { AlgorandNodes } from "../providers/algorand-nodes.ts";
-import { type CongestionWatch, watchCongestion } from "../providers/congestion-watch.ts";
-import { type IndexerWatch, watchIndexers } from "../providers/indexer-watch.ts";
+import { watchCongestion } from "../providers/congestion-watch.ts";
+import { watchIndexers } from "../providers/indexer-watch.ts";
 import type { AccountSigner } from "../signers/signer.ts";
-import type { PoolLoad } from "../workers/pool.ts";
 import { type Nodes, openNodes } from "./nodes.ts";
 
-/** Everything outside that the service reads and writes, as the settings name it. */
-export type Networks = {
-  ledger: Ledger;
-  /** The chains whose transactions are attested. */
-  chains: SourceChains;
-  /** Every rail that can be read, switched on or not: a payment of yesterday is known also when its rail is off. */
-  rails: readonly Rail[];
-  indexers: IndexerWatch;
-  congestion: CongestionWatch;
-  /** The ledger's newest blocks. */
-  newest: NewestBlocks;
-  /** Of the workers that take blocks apart. */
-  blockLoad: PoolLoad;
-  close(): Promise<void>;
-};
-
 /**
- * Connects to the networks and begins to follow the ledger's rounds.
+ * Connects to everything outside that the service reads and writes, as the settings name it, and begins to follow the ledger's
+ * rounds.
  *
  * @throws config_invalid when USDC on Base is not the token that payers sign for; ProviderError when it cannot be read
  */
-export async function openNetworks(
-  config: Config,
-  account: AccountSigner,
-  log: Logger,
-  signal: AbortSignal,
-): Promise<Networks> {
+export async function openNetworks(config: Config, account: AccountSigner, log: Logger, signal: AbortSignal) {
   await using opened = new AsyncDisposableStack();
   const nodes = openNodes(config, log);
   const blockWorkers = createBlockWorkers({ maxWorkers: config.workers });
@@ -61,11 +37,15 @@ export async function openNetworks(
   const congestion = watchCongestion(nodes.algorand.algods, log);
   return {
     ledger,
+    /** The chains whose transactions are attested. */
     chains,
+    /** Every rail that can be read, switched on or not: a payment of yesterday is known also when its rail is off. */
     rails,
     indexers,
     congestion,
+    /** The ledger's newest blocks. */
     newest: rounds,
+    /** Of the workers that take blocks apart. */
     blockLoad: blockWorkers.load,
     close: () => closing.disposeAsync(),
   };
@@ -101,17 +81,13 @@ function openChains(
 }
 
 /** Connects to the ledger alone, for an operator's command that needs nothing else. */
-export function openLedger(
-  config: Config,
-  account: AccountSigner,
-  log: Logger,
-): { ledger: Ledger; close(): Promise<void> } {
+export function openLedger(config: Config, account: AccountSigner, log: Logger) {
   const { ledger, rounds } = followLedger(config, account, openNodes(config, log).algorand, log);
   return { ledger, close: () => rounds.stop() };
 }
 
 /** Follows the ledger's rounds, for an operator's command that signs nothing. */
-export function openRounds(config: Config, log: Logger): { rounds: Rounds; close(): Promise<void> } {
+export function openRounds(config: Config, log: Logger) {
   const rounds = followRounds(config, openNodes(config, log).algorand, log);
   return { rounds, close: () => rounds.stop() };
 }

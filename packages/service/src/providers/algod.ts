@@ -50,7 +50,10 @@ const AssetHolding = z.object({ "asset-holding": Holding.optional(), round });
 const Simulation = z.object({ "txn-groups": z.array(z.object({ "failure-message": z.string().optional() })).min(1) });
 const Message = z.object({ message: z.string() });
 const base64 = z.string().transform((text) => fromBase64(text));
-const LightHeader = z.object({ index: round, proof: base64.optional() });
+/** `index`: of the round in its interval, from 0. `siblings`: concatenated digests. */
+const LightHeader = z
+  .object({ index: round, proof: base64.optional() })
+  .transform(({ index, proof = new Uint8Array() }) => ({ index, siblings: proof }));
 
 const text = z.string();
 /** Its members are read again where they are used. */
@@ -80,12 +83,7 @@ const ProvenRounds = z
 export type TransactionParams = Omit<z.infer<typeof Params>, "genesisHash">;
 
 /** See `Algod.lightHeader`. */
-export type LightHeaderPath = {
-  /** Index of the round in its interval, from 0. */
-  index: number;
-  /** Concatenated digests. */
-  siblings: Uint8Array;
-};
+export type LightHeaderPath = z.infer<typeof LightHeader>;
 
 /** A block has up to 5 MiB of transactions, with their effects and the certificate. */
 const MAX_BLOCK_BYTES = 32 * 1024 * 1024;
@@ -184,9 +182,7 @@ export class Algod extends HttpProvider {
    */
   async lightHeader(round: number, signal: AbortSignal): Promise<LightHeaderPath | undefined> {
     const answer = await this.find({ path: `/v2/blocks/${round}/lightheader/proof` }, signal);
-    if (!answer) return undefined;
-    const { index, proof = new Uint8Array() } = this.read(answer, LightHeader);
-    return { index, siblings: proof };
+    return answer && this.read(answer, LightHeader);
   }
 
   /** The state proof that attests a round, and its message, unchecked; undefined while there is none. */

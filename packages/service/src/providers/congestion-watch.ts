@@ -4,8 +4,6 @@ import type { Algod } from "./algod.ts";
 import { isProviderError } from "./provider.ts";
 import { failover } from "./quorum.ts";
 
-export type CongestionWatch = ReturnType<typeof watchCongestion>;
-
 /**
  * Watches whether algod's pool is congested. Then it asks for a fee for each byte, which the fee payers of stock facilitators
  * do not pay: payments are refused, while our own attestations pay what is asked.

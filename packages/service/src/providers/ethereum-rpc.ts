@@ -24,6 +24,8 @@ export const rpcInteger = z
 export const rpcBytes = hexBytes.transform((text) => text.toLowerCase() as Hex);
 
 const hash = hexBytes.toLowerCase();
+/** What a node may not have: it answers null then. */
+const ifAny = <S extends z.ZodType>(schema: S) => schema.nullable().transform((answer) => answer ?? undefined);
 
 const Receipt = z.object({
   transactionHash: hash,
@@ -74,7 +76,7 @@ export class EthereumRpc extends JsonRpc {
   /** The receipts of transactions in blocks; undefined for one of which the node has none. */
   async receipts(hashes: readonly string[], signal: AbortSignal): Promise<(Receipt | undefined | ProviderError)[]> {
     const params = hashes.map((hash) => [hash]);
-    return (await this.callEach("eth_getTransactionReceipt", params, Receipt.nullable(), signal)).map(orUndefined);
+    return this.callEach("eth_getTransactionReceipt", params, ifAny(Receipt), signal);
   }
 
   /** Transactions as JSON; undefined for one that the node does not have. */
@@ -83,13 +85,13 @@ export class EthereumRpc extends JsonRpc {
     signal: AbortSignal,
   ): Promise<(RpcTransaction | undefined | ProviderError)[]> {
     const params = hashes.map((hash) => [hash]);
-    return (await this.callEach("eth_getTransactionByHash", params, Transaction.nullable(), signal)).map(orUndefined);
+    return this.callEach("eth_getTransactionByHash", params, ifAny(Transaction), signal);
   }
 
   /** A block with its transactions' hashes; undefined when the node has none there. */
   async block(at: Head | number, signal: AbortSignal): Promise<Block | undefined> {
     const tag = typeof at === "number" ? toHex(at) : at;
-    return (await this.call("eth_getBlockByNumber", [tag, false], Block.nullable(), signal)) ?? undefined;
+    return this.call("eth_getBlockByNumber", [tag, false], ifAny(Block), signal);
   }
 
   /** The newest block. */
@@ -101,19 +103,18 @@ export class EthereumRpc extends JsonRpc {
 
   /** A block's header members in hex and its transactions' hashes, unchecked; undefined when the node has none there. */
   async header(number: number, signal: AbortSignal): Promise<RpcHeader | undefined> {
-    return (await this.call("eth_getBlockByNumber", [toHex(number), false], Header.nullable(), signal)) ?? undefined;
+    return this.call("eth_getBlockByNumber", [toHex(number), false], ifAny(Header), signal);
   }
 
   /** Several headers, each as `header` returns or throws it. */
   async headers(numbers: readonly number[], signal: AbortSignal): Promise<(RpcHeader | undefined | ProviderError)[]> {
     const params = numbers.map((number) => [toHex(number), false]);
-    const found = await this.callEach("eth_getBlockByNumber", params, Header.nullable(), signal, MAX_HEADERS);
-    return found.map(orUndefined);
+    return this.callEach("eth_getBlockByNumber", params, ifAny(Header), signal, MAX_HEADERS);
   }
 
   /** The transactions of a block, as JSON; undefined when the node has no block with this hash. */
   async blockTransactions(hash: string, signal: AbortSignal): Promise<RpcTransaction[] | undefined> {
-    return (await this.call("eth_getBlockByHash", [hash, true], FullBlock.nullable(), signal))?.transactions;
+    return (await this.call("eth_getBlockByHash", [hash, true], ifAny(FullBlock), signal))?.transactions;
   }
 
   /**
@@ -125,15 +126,11 @@ export class EthereumRpc extends JsonRpc {
     params: readonly (readonly unknown[])[],
     signal: AbortSignal,
   ): Promise<(Uint8Array | undefined | ProviderError)[]> {
-    return (await this.callEach(method, params, rpcBytes.nullable(), signal)).map((hex) => {
+    return (await this.callEach(method, params, ifAny(rpcBytes), signal)).map((hex) => {
       if (hex instanceof Error) return refusalOf(hex) ? undefined : hex;
-      return hex === null || hex === "0x" ? undefined : Uint8Array.fromHex(hex.slice(2));
+      return hex === undefined || hex === "0x" ? undefined : Uint8Array.fromHex(hex.slice(2));
     });
   }
-}
-
-function orUndefined<T>(answer: T | null): T | undefined {
-  return answer ?? undefined;
 }
 
 function toHex(number: number): string {

@@ -4,8 +4,6 @@ import { isProviderError } from "./provider.ts";
 /** How long the indexers may be silent before it is said, in ms. */
 const MAX_SILENCE_MS = 60_000;
 
-export type IndexerWatch = ReturnType<typeof watchIndexers>;
-
 /**
  * Watches whether any indexer answers. Without one only the transactions that algod still keeps are found: a call for an older
  * one is refused before it is charged.

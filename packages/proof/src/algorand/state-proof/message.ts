@@ -1,4 +1,5 @@
 import { concatBytes, fromBase64, toBase64, utf8 } from "../../encoding.ts";
+import { malformed } from "../../errors.ts";
 import { base64, integer, object, type Reader } from "../../json/readers.ts";
 import { sha256 } from "../../sha2.ts";
 import { encodeMsgpack, getBytes, getInteger, getMap, type MsgpackMap, structMap } from "../msgpack.ts";
@@ -67,6 +68,22 @@ export function stateProofMessageMap(message: StateProofMessage): MsgpackMap {
     l: message.lastAttestedRound,
     v: fromBase64(message.votersCommitment),
   });
+}
+
+/** The message that is in such a map. @throws ProofError `malformed` */
+export function stateProofMessageOf(map: MsgpackMap): StateProofMessage {
+  const commitmentIn = (name: string, length: number) => {
+    const bytes = getBytes(map, name, length);
+    if (bytes === undefined) throw malformed(`state proof message without ${name}`);
+    return toBase64(bytes);
+  };
+  return {
+    blockHeadersCommitment: commitmentIn("b", 32),
+    votersCommitment: commitmentIn("v", SUMHASH_LENGTH),
+    lnProvenWeight: Number(getInteger(map, "P")),
+    firstAttestedRound: Number(getInteger(map, "f")),
+    lastAttestedRound: Number(getInteger(map, "l")),
+  };
 }
 
 /** The checkpoint after a message that the network of `genesisHash` has proven. @param genesisHash 32 bytes */

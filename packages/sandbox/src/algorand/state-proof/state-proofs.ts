@@ -18,12 +18,13 @@ import {
   checkpointInHeader,
   type StateProofMessage,
   stateProofMessageMap,
+  stateProofMessageOf,
   stateProofTracking,
 } from "@attestd/proof/state-proof";
 import type { NetworkArchive } from "../../archive.ts";
 import type { BlockStore, StoredBlock } from "../block.ts";
 import { MAX_TXN_LIFE } from "../consensus.ts";
-import { base64, part } from "../members.ts";
+import { part } from "../members.ts";
 import { type FalconKey, participantsAt, votersOf } from "./participants.ts";
 import type { ProofRequest, WorkerAnswer } from "./worker.ts";
 
@@ -225,15 +226,7 @@ export function isStateProof(entry: MsgpackMap): boolean {
 }
 
 function messageOf(entry: MsgpackMap): StateProofMessage {
-  const message = part(part(entry, "txn"), "spmsg");
-  const bytes = (name: string) => base64(message, name) ?? "";
-  return {
-    blockHeadersCommitment: bytes("b"),
-    votersCommitment: bytes("v"),
-    lnProvenWeight: Number(getInteger(message, "P")),
-    firstAttestedRound: Number(getInteger(message, "f")),
-    lastAttestedRound: Number(getInteger(message, "l")),
-  };
+  return stateProofMessageOf(part(part(entry, "txn"), "spmsg"));
 }
 
 function proofOf(entry: MsgpackMap): Uint8Array {

@@ -20,25 +20,20 @@ const MAX_LAG_SECONDS = 60;
 /** Blocks by which nodes behind one balancer may be apart: 10 s of blocks of 200 ms. */
 const MAX_LAG_BLOCKS = 50;
 
-/** One node's view of the transactions of one request. It reads its heads once, and the header of each block once. */
-export class NodeView {
-  readonly name: string;
-  readonly #rpc: EthereumRpc;
-  readonly #wanted: ReadonlySet<string>;
-  readonly #rules: QuorumRules;
-  readonly #signal: AbortSignal;
-  readonly #blocks = new Map<number, Promise<SeenBlock | ProviderError | undefined>>();
-  #latest: Promise<Block> | undefined;
-  #levels: ReturnType<typeof readLevels> | undefined;
+export type NodeView = ReturnType<typeof viewOf>;
 
-  /** @param wanted the hashes of all transactions of the request. @param signal ends every look */
-  constructor(rpc: EthereumRpc, wanted: ReadonlySet<string>, rules: QuorumRules, signal: AbortSignal) {
-    this.name = rpc.name;
-    this.#rpc = rpc;
-    this.#wanted = wanted;
-    this.#rules = rules;
-    this.#signal = signal;
-  }
+/**
+ * One node's view of the transactions of one request. It reads its heads once, and the header of each block once.
+ *
+ * @param wanted the hashes of all transactions of the request
+ * @param signal ends every look
+ */
+export function viewOf(rpc: EthereumRpc, wanted: ReadonlySet<string>, rules: QuorumRules, signal: AbortSignal) {
+  const { name } = rpc;
+  const blocks = new Map<number, Promise<SeenBlock | ProviderError | undefined>>();
+  let latest: Promise<Block> | undefined;
+  let levels: ReturnType<typeof readLevels> | undefined;
+  return { name, look };
 
   /**
    * Looks for some of the transactions.
@@ -46,12 +41,11 @@ export class NodeView {
    * @returns what the node shows of each, by its hash
    * @throws ProviderError when the node gives no usable answer about any of them; the signal's reason when that comes first
    */
-  async look(hashes: readonly string[]): Promise<Map<string, Sighting | Absence | ProviderError>> {
-    const signal = this.#signal;
+  async function look(hashes: readonly string[]): Promise<Map<string, Sighting | Absence | ProviderError>> {
     // Before the receipts: one that is then missing is in no block up to this one.
-    this.#latest ??= this.#rpc.latest(signal);
-    const { number: upTo, timestamp } = await this.#latest;
-    const receipts = await this.#rpc.receipts(hashes, signal);
+    latest ??= rpc.latest(signal);
+    const { number: upTo, timestamp } = await latest;
+    const receipts = await rpc.receipts(hashes, signal);
     const seen = new Map<string, Sighting | Absence | ProviderError>();
     const found: [string, Receipt][] = [];
     for (const [index, hash] of hashes.entries()) {
@@ -61,55 +55,57 @@ export class NodeView {
     }
     if (found.length === 0) return seen;
 
-    this.#levels ??= readLevels(this.#rpc, signal);
-    const levelOf = await this.#levels;
+    levels ??= readLevels(rpc, signal);
+    const levelOf = await levels;
     // After the heads: what is canonical now was so when a head had passed it.
-    const blocks = this.#readBlocks(new Set(found.map(([, { blockNumber }]) => blockNumber)));
+    readBlocks(new Set(found.map(([, { blockNumber }]) => blockNumber)));
     for (const [hash, receipt] of found) {
-      seen.set(hash, this.#sight(hash, receipt, levelOf, await blocks.get(receipt.blockNumber)));
+      const { blockNumber } = receipt;
+      seen.set(hash, sight(hash, receipt, levelOf(blockNumber), await blocks.get(blockNumber)));
     }
     return seen;
   }
 
-  #sight(
+  function sight(
     hash: string,
     receipt: Receipt,
-    levelOf: (number: number) => ConfirmationLevel,
+    level: ConfirmationLevel,
     block: SeenBlock | ProviderError | undefined,
   ): Sighting | ProviderError {
     const { blockNumber: number, blockHash, transactionHash, transactionIndex } = receipt;
     // Another node of the same balancer, which lags by some blocks of 200 ms.
-    if (block === undefined)
-      return unavailable(`${this.name} has a receipt of block ${number} and does not know the block`);
+    if (block === undefined) return unavailable(`${name} has a receipt of block ${number} and does not know the block`);
     if (block instanceof Error) return block;
     const { time, places } = block;
     if (transactionHash !== hash || block.hash !== blockHash || places.get(hash) !== transactionIndex) {
       const answers = [
-        { provider: this.name, answer: `receipt of ${transactionHash} in block ${number} ${blockHash}` },
-        { provider: this.name, answer: `block ${number} ${block.hash} without it there` },
+        { provider: name, answer: `receipt of ${transactionHash} in block ${number} ${blockHash}` },
+        { provider: name, answer: `block ${number} ${block.hash} without it there` },
       ];
-      return reportConflict({ about: `transaction ${hash}`, answers }, this.#rules);
+      return reportConflict({ about: `transaction ${hash}`, answers }, rules);
     }
-    return time instanceof Error ? time : { receipt, time, level: levelOf(number) };
+    return time instanceof Error ? time : { receipt, time, level };
   }
 
-  #readBlocks(numbers: ReadonlySet<number>) {
-    const missing = [...numbers].filter((number) => !this.#blocks.has(number));
-    const headers = this.#rpc.headers(missing, this.#signal);
+  function readBlocks(numbers: ReadonlySet<number>): void {
+    const missing = [...numbers].filter((number) => !blocks.has(number));
+    const headers = rpc.headers(missing, signal);
     for (const [index, number] of missing.entries()) {
-      const block = headers.then((all) => this.#readBlock(number, all[index]));
+      const block = headers.then((all) => readBlock(number, all[index]));
       // Who waits for it is told.
       block.catch(() => undefined);
-      this.#blocks.set(number, block);
+      blocks.set(number, block);
     }
-    return this.#blocks;
   }
 
-  #readBlock(number: number, json: RpcHeader | ProviderError | undefined): SeenBlock | ProviderError | undefined {
+  function readBlock(
+    number: number,
+    json: RpcHeader | ProviderError | undefined,
+  ): SeenBlock | ProviderError | undefined {
     if (json === undefined || json instanceof Error) return json;
-    const wanted = [...json.transactions.entries()].filter(([, hash]) => this.#wanted.has(hash));
-    const places = new Map(wanted.map(([index, hash]) => [hash, index]));
-    const time = orProviderError(() => readHeader(this.#rpc, number, json).time);
+    const there = [...json.transactions.entries()].filter(([, hash]) => wanted.has(hash));
+    const places = new Map(there.map(([index, hash]) => [hash, index]));
+    const time = orProviderError(() => readHeader(rpc, number, json).time);
     return { hash: json.hash, time, places };
   }
 }

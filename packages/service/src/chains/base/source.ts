@@ -16,7 +16,7 @@ import { forEach, Gathered } from "../several.ts";
 import { lowestLevel, readBaseBlock } from "./block.ts";
 import * as baseWork from "./block-work.ts";
 import { type BaseReading, fetchBytes, foreignChain } from "./bytes.ts";
-import { type Absence, describe, isBehind, NodeView, type Sighting } from "./look.ts";
+import { type Absence, describe, isBehind, type NodeView, type Sighting, viewOf } from "./look.ts";
 
 export type BaseSourceOptions = Pick<ChainOptions, "run"> & {
   nodes: EthereumNodes;
@@ -83,7 +83,7 @@ export class BaseSource implements SourceChain {
     const { nodes } = this.#reading;
     const over = new AbortController();
     const ends = AbortSignal.any([signal, over.signal]);
-    const views = nodes.rpcs.map((rpc) => new NodeView(rpc, hashes, nodes.rules, ends));
+    const views = nodes.rpcs.map((rpc) => viewOf(rpc, hashes, nodes.rules, ends));
     const all = [...hashes];
     const parts = Array.from({ length: Math.ceil(all.length / MAX_TOGETHER) }, (_, n) => {
       return all.slice(n * MAX_TOGETHER, (n + 1) * MAX_TOGETHER);

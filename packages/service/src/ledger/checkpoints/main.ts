@@ -1,28 +1,16 @@
 import { availableParallelism } from "node:os";
 import { setTimeout as wait } from "node:timers/promises";
 import type { Checkpoint, StateProofFault } from "@attestd/proof/state-proof";
+import { createBlockWorkers } from "../../chains/block-work.ts";
 import type { UpstreamNode } from "../../config/formats.ts";
 import { Algod } from "../../providers/algod.ts";
 import { Indexer } from "../../providers/indexer.ts";
 import { unavailable } from "../../providers/provider.ts";
-import { createWorkerPool } from "../../workers/pool.ts";
-import { algodProofs, indexerProofs, type ProofSource } from "./proofs.ts";
-import { walk } from "./walk.ts";
+import { algodProofs, type FoundProof, indexerProofs, type ProofSource } from "./proofs.ts";
+import { type WalkOptions, walk } from "./walk.ts";
 
 /** One node that gives state proofs. */
 export type CheckpointNode = { algod: UpstreamNode } | { indexer: UpstreamNode };
-
-export type CheckpointWalk = {
-  /** Host and port of the node. */
-  name: string;
-  /** The last round that the node says it has. @throws ProviderError */
-  lastRound(): Promise<number>;
-  /** See `walk`. */
-  checkpoints(
-    from: Checkpoint,
-    options: { to?: number | undefined; interval?: number | undefined },
-  ): AsyncGenerator<Checkpoint, void>;
-} & AsyncDisposable;
 
 const PAUSE_MS = 1_000;
 
@@ -32,27 +20,27 @@ const PAUSE_MS = 1_000;
  * @param genesisHash of the network of the checkpoints, base64
  * @throws ProviderError when an algod does not answer, or is on another network
  */
-export async function openCheckpointWalk(
-  node: CheckpointNode,
-  genesisHash: string,
-  signal: AbortSignal,
-): Promise<CheckpointWalk> {
+export async function openCheckpointWalk(node: CheckpointNode, genesisHash: string, signal: AbortSignal) {
   const source = await sourceOf(node, genesisHash, signal);
   const maxWorkers = availableParallelism();
-  const pool = createWorkerPool(new URL("./proof-worker.ts", import.meta.url), { maxWorkers, background: true });
+  const workers = createBlockWorkers({ maxWorkers, background: true });
+  const run = workers.run(new URL("../evidence/work.ts", import.meta.url));
   const options = {
     source,
-    verify: async ({ stateProof, message }: { stateProof: Uint8Array; message: object }, checkpoint: Checkpoint) =>
-      (await pool.run("checkStateProof", [stateProof, message, checkpoint])) as StateProofFault | undefined,
+    verify: ({ stateProof, message }: FoundProof, checkpoint: Checkpoint) =>
+      run("judge", [stateProof, { message, checkpoint }]) as Promise<StateProofFault | undefined>,
     ahead: 2 * maxWorkers,
     pause: (attempt: number) => wait(PAUSE_MS * 2 ** (attempt - 1), undefined, { signal }),
     signal,
   };
   return {
+    /** Host and port of the node. */
     name: source.name,
+    /** The last round that the node says it has. @throws ProviderError */
     lastRound: () => source.lastRound(signal),
-    checkpoints: (from, more) => walk(from, { ...options, ...more }),
-    [Symbol.asyncDispose]: () => pool.close(),
+    /** See `walk`. */
+    checkpoints: (from: Checkpoint, more: Pick<WalkOptions, "to" | "interval">) => walk(from, { ...options, ...more }),
+    [Symbol.asyncDispose]: () => workers.close(),
   };
 }
 

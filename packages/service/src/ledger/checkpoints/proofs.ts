@@ -1,14 +1,5 @@
-import {
-  decodeMsgpackMap,
-  encodeMsgpack,
-  getBytes,
-  getInteger,
-  getMap,
-  type MsgpackMap,
-} from "@attestd/proof/algorand";
-import { toBase64 } from "@attestd/proof/encoding";
-import { malformed } from "@attestd/proof/errors";
-import type { Checkpoint, StateProofMessage } from "@attestd/proof/state-proof";
+import { decodeMsgpackMap, encodeMsgpack, getMap } from "@attestd/proof/algorand";
+import { type Checkpoint, type StateProofMessage, stateProofMessageOf } from "@attestd/proof/state-proof";
 import { rebuildTransaction } from "../../chains/algorand/rebuild.ts";
 import type { Algod } from "../../providers/algod.ts";
 import type { IndexedTransaction, Indexer } from "../../providers/indexer.ts";
@@ -103,21 +94,5 @@ function proofIn(transaction: IndexedTransaction): FoundProof | undefined {
   if (bytes === undefined) return undefined;
   const map = decodeMsgpackMap(bytes);
   const [proof, message] = [getMap(map, "sp"), getMap(map, "spmsg")];
-  return proof && message && { message: messageOf(message), stateProof: encodeMsgpack(proof) };
-}
-
-/** @throws ProofError `malformed` */
-function messageOf(message: MsgpackMap): StateProofMessage {
-  const commitment = (name: string, length: number) => {
-    const bytes = getBytes(message, name, length);
-    if (bytes === undefined) throw malformed(`state proof message without ${name}`);
-    return toBase64(bytes);
-  };
-  return {
-    blockHeadersCommitment: commitment("b", 32),
-    votersCommitment: commitment("v", 64),
-    lnProvenWeight: Number(getInteger(message, "P")),
-    firstAttestedRound: Number(getInteger(message, "f")),
-    lastAttestedRound: Number(getInteger(message, "l")),
-  };
+  return proof && message && { message: stateProofMessageOf(message), stateProof: encodeMsgpack(proof) };
 }

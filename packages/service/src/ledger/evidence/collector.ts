@@ -2,12 +2,10 @@ import { fromBase64, toBase64 } from "@attestd/proof/encoding";
 import { commitsToHeader } from "@attestd/proof/state-proof";
 import type { Logger } from "pino";
 import type { Clock } from "../../clock.ts";
-import { ignoring } from "../../errors.ts";
 import { count } from "../../metrics/meter.ts";
-import type { Algod } from "../../providers/algod.ts";
 import { isUnusable } from "../../providers/provider.ts";
-import type { Delivered, EvidenceStep, KeptStateProof, UnfinishedState } from "./journal.ts";
-import { blockFrom, fromAny, lightPathFrom, provenNext } from "./nodes.ts";
+import type { EvidenceStep, KeptStateProof, UnfinishedState } from "./journal.ts";
+import { lightPathFrom, mostShown, provenNext } from "./nodes.ts";
 import { createPace } from "./pace.ts";
 import { createSourceCollector } from "./source-collector.ts";
 import type { SourceJournal } from "./source-journal.ts";
@@ -97,36 +95,13 @@ export function createCollector(options: CollectorOptions) {
     for (;;) {
       const delivered = await journal.waiting(round, MAX_AT_ONCE);
       if (delivered.length === 0) return true;
-      const steps = await includedIn(round, delivered, ends);
-      await step(steps ?? []);
-      if (steps?.length === delivered.length) continue;
-      await putOff("waiting", round, steps ? "wrong" : "forgotten");
+      const include = (block: Uint8Array) => work.include(block, round, delivered);
+      const shown = await mostShown([newest.block(round), ...nodes.algods], round, delivered, include, ends);
+      await step([...(shown ?? [])].map(([{ txnId }, inclusion]) => ({ txnId, to: "included", inclusion })));
+      if (shown?.size === delivered.length) continue;
+      await putOff("waiting", round, shown ? "wrong" : "forgotten");
       return true;
     }
-  }
-
-  /** @returns of those that a block shows; undefined when no node keeps it. @throws ProviderError when a node gives no answer */
-  async function includedIn(
-    round: number,
-    delivered: readonly Delivered[],
-    ends: AbortSignal,
-  ): Promise<EvidenceStep[] | undefined> {
-    const read = newest.block(round);
-    let most: EvidenceStep[] | undefined;
-    const show = async (source: Uint8Array | Algod) => {
-      const block = source instanceof Uint8Array ? source : await blockFrom(source, round, ends);
-      if (block === undefined) return undefined;
-      const items = await work.include(block, round, delivered);
-      const steps = delivered.flatMap(({ txnId }, index): EvidenceStep[] => {
-        const inclusion = items[index];
-        return inclusion ? [{ txnId, to: "included", inclusion }] : [];
-      });
-      if (most === undefined || steps.length > most.length) most = steps;
-      return steps.length === delivered.length ? steps : "wrong";
-    };
-    const isEnough = (error: unknown) => most !== undefined && !ends.aborted && isUnusable(error);
-    await fromAny([...(read ? [read] : []), ...nodes.algods], show, ends).catch(ignoring(isEnough));
-    return most;
   }
 
   /** Proves the attestations of a round and, once its state proof is there, those of all its rounds. */

@@ -3,6 +3,7 @@ import { decodeMsgpackMap, getInteger, splitRawBlock } from "@attestd/proof/algo
 import { fromBase64 } from "@attestd/proof/encoding";
 import { type Checkpoint, checkpointAfter, checkpointInHeader, stateProofTracking } from "@attestd/proof/state-proof";
 import { digestsOf } from "../../chains/algorand/light-header.ts";
+import { ignoring } from "../../errors.ts";
 import type { Algod } from "../../providers/algod.ts";
 import { isUnusable, unavailable } from "../../providers/provider.ts";
 import type { KeptStateProof } from "./journal.ts";
@@ -73,11 +74,40 @@ export async function stateProofFrom(
 }
 
 /** A block, `{block, cert}` in msgpack; undefined where the node has forgotten it. @throws ProviderError also while it does not have the round yet */
-export async function blockFrom(algod: Algod, round: number, signal: AbortSignal): Promise<Uint8Array | undefined> {
+async function blockFrom(algod: Algod, round: number, signal: AbortSignal): Promise<Uint8Array | undefined> {
   const block = await algod.block(round, signal);
   if (block === undefined && (await algod.lastRound(signal)) < round)
     throw unavailable(`${algod.name} does not have round ${round} yet`);
   return block;
+}
+
+/**
+ * What a round's block shows of some items: the block is asked for from one source after the other, until one shows all.
+ *
+ * @param sources nodes, and the block, `{block, cert}` in msgpack, where it was read already
+ * @param include returns what a block shows of each item, in their order
+ * @returns of the block that shows the most; undefined when no node keeps it
+ * @throws ProviderError when no block came, and a node gives no answer
+ */
+export async function mostShown<I, S>(
+  sources: readonly (Algod | Uint8Array | undefined)[],
+  round: number,
+  items: readonly I[],
+  include: (block: Uint8Array) => Promise<(S | undefined)[]>,
+  ends: AbortSignal,
+): Promise<Map<I, S> | undefined> {
+  let most: Map<I, S> | undefined;
+  const ask = async (source: Algod | Uint8Array | undefined) => {
+    const block = source && "block" in source ? await blockFrom(source, round, ends) : source;
+    if (block === undefined) return undefined;
+    const shown = new Map<I, S>();
+    for (const [index, one] of (await include(block)).entries()) if (one) shown.set(items[index] as I, one);
+    if (most === undefined || shown.size > most.size) most = shown;
+    return shown.size === items.length ? shown : "wrong";
+  };
+  const isEnough = (error: unknown) => most !== undefined && !ends.aborted && isUnusable(error);
+  await fromAny(sources, ask, ends).catch(ignoring(isEnough));
+  return most;
 }
 
 /**

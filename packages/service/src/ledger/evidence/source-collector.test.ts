@@ -129,11 +129,11 @@ test("what no node shows keeps no other source of its round back", async () => {
     { id: "a", blockHash, since: 0 },
     { id: "b", blockHash: ofBlock.block.hashSha256, since: 0 },
   ];
-  const [first, second] = [{ block: async () => OTHER }, { block: async () => BLOCK }];
-  expect(await collect("waiting", [first, second], { sources })).toMatchObject({
-    steps: included,
-    postponed: [15_000],
-  });
+  for (const block of [async () => OTHER, silent])
+    expect(await collect("waiting", [{ block }, { block: async () => BLOCK }], { sources })).toMatchObject({
+      steps: included,
+      postponed: [15_000],
+    });
 });
 
 test("a transaction that is not in the block is not shown there, whatever the node says", async () => {

@@ -3,25 +3,18 @@ import { commitsToHeader } from "@attestd/proof/state-proof";
 import type { Logger } from "pino";
 import type { Clock } from "../../clock.ts";
 import { count } from "../../metrics/meter.ts";
-import type { Algod } from "../../providers/algod.ts";
-import type { AlgorandNodes } from "../../providers/algorand-nodes.ts";
 import { isUnusable } from "../../providers/provider.ts";
 import type { KeptStateProof } from "./journal.ts";
-import { blockFrom, fromAny, lightPathFrom, provenNext } from "./nodes.ts";
+import { lightPathFrom, mostShown, provenNext } from "./nodes.ts";
 import { createPace } from "./pace.ts";
 import type { SourceJournal, SourceStep, UnfinishedSource, UnfinishedSourceState } from "./source-journal.ts";
-import type { FoundStateProof, NewestBlocks } from "./state-proofs.ts";
-import type { EvidenceWork } from "./threads.ts";
+import type { createStateProofs, StateProofOptions } from "./state-proofs.ts";
 
-export type SourceCollectorOptions = {
+export type SourceCollectorOptions = Pick<StateProofOptions, "nodes" | "newest" | "work"> & {
   journal: SourceJournal;
-  nodes: AlgorandNodes;
-  newest: NewestBlocks;
-  work: EvidenceWork;
   clock: Clock;
   log: Logger;
-  /** Of a round, as `createStateProofs` returns it. */
-  proofOf(round: number, next: number, ends: AbortSignal): Promise<FoundStateProof>;
+  proofOf: ReturnType<typeof createStateProofs>;
 };
 
 /** Sources of a round that are worked on at once: all that a batch has. */
@@ -81,24 +74,11 @@ export function createSourceCollector({ journal, nodes, newest, work, clock, log
     sources: readonly UnfinishedSource[],
     ends: AbortSignal,
   ): Promise<boolean> {
-    let most: SourceStep[] = [];
-    const show = async (source: Uint8Array | Algod) => {
-      const block = source instanceof Uint8Array ? source : await blockFrom(source, round, ends);
-      if (block === undefined) return undefined;
-      const headers = await work.includeSources(block, round, sources);
-      const steps = sources.flatMap(({ id }, index): SourceStep[] => {
-        const header = headers[index];
-        return header ? [{ id, to: "included", header }] : [];
-      });
-      if (steps.length > most.length) most = steps;
-      return steps.length === sources.length ? steps : "wrong";
-    };
-    const read = newest.block(round);
-    const asked = await fromAny([...(read ? [read] : []), ...nodes.algods], show, ends);
-    await step(most);
-    const shown = new Set(most.map(({ id }) => id));
-    const left = sources.filter(({ id }) => !shown.has(id));
-    if (typeof asked === "string") await fail("waiting", round, left, asked);
+    const include = (block: Uint8Array) => work.includeSources(block, round, sources);
+    const shown = await mostShown([newest.block(round), ...nodes.algods], round, sources, include, ends);
+    await step([...(shown ?? [])].map(([{ id }, header]) => ({ id, to: "included", header })));
+    const left = sources.filter((source) => !shown?.has(source));
+    if (left.length > 0) await fail("waiting", round, left, shown ? "wrong" : "forgotten");
     return true;
   }
 
