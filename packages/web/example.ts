@@ -4,6 +4,7 @@ import { RAILS } from "@attestd/proof/rails";
 import { secp256k1 } from "@noble/curves/secp256k1.js";
 import { sha256 } from "@noble/hashes/sha2.js";
 import { keccak_256 } from "@noble/hashes/sha3.js";
+import { ml_dsa65 } from "@noble/post-quantum/ml-dsa.js";
 import { testAttestor, testBundle, testHistory } from "../../test/bundles/bundles.ts";
 
 /** A ledger that does not exist: what is signed here is marked as not real wherever it is shown. */
@@ -11,7 +12,12 @@ const EXAMPLE_LEDGER = "algorand:attestd-example-ledger-not-real-";
 
 /** An attestation of a transfer of 25 USDC on Base, and its key list. The same in every build. */
 export function exampleFile(): string {
-  const attestor = testAttestor("example of the page");
+  const hedged = testAttestor("example of the page");
+  const { secretKey } = ml_dsa65.keygen(hedged.pqSeed);
+  const attestor = {
+    ...hedged,
+    sign: (message: Uint8Array) => ml_dsa65.sign(message, secretKey, { extraEntropy: false }),
+  };
   const ledger = EXAMPLE_LEDGER;
   const bundle = testBundle({ attestor, ledger, chain: "base", txnBytes: usdcTransfer(), round: 1_000, level: "safe" });
   return JSON.stringify({ bundle, history: testHistory([{ attestor, fromRound: 1 }], ledger) });
