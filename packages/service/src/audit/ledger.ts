@@ -11,6 +11,7 @@ import {
   structMap,
 } from "@attestd/proof/algorand";
 import { equalBytes, fromBase64, fromUtf8 } from "@attestd/proof/encoding";
+import { attempt } from "@attestd/proof/errors";
 import { rebuildTransaction } from "../chains/algorand/rebuild.ts";
 import type { AlgorandSource } from "../chains/algorand/source.ts";
 import type { Attempt } from "../ledger/ledger.ts";
@@ -71,7 +72,8 @@ export async function ledgerTransaction(
 }
 
 function toNote({ id, round, transaction }: LedgerTransaction): LedgerNote {
-  const note = textOf(getBytes(transaction, "note"));
+  const bytes = getBytes(transaction, "note");
+  const note = bytes && attempt("malformed", () => fromUtf8(bytes));
   return {
     txid: id,
     round,
@@ -117,14 +119,6 @@ async function recompute(reading: LedgerReading, record: FoundTransaction): Prom
 /** The address in a member of a transaction; the zero address where it is absent. */
 export function addressIn(transaction: MsgpackMap, member: string): string {
   return encodeAddress(getBytes(transaction, member, 32) ?? new Uint8Array(32));
-}
-
-function textOf(note: Uint8Array | undefined): string | undefined {
-  try {
-    return note && fromUtf8(note);
-  } catch {
-    return undefined;
-  }
 }
 
 /**
