@@ -42,7 +42,7 @@ export async function copiedCalls(
     {
       reader: chains.ledgerReader,
       since: Math.min(...calls.map(({ createdAt }) => createdAt)) / 1000 - SKEW,
-      notes: (span) => attestorNotes(chains.ledger, address, span),
+      notes: (span) => attestorNotes(chains.ledger, [address], span),
       attestor: { algorandAddress: address },
       rounds,
       signal,

@@ -46,14 +46,15 @@ export function timeOfRound({ indexers, ask }: LedgerReading, round: number): Pr
   return ask((signal) => failover(indexers, (indexer, ends) => indexer.timeOf(round, ends), { about, signal }));
 }
 
-/** Every transaction within the span that names the attestor's account, ours or a stranger's, in no order. */
+/** Every transaction within the span that names an account of the attestor, ours or a stranger's, in no order. */
 export async function* attestorNotes(
   reading: LedgerReading,
-  attestor: string,
+  accounts: Iterable<string>,
   span: Span,
 ): AsyncGenerator<LedgerNote & { attempt: Attempt }> {
-  for await (const found of searchLedger(reading, { address: attestor }, span))
-    yield { ...toNote(found), attempt: attemptOf(found) };
+  for (const address of accounts)
+    for await (const found of searchLedger(reading, { address }, span))
+      yield { ...toNote(found), attempt: attemptOf(found) };
 }
 
 /** The note of one transaction; undefined when the ledger has no such transaction. */

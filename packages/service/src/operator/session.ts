@@ -134,3 +134,8 @@ export async function openSession(settings: Settings, options: OperatorOptions, 
     return await readHistory(reader, caip2);
   }
 }
+
+/** @throws journal_in_use while another replica has the journal open */
+export async function requireAlone(journal: Pick<WholeJournal, "others">, refusal: string): Promise<void> {
+  if ((await journal.others()) > 0) throw new ServiceError("journal_in_use", refusal);
+}

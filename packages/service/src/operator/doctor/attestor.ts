@@ -99,7 +99,7 @@ async function notesOf(
   try {
     const to = (await ledgerReader.heads()).latest;
     for (const account of accounts)
-      for await (const { note, ...one } of attestorNotes(ledger, account, { from, to })) {
+      for await (const { note, ...one } of attestorNotes(ledger, [account], { from, to })) {
         if (note?.startsWith(NOTES) && one.sender === account) notes.push({ ...one, note });
         if (notes.length >= most) return notes;
       }
