@@ -137,8 +137,9 @@ function createAgent(
   async function paidTask(id: string): Promise<object | undefined> {
     const outcome = await recall(nameOf(id)).catch(asProblem);
     if (outcome instanceof Problem) {
-      if (outcome.code === "payment_refunded") return failedTask(id, outcome.message);
-      if (isPending(outcome)) return workingTask(id, outcome);
+      const { code } = outcome;
+      if (code === "payment_refunded") return failedTask(id, outcome.message);
+      if (code === "settlement_pending" || code === "attestation_pending") return workingTask(id, outcome);
       throw outcome;
     }
     if (outcome?.kind === "payment_required")
@@ -183,10 +184,6 @@ async function freeMessage(
 /** The name under which the journal has a task's call (`Purchase`). */
 function nameOf(taskId: string): string {
   return `a2a-task/${taskId}`;
-}
-
-function isPending({ code }: Problem): boolean {
-  return code === "settlement_pending" || code === "attestation_pending";
 }
 
 /** @throws every error that is not a problem */
