@@ -96,4 +96,4 @@ export class ChainIndex {
 }
 
 /** The dApp's name in every note of ours (ARC-2), of any version. */
-const NOTE_BEGINS = "attestd/";
+export const NOTE_BEGINS = "attestd/";

@@ -1,5 +1,6 @@
 import { checkKeyNotes, type KeyHistory, type RecordedNote } from "@attestd/proof";
 import { obstacleTo, readHistory } from "../../attestor/history.ts";
+import { NOTE_BEGINS } from "../../audit/chain-index.ts";
 import { attestorNotes } from "../../audit/ledger.ts";
 import { readableChains } from "../../audit/rails/registry.ts";
 import { ATTESTOR_RESERVE } from "../../calls/capacity.ts";
@@ -14,9 +15,6 @@ import { readJournal } from "./journal.ts";
 const FEW = 1_000n;
 /** How long the ledger is searched for notes of keys, in ms: an account with many attestations has a command of its own. */
 const NOTES_MS = 20_000;
-
-/** What every note of an attestor begins with (docs/format.md). */
-const NOTES = "attestd/";
 
 /** The attestor: its balance in attestations, who signs for the account, and its key against journal and ledger. */
 export const checkAttestor: Check = async (examined) => {
@@ -100,7 +98,7 @@ async function notesOf(
     const to = (await ledgerReader.heads()).latest;
     for (const account of accounts)
       for await (const { note, ...one } of attestorNotes(ledger, [account], { from, to })) {
-        if (note?.startsWith(NOTES) && one.sender === account) notes.push({ ...one, note });
+        if (note?.startsWith(NOTE_BEGINS) && one.sender === account) notes.push({ ...one, note });
         if (notes.length >= most) return notes;
       }
     return notes;
