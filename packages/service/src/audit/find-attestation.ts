@@ -16,6 +16,7 @@ export type AttestationSearchOptions = {
   notes(span: Span): AsyncIterable<LedgerNote & { attempt: Attempt }>;
   attestor: { algorandAddress: string };
   rounds: Pick<Rounds, "latest" | "next" | "isCurrent">;
+  /** Ends every search. */
   signal: AbortSignal;
   /** Called once when rounds have to pass first, with the last of them. */
   onWait(round: number): void;
