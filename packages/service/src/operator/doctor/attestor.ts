@@ -3,7 +3,7 @@ import { obstacleTo, readHistory } from "../../attestor/history.ts";
 import { NOTE_BEGINS } from "../../audit/chain-index.ts";
 import { attestorNotes } from "../../audit/ledger.ts";
 import { readableChains } from "../../audit/rails/registry.ts";
-import { ATTESTOR_RESERVE } from "../../calls/capacity.ts";
+import { attestationsFor } from "../../calls/capacity.ts";
 import { deadline, systemClock } from "../../clock.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import { isProviderError } from "../../providers/provider.ts";
@@ -36,7 +36,7 @@ export const checkAttestor: Check = async (examined) => {
 };
 
 function fundsOf({ address, fee }: Pick<Ledger, "address" | "fee">, spendable: bigint): Finding {
-  const left = spendable > ATTESTOR_RESERVE ? (spendable - ATTESTOR_RESERVE) / fee : 0n;
+  const left = attestationsFor(spendable, fee);
   const each = `0.00${fee / 1_000n}`;
   const sentence = `ATTESTOR_SIGNER: the account ${address} can pay for ${left} attestations`;
   if (left === 0n) return fail(`${sentence}. Send it ALGO: 0.2, and ${each} for each attestation.`);
