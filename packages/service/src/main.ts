@@ -83,17 +83,11 @@ export async function startService(
     const offered = { ...service.api, catalogue: CATALOGUE, origin, log };
     const ids = createTaskIds(service.secret);
     const endpoints = Object.values<Endpoint>(CATALOGUE);
-    const ofA2a = callCounter(
-      "a2a",
-      endpoints.filter(({ skill }) => skill),
-    );
-    const ofMcp = callCounter(
-      "mcp",
-      endpoints.filter(({ tool }) => tool),
-    );
+    const skills = endpoints.filter(({ skill }) => skill);
+    const tools = endpoints.filter(({ tool }) => tool);
     const agents = [
-      a2aRoute({ ...offered, ids, observeCall: ofA2a }),
-      mcpRoute({ ...offered, origins: [origin, config.mcpUrl ?? origin], observeCall: ofMcp }),
+      a2aRoute({ ...offered, ids, observeCall: callCounter("a2a", skills) }),
+      mcpRoute({ ...offered, origins: [origin, config.mcpUrl ?? origin], observeCall: callCounter("mcp", tools) }),
     ];
     const routes = [...agents, ...pageRoutes(page)];
     const agentPaths = agents.map(({ path }) => path);

@@ -97,17 +97,13 @@ export async function openService(
   useNativeSha2();
 
   const own = await openJournal(config.database, log);
-  const journal = observedJournal(seams.journal?.(own) ?? own);
-  opened.defer(() => journal.close());
+  const journal = opened.adopt(observedJournal(seams.journal?.(own) ?? own), (one) => one.close());
 
   const asking = { log, signal: start };
-  const signer = await openSigner(config, asking);
-  opened.defer(() => signer.close());
-  const account = await openAccount(config, asking);
-  opened.defer(() => account.close());
+  const signer = opened.adopt(await openSigner(config, asking), (one) => one.close());
+  const account = opened.adopt(await openAccount(config, asking), (one) => one.close());
   const signers = watchSigners(signer, account);
-  const networks = await openNetworks(config, account, log, start);
-  opened.defer(() => networks.close());
+  const networks = opened.adopt(await openNetworks(config, account, log, start), (one) => one.close());
   const { ledger, chains, rails, indexers, congestion } = networks;
   const { genesisHash, address, rounds } = ledger;
   const identity = { genesisHash, algorandAddress: address };
@@ -190,11 +186,10 @@ export async function openService(
   const loops = [collector.run(refreshing.signal)];
   if (config.retentionDays !== undefined)
     loops.push(keepRetention(config.retentionDays, { journal, clock: systemClock, log }, refreshing.signal));
-  for (const loop of loops)
-    opened.defer(() => {
-      refreshing.abort();
-      return loop;
-    });
+  opened.defer(async () => {
+    refreshing.abort();
+    await Promise.all(loops);
+  });
 
   const admit = createAdmission({
     ...common,

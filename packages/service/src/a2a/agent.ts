@@ -10,7 +10,7 @@ import { observedCall } from "../endpoints/observed-call.ts";
 import type { FreeOperation } from "../endpoints/operations.ts";
 import type { Route, TransportOptions } from "../endpoints/transport.ts";
 import { toPaymentPayload } from "../payment/header.ts";
-import { type Resource, resourceOf } from "../payment/resource.ts";
+import { resourcesAt } from "../payment/resource.ts";
 import { Problem } from "../problems.ts";
 import { type Subject, saleOf } from "../subjects/subject.ts";
 import { type Message, PAYMENT, readSkillCall, SendParams, TaskParams, unclear } from "./message.ts";
@@ -50,14 +50,8 @@ function createAgent(
   { admit, recall, offers, ids, origin, observeCall }: A2aOptions,
 ): Methods {
   // What is sold has the same resource as over HTTP.
-  const skills = new Map(
-    [...offered].map(([id, one]): [string, Skill] => {
-      const { access, path, summary } = one.endpoint;
-      const resource =
-        access === "paid" ? resourceOf(one.endpoint, origin) : { url: `${origin}${path}`, description: summary };
-      return [id, { ...one, resource }];
-    }),
-  );
+  const resourceOf = resourcesAt(origin);
+  const soldBy = ({ subject }: UnpaidTask) => resourceOf(subject ?? { kind: "batch" });
 
   return {
     async "message/send"(params, bundle) {
@@ -112,7 +106,7 @@ function createAgent(
     const task = ids.read(id);
     // Made up, or issued under a key that was replaced: only the journal can know it.
     if (!task) return get(id);
-    const { endpoint, resource } = skillNamed(task.skill);
+    const { endpoint } = skillNamed(task.skill);
     const report = (status: number) => observeCall?.(endpoint, status, "sent");
     const [payment, outcome] = await observedCall(report, async () => {
       const subject = subjectOf(task, message);
@@ -125,7 +119,7 @@ function createAgent(
     const known = await paidTask(id);
     if (known) return known;
     if (outcome instanceof Problem) throw outcome;
-    return refusedTask(id, x402PaymentRequired(outcome, resource), payment.accepted.network);
+    return refusedTask(id, x402PaymentRequired(outcome, soldBy(task)), payment.accepted.network);
   }
 
   async function get(id: string): Promise<object> {
@@ -143,8 +137,9 @@ function createAgent(
   async function paidTask(id: string): Promise<object | undefined> {
     const outcome = await recall(nameOf(id)).catch(asProblem);
     if (outcome instanceof Problem) {
-      if (outcome.code === "payment_refunded") return failedTask(id, outcome.message);
-      if (isPending(outcome)) return workingTask(id, outcome);
+      const { code } = outcome;
+      if (code === "payment_refunded") return failedTask(id, outcome.message);
+      if (code === "settlement_pending" || code === "attestation_pending") return workingTask(id, outcome);
       throw outcome;
     }
     if (outcome?.kind === "payment_required")
@@ -154,7 +149,7 @@ function createAgent(
 
   function requirePayment(id: string, task: UnpaidTask): object {
     const required = paymentRequired(offers, task.batch ? task.batch.sale : saleOf(task.subject));
-    return unpaidTask(id, x402PaymentRequired(required, skillNamed(task.skill).resource));
+    return unpaidTask(id, x402PaymentRequired(required, soldBy(task)));
   }
 
   function read(id: string): UnpaidTask {
@@ -163,14 +158,12 @@ function createAgent(
     throw new RpcError(RPC.taskNotFound, "There is no such task.");
   }
 
-  function skillNamed(name: string): Skill {
-    const skill = skills.get(name);
+  function skillNamed(name: string): Offered {
+    const skill = offered.get(name);
     if (skill) return skill;
-    throw unclear(`must name one of the skills: ${[...skills.keys()].join(", ")}`);
+    throw unclear(`must name one of the skills: ${[...offered.keys()].join(", ")}`);
   }
 }
-
-type Skill = Offered & { resource: Resource };
 
 /** The answer of a free skill. A bundle that fails verification is answered with its report. */
 async function freeMessage(
@@ -191,10 +184,6 @@ async function freeMessage(
 /** The name under which the journal has a task's call (`Purchase`). */
 function nameOf(taskId: string): string {
   return `a2a-task/${taskId}`;
-}
-
-function isPending({ code }: Problem): boolean {
-  return code === "settlement_pending" || code === "attestation_pending";
 }
 
 /** @throws every error that is not a problem */

@@ -1,18 +1,10 @@
-import { type BatchNote, type BlockNote, isProofError, type TransactionNote } from "@attestd/proof";
+import { isProofError, type KeyNote, type Note } from "@attestd/proof";
 import { noteOrFault, paymentCommitment } from "@attestd/proof/attestor";
 import type { ChainPayment, Facts, LedgerNote } from "./facts.ts";
 import type { Findings } from "./report.ts";
 
 /** An attestation as the ledger holds it: a note of ours, sent by the attestor. */
-export type Recorded = {
-  txid: string;
-  round: number;
-  sender: string;
-  text: string;
-  note: TransactionNote | BlockNote | BatchNote;
-  /** Whether it is a payment of nothing that closes and rekeys no account. */
-  movesNothing: boolean;
-};
+export type Recorded = Omit<LedgerNote, "note"> & { text: string; note: Exclude<Note, KeyNote> };
 
 /** What the chains show, indexed for the join: payments by key, attestations by their commitment to a payment. */
 export class ChainIndex {
@@ -85,9 +77,8 @@ export class ChainIndex {
     }
     const note = noteOrFault(text);
     if (isProofError(note, "format")) {
-      findings.add("violation", "note_malformed", `The attestor sent a note of no form of ours: ${note.message}.`, {
-        txid,
-      });
+      const message = `The attestor sent a note of no form of ours: ${note.message}.`;
+      findings.add("violation", "note_malformed", message, { txid });
       return;
     }
     // Announces a key, and attests nothing.
@@ -105,4 +96,4 @@ export class ChainIndex {
 }
 
 /** The dApp's name in every note of ours (ARC-2), of any version. */
-const NOTE_BEGINS = "attestd/";
+export const NOTE_BEGINS = "attestd/";

@@ -2,22 +2,19 @@ import type { Logger } from "pino";
 import { type CopiedJournal, mayBeBehind } from "../calls/copied.ts";
 import type { Journal } from "../calls/journal.ts";
 import type { Config } from "../config/config.ts";
-import type { Attempt, Rounds } from "../ledger/ledger.ts";
-import { searchAttestations } from "./find-attestation.ts";
+import type { Attempt } from "../ledger/ledger.ts";
+import { type AttestationSearchOptions, searchAttestations } from "./find-attestation.ts";
 import { attestorNotes } from "./ledger.ts";
 import { readableChains } from "./rails/registry.ts";
 
 /** How far the clocks of host and ledger may be apart, in s. */
 const SKEW = 600;
 
-export type CopiedCallsOptions = {
+export type CopiedCallsOptions = Pick<AttestationSearchOptions, "rounds" | "signal"> & {
   journal: Pick<Journal, "open"> & Pick<CopiedJournal, "copiedUntil">;
   /** Of the attestor. */
   address: string;
-  rounds: Pick<Rounds, "latest" | "next" | "isCurrent">;
   log: Logger;
-  /** Ends every search. */
-  signal: AbortSignal;
 };
 
 /**
@@ -42,7 +39,7 @@ export async function copiedCalls(
     {
       reader: chains.ledgerReader,
       since: Math.min(...calls.map(({ createdAt }) => createdAt)) / 1000 - SKEW,
-      notes: (span) => attestorNotes(chains.ledger, address, span),
+      notes: (span) => attestorNotes(chains.ledger, [address], span),
       attestor: { algorandAddress: address },
       rounds,
       signal,

@@ -16,6 +16,7 @@ export type AttestationSearchOptions = {
   notes(span: Span): AsyncIterable<LedgerNote & { attempt: Attempt }>;
   attestor: { algorandAddress: string };
   rounds: Pick<Rounds, "latest" | "next" | "isCurrent">;
+  /** Ends every search. */
   signal: AbortSignal;
   /** Called once when rounds have to pass first, with the last of them. */
   onWait(round: number): void;
@@ -87,9 +88,8 @@ async function attestationsIn(
   const found = new Map<string, FoundAttestation[]>();
   for await (const { sender, note: text, attempt } of notes(span)) {
     if (sender !== attestor.algorandAddress || text === undefined) continue;
-    const commitment = commitmentOf(text);
-    if (commitment !== undefined && wanted.has(commitment))
-      found.set(commitment, [...(found.get(commitment) ?? []), { attempt, text }]);
+    const note = noteOrFault(text);
+    if ("p" in note && wanted.has(note.p)) found.set(note.p, [...(found.get(note.p) ?? []), { attempt, text }]);
   }
   return found;
 }
@@ -98,9 +98,4 @@ function only(found: readonly FoundAttestation[] = []): FoundAttestation | undef
   if (found.length <= 1) return found[0];
   const txids = found.map(({ attempt }) => attempt.txid).join(", ");
   throw new ServiceError("not_allowed", `The ledger holds more than one attestation of this payment: ${txids}.`);
-}
-
-function commitmentOf(text: string): string | undefined {
-  const note = noteOrFault(text);
-  return "p" in note ? note.p : undefined;
 }

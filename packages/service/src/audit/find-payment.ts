@@ -8,25 +8,20 @@ import type { PaymentReader } from "./rails/rail.ts";
 /** A payment that a call can be made of. */
 export type KeyedPayment = ChainPayment & { readonly key: string; readonly amount: bigint };
 
+type PaymentSearch = {
+  journal: Pick<Journal, "payees">;
+  readers: ReadonlyMap<RailName, PaymentReader>;
+  /** Unix s from which on a key is looked for. */
+  since: number;
+};
+
 /**
  * Finds the one final payment to us that an operator names.
  *
  * @param target a payment key, or the id of a transaction on the payment's chain
- * @param since Unix s from which on a key is looked for
  * @throws argument_invalid, not_on_chain; ProviderError
  */
-export async function findPayment(
-  target: string,
-  {
-    journal,
-    readers,
-    since,
-  }: {
-    journal: Pick<Journal, "payees">;
-    readers: ReadonlyMap<RailName, PaymentReader>;
-    since: number;
-  },
-): Promise<KeyedPayment> {
+export async function findPayment(target: string, { journal, readers, since }: PaymentSearch): Promise<KeyedPayment> {
   const kind = RAILS.find(({ isPaymentKey, isTransactionId }) => isPaymentKey(target) || isTransactionId(target));
   if (!kind) throw new ServiceError("argument_invalid", `${target} is neither a payment key nor a transaction id.`);
   const { name: rail } = kind;

@@ -11,6 +11,7 @@ import {
   structMap,
 } from "@attestd/proof/algorand";
 import { equalBytes, fromBase64, fromUtf8 } from "@attestd/proof/encoding";
+import { attempt } from "@attestd/proof/errors";
 import { rebuildTransaction } from "../chains/algorand/rebuild.ts";
 import type { AlgorandSource } from "../chains/algorand/source.ts";
 import type { Attempt } from "../ledger/ledger.ts";
@@ -45,14 +46,15 @@ export function timeOfRound({ indexers, ask }: LedgerReading, round: number): Pr
   return ask((signal) => failover(indexers, (indexer, ends) => indexer.timeOf(round, ends), { about, signal }));
 }
 
-/** Every transaction within the span that names the attestor's account, ours or a stranger's, in no order. */
+/** Every transaction within the span that names an account of the attestor, ours or a stranger's, in no order. */
 export async function* attestorNotes(
   reading: LedgerReading,
-  attestor: string,
+  accounts: Iterable<string>,
   span: Span,
 ): AsyncGenerator<LedgerNote & { attempt: Attempt }> {
-  for await (const found of searchLedger(reading, { address: attestor }, span))
-    yield { ...toNote(found), attempt: attemptOf(found) };
+  for (const address of accounts)
+    for await (const found of searchLedger(reading, { address }, span))
+      yield { ...toNote(found), attempt: attemptOf(found) };
 }
 
 /** The note of one transaction; undefined when the ledger has no such transaction. */
@@ -71,7 +73,8 @@ export async function ledgerTransaction(
 }
 
 function toNote({ id, round, transaction }: LedgerTransaction): LedgerNote {
-  const note = textOf(getBytes(transaction, "note"));
+  const bytes = getBytes(transaction, "note");
+  const note = bytes && attempt("malformed", () => fromUtf8(bytes));
   return {
     txid: id,
     round,
@@ -117,14 +120,6 @@ async function recompute(reading: LedgerReading, record: FoundTransaction): Prom
 /** The address in a member of a transaction; the zero address where it is absent. */
 export function addressIn(transaction: MsgpackMap, member: string): string {
   return encodeAddress(getBytes(transaction, member, 32) ?? new Uint8Array(32));
-}
-
-function textOf(note: Uint8Array | undefined): string | undefined {
-  try {
-    return note && fromUtf8(note);
-  } catch {
-    return undefined;
-  }
 }
 
 /**

@@ -1,15 +1,12 @@
 import type { PaymentPayload } from "@x402/core/types";
-import type { Logger } from "pino";
-import type { Clock } from "../clock.ts";
 import { hasCode } from "../errors.ts";
 import type { Match } from "../payment/match.ts";
 import type { Offers } from "../payment/offers.ts";
 import { acceptedAmount } from "../payment/payment-option.ts";
 import { type Payment, type PaymentRefused, paymentRefused, type Rail } from "../payment/rails/rail.ts";
-import { forwardedPayment, type Resource } from "../payment/resource.ts";
+import { forwardedPayment } from "../payment/resource.ts";
 import { verifyPayment } from "../payment/verify-payment.ts";
 import { Problem } from "../problems.ts";
-import type { Products } from "../subjects/product.ts";
 import { requestHash, type Subject, saleOf } from "../subjects/subject.ts";
 import { currentContext } from "../tracing/context.ts";
 import { inSpan } from "../tracing/span.ts";
@@ -22,25 +19,21 @@ import { admissionJournal } from "./journal-failures.ts";
 import { isFinal, prepare } from "./machine.ts";
 import { namesOf } from "./names.ts";
 import { type Outcome, outcomeOf, paymentRequired } from "./outcome.ts";
+import type { EffectsOptions } from "./perform.ts";
 import { mapUpstreamErrors, paymentUnknown, SAME_HEADER } from "./problems.ts";
 import { isSame } from "./pruning.ts";
 import type { Runner } from "./runner.ts";
 import { createUnpaidReads } from "./unpaid-reads.ts";
 
-export type AdmissionOptions = {
+export type AdmissionOptions = Pick<EffectsOptions, "products" | "resourceOf" | "log" | "clock"> & {
   journal: Journal;
   runner: Runner;
   capacity: Capacity;
   offers: Offers;
   /** Every rail that we can read, switched on or not. */
   rails: readonly Rail[];
-  products: Products;
-  /** What is sold for a subject, for the facilitator. */
-  resourceOf: (subject: Subject) => Resource;
   /** Whether an address is, or ever was, a payee of ours. */
   isPayee(rail: Rail, address: string): boolean;
-  log: Logger;
-  clock: Clock;
   /** How long a paid request waits for its bundle, in ms. */
   waitMs: number;
   /** The one deadline of all questions before the call is prepared, in ms. */

@@ -82,13 +82,15 @@ export function createCapacity({ ledger, runner, maxInFlight, obstacles = {} }: 
       spendable = await ledger.spendable(signal);
     },
     /** Attestations that the account can pay for; undefined until its balance was read. */
-    affordable(): bigint | undefined {
-      if (spendable === undefined) return undefined;
-      return spendable > ATTESTOR_RESERVE ? (spendable - ATTESTOR_RESERVE) / ledger.fee : 0n;
-    },
+    affordable: () => (spendable === undefined ? undefined : attestationsFor(spendable, ledger.fee)),
     /** Admits nothing from now on. */
     stop(): void {
       stopping = true;
     },
   };
+}
+
+/** Attestations that an account can pay for. @param spendable microAlgos above its minimum balance */
+export function attestationsFor(spendable: bigint, fee: bigint): bigint {
+  return spendable > ATTESTOR_RESERVE ? (spendable - ATTESTOR_RESERVE) / fee : 0n;
 }

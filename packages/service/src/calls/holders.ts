@@ -24,7 +24,13 @@ const POLL_MS = 200;
  */
 export function createHolders(journal: Pick<Journal, "find" | "expect" | "isExpectedElsewhere">, clock: Clock) {
   const announced = new Map<string, Set<Announcement>>();
+  return { announce, expect, find, findBeforeRefusal };
 
+  /**
+   * Announces a payment for which a call may begin.
+   *
+   * @returns a function to be called when the call has begun, or can no longer begin; calling it again does nothing
+   */
   function announce(payment: Payment): () => void {
     const { promise: withdrawn, resolve } = Promise.withResolvers<void>();
     const same = announced.get(payment.key) ?? new Set();
@@ -37,11 +43,23 @@ export function createHolders(journal: Pick<Journal, "find" | "expect" | "isExpe
     };
   }
 
+  /**
+   * @param isSigned whether the payer has signed the payment as it came with this request
+   * @returns the call of the payment, if the sender may learn of it: the payment is signed, or is byte for byte the call's
+   * @throws Problem when the call is for another subject
+   */
   async function find(request: Request, isSigned: boolean): Promise<Call | undefined> {
     const call = await journal.find(request.payment.key);
     return call && (isSigned || isSame(call, request.payment)) ? bound(call, request) : undefined;
   }
 
+  /**
+   * Looks for the call before a 402: another request may have brought the payment since this one looked, and its
+   * settlement may be why the chain or an offer no longer accepts the payment. Waits for requests that have announced the
+   * payment, to any replica. The request MUST have withdrawn its own announcements, because two would wait for each other.
+   *
+   * @returns as `find`. @throws Problem as `find`, or when the signal aborts while others still check the payment
+   */
   async function findBeforeRefusal(request: Request, isSigned: boolean): Promise<Call | undefined> {
     const { payment, signal } = request;
     const another = () =>
@@ -57,6 +75,12 @@ export function createHolders(journal: Pick<Journal, "find" | "expect" | "isExpe
     }
   }
 
+  /**
+   * Tells the other replicas that a call of this payment may begin.
+   *
+   * @param isSigned whether the payer has signed the payment, as far as that shows without its chain
+   * @throws Problem when too many payments are being checked
+   */
   async function expect(payment: Payment, isSigned: boolean): Promise<Expectation> {
     // Without a proven signature a request waits only for others that bring the same bytes.
     const names = isSigned ? [payment.key] : [payment.key, nameOfBytes(payment)];
@@ -67,39 +91,6 @@ export function createHolders(journal: Pick<Journal, "find" | "expect" | "isExpe
       throw new Problem("over_capacity", "Too many payments are being checked.", { retryAfter: 5 });
     }
   }
-
-  return {
-    /**
-     * Announces a payment for which a call may begin.
-     *
-     * @returns a function to be called when the call has begun, or can no longer begin; calling it again does nothing
-     */
-    announce,
-
-    /**
-     * Tells the other replicas that a call of this payment may begin.
-     *
-     * @param isSigned whether the payer has signed the payment, as far as that shows without its chain
-     * @throws Problem when too many payments are being checked
-     */
-    expect,
-
-    /**
-     * @param isSigned whether the payer has signed the payment as it came with this request
-     * @returns the call of the payment, if the sender may learn of it: the payment is signed, or is byte for byte the call's
-     * @throws Problem when the call is for another subject
-     */
-    find,
-
-    /**
-     * Looks for the call before a 402: another request may have brought the payment since this one looked, and its
-     * settlement may be why the chain or an offer no longer accepts the payment. Waits for requests that have announced the
-     * payment, to any replica. The request MUST have withdrawn its own announcements, because two would wait for each other.
-     *
-     * @returns as `find`. @throws Problem as `find`, or when the signal aborts while others still check the payment
-     */
-    findBeforeRefusal,
-  };
 }
 
 /** The name of a payment with the bytes that it came in. */

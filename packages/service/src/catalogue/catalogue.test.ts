@@ -71,7 +71,7 @@ describe("an endpoint that is added to the table", () => {
 
   test("is in every document", () => {
     const documents = createDocuments(catalogue, SITE);
-    const of = (id: keyof typeof documents) => JSON.parse(documents[id]());
+    const of = (id: keyof typeof documents) => JSON.parse(documents[id].text());
     expect(of("openapi").paths["/greetings/{name}"].get).toMatchObject({
       operationId: "greeting",
       parameters: [{ name: "name", in: "path", required: true, schema: { type: "string", pattern: "^[a-z]+$" } }],
@@ -86,9 +86,11 @@ describe("an endpoint that is added to the table", () => {
     for (const id of ["agentCard", "agent"] as const)
       expect(of(id).skills.slice(-2)).toMatchObject([{ id: "greet" }, { id: "feast" }]);
     expect(of("mcpServerCard").tools.slice(-2)).toMatchObject([{ name: "greet" }, { name: "feast" }]);
-    expect(documents.llms()).toContain(`- [GET /greetings/{name}](${ORIGIN}/greetings/{name}): A greeting by name.`);
-    expect(documents.llms()).toContain(`- [POST /feasts](${ORIGIN}/feasts): A feast.`);
-    expect(documents.llms()).toContain("greet, feast");
+    expect(documents.llms.text()).toContain(
+      `- [GET /greetings/{name}](${ORIGIN}/greetings/{name}): A greeting by name.`,
+    );
+    expect(documents.llms.text()).toContain(`- [POST /feasts](${ORIGIN}/feasts): A feast.`);
+    expect(documents.llms.text()).toContain("greet, feast");
   });
 
   test("is a route and a tool", async () => {

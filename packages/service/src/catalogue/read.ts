@@ -11,7 +11,7 @@ import { BlockCapabilities, Health, Readiness, Status, Version } from "./schemas
 
 const ANNOTATIONS = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false };
 
-const GET = { method: "GET", access: "free", problems: [] } as const;
+const GET = { method: "GET", access: "free", tag: "read", problems: [] } as const;
 /** Of what never changes under its name. */
 const IMMUTABLE = "public, max-age=31536000, immutable";
 const OPERATE = { ...GET, tag: "operate" } as const;
@@ -64,7 +64,6 @@ export const READ = {
   blockCapabilities: {
     ...CACHED,
     path: "/block-capabilities",
-    tag: "read",
     summary: "What can be attested and proven of the blocks of each chain, and what that does not prove",
     description:
       "For each source chain: what height and headerBase64 mean, which confirmation level is required, which Merkle trees a proof can lead to, what cannot be proven, and what a proof does not prove.",
@@ -74,7 +73,6 @@ export const READ = {
   bundle: {
     ...CACHED,
     path: "/bundles/:id",
-    tag: "read",
     summary: "A delivered bundle by the hash of its bytes",
     description:
       "Returns a delivered bundle by its id: base64url SHA-256 of the RFC 8785 JSON of the whole bundle, signature included. Of a batch, each item has its id as a BatchItem; the id of the head has the whole answer.",
@@ -92,7 +90,6 @@ export const READ = {
   evidence: {
     ...GET,
     path: "/bundles/:id/evidence",
-    tag: "read",
     summary: "What shows that the ledger recorded a bundle's attestation, without this service and without a node",
     description:
       "Returns the evidence of a delivered bundle, and by the id of an item of a batch that of its head: the attestation transaction under its block's header, and an Algorand state proof, in which stake signed for that header. 202 while no state proof attests the round, which on MainNet takes some 18 minutes; repeat after `Retry-After`. Afterwards it never changes. On a network that makes no state proof of the round it is the transaction under the header alone.",
@@ -131,7 +128,6 @@ export const READ = {
   stateProof: {
     ...GET,
     path: "/stateproofs/:sha256",
-    tag: "read",
     summary: "A state proof by its hash",
     description: "Returns an Algorand state proof on which evidence rests: canonical msgpack, of this SHA-256.",
     params: z.object({ sha256: Sha256Hex }),
@@ -144,7 +140,6 @@ export const READ = {
   network: {
     ...GET,
     path: "/networks/:network",
-    tag: "read",
     summary: "What a payment on a network must name to be valid now",
     description:
       "For wallets without a node of their own. Algorand: the ledger's genesis, its last round, and the fees in microAlgos. Solana: a recent blockhash. Take them from a node that you trust if you have one.",
@@ -155,7 +150,6 @@ export const READ = {
   balance: {
     ...GET,
     path: "/networks/:network/balances/:address",
-    tag: "read",
     summary: "The USDC of an address",
     description: "For wallets without a node of their own, before they pay on Algorand or Solana.",
     params: z.object({
@@ -171,7 +165,6 @@ export const READ = {
   keys: {
     ...CACHED,
     path: "/.well-known/attestor-keys.json",
-    tag: "read",
     summary: "The history of the attestor's keys",
     description:
       "Every key that has signed bundles here, the rounds in which it is valid, and the ledger that has its note. Keep a copy: with it you can verify bundles offline, without this service.",
@@ -181,7 +174,6 @@ export const READ = {
   jwks: {
     ...CACHED,
     path: "/.well-known/jwks.json",
-    tag: "read",
     summary: "The attestor's keys as a JWK Set",
     description: "The public keys of the key history, each as a JSON Web Key of type AKP (RFC 9964).",
     replies: { 200: { description: "The keys.", schema: JwkSet, mediaType: "application/jwk-set+json" } },
@@ -189,7 +181,6 @@ export const READ = {
   checkpoints: {
     ...GET,
     path: "/.well-known/algorand-checkpoints.json",
-    tag: "read",
     summary: "The checkpoints on which evidence rests: the root of this service's table of them, and the last ones",
     description:
       "A checkpoint commits to the stake that signs Algorand's next state proof. The operator's own walk has verified each by the state proof before it, from the first on. Trust the root, and evidence with a path to it needs no node. 404 where the service has no table.",
@@ -200,7 +191,6 @@ export const READ = {
   problem: {
     ...CACHED,
     path: "/problems/:code",
-    tag: "read",
     summary: "The meaning of a problem's code",
     description: "What the code of a problem means and what to do about it. The `type` of every problem is this URL.",
     params: z.object({ code: ProblemCodeSchema }),

@@ -5,7 +5,6 @@ import { introduction, links, paymentTerms, type Site, uriTemplate } from "./sit
 
 /** `/discovery`: the endpoints and the x402 terms. */
 export function discovery(catalogue: Catalogue, site: Site) {
-  const terms = paymentTerms(site);
   return {
     name: NAME,
     description: introduction(site),
@@ -27,7 +26,7 @@ export function discovery(catalogue: Catalogue, site: Site) {
         ...(tool && { tool: tool.name }),
       };
     }),
-    x402: terms,
+    x402: paymentTerms(site),
     links: links(site),
   };
 }

@@ -1,5 +1,6 @@
 import type { Catalogue } from "../catalogue/catalogue.ts";
 import type { DocumentId } from "../catalogue/documents.ts";
+import type { DocumentOperation } from "../endpoints/operations.ts";
 import { discovery, x402Discovery, x402Manifest } from "./discovery.ts";
 import { llms } from "./llms.ts";
 import { openapi } from "./openapi.ts";
@@ -28,15 +29,15 @@ const MAKERS: Record<DocumentId, (catalogue: Catalogue, site: Site) => unknown> 
   logo: () => LOGO,
 };
 
-/** The text of every document, by the name of its endpoint. Each is drawn when it is first asked for: a start need not wait. */
-export function createDocuments(catalogue: Catalogue, site: Site): Record<DocumentId, () => string> {
+/** Every document, by the name of its endpoint. Each is drawn when it is first asked for: a start need not wait. */
+export function createDocuments(catalogue: Catalogue, site: Site): Record<DocumentId, DocumentOperation> {
   const texts = Object.entries(MAKERS).map(([id, make]) => {
     let text: string | undefined;
     const draw = () => {
       const made = make(catalogue, site);
       return typeof made === "string" ? made : JSON.stringify(made);
     };
-    return [id, () => (text ??= draw())];
+    return [id, { kind: "document", text: () => (text ??= draw()) }];
   });
   return Object.fromEntries(texts);
 }

@@ -9,6 +9,7 @@ import { introduction, links, type Site, uriTemplate } from "./site.ts";
  */
 export function llms(catalogue: Catalogue, site: Site): string {
   const endpoints = Object.values(catalogue);
+  const tools = endpoints.flatMap(({ tool }) => tool?.name ?? []).join(", ");
   const list = (wanted: (endpoint: Endpoint) => boolean) => endpoints.filter(wanted).map((one) => entry(one, site));
   return [
     `# ${NAME}`,
@@ -49,7 +50,7 @@ export function llms(catalogue: Catalogue, site: Site): string {
     "",
     "## Agents",
     "",
-    `- [MCP](${site.mcpUrl}): streamable HTTP; tools ${toolNames(endpoints)}. Unpaid, a paid tool answers with the offers; the payment goes into \`_meta["x402/payment"]\`.`,
+    `- [MCP](${site.mcpUrl}): streamable HTTP; tools ${tools}. Unpaid, a paid tool answers with the offers; the payment goes into \`_meta["x402/payment"]\`.`,
     `- [A2A](${links(site).a2a}): JSON-RPC, version 0.3.0; a paid skill becomes a task in \`input-required\`, which a message with the payment continues.`,
     "",
     "## Documents",
@@ -66,8 +67,4 @@ function entry({ method, path, summary }: Endpoint, { origin }: Site): string {
 
 function way({ network, asset, payTo, maxAmountRequired, priceUsdc, facilitatorUrl }: PaymentOption): string {
   return `- ${network}: asset ${asset}, payTo ${payTo}, amount ${maxAmountRequired} micro-USDC (${priceUsdc} USDC), facilitator ${facilitatorUrl}`;
-}
-
-function toolNames(endpoints: readonly Endpoint[]): string {
-  return endpoints.flatMap(({ tool }) => tool?.name ?? []).join(", ");
 }

@@ -89,7 +89,7 @@ export type OperationsOptions = {
   keyHistory: () => KeyHistory;
   networks: ReturnType<typeof createNetworks>;
   /** By the name of their endpoint. */
-  documents: Record<DocumentId, () => string>;
+  documents: Record<DocumentId, DocumentOperation>;
 };
 
 /** When evidence that is not whole may be asked for again, in seconds: on MainNet a state proof comes every 12 minutes. */
@@ -146,7 +146,7 @@ export function createOperations(options: OperationsOptions): Record<EndpointId,
       const [status, title, advice] = PROBLEMS[code as ProblemCode];
       return found({ code, status, title, advice });
     }),
-    ...documents(options.documents),
+    ...options.documents,
   };
 }
 
@@ -174,11 +174,6 @@ function verifying(verifier: Verifier, ...types: BundleType[]): VerifyOperation 
 
 function reading(read: ReadOperation["read"]): ReadOperation {
   return { kind: "read", read };
-}
-
-function documents(texts: Record<DocumentId, () => string>): Record<DocumentId, DocumentOperation> {
-  const operations = Object.entries(texts).map(([id, text]) => [id, { kind: "document", text }]);
-  return Object.fromEntries(operations);
 }
 
 /** Makes the text again only when its source is another object. */

@@ -46,16 +46,12 @@ function withoutPort(address: string): string {
 
 /** The eight groups of 16 bits. @param ip a valid IPv6 address (RFC 4291, 2.2) */
 function groupsOf(ip: string): number[] {
-  const [head = "", tail] = ip.split("::");
+  // `URL` writes an address in one way, also the IPv4 address at the end of one.
+  const [head = "", tail] = new URL(`http://[${ip}]`).hostname.slice(1, -1).split("::");
   const [before, after] = [numbers(head), numbers(tail ?? "")];
   return tail === undefined ? before : [...before, ...Array(8 - before.length - after.length).fill(0), ...after];
 }
 
 function numbers(text: string): number[] {
-  if (text === "") return [];
-  return text.split(":").flatMap((group) => {
-    if (!group.includes(".")) return [Number.parseInt(group, 16)];
-    const [a = 0, b = 0, c = 0, d = 0] = group.split(".").map(Number);
-    return [(a << 8) | b, (c << 8) | d];
-  });
+  return text === "" ? [] : text.split(":").map((group) => Number.parseInt(group, 16));
 }

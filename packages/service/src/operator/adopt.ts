@@ -62,7 +62,7 @@ export async function adoptPayment(settings: Settings, adoption: Adoption, optio
     readers: chains.readers,
     since: await session.since(),
     products: createProducts(networks.chains),
-    notes: (span) => attestorNotes(chains.ledger, algorandAddress, span),
+    notes: (span) => attestorNotes(chains.ledger, [algorandAddress], span),
     attestor: { algorandAddress, keySha256, ledger },
     rounds,
     clock: systemClock,

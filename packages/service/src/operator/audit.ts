@@ -53,15 +53,12 @@ async function readFacts(session: Session, journal: JournalReader, attestors: Re
       if (reader && span) yield* reader.payments(addresses, span);
     }
   }
-  async function* notes() {
-    for (const address of attestors) yield* attestorNotes(ledger, address, ledgerSpan);
-  }
   return {
     ledger: ledgerSpan,
     rails: Object.fromEntries(read.map((rail) => [rail, spans.get(rail)])),
     unread: [...payees.keys()].filter((rail) => !spans.has(rail)),
     payments: payments(),
-    notes: notes(),
+    notes: attestorNotes(ledger, attestors, ledgerSpan),
     lookAgain: {
       payments: async (rail, id, payTo) => (await readers.get(rail)?.inTransaction(id, [payTo])) ?? [],
       note: (txid) => ledgerNote(ledger, txid),

@@ -16,10 +16,7 @@ export async function backfillEvidence(settings: Settings, options: OperatorOpti
   const { config, log, signal } = session;
   const journal = await session.journal();
   const newest = await newestBlocks(config, log, signal);
-  const collector = openCollector(config, { journal, newest, log });
-  try {
-    return await collector.backfill(signal);
-  } finally {
-    await collector.close();
-  }
+  await using opened = new AsyncDisposableStack();
+  const collector = opened.adopt(openCollector(config, { journal, newest, log }), (one) => one.close());
+  return await collector.backfill(signal);
 }

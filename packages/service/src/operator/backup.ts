@@ -3,13 +3,13 @@ import { createReadStream, existsSync } from "node:fs";
 import { lstat, mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { pipeline } from "node:stream/promises";
+import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
 import { VERSION } from "../catalogue/about.ts";
 import { readConfig, settingNames } from "../config/config.ts";
 import { ServiceError } from "../errors.ts";
 import { checkSaved, restoreJournal, savedName, saveJournal } from "../journal/backup.ts";
 import { requireOwner } from "../journal/open.ts";
-import type { SavedJournal } from "../journal/reader.ts";
 import { syncToDisk } from "../journal/sqlite/backup.ts";
 import { RAIL_SETTINGS } from "../payment/rails/registry.ts";
 import { type OperatorOptions, openSession, type Settings } from "./session.ts";
@@ -102,7 +102,7 @@ export async function checkBackup(from: string): Promise<BackupManifest> {
     if (!isWhole) throw new ServiceError("not_allowed", `${path} is not as it was saved.`);
   }
   const saved = await checkSaved(manifest.database, join(from, savedName(manifest.database)));
-  if (!isSame(saved, manifest.journal))
+  if (!isDeepStrictEqual(saved, manifest.journal))
     throw new ServiceError("not_allowed", `${from} has another journal than its manifest says.`);
   return manifest;
 }
@@ -186,10 +186,4 @@ async function writeJson(path: string, value: unknown): Promise<void> {
 
 function textOf(value: unknown): string {
   return `${JSON.stringify(value, undefined, 2)}\n`;
-}
-
-function isSame(a: SavedJournal, b: BackupManifest["journal"]): boolean {
-  const text = ({ schema, identity, calls, keys }: SavedJournal | BackupManifest["journal"]) =>
-    JSON.stringify([schema, identity.genesisHash, identity.algorandAddress, keys, Object.entries(calls).toSorted()]);
-  return text(a) === text(b);
 }

@@ -19,7 +19,7 @@ import { isFinal } from "../calls/machine.ts";
 import { type Config, readConfig } from "../config/config.ts";
 import { ServiceError } from "../errors.ts";
 import { RAIL_SETTINGS } from "../payment/rails/registry.ts";
-import { type OperatorOptions, openSession, type Session, type Settings } from "./session.ts";
+import { type OperatorOptions, openSession, requireAlone, type Session, type Settings } from "./session.ts";
 
 /** What came of a change of the keys. */
 export type KeyChangeReport = {
@@ -103,15 +103,14 @@ export async function restoreKeys(
   const { latest } = await ledgerReader.heads();
   const span = { from: known.keys[0]?.fromRound ?? 0, to: latest };
   const notes: RecordedNote[] = [];
-  for (const address of new Set(saved.keys.map(({ algorandAddress }) => algorandAddress)))
-    for await (const { note, ...one } of attestorNotes(ledger, address, span))
-      if (note !== undefined) notes.push({ ...one, note });
+  const accounts = new Set(saved.keys.map(({ algorandAddress }) => algorandAddress));
+  for await (const { note, ...one } of attestorNotes(ledger, accounts, span))
+    if (note !== undefined) notes.push({ ...one, note });
   const [finding] = checkKeyNotes(saved, notes);
   if (finding) throw refusal("It does not fit the ledger", finding);
 
   const journal = await session.journal();
-  const others = await journal.others();
-  if (others > 0) throw new ServiceError("journal_in_use", "Another replica has this journal open.");
+  await requireAlone(journal, "Another replica has this journal open.");
   for (const { untilRound: _, revokedRound: __, ...entry } of saved.keys) await journal.appendKey(entry);
   for (const { kid, revokedRound } of saved.keys)
     if (revokedRound !== undefined) await journal.appendRevocation({ kid, revokedRound });

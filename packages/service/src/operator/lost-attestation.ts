@@ -40,22 +40,15 @@ export function asAttested(
 ): Evidence {
   const note = parseNote(text);
   // The nonces of its statements were in the lost row alone, so that nobody can make the tree again whose root was recorded.
-  if ("z" in note) throw lostBatch(note.z, attempt.txid);
+  if ("z" in note) {
+    const message = `This payment has bought a batch of ${note.z}, which ${attempt.txid} records. Its proofs were in the lost row alone and cannot be made again: give the payment back by hand.`;
+    throw new ServiceError("not_allowed", message);
+  }
   if (!("l" in note)) throw new TypeError("an attestation's note has a level");
-  const { keySha256, ledger } = options.attestor;
-  if (fetched.kind === "batch") throw boughtOther(note, attempt.txid, keySha256);
-  const evidence = asSeen(fetched, note);
-  if (text === options.products[evidence.kind].note(evidence, { keySha256, ledger, paymentKey: key })) return evidence;
-  throw boughtOther(note, attempt.txid, keySha256);
-}
-
-function boughtOther(note: TransactionNote | BlockNote, txid: string, keySha256: string): ServiceError {
+  const context = { ...options.attestor, paymentKey: key };
+  const evidence = fetched.kind === "batch" ? undefined : asSeen(fetched, note);
+  if (evidence && text === options.products[evidence.kind].note(evidence, context)) return evidence;
   const what = "t" in note ? `transaction ${note.t}` : `block ${note.b}`;
-  const by = note.a === keySha256 ? "" : ", under a key that is not the current one";
-  return new ServiceError("not_allowed", `This payment has bought an attestation of ${what}${by}: ${txid}.`);
-}
-
-function lostBatch(size: number, txid: string): ServiceError {
-  const message = `This payment has bought a batch of ${size}, which ${txid} records. Its proofs were in the lost row alone and cannot be made again: give the payment back by hand.`;
-  return new ServiceError("not_allowed", message);
+  const by = note.a === context.keySha256 ? "" : ", under a key that is not the current one";
+  throw new ServiceError("not_allowed", `This payment has bought an attestation of ${what}${by}: ${attempt.txid}.`);
 }

@@ -1,6 +1,5 @@
 import { mayBeBehind } from "../calls/copied.ts";
-import { ServiceError } from "../errors.ts";
-import { type OperatorOptions, openSession, type Settings } from "./session.ts";
+import { type OperatorOptions, openSession, requireAlone, type Settings } from "./session.ts";
 
 /** How many calls the service will look for on the ledger before it attests for them. */
 export type PutBack = { calls: number };
@@ -14,11 +13,7 @@ export type PutBack = { calls: number };
 export async function markPutBack(settings: Settings, options: OperatorOptions): Promise<PutBack> {
   await using session = await openSession(settings, options);
   const journal = await session.journal();
-  if ((await journal.others()) > 0)
-    throw new ServiceError(
-      "journal_in_use",
-      "A service has this journal open, or had it seconds ago: stop every replica.",
-    );
+  await requireAlone(journal, "A service has this journal open, or had it seconds ago: stop every replica.");
   await journal.markCopied();
   const until = await journal.copiedUntil();
   const calls = (await journal.open()).filter((call) => mayBeBehind(call, until));

@@ -3,19 +3,18 @@ import type { PaymentReader } from "../audit/rails/rail.ts";
 import { type Call, liveAttempt } from "../calls/call.ts";
 import type { Journal } from "../calls/journal.ts";
 import { type CallEvent, reduce } from "../calls/machine.ts";
+import type { EffectsOptions } from "../calls/perform.ts";
 import { type Clock, systemClock } from "../clock.ts";
 import { hasCode, ServiceError } from "../errors.ts";
-import type { Attempt, Rounds } from "../ledger/ledger.ts";
+import type { Rounds } from "../ledger/ledger.ts";
 import type { RailName } from "../payment/rails/rail.ts";
 import { railKind } from "../payment/rails/registry.ts";
 import { type OperatorOptions, openSession, type Settings } from "./session.ts";
 
-export type RefundOptions = {
+export type RefundOptions = Pick<EffectsOptions, "attestationOf"> & {
   journal: Pick<Journal, "find" | "update">;
   readers: ReadonlyMap<RailName, PaymentReader>;
   rounds: Pick<Rounds, "standing">;
-  /** As the effects of calls take it (calls/perform.ts). */
-  attestationOf?: ((key: string) => Promise<Attempt | undefined>) | undefined;
   clock: Pick<Clock, "now">;
   signal: AbortSignal;
 };

@@ -3,7 +3,7 @@ import { deadline, systemClock } from "../clock.ts";
 import { ServiceError } from "../errors.ts";
 import { accountForm } from "../signers/account-form.ts";
 import { nextConfig } from "./keys.ts";
-import { type OperatorOptions, openSession, type Settings } from "./session.ts";
+import { type OperatorOptions, openSession, requireAlone, type Settings } from "./session.ts";
 
 /** Who authorises for the account from now on. */
 type Rekeyed = {
@@ -32,8 +32,7 @@ export async function rekeyAccount(
 ): Promise<Rekeyed> {
   await using session = await openSession(settings, options);
   const journal = await session.journal();
-  if ((await journal.others()) > 0)
-    throw new ServiceError("journal_in_use", "Another replica has this journal open: stop every service first.");
+  await requireAlone(journal, "Another replica has this journal open: stop every service first.");
   const signal = deadline(systemClock, DEADLINE_MS, options.signal);
   const changed = nextConfig(settings, await next.settings(), options);
   const ledger = await session.ledger();

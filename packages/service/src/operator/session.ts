@@ -76,18 +76,15 @@ export async function openSession(settings: Settings, options: OperatorOptions, 
 
     /** Connects to the ledger alone, by the settings or by others, and waits for its first round. @throws as `signer` */
     async ledger(by: Config = config) {
-      const account = await openAccount(by, { log, signal });
-      opened.defer(() => account.close());
-      const { ledger, close } = openLedger(by, account, log);
-      opened.defer(close);
+      const account = opened.adopt(await openAccount(by, { log, signal }), (one) => one.close());
+      const { ledger } = opened.adopt(openLedger(by, account, log), (one) => one.close());
       await ledger.rounds.next(deadline(systemClock, DEADLINE_MS, signal));
       return { ledger, account };
     },
 
     /** Follows the ledger's rounds, which takes no key of the attestor. Waits for the first. */
     async rounds(): Promise<Rounds> {
-      const { rounds, close } = openRounds(config, log);
-      opened.defer(close);
+      const { rounds } = opened.adopt(openRounds(config, log), (one) => one.close());
       await rounds.next(deadline(systemClock, DEADLINE_MS, signal));
       return rounds;
     },
@@ -95,19 +92,15 @@ export async function openSession(settings: Settings, options: OperatorOptions, 
     /** Connects to all networks, and waits for the ledger's first round. */
     async networks() {
       const ends = deadline(systemClock, DEADLINE_MS, signal);
-      const account = await openAccount(config, { log, signal });
-      opened.defer(() => account.close());
-      const networks = await openNetworks(config, account, log, ends);
-      opened.defer(() => networks.close());
+      const account = opened.adopt(await openAccount(config, { log, signal }), (one) => one.close());
+      const networks = opened.adopt(await openNetworks(config, account, log, ends), (one) => one.close());
       await networks.ledger.rounds.next(ends);
       return networks;
     },
 
     /** Opens the ML-DSA-65 key of the settings, or of other ones. @throws config_invalid also when they have none */
     async signer(settings: KeyConfig = config): Promise<Signer> {
-      const signer = await openSigner(settings, { log, signal });
-      opened.defer(() => signer.close());
-      return signer;
+      return opened.adopt(await openSigner(settings, { log, signal }), (one) => one.close());
     },
 
     /** Unix s from which on the chains are read: nothing was sold before the first key. */
@@ -140,4 +133,9 @@ export async function openSession(settings: Settings, options: OperatorOptions, 
     requireOwner(identity, { genesisHash });
     return await readHistory(reader, caip2);
   }
+}
+
+/** @throws journal_in_use while another replica has the journal open */
+export async function requireAlone(journal: Pick<WholeJournal, "others">, refusal: string): Promise<void> {
+  if ((await journal.others()) > 0) throw new ServiceError("journal_in_use", refusal);
 }

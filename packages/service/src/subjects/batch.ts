@@ -65,7 +65,7 @@ export function batchProduct(
         const { kind: _, ...members } = one;
         return [{ ...members, nonce: toBase64(nonces.subarray(NONCE_BYTES * index, NONCE_BYTES * (index + 1))) }];
       });
-      return { kind: "batch", root: toHex((await treeOf(items)).root), items };
+      return { kind: "batch", root: (await treeOf(items)).root.toHex(), items };
     },
 
     note({ root, items }, { keySha256, ledger, paymentKey }) {
@@ -81,7 +81,7 @@ export function batchProduct(
 
     async answer({ root, items }, { id, body }) {
       const tree = await treeOf(items);
-      if (toHex(tree.root) !== root) throw new Error("the evidence of a batch is not what its note has recorded");
+      if (tree.root.toHex() !== root) throw new Error("the evidence of a batch is not what its note has recorded");
       const head = canonicalize(JSON.parse(body) as BatchHead);
       // The id of an item's bundle is the hash of its canonical JSON, of which the head is the first member.
       const hash = createHash("sha256").update(`${BEFORE_HEAD}${head},`);
@@ -139,8 +139,4 @@ function refusal(refused: readonly Refused[], size: number): Problem {
     ...(waits.length > 0 && { retryAfter: Math.max(...waits) }),
     members: { items: refused.map(({ index, code }) => ({ index, code })) },
   });
-}
-
-function toHex(bytes: Uint8Array): string {
-  return Buffer.from(bytes).toString("hex");
 }

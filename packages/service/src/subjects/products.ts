@@ -1,4 +1,4 @@
-import { randomBytes } from "node:crypto";
+import { hash, randomBytes } from "node:crypto";
 import type { BundleBlock, Inclusion } from "@attestd/proof";
 import { encodeNote, paymentCommitment } from "@attestd/proof/attestor";
 import { toBase64 } from "@attestd/proof/encoding";
@@ -23,12 +23,14 @@ import {
   fits,
   requireLevel,
   requireSize,
-  sha256,
   sourceNamed,
   sourceOf,
   transactionEvidence,
   transactionIn,
 } from "./transaction-evidence.ts";
+
+/** Members of every bundle. */
+const LEDGER = { version: 1, network: "algorand-mainnet" } as const;
 
 /** Everything that is sold. @param random for the nonces of batches; those of the operating system unless given */
 export function createProducts(
@@ -57,9 +59,7 @@ function transactionProduct(chains: SourceChains): Product<SubjectOf<"transactio
       return encodeNote({ ...common, b: block.hash, n: block.height, u: block.time, ...outcome });
     },
 
-    bundle({ source }, { attest, attestor }) {
-      return { version: 1, network: "algorand-mainnet", source, attest, attestor };
-    },
+    bundle: ({ source }, attested) => ({ ...LEDGER, source, ...attested }),
 
     sources: (evidence) => [transactionIn(evidence)],
   };
@@ -77,9 +77,7 @@ function blockProduct(chains: SourceChains): Product<SubjectOf<"block">, BlockEv
 
     note: blockNote,
 
-    bundle({ block }, { attest, attestor }) {
-      return { type: "block-attestation", version: 1, network: "algorand-mainnet", block, attest, attestor };
-    },
+    bundle: ({ block }, attested) => ({ type: "block-attestation", ...LEDGER, block, ...attested }),
 
     sources: blockSources,
   };
@@ -103,9 +101,8 @@ function inclusionProduct(chains: SourceChains): Product<SubjectOf<"inclusion">,
 
     note: blockNote,
 
-    bundle({ block, source, inclusion }, { attest, attestor }) {
-      const type = "tx-inclusion";
-      return { type, version: 1, network: "algorand-mainnet", block, source, inclusion, attest, attestor };
+    bundle({ block, source, inclusion }, attested) {
+      return { type: "tx-inclusion", ...LEDGER, block, source, inclusion, ...attested };
     },
 
     sources: blockSources,
@@ -152,5 +149,5 @@ async function whereItIs(
 
 /** The member `block` of a bundle. */
 function blockOf({ chain, height, blockHash, header }: SourceBlock): BundleBlock {
-  return { chain, height, blockHash, headerBase64: toBase64(header), hashSha256: sha256(header) };
+  return { chain, height, blockHash, headerBase64: toBase64(header), hashSha256: hash("sha256", header) };
 }

@@ -62,15 +62,10 @@ export function requireSize<M extends object>(members: M): M {
 
 /** The member `source` of a bundle. */
 export function sourceOf(chain: ChainName, txnId: string, bytes: Uint8Array): BundleSource & { chain: string } {
-  return { chain, txnId, hashSha256: sha256(bytes), txnBytesBase64: toBase64(bytes) };
+  return { chain, txnId, hashSha256: hash("sha256", bytes), txnBytesBase64: toBase64(bytes) };
 }
 
 /** A transaction with its block, as a bundle is about it. */
 export function transactionIn({ chain, caip2, source, block }: Omit<TransactionEvidence, "kind">): BundleOf {
   return { chain, caip2, height: block.height, blockHash: block.hash, txnId: source.txnId };
-}
-
-/** Lower-case hex. */
-export function sha256(bytes: Uint8Array): string {
-  return hash("sha256", bytes);
 }

@@ -39,7 +39,7 @@ export function createVerifier({ pool, records, genesisHash }: VerifierOptions) 
      *   `record_not_found` with what is missing, `providers_unavailable`, `providers_conflict`
      */
     async verify(body: Uint8Array, types: readonly BundleType[], { chain }: { chain: boolean }): Promise<VerifyReport> {
-      const verified = await pool.verify(body, types, { asksChain: chain });
+      const verified = await pool.verify(body, types, chain);
       if ("notJson" in verified) throw new Problem("body_not_json", verified.notJson);
       const { report, claims } = verified;
       if (!chain) return accepted(report);

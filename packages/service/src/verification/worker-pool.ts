@@ -73,11 +73,7 @@ export function createVerificationPool(maxWorkers: number, history: () => KeyHis
      * @param asksChain whether the result has `claims`, where the chains may be asked
      * @throws Problem `over_capacity` while too many bytes wait
      */
-    async verify(
-      body: Uint8Array,
-      types: readonly BundleType[],
-      { asksChain } = { asksChain: false },
-    ): Promise<VerifiedOffline> {
+    async verify(body: Uint8Array, types: readonly BundleType[], asksChain = false): Promise<VerifiedOffline> {
       const known = history();
       if (known !== shared) pool.share(known);
       shared = known;

@@ -307,7 +307,7 @@ test("notes on the ledger come with their sender, what they move, and the bytes 
   );
   indexer.transactions = [attest, moving, rekeying, binary];
   const { options } = await reading(indexer);
-  const notes = await all(attestorNotes(options, encodeAddress(ATTESTOR), { from: 1, to: 1_000 }));
+  const notes = await all(attestorNotes(options, [encodeAddress(ATTESTOR)], { from: 1, to: 1_000 }));
   expect(notes.map(({ txid, sender, note, movesNothing }) => [txid, sender, note, movesNothing])).toEqual([
     [attest.id, encodeAddress(ATTESTOR), "attestd/v1:j{}", true],
     [moving.id, encodeAddress(ATTESTOR), "attestd/v1:j{}", false],

@@ -28,6 +28,8 @@ const MAX_PAGE = 1_000;
 const SLOTS_A_SECOND = 5;
 /** A blockhash of no block: a node that is asked about it answers with its slot. */
 const NO_BLOCKHASH = "1".repeat(32);
+/** In the place of a payer, of a transaction of a version that we do not read. */
+const OF_NEWER_VERSION = "a transaction of a newer version";
 
 /** A payee, and the account that holds its USDC. */
 type Account = { owner: string; address: Address };
@@ -94,7 +96,7 @@ export function solanaReader(
       const landed = await rpc.transaction(signature, signal);
       if (!landed) return [];
       if (landed === "of_newer_version")
-        return slot === undefined ? [] : accounts.map((account) => unreadable(signature, slot, account));
+        return slot === undefined ? [] : accounts.map((account) => keyless(signature, slot, OF_NEWER_VERSION, account));
       const outcome = rpc.outcome(landed);
       if (outcome.err !== null) return [];
       return accounts.flatMap((account) => toPayment(signature, landed, outcome, account) ?? []);
@@ -139,9 +141,8 @@ function accountsOf(owners: readonly string[]): Account[] {
   });
 }
 
-/** A transaction of a version that we do not read: never a payment for a call. */
-function unreadable(signature: string, slot: number, { owner }: Account): ChainPayment {
-  const payer = "a transaction of a newer version";
+/** A transfer of which no payment key can be made: never a payment for a call. */
+function keyless(signature: string, slot: number, payer: string, { owner }: Account): ChainPayment {
   return { rail: "solana", aliases: [], transaction: signature, height: slot, payer, payTo: owner, relayed: false };
 }
 
@@ -150,26 +151,20 @@ function toPayment(
   signature: string,
   landed: LandedTransaction,
   outcome: Outcome,
-  { owner, address }: Account,
+  account: Account,
 ): ChainPayment | undefined {
   const named = accountsNamedIn(landed.transaction);
-  if (named === undefined) return unreadable(signature, landed.slot, { owner, address });
-  const place = named.indexOf(address);
+  if (named === undefined) return keyless(signature, landed.slot, OF_NEWER_VERSION, account);
+  const place = named.indexOf(account.address);
   const received = place < 0 ? undefined : growth(outcome, place);
   if (received !== undefined && received <= 0n) return undefined;
 
   const payment = {
-    rail: "solana",
-    aliases: [],
-    transaction: signature,
-    height: landed.slot,
-    payer: String(named[0]),
-    payTo: owner,
+    ...keyless(signature, landed.slot, String(named[0]), account),
     ...(received !== undefined && { amount: received }),
-    relayed: false,
-  } as const;
+  };
   const transfer = transferOf(landed.transaction);
-  if (transfer?.transfer.destination !== address || transfer.transfer.amount !== received) return payment;
+  if (transfer?.transfer.destination !== account.address || transfer.transfer.amount !== received) return payment;
   const { authority } = transfer.transfer;
   return {
     ...payment,

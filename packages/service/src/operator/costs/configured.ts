@@ -33,10 +33,8 @@ export async function configuredCosts(
   await using opened = new AsyncDisposableStack();
   const ends = deadline(systemClock, DEADLINE_MS, signal);
   const log = pino({ level: "silent" });
-  const account = await openAccount(config, { log, signal: ends });
-  opened.defer(() => account.close());
-  const { ledger, close } = openLedger(config, account, log);
-  opened.defer(close);
+  const account = opened.adopt(await openAccount(config, { log, signal: ends }), (one) => one.close());
+  const { ledger } = opened.adopt(openLedger(config, account, log), (one) => one.close());
   return { rails, itemPrice: config.batch.itemPrice, spendable: await ledger.spendable(ends) };
 }
 

@@ -1,4 +1,4 @@
-import { ATTESTOR_RESERVE } from "../../calls/capacity.ts";
+import { attestationsFor } from "../../calls/capacity.ts";
 import type { RailName } from "../../payment/rails/rail.ts";
 import { feesOf } from "../../signers/account-fees.ts";
 import { CALL_REQUESTS, DAILY_REQUESTS, type Requests, type Upstream } from "./requests.ts";
@@ -90,9 +90,7 @@ function railCost(inputs: CostInputs, { rail, settlement, ...single }: Sold) {
     by: settlement.by,
     freeAMonth: settlement.freeAMonth,
     ...parts,
-    usual: withNote(NOTE_FEES.usual),
-    congested: withNote(NOTE_FEES.congested),
-    falcon: withNote(NOTE_FEES.falcon),
+    ...atEachFee(withNote),
   };
 }
 
@@ -123,17 +121,16 @@ function priceOf(requests: Requests, prices: CostInputs["requests"]): PicoUsd {
   return counts.reduce((sum, [upstream, count]) => sum + count * (prices[upstream] ?? 0n), 0n);
 }
 
+function atEachFee<T>(of: (fee: bigint) => T): Record<NoteFee, T> {
+  const { usual, congested, falcon } = NOTE_FEES;
+  return { usual: of(usual), congested: of(congested), falcon: of(falcon) };
+}
+
 /** For how many attestations the account's ALGO lasts, and for how many whole days, at each fee. */
 function supply(spendable: bigint, callsADay: bigint | undefined) {
-  const available = spendable > ATTESTOR_RESERVE ? spendable - ATTESTOR_RESERVE : 0n;
   const at = (fee: bigint) => {
-    const attestations = available / fee;
+    const attestations = attestationsFor(spendable, fee);
     return { attestations, ...(callsADay !== undefined && { days: attestations / callsADay }) };
   };
-  return {
-    spendable,
-    usual: at(NOTE_FEES.usual),
-    congested: at(NOTE_FEES.congested),
-    falcon: at(NOTE_FEES.falcon),
-  };
+  return { spendable, ...atEachFee(at) };
 }

@@ -1,3 +1,5 @@
+import { formatUnits } from "@attestd/proof/text";
+
 /**
  * An amount of US dollars in units of 10^-12: then a price in micro-USD times a fee in microAlgos is exact, and so is a
  * request of which a million cost a cent.
@@ -16,9 +18,7 @@ export function parseUsd(text: string): PicoUsd | undefined {
 
 /** Every digit of an amount, without a unit: `-0.00151`. */
 export function formatUsd(amount: PicoUsd): string {
-  const digits = (amount < 0n ? -amount : amount).toString().padStart(DECIMALS + 1, "0");
-  const fraction = digits.slice(-DECIMALS).replace(/0+$/, "");
-  return `${amount < 0n ? "-" : ""}${digits.slice(0, -DECIMALS)}${fraction === "" ? "" : `.${fraction}`}`;
+  return amount < 0n ? `-${formatUnits(-amount, DECIMALS)}` : formatUnits(amount, DECIMALS);
 }
 
 /** The quotient of two positive numbers, rounded up: a cost is never stated too low. */

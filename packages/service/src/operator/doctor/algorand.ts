@@ -4,6 +4,7 @@ import { IndexerSearch } from "../../audit/indexer-search.ts";
 import type { Algod } from "../../providers/algod.ts";
 import { isProviderError } from "../../providers/provider.ts";
 import { away, type Check, checkEach, type Examined, type Finding, fail, inSeconds, ok, warning } from "./finding.ts";
+import { jsonOf } from "./public-url.ts";
 
 const Versions = z.object({
   build: z.object({ major: z.int(), minor: z.int(), build_number: z.int() }),
@@ -70,7 +71,7 @@ async function checkAlgod(algod: Algod, examined: Examined, rounds: Map<string, 
   const findings: Finding[] = [];
   const isFollower = await algod.isFollower(signal);
   if (isFollower) findings.push(fail(`${setting} is a follower, which submits nothing. Name a node in normal mode.`));
-  const { data } = answer.status === 200 ? Versions.safeParse(readOr(() => algod.read(answer, z.unknown()))) : {};
+  const { data } = answer.status === 200 ? Versions.safeParse(jsonOf(answer.body)) : {};
   const version = data && `${data.build.major}.${data.build.minor}.${data.build.build_number}`;
   if (!config.sandbox && data && data.build.major < MIN_MAJOR)
     findings.push(warning(`${setting} runs go-algorand ${version}. Upgrade it: consensus v42 needs release 5.`));
@@ -90,14 +91,6 @@ async function checkAlgod(algod: Algod, examined: Examined, rounds: Map<string, 
   const release = version === undefined ? "" : ` runs ${version},`;
   const facts = `${excerpt(genesisId, 64)}, round ${round}, minimum fee ${minFee} microAlgos`;
   return [ok(`${setting}${release} is on ${facts}${keepsOld ? ", and keeps old blocks" : ""}.`), ...findings];
-}
-
-function readOr(read: () => unknown): unknown {
-  try {
-    return read();
-  } catch {
-    return undefined;
-  }
 }
 
 /** The indexers: network, lag, how far they go back, and whether they list what audits and lost payments need. */

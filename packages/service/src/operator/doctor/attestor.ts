@@ -1,8 +1,9 @@
 import { checkKeyNotes, type KeyHistory, type RecordedNote } from "@attestd/proof";
 import { obstacleTo, readHistory } from "../../attestor/history.ts";
+import { NOTE_BEGINS } from "../../audit/chain-index.ts";
 import { attestorNotes } from "../../audit/ledger.ts";
 import { readableChains } from "../../audit/rails/registry.ts";
-import { ATTESTOR_RESERVE } from "../../calls/capacity.ts";
+import { attestationsFor } from "../../calls/capacity.ts";
 import { deadline, systemClock } from "../../clock.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import { isProviderError } from "../../providers/provider.ts";
@@ -14,9 +15,6 @@ import { readJournal } from "./journal.ts";
 const FEW = 1_000n;
 /** How long the ledger is searched for notes of keys, in ms: an account with many attestations has a command of its own. */
 const NOTES_MS = 20_000;
-
-/** What every note of an attestor begins with (docs/format.md). */
-const NOTES = "attestd/";
 
 /** The attestor: its balance in attestations, who signs for the account, and its key against journal and ledger. */
 export const checkAttestor: Check = async (examined) => {
@@ -38,7 +36,7 @@ export const checkAttestor: Check = async (examined) => {
 };
 
 function fundsOf({ address, fee }: Pick<Ledger, "address" | "fee">, spendable: bigint): Finding {
-  const left = spendable > ATTESTOR_RESERVE ? (spendable - ATTESTOR_RESERVE) / fee : 0n;
+  const left = attestationsFor(spendable, fee);
   const each = `0.00${fee / 1_000n}`;
   const sentence = `ATTESTOR_SIGNER: the account ${address} can pay for ${left} attestations`;
   if (left === 0n) return fail(`${sentence}. Send it ALGO: 0.2, and ${each} for each attestation.`);
@@ -99,8 +97,8 @@ async function notesOf(
   try {
     const to = (await ledgerReader.heads()).latest;
     for (const account of accounts)
-      for await (const { note, ...one } of attestorNotes(ledger, account, { from, to })) {
-        if (note?.startsWith(NOTES) && one.sender === account) notes.push({ ...one, note });
+      for await (const { note, ...one } of attestorNotes(ledger, [account], { from, to })) {
+        if (note?.startsWith(NOTE_BEGINS) && one.sender === account) notes.push({ ...one, note });
         if (notes.length >= most) return notes;
       }
     return notes;

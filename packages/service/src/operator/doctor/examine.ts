@@ -63,30 +63,27 @@ export async function* examine(settings: Settings, options: ExaminationOptions):
 
   const log = pino({ level: "silent" });
   const nodes = openNodes(config, log);
-  await using signers = new AsyncDisposableStack();
-  const examinedSigner = await examineSigner(config, { log, signal }, signers);
+  await using opened = new AsyncDisposableStack();
+  const examinedSigner = await examineSigner(config, { log, signal }, opened);
   yield* examinedSigner.findings.map(about("signer"));
   if (!examinedSigner.keys) return;
   const { kid, account } = examinedSigner.keys;
   const { ledger, rounds } = followLedger(config, account, nodes.algorand, log);
+  opened.defer(() => rounds.stop());
   const clock = createClockCheck(systemClock.now);
-  try {
-    const found = CHECKS.map(async ([subject, check]) => {
-      const ends = deadline(systemClock, CHECK_MS, signal);
-      const examined: Examined = { config, nodes, ledger, kid, log, signal: ends, noteDate: clock.note };
-      return (await check(examined).catch(lateOr(ends, signal))).map(about(subject));
-    });
-    // All run at once; a failure that is not awaited yet must not end the process.
-    for (const one of found) one.catch(() => undefined);
-    for (const one of found) yield* await one;
-    yield* clock.finding().map(about("clock"));
-    if (isStarting) return;
-    const { finding, isServed } = await checkPort(config);
-    yield about("address")(finding);
-    yield* (await checkPublicUrl(config, { kid, isServed, signal })).map(about("address"));
-  } finally {
-    await rounds.stop();
-  }
+  const found = CHECKS.map(async ([subject, check]) => {
+    const ends = deadline(systemClock, CHECK_MS, signal);
+    const examined: Examined = { config, nodes, ledger, kid, log, signal: ends, noteDate: clock.note };
+    return (await check(examined).catch(lateOr(ends, signal))).map(about(subject));
+  });
+  // All run at once; a failure that is not awaited yet must not end the process.
+  for (const one of found) one.catch(() => undefined);
+  for (const one of found) yield* await one;
+  yield* clock.finding().map(about("clock"));
+  if (isStarting) return;
+  const { finding, isServed } = await checkPort(config);
+  yield about("address")(finding);
+  yield* (await checkPublicUrl(config, { kid, isServed, signal })).map(about("address"));
 }
 
 /** @throws every error but a check's own time-out */

@@ -67,8 +67,7 @@ function remedyFor(message: string, token: string | undefined): string {
   if (/ECONNREFUSED|no whole answer|EHOSTUNREACH|ENETUNREACH|ECONNRESET|ETIMEDOUT/.test(message))
     return " Check that it runs, and that a firewall lets us through.";
   if (/is on the network|is on chain|is of the cluster/.test(message)) return " Name a node of the right network.";
-  if (status >= 400 && status < 500) return " Check that the URL is the one of the API.";
-  if (/cannot be read|redirect|neither result nor error/.test(message))
+  if ((status >= 400 && status < 500) || /cannot be read|redirect|neither result nor error/.test(message))
     return " Check that the URL is the one of the API.";
   return "";
 }

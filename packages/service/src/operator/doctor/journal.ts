@@ -78,16 +78,14 @@ async function checkPostgres(examined: Examined, url: string): Promise<Finding[]
   const { examineDatabase } = await import("../../journal/postgres/examination.ts");
   const found = await examineDatabase(url).catch((error: Error) => error);
   if (found instanceof Error) return [away(`DATABASE_URL: ${found.message}. Check server, name and password.`)];
-  const findings: Finding[] = [];
   const { name } = found;
-  if (!found.mayCreate)
-    findings.push(fail(`DATABASE_URL: the user may not create tables in ${name}. Grant CREATE on its schema.`));
-  if (!found.mayWrite)
-    findings.push(fail(`DATABASE_URL: the user may not write the tables in ${name}. Grant INSERT, UPDATE and DELETE.`));
-  if (found.isStandby)
-    findings.push(fail(`DATABASE_URL: ${name} is a standby, which takes no writes. Name the primary.`));
-  if (!found.syncs)
-    findings.push(fail(`DATABASE_URL: ${name} runs with fsync=off, and may forget payments. Switch it on.`));
+  const faults: [isFault: boolean, message: string][] = [
+    [!found.mayCreate, `the user may not create tables in ${name}. Grant CREATE on its schema.`],
+    [!found.mayWrite, `the user may not write the tables in ${name}. Grant INSERT, UPDATE and DELETE.`],
+    [found.isStandby, `${name} is a standby, which takes no writes. Name the primary.`],
+    [!found.syncs, `${name} runs with fsync=off, and may forget payments. Switch it on.`],
+  ];
+  const findings = faults.flatMap(([isFault, message]) => (isFault ? [fail(`DATABASE_URL: ${message}`)] : []));
   return [...findings, await checkContent(examined, name)];
 }
 

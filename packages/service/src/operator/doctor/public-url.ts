@@ -91,7 +91,8 @@ function requestsTo(origin: string, signal: AbortSignal) {
   };
 }
 
-function jsonOf(body: Uint8Array): unknown {
+/** The JSON of a body; undefined where it is none. */
+export function jsonOf(body: Uint8Array): unknown {
   try {
     return JSON.parse(Buffer.from(body).toString());
   } catch {

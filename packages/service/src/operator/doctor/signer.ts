@@ -23,10 +23,8 @@ export async function examineSigner(
   const ends = deadline(systemClock, SIGNER_MS, signal);
   const options = { log, signal: ends };
   try {
-    const signer = await openSigner(config, options);
-    opened.defer(() => signer.close());
-    const account = await openAccount(config, options);
-    opened.defer(() => account.close());
+    const signer = opened.adopt(await openSigner(config, options), (one) => one.close());
+    const account = opened.adopt(await openAccount(config, options), (one) => one.close());
     return { findings: await probe({ signer, account }, ends), keys: { kid: signer.kid, account } };
   } catch (error) {
     return { findings: [troubleOf(error), warning("Nothing else was examined: the attestor's keys are not known.")] };
