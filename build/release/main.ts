@@ -83,7 +83,7 @@ function buildPage(): Bundle {
   const web = join(ROOT, "packages/web");
   const [folder, list] = [join(OUT, "page"), join(OUT, "page-inputs.json")];
   execFileSync(process.execPath, [join(web, "build.ts"), folder, list], { stdio: "inherit" });
-  const inputs = (JSON.parse(readFileSync(list, "utf8")) as string[]).map((path) => relative(ROOT, join(web, path)));
+  const inputs = Object.keys(JSON.parse(readFileSync(list, "utf8"))).map((path) => relative(ROOT, join(web, path)));
   const names = readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map(({ parentPath, name }) => relative(folder, join(parentPath, name)));

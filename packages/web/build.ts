@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { createHash, hash } from "node:crypto";
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -6,7 +6,7 @@ import type { BuildOptions, Plugin } from "esbuild";
 import { exampleFile } from "./example.ts";
 
 // Builds the page into `dist`, or into the folder given as argument. `npm ci` runs it. Nothing is fetched. A second argument
-// names a file for what the page was made of: a JSON array of paths from this folder.
+// names a file for what the page was made of: as JSON, the SHA-256 in hex of each file by its path from this folder.
 
 const { build } = await import("esbuild").catch(() => {
   // Without development dependencies the service answers at `/` that there is no page.
@@ -49,7 +49,7 @@ const COMMON = {
 /** The page's files by URL path. */
 const files = new Map<string, string | Uint8Array>();
 /** Paths of what they were made of. */
-const inputs = new Set<string>();
+const inputs = new Set(["build.ts", "example.ts", "frame.html", "icon.svg"]);
 
 /**
  * Bundles an entry and, unless `splitting` is false, the chunks that it loads apart, under names with a hash of their contents.
@@ -71,7 +71,8 @@ async function asset(
     outdir: "/assets",
   });
   for (const { path, contents } of outputFiles) files.set(path, contents);
-  for (const path of Object.keys(metafile.inputs)) inputs.add(path);
+  // What a package leaves out in browsers is no file.
+  for (const path of Object.keys(metafile.inputs)) if (!path.startsWith("(disabled):")) inputs.add(path);
   const paths = outputFiles.map(({ path }) => path);
   const own = paths.find((path) => path.startsWith(`/assets/${name}-`));
   if (own === undefined) throw new Error(`${entry} made no file`);
@@ -156,4 +157,6 @@ for (const [path, contents] of files) {
   await mkdir(dirname(join(OUT, path)), { recursive: true });
   await writeFile(join(OUT, path), contents);
 }
-if (INPUTS !== undefined) await writeFile(INPUTS, JSON.stringify([...inputs].sort()));
+const digest = async (path: string) => [path, hash("sha256", await readFile(join(HERE, path)))];
+if (INPUTS !== undefined)
+  await writeFile(INPUTS, JSON.stringify(Object.fromEntries(await Promise.all([...inputs].sort().map(digest)))));

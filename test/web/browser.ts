@@ -1,4 +1,5 @@
 import { execFileSync } from "node:child_process";
+import { hash } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
@@ -11,15 +12,28 @@ import { launchChromium } from "./chromium.ts";
 
 const require = createRequire(import.meta.url);
 
-/** Builds the page from its present sources, in a temporary folder. */
+/** The page as its present sources make it: the one that is built, where it was made of the same, or one built for this. */
 export async function freshPage(): Promise<PageAsset[]> {
+  const built = isMadeOfPresentFiles() ? await readPage() : undefined;
+  if (built) return built;
   await using folder = await temporaryFolder();
   execFileSync(process.execPath, [BUILD, folder.path], { stdio: "inherit" });
   const page = await readPage(folder.path);
   if (!page) throw new Error("no page was built");
   return page;
 }
-const BUILD = fileURLToPath(new URL("../../packages/web/build.ts", import.meta.url));
+const WEB = fileURLToPath(new URL("../../packages/web/", import.meta.url));
+const BUILD = join(WEB, "build.ts");
+
+/** By the list that `npm ci` has the build write. */
+function isMadeOfPresentFiles(): boolean {
+  try {
+    const inputs: Record<string, string> = JSON.parse(readFileSync(join(WEB, "dist/.inputs"), "utf8"));
+    return Object.entries(inputs).every(([path, sha256]) => hash("sha256", readFileSync(join(WEB, path))) === sha256);
+  } catch {
+    return false;
+  }
+}
 
 /** Chromium's packaged fonts, and the system's monospace font, so that pictures show ids as readers see them. */
 const FONTS = `<?xml version="1.0"?><fontconfig><dir>${tmpdir()}/fonts</dir><dir>/usr/share/fonts</dir>
