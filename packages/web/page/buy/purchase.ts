@@ -30,16 +30,6 @@ const MAX_ITEM_PRICE = 1_000n;
 const TIMEOUT_MS = 30_000;
 const DAY_MS = 86_400_000;
 
-// The client iterates over the chunks of an answer, which some browsers do not support yet (Streams standard, 4.2.5).
-if (!(Symbol.asyncIterator in ReadableStream.prototype)) {
-  Object.assign(ReadableStream.prototype, {
-    async *[Symbol.asyncIterator](this: ReadableStream) {
-      const reader = this.getReader();
-      for (let next = await reader.read(); !next.done; next = await reader.read()) yield next.value;
-    },
-  });
-}
-
 /** What the service asks for an attestation, or a batch of them, on each rail on which it can be paid. At least one. */
 export type Quote = {
   txids: readonly string[];
