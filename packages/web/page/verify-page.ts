@@ -1,4 +1,4 @@
-import { parseBundle, parseJson } from "@attestd/proof";
+import { type KeyHistory, parseBundle, parseJson } from "@attestd/proof";
 import { sortedRows } from "../src/file-rows.ts";
 import { isBundleOf, type Pointer } from "../src/pointer.ts";
 import type { KeyList } from "../src/trust-basis.ts";
@@ -10,7 +10,7 @@ import { filesAsGiven, filesInBatch, type GivenFile, type GivenFiles } from "./g
 import { type CheckedFiles, checkFiles, wholeBatchOf } from "./many-files.ts";
 import { resultActions, saveBatchCertificate } from "./result-actions.ts";
 import type { Result, ResultActions } from "./result-view.ts";
-import { fetchBlob, type Site } from "./site.ts";
+import { fetchBlob, fetchJson, type Site } from "./site.ts";
 import type { Table } from "./table-view.ts";
 import { LOOKING, type State, showProgress, verifyView } from "./verify-views.ts";
 
@@ -211,9 +211,9 @@ export function createVerifyPage(site: Site) {
   }
 
   async function showExample(): Promise<void> {
-    const found = await fetchBlob("/example.json");
+    const found = await fetchJson<{ bundle: object; history: KeyHistory }>("/example.json");
     if (!found) return enter({ name: "unreadable", why: UNREADABLE.gone });
-    const { bundle, history } = JSON.parse(await found.text());
+    const { bundle, history } = found;
     const keys: KeyList = { history, basis: { basis: "example", name: "example.json", since: Date.now() } };
     await inTurn(() => takeOne({ name: "", blob: new Blob([JSON.stringify(bundle)]) }, { keys }));
   }

@@ -3,6 +3,7 @@ import { MAX_BATCH_ITEMS, matchTransactionId } from "@attestd/proof";
 import { entriesOf, ListError, transactionsOf } from "../../src/id-list.ts";
 import { BUY, type StepName, stepOf } from "../../src/purchase-words.ts";
 import { busy } from "../dom.ts";
+import { unnamed } from "../given-files.ts";
 import type { Site } from "../site.ts";
 import type { PayingWallet } from "./paying-wallet.ts";
 import {
@@ -43,7 +44,7 @@ export function createBuyPage(site: Site) {
     buyOthers: (kept, others, pressed) => void buyOthers(kept, others, pressed),
     open(bundle) {
       state = { name: "ask", text: "" };
-      site.openBundle(bundle);
+      site.take(unnamed(bundle.slice()));
     },
     choose(quote, wallet, pressed) {
       busy(pressed, BUY.loading);
