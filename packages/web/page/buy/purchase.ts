@@ -50,6 +50,11 @@ export type SavedBundle = {
   receipt?: string;
 };
 
+/** What was bought here; nothing where it cannot be read. */
+export async function savedBundles(storage: Storage | undefined): Promise<SavedBundle[]> {
+  return (await storage?.all<SavedBundle>("bundles").catch(() => [])) ?? [];
+}
+
 /** Asks the price. @throws AttestError `no_usable_offer`, `price_too_high`, `refused`, `unreachable` */
 export async function askPrice(txids: readonly string[]): Promise<Quote> {
   const answer = await postRequest(fetch, location.origin, requestFor(txids), {
