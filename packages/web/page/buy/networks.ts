@@ -1,5 +1,5 @@
 import { fetchJson } from "../site.ts";
-import { WalletRefusal } from "./refusal.ts";
+import { given } from "./refusal.ts";
 
 /* What the service says of the networks: the page asks nobody else. */
 
@@ -16,9 +16,7 @@ export type SolanaNow = { blockhash: string; lastValidBlockHeight: number };
 
 /** What a payment must name to be valid now. @throws WalletRefusal when the service does not say */
 export async function networkNow<N extends AlgorandNow | SolanaNow>(network: string): Promise<N> {
-  const answer = await fetchJson<N>(`/networks/${network}`);
-  if (!answer) throw new WalletRefusal("other", "this site doesn't know what the network needs now");
-  return answer;
+  return given(await fetchJson<N>(`/networks/${network}`), "this site doesn't know what the network needs now");
 }
 
 /** As `PayingWallet.balance`. */
