@@ -23,9 +23,7 @@ export function createVerifyPage(site: Site) {
   let state: State = { name: "empty" };
   /** Counts the files checked and pointers followed: the result of an earlier one is not shown. */
   let turn = 0;
-  /** Counts presses of Cancel: a file given before one is not judged any more. */
-  let cancels = 0;
-  /** Resolves at the next of them. */
+  /** Resolves at the next press of Cancel, which makes another: a file given before one is not judged any more. */
   let cancelled = Promise.withResolvers<undefined>();
   /** How many of the files that are being read have been checked. */
   let done = 0;
@@ -71,8 +69,8 @@ export function createVerifyPage(site: Site) {
 
   /** Each is judged by the key lists given before it. */
   function inTurn(work: () => Promise<Taken>): Promise<Taken> {
-    const cancelsBefore = cancels;
-    const taken = allChecked.then(() => (cancels === cancelsBefore ? work() : undefined));
+    const cancelledBefore = cancelled;
+    const taken = allChecked.then(() => (cancelled === cancelledBefore ? work() : undefined));
     allChecked = taken;
     return taken;
   }
@@ -117,14 +115,14 @@ export function createVerifyPage(site: Site) {
 
   /** Shows after a moment that files are being read. @returns undefined when it was cancelled */
   async function whileReading<T>(mine: number, work: () => Promise<T>, files = 1): Promise<T | undefined> {
-    const cancelsBefore = cancels;
+    const cancelledBefore = cancelled;
     total = files;
     const slow = setTimeout(() => {
       if (mine === turn) enter({ name: "reading", done, total });
     }, READING_SHOWN_AFTER_MS);
     const result = await work();
     clearTimeout(slow);
-    return cancels === cancelsBefore ? result : undefined;
+    return cancelled === cancelledBefore ? result : undefined;
   }
 
   function refuseOther(): Taken {
@@ -161,19 +159,19 @@ export function createVerifyPage(site: Site) {
   async function takeMany(files: readonly GivenFile[], moreGiven: boolean, isNamed = false): Promise<Taken> {
     const pointer = pointerNow();
     const mine = ++turn;
-    const cancelsBefore = cancels;
+    const cancelledBefore = cancelled;
     const keysBefore = site.keys.current;
     let found: CheckedFiles = { rows: [], isLater: false, leftOut: false };
     const whole = async () => {
       found = await checkFiles(site, files, { check, progress });
       // Those before a key list, evidence or a checkpoint were judged without it.
-      if ((site.keys.current !== keysBefore || found.isLater) && cancels === cancelsBefore)
+      if ((site.keys.current !== keysBefore || found.isLater) && cancelled === cancelledBefore)
         found = await checkFiles(site, filesAsGiven(found.rows), { check, progress });
     };
     await whileReading(mine, whole, files.length);
     const { rows } = found;
     const leftOut = moreGiven || found.leftOut;
-    const wasStopped = cancels !== cancelsBefore;
+    const wasStopped = cancelled !== cancelledBefore;
     const [only] = rows;
     if (only === undefined) return wasStopped ? undefined : afterKeys(mine);
     if (rows.length === 1 && !wasStopped && !leftOut) return takeOne(only, { pointer });
@@ -188,7 +186,6 @@ export function createVerifyPage(site: Site) {
   }
 
   function cancel(): void {
-    cancels++;
     turn++;
     site.judging.cancel();
     cancelled.resolve(undefined);
