@@ -3,7 +3,7 @@ import { rowOf, unreadableRow } from "../src/file-rows.ts";
 import { receiptRow } from "../src/receipt-verdict.ts";
 import { doubt, isVerified } from "../src/verdict.ts";
 import { UNREADABLE } from "../src/words.ts";
-import { useEvidence, useKeys } from "./beside.ts";
+import { useBeside } from "./beside.ts";
 import type { Checked } from "./check-file.ts";
 import { filesInBatch, type GivenFile, MAX_FILES } from "./given-files.ts";
 import type { Site } from "./site.ts";
@@ -49,12 +49,10 @@ export async function checkFiles(
       case undefined:
         return found;
       case "keys":
-        useKeys(site, checked.history, blob);
-        break;
       case "evidence":
       case "stake":
-        useEvidence(site, checked, blob);
-        found.isLater = true;
+        useBeside(site, checked, blob);
+        found.isLater ||= checked.kind !== "keys";
         break;
       case "batch": {
         const inside = filesInBatch(file, checked);

@@ -3,7 +3,7 @@ import { sortedRows } from "../src/file-rows.ts";
 import { isBundleOf, type Pointer } from "../src/pointer.ts";
 import type { KeyList } from "../src/trust-basis.ts";
 import { UNREADABLE } from "../src/words.ts";
-import { type Beside, useEvidence, useKeys } from "./beside.ts";
+import { type Beside, useBeside } from "./beside.ts";
 import { type Checked, checkFile } from "./check-file.ts";
 import { busy } from "./dom.ts";
 import { filesAsGiven, filesInBatch, type GivenFile, type GivenFiles } from "./given-files.ts";
@@ -75,30 +75,25 @@ export function createVerifyPage(site: Site) {
     return taken;
   }
 
-  /** @param with.keys to judge by; those of the page, unless given */
+  /** @param given.keys to judge by; those of the page, unless given */
   async function takeOne(
     file: GivenFile,
-    {
-      keys,
-      table,
-      pointer = pointerNow(),
-    }: { keys?: KeyList; table?: Table | undefined; pointer?: Pointer | undefined } = {},
+    given: { keys?: KeyList; table?: Table | undefined; pointer?: Pointer | undefined } = {},
   ): Promise<Taken> {
+    const { keys, table, pointer = pointerNow() } = given;
     const mine = ++turn;
     const checked = await whileReading(mine, () => check(file, keys));
-    if (checked?.kind === "batch" && mine === turn) {
-      const inside = filesInBatch(file, checked);
-      return pointer && !isNamed(pointer, checked) ? refuseOther() : takeMany(inside, false, pointer !== undefined);
-    }
-    if (checked?.kind === "batch") return "files";
-    if (checked?.kind === "keys") {
-      useKeys(site, checked.history, file.blob);
-      return afterKeys(mine);
-    }
-    if (checked?.kind === "evidence" || checked?.kind === "stake") {
-      useEvidence(site, checked, file.blob);
-      await afterKeys(mine);
+    if (checked?.kind === "batch") {
+      if (mine !== turn) return "files";
+      if (!pointer || isNamed(pointer, checked))
+        return takeMany(filesInBatch(file, checked), false, pointer !== undefined);
+      enter({ name: "unreadable", why: UNREADABLE.otherBundle });
       return "files";
+    }
+    if (checked?.kind === "keys" || checked?.kind === "evidence" || checked?.kind === "stake") {
+      useBeside(site, checked, file.blob);
+      const taken = await afterKeys(mine);
+      return checked.kind === "keys" ? taken : "files";
     }
     if (checked && mine === turn) enter(stateOf(checked, pointer, table));
     return "files";
@@ -123,11 +118,6 @@ export function createVerifyPage(site: Site) {
     const result = await work();
     clearTimeout(slow);
     return cancelled === cancelledBefore ? result : undefined;
-  }
-
-  function refuseOther(): Taken {
-    enter({ name: "unreadable", why: UNREADABLE.otherBundle });
-    return "files";
   }
 
   function stateOf(
@@ -195,8 +185,7 @@ export function createVerifyPage(site: Site) {
 
   /** Follows a certificate's QR code. */
   async function follow(pointer: Pointer): Promise<void> {
-    state = { name: "empty", pointer, isLooking: true };
-    render(false);
+    enter({ name: "empty", pointer, isLooking: true }, false);
     const mine = ++turn;
     site.announce(LOOKING);
     const found = await fetchBlob(`/bundles/${pointer.id}`);
