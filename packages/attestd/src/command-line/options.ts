@@ -25,19 +25,17 @@ export function addChainOptions(command: Command): Command {
   return options.reduce((with_, option) => with_.addOption(option), command);
 }
 
-/** The URL of a service. */
-export function serviceUrl(text: string): string {
-  const url = URL.parse(text);
-  if (url && /^https?:$/.test(url.protocol) && !url.username && !url.password) return text;
-  throw new InvalidArgumentError("Write a URL such as https://attestd.example.");
+/** A parser of URLs. Every process of the machine can read arguments: what is secret is in a file. */
+function urlSuchAs(example: string) {
+  return (text: string): string => {
+    const url = URL.parse(text);
+    if (url && /^https?:$/.test(url.protocol) && !url.username && !url.password) return text;
+    throw new InvalidArgumentError(`Write a URL such as ${example}.`);
+  };
 }
 
-/** The URL of a node. Every process of the machine can read arguments: what is secret is in a file. */
-export function nodeUrl(text: string): string {
-  const url = URL.parse(text);
-  if (url && /^https?:$/.test(url.protocol) && !url.username && !url.password) return text;
-  throw new InvalidArgumentError("Write a URL such as http://localhost:4001, without a password.");
-}
+export const serviceUrl = urlSuchAs("https://attestd.example");
+export const nodeUrl = urlSuchAs("http://localhost:4001, without a password");
 
 /** The keys to trust: a history, or ids of single keys. */
 export function addTrustOptions(command: Command): Command {
