@@ -1,4 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
+import { subcommand } from "./help.ts";
 
 /* Options of several commands, and the parsers of values. Commander prints a parser's error with the option's name. */
 
@@ -6,6 +7,14 @@ export const settingsFile = () => new Option("--env <file>", "the service's sett
 
 export const otherLedger = () =>
   new Option("--sandbox", "allow a ledger other than MainNet; without --env, read the settings of the sandbox here");
+
+/** A command of an operator, on the service's settings. */
+export function operatorCommand(parent: Command, name: string, summary: string, ...description: string[]): Command {
+  return subcommand(parent, name, summary, ...description)
+    .addOption(settingsFile())
+    .addOption(otherLedger())
+    .option("--json", "print the result as JSON");
+}
 
 export const trustedKeyHistory = () =>
   new Option("--keys <file>", "the key history that you trust (default: the sandbox's in ./.attestd)");

@@ -2,8 +2,7 @@ import { type Command, Option } from "commander";
 import type { Running } from "../environment.ts";
 import { runs } from "./action.ts";
 import { subcommand } from "./help.ts";
-import { operatorCommand } from "./operator-command.ts";
-import { nodeUrl, otherLedger, settingsFile, wholeDays } from "./options.ts";
+import { nodeUrl, operatorCommand, otherLedger, settingsFile, wholeDays } from "./options.ts";
 
 /** Commands that run until they are stopped. */
 export function addRunning(program: Command, running: Running): void {
