@@ -215,7 +215,7 @@ async function writeTable(
   const verdicts: boolean[] = [];
   const check = async (name: string) => {
     const source = { name: join(folder, name), kind: "file", isFound: false } as const;
-    const [result] = await checkSource(source, trusted, undefined, environment);
+    const [result] = await checkSource(source, { trusted, chains: undefined, environment });
     return result;
   };
   const payments = new Map<string, ExportRow>();
