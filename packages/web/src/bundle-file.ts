@@ -1,5 +1,6 @@
 import { MAX_BATCH_BYTES, MAX_BUNDLE_BYTES, parseJson } from "@attestd/proof";
 import { fromUtf8, utf8 } from "@attestd/proof/encoding";
+import { attempt } from "@attestd/proof/errors";
 import type { JsonValue } from "@attestd/proof/json";
 import { pdfAttachments } from "./pdf/attachments.ts";
 import { receiptIn } from "./receipt-file.ts";
@@ -81,14 +82,10 @@ export async function readFileContents(bytes: Uint8Array): Promise<FileContents>
 }
 
 function certificate(carried: Uint8Array[], from: "pdf" | "svg"): FileContents {
-  const found = carried.flatMap((bytes): ReturnType<typeof jsonContents>[] => {
-    try {
-      return [batchForm(looseText(bytes)) ? { kind: "batch", bytes, from } : jsonContents(bytes, from)];
-    } catch {
-      // Another attachment.
-      return [];
-    }
-  });
+  const read = (bytes: Uint8Array): ReturnType<typeof jsonContents> =>
+    batchForm(looseText(bytes)) ? { kind: "batch", bytes, from } : jsonContents(bytes, from);
+  // What is no JSON is another attachment.
+  const found = carried.flatMap((bytes) => attempt("json", () => read(bytes)) ?? []);
   const making = found.find((one) => one.kind === "making");
   const evidence = found.find((one) => one.kind === "evidence");
   const certified = found.find(({ kind }) => kind === "bundle" || kind === "batch");
@@ -156,9 +153,5 @@ function unescapeXml(text: string): string {
 
 /** The text of a file; "" of one that is not UTF-8. */
 export function looseText(bytes: Uint8Array): string {
-  try {
-    return fromUtf8(bytes);
-  } catch {
-    return "";
-  }
+  return attempt("malformed", () => fromUtf8(bytes)) ?? "";
 }
