@@ -23,28 +23,25 @@ export type CheckedFiles = {
 /**
  * Checks files one after the other, and the bundles of a batch in its place; a key list, evidence or a checkpoint counts for
  * those after it.
- * @param with.check returns undefined when it was cancelled
- * @param with.progress gets how many were checked, and how many there are
+ * @param by.check returns undefined when it was cancelled
+ * @param by.progress gets how many were checked, and how many there are
  */
 export async function checkFiles(
   site: Site,
   files: readonly GivenFile[],
-  {
-    check,
-    progress,
-  }: { check(file: GivenFile): Promise<Checked | undefined>; progress(done: number, of: number): void },
+  by: { check(file: GivenFile): Promise<Checked | undefined>; progress(done: number, of: number): void },
 ): Promise<CheckedFiles> {
   const found: CheckedFiles = { rows: [], isLater: false, leftOut: false };
   const queue = [...files];
   let bytes = 0;
   for (let done = 0; done < queue.length; done++) {
-    progress(done, queue.length);
+    by.progress(done, queue.length);
     const file = queue[done] as GivenFile;
     const { name, blob, within } = file;
     const given = { name, blob, ...(within && { within }) };
     bytes += blob.size;
     const checked: Checked | undefined =
-      bytes > MAX_TOTAL_BYTES ? { kind: "unreadable", why: UNREADABLE.tooMany } : await check(file);
+      bytes > MAX_TOTAL_BYTES ? { kind: "unreadable", why: UNREADABLE.tooMany } : await by.check(file);
     switch (checked?.kind) {
       case undefined:
         return found;

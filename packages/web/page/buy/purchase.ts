@@ -93,16 +93,12 @@ function offersOf({ accepts }: PaymentRequired, maxPrice: bigint): Quote["offers
  * @throws WalletRefusal
  */
 export async function signAndKeep(
-  {
-    quote,
-    offer,
-    wallet,
-    account,
-  }: { quote: Quote; offer: PaymentRequirements; wallet: PayingWallet; account: string },
+  reviewed: { quote: Quote; offer: PaymentRequirements; wallet: PayingWallet; account: string },
   storage: Storage,
   nowMs: number,
   isWanted: () => boolean,
 ): Promise<{ kept: StoredPayment; isAltered: boolean } | undefined> {
+  const { quote, offer, wallet, account } = reviewed;
   const { required, txids } = quote;
   const { payload, isAltered } = await wallet.sign(offer, account, nowMs);
   if (!isWanted()) return undefined;
