@@ -1,5 +1,5 @@
 import { batchOf } from "@attestd/proof";
-import { rowOf, unreadableRow } from "../src/file-rows.ts";
+import { rowOf } from "../src/file-rows.ts";
 import { receiptRow } from "../src/receipt-verdict.ts";
 import { doubt, isVerified } from "../src/verdict.ts";
 import { UNREADABLE } from "../src/words.ts";
@@ -65,7 +65,7 @@ export async function checkFiles(
         found.rows.push({ ...receiptRow(name, checked.receipt), ...given });
         break;
       case "unreadable":
-        found.rows.push({ ...unreadableRow(name, checked.why), ...given });
+        found.rows.push({ state: "unreadable", what: checked.why, when: "", ...given });
     }
   }
   return found;
