@@ -229,16 +229,12 @@ async function writeTable(
       });
       continue;
     }
-    if (receipt !== "" && !payments.has(receipt)) payments.set(receipt, rowOf(await check(receipt)));
+    if (receipt !== "" && !payments.has(receipt)) payments.set(receipt, exportRow(await check(receipt), trusted));
     const { paid_on, paid_by, payment } = payments.get(receipt) ?? {};
     const result = await check(`${txid}.json`);
     verdicts.push(result.kind === "checked" && result.report.verified);
-    rows.push({ ...rowOf(result), paid_on, paid_by, payment });
+    rows.push({ ...exportRow(result, trusted), paid_on, paid_by, payment });
   }
   await writeWhole(join(folder, TABLE), csvFile(rows), 0o644);
   return verdicts;
-
-  function rowOf(result: Awaited<ReturnType<typeof check>>): ExportRow {
-    return result.kind === "other" ? { file: result.file } : exportRow(result, trusted);
-  }
 }
