@@ -82,10 +82,14 @@ export async function readFileContents(bytes: Uint8Array): Promise<FileContents>
 }
 
 function certificate(carried: Uint8Array[], from: "pdf" | "svg"): FileContents {
-  const read = (bytes: Uint8Array): ReturnType<typeof jsonContents> =>
-    batchForm(looseText(bytes)) ? { kind: "batch", bytes, from } : jsonContents(bytes, from);
-  // What is no JSON is another attachment.
-  const found = carried.flatMap((bytes) => attempt("json", () => read(bytes)) ?? []);
+  const found = carried.flatMap((bytes): ReturnType<typeof jsonContents>[] => {
+    try {
+      return [batchForm(looseText(bytes)) ? { kind: "batch", bytes, from } : jsonContents(bytes, from)];
+    } catch {
+      // Another attachment.
+      return [];
+    }
+  });
   const making = found.find((one) => one.kind === "making");
   const evidence = found.find((one) => one.kind === "evidence");
   const certified = found.find(({ kind }) => kind === "bundle" || kind === "batch");
