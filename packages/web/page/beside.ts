@@ -23,7 +23,7 @@ export async function evidenceOf(bundleId: string): Promise<Blob | string> {
   }
 }
 
-/** It counts for every file from now on, evidence and checkpoints in place of earlier ones of the same bundle or name. */
+/** Lets it count for every file from now on, evidence and checkpoints in place of earlier ones of the same bundle. */
 export function useBeside(site: Site, checked: Beside, file: Blob): void {
   if (checked.kind === "keys") {
     const current = givenBeside({ history: checked.history, basis: basisOf(file) }, site.keys.served);
