@@ -6,9 +6,7 @@ import { subjectOf } from "@attestd/proof/description";
 import { makeCertificate, type Paper } from "@attestd/web";
 import { historyOf } from "@attestd/web/trust-basis";
 import { isVerified, type Judged } from "@attestd/web/verdict";
-import type { ChainCheck } from "./chain-check.ts";
-import type { Checked, TrustOptions } from "./checked-file.ts";
-import type { Environment } from "./environment.ts";
+import type { Checked, Checking, TrustOptions } from "./checked-file.ts";
 import { EXIT, type ExitCode, Failure, failsFor } from "./failure.ts";
 import { writeWhole } from "./files.ts";
 import type { TrustedKeys } from "./keys-file.ts";
@@ -27,12 +25,7 @@ export const EXTENSIONS = [".pdf", ".svg"];
 export const INTO_FOLDER = "Name a folder: --out FOLDER/";
 
 /** With what certificates are made. */
-export type Making = {
-  trusted: TrustedKeys | undefined;
-  chains: ChainCheck | undefined;
-  options: CertificateOptions;
-  environment: Environment;
-};
+export type Making = Checking & { options: CertificateOptions };
 
 /** @throws Failure `usage` without a key history, which names the attestor */
 export function historyFor(trusted: TrustedKeys | undefined): KeyHistory {
@@ -51,8 +44,7 @@ export async function checkedWithEvidence(checked: Checked, { evidence }: Certif
 /** A checked bundle, as certificates take one. @throws Failure as `historyFor` */
 export function judgedOf(
   { report, bundle, ledgerTrouble }: Checked,
-  trusted: TrustedKeys | undefined,
-  chains: ChainCheck | undefined,
+  { trusted, chains }: Pick<Checking, "trusted" | "chains">,
 ): Judged {
   const history = historyFor(trusted);
   const comparedBy = ledgerTrouble === undefined ? chains?.askedOf : undefined;
@@ -130,7 +122,7 @@ function unused(name: string, taken: ReadonlySet<string>): string {
 }
 
 /** @throws Failure `notVerified` for a bundle of which no certificate is made */
-export function requireGood(result: Checked, { trusted, options, environment: { err } }: Omit<Making, "chains">): void {
+export function requireGood(result: Checked, { trusted, options, environment: { err } }: Making): void {
   const { kid = "" } = result.report.attestor;
   if (options.kid && result.report.verified && !options.kid.includes(kid))
     throw new Failure(EXIT.notVerified, "no certificate: signed by another key than --kid", [`Its key is ${kid}.`]);

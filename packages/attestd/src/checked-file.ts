@@ -65,6 +65,17 @@ export type Unreadable = { kind: "unreadable"; file: string; why: string; exitCo
 /** The result for one file. `other`: it was found in a folder, and is of another thing. */
 export type Result = Checked | CheckedReceipt | Unreadable | { kind: "other"; file: string };
 
+/** What bundles are checked with. */
+export type Checking = {
+  trusted: TrustedKeys | undefined;
+  /** Compares them with the chains; undefined for none. */
+  chains: ChainCheck | undefined;
+  environment: Environment;
+};
+
+/** The results for one source: several for a batch. */
+type Results = [Result, ...Result[]];
+
 /** @returns undefined when no keys are given and there is no sandbox here. @throws Failure */
 export async function trustedKeys({ keys, kid, ledger }: TrustOptions): Promise<TrustedKeys | undefined> {
   if (kid)
@@ -77,19 +88,13 @@ export async function trustedKeys({ keys, kid, ledger }: TrustOptions): Promise<
  * Reads and checks what is in a file: a bundle, or the one that a certificate contains, with the receipt beside it; a receipt
  * alone; the answer of a batch, or its certificate.
  *
- * @param chains compare it with the chains; undefined for none
  * @returns one result; of a batch one for each item, and one for the receipt beside its answer
  */
-export async function checkSource(
-  source: Source,
-  trusted: TrustedKeys | undefined,
-  chains: ChainCheck | undefined,
-  environment: Environment,
-): Promise<[Result, ...Result[]]> {
+export async function checkSource(source: Source, checking: Checking): Promise<Results> {
   const { name: file } = source;
   try {
-    const whole = await readSource(source, () => environment.stdin, MAX_BATCH_FILE_BYTES);
-    return await checkWhole(source, whole, trusted, chains);
+    const whole = await readSource(source, () => checking.environment.stdin, MAX_BATCH_FILE_BYTES);
+    return await checkWhole(source, whole, checking);
   } catch (error) {
     const unreadable = { kind: "unreadable", file, exitCode: EXIT.unreadable } as const;
     if (isProofError(error, "json")) return [{ ...unreadable, why: notJson(error) }];
@@ -104,39 +109,34 @@ async function checkBatch(
   { name: answer, kind }: Source,
   whole: Uint8Array,
   batch: BatchInFile,
-  trusted: TrustedKeys | undefined,
-  chains: ChainCheck | undefined,
-): Promise<[Result, ...Result[]]> {
+  checking: Checking,
+): Promise<Results> {
   const [first, ...others] = bundlesInBatch(batch.bytes);
-  const certificate = await certificateOf(whole, batch, trusted);
+  const certificate = await certificateOf(whole, batch, checking.trusted);
   const check = async ({ place, bytes }: BundleInBatch): Promise<Checked> => {
     const contents = { kind: "bundle", bytes, from: "json" } as const;
-    return { ...(await checkBundle(`${answer}${place}`, bytes, contents, trusted, chains)), ...certificate, answer };
+    return { ...(await checkBundle(`${answer}${place}`, bytes, contents, checking)), ...certificate, answer };
   };
   const checked: [Checked, ...Checked[]] = [await check(first)];
   for (const bundle of others) checked.push(await check(bundle));
   const receipt =
     kind === "file" && batch.from === "json"
-      ? await receiptBeside({ ...checked[0], file: answer }, trusted)
+      ? await receiptBeside({ ...checked[0], file: answer }, checking.trusted)
       : undefined;
   return receipt ? [...checked, receipt] : checked;
 }
 
 /** @throws ProofError `json`; Failure */
-async function checkWhole(
-  source: Source,
-  whole: Uint8Array,
-  trusted: TrustedKeys | undefined,
-  chains: ChainCheck | undefined,
-): Promise<[Result, ...Result[]]> {
+async function checkWhole(source: Source, whole: Uint8Array, checking: Checking): Promise<Results> {
   const { name: file, isFound } = source;
+  const { trusted } = checking;
   const isOther = isFound && isForeign(whole);
   const contents = await readFileContents(whole).catch((error: unknown) => {
     if (isOther && isProofError(error, "json")) return { kind: "other" } as const;
     requireSize(whole.length);
     throw error;
   });
-  if (contents.kind === "batch") return checkBatch(source, whole, contents, trusted, chains);
+  if (contents.kind === "batch") return checkBatch(source, whole, contents, checking);
   requireSize(whole.length, maxBytesOf(contents));
   if (contents.kind === "receipt")
     return [{ kind: "receipt", file, findings: judgeReceipt(contents.jws, trusted?.trust) }];
@@ -144,7 +144,7 @@ async function checkWhole(
     if (isFound || contents.kind === "bundle") return [{ kind: "other", file }];
     throw new Failure(EXIT.unreadable, OTHERS[contents.kind]);
   }
-  const checked = await checkBundle(file, whole, contents, trusted, chains);
+  const checked = await checkBundle(file, whole, contents, checking);
   const payment =
     source.kind === "file" && contents.from === "json" ? await receiptBeside(checked, trusted) : undefined;
   return [{ ...checked, ...(payment && { payment }) }];
@@ -175,8 +175,7 @@ async function checkBundle(
   file: string,
   whole: Uint8Array,
   contents: BundleInFile,
-  trusted: TrustedKeys | undefined,
-  chains: ChainCheck | undefined,
+  { trusted, chains }: Checking,
 ): Promise<Checked> {
   const { bytes } = contents;
   const report = verify(bytes, { ...trustOptions(trusted), crypto: CRYPTO });

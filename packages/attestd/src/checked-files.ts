@@ -29,7 +29,7 @@ export async function openChecking(names: string[], options: TrustOptions, envir
     let others = 0;
     for (const [done, source] of sources.entries()) {
       if (sources.length > 1) working.show(`${done + 1} of ${sources.length}`);
-      const found = await Promise.race([checkSource(source, trusted, chains, environment), interrupted]);
+      const found = await Promise.race([checkSource(source, { trusted, chains, environment }), interrupted]);
       if (!found || stop.aborted)
         throw new Failure(EXIT.interrupted, "interrupted", [`${done} of ${sources.length} files were checked.`]);
       if (found[0].kind === "other") others++;

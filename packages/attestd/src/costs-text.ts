@@ -1,7 +1,5 @@
-import type { Costs, NoteFee, RailCost } from "@attestd/service/operator";
+import { type Costs, formatUsd, MICRO, type NoteFee, PUBLISHED_ON, type RailCost } from "@attestd/service/operator";
 import type { Terminal } from "./terminal.ts";
-
-type Operations = Pick<typeof import("@attestd/service/operator"), "formatUsd" | "MICRO" | "PUBLISHED_ON">;
 
 const FEES: readonly [fee: NoteFee, where: string][] = [
   ["usual", ""],
@@ -10,7 +8,7 @@ const FEES: readonly [fee: NoteFee, where: string][] = [
 ];
 
 /** Prints costs for people: a column for each rail, amounts in USD. */
-export function printCosts(costs: Costs, out: Terminal, { formatUsd, MICRO, PUBLISHED_ON }: Operations): void {
+export function printCosts(costs: Costs, out: Terminal): void {
   const { rails, batch, months, algo, algoPrice, callsADay, noteFees } = costs;
   const usdc = (price: bigint) => formatUsd(price * MICRO);
   const algos = (microAlgos: bigint) => formatUsd(microAlgos * MICRO);
@@ -71,7 +69,7 @@ function printTable(out: Terminal, rows: readonly (readonly string[])[]): void {
 }
 
 /** Costs for programs: amounts of USD, USDC and ALGO as exact decimals in strings, counts as numbers. */
-export function costsJson(costs: Costs, { formatUsd, MICRO }: Operations): object {
+export function costsJson(costs: Costs): object {
   const { rails, batch, months, algo, algoPrice, callsADay, noteFees } = costs;
   const micro = (amount: bigint) => formatUsd(amount * MICRO);
   const withNote = ({ note, cost, remains, breakEven }: RailCost["usual"]) => ({

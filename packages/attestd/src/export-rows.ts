@@ -39,8 +39,10 @@ export const COLUMNS = [
 export type ExportRow = { [column in (typeof COLUMNS)[number]]?: string | undefined };
 
 /** A file's row. It states nothing of a bundle or a receipt that is not verified but the verdict, and why. */
-export function exportRow(result: Exclude<Result, { kind: "other" }>, trusted: TrustedKeys | undefined): ExportRow {
+export function exportRow(result: Result, trusted: TrustedKeys | undefined): ExportRow {
   switch (result.kind) {
+    case "other":
+      return { file: result.file };
     case "unreadable":
       return { file: result.file, verdict: "Can't read", remarks: result.why };
     case "receipt": {

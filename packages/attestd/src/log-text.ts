@@ -1,4 +1,3 @@
-import { createInterface } from "node:readline";
 import type { Terminal } from "./terminal.ts";
 
 /** Takes lines of the service's log, a JSON object each. */
@@ -27,9 +26,4 @@ export async function readableLog(out: Terminal): Promise<LogWriter | undefined>
       for (const line of more) out.line(`    ${line.trim()}`);
     },
   };
-}
-
-/** Writes a log that comes by a stream, entry by entry. */
-export function pipeLog(log: NodeJS.ReadableStream, to: LogWriter): void {
-  createInterface({ input: log }).on("line", (line) => to.write(line));
 }

@@ -20,20 +20,16 @@ export async function writeSecret(path: string, secret: string, option: string):
 }
 
 /**
- * The ML-DSA-65 seed in a file, 32 bytes; if the file does not exist, it is created with a new seed.
+ * Makes sure that a file has an ML-DSA-65 seed, 32 bytes in hex; if the file does not exist, it is created with a new one.
  * @param option that chose the file. @throws Failure `usage` when the file has no seed, or cannot be read or created
  */
-export async function seedIn(path: string, option: string): Promise<Uint8Array> {
+export async function requireSeed(path: string, option: string): Promise<void> {
   const text = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
     return error.code === "ENOENT" ? undefined : failsFor(EXIT.usage, `read ${path}`)(error);
   });
-  if (text !== undefined) {
-    if (/^[0-9a-fA-F]{64}$/.test(text.trim())) return Uint8Array.fromHex(text.trim());
+  if (text === undefined) return writeSecret(path, randomBytes(32).toString("hex"), option);
+  if (!/^[0-9a-fA-F]{64}$/.test(text.trim()))
     throw new Failure(EXIT.usage, `${path} has no seed`, ["A seed is 32 bytes in hex. Choose a new file."]);
-  }
-  const seed = randomBytes(32);
-  await writeSecret(path, seed.toString("hex"), option);
-  return seed;
 }
 
 /** The token in a file of one line. @throws Failure `usage` when the file has no token, or cannot be read */

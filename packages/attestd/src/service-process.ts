@@ -1,9 +1,10 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import type { Ready } from "./commands/serve.ts";
 import { Failure } from "./failure.ts";
-import { pipeLog, readableLog } from "./log-text.ts";
+import { readableLog } from "./log-text.ts";
 import type { Terminal } from "./terminal.ts";
 
 const STOP_TIMEOUT_MS = 20_000;
@@ -45,7 +46,7 @@ export async function startServiceProcess(
     url,
     async showLog(out: Terminal) {
       const readable = await readableLog(out);
-      if (readable && child.stdout) pipeLog(child.stdout, readable);
+      if (readable && child.stdout) createInterface({ input: child.stdout }).on("line", (line) => readable.write(line));
       else child.stdout?.pipe(process.stdout, { end: false });
     },
     ended,

@@ -7,13 +7,10 @@ import { type SignedReceipt, signedReceipt } from "./receipt.ts";
 import type { BatchRequest, ChainName, PaidRequest } from "./request.ts";
 import { paymentId, type StoredPayment, type Vault } from "./vault.ts";
 
-/** A transaction of a batch: its id, as `txid` of `attest`, and its chain, which is inferred from the id when absent. */
-export type BatchRequestItem = { txid: string; chain?: ChainName };
-
 /** What a batch is of. */
 export type Batch = {
-  /** From 2 to 1,000, none of them twice; a service may take fewer. */
-  items: readonly BatchRequestItem[];
+  /** From 2 to 1,000 transactions, none of them twice, as `txid` and `chain` of `attest`; a service may take fewer. */
+  items: readonly { txid: string; chain?: ChainName }[];
   /** Do not buy if one of them failed: then the call fails with `refused`, and nothing is charged. */
   require?: "succeeded";
 };

@@ -70,7 +70,7 @@ export async function obtainBundle(call: Call): Promise<Delivered> {
   for (let renewed = false; ; renewed = true) {
     const answer = await sendUntilAnswered(call, payment);
     if (answer.kind === "bundle") return { payment, bytes: answer.bytes, receipt: answer.receipt };
-    await forget(call, payment);
+    await call.vault.remove(call.id, payment).catch(vaultFailed);
     mayHaveExpired ||= answer.sendings > 1;
     const { paymentRequired } = answer;
     if (!answer.wasTooNew && (renewed || !mayHaveExpired))
@@ -173,10 +173,6 @@ function waitBefore(sendings: number, problem: Problem | undefined): number {
   return Math.max(problem?.retryAfterMs ?? backoff, MIN_WAIT_MS);
 }
 
-async function forget(call: Call, payment: StoredPayment): Promise<void> {
-  await call.vault.remove(call.id, payment).catch(vaultFailed);
-}
-
 function vaultFailed(cause: unknown): never {
   throw new AttestError("vault_failed", `The vault failed: ${messageOf(cause)}`, { cause });
 }
@@ -189,7 +185,7 @@ function unfinished(call: Call, problem: Problem | undefined): AttestError {
 /** A refunded payment is void, as after a 402. After any other refusal it can still buy the bundle. */
 async function refused(call: Call, payment: StoredPayment, problem: Problem): Promise<AttestError> {
   const refunded = problem.code === "payment_refunded";
-  if (refunded) await forget(call, payment);
+  if (refunded) await call.vault.remove(call.id, payment).catch(vaultFailed);
   const message = problem.detail ?? `${call.service} refused the request.`;
   return new AttestError("refused", message, { problem, ...(!refunded && { paymentId: call.id }) });
 }

@@ -1,4 +1,3 @@
-import type { KeyHistory } from "@attestd/proof";
 import { givenBeside } from "../src/trust-basis.ts";
 import { EVIDENCE } from "../src/words.ts";
 import { basisOf, type Checked } from "./check-file.ts";
@@ -24,19 +23,17 @@ export async function evidenceOf(bundleId: string): Promise<Blob | string> {
   }
 }
 
-/** Judges by a key list from now on. */
-export function useKeys(site: Site, history: KeyHistory, file: Blob): void {
-  const current = givenBeside({ history, basis: basisOf(file) }, site.keys.served);
-  site.keys.current = current;
-  site.announce(
-    current === site.keys.served ? "This site's own key list continues that one, and is used." : "Key list added.",
-  );
-}
-
-/** Evidence and checkpoints count for every file from now on, in place of earlier ones of the same bundle or name. */
-export function useEvidence(site: Site, checked: Exclude<Beside, { kind: "keys" }>, file: Blob): void {
+/** Lets it count for every file from now on, evidence and checkpoints in place of earlier ones of the same bundle. */
+export function useBeside(site: Site, checked: Beside, file: Blob): void {
+  if (checked.kind === "keys") {
+    const current = givenBeside({ history: checked.history, basis: basisOf(file) }, site.keys.served);
+    site.keys.current = current;
+    const isOwn = current === site.keys.served;
+    site.announce(isOwn ? "This site's own key list continues that one, and is used." : "Key list added.");
+    return;
+  }
   if (checked.kind === "stake") {
-    const { name } = basisOf(file).name === "" ? { name: "a file" } : basisOf(file);
+    const name = basisOf(file).name || "a file";
     site.stake.push({ name, ...checked.trust });
     site.stake.splice(0, site.stake.length - MAX_STAKE);
     site.announce("Checkpoint added.");

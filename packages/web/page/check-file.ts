@@ -1,9 +1,8 @@
-import { type Bundle, bundleId, parseBundle, parseJson, signedPart } from "@attestd/proof";
+import { bundleId, signedPart } from "@attestd/proof";
 import { fromBase64Url, toHex } from "@attestd/proof/encoding";
 import { MAX_BATCH_FILE_BYTES } from "../src/bundle-file.ts";
 import type { Judgement } from "../src/judge.ts";
 import type { JudgedReceipt } from "../src/receipt-verdict.ts";
-import type { StakeTrust } from "../src/stake.ts";
 import { historyAge, type KeyList, writtenAt } from "../src/trust-basis.ts";
 import type { Judged } from "../src/verdict.ts";
 import { UNREADABLE } from "../src/words.ts";
@@ -32,7 +31,8 @@ export async function checkFile(
     await site.keysReady;
     const trusted = keys ?? site.keys.current;
     const age = trusted ? historyAge(trusted.basis) : 0;
-    const options = { history: trusted?.history, historyAge: age, stake: [...site.stake] };
+    const stake = [...site.stake];
+    const options = { history: trusted?.history, historyAge: age, stake };
     const first = await site.judging.judge(bytes, { ...options, evidence: within?.evidence });
     const evidence = site.evidence.size > 0 ? site.evidence.get(evidenceKey(first)) : undefined;
     // Its bundle had to be read before its evidence was known.
@@ -40,9 +40,8 @@ export async function checkFile(
     if (judgement?.kind === "receipt")
       return { kind: "receipt", receipt: { findings: judgement.findings, keys: trusted }, blob };
     if (judgement?.kind !== "judged") return judgement;
-    return judged({ ...judgement, certificate: judgement.certificate ?? within?.certificate }, trusted, [
-      ...site.stake,
-    ]);
+    const { kind, bytes: bundleBytes, certificate = within?.certificate, ...found } = judgement;
+    return { kind, judged: { ...found, certificate, keys: trusted, stake }, bytes: bundleBytes };
   } catch {
     return { kind: "unreadable", why: UNREADABLE.gone };
   }
@@ -50,17 +49,8 @@ export async function checkFile(
 
 /** The SHA-256 of the bundle, as evidence names it, lower-case hex; "" where there is none. */
 function evidenceKey(judgement: Judgement | undefined): string {
-  if (judgement?.kind !== "judged" || judgement.report.checks.schema !== "pass") return "";
-  return toHex(fromBase64Url(bundleId(signedPart(parseBundle(parseJson(judgement.bytes))))));
-}
-
-function judged(
-  { report, bytes, subject, certificate, evidence }: Extract<Judgement, { kind: "judged" }>,
-  keys: KeyList | undefined,
-  stake: readonly StakeTrust[],
-): Checked {
-  const bundle: Bundle | undefined = report.checks.schema === "pass" ? parseBundle(parseJson(bytes)) : undefined;
-  return { kind: "judged", judged: { report, bundle, subject, keys, certificate, stake, evidence }, bytes };
+  if (judgement?.kind !== "judged" || judgement.bundle === undefined) return "";
+  return toHex(fromBase64Url(bundleId(signedPart(judgement.bundle))));
 }
 
 /** The basis of a key list that the reader gave. Pasted text has neither a name nor a date. */

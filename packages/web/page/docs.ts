@@ -2,7 +2,7 @@ import SwaggerUI, { type Plugin, type System } from "swagger-ui-dist/swagger-ui-
 import { h } from "./dom.ts";
 import { markView, servedStatus, showConnection } from "./frame.ts";
 import { heading } from "./parts.ts";
-import { fetchBlob } from "./site.ts";
+import { fetchJson } from "./site.ts";
 import { openStorage } from "./storage.ts";
 
 /* The document of the API: the contract as Swagger UI renders it, and the examples in it. */
@@ -87,11 +87,11 @@ const links = h(
 );
 main.replaceChildren(heading("API"), h("p", { class: "block" }, INTRO), links, h("h2", {}, "Operations"), place);
 
-const contract = await fetchBlob(CONTRACT);
+const contract = await fetchJson(CONTRACT);
 if (contract === undefined) place.replaceChildren(h("p", { class: "notice" }, UNREACHABLE));
 else
   SwaggerUI({
-    spec: JSON.parse(await contract.text()),
+    spec: contract,
     domNode: place,
     plugins: [plugin],
     layout: "Bare",

@@ -1,5 +1,5 @@
 import { isSandbox, type ServiceStatus } from "../src/service-status.ts";
-import { fetchBlob } from "./site.ts";
+import { fetchJson } from "./site.ts";
 import type { Storage } from "./storage.ts";
 
 /* What every document of the page has around its view. */
@@ -35,7 +35,6 @@ export async function servedStatus(storage: Storage | undefined): Promise<Servic
 }
 
 /** @returns undefined when the service cannot be asked */
-export async function fetchStatus(): Promise<ServiceStatus | undefined> {
-  const found = await fetchBlob("/status", { headers: { accept: "application/json" }, cache: "no-cache" });
-  return found && (JSON.parse(await found.text()) as ServiceStatus);
+export function fetchStatus(): Promise<ServiceStatus | undefined> {
+  return fetchJson("/status", { headers: { accept: "application/json" }, cache: "no-cache" });
 }

@@ -17,6 +17,11 @@ export const MAX_FILES = 2000;
 /** A folder is read to this depth. */
 const MAX_DEPTH = 16;
 
+/** Contents that have no file name, pasted or bought. */
+export function unnamed(contents: BlobPart): GivenFiles {
+  return { files: [{ name: "what was pasted", blob: new Blob([contents]) }], leftOut: false };
+}
+
 /** The files of a chooser, of many files or of a folder. */
 export function chosen(files: Iterable<File>): GivenFiles {
   return bounded([...files].map((blob) => ({ name: blob.webkitRelativePath || blob.name, blob })));

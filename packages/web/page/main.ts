@@ -5,7 +5,7 @@ import { printable } from "../src/printable.ts";
 import type { BuyPage } from "./buy/buy-page.ts";
 import { h } from "./dom.ts";
 import { markView, servedStatus, showConnection } from "./frame.ts";
-import { chosen, dropped, type GivenFiles } from "./given-files.ts";
+import { chosen, dropped, type GivenFiles, unnamed } from "./given-files.ts";
 import { startJudging } from "./judging.ts";
 import { servedKeys } from "./key-list.ts";
 import { openKeysPage } from "./keys-page.ts";
@@ -52,9 +52,6 @@ const site: Site = {
   },
   take(given) {
     void takeAll(given);
-  },
-  openBundle(bytes) {
-    void takeAll(pasted(bytes.slice()));
   },
 };
 const verifyPage = createVerifyPage(site);
@@ -103,11 +100,6 @@ async function takeAll(given: GivenFiles | Promise<GivenFiles>): Promise<void> {
   await verifyPage.take(await given);
 }
 
-/** Pasted contents, which have no file name. */
-function pasted(contents: BlobPart): GivenFiles {
-  return { files: [{ name: "what was pasted", blob: new Blob([contents]) }], leftOut: false };
-}
-
 const over = (isOver: boolean) => document.querySelector(".drop")?.classList.toggle("over", isOver);
 addEventListener("dragover", (event) => {
   event.preventDefault();
@@ -124,7 +116,7 @@ addEventListener("paste", (event) => {
   const { files, leftOut } = chosen(event.clipboardData?.files ?? []);
   const text = event.clipboardData?.getData("text/plain") ?? "";
   if (files.length > 0) void takeAll({ files, leftOut });
-  else if (text !== "") void takeAll(pasted(text));
+  else if (text !== "") void takeAll(unnamed(text));
 });
 
 showConnection();

@@ -1,9 +1,9 @@
 import { batchOf } from "@attestd/proof";
-import { rowOf, unreadableRow } from "../src/file-rows.ts";
+import { rowOf } from "../src/file-rows.ts";
 import { receiptRow } from "../src/receipt-verdict.ts";
 import { doubt, isVerified } from "../src/verdict.ts";
 import { UNREADABLE } from "../src/words.ts";
-import { useEvidence, useKeys } from "./beside.ts";
+import { useBeside } from "./beside.ts";
 import type { Checked } from "./check-file.ts";
 import { filesInBatch, type GivenFile, MAX_FILES } from "./given-files.ts";
 import type { Site } from "./site.ts";
@@ -23,38 +23,33 @@ export type CheckedFiles = {
 /**
  * Checks files one after the other, and the bundles of a batch in its place; a key list, evidence or a checkpoint counts for
  * those after it.
- * @param with.check returns undefined when it was cancelled
- * @param with.progress gets how many were checked, and how many there are
+ * @param by.check returns undefined when it was cancelled
+ * @param by.progress gets how many were checked, and how many there are
  */
 export async function checkFiles(
   site: Site,
   files: readonly GivenFile[],
-  {
-    check,
-    progress,
-  }: { check(file: GivenFile): Promise<Checked | undefined>; progress(done: number, of: number): void },
+  by: { check(file: GivenFile): Promise<Checked | undefined>; progress(done: number, of: number): void },
 ): Promise<CheckedFiles> {
   const found: CheckedFiles = { rows: [], isLater: false, leftOut: false };
   const queue = [...files];
   let bytes = 0;
   for (let done = 0; done < queue.length; done++) {
-    progress(done, queue.length);
+    by.progress(done, queue.length);
     const file = queue[done] as GivenFile;
     const { name, blob, within } = file;
     const given = { name, blob, ...(within && { within }) };
     bytes += blob.size;
     const checked: Checked | undefined =
-      bytes > MAX_TOTAL_BYTES ? { kind: "unreadable", why: UNREADABLE.tooMany } : await check(file);
+      bytes > MAX_TOTAL_BYTES ? { kind: "unreadable", why: UNREADABLE.tooMany } : await by.check(file);
     switch (checked?.kind) {
       case undefined:
         return found;
       case "keys":
-        useKeys(site, checked.history, blob);
-        break;
       case "evidence":
       case "stake":
-        useEvidence(site, checked, blob);
-        found.isLater = true;
+        useBeside(site, checked, blob);
+        found.isLater ||= checked.kind !== "keys";
         break;
       case "batch": {
         const inside = filesInBatch(file, checked);
@@ -70,7 +65,7 @@ export async function checkFiles(
         found.rows.push({ ...receiptRow(name, checked.receipt), ...given });
         break;
       case "unreadable":
-        found.rows.push({ ...unreadableRow(name, checked.why), ...given });
+        found.rows.push({ state: "unreadable", what: checked.why, when: "", ...given });
     }
   }
   return found;

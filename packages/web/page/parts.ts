@@ -136,28 +136,20 @@ export function chooseButton(
   label: string,
   take: (given: GivenFiles) => void,
   properties: Record<string, string> = {},
+  kind: "multiple" | "webkitdirectory" = "multiple",
 ): Child[] {
-  return chooser(label, { multiple: true }, take, properties);
-}
-
-/** The same for a whole folder; nothing where the browser cannot choose one. */
-export function folderButton(label: string, take: (given: GivenFiles) => void): Child[] {
-  return "webkitdirectory" in HTMLInputElement.prototype ? chooser(label, { webkitdirectory: true }, take, {}) : [];
-}
-
-function chooser(
-  label: string,
-  kind: Record<string, boolean>,
-  take: (given: GivenFiles) => void,
-  properties: Record<string, string>,
-): Child[] {
-  const input = h("input", { type: "file", hidden: true, tabindex: "-1", "aria-hidden": "true", ...kind });
+  const input = h("input", { type: "file", hidden: true, tabindex: "-1", "aria-hidden": "true", [kind]: true });
   input.addEventListener("change", () => {
     take(chosen(input.files ?? []));
     // The same file can be chosen again.
     input.value = "";
   });
   return [button(label, () => input.click(), properties), input];
+}
+
+/** The same for a whole folder; nothing where the browser cannot choose one. */
+export function folderButton(label: string, take: (given: GivenFiles) => void): Child[] {
+  return "webkitdirectory" in HTMLInputElement.prototype ? chooseButton(label, take, {}, "webkitdirectory") : [];
 }
 
 /** Saves the key list that a file was judged by, in the format of `--keys`; works offline. */

@@ -1,7 +1,7 @@
 import { printable } from "../src/printable.ts";
 import { actions, button, type Child, h } from "./dom.ts";
 import { heading } from "./parts.ts";
-import { fetchBlob, type Site } from "./site.ts";
+import { fetchJson, type Site } from "./site.ts";
 
 type Explanation = { code: string; status: number; title: string; advice: string };
 
@@ -11,8 +11,8 @@ const RULES =
 /** The view of one problem's code, or of all. */
 export async function openProblemsPage(site: Site, focus: boolean): Promise<void> {
   const { pathname } = location;
-  const found = await fetchBlob(pathname, { headers: { accept: "application/json" } });
-  const value = found && JSON.parse(await found.text());
+  const options = { headers: { accept: "application/json" } };
+  const value = await fetchJson<Explanation | { problems: Explanation[] }>(pathname, options);
   if (pathname !== location.pathname) return;
   if (value === undefined) return site.show(missing(site), focus);
   site.show("problems" in value ? listView(value.problems) : oneView(value), focus);

@@ -29,17 +29,21 @@ export type Site = {
   announce(progress: string): void;
   /** Checks files, or takes key lists, in the verify view. */
   take(given: GivenFiles): void;
-  /** Opens a bundle in the verify view. */
-  openBundle(bytes: Uint8Array): void;
 };
 
 const FETCH_TIMEOUT_MS = 15_000;
 
-/** Fetches from the service that serves this page. @returns undefined when that fails */
-export async function fetchBlob(path: string, options: RequestInit = {}): Promise<Blob | undefined> {
+/* What fetches from the service that serves this page, and returns undefined when that fails. */
+
+export const fetchBlob = (path: string, options?: RequestInit) => fetched(path, options, (answer) => answer.blob());
+
+export const fetchJson = <T>(path: string, options?: RequestInit) =>
+  fetched<T>(path, options, (answer) => answer.json());
+
+async function fetched<T>(path: string, options: RequestInit = {}, read: (answer: Response) => Promise<T>) {
   try {
-    const response = await fetch(path, { signal: AbortSignal.timeout(FETCH_TIMEOUT_MS), ...options });
-    return response.ok ? await response.blob() : undefined;
+    const answer = await fetch(path, { signal: AbortSignal.timeout(FETCH_TIMEOUT_MS), ...options });
+    return answer.ok ? await read(answer) : undefined;
   } catch {
     return undefined;
   }

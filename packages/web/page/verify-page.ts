@@ -1,16 +1,16 @@
-import { parseBundle, parseJson } from "@attestd/proof";
+import { type KeyHistory, parseBundle, parseJson } from "@attestd/proof";
 import { sortedRows } from "../src/file-rows.ts";
 import { isBundleOf, type Pointer } from "../src/pointer.ts";
 import type { KeyList } from "../src/trust-basis.ts";
 import { UNREADABLE } from "../src/words.ts";
-import { type Beside, useEvidence, useKeys } from "./beside.ts";
+import { type Beside, useBeside } from "./beside.ts";
 import { type Checked, checkFile } from "./check-file.ts";
 import { busy } from "./dom.ts";
 import { filesAsGiven, filesInBatch, type GivenFile, type GivenFiles } from "./given-files.ts";
 import { type CheckedFiles, checkFiles, wholeBatchOf } from "./many-files.ts";
 import { resultActions, saveBatchCertificate } from "./result-actions.ts";
 import type { Result, ResultActions } from "./result-view.ts";
-import { fetchBlob, type Site } from "./site.ts";
+import { fetchBlob, fetchJson, type Site } from "./site.ts";
 import type { Table } from "./table-view.ts";
 import { LOOKING, type State, showProgress, verifyView } from "./verify-views.ts";
 
@@ -23,9 +23,7 @@ export function createVerifyPage(site: Site) {
   let state: State = { name: "empty" };
   /** Counts the files checked and pointers followed: the result of an earlier one is not shown. */
   let turn = 0;
-  /** Counts presses of Cancel: a file given before one is not judged any more. */
-  let cancels = 0;
-  /** Resolves at the next of them. */
+  /** Resolves at the next press of Cancel, which makes another: a file given before one is not judged any more. */
   let cancelled = Promise.withResolvers<undefined>();
   /** How many of the files that are being read have been checked. */
   let done = 0;
@@ -71,36 +69,31 @@ export function createVerifyPage(site: Site) {
 
   /** Each is judged by the key lists given before it. */
   function inTurn(work: () => Promise<Taken>): Promise<Taken> {
-    const cancelsBefore = cancels;
-    const taken = allChecked.then(() => (cancels === cancelsBefore ? work() : undefined));
+    const cancelledBefore = cancelled;
+    const taken = allChecked.then(() => (cancelled === cancelledBefore ? work() : undefined));
     allChecked = taken;
     return taken;
   }
 
-  /** @param with.keys to judge by; those of the page, unless given */
+  /** @param given.keys to judge by; those of the page, unless given */
   async function takeOne(
     file: GivenFile,
-    {
-      keys,
-      table,
-      pointer = pointerNow(),
-    }: { keys?: KeyList; table?: Table | undefined; pointer?: Pointer | undefined } = {},
+    given: { keys?: KeyList; table?: Table | undefined; pointer?: Pointer | undefined } = {},
   ): Promise<Taken> {
+    const { keys, table, pointer = pointerNow() } = given;
     const mine = ++turn;
     const checked = await whileReading(mine, () => check(file, keys));
-    if (checked?.kind === "batch" && mine === turn) {
-      const inside = filesInBatch(file, checked);
-      return pointer && !isNamed(pointer, checked) ? refuseOther() : takeMany(inside, false, pointer !== undefined);
-    }
-    if (checked?.kind === "batch") return "files";
-    if (checked?.kind === "keys") {
-      useKeys(site, checked.history, file.blob);
-      return afterKeys(mine);
-    }
-    if (checked?.kind === "evidence" || checked?.kind === "stake") {
-      useEvidence(site, checked, file.blob);
-      await afterKeys(mine);
+    if (checked?.kind === "batch") {
+      if (mine !== turn) return "files";
+      if (!pointer || isNamed(pointer, checked))
+        return takeMany(filesInBatch(file, checked), false, pointer !== undefined);
+      enter({ name: "unreadable", why: UNREADABLE.otherBundle });
       return "files";
+    }
+    if (checked?.kind === "keys" || checked?.kind === "evidence" || checked?.kind === "stake") {
+      useBeside(site, checked, file.blob);
+      const taken = await afterKeys(mine);
+      return checked.kind === "keys" ? taken : "files";
     }
     if (checked && mine === turn) enter(stateOf(checked, pointer, table));
     return "files";
@@ -117,19 +110,14 @@ export function createVerifyPage(site: Site) {
 
   /** Shows after a moment that files are being read. @returns undefined when it was cancelled */
   async function whileReading<T>(mine: number, work: () => Promise<T>, files = 1): Promise<T | undefined> {
-    const cancelsBefore = cancels;
+    const cancelledBefore = cancelled;
     total = files;
     const slow = setTimeout(() => {
       if (mine === turn) enter({ name: "reading", done, total });
     }, READING_SHOWN_AFTER_MS);
     const result = await work();
     clearTimeout(slow);
-    return cancels === cancelsBefore ? result : undefined;
-  }
-
-  function refuseOther(): Taken {
-    enter({ name: "unreadable", why: UNREADABLE.otherBundle });
-    return "files";
+    return cancelled === cancelledBefore ? result : undefined;
   }
 
   function stateOf(
@@ -161,19 +149,19 @@ export function createVerifyPage(site: Site) {
   async function takeMany(files: readonly GivenFile[], moreGiven: boolean, isNamed = false): Promise<Taken> {
     const pointer = pointerNow();
     const mine = ++turn;
-    const cancelsBefore = cancels;
+    const cancelledBefore = cancelled;
     const keysBefore = site.keys.current;
     let found: CheckedFiles = { rows: [], isLater: false, leftOut: false };
     const whole = async () => {
       found = await checkFiles(site, files, { check, progress });
       // Those before a key list, evidence or a checkpoint were judged without it.
-      if ((site.keys.current !== keysBefore || found.isLater) && cancels === cancelsBefore)
+      if ((site.keys.current !== keysBefore || found.isLater) && cancelled === cancelledBefore)
         found = await checkFiles(site, filesAsGiven(found.rows), { check, progress });
     };
     await whileReading(mine, whole, files.length);
     const { rows } = found;
     const leftOut = moreGiven || found.leftOut;
-    const wasStopped = cancels !== cancelsBefore;
+    const wasStopped = cancelled !== cancelledBefore;
     const [only] = rows;
     if (only === undefined) return wasStopped ? undefined : afterKeys(mine);
     if (rows.length === 1 && !wasStopped && !leftOut) return takeOne(only, { pointer });
@@ -188,7 +176,6 @@ export function createVerifyPage(site: Site) {
   }
 
   function cancel(): void {
-    cancels++;
     turn++;
     site.judging.cancel();
     cancelled.resolve(undefined);
@@ -198,8 +185,7 @@ export function createVerifyPage(site: Site) {
 
   /** Follows a certificate's QR code. */
   async function follow(pointer: Pointer): Promise<void> {
-    state = { name: "empty", pointer, isLooking: true };
-    render(false);
+    enter({ name: "empty", pointer, isLooking: true }, false);
     const mine = ++turn;
     site.announce(LOOKING);
     const found = await fetchBlob(`/bundles/${pointer.id}`);
@@ -211,9 +197,9 @@ export function createVerifyPage(site: Site) {
   }
 
   async function showExample(): Promise<void> {
-    const found = await fetchBlob("/example.json");
+    const found = await fetchJson<{ bundle: object; history: KeyHistory }>("/example.json");
     if (!found) return enter({ name: "unreadable", why: UNREADABLE.gone });
-    const { bundle, history } = JSON.parse(await found.text());
+    const { bundle, history } = found;
     const keys: KeyList = { history, basis: { basis: "example", name: "example.json", since: Date.now() } };
     await inTurn(() => takeOne({ name: "", blob: new Blob([JSON.stringify(bundle)]) }, { keys }));
   }

@@ -1,5 +1,6 @@
 import { MAX_BATCH_BYTES, MAX_BUNDLE_BYTES, parseJson } from "@attestd/proof";
 import { fromUtf8, utf8 } from "@attestd/proof/encoding";
+import { attempt } from "@attestd/proof/errors";
 import type { JsonValue } from "@attestd/proof/json";
 import { pdfAttachments } from "./pdf/attachments.ts";
 import { receiptIn } from "./receipt-file.ts";
@@ -156,9 +157,5 @@ function unescapeXml(text: string): string {
 
 /** The text of a file; "" of one that is not UTF-8. */
 export function looseText(bytes: Uint8Array): string {
-  try {
-    return fromUtf8(bytes);
-  } catch {
-    return "";
-  }
+  return attempt("malformed", () => fromUtf8(bytes)) ?? "";
 }

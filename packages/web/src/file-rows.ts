@@ -36,10 +36,6 @@ export function rowOf(name: string, judged: Judged): FileRow {
   return { name, state, what: subjectLine(judged.subject, outcome), when: whenOf(judged) };
 }
 
-export function unreadableRow(name: string, why: string): FileRow {
-  return { name, state: "unreadable", what: why, when: "" };
-}
-
 export function sortedRows<R extends FileRow>(rows: readonly R[]): R[] {
   const rank = ({ state }: FileRow) => (ORDER.includes(state) ? ORDER.indexOf(state) : ORDER.length);
   return rows.toSorted((a, b) => rank(a) - rank(b));

@@ -1,4 +1,5 @@
 import {
+  type Bundle,
   isProofError,
   type KeyHistory,
   nobleCrypto,
@@ -35,6 +36,7 @@ export type Judgement =
       report: VerifyReport;
       bytes: Uint8Array;
       /** Undefined where the schema failed. */
+      bundle: Bundle | undefined;
       subject: Subject | undefined;
       certificate: CertificateJudgement | undefined;
       /** What it was judged with. */
@@ -69,12 +71,13 @@ export async function judge(bytes: Uint8Array, options: JudgeOptions): Promise<J
         const evidence = options.evidence ?? contents.evidence;
         const offline = verify(contents.bytes, { trust: history, historyAge, crypto });
         const report = await withItsEvidence(offline, contents, { ...options, evidence });
-        const isBundle = report.checks.schema === "pass";
+        const bundle = report.checks.schema === "pass" ? parseBundle(parseJson(contents.bytes)) : undefined;
         return {
           kind: "judged",
           report,
           bytes: contents.bytes,
-          subject: isBundle ? subjectOf(parseBundle(parseJson(contents.bytes))) : undefined,
+          bundle,
+          subject: bundle && subjectOf(bundle),
           certificate: await judgedText(bytes, contents, history),
           evidence,
         };

@@ -1,4 +1,4 @@
-import type { CheckName, ReceiptStatus, VerifyReport } from "@attestd/proof";
+import type { CheckName, VerifyReport } from "@attestd/proof";
 
 /* Text that several views, the command or certificates share. */
 
@@ -33,13 +33,6 @@ export const EVIDENCE = {
   none: "This site has no evidence of this bundle.",
   unreachable: "Couldn't fetch the evidence; the result stands.",
 } as const;
-
-/** The outcome of a transaction whose receipt is in the bundle; on certificates, too. */
-export const OUTCOMES: Readonly<Record<ReceiptStatus, string>> = {
-  succeeded: "succeeded, as its receipt says",
-  failed: "failed, as its receipt says",
-  unknown: "not known: its receipt is of a type that is not read here",
-};
 
 /** What a check looks at, in a few words. */
 export const CHECKED: Readonly<Record<CheckName, string>> = {

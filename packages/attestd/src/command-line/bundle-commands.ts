@@ -26,11 +26,10 @@ export function addBuying(program: Command, running: Running): void {
       .option("--wallet <file>", "the payer's keys, in the form of docs/command-line.md (default: the sandbox's)")
       .addOption(trustedKeyHistory())
       .option("--max-price <usdc>", "ask before paying more; without a terminal, refuse", "0.01")
-      .addOption(
-        new Option(
-          "--wait [seconds]",
-          `wait until it is known and final, then buy (default: ${DEFAULT_WAIT} s); nothing is paid before`,
-        ).argParser(waitSeconds),
+      .option(
+        "--wait [seconds]",
+        `wait until it is known and final, then buy (default: ${DEFAULT_WAIT} s); nothing is paid before`,
+        waitSeconds,
       )
       .option("--out <file>", "where to save the bundle (default: named after its subject and round)")
       .option(
@@ -55,7 +54,7 @@ export function addBuying(program: Command, running: Running): void {
     .addOption(new Option("--require <outcome>", "buy only if the transaction ended so").choices(["succeeded"]))
     .option("--file <list>", "instead of <txid>, a list of them: one a line; - is standard input")
     .option("--column <name>", "with --file: the list is CSV, and this column has them")
-    .addOption(new Option("--batch-size <n>", "with --file: most transactions of a payment").argParser(batchSize))
+    .option("--batch-size <n>", "with --file: most transactions of a payment", batchSize)
     .option("--yes", "with --file: pay also more than --max-price, without asking")
     .action(async (txid, options) => {
       const { checkListOptions } = await import("../commands/list-arguments.ts");
@@ -110,17 +109,15 @@ export function addChecking(program: Command, running: Running): void {
     .argument("<files...>", "files, folders or URLs of bundles, certificates or receipts; - is standard input")
     .option("--json", "print one report a line as JSON")
     .option("--evidence <file>", "the evidence of one bundle (default: b.evidence.json beside b.json)")
-    .addOption(
-      new Option(
-        "--checkpoint <file>",
-        "what you trust of the ledger's stake: a checkpoint, your own table, what a service publishes, or a shipped one's name; may be repeated",
-      ).argParser(oneMore),
+    .option(
+      "--checkpoint <file>",
+      "what you trust of the ledger's stake: a checkpoint, your own table, what a service publishes, or a shipped one's name; may be repeated",
+      oneMore,
     )
-    .addOption(
-      new Option(
-        "--checkpoint-root <hex>",
-        "the root of a table of checkpoints that you trust; may be repeated",
-      ).argParser(oneMoreRoot),
+    .option(
+      "--checkpoint-root <hex>",
+      "the root of a table of checkpoints that you trust; may be repeated",
+      oneMoreRoot,
     )
     .option("--state-proofs <dir>", "a folder of state proofs that evidence names without holding them");
   addChainOptions(addTrustOptions(verifying)).action(
@@ -139,16 +136,14 @@ export function addChecking(program: Command, running: Running): void {
     "  attestd verify b.json --keys keys.json --evidence b.evidence.json --checkpoint c.json",
   )
     .argument("<file>", "a bundle or a certificate; - is standard input")
-    .addOption(new Option("--algod <url>", "your own Algorand node (default: the sandbox's)").argParser(nodeUrl))
+    .option("--algod <url>", "your own Algorand node (default: the sandbox's)", nodeUrl)
     .option("--algod-token-file <file>", "its token")
     .addOption(
       new Option("--service <url>", "fetch it from the service that delivered the bundle")
         .argParser(serviceUrl)
         .conflicts("algod"),
     )
-    .addOption(
-      new Option("--wait [seconds]", `wait for the state proof (default: ${DEFAULT_WAIT} s)`).argParser(waitSeconds),
-    )
+    .option("--wait [seconds]", `wait for the state proof (default: ${DEFAULT_WAIT} s)`, waitSeconds)
     .option("-o, --out <file>", "where to save it (default: b.evidence.json for b.json)")
     .option("--table <file>", "your own table of checkpoints: the evidence rests on it, with the path to its root")
     .option("--state-proofs <dir>", "save the state proof there by its hash, once for all bundles that share it")
@@ -209,11 +204,7 @@ export function addChecking(program: Command, running: Running): void {
     .addOption(new Option("--paper <size>", "size of the sheet").choices(["a4", "letter"]).default("a4"));
   certifying
     .addOption(trustedKeyHistory())
-    .addOption(
-      new Option("--kid <kid>", "only of bundles signed by this key of the history; may be repeated").argParser(
-        oneMoreKid,
-      ),
-    );
+    .option("--kid <kid>", "only of bundles signed by this key of the history; may be repeated", oneMoreKid);
   addChainOptions(certifying).action(
     runs(running, async () => (await import("../commands/certificate.ts")).certificate),
   );

@@ -27,7 +27,7 @@ export function addCheckpoints(program: Command, running: Running): void {
     "  attestd checkpoints sync table.checkpoints --indexer https://indexer.example",
   )
     .argument("<table>", "the file of the table")
-    .addOption(new Option("--algod <url>", "an Algorand node: an archival one for old rounds").argParser(nodeUrl))
+    .option("--algod <url>", "an Algorand node: an archival one for old rounds", nodeUrl)
     .option("--algod-token-file <file>", "its token")
     .addOption(new Option("--indexer <url>", "or an indexer").argParser(nodeUrl).conflicts("algod"))
     .option("--indexer-token-file <file>", "its token")
@@ -35,7 +35,7 @@ export function addCheckpoints(program: Command, running: Running): void {
       "--from <checkpoint>",
       "of a new table: a checkpoint that you trust, another table, or a shipped one's name",
     )
-    .addOption(new Option("--to <round>", "end at the checkpoint of this round (default: the newest)").argParser(count))
+    .option("--to <round>", "end at the checkpoint of this round (default: the newest)", count)
     .option("--json", "print the result as JSON")
     .action(runs(running, async () => (await import("../commands/checkpoints.ts")).sync));
 

@@ -2,8 +2,7 @@ import { type Command, Option } from "commander";
 import type { Running } from "../environment.ts";
 import { runs } from "./action.ts";
 import { subcommand } from "./help.ts";
-import { operatorCommand } from "./operator-command.ts";
-import { serviceUrl } from "./options.ts";
+import { operatorCommand, serviceUrl } from "./options.ts";
 
 /** Commands on the keys of the attestor. */
 export function addKeys(program: Command, running: Running): void {

@@ -1,4 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
+import { subcommand } from "./help.ts";
 
 /* Options of several commands, and the parsers of values. Commander prints a parser's error with the option's name. */
 
@@ -6,6 +7,14 @@ export const settingsFile = () => new Option("--env <file>", "the service's sett
 
 export const otherLedger = () =>
   new Option("--sandbox", "allow a ledger other than MainNet; without --env, read the settings of the sandbox here");
+
+/** A command of an operator, on the service's settings. */
+export function operatorCommand(parent: Command, name: string, summary: string, ...description: string[]): Command {
+  return subcommand(parent, name, summary, ...description)
+    .addOption(settingsFile())
+    .addOption(otherLedger())
+    .option("--json", "print the result as JSON");
+}
 
 export const trustedKeyHistory = () =>
   new Option("--keys <file>", "the key history that you trust (default: the sandbox's in ./.attestd)");
@@ -25,19 +34,17 @@ export function addChainOptions(command: Command): Command {
   return options.reduce((with_, option) => with_.addOption(option), command);
 }
 
-/** The URL of a service. */
-export function serviceUrl(text: string): string {
-  const url = URL.parse(text);
-  if (url && /^https?:$/.test(url.protocol) && !url.username && !url.password) return text;
-  throw new InvalidArgumentError("Write a URL such as https://attestd.example.");
+/** A parser of URLs. Every process of the machine can read arguments: what is secret is in a file. */
+function urlSuchAs(example: string) {
+  return (text: string): string => {
+    const url = URL.parse(text);
+    if (url && /^https?:$/.test(url.protocol) && !url.username && !url.password) return text;
+    throw new InvalidArgumentError(`Write a URL such as ${example}.`);
+  };
 }
 
-/** The URL of a node. Every process of the machine can read arguments: what is secret is in a file. */
-export function nodeUrl(text: string): string {
-  const url = URL.parse(text);
-  if (url && /^https?:$/.test(url.protocol) && !url.username && !url.password) return text;
-  throw new InvalidArgumentError("Write a URL such as http://localhost:4001, without a password.");
-}
+export const serviceUrl = urlSuchAs("https://attestd.example");
+export const nodeUrl = urlSuchAs("http://localhost:4001, without a password");
 
 /** The keys to trust: a history, or ids of single keys. */
 export function addTrustOptions(command: Command): Command {

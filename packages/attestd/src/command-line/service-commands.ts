@@ -2,8 +2,7 @@ import { type Command, Option } from "commander";
 import type { Running } from "../environment.ts";
 import { runs } from "./action.ts";
 import { subcommand } from "./help.ts";
-import { operatorCommand } from "./operator-command.ts";
-import { nodeUrl, otherLedger, settingsFile, wholeDays } from "./options.ts";
+import { nodeUrl, operatorCommand, otherLedger, settingsFile, wholeDays } from "./options.ts";
 
 /** Commands that run until they are stopped. */
 export function addRunning(program: Command, running: Running): void {
@@ -169,7 +168,7 @@ export function addJournal(program: Command, running: Running): void {
     "and payment keys stay. Stop the service first, or let it prune by RETENTION_DAYS; --dry-run may run beside it.",
     "  attestd prune --days 365 --dry-run --env /etc/attestd/env",
   )
-    .addOption(new Option("--days <n>", "older than this").argParser(wholeDays).makeOptionMandatory())
+    .requiredOption("--days <n>", "older than this", wholeDays)
     .option("--dry-run", "count them, and write nothing")
     .action(runs(running, async () => (await import("../commands/journal.ts")).prune));
 
@@ -181,7 +180,7 @@ export function addJournal(program: Command, running: Running): void {
     "SQLite stop the service first. What is collected stays, and the command may be repeated.",
     "  attestd backfill --algod https://archive.example --env /etc/attestd/env",
   )
-    .addOption(new Option("--algod <url>", "a node to ask before those of the settings").argParser(nodeUrl))
+    .option("--algod <url>", "a node to ask before those of the settings", nodeUrl)
     .option("--algod-token-file <file>", "its token")
     .action(runs(running, async () => (await import("../commands/journal.ts")).backfill));
 

@@ -215,7 +215,7 @@ async function writeTable(
   const verdicts: boolean[] = [];
   const check = async (name: string) => {
     const source = { name: join(folder, name), kind: "file", isFound: false } as const;
-    const [result] = await checkSource(source, trusted, undefined, environment);
+    const [result] = await checkSource(source, { trusted, chains: undefined, environment });
     return result;
   };
   const payments = new Map<string, ExportRow>();
@@ -229,16 +229,12 @@ async function writeTable(
       });
       continue;
     }
-    if (receipt !== "" && !payments.has(receipt)) payments.set(receipt, rowOf(await check(receipt)));
+    if (receipt !== "" && !payments.has(receipt)) payments.set(receipt, exportRow(await check(receipt), trusted));
     const { paid_on, paid_by, payment } = payments.get(receipt) ?? {};
     const result = await check(`${txid}.json`);
     verdicts.push(result.kind === "checked" && result.report.verified);
-    rows.push({ ...rowOf(result), paid_on, paid_by, payment });
+    rows.push({ ...exportRow(result, trusted), paid_on, paid_by, payment });
   }
   await writeWhole(join(folder, TABLE), csvFile(rows), 0o644);
   return verdicts;
-
-  function rowOf(result: Awaited<ReturnType<typeof check>>): ExportRow {
-    return result.kind === "other" ? { file: result.file } : exportRow(result, trusted);
-  }
 }

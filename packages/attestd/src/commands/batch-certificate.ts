@@ -56,7 +56,7 @@ export async function batchCertificates(
     for (const item of [first, ...all]) requireGood(item, making);
     const trouble = all.find(({ ledgerTrouble }) => ledgerTrouble !== undefined)?.ledgerTrouble;
     // One that could not be compared makes all of them offline: the certificate says one thing of the batch.
-    const judged = all.map((item) => judgedOf(item, trusted, trouble === undefined ? chains : undefined));
+    const judged = all.map((item) => judgedOf(item, { trusted, chains: trouble === undefined ? chains : undefined }));
     const stated = makingOfBatch(judged, new Date(), options.paper);
     const bytes = utf8(JSON.stringify(batchOf(all.map((item) => item.bundle))));
     const path = nameOutput({ name: answer ?? `batch-${attest.round}`, kind: "file" });
@@ -66,12 +66,12 @@ export async function batchCertificates(
 }
 
 /** The items of batches in these files, checked. @throws Failure for a file that is named, and is none */
-async function itemsIn(sources: readonly Source[], { trusted, chains, environment }: Making): Promise<Item[]> {
+async function itemsIn(sources: readonly Source[], making: Making): Promise<Item[]> {
   const items: Item[] = [];
-  using working = environment.working("checking");
+  using working = making.environment.working("checking");
   for (const [index, source] of sources.entries()) {
     if (sources.length > 1) working.show(`${index} of ${sources.length}`);
-    for (const result of await checkSource(source, trusted, chains, environment)) {
+    for (const result of await checkSource(source, making)) {
       if (isItem(result)) items.push(result);
       else if (!source.isFound && result.kind !== "receipt") throw notAnItem(source.name, result);
     }

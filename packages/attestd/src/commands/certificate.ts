@@ -84,8 +84,7 @@ async function makeOne(
   nameOutput: (source: Source) => string,
   making: Making,
 ): Promise<ExitCode | undefined> {
-  const { trusted, chains, environment } = making;
-  const [result, ...others] = await checkSource(source, trusted, chains, environment);
+  const [result, ...others] = await checkSource(source, making);
   if (others.length > 0) {
     const bundles = [result, ...others].filter((one) => one.kind === "checked");
     if (EXTENSIONS.includes(extname(making.options.out ?? "").toLowerCase()))
@@ -103,10 +102,10 @@ async function makeOne(
 
 /** Makes the certificate of one bundle. @throws Failure */
 async function certify(offline: Checked, path: string, making: Making): Promise<ExitCode> {
-  const { trusted, chains, options } = making;
+  const { options } = making;
   const result = await checkedWithEvidence(offline, options);
   requireGood(result, making);
-  const stated = makingOf(judgedOf(result, trusted, chains), new Date(), options.paper);
+  const stated = makingOf(judgedOf(result, making), new Date(), options.paper);
   const { bytes, evidence, ledgerTrouble } = result;
   return saveCertificate(path, { bytes, stated, evidence }, ledgerTrouble, making);
 }

@@ -1,5 +1,16 @@
 import { MAX_BATCH_ITEMS, MIN_BATCH_ITEMS } from "@attestd/proof";
-import type { CostInputs, PicoUsd, Settlement } from "@attestd/service/operator";
+import {
+  type CostInputs,
+  configuredCosts,
+  costsOf,
+  FACILITATORS,
+  MICRO,
+  type PicoUsd,
+  parseUsd,
+  type Settlement,
+  settlementOf,
+  UPSTREAMS,
+} from "@attestd/service/operator";
 import { costsJson, printCosts } from "../costs-text.ts";
 import type { Environment } from "../environment.ts";
 import { EXIT, type ExitCode, Failure } from "../failure.ts";
@@ -22,8 +33,6 @@ export type CostsOptions = SettingsOptions & {
   json?: boolean;
 };
 
-type Operations = typeof import("@attestd/service/operator");
-
 /** The network's minimum balance of an account that holds nothing but ALGO, in microAlgos. */
 const MIN_BALANCE = 100_000n;
 const RAILS = ["algorand", "base", "solana"];
@@ -32,20 +41,15 @@ const DEFAULT_ITEM_PRICE = "0.0001";
 
 /** Prints what an attestation costs, from a configured service or from arguments alone. @throws Failure */
 export async function costs(options: CostsOptions, environment: Environment): Promise<ExitCode> {
-  const operations = await import("@attestd/service/operator");
   const settings = await readSettings(options, environment);
-  const given = givenInputs(options, operations);
-  const prices = pricesOf(options.price, operations);
-  const settlements = settlementsOf(options.facilitator ?? [], operations);
+  const given = givenInputs(options);
+  const prices = pricesOf(options.price);
+  const settlements = settlementsOf(options.facilitator ?? []);
   // A container has its settings in the environment alone.
   const isConfigured = options.env !== undefined || options.sandbox === true || Boolean(settings.ALGOD_URL);
+  const texts = { doing: "reading the balance", undone: "not computed" };
   const service = isConfigured
-    ? await operate(
-        options,
-        environment,
-        { doing: "reading the balance", undone: "not computed" },
-        (_, all, operator) => operations.configuredCosts(all, settlements, operator),
-      )
+    ? await operate(options, environment, texts, (_, all, operator) => configuredCosts(all, settlements, operator))
     : { rails: [...settlements].map(([rail, settlement]) => ({ rail, price: undefined, settlement })) };
   if (service.rails.length === 0) {
     const remedy = "Name what settles each rail: --facilitator algorand=goplausible base=cdp solana=0.0015.";
@@ -60,48 +64,43 @@ export async function costs(options: CostsOptions, environment: Environment): Pr
   const rails = service.rails.map(({ rail, price, settlement }) => ({
     rail,
     settlement,
-    price: prices.get(rail) ?? prices.get("all") ?? price ?? inMicro(DEFAULT_PRICE, "--price", operations),
+    price: prices.get(rail) ?? prices.get("all") ?? price ?? inMicro(DEFAULT_PRICE, "--price"),
   }));
   const spendable = given.spendable ?? ("spendable" in service ? service.spendable : undefined);
-  const batch = batchOf(options, "itemPrice" in service ? service.itemPrice : undefined, operations);
-  const result = operations.costsOf({ ...given, rails, batch, spendable });
-  if (options.json) environment.out.json(costsJson(result, operations));
-  else printCosts(result, environment.out, operations);
+  const batch = batchOf(options, "itemPrice" in service ? service.itemPrice : undefined);
+  const result = costsOf({ ...given, rails, batch, spendable });
+  if (options.json) environment.out.json(costsJson(result));
+  else printCosts(result, environment.out);
   return EXIT.good;
 }
 
 /** @param configured price of an item, in micro-USDC. @throws Failure `usage` */
-function batchOf(
-  { batch, itemPrice }: CostsOptions,
-  configured: bigint | undefined,
-  operations: Operations,
-): CostInputs["batch"] {
+function batchOf({ batch, itemPrice }: CostsOptions, configured: bigint | undefined): CostInputs["batch"] {
   if (batch === undefined && itemPrice === undefined) return undefined;
   if (batch === undefined)
     throw new Failure(EXIT.usage, "--item-price is of a batch", ["Name its size: --batch 1000."]);
   const items = countOf(batch, "--batch", MAX_BATCH_ITEMS);
   if (items < MIN_BATCH_ITEMS)
     throw new Failure(EXIT.usage, `--batch is a number from ${MIN_BATCH_ITEMS} to ${MAX_BATCH_ITEMS}`);
-  const price = itemPrice === undefined ? configured : inMicro(itemPrice, "--item-price", operations);
-  return { items, itemPrice: price ?? inMicro(DEFAULT_ITEM_PRICE, "--item-price", operations) };
+  const price = itemPrice === undefined ? configured : inMicro(itemPrice, "--item-price");
+  return { items, itemPrice: price ?? inMicro(DEFAULT_ITEM_PRICE, "--item-price") };
 }
 
 /** What arguments alone say. */
-function givenInputs(options: CostsOptions, operations: Operations): Omit<CostInputs, "rails" | "batch"> {
-  const usd = (text: string, option: string) => usdOf(text, option, operations);
-  const requests = pairsOf(options.requestPrice ?? [], "--request-price", operations.UPSTREAMS);
+function givenInputs(options: CostsOptions): Omit<CostInputs, "rails" | "batch"> {
+  const requests = pairsOf(options.requestPrice ?? [], "--request-price", UPSTREAMS);
   return {
-    algoPrice: inMicro(options.algoPrice, "--algo-price", operations),
+    algoPrice: inMicro(options.algoPrice, "--algo-price"),
     // 1 ALGO is a million microAlgos, as 1 USD is a million micro-USD.
-    spendable: options.algo === undefined ? undefined : above(inMicro(options.algo, "--algo", operations)),
+    spendable: options.algo === undefined ? undefined : above(inMicro(options.algo, "--algo")),
     callsADay: options.perDay === undefined ? undefined : countOf(options.perDay, "--per-day", 100_000_000),
-    signature: usd(options.signaturePrice, "--signature-price"),
-    requests: Object.fromEntries([...requests].map(([name, text]) => [name, usd(text, `--request-price ${name}`)])),
+    signature: usdOf(options.signaturePrice, "--signature-price"),
+    requests: Object.fromEntries([...requests].map(([name, text]) => [name, usdOf(text, `--request-price ${name}`)])),
     disk: {
-      price: usd(options.diskPrice, "--disk-price"),
+      price: usdOf(options.diskPrice, "--disk-price"),
       months: countOf(options.keepMonths, "--keep-months", 1_200),
     },
-    monthly: usd(options.monthly, "--monthly"),
+    monthly: usdOf(options.monthly, "--monthly"),
   };
 }
 
@@ -110,14 +109,13 @@ function above(balance: bigint): bigint {
 }
 
 /** Prices in micro-USDC by rail; `all` of an amount without one. */
-function pricesOf(texts: readonly string[] = [], operations: Operations): Map<string, bigint> {
+function pricesOf(texts: readonly string[] = []): Map<string, bigint> {
   const named = texts.map((text) => (text.includes("=") ? text : `all=${text}`));
   const pairs = pairsOf(named, "--price", ["all", ...RAILS]);
-  return new Map([...pairs].map(([rail, text]) => [rail, inMicro(text, "--price", operations)]));
+  return new Map([...pairs].map(([rail, text]) => [rail, inMicro(text, "--price")]));
 }
 
-function settlementsOf(texts: readonly string[], operations: Operations): Map<string, Settlement> {
-  const { FACILITATORS, settlementOf } = operations;
+function settlementsOf(texts: readonly string[]): Map<string, Settlement> {
   const pairs = pairsOf(texts, "--facilitator", RAILS);
   return new Map(
     [...pairs].map(([rail, by]) => {
@@ -148,7 +146,7 @@ function pairsOf(texts: readonly string[], option: string, names: readonly strin
   return pairs;
 }
 
-function usdOf(text: string, option: string, { parseUsd }: Operations): PicoUsd {
+function usdOf(text: string, option: string): PicoUsd {
   const amount = parseUsd(text);
   if (amount !== undefined) return amount;
   throw new Failure(EXIT.usage, `${option} ${text} is no amount`, [
@@ -157,9 +155,9 @@ function usdOf(text: string, option: string, { parseUsd }: Operations): PicoUsd 
 }
 
 /** An amount of USD or ALGO in millionths. */
-function inMicro(text: string, option: string, operations: Operations): bigint {
-  const amount = usdOf(text, option, operations);
-  if (amount % operations.MICRO === 0n) return amount / operations.MICRO;
+function inMicro(text: string, option: string): bigint {
+  const amount = usdOf(text, option);
+  if (amount % MICRO === 0n) return amount / MICRO;
   throw new Failure(EXIT.usage, `${option} ${text} has more than 6 decimals`);
 }
 

@@ -4,7 +4,7 @@ import type { Environment } from "../environment.ts";
 import { EXIT, type ExitCode, Failure } from "../failure.ts";
 import { readKeys } from "../keys-file.ts";
 import { operate } from "../operate.ts";
-import { seedIn } from "../secret-file.ts";
+import { requireSeed } from "../secret-file.ts";
 import { attestorSettings, type SettingsOptions } from "../settings-file.ts";
 
 export type KeysRotateOptions = SettingsOptions & { seedFile?: string; next?: string; json?: boolean };
@@ -58,7 +58,7 @@ function nextKey({ seedFile: seed, next: file }: KeysRotateOptions) {
     `    ATTESTOR_PQ_SEED_FILE=${seedFile}`,
   ];
   const settings = async () => {
-    await seedIn(seedFile, "--seed-file");
+    await requireSeed(seedFile, "--seed-file");
     return { ATTESTOR_PQ_SEED: "", ATTESTOR_PQ_SEED_FILE: seedFile };
   };
   return { settings, following: { settings: { ATTESTOR_PQ_SEED_FILE: seedFile }, lines } };

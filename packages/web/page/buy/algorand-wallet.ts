@@ -3,7 +3,7 @@ import type { WalletName } from "./libraries/algorand.ts";
 import { loadAlgorand, loadArc27 } from "./libraries.ts";
 import { type AlgorandNow, balanceOf, networkNow } from "./networks.ts";
 import type { PayingWallet } from "./paying-wallet.ts";
-import { asked, WalletRefusal } from "./refusal.ts";
+import { asked, given } from "./refusal.ts";
 
 /** Extensions that announce themselves by ARC-27, by the ids of their providers, under use-wallet's names. */
 const EXTENSIONS: Readonly<Record<string, WalletName>> = {
@@ -51,8 +51,7 @@ function algorandWallet(
     async connect() {
       const { wallet } = await open();
       const [account] = await asked(() => wallet.connect());
-      if (!account) throw new WalletRefusal("other", "it gave no account");
-      return account.address;
+      return given(account, "it gave no account").address;
     },
     isOnNetwork: async () => knows((await networkNow<AlgorandNow>(network)).genesisHash),
     balance: (offer, account) => balanceOf(offer.network, account),

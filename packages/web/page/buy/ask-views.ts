@@ -72,11 +72,8 @@ export function listView({ text, trouble }: Shown<"ask">, can: Actions): Child[]
   const input = h("textarea", { id: "txids", rows: "8", ...OF_IDS, "aria-invalid": invalid });
   input.value = text;
   const take = async ({ files: [file] }: GivenFiles) => {
-    input.value =
-      (await file?.blob
-        .slice(0, MAX_LIST_BYTES)
-        .text()
-        .catch(() => "")) ?? "";
+    const reading = file?.blob.slice(0, MAX_LIST_BYTES).text();
+    input.value = (await reading?.catch(() => "")) ?? "";
     input.focus();
   };
   const words = { title: BUY.listTitle, intro: BUY.listIntro, label: BUY.listField, hint: BUY.listHint };

@@ -1,7 +1,7 @@
 import { BASE_CHAIN_ID } from "@attestd/proof/base";
 import { authorizationFor, typedData } from "../../src/authorization.ts";
 import type { PayingWallet } from "./paying-wallet.ts";
-import { asked, promptly, WalletRefusal } from "./refusal.ts";
+import { asked, given, promptly, WalletRefusal } from "./refusal.ts";
 
 /** A browser wallet (EIP-1193). */
 type Provider = { request(call: { method: string; params?: unknown }): Promise<unknown> };
@@ -40,11 +40,7 @@ function baseWallet(name: string, provider: Provider): PayingWallet {
     rail: "base",
     isCertain: true,
     knownAccount: async () => first(await promptly(ask("eth_accounts"))),
-    async connect() {
-      const account = first(await ask("eth_requestAccounts"));
-      if (account === undefined) throw new WalletRefusal("other", "it gave no account");
-      return account;
-    },
+    connect: async () => given(first(await ask("eth_requestAccounts")), "it gave no account"),
     isOnNetwork: async () => Number(await ask("eth_chainId")) === BASE_CHAIN_ID,
     switchNetwork: async () => void (await ask("wallet_switchEthereumChain", [{ chainId: CHAIN_ID_HEX }])),
     addNetwork: async () => void (await ask("wallet_addEthereumChain", [BASE_CHAIN])),

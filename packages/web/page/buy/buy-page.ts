@@ -3,18 +3,10 @@ import { MAX_BATCH_ITEMS, matchTransactionId } from "@attestd/proof";
 import { entriesOf, ListError, transactionsOf } from "../../src/id-list.ts";
 import { BUY, type StepName, stepOf } from "../../src/purchase-words.ts";
 import { busy } from "../dom.ts";
+import { unnamed } from "../given-files.ts";
 import type { Site } from "../site.ts";
 import type { PayingWallet } from "./paying-wallet.ts";
-import {
-  acceptFailure,
-  askPrice,
-  finish,
-  forget,
-  type Quote,
-  type SavedBundle,
-  signAndKeep,
-  txidsOf,
-} from "./purchase.ts";
+import { acceptFailure, askPrice, finish, forget, type Quote, savedBundles, signAndKeep, txidsOf } from "./purchase.ts";
 import { WalletRefusal } from "./refusal.ts";
 import { expiry, type Review } from "./review.ts";
 import type { Actions, State } from "./state.ts";
@@ -43,16 +35,14 @@ export function createBuyPage(site: Site) {
     buyOthers: (kept, others, pressed) => void buyOthers(kept, others, pressed),
     open(bundle) {
       state = { name: "ask", text: "" };
-      site.openBundle(bundle);
+      site.take(unnamed(bundle.slice()));
     },
     choose(quote, wallet, pressed) {
       busy(pressed, BUY.loading);
       void review({ quote, wallet });
     },
     chooseAnother: (quote) => void enter({ name: "choose", quote, wallets: usable(quote) }),
-    connect: (review) => void attempt(review, (wallet) => wallet.connect()),
-    switchNetwork: (review) => void attempt(review, async (wallet) => wallet.switchNetwork?.()),
-    addNetwork: (review) => void attempt(review, async (wallet) => wallet.addNetwork?.()),
+    prepare: (review, step) => void attempt(review, async (wallet) => wallet[step]?.()),
     sign: (review, pressed) => void pay(review, pressed),
     carryOn: (kept) => void carryOn(kept, false),
     attestFailure: (kept) => void attestFailure(kept),
@@ -78,7 +68,7 @@ export function createBuyPage(site: Site) {
 
   async function render(focus: boolean): Promise<void> {
     const shown = state;
-    if (shown.name === "ask") shown.saved = (await site.storage?.all<SavedBundle>("bundles").catch(() => [])) ?? [];
+    if (shown.name === "ask") shown.saved = await savedBundles(site.storage);
     if (shown === state && isOpen) site.show(buyView(shown, actions), focus);
   }
 
@@ -93,11 +83,9 @@ export function createBuyPage(site: Site) {
     try {
       const { listed, faults } = transactionsOf(entriesOf(text));
       if (faults.length > 0) return wrong(BUY.notAList(faults.slice(0, MAX_FAULTS)));
-      if (listed.length > MAX_BATCH_ITEMS) return wrong(BUY.tooMany(listed.length, MAX_BATCH_ITEMS));
-      return quoteTransactions(
-        listed.map(({ txid }) => txid),
-        pressed,
-      );
+      const txids = listed.map(({ txid }) => txid);
+      if (txids.length > MAX_BATCH_ITEMS) return wrong(BUY.tooMany(txids.length, MAX_BATCH_ITEMS));
+      return quoteTransactions(txids, pressed);
     } catch (error) {
       if (!(error instanceof ListError)) throw error;
       return wrong(BUY.notAList([error.message, ...error.more.map((one) => one.replace(/\.$/, ""))]));
@@ -162,20 +150,8 @@ export function createBuyPage(site: Site) {
       if (state === shown) await review({ quote, wallet });
     } catch (error) {
       site.announce("");
-      if (state === shown) await afterRefusal(error, { quote, wallet });
+      if (state === shown) await review({ quote, wallet, ...troubleOf(error, wallet) });
     }
-  }
-
-  async function afterRefusal(error: unknown, base: Pick<Review, "quote" | "wallet">): Promise<void> {
-    if (!(error instanceof WalletRefusal)) {
-      const isStorage = error instanceof DOMException;
-      return review({ ...base, trouble: isStorage ? BUY.cantKeep : BUY.walletTrouble(sentence(error)) });
-    }
-    if (error.reason === "unknown_network" && base.wallet.addNetwork)
-      return review({ ...base, trouble: BUY.noBase, needs: "add" });
-    if (error.reason === "unknown_network") return review({ ...base, trouble: BUY.noNetwork });
-    const trouble = error.reason === "declined" ? BUY.declined : BUY.walletTrouble(error.message);
-    return review({ ...base, trouble });
   }
 
   async function pay(reviewed: Review, pressed: HTMLButtonElement): Promise<void> {
@@ -234,6 +210,15 @@ export function createBuyPage(site: Site) {
       await enter(stopped(error, payment, altered.has(payment.header)));
     }
   }
+}
+
+/** What the review shows after a wallet has refused, or failed, or what it signed could not be stored. */
+function troubleOf(error: unknown, wallet: PayingWallet): Pick<Review, "trouble" | "needs"> {
+  if (error instanceof DOMException) return { trouble: BUY.cantKeep };
+  const reason = error instanceof WalletRefusal ? error.reason : "other";
+  if (reason === "declined") return { trouble: BUY.declined };
+  if (reason === "other") return { trouble: BUY.walletTrouble(sentence(error)) };
+  return wallet.addNetwork ? { trouble: BUY.noBase, needs: "add" } : { trouble: BUY.noNetwork };
 }
 
 function stopped(error: unknown, kept: StoredPayment, isAltered: boolean): State {

@@ -1,4 +1,5 @@
-import { WalletRefusal } from "./refusal.ts";
+import { fetchJson } from "../site.ts";
+import { given } from "./refusal.ts";
 
 /* What the service says of the networks: the page asks nobody else. */
 
@@ -13,28 +14,14 @@ export type AlgorandNow = {
 };
 export type SolanaNow = { blockhash: string; lastValidBlockHeight: number };
 
-const TIMEOUT_MS = 15_000;
-
-/** @returns undefined when the service gives no such answer */
-async function read<T>(path: string): Promise<T | undefined> {
-  try {
-    const answer = await fetch(path, { signal: AbortSignal.timeout(TIMEOUT_MS) });
-    return answer.ok ? await answer.json() : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
 /** What a payment must name to be valid now. @throws WalletRefusal when the service does not say */
 export async function networkNow<N extends AlgorandNow | SolanaNow>(network: string): Promise<N> {
-  const answer = await read<N>(`/networks/${network}`);
-  if (!answer) throw new WalletRefusal("other", "this site doesn't know what the network needs now");
-  return answer;
+  return given(await fetchJson<N>(`/networks/${network}`), "this site doesn't know what the network needs now");
 }
 
 /** As `PayingWallet.balance`. */
 export async function balanceOf(network: string, address: string): Promise<bigint | "none" | undefined> {
-  const answer = await read<{ usdc: string | null }>(`/networks/${network}/balances/${address}`);
+  const answer = await fetchJson<{ usdc: string | null }>(`/networks/${network}/balances/${address}`);
   if (!answer) return undefined;
   return answer.usdc === null ? "none" : BigInt(answer.usdc);
 }

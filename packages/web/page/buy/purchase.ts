@@ -30,16 +30,6 @@ const MAX_ITEM_PRICE = 1_000n;
 const TIMEOUT_MS = 30_000;
 const DAY_MS = 86_400_000;
 
-// The client iterates over the chunks of an answer, which some browsers do not support yet (Streams standard, 4.2.5).
-if (!(Symbol.asyncIterator in ReadableStream.prototype)) {
-  Object.assign(ReadableStream.prototype, {
-    async *[Symbol.asyncIterator](this: ReadableStream) {
-      const reader = this.getReader();
-      for (let next = await reader.read(); !next.done; next = await reader.read()) yield next.value;
-    },
-  });
-}
-
 /** What the service asks for an attestation, or a batch of them, on each rail on which it can be paid. At least one. */
 export type Quote = {
   txids: readonly string[];
@@ -59,6 +49,11 @@ export type SavedBundle = {
   savedAt: number;
   receipt?: string;
 };
+
+/** What was bought here; nothing where it cannot be read. */
+export async function savedBundles(storage: Storage | undefined): Promise<SavedBundle[]> {
+  return (await storage?.all<SavedBundle>("bundles").catch(() => [])) ?? [];
+}
 
 /** Asks the price. @throws AttestError `no_usable_offer`, `price_too_high`, `refused`, `unreachable` */
 export async function askPrice(txids: readonly string[]): Promise<Quote> {
@@ -98,16 +93,12 @@ function offersOf({ accepts }: PaymentRequired, maxPrice: bigint): Quote["offers
  * @throws WalletRefusal
  */
 export async function signAndKeep(
-  {
-    quote,
-    offer,
-    wallet,
-    account,
-  }: { quote: Quote; offer: PaymentRequirements; wallet: PayingWallet; account: string },
+  reviewed: { quote: Quote; offer: PaymentRequirements; wallet: PayingWallet; account: string },
   storage: Storage,
   nowMs: number,
   isWanted: () => boolean,
 ): Promise<{ kept: StoredPayment; isAltered: boolean } | undefined> {
+  const { quote, offer, wallet, account } = reviewed;
   const { required, txids } = quote;
   const { payload, isAltered } = await wallet.sign(offer, account, nowMs);
   if (!isWanted()) return undefined;

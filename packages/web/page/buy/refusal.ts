@@ -8,6 +8,12 @@ export class WalletRefusal extends Error {
   }
 }
 
+/** What a wallet or the service has given. @param lacking says that it gave nothing @throws WalletRefusal then */
+export function given<T>(value: T | null | undefined, lacking: string): T {
+  if (value === undefined || value === null) throw new WalletRefusal("other", lacking);
+  return value;
+}
+
 /** Time that a wallet has for an answer that needs no user, in ms. */
 const PROMPTLY_MS = 2_000;
 

@@ -30,9 +30,8 @@ export type Review = {
 
 export type ReviewActions = {
   chooseAnother(quote: Quote): void;
-  connect(review: Review): void;
-  switchNetwork(review: Review): void;
-  addNetwork(review: Review): void;
+  /** Asks the wallet for what comes before the payment. */
+  prepare(review: Review, step: "connect" | "switchNetwork" | "addNetwork"): void;
   sign(review: Review, pressed: HTMLButtonElement): void;
   startOver(): void;
 };
@@ -112,9 +111,10 @@ function reviewControls(review: Review, amount: string, can: ReviewActions): Chi
   const primary = (label: string, press: (pressed: HTMLButtonElement) => void) =>
     button(label, press, { class: "primary" });
   if (needs === "other") return [];
-  if (needs === "add") return [primary("Add Base to the wallet", () => can.addNetwork(review))];
-  if (account === undefined) return [primary(`Connect ${printable(wallet.name)}`, () => can.connect(review))];
-  if (needs === "switch") return [primary("Switch to Base", () => can.switchNetwork(review))];
+  if (needs === "add") return [primary("Add Base to the wallet", () => can.prepare(review, "addNetwork"))];
+  if (account === undefined)
+    return [primary(`Connect ${printable(wallet.name)}`, () => can.prepare(review, "connect"))];
+  if (needs === "switch") return [primary("Switch to Base", () => can.prepare(review, "switchNetwork"))];
   if (isTooLittle(review)) return [];
   return [primary(`Sign and pay ${amount} USDC`, (pressed) => can.sign(review, pressed))];
 }

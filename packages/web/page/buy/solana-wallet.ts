@@ -4,7 +4,7 @@ import type { Wallet, WalletAccount } from "@wallet-standard/base";
 import { loadSolana } from "./libraries.ts";
 import { balanceOf, networkNow, type SolanaNow } from "./networks.ts";
 import type { PayingWallet } from "./paying-wallet.ts";
-import { asked, promptly, WalletRefusal } from "./refusal.ts";
+import { asked, given, promptly } from "./refusal.ts";
 
 /** Solana MainNet in Wallet Standard's words. */
 const CHAIN = "solana:mainnet";
@@ -48,20 +48,17 @@ function solanaWallet(wallet: Wallet): PayingWallet {
     },
     async connect() {
       const { accounts } = await asked(() => connect());
-      const account = usable(accounts);
-      if (!account) throw new WalletRefusal("other", "it gave no account on Solana");
-      return account.address;
+      return given(usable(accounts), "it gave no account on Solana").address;
     },
     isOnNetwork: async () => true,
     balance: ({ network }, account) => balanceOf(network, account),
     async sign(offer, account) {
       const [now, { solanaPayment }] = await Promise.all([networkNow<SolanaNow>(offer.network), loadSolana()]);
-      const signer = wallet.accounts.find(({ address }) => address === account);
-      if (!signer) throw new WalletRefusal("other", "it no longer shows this account");
+      const shown = wallet.accounts.find(({ address }) => address === account);
+      const signer = given(shown, "it no longer shows this account");
       return solanaPayment(offer, account, now, async (transaction) => {
         const [signed] = await asked(() => signTransaction({ account: signer, transaction, chain: CHAIN }));
-        if (!signed) throw new WalletRefusal("other", "it gave no signature");
-        return signed.signedTransaction;
+        return given(signed, "it gave no signature").signedTransaction;
       });
     },
   };

@@ -121,16 +121,14 @@ async function inflate(bytes: Uint8Array, largest: number, budget: Budget): Prom
   const max = Math.min(largest, budget.left);
   let size = 0;
   try {
-    for (const reader = inflated.getReader(); ; ) {
-      const { done, value } = await reader.read();
-      if (done) break;
-      size += value.length;
-      budget.left -= value.length;
-      if (size > max) {
-        await reader.cancel();
-        return undefined;
-      }
-      chunks.push(value);
+    const reader = inflated.getReader();
+    for (let next = await reader.read(); !next.done; next = await reader.read()) {
+      chunks.push(next.value);
+      size += next.value.length;
+      budget.left -= next.value.length;
+      if (size <= max) continue;
+      await reader.cancel();
+      return undefined;
     }
   } catch {
     return undefined;
