@@ -91,6 +91,11 @@ export const REFUSED: readonly Case[] = [
     fails("schema"),
   ),
   is(
+    "a type that is no text, nor convertible into it",
+    altered(block, (copy) => Object.assign(copy, { type: { toString: 1, valueOf: 1 } })),
+    fails("schema"),
+  ),
+  is(
     "a source of another chain than the block",
     altered(inclusion, (copy) => Object.assign(copy, { source: transfer.source })),
     fails("schema"),

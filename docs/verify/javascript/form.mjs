@@ -92,7 +92,8 @@ const HISTORY = {
 
 /** The chain of a bundle, if the bundle has the form that it should have. */
 export function chainOf(bundle) {
-  const type = String(bundle?.type);
+  // A transaction's bundle has none. An object may not be convertible.
+  const type = typeof bundle?.type === "object" ? "" : String(bundle?.type);
   const shape = Object.hasOwn(BUNDLES, type) ? BUNDLES[type] : undefined;
   return Object.keys(ID).find((chain) => shape && fits(bundle, shape(chain)));
 }

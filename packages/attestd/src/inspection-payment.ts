@@ -86,11 +86,11 @@ function payloadRows(payload: Record<string, unknown>): Rows {
     const { from, to, value, validAfter, validBefore, nonce } = authorization;
     return [
       ["signed", "an authorization to move USDC (EIP-3009)"],
-      ["  from", excerpt(String(from))],
-      ["  to", excerpt(String(to))],
-      ["  value", excerpt(String(value))],
+      ["  from", shown(from)],
+      ["  to", shown(to)],
+      ["  value", shown(value)],
       ["  valid", `${time(validAfter)} to ${time(validBefore)}`],
-      ["  nonce", excerpt(String(nonce))],
+      ["  nonce", shown(nonce)],
     ];
   }
   if (Array.isArray(paymentGroup)) {
@@ -109,7 +109,7 @@ function payloadRows(payload: Record<string, unknown>): Rows {
 
 /** One transaction of a group: what it is, and whether it carries a signature. */
 function groupMember(text: unknown): string {
-  const signed = attempt("malformed", () => decodeMsgpackMap(fromBase64(String(text))));
+  const signed = typeof text === "string" && attempt("malformed", () => decodeMsgpackMap(fromBase64(text)));
   const transaction = signed && getMap(signed, "txn");
   if (!signed || !transaction) return "not a transaction";
   return (
@@ -134,7 +134,13 @@ function groupMember(text: unknown): string {
 }
 
 function time(seconds: unknown): string {
-  return /^\d{1,12}$/.test(String(seconds)) ? utcTime(Number(seconds)) : excerpt(String(seconds));
+  const text = shown(seconds);
+  return /^\d{1,12}$/.test(text) ? utcTime(Number(text)) : text;
+}
+
+/** A member that may be anything: what is no text as JSON. */
+function shown(member: unknown): string {
+  return excerpt(typeof member === "string" ? member : (JSON.stringify(member) ?? "nothing"));
 }
 
 function inspectResponse(value: Record<string, unknown>): Inspection {

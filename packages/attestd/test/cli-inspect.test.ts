@@ -190,6 +190,18 @@ describe("attestd inspect explains", () => {
     expect(stdout).toContain("Anyone who has it can have it settled once");
   });
 
+  test("PAYMENT-SIGNATURE whose members are no texts", async () => {
+    const untold = { toString: 1, valueOf: 1 };
+    const authorization = { from: untold, to: untold, value: untold, validAfter: untold, nonce: untold };
+    for (const payload of [{ authorization }, { paymentGroup: [untold] }]) {
+      const { code, stdout } = await run("-", encodePaymentSignatureHeader({ ...signedOnBase, payload } as never));
+      expect(code).toBe(0);
+      const shown = '{"toString":1,"valueOf":1}';
+      const rows = { "  from": shown, "  valid": `${shown} to nothing`, "  nonce": shown };
+      expect(rowsOf(stdout)).toMatchObject("authorization" in payload ? rows : { "  1": "not a transaction" });
+    }
+  });
+
   test("PAYMENT-SIGNATURE of Algorand: each transaction of the group", async () => {
     const { address, payment } = algorandPayment();
     const { stdout } = await run("-", encodePaymentSignatureHeader(payment as never));

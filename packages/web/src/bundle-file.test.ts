@@ -111,6 +111,11 @@ describe("readFileContents", () => {
     expect(await readFileContents(utf8('{"attestor":{"kid":"k"},"serviceUrl":"http://localhost"}'))).toEqual({
       kind: "other",
     });
+    // No member needs to be text, nor convertible into it.
+    const untold = { toString: 1, valueOf: 1 };
+    expect(await readFileContents(utf8(JSON.stringify({ bundle: untold, format: untold })))).toEqual({ kind: "other" });
+    const ofUntold = { bundle: `sha256:${"0".repeat(64)}`, format: untold, source: {} };
+    expect(await readFileContents(utf8(JSON.stringify(ofUntold)))).toMatchObject({ kind: "bundle" });
     await expect(readFileContents(utf8("no"))).rejects.toThrow(/line 1/);
     // The verifier reports what is wrong with ambiguous JSON.
     const twice = utf8(JSON.stringify(bundle).replace('"version":1', '"version":1,"version":1'));

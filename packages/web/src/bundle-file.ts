@@ -111,12 +111,16 @@ function jsonContents(
     throw error;
   }
   const has = (member: string) => typeof value === "object" && value !== null && Object.hasOwn(value, member);
-  const member = (name: string) => (has(name) ? (value as Record<string, JsonValue>)[name] : undefined);
-  const [, of] = /^sha256:([0-9a-f]{64})$/.exec(String(member("bundle"))) ?? [];
-  if (of !== undefined && String(member("format")).startsWith("attestd.evidence/"))
-    return { kind: "evidence", bytes, of };
+  /** A member's text; "" where it has none. */
+  const textOf = (name: string) => {
+    const member = has(name) && (value as Record<string, JsonValue>)[name];
+    return typeof member === "string" ? member : "";
+  };
+  const format = textOf("format");
+  const [, of] = /^sha256:([0-9a-f]{64})$/.exec(textOf("bundle")) ?? [];
+  if (of !== undefined && format.startsWith("attestd.evidence/")) return { kind: "evidence", bytes, of };
   if (bytes.length > MAX_BUNDLE_BYTES) parseJson(bytes);
-  if (member("format") === "attestd.checkpoints/1" || (has("votersCommitment") && has("lnProvenWeight")))
+  if (format === "attestd.checkpoints/1" || (has("votersCommitment") && has("lnProvenWeight")))
     return { kind: "checkpoint", value };
   if (from !== "json" && has("layout")) return { kind: "making", bytes };
   const jws = from === "json" ? receiptIn(value) : undefined;
