@@ -21,6 +21,11 @@ describe("an offer is chosen", () => {
     expect(chooseOffer([dear, BASE_OFFER], both, 10_000n)).toBe(BASE_OFFER);
   });
 
+  test.each([undefined, null])("whose `extra` is %s, as x402 allows", (extra) => {
+    const bare = { ...ALGORAND_OFFER, extra: extra as never };
+    expect(chooseOffer([bare], both, 1000n)).toBe(bare);
+  });
+
   test("whatever the case of Base's token address", () => {
     const lower = { ...BASE_OFFER, asset: BASE_OFFER.asset.toLowerCase() };
     expect(chooseOffer([lower], both, 1000n)).toBe(lower);
@@ -49,6 +54,15 @@ describe("no offer is chosen", () => {
       expect.objectContaining({ code: "no_usable_offer", message: expect.stringContaining(reason) }),
     );
   });
+
+  test.each([undefined, null, {}, { name: { toString: 1 }, version: "2" }])(
+    "on Base without the token's name and version, which the payer signs: %j",
+    (extra) => {
+      expect(() => chooseOffer([{ ...BASE_OFFER, extra: extra as never }], both, 1000n)).toThrow(
+        expect.objectContaining({ code: "no_usable_offer", message: expect.stringContaining("the token's name") }),
+      );
+    },
+  );
 
   test("of none", () => {
     expect(() => chooseOffer([], both, 1000n)).toThrow(expect.objectContaining({ code: "no_usable_offer" }));

@@ -44,7 +44,11 @@ function objection(offer: PaymentRequirements, wallet: Wallet): string | undefin
   if (offer.scheme !== "exact") return `the scheme ${offer.scheme} is not supported`;
   if (!isUsdc(rail, offer.asset)) return `${offer.asset} is not USDC`;
   if (!/^[1-9]\d{0,18}$/.test(offer.amount)) return "the amount is not a positive whole number";
-  if (!TRANSFER_METHODS.has(offer.extra.assetTransferMethod as string | undefined)) return "not a plain transfer";
+  // x402 allows an offer without `extra`, whatever its type says.
+  const { assetTransferMethod, name, version } = offer.extra ?? {};
+  if (!TRANSFER_METHODS.has(assetTransferMethod as string | undefined)) return "not a plain transfer";
+  if (rail.name === "base" && !(typeof name === "string" && typeof version === "string"))
+    return "the token's name and version, which the payer signs (EIP-712), are missing";
   if (!(offer.maxTimeoutSeconds > 0 && offer.maxTimeoutSeconds <= MAX_LIFETIME_SECONDS)) {
     return `the payment would stay open for ${offer.maxTimeoutSeconds} s`;
   }

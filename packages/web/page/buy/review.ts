@@ -68,7 +68,7 @@ export function reviewView(review: Review, can: ReviewActions): Child[] {
 
 /** Who pays the network's fee: on Base the facilitator, elsewhere the fee payer that the offer names, or else the payer. */
 function feeOf({ wallet, offer }: Review): string {
-  return wallet.rail === "base" || offer.extra.feePayer !== undefined ? BUY.fees.sponsored : BUY.fees.own;
+  return wallet.rail === "base" || offer.extra?.feePayer !== undefined ? BUY.fees.sponsored : BUY.fees.own;
 }
 
 function tokenName({ wallet, offer }: Review): string {
