@@ -1,3 +1,4 @@
+import { SHARED } from "../statements.ts";
 import { ENDED, FREED } from "./listener.ts";
 
 /** The attempts of a call. */
@@ -23,8 +24,9 @@ const OWN = "(owner = $1 OR NOT EXISTS (SELECT FROM replicas WHERE id = owner AN
 /** The row of `meta` that marks a copy (calls/copied.ts); none of a journal without calls. */
 export const COPY_MARK = "SELECT 'copied_until', to_json(max(created_at)) FROM calls HAVING count(*) > 0";
 
-/** Statements of the evidence of delivered attestations. */
-const EVIDENCE = {
+/** Every statement of the journal and of its reader; each connection prepares it once, under its name. */
+export const SQL = {
+  ...SHARED,
   // A leader that lives is left alone; nothing is written while it stays.
   collects: `
     WITH standing AS (
@@ -37,17 +39,6 @@ const EVIDENCE = {
       RETURNING owner
     )
     SELECT EXISTS (SELECT FROM standing WHERE own AND alive) OR EXISTS (SELECT FROM taken) AS collects`,
-  dueRound: `
-    SELECT round FROM ledger_evidence WHERE state = $1 AND state <> 'whole' AND due <= $2 ORDER BY due, round LIMIT 1`,
-  waiting: `
-    SELECT txn_id AS "txnId", bundle, packed, dictionary FROM ledger_evidence e JOIN calls USING (key)
-    WHERE e.state = 'waiting' AND e.state <> 'whole' AND round = $1 LIMIT $2`,
-  included: `
-    SELECT txn_id AS "txnId", inclusion FROM ledger_evidence
-    WHERE state = 'included' AND state <> 'whole' AND round = $1 LIMIT $2`,
-  unfinishedRounds: `
-    SELECT DISTINCT round FROM ledger_evidence
-    WHERE state = $1 AND state <> 'whole' AND round BETWEEN $2 AND $3 ORDER BY round`,
   step: `
     UPDATE ledger_evidence e SET
       state = step."to",
@@ -58,32 +49,6 @@ const EVIDENCE = {
     WHERE e.txn_id = step."txnId" AND CASE step."to"
       WHEN 'included' THEN e.state = 'waiting' WHEN 'impossible' THEN e.state = 'included'
       ELSE e.state IN ('included', 'impossible') END`,
-  postpone: "UPDATE ledger_evidence SET due = $3 WHERE state = $1 AND state <> 'whole' AND round = $2",
-  keepStateProof: `
-    INSERT INTO state_proofs (sha256, first_round, last_round, message, checkpoint, content)
-    VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING`,
-  stateProofOf: `
-    SELECT sha256, message, checkpoint FROM state_proofs WHERE last_round >= $1 AND first_round <= $1
-    ORDER BY last_round LIMIT 1`,
-  stateProof: "SELECT content FROM state_proofs WHERE sha256 = $1",
-  ledgerEvidence: `
-    SELECT bundle_id AS "bundleId", e.state, round, inclusion, siblings, sha256, message, checkpoint
-    FROM calls JOIN ledger_evidence e USING (key) LEFT JOIN state_proofs ON sha256 = state_proof_sha256
-    WHERE bundle_id = $1 OR calls.key = (SELECT key FROM batch_items WHERE id = $1)`,
-  // Of each state the lowest round: the oldest, without a look at all that wait.
-  oldestUnfinished: `
-    SELECT round, created_at AS since FROM (
-      (SELECT round, key FROM ledger_evidence WHERE state = 'waiting' AND state <> 'whole' ORDER BY round LIMIT 1)
-      UNION ALL
-      (SELECT round, key FROM ledger_evidence WHERE state = 'included' AND state <> 'whole' ORDER BY round LIMIT 1)
-    ) AS first JOIN calls USING (key) ORDER BY round LIMIT 1`,
-  dueSourceRound: `
-    SELECT round FROM source_evidence WHERE state = $1 AND state IN ('waiting', 'included') AND due <= $2
-    ORDER BY round LIMIT 1`,
-  unfinishedSources: `
-    SELECT id, block_hash AS "blockHash", txn_id AS "txnId", created_at AS since, header
-    FROM source_evidence s JOIN calls USING (key)
-    WHERE s.state = $1 AND s.state IN ('waiting', 'included') AND round = $2 LIMIT $3`,
   stepSources: `
     UPDATE source_evidence s SET
       state = step."to", siblings = step.siblings, state_proof_sha256 = step."stateProofSha256",
@@ -92,16 +57,6 @@ const EVIDENCE = {
     WHERE s.id = step.id AND CASE step."to"
       WHEN 'included' THEN s.state = 'waiting' WHEN 'whole' THEN s.state = 'included'
       ELSE s.state IN ('waiting', 'included') END`,
-  postponeSources: `
-    UPDATE source_evidence SET due = $3 WHERE state = $1 AND state IN ('waiting', 'included') AND round = $2`,
-  source: `
-    SELECT state, round, header, siblings, sha256, message, checkpoint
-    FROM source_evidence LEFT JOIN state_proofs ON sha256 = state_proof_sha256 WHERE id = $1`,
-} as const;
-
-/** Every statement of the journal and of its reader; each connection prepares it once, under its name. */
-export const SQL = {
-  ...EVIDENCE,
   find: `SELECT ${CALL} FROM names JOIN calls ON calls.key = names.key WHERE name = $1`,
   open: `SELECT ${CALL} FROM calls WHERE open ORDER BY created_at`,
   among: `SELECT ${CALL} FROM calls WHERE key = ANY ($1) ORDER BY created_at`,
@@ -109,16 +64,9 @@ export const SQL = {
   exposure: `
     SELECT coalesce(sum((request -> 'requirement' ->> 'amount')::bigint), 0)::text AS amount FROM calls
     WHERE rail = $1 AND payer = $2 AND state IN ('prepared', 'settling')`,
-  bundle: "SELECT bundle, packed, dictionary FROM calls WHERE bundle_id = $1",
-  batchItem: `
-    SELECT start, length, bundle, packed, dictionary FROM batch_items JOIN calls ON calls.key = batch_items.key WHERE id = $1`,
   toPack: `SELECT ${PARTS} FROM calls WHERE NOT open AND rest = 0 AND ${OWN} ORDER BY created_at LIMIT $2`,
   toPrune: `
     SELECT ${PARTS} FROM calls WHERE NOT open AND rest < 2 AND created_at < $1 ORDER BY created_at LIMIT $2`,
-  unpacked: "SELECT count(*)::integer AS calls FROM calls WHERE NOT open AND rest = 0",
-  prunable: `
-    SELECT count(*)::integer AS calls, coalesce(sum(length(packed)), 0)::float8 AS bytes FROM calls
-    WHERE NOT open AND rest < 2 AND created_at < $1`,
   // Evidence that another call starts to use meanwhile is a foreign key violation.
   pack: `
     WITH small AS (
@@ -136,9 +84,6 @@ export const SQL = {
           AND calls.key NOT IN (SELECT key FROM made_small))
     )
     DELETE FROM attempts USING made_small WHERE attempts.key = made_small.key`,
-  addDictionary: "INSERT INTO dictionaries (hash, kind, content) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING",
-  dictionary: "SELECT hash, kind, content FROM dictionaries WHERE hash = $1",
-  dictionaries: "SELECT hash, kind, content FROM dictionaries",
   // Locks of the session that commits: they end with it, and so does its power to insert.
   expect: "SELECT pg_advisory_lock_shared(hashtextextended($1, 0))",
   unexpect: "SELECT pg_advisory_unlock_shared(hashtextextended($1, 0))",
@@ -212,24 +157,10 @@ export const SQL = {
   forget: "DELETE FROM replicas WHERE until < now() - interval '1 day'",
   lost: "SELECT key FROM calls WHERE key = ANY ($2) AND NOT (open AND owner = $1)",
   release: `WITH gone AS (DELETE FROM replicas WHERE id = $1) SELECT pg_notify('${FREED}', '')`,
-  claim: "INSERT INTO meta (name, value) VALUES ('identity', $1) ON CONFLICT DO NOTHING",
-  beginSecret: "INSERT INTO meta (name, value) VALUES ('secret', $1) ON CONFLICT DO NOTHING",
   copiedUntil: "SELECT value AS until FROM meta WHERE name = 'copied_until'",
   markCopied: `
     INSERT INTO meta (name, value) ${COPY_MARK}
     ON CONFLICT (name) DO UPDATE SET value = excluded.value`,
-  secret: "SELECT value FROM meta WHERE name = 'secret'",
-  identity: "SELECT value FROM meta WHERE name = 'identity'",
-  rememberPayee: "INSERT INTO payees (rail, address) VALUES ($1, $2) ON CONFLICT DO NOTHING",
-  payees: "SELECT rail, address FROM payees ORDER BY rail, address",
-  appendKey: "INSERT INTO keys (kid, entry) VALUES ($1, $2) ON CONFLICT (kid) DO NOTHING",
-  keys: "SELECT entry FROM keys ORDER BY place",
-  revocations: 'SELECT kid, revoked_round AS "revokedRound" FROM key_revocations ORDER BY place',
-  appendRevocation: "INSERT INTO key_revocations (kid, revoked_round) VALUES ($1, $2) ON CONFLICT DO NOTHING",
-  announced: 'SELECT record, txid, raw, first_valid AS "firstValid", last_valid AS "lastValid" FROM key_announcement',
-  announce: `
-    INSERT INTO key_announcement (place, record, txid, raw, first_valid, last_valid) VALUES (1, $1, $2, $3, $4, $5)
-    ON CONFLICT DO NOTHING`,
   conclude: `
     WITH ended AS (
       DELETE FROM key_announcement WHERE txid = $1 RETURNING record

@@ -71,7 +71,7 @@ export function sqliteCommands(db: DatabaseSync) {
   }
 
   function keepPacked(rows: readonly PackedRow[], fresh: readonly Dictionary[], rest: Rest = REST.packed): void {
-    for (const { hash, kind, content } of fresh) sql("insertDictionary").run({ hash, kind, content });
+    for (const { hash, kind, content } of fresh) sql("addDictionary").run(hash, kind, content);
     for (const { key, packed, dictionary } of rows) {
       const { changes } = sql("pack").run({ key, packed, dictionary: dictionary?.hash ?? null, rest });
       if (changes !== 1) continue;

@@ -28,19 +28,19 @@ export function evidenceCommands(
     step(steps) {
       for (const { txnId: id, ...step } of steps) sql("stepEvidence").run({ id, ...columnsOf(step) });
     },
-    postpone: (state, round, due) => void sql("postponeEvidence").run(due, state, round),
+    postpone: (state, round, due) => void sql("postpone").run(state, round, due),
     keepStateProof({ sha256, message, checkpoint }, content) {
-      const { firstAttestedRound: first, lastAttestedRound: last } = message;
-      const json = { message: JSON.stringify(message), checkpoint: JSON.stringify(checkpoint) };
-      sql("keepStateProof").run({ sha256, first, last, content, ...json });
+      const { firstAttestedRound, lastAttestedRound } = message;
+      const json = [JSON.stringify(message), JSON.stringify(checkpoint)];
+      sql("keepStateProof").run(sha256, firstAttestedRound, lastAttestedRound, ...json, content);
     },
     stateProofOf(round) {
-      const row = sql("stateProofOf").get({ round });
+      const row = sql("stateProofOf").get(round);
       return row && ({ sha256: row.sha256, ...parsed(row, "message", "checkpoint") } as KeptStateProof);
     },
     stateProof: (sha256) => sql("stateProof").get(sha256)?.content as Uint8Array | undefined,
     evidence(id) {
-      const row = sql("ledgerEvidence").get({ id });
+      const row = sql("ledgerEvidence").get(id);
       if (row === undefined) return undefined;
       const { bundleId, state, round } = row;
       return { bundleId, state, round, ...parsed(row, "inclusion"), ...stakeIn(row) } as KeptEvidence;
@@ -54,7 +54,7 @@ export function evidenceCommands(
     stepSources(steps) {
       for (const { id, ...step } of steps) sql("stepSource").run({ id, ...columnsOf(step) });
     },
-    postponeSources: (state, round, due) => void sql("postponeSources").run(due, state, round),
+    postponeSources: (state, round, due) => void sql("postponeSources").run(state, round, due),
     source(id) {
       const row = sql("source").get(id);
       if (row === undefined) return undefined;
