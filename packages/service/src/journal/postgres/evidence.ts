@@ -1,28 +1,9 @@
-import type {
-  EvidenceJournal,
-  Included,
-  KeptEvidence,
-  KeptStake,
-  KeptStateProof,
-} from "../../ledger/evidence/journal.ts";
+import type { EvidenceJournal, Included, KeptEvidence, KeptStateProof } from "../../ledger/evidence/journal.ts";
 import { verifiableText } from "../../subjects/batch-answer.ts";
+import { type EvidenceRow, keptOf } from "../evidence-rows.ts";
 import type { Ask, Packed, postgresReads } from "./reader.ts";
 
 type WaitingRow = Packed & { txnId: string; bundle: string | null };
-type EvidenceRow = Pick<KeptEvidence, "bundleId" | "state" | "round"> & {
-  inclusion: KeptEvidence["inclusion"] | null;
-} & StakeColumns;
-
-/** Of a row that is joined with its state proof. */
-export type StakeColumns = { siblings: string[] | null } & (KeptStateProof | { sha256: null });
-
-/** `stake`, where there is one. */
-export function stakeIn(columns: StakeColumns): { stake?: KeptStake } {
-  const { siblings } = columns;
-  if (columns.sha256 === null || siblings === null) return {};
-  const { sha256, message, checkpoint } = columns;
-  return { stake: { sha256, message, checkpoint, siblings } };
-}
 
 /** @param me the id of this replica */
 export function evidenceJournal(
@@ -54,10 +35,8 @@ export function evidenceJournal(
     stateProofOf: async (round) => (await ask<KeptStateProof>("stateProofOf", round))[0],
     stateProof: async (sha256) => (await ask<{ content: Buffer }>("stateProof", sha256))[0]?.content,
     async evidence(id) {
-      const [row] = await ask<EvidenceRow>("ledgerEvidence", id);
-      if (row === undefined) return undefined;
-      const { bundleId, state, round, inclusion } = row;
-      return { bundleId, state, round, ...(inclusion && { inclusion }), ...stakeIn(row) };
+      const [row] = await ask<EvidenceRow<KeptEvidence>>("ledgerEvidence", id);
+      return row && keptOf<KeptEvidence>(row);
     },
     oldestUnfinished: async () => (await ask<{ round: number; since: number }>("oldestUnfinished"))[0],
   };

@@ -2,6 +2,7 @@ import type { StatementSync } from "node:sqlite";
 import type { EvidenceJournal, Included, KeptEvidence, KeptStateProof, Stake } from "../../ledger/evidence/journal.ts";
 import type { KeptSource, SourceJournal, UnfinishedSource } from "../../ledger/evidence/source-journal.ts";
 import { verifiableText } from "../../subjects/batch-answer.ts";
+import { keptOf, present } from "../evidence-rows.ts";
 import type { SQL } from "./statements.ts";
 
 type Row = Record<string, unknown>;
@@ -21,8 +22,7 @@ export function evidenceCommands(
       all("waiting", round, limit).map((row) => {
         return { txnId: row.txnId as string, bundle: verifiableText(bundleOf(row)) };
       }),
-    included: (round, limit) =>
-      all("included", round, limit).map((row) => ({ txnId: row.txnId, ...parsed(row, "inclusion") }) as Included),
+    included: (round, limit) => all("included", round, limit).map((row) => parsed<Included>(row)),
     unfinishedRounds: (state, first, last) =>
       all("unfinishedRounds", state, first, last).map(({ round }) => round as number),
     step(steps) {
@@ -36,30 +36,24 @@ export function evidenceCommands(
     },
     stateProofOf(round) {
       const row = sql("stateProofOf").get(round);
-      return row && ({ sha256: row.sha256, ...parsed(row, "message", "checkpoint") } as KeptStateProof);
+      return row && parsed<KeptStateProof>(row);
     },
     stateProof: (sha256) => sql("stateProof").get(sha256)?.content as Uint8Array | undefined,
     evidence(id) {
       const row = sql("ledgerEvidence").get(id);
-      if (row === undefined) return undefined;
-      const { bundleId, state, round } = row;
-      return { bundleId, state, round, ...parsed(row, "inclusion"), ...stakeIn(row) } as KeptEvidence;
+      return row && keptOf<KeptEvidence>(parsed(row));
     },
     oldestUnfinished: () => sql("oldestUnfinished").get() as { round: number; since: number } | undefined,
     dueSourceRound: (state, now) => sql("dueSourceRound").get(state, now)?.round as number | undefined,
     unfinishedSources: (state, round, limit) =>
-      all("unfinishedSources", state, round, limit).map(({ txnId, header, ...row }) => {
-        return { ...row, ...(txnId !== null && { txnId }), ...parsed({ header }, "header") } as UnfinishedSource;
-      }),
+      all("unfinishedSources", state, round, limit).map((row) => present<UnfinishedSource>(parsed(row))),
     stepSources(steps) {
       for (const { id, ...step } of steps) sql("stepSource").run({ id, ...columnsOf(step) });
     },
     postponeSources: (state, round, due) => void sql("postponeSources").run(state, round, due),
     source(id) {
       const row = sql("source").get(id);
-      if (row === undefined) return undefined;
-      const { state, round } = row;
-      return { state, round, ...parsed(row, "header"), ...stakeIn(row) } as KeptSource;
+      return row && keptOf<KeptSource>(parsed(row));
     },
   } satisfies {
     [K in Exclude<keyof (EvidenceJournal & SourceJournal), "collects">]: (
@@ -76,14 +70,12 @@ function columnsOf({ to, inclusion, header, siblings, stateProofSha256 }: Step) 
   return { to, part: json(inclusion ?? header), siblings: json(siblings), stateProofSha256: stateProofSha256 ?? null };
 }
 
-/** `stake`, of a row that is joined with its state proof. */
-function stakeIn(row: Row): object {
-  const { sha256 } = row;
-  return sha256 === null ? {} : { stake: { sha256, ...parsed(row, "siblings", "message", "checkpoint") } };
-}
+const JSON_COLUMNS: readonly string[] = ["inclusion", "header", "siblings", "message", "checkpoint"];
 
-/** The members of a row that are JSON, without those that are NULL. */
-function parsed(row: Row, ...names: string[]): object {
-  const there = names.filter((name) => row[name] !== null);
-  return Object.fromEntries(there.map((name) => [name, JSON.parse(row[name] as string)]));
+/** A row as PostgreSQL gives it, its JSON parsed. */
+function parsed<R extends object>(row: Row): R {
+  const columns = Object.entries(row).map(([name, value]) => {
+    return [name, JSON_COLUMNS.includes(name) && value !== null ? JSON.parse(value as string) : value];
+  });
+  return Object.fromEntries(columns);
 }
