@@ -33,6 +33,7 @@ const levels = new Map<string, Sample<Metric> & { name: keyof typeof GAUGES }>()
 /** How long a gauge may take to be read, in ms: Prometheus gives up a scrape after ten seconds. */
 const READ_MS = 1_000;
 
+/** @param by 0 shows a counter from 0 on: Prometheus sees no increase in one that begins at 1 */
 export function count<K extends keyof typeof COUNTERS>(name: K, labels: Labels<(typeof COUNTERS)[K]>, by = 1): void {
   live?.counters[name]?.inc(labels, by);
 }
@@ -93,11 +94,6 @@ export function gauge<K extends keyof typeof GAUGES>(name: K, read: Read<(typeof
   const reading: Reading = { read: read as Read<Metric> };
   others.add(reading);
   return () => others.delete(reading);
-}
-
-/** Shows a counter from 0 on: Prometheus sees no increase in a counter that begins at 1. */
-export function countFromZero<K extends keyof typeof COUNTERS>(name: K, labels: Labels<(typeof COUNTERS)[K]>): void {
-  live?.counters[name]?.inc(labels, 0);
 }
 
 /** Begins to count, where nothing is counted yet. */

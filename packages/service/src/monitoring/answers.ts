@@ -1,7 +1,7 @@
 import type { Endpoint } from "../catalogue/endpoint.ts";
 import type { ObserveCall } from "../endpoints/transport.ts";
 import type { Observe } from "../http/listener.ts";
-import { count, countFromZero } from "../metrics/meter.ts";
+import { count } from "../metrics/meter.ts";
 
 const OTHER = "other";
 type Transport = "http" | "mcp" | "a2a";
@@ -38,5 +38,5 @@ export function callCounter(transport: Exclude<Transport, "http">, offered: read
 /** Prometheus sees no increase in a counter that begins at 1: a first failure would raise no alert. */
 function fromZero(transport: Transport, endpoints: readonly string[]): void {
   for (const endpoint of endpoints)
-    for (const payment of ["none", "sent"]) countFromZero("answers", { transport, endpoint, status: "500", payment });
+    for (const payment of ["none", "sent"]) count("answers", { transport, endpoint, status: "500", payment }, 0);
 }

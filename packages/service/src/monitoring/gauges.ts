@@ -7,7 +7,7 @@ import { revisionOf } from "../config/revision.ts";
 import type { WholeJournal } from "../journal/journal.ts";
 import type { EvidenceWatch } from "../ledger/evidence/watch.ts";
 import type { Rounds } from "../ledger/ledger.ts";
-import { countFromZero, gauge } from "../metrics/meter.ts";
+import { count, gauge } from "../metrics/meter.ts";
 import type { EnabledRail } from "../payment/enabled-rail.ts";
 import type { Offers } from "../payment/offers.ts";
 import type { Subject } from "../subjects/subject.ts";
@@ -37,11 +37,11 @@ export function openGauges(parts: Gauged): () => void {
     value === undefined ? [] : [{ labels: {}, value: Number(value) }];
   const ofPools = (read: (pool: PoolLoad) => number) =>
     Object.entries(pools).map(([pool, load]) => ({ labels: { pool }, value: read(load) }));
-  for (const step of ["pack", "prune"]) countFromZero("packingFailures", { step });
-  countFromZero("pruned", {});
+  for (const step of ["pack", "prune"]) count("packingFailures", { step }, 0);
+  count("pruned", {}, 0);
   for (const { rail } of enabled)
     for (const subject of SUBJECTS)
-      for (const outcome of OUTCOMES) countFromZero("calls", { rail: rail.name, subject, outcome });
+      for (const outcome of OUTCOMES) count("calls", { rail: rail.name, subject, outcome }, 0);
   const ends = [
     gauge("build", () => [{ labels: { version: VERSION, revision: revisionOf() ?? "unknown" }, value: 1 }]),
     gauge("ready", () => one(readiness().ready ? 1 : 0)),

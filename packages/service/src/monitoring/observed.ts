@@ -1,4 +1,4 @@
-import type { BundleType, VerifyReport } from "@attestd/proof";
+import type { VerifyReport } from "@attestd/proof";
 import type { Logger } from "pino";
 import type { Admit } from "../calls/admit.ts";
 import { type Call, type CallState, liveAttempt } from "../calls/call.ts";
@@ -112,12 +112,13 @@ export function observedVerifier(verifier: Verifier): Verifier {
     async verify(body, types, options) {
       try {
         const report = await verifier.verify(body, types, options);
-        countVerdict(report.type, "verified");
+        count("verifications", { type: report.type, verdict: "verified" });
         return report;
       } catch (error) {
         const isRejected = error instanceof Problem && REJECTIONS.has(error.code);
         const { report } = (error instanceof Problem ? error.members : {}) as { report?: VerifyReport };
-        countVerdict(report?.type ?? types[0], isRejected ? "rejected" : "undecided");
+        const type = report?.type ?? types[0] ?? "transaction-attestation";
+        count("verifications", { type, verdict: isRejected ? "rejected" : "undecided" });
         throw error;
       }
     },
@@ -125,10 +126,3 @@ export function observedVerifier(verifier: Verifier): Verifier {
 }
 
 const REJECTIONS: ReadonlySet<string> = new Set(["bundle_rejected", "body_not_json", "record_not_found"]);
-
-function countVerdict(
-  type: BundleType = "transaction-attestation",
-  verdict: "verified" | "rejected" | "undecided",
-): void {
-  count("verifications", { type, verdict });
-}

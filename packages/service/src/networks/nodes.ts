@@ -3,7 +3,7 @@ import { algorandChain } from "../chains/algorand/kind.ts";
 import type { SourceChainKind } from "../chains/kind.ts";
 import { SOURCE_CHAINS } from "../chains/registry.ts";
 import type { Config } from "../config/config.ts";
-import { count, countFromZero } from "../metrics/meter.ts";
+import { count } from "../metrics/meter.ts";
 import type { RailKind } from "../payment/rails/rail.ts";
 import { RAILS } from "../payment/rails/registry.ts";
 import type { AlgorandNodes } from "../providers/algorand-nodes.ts";
@@ -22,7 +22,7 @@ export type Nodes = {
 /** Makes clients of the configured nodes, with breakers of their own. Sends nothing. */
 export function openNodes(config: Config, log: Logger, kinds = RAILS): Nodes {
   const { providerQuorum } = config;
-  countFromZero("conflicts", {});
+  count("conflicts", {}, 0);
   const rules: QuorumRules = {
     ...(providerQuorum !== undefined && { quorum: providerQuorum }),
     onConflict(conflict) {

@@ -3,7 +3,7 @@ import type { Logger } from "pino";
 import { deadline, systemClock } from "../clock.ts";
 import { type Config, configInvalid } from "../config/config.ts";
 import type { SignerFailure } from "../errors.ts";
-import { countFromZero, gauge } from "../metrics/meter.ts";
+import { count, gauge } from "../metrics/meter.ts";
 import { awsKmsPlace } from "./aws-kms.ts";
 import { googleKmsPlace } from "./google-kms.ts";
 import { type GuardedKey, guardKey } from "./guard.ts";
@@ -75,7 +75,7 @@ async function openKey(use: KeyUse, config: KeyConfig, { log, signal }: OpenOpti
   const key = guardKey(await place.open(use, deadline(systemClock, OPEN_MS, signal)), {
     ...{ use, kind, words: place.words, freshMs: place.freshMs, log, clock: systemClock },
   });
-  for (const outcome of ALARMS) countFromZero("signatures", { key: use, signer: kind, outcome });
+  for (const outcome of ALARMS) count("signatures", { key: use, signer: kind, outcome }, 0);
   opened.defer(
     gauge("signerUsable", () => [{ labels: { key: use, signer: kind }, value: key.obstacle() === undefined ? 1 : 0 }]),
   );
