@@ -6,8 +6,7 @@ export class Waiters<T> {
   wait(key: string, signal: AbortSignal): Promise<T | undefined> {
     if (signal.aborted) return Promise.resolve(undefined);
     return new Promise((resolve) => {
-      const waiting = this.#waiting.get(key) ?? new Set();
-      this.#waiting.set(key, waiting);
+      const waiting = this.#waiting.getOrInsertComputed(key, () => new Set());
       const end = (event?: T) => {
         waiting.delete(end);
         if (waiting.size === 0 && this.#waiting.get(key) === waiting) this.#waiting.delete(key);

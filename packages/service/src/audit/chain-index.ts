@@ -88,10 +88,8 @@ export class ChainIndex {
       const message = "The attestation moves value, or closes or rekeys an account.";
       findings.add("violation", "attestation_moves_value", message, { txid });
     }
-    const same = this.#attestations.get(note.p);
-    const recorded = { txid, round, sender, text, note, movesNothing };
-    if (same) same.push(recorded);
-    else this.#attestations.set(note.p, [recorded]);
+    const same = this.#attestations.getOrInsertComputed(note.p, () => []);
+    same.push({ txid, round, sender, text, note, movesNothing });
   }
 }
 

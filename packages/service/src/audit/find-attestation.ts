@@ -89,7 +89,7 @@ async function attestationsIn(
   for await (const { sender, note: text, attempt } of notes(span)) {
     if (sender !== attestor.algorandAddress || text === undefined) continue;
     const note = noteOrFault(text);
-    if ("p" in note && wanted.has(note.p)) found.set(note.p, [...(found.get(note.p) ?? []), { attempt, text }]);
+    if ("p" in note && wanted.has(note.p)) found.getOrInsertComputed(note.p, () => []).push({ attempt, text });
   }
   return found;
 }

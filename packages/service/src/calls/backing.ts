@@ -16,8 +16,7 @@ export function createBacking(journal: Pick<Journal, "exposure">) {
   const promising = new Map<string, Promises>();
 
   function count(name: string, { key, amount }: Payment): Promises {
-    const promises = promising.get(name) ?? { total: 0n, requests: new Map<string, number>() };
-    promising.set(name, promises);
+    const promises = promising.getOrInsertComputed(name, () => ({ total: 0n, requests: new Map() }));
     const requests = promises.requests.get(key) ?? 0;
     promises.requests.set(key, requests + 1);
     if (requests === 0) promises.total += amount;

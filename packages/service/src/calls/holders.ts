@@ -33,8 +33,7 @@ export function createHolders(journal: Pick<Journal, "find" | "expect" | "isExpe
    */
   function announce(payment: Payment): () => void {
     const { promise: withdrawn, resolve } = Promise.withResolvers<void>();
-    const same = announced.get(payment.key) ?? new Set();
-    announced.set(payment.key, same);
+    const same = announced.getOrInsertComputed(payment.key, () => new Set());
     const announcement = { payment, withdrawn };
     same.add(announcement);
     return () => {

@@ -130,7 +130,7 @@ type ResponseObject = {
 /** Replies and problems by status; a status that can be either has one media type for each. */
 function responses(endpoint: Endpoint): Record<string, ResponseObject> {
   const all = new Map<number, ResponseObject[]>();
-  const add = (status: number, response: ResponseObject) => all.set(status, [...(all.get(status) ?? []), response]);
+  const add = (status: number, response: ResponseObject) => all.getOrInsertComputed(status, () => []).push(response);
   for (const [status, reply] of Object.entries(endpoint.replies))
     add(Number(status), replyResponse(reply, endpoint, status));
   if (endpoint.cacheControl) add(304, { description: "Not modified: If-None-Match names this ETag." });

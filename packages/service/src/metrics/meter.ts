@@ -63,9 +63,7 @@ export async function timed<K extends keyof typeof HISTOGRAMS, T>(
 /** Adds to a gauge's level. */
 export function shift<K extends keyof typeof GAUGES>(name: K, labels: Labels<(typeof GAUGES)[K]>, by: number): void {
   const key = JSON.stringify([name, labels]);
-  const level = levels.get(key) ?? { name, labels, value: 0 };
-  level.value += by;
-  levels.set(key, level);
+  levels.getOrInsertComputed(key, () => ({ name, labels, value: 0 })).value += by;
 }
 
 /** Adds to a gauge's level by one as long as a promise is under way, however it ends. */
@@ -89,8 +87,7 @@ export async function during<K extends keyof typeof GAUGES, T>(
  * @returns a function that ends it
  */
 export function gauge<K extends keyof typeof GAUGES>(name: K, read: Read<(typeof GAUGES)[K]>): () => void {
-  const others = readings.get(name) ?? new Set();
-  readings.set(name, others);
+  const others = readings.getOrInsertComputed(name, () => new Set());
   const reading: Reading = { read: read as Read<Metric> };
   others.add(reading);
   return () => others.delete(reading);

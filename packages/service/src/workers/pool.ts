@@ -91,10 +91,9 @@ export function createWorkerPool(file: URL, options: WorkerPoolOptions) {
       taken++;
       pooled.pending.set(pending.id, pending);
       const { id, name, args, transfer } = pending;
-      const batch = batches.get(pooled) ?? { jobs: [], transfer: [] };
+      const batch = batches.getOrInsertComputed(pooled, () => ({ jobs: [], transfer: [] }));
       batch.jobs.push({ id, name, args });
       batch.transfer.push(...transfer);
-      batches.set(pooled, batch);
     }
     waiting = waiting.slice(taken);
     for (const [{ worker }, { jobs, transfer }] of batches)

@@ -22,12 +22,8 @@ export function sqliteCommands(db: DatabaseSync) {
   const sql = (name: keyof typeof SQL): StatementSync => (prepared[name] ??= db.prepare(SQL[name]));
 
   const contents = new Map<string, Uint8Array>();
-  const contentOf = (hash: Uint8Array): Uint8Array => {
-    const name = hash.toHex();
-    const content = contents.get(name) ?? (sql("dictionary").get(hash)?.content as Uint8Array);
-    contents.set(name, content);
-    return content;
-  };
+  const contentOf = (hash: Uint8Array): Uint8Array =>
+    contents.getOrInsertComputed(hash.toHex(), () => sql("dictionary").get(hash)?.content as Uint8Array);
   type Found = PartedRow & { packed: Uint8Array | null; dictionary: Uint8Array | null };
   const whole = ({ packed, dictionary, ...row }: Found): PartedRow =>
     packed ? { ...row, ...unpack(packed, dictionary ? contentOf(dictionary) : undefined) } : row;
