@@ -15,9 +15,8 @@ import { Indexer } from "../providers/indexer.ts";
 import { unavailable } from "../providers/provider.ts";
 import { createBulkhead } from "../workers/bulkhead.ts";
 import { createChainRecords } from "./chain-records.ts";
-import { claimsIn } from "./claims.ts";
+import { type Claims, claimsIn } from "./claims.ts";
 import { createVerifier } from "./verifier.ts";
-import type { Claims } from "./worker-pool.ts";
 
 /** A verifier's own nodes. Of a chain without one nothing is checked. */
 export type OwnNodes = {

@@ -17,7 +17,8 @@ import type { RecordedAttestation } from "../ledger/recorded.ts";
 import { Problem } from "../problems.ts";
 import { isProviderError } from "../providers/provider.ts";
 import type { ChainRecords } from "./chain-records.ts";
-import type { Claims, VerificationPool } from "./worker-pool.ts";
+import type { Claims } from "./claims.ts";
+import type { VerificationPool } from "./worker-pool.ts";
 
 export type VerifierOptions = {
   pool: Pick<VerificationPool, "verify">;

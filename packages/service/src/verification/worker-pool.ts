@@ -1,32 +1,11 @@
-import type {
-  BundleAttest,
-  BundleAttestor,
-  BundleBlock,
-  BundleSource,
-  BundleType,
-  KeyHistory,
-  Statement,
-  VerifyReport,
-} from "@attestd/proof";
-import type { ChainName } from "../chains/chain.ts";
+import type { BundleType, KeyHistory, VerifyReport } from "@attestd/proof";
 import { type MessageForm, type MessageRead, readSmallMessage } from "../endpoints/messages.ts";
 import { Problem } from "../problems.ts";
 import { createWorkerPool, type PoolLoad } from "../workers/pool.ts";
+import type { Claims } from "./claims.ts";
 
 /** The result of offline verification, or why the body is not JSON. */
 export type VerifiedOffline = { report: VerifyReport; claims?: Claims } | { notJson: string };
-
-/** The members of a bundle that its chains can confirm, without its proof, which may be large. */
-export type Claims = {
-  type: BundleType;
-  chain: ChainName;
-  source?: BundleSource;
-  /** What is stated of `source`. */
-  statement?: Statement;
-  block?: BundleBlock;
-  attest: BundleAttest;
-  attestor: BundleAttestor;
-};
 
 /** The jobs of its workers. */
 export type PoolJob = "verify" | "readMessage";
