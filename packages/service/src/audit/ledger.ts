@@ -89,7 +89,7 @@ function toNote({ id, round, transaction }: LedgerTransaction): LedgerNote {
 export async function* searchLedger(reading: LedgerReading, wanted: Wanted, span: Span): AsyncGenerator<Found> {
   const { indexers, rules, ask } = reading;
   const most = Math.max(1, span.to - span.from + 1);
-  const pieces = inPieces(span, { most, least: 1 }, ask, async (piece, isLeast, signal) => {
+  const pieces = inPieces(span, { most }, ask, async (piece, isLeast, signal) => {
     const about = `the transactions of ${wanted.address} in rounds ${piece.from} to ${piece.to}`;
     const bound = isLeast ? Number.POSITIVE_INFINITY : MAX_TRANSACTIONS;
     const list = (indexer: IndexerSearch, ends: AbortSignal) => indexer.list(wanted, piece, bound, ends);

@@ -73,8 +73,6 @@ export async function firstAt(
   return after;
 }
 
-type Sizes = { most: number; least: number; isTooLarge?: (error: unknown) => boolean };
-
 /**
  * Reads a span from its beginning, in pieces that get smaller when nodes refuse one as too large, and larger again when
  * they do not. Only the smallest is asked for again: a refusal looks like a failure that passes.
@@ -84,7 +82,7 @@ type Sizes = { most: number; least: number; isTooLarge?: (error: unknown) => boo
  */
 export async function* inPieces<T>(
   { from, to }: Span,
-  { most, least, isTooLarge = () => false }: Sizes,
+  { most, isTooLarge = () => false }: { most: number; isTooLarge?: (error: unknown) => boolean },
   ask: Ask,
   read: (piece: Span, isLeast: boolean, signal: AbortSignal) => Promise<T>,
 ): AsyncGenerator<T> {
@@ -92,14 +90,14 @@ export async function* inPieces<T>(
   let size = most;
   for (let start = from; start <= to; ) {
     const piece = { from: start, to: Math.min(start + size - 1, to) };
-    const isLeast = size <= least;
+    const isLeast = size <= 1;
     let answer: T;
     try {
       answer = await ask((signal) => read(piece, isLeast, signal), isLeast ? undefined : 1);
     } catch (error) {
       if (!hasCode(error, "providers_unavailable") || isLeast) throw error;
-      if (isTooLarge(error)) limit = Math.max(least, size - 1);
-      size = Math.max(least, Math.floor(size / 2));
+      if (isTooLarge(error)) limit = size - 1;
+      size = Math.floor(size / 2);
       continue;
     }
     yield answer;

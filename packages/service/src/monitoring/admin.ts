@@ -3,18 +3,13 @@ import type { AddressInfo } from "node:net";
 import type { Metrics } from "../metrics/meter.ts";
 import { createServer } from "../node-http.ts";
 
-export type AdminListener = { url: string; close(): Promise<void> };
-
 /**
  * Serves `GET /metrics` to the operator, on a listener of its own: what it shows is nobody else's business, and it must
  * answer while the public one is full.
  *
  * @throws Error when it cannot listen
  */
-export async function openAdmin(
-  metrics: Metrics,
-  { host, port }: { host: string; port: number },
-): Promise<AdminListener> {
+export async function openAdmin(metrics: Metrics, { host, port }: { host: string; port: number }) {
   const answer: RequestListener = async (incoming, outgoing) => {
     if (incoming.url !== "/metrics") return void outgoing.writeHead(404).end();
     if (incoming.method !== "GET" && incoming.method !== "HEAD")

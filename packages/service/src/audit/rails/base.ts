@@ -29,7 +29,7 @@ type Receipt = NonNullable<z.infer<typeof Receipt>>;
 export function baseReader({ rpcs, rules }: EthereumNodes, ask: Ask, logSpan: number): PaymentReader {
   const asking = { rules, ask };
   // Hosts refuse more blocks than some number of their own: some take ten, which are 2 s.
-  const sizes = { most: logSpan, least: 1, isTooLarge: isTooMuch };
+  const sizes = { most: logSpan, isTooLarge: isTooMuch };
   return {
     rail: "base",
 

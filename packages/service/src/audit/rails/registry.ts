@@ -4,27 +4,20 @@ import { systemClock } from "../../clock.ts";
 import type { Config } from "../../config/config.ts";
 import { openNodes } from "../../networks/nodes.ts";
 import { BASE_RAIL, baseLogSpan } from "../../payment/rails/base/kind.ts";
-import type { RailName } from "../../payment/rails/rail.ts";
 import { SOLANA_RAIL } from "../../payment/rails/solana/kind.ts";
 import { IndexerSearch } from "../indexer-search.ts";
 import type { LedgerReading } from "../ledger.ts";
 import { patiently } from "../reading.ts";
 import { algorandReader } from "./algorand.ts";
 import { baseReader } from "./base.ts";
-import type { PaymentReader } from "./rail.ts";
 import { solanaReader } from "./solana.ts";
 
-/** The chains as an auditor reads them: nothing is sent, and nothing runs while nothing is asked. */
-export type ReadableChains = {
-  ledger: LedgerReading;
-  /** Of payments on the ledger itself; it knows the ledger's rounds. */
-  ledgerReader: PaymentReader;
-  /** Of every rail of which a node is configured, switched on or not. */
-  readers: ReadonlyMap<RailName, PaymentReader>;
-};
-
-/** @param stop ends everything that is asked */
-export function readableChains(config: Config, log: Logger, stop: AbortSignal): ReadableChains {
+/**
+ * The chains as an auditor reads them: nothing is sent, and nothing runs while nothing is asked.
+ *
+ * @param stop ends everything that is asked
+ */
+export function readableChains(config: Config, log: Logger, stop: AbortSignal) {
   const nodes = openNodes(config, log);
   const { genesisHash, caip2, indexer } = config.algorand;
   const ask = patiently(systemClock, stop);
@@ -42,5 +35,11 @@ export function readableChains(config: Config, log: Logger, stop: AbortSignal): 
     ...(base.rpcs.length > 0 ? [baseReader(base, ask, baseLogSpan(config))] : []),
     ...(solana.rpcs.length > 0 ? [solanaReader(solana, systemClock, ask)] : []),
   ];
-  return { ledger, ledgerReader, readers: new Map(readers.map((reader) => [reader.rail, reader])) };
+  return {
+    ledger,
+    /** Of payments on the ledger itself; it knows the ledger's rounds. */
+    ledgerReader,
+    /** Of every rail of which a node is configured, switched on or not. */
+    readers: new Map(readers.map((reader) => [reader.rail, reader])),
+  };
 }

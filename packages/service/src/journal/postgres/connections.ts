@@ -1,4 +1,5 @@
 import { Client, type ClientBase, type ClientConfig, type CustomTypesConfig, Pool, type PoolConfig, types } from "pg";
+import { holdSchema } from "./schema.ts";
 
 /** Time-outs of a connection attempt and of a statement, in ms. */
 const CONNECT_MS = 5_000;
@@ -41,8 +42,8 @@ export function newClient(config: ClientConfig): Client {
   return client;
 }
 
-/** @param prepare is run on every new connection, before it is used; where it throws, the connection is given up */
-export function newPool(config: ClientConfig, own: PoolConfig, prepare: (client: ClientBase) => Promise<void>): Pool {
+/** A pool whose connections hold the schema. One that cannot is given up. */
+export function newPool(config: ClientConfig, own: PoolConfig): Pool {
   const pool = new Pool({
     ...config,
     ...own,
@@ -50,7 +51,7 @@ export function newPool(config: ClientConfig, own: PoolConfig, prepare: (client:
     query_timeout: 1.5 * STATEMENT_MS,
     async onConnect(client: ClientBase) {
       await client.query(SESSION);
-      await prepare(client);
+      await holdSchema(client);
     },
   });
   // As in `newClient`: the pool itself listens to its idle connections only, and emits their errors.

@@ -14,7 +14,7 @@ import { evidenceJournal } from "./evidence.ts";
 import { createExpectations } from "./expectations.ts";
 import { listenOn } from "./listener.ts";
 import { type Ask, type Packed, postgresReads, statement } from "./reader.ts";
-import { holdSchema, migrate } from "./schema.ts";
+import { migrate } from "./schema.ts";
 import { sourceJournal } from "./source-evidence.ts";
 import { createWriter, SessionEnded } from "./writer.ts";
 
@@ -51,9 +51,9 @@ async function open(config: ClientConfig, log: Pick<Logger, "warn"> | undefined)
   const listeners = new Set<Listener>();
 
   await using opened = new AsyncDisposableStack();
-  const pool = newPool(config, { max: MAX_READERS }, holdSchema);
+  const pool = newPool(config, { max: MAX_READERS });
   opened.defer(() => pool.end());
-  const committing = newPool(config, { max: 1, pipeline: true, idleTimeoutMillis: 0 }, holdSchema);
+  const committing = newPool(config, { max: 1, pipeline: true, idleTimeoutMillis: 0 });
   opened.defer(() => committing.end());
   let fullUntil = Number.NEGATIVE_INFINITY;
   const writer = createWriter(committing, ({ code }) => {

@@ -4,7 +4,7 @@ import type { KeyAnnouncement, KeyRevocation } from "../../attestor/key-journal.
 import { callStale, type Identity, nameTaken } from "../../calls/journal.ts";
 import type { RailName } from "../../payment/rails/rail.ts";
 import { itemAt } from "../../subjects/batch-answer.ts";
-import { type PackedRow, REST, type Rest } from "../packer.ts";
+import type { PackedRow, Rest } from "../packer.ts";
 import { type Dictionary, unpack } from "../packing.ts";
 import type { PartedRow } from "../record.ts";
 import { type All, evidenceCommands } from "./evidence.ts";
@@ -66,7 +66,7 @@ export function sqliteCommands(db: DatabaseSync) {
     sql("dropEvidence").run({ hash });
   }
 
-  function keepPacked(rows: readonly PackedRow[], fresh: readonly Dictionary[], rest: Rest = REST.packed): void {
+  function keepPacked(rows: readonly PackedRow[], fresh: readonly Dictionary[], rest: Rest): void {
     for (const { hash, kind, content } of fresh) sql("addDictionary").run(hash, kind, content);
     for (const { key, packed, dictionary } of rows) {
       const { changes } = sql("pack").run({ key, packed, dictionary: dictionary?.hash ?? null, rest });
@@ -133,7 +133,6 @@ export function sqliteCommands(db: DatabaseSync) {
     unpacked: () => sql("unpacked").get()?.calls as number,
     prunable: (before: number) => ({ ...sql("prunable").get(before) }) as { calls: number; bytes: number },
     toPrune: (before: number, limit: number) => rows("toPrune", before, limit),
-    keepPruned: (rows: readonly PackedRow[], fresh: readonly Dictionary[]) => keepPacked(rows, fresh, REST.pruned),
     rememberPayees(payees: readonly Payee[]): void {
       for (const { rail, address } of payees) sql("rememberPayee").run(rail, address);
     },

@@ -8,7 +8,7 @@ import { isAtRest, isFinal } from "../../calls/machine.ts";
 import { ServiceError } from "../../errors.ts";
 import { observe } from "../../metrics/meter.ts";
 import type { WholeJournal } from "../journal.ts";
-import { createPruner } from "../packer.ts";
+import { createPruner, REST } from "../packer.ts";
 import { createPackingFailures } from "../packing-failures.ts";
 import { callOf } from "../record.ts";
 import type { SqliteCommands } from "./commands.ts";
@@ -148,7 +148,7 @@ export async function openSqliteJournal(path: string, log?: Pick<Logger, "warn">
     prune: createPruner({
       dictionaries: () => ask("dictionaries"),
       take: (before, limit) => ask("toPrune", before, limit),
-      commit: (rows, fresh) => ask("keepPruned", rows, fresh),
+      commit: (rows, fresh) => ask("keepPacked", rows, fresh, REST.pruned),
     }),
     async freeBytes() {
       const { bavail, bsize } = await statfs(dirname(file), { bigint: true });

@@ -1,7 +1,7 @@
 import { DatabaseSync } from "node:sqlite";
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
 import { hasCode } from "../../errors.ts";
-import { createPacker, type PackerPort } from "../packer.ts";
+import { createPacker, type PackerPort, REST } from "../packer.ts";
 import { type SqliteCommands, sqliteCommands } from "./commands.ts";
 import { lockJournal } from "./lock.ts";
 import { migrate } from "./schema.ts";
@@ -105,7 +105,7 @@ function packerPort(db: DatabaseSync, run: SqliteCommands): PackerPort {
       // Without an fsync, for which a commit of calls would have to wait; the next of those makes this one durable too.
       try {
         db.exec("PRAGMA synchronous = NORMAL; BEGIN IMMEDIATE");
-        run.keepPacked(rows, fresh);
+        run.keepPacked(rows, fresh, REST.packed);
         db.exec("COMMIT");
       } finally {
         if (db.isTransaction) db.exec("ROLLBACK");
