@@ -9,6 +9,7 @@ import { aCall, anAttempt } from "../../test/fakes/calls.ts";
 import { sql, startPostgres, type TestPostgres } from "../../test/fakes/postgres.ts";
 import { ANNOUNCEMENT, IDENTITY, KEYS, PAYEES, REVOCATION } from "../../test/journals/content.ts";
 import { hasFixture, heldBy, journalOf } from "../../test/journals/fixtures.ts";
+import { schemaTextOf as postgresSchemaText } from "../../test/journals/postgres-schema.ts";
 import { isAtRest, isFinal, reduce } from "../calls/machine.ts";
 import type { Config } from "../config/config.ts";
 import { checkSaved, restoreJournal, savedName } from "./backup.ts";
@@ -47,7 +48,7 @@ async function schemaOf(database: Config["database"]): Promise<string[]> {
     return text;
   }
   const client = await connected(database.url);
-  const text = await ofPostgres.schemaTextOf(client);
+  const text = await postgresSchemaText(client);
   await client.end();
   return text;
 }

@@ -6,14 +6,12 @@ import { Client } from "pg";
 import { temporaryFolder } from "../../../../test/helpers/temporary-folder.ts";
 import { saveJournal } from "../../src/journal/backup.ts";
 import { openJournal } from "../../src/journal/open.ts";
-import {
-  MIGRATIONS_KNOWN as POSTGRES_VERSION,
-  schemaTextOf as postgresText,
-} from "../../src/journal/postgres/schema.ts";
+import { MIGRATIONS_KNOWN as POSTGRES_VERSION } from "../../src/journal/postgres/schema.ts";
 import { schemaTextOf, MIGRATIONS_KNOWN as VERSION } from "../../src/journal/sqlite/schema.ts";
 import { startPostgres } from "../fakes/postgres.ts";
 import { fill } from "./content.ts";
 import { fixtureFile, hasFixture, textOf } from "./fixtures.ts";
+import { schemaTextOf as postgresText } from "./postgres-schema.ts";
 
 /*
  * npm run journal:fixture
