@@ -16,7 +16,7 @@ export type Parts = {
   evidence: string | null;
   progress: string;
   bundle: string | null;
-  /** As `CallRecord` has them; `raw` in lower case. */
+  /** Oldest first, `raw` in hex, lower case. */
   attempts: string;
 };
 

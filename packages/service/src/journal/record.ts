@@ -1,28 +1,17 @@
 import { hash } from "node:crypto";
-import type { Call } from "../calls/call.ts";
+import type { Call, CallAttempt } from "../calls/call.ts";
 import { pruned } from "../calls/pruning.ts";
 import type { Parts } from "./packing.ts";
 
-/** A row of `calls` with its attempts and evidence, its JSON parsed. Both databases name their columns so. */
-export type CallRecord = {
+/** A row of `calls` with its attempts and evidence. Both databases name their columns so. */
+export type PartedRow = Parts & {
   key: string;
   rail: string;
-  payer: string;
-  subject_hash: string;
   created_at: number;
-  request: object;
-  evidence: object | null;
   state: string;
   version: number;
-  progress: object;
   bundle_id: string | null;
-  bundle: string | null;
-  /** Oldest first, `raw` in hex. */
-  attempts: readonly { txid: string; raw: string; firstValid: number; lastValid: number; dead: boolean }[];
 };
-
-/** As `CallRecord`, with its parts as text. */
-export type PartedRow = Omit<CallRecord, keyof Parts> & Parts;
 
 /** JSON of what is fixed when a call is prepared and has no column of its own. */
 export function requestOf({ aliases, subject, payload, requirement }: Call): string {
@@ -43,38 +32,24 @@ export function progressOf(call: Call): string {
   return JSON.stringify(progress);
 }
 
-/** The columns that a row's parts are. @throws SyntaxError when one is no JSON */
-export function parsed({ request, evidence, progress, attempts, ...columns }: Parts) {
-  return {
-    ...columns,
-    request: JSON.parse(request) as object,
-    evidence: evidence === null ? null : (JSON.parse(evidence) as object),
-    progress: JSON.parse(progress) as object,
-    attempts: JSON.parse(attempts) as CallRecord["attempts"],
-  };
-}
-
-export function toCall(record: CallRecord): Call {
-  const call: object = {
-    ...record.request,
-    ...record.progress,
-    key: record.key,
-    rail: record.rail,
-    payer: record.payer,
-    subjectHash: record.subject_hash,
-    evidence: record.evidence ?? undefined,
-    createdAt: record.created_at,
-    state: record.state,
-    version: record.version,
-    attempts: record.attempts.map((attempt) => ({ ...attempt, raw: Uint8Array.fromHex(attempt.raw) })),
-    ...(record.bundle !== null && { bundle: { id: record.bundle_id, body: record.bundle } }),
-  };
-  return call as Call;
-}
-
 /** @throws SyntaxError when the row's JSON is none */
 export function callOf(row: PartedRow): Call {
-  return toCall({ ...row, ...parsed(row) });
+  const attempts = JSON.parse(row.attempts) as (Omit<CallAttempt, "raw"> & { raw: string })[];
+  const call: object = {
+    ...JSON.parse(row.request),
+    ...JSON.parse(row.progress),
+    key: row.key,
+    rail: row.rail,
+    payer: row.payer,
+    subjectHash: row.subject_hash,
+    evidence: row.evidence === null ? undefined : JSON.parse(row.evidence),
+    createdAt: row.created_at,
+    state: row.state,
+    version: row.version,
+    attempts: attempts.map((attempt) => ({ ...attempt, raw: Uint8Array.fromHex(attempt.raw) })),
+    ...(row.bundle !== null && { bundle: { id: row.bundle_id, body: row.bundle } }),
+  };
+  return call as Call;
 }
 
 /** The parts of a row whose call is pruned. @throws Error when the call is not at rest */

@@ -8,7 +8,7 @@ import type { WholeJournal } from "../journal.ts";
 import { createPacker, createPruner, type PackingPort, REST, type Rest } from "../packer.ts";
 import type { Dictionary } from "../packing.ts";
 import { createPackingFailures } from "../packing-failures.ts";
-import { evidenceRow, type PartedRow, progressOf, requestOf } from "../record.ts";
+import { evidenceRow, progressOf, requestOf } from "../record.ts";
 import { addressOf, connected, connectionTo, messageOf, newClient, newPool, SESSION } from "./connections.ts";
 import { evidenceJournal } from "./evidence.ts";
 import { createExpectations } from "./expectations.ts";
@@ -72,7 +72,7 @@ async function open(config: ClientConfig, log: Pick<Logger, "warn"> | undefined)
   const expectations = createExpectations(writer);
 
   const ask: Ask = async (name, ...values) => (await pool.query(statement(name, values))).rows;
-  const { calls, parted, bundleOf, same } = postgresReads(ask);
+  const { rows, calls, bundleOf, same } = postgresReads(ask);
 
   const find = async (key: string) => (await calls("find", key))[0];
 
@@ -93,10 +93,7 @@ async function open(config: ClientConfig, log: Pick<Logger, "warn"> | undefined)
       await ask("pack", ...columns, rest);
     },
   });
-  async function take(name: "toPack" | "toPrune", ...values: unknown[]): Promise<PartedRow[]> {
-    return Promise.all((await ask<PartedRow & Packed>(name, ...values)).map(parted));
-  }
-  const packer = createPacker({ ...packing(REST.packed), take: (limit) => take("toPack", me, limit) }, (error) =>
+  const packer = createPacker({ ...packing(REST.packed), take: (limit) => rows("toPack", me, limit) }, (error) =>
     packingFailed(messageOf(error)),
   );
   opened.defer(packer.stop);
@@ -208,7 +205,7 @@ async function open(config: ClientConfig, log: Pick<Logger, "warn"> | undefined)
     },
     conclude: async (txid, outcome) => void (await ask("conclude", txid, outcome === "noted")),
     unpacked: async () => (await ask<{ calls: number }>("unpacked"))[0]?.calls ?? 0,
-    prune: createPruner({ ...packing(REST.pruned), take: (before, limit) => take("toPrune", before, limit) }),
+    prune: createPruner({ ...packing(REST.pruned), take: (before, limit) => rows("toPrune", before, limit) }),
     freeBytes: async () => (performance.now() < fullUntil ? 0n : undefined),
     sizeBytes: async () => Number((await ask<{ size: string }>("size"))[0]?.size),
     others: async () => (await ask<{ others: number }>("others", me))[0]?.others ?? 0,

@@ -6,7 +6,7 @@ import type { Identity } from "../../calls/journal.ts";
 import type { RailName } from "../../payment/rails/rail.ts";
 import { type Dictionary, type Parts, unpack } from "../packing.ts";
 import { inPages, type JournalReader } from "../reader.ts";
-import { type CallRecord, type PartedRow, parsed, toCall } from "../record.ts";
+import { callOf, type PartedRow } from "../record.ts";
 import { newClient, TYPES } from "./connections.ts";
 import { stateOf } from "./schema.ts";
 import { SQL } from "./statements.ts";
@@ -17,7 +17,6 @@ type StatementName = keyof typeof SQL;
 export type Ask = <R extends QueryResultRow>(name: StatementName, ...values: unknown[]) => Promise<R[]>;
 
 export type Packed = { packed: Uint8Array | null; dictionary: Uint8Array | null };
-type CallRow = CallRecord & Packed;
 type AnnouncementRow = Pick<KeyAnnouncement, "record"> & Omit<KeyAnnouncement["attempt"], "raw"> & { raw: Buffer };
 
 export function statement(name: StatementName, values: unknown[]): QueryConfig {
@@ -38,24 +37,22 @@ export function postgresReads(ask: Ask) {
     return packed ? unpack(packed, dictionary ? await contentOf(dictionary) : undefined) : undefined;
   }
 
-  return {
-    /** The row with its parts, packed or not. */
-    async parted({ packed, dictionary, ...row }: PartedRow & Packed): Promise<PartedRow> {
+  type RowsName = "find" | "open" | "among" | "page" | "toPack" | "toPrune";
+  /** Rows of calls with their parts, packed or not. */
+  async function rows(name: RowsName, ...values: unknown[]): Promise<PartedRow[]> {
+    const found = (await ask<PartedRow & Packed>(name, ...values)).map(async ({ packed, dictionary, ...row }) => {
       return { ...row, ...(await partsOf({ packed, dictionary })) };
-    },
+    });
+    return Promise.all(found);
+  }
+
+  return {
     /** The bundle of a row, packed or not. */
     async bundleOf(row: Packed & { bundle: string | null }): Promise<string | undefined> {
       return ((await partsOf(row))?.bundle ?? row.bundle) || undefined;
     },
-    async calls(name: "find" | "open" | "among" | "page", ...values: unknown[]): Promise<Call[]> {
-      const rows = await ask<CallRow>(name, ...values);
-      return Promise.all(
-        rows.map(async (row) => {
-          const parts = await partsOf(row);
-          return toCall({ ...row, ...(parts && parsed(parts)) });
-        }),
-      );
-    },
+    rows,
+    calls: async (...asked: Parameters<typeof rows>): Promise<Call[]> => (await rows(...asked)).map(callOf),
     /** Methods of the journal and of its reader. */
     same: {
       async prunable(before: number) {

@@ -8,15 +8,10 @@ const ATTEMPTS = `(
     FROM attempts WHERE attempts.key = calls.key
   )`;
 
-/** A call with its evidence and its attempts, of one snapshot. */
+/** A call with its evidence and its attempts, of one snapshot, its parts as text. */
 const CALL = `
-  calls.key, rail, payer, subject_hash, created_at, request, state, version, progress, bundle_id, bundle, packed, dictionary,
-  (SELECT content FROM evidence WHERE hash = calls.evidence_hash) AS evidence, ${ATTEMPTS} AS attempts`;
-
-/** A call with its parts as text. */
-const PARTS = `
-  key, rail, payer, subject_hash, created_at::float8 AS created_at, request::text, state, version, progress::text, bundle_id,
-  bundle, packed, dictionary, (SELECT content::text FROM evidence WHERE hash = calls.evidence_hash) AS evidence,
+  calls.key, rail, payer, subject_hash, created_at, request::text, state, version, progress::text, bundle_id, bundle, packed,
+  dictionary, (SELECT content::text FROM evidence WHERE hash = calls.evidence_hash) AS evidence,
   ${ATTEMPTS}::text AS attempts`;
 /** A call of this replica, or of one that is gone. */
 const OWN = "(owner = $1 OR NOT EXISTS (SELECT FROM replicas WHERE id = owner AND until > now()))";
@@ -64,9 +59,9 @@ export const SQL = {
   exposure: `
     SELECT coalesce(sum((request -> 'requirement' ->> 'amount')::bigint), 0)::text AS amount FROM calls
     WHERE rail = $1 AND payer = $2 AND state IN ('prepared', 'settling')`,
-  toPack: `SELECT ${PARTS} FROM calls WHERE NOT open AND rest = 0 AND ${OWN} ORDER BY created_at LIMIT $2`,
+  toPack: `SELECT ${CALL} FROM calls WHERE NOT open AND rest = 0 AND ${OWN} ORDER BY created_at LIMIT $2`,
   toPrune: `
-    SELECT ${PARTS} FROM calls WHERE NOT open AND rest < 2 AND created_at < $1 ORDER BY created_at LIMIT $2`,
+    SELECT ${CALL} FROM calls WHERE NOT open AND rest < 2 AND created_at < $1 ORDER BY created_at LIMIT $2`,
   // Evidence that another call starts to use meanwhile is a foreign key violation.
   pack: `
     WITH small AS (
