@@ -176,16 +176,17 @@ function reading(read: ReadOperation["read"]): ReadOperation {
   return { kind: "read", read };
 }
 
-/** Makes the text again only when its source is another object. */
 function derived<T extends object>(source: () => T, textOf: (value: T) => string): DocumentOperation {
-  let last: { value: T; text: string } | undefined;
-  return {
-    kind: "document",
-    text() {
-      const value = source();
-      if (last?.value !== value) last = { value, text: textOf(value) };
-      return last.text;
-    },
+  return { kind: "document", text: remade(source, textOf) };
+}
+
+/** Makes something again only when its source is another. */
+export function remade<S, T>(source: () => S, make: (value: S) => T): () => T {
+  let last: { value: S; made: T } | undefined;
+  return () => {
+    const value = source();
+    if (last?.value !== value) last = { value, made: make(value) };
+    return last.made;
   };
 }
 

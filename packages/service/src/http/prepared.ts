@@ -4,7 +4,7 @@ import { gzipSync } from "node:zlib";
 import type { Endpoint } from "../catalogue/catalogue.ts";
 import type { Answer } from "../endpoints/answer.ts";
 import { takesGzip } from "../endpoints/gzip.ts";
-import type { DocumentOperation } from "../endpoints/operations.ts";
+import { type DocumentOperation, remade } from "../endpoints/operations.ts";
 import { type CompleteAnswer, complete } from "./cors.ts";
 
 type Headers = Readonly<Record<string, string>>;
@@ -20,7 +20,7 @@ export type Prepared = {
 };
 
 /** A representation, and its compressed form. */
-export type Variants<P = Prepared> = { plain: P; compressed: Prepared };
+export type Variants = { plain: Prepared; compressed: Prepared };
 
 /** Header of a representation that has variants (RFC 9110, 12.5.5). */
 export const VARY = { vary: "accept-encoding" };
@@ -55,7 +55,7 @@ export function prepareText(
 }
 
 /** @param compress called once, when the compressed variant is first needed */
-export function withCompressed<P extends Prepared>(plain: P, compress: () => Prepared): Variants<P> {
+export function withCompressed(plain: Prepared, compress: () => Prepared): Variants {
   let compressed: Prepared | undefined;
   return {
     plain,
@@ -66,23 +66,14 @@ export function withCompressed<P extends Prepared>(plain: P, compress: () => Pre
   };
 }
 
-type DocumentVariants = Variants<Prepared & { text: string }>;
-
 /** Returns the document as it is now; each text is prepared once. */
-export function createVariants(endpoint: Endpoint, operation: DocumentOperation): () => DocumentVariants {
-  let last: DocumentVariants | undefined;
-  return () => {
-    const text = operation.text();
-    if (last?.plain.text !== text) last = prepareVariants(endpoint, text);
-    return last;
-  };
-}
-
-function prepareVariants(endpoint: Endpoint, text: string): DocumentVariants {
-  const plain = { text, ...prepareText(endpoint, Buffer.from(text), VARY) };
-  return withCompressed(plain, () => {
-    const bytes = gzipSync(plain.bytes);
-    return bytes.length < plain.bytes.length ? prepareText(endpoint, bytes, VARY, GZIP) : plain;
+export function createVariants(endpoint: Endpoint, operation: DocumentOperation): () => Variants {
+  return remade(operation.text, (text) => {
+    const plain = prepareText(endpoint, Buffer.from(text), VARY);
+    return withCompressed(plain, () => {
+      const bytes = gzipSync(plain.bytes);
+      return bytes.length < plain.bytes.length ? prepareText(endpoint, bytes, VARY, GZIP) : plain;
+    });
   });
 }
 
