@@ -4,9 +4,10 @@ import type { Address } from "@solana/kit";
 import type { Clock } from "../../clock.ts";
 import { hasCode } from "../../errors.ts";
 import { SOLANA } from "../../payment/rails/solana/facts.ts";
-import { usdcAccountOf } from "../../payment/rails/solana/token-account.ts";
+import { growth, usdcAccountOf } from "../../payment/rails/solana/token-account.ts";
 import {
   accountsOf as accountsNamedIn,
+  messageHash,
   readTransaction,
   type TransferTransaction,
 } from "../../payment/rails/solana/transaction.ts";
@@ -156,7 +157,7 @@ function toPayment(
   const named = accountsNamedIn(landed.transaction);
   if (named === undefined) return keyless(signature, landed.slot, OF_NEWER_VERSION, account);
   const place = named.indexOf(account.address);
-  const received = place < 0 ? undefined : growth(outcome, place);
+  const received = place < 0 ? undefined : growth(outcome, place, SOLANA.asset);
   if (received !== undefined && received <= 0n) return undefined;
 
   const payment = {
@@ -168,18 +169,10 @@ function toPayment(
   const { authority } = transfer.transfer;
   return {
     ...payment,
-    key: `${SOLANA.network}/${hash("sha256", transfer.messageBytes)}`,
+    key: `${SOLANA.network}/${messageHash(transfer.messageBytes)}`,
     payer: authority,
     relayed: named[0] !== authority,
   };
-}
-
-/** By how much an account's balance of USDC grew. */
-function growth(outcome: Outcome, place: number): bigint {
-  const [before, after] = [outcome.preTokenBalances, outcome.postTokenBalances].map((balances) =>
-    balances.find(({ accountIndex, mint }) => accountIndex === place && mint === SOLANA.asset),
-  );
-  return (after?.uiTokenAmount.amount ?? 0n) - (before?.uiTokenAmount.amount ?? 0n);
 }
 
 /** The transfer of a transaction that has the form of a payment. */

@@ -1,9 +1,10 @@
 import { ProofError } from "@attestd/proof";
 import { LRUCache } from "lru-cache";
 import { unavailable } from "../../../providers/provider.ts";
-import type { ListedTransaction, Outcome, SolanaRpc } from "../../../providers/solana-rpc.ts";
+import type { ListedTransaction, SolanaRpc } from "../../../providers/solana-rpc.ts";
 import { messageBytesOf } from "../../../providers/solana-wire.ts";
 import { memoOf } from "./layout.ts";
+import { growth } from "./token-account.ts";
 import { messageHash, type TransferTransaction } from "./transaction.ts";
 
 /** What one node shows of a transaction. */
@@ -118,7 +119,9 @@ export function solanaSearch(rpc: SolanaRpc) {
       const outcome = rpc.outcome(landed);
       const kind = outcome.err === null ? "moved" : "failed";
       rpc.decode(() => {
-        if (kind === "moved" && received(wanted, outcome) !== wanted.transfer.amount)
+        const { destination, mint, amount } = wanted.transfer;
+        const place = wanted.message.staticAccounts.indexOf(destination);
+        if (kind === "moved" && growth(outcome, place, mint) !== amount)
           throw new ProofError("malformed", "a transfer that succeeded and did not move its amount");
       });
       return { kind, signature, slot: landed.slot, final: confirmationStatus === "finalized" };
@@ -129,15 +132,6 @@ export function solanaSearch(rpc: SolanaRpc) {
 /** Whether the memo may be the wanted one; the stock client makes memos unique. Some nodes keep no memos. */
 function mayHave(wanted: string | undefined, { memo }: ListedTransaction): boolean {
   return typeof memo !== "string" || (wanted !== undefined && memo.includes(wanted));
-}
-
-/** The growth of the destination's balance. */
-function received({ message, transfer }: TransferTransaction, outcome: Outcome): bigint {
-  const index = message.staticAccounts.indexOf(transfer.destination);
-  const [before, after] = [outcome.preTokenBalances, outcome.postTokenBalances].map((balances) =>
-    balances.find(({ accountIndex, mint }) => accountIndex === index && mint === transfer.mint),
-  );
-  return (after?.uiTokenAmount.amount ?? 0n) - (before?.uiTokenAmount.amount ?? 0n);
 }
 
 /** The facts on which nodes must agree. */

@@ -4,7 +4,7 @@ import { RAILS } from "@attestd/proof/rails";
 import { base58 } from "@scure/base";
 import type { Address } from "@solana/kit";
 import { isOnCurve, solanaAddressBytes } from "../../../config/solana-address.ts";
-import type { SolanaRpc } from "../../../providers/solana-rpc.ts";
+import type { Outcome, SolanaRpc } from "../../../providers/solana-rpc.ts";
 
 export const TOKEN_PROGRAM = "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA";
 const MINT = bytesOf(RAILS.solana.usdc);
@@ -57,4 +57,12 @@ export function usdcAccountFault(account: Account, owner: string): string | unde
   if (!isUsdc || !equalBytes(data.subarray(ownerAt, ownerAt + 32), bytesOf(owner)))
     return "does not own its USDC account any more";
   return data[state] === frozen ? "has a USDC account that is frozen" : undefined;
+}
+
+/** By how much a token account's balance grew. @param place of the account among those of the transaction */
+export function growth({ preTokenBalances, postTokenBalances }: Outcome, place: number, token: string): bigint {
+  const [before, after] = [preTokenBalances, postTokenBalances].map((balances) =>
+    balances.find(({ accountIndex, mint }) => accountIndex === place && mint === token),
+  );
+  return (after?.uiTokenAmount.amount ?? 0n) - (before?.uiTokenAmount.amount ?? 0n);
 }
