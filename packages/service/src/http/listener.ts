@@ -23,7 +23,7 @@ export type ListenerOptions = Pick<TransportOptions, "origin" | "log"> & {
   rateLimit?: RateLimit | undefined;
   /** Requests are not logged where absent. */
   accessLog?: AccessLog | undefined;
-  /** For tests. */
+  /** Called with every answer that is sent. */
   observe?: Observe | undefined;
 };
 
