@@ -1,4 +1,5 @@
 import type { Hex } from "viem";
+import { numberToHex } from "viem/utils";
 import { z } from "zod";
 import type { UpstreamNode } from "../config/config.ts";
 import { hexBytes } from "./hex-bytes.ts";
@@ -90,7 +91,7 @@ export class EthereumRpc extends JsonRpc {
 
   /** A block with its transactions' hashes; undefined when the node has none there. */
   async block(at: Head | number, signal: AbortSignal): Promise<Block | undefined> {
-    const tag = typeof at === "number" ? toHex(at) : at;
+    const tag = typeof at === "number" ? numberToHex(at) : at;
     return this.call("eth_getBlockByNumber", [tag, false], ifAny(Block), signal);
   }
 
@@ -103,12 +104,12 @@ export class EthereumRpc extends JsonRpc {
 
   /** A block's header members in hex and its transactions' hashes, unchecked; undefined when the node has none there. */
   async header(number: number, signal: AbortSignal): Promise<RpcHeader | undefined> {
-    return this.call("eth_getBlockByNumber", [toHex(number), false], ifAny(Header), signal);
+    return this.call("eth_getBlockByNumber", [numberToHex(number), false], ifAny(Header), signal);
   }
 
   /** Several headers, each as `header` returns or throws it. */
   async headers(numbers: readonly number[], signal: AbortSignal): Promise<(RpcHeader | undefined | ProviderError)[]> {
-    const params = numbers.map((number) => [toHex(number), false]);
+    const params = numbers.map((number) => [numberToHex(number), false]);
     return this.callEach("eth_getBlockByNumber", params, ifAny(Header), signal, MAX_HEADERS);
   }
 
@@ -131,8 +132,4 @@ export class EthereumRpc extends JsonRpc {
       return hex === undefined || hex === "0x" ? undefined : Uint8Array.fromHex(hex.slice(2));
     });
   }
-}
-
-function toHex(number: number): string {
-  return `0x${number.toString(16)}`;
 }
