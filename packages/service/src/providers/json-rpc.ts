@@ -14,12 +14,7 @@ type Response = z.infer<typeof Response>;
 /** The answers to a batch, in any order (JSON-RPC 2.0, section 6). */
 const Responses = z.array(Response.extend({ id: z.unknown() }));
 
-export type CallOptions = {
-  /** Of the answer. */
-  maxBytes?: number;
-  /** Which breaker counts the request; the node's own unless given. */
-  lane?: HttpRequest["lane"] | undefined;
-};
+type CallOptions = Pick<HttpRequest, "maxBytes" | "lane">;
 
 /** The parameters of one call. */
 type Params = readonly unknown[];
