@@ -25,11 +25,7 @@ export const origin = url
   .refine((text) => !hasCredentials(text), "is published, and must hold no credentials")
   .transform((text) => new URL(text).origin);
 
-/**
- * A URL that public documents repeat as it is, or that is shown more easily than a header.
- *
- * @param secret the setting for what is secret
- */
+/** A URL that is published as it is, or shown more easily than a header. @param secret the setting for what is secret */
 export function plainUrl(secret: string, because = "") {
   return url.refine(
     (text) => !hasCredentials(text) && !/[?#]/.test(text),
