@@ -2,7 +2,7 @@ import type { Hex } from "viem";
 import { numberToHex } from "viem/utils";
 import { z } from "zod";
 import type { UpstreamNode } from "../config/config.ts";
-import { hexBytes } from "./hex-bytes.ts";
+import { hexBytes, hexQuantity } from "./hex-bytes.ts";
 import { JsonRpc, refusalOf } from "./json-rpc.ts";
 import { type ProviderError, unavailable } from "./provider.ts";
 import type { QuorumRules } from "./quorum.ts";
@@ -15,12 +15,7 @@ const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
 /** Headers in one batch: each has the hashes of all transactions of its block, up to some 100 kB. */
 const MAX_HEADERS = 20;
 
-/** A quantity (`0x`, hex, at least one digit) as a number; nodes differ in leading zeros. */
-export const rpcInteger = z
-  .string()
-  .regex(/^0x[0-9a-fA-F]{1,64}$/)
-  .transform(Number)
-  .pipe(z.int().nonnegative());
+export const rpcInteger = hexQuantity.transform(Number).pipe(z.int().nonnegative());
 /** Bytes in hex, lower-cased: `0x` and an even number of digits. */
 export const rpcBytes = hexBytes.transform((text) => text.toLowerCase() as Hex);
 
