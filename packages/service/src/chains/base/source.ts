@@ -41,7 +41,6 @@ const MAX_AT_ONCE = 2;
  * reverted is confirmed like any other.
  */
 export class BaseSource implements SourceChain {
-  readonly name = "base";
   readonly required: SourceChain["required"];
   readonly #reading: BaseReading;
 
