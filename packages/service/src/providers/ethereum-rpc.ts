@@ -4,7 +4,7 @@ import { z } from "zod";
 import type { UpstreamNode } from "../config/config.ts";
 import { hexBytes, hexQuantity } from "./hex-bytes.ts";
 import { JsonRpc, refusalOf } from "./json-rpc.ts";
-import { type ProviderError, unavailable } from "./provider.ts";
+import { unavailable } from "./provider.ts";
 import type { QuorumRules } from "./quorum.ts";
 
 /** The nodes of one Ethereum chain. */
@@ -69,17 +69,14 @@ export class EthereumRpc extends JsonRpc {
     if (chainId !== this.#chainId) throw unavailable(`${this.name} is on chain ${chainId}, not ${this.#chainId}`);
   }
 
-  /** The receipts of transactions in blocks; undefined for one of which the node has none. */
-  async receipts(hashes: readonly string[], signal: AbortSignal): Promise<(Receipt | undefined | ProviderError)[]> {
+  /** The receipts of transactions in blocks, as `callEach` returns them; undefined for one of which the node has none. */
+  async receipts(hashes: readonly string[], signal: AbortSignal) {
     const params = hashes.map((hash) => [hash]);
     return this.callEach("eth_getTransactionReceipt", params, ifAny(Receipt), signal);
   }
 
-  /** Transactions as JSON; undefined for one that the node does not have. */
-  async transactions(
-    hashes: readonly string[],
-    signal: AbortSignal,
-  ): Promise<(RpcTransaction | undefined | ProviderError)[]> {
+  /** Transactions as JSON, as `callEach` returns them; undefined for one that the node does not have. */
+  async transactions(hashes: readonly string[], signal: AbortSignal) {
     const params = hashes.map((hash) => [hash]);
     return this.callEach("eth_getTransactionByHash", params, ifAny(Transaction), signal);
   }
@@ -103,7 +100,7 @@ export class EthereumRpc extends JsonRpc {
   }
 
   /** Several headers, each as `header` returns or throws it. */
-  async headers(numbers: readonly number[], signal: AbortSignal): Promise<(RpcHeader | undefined | ProviderError)[]> {
+  async headers(numbers: readonly number[], signal: AbortSignal) {
     const params = numbers.map((number) => [numberToHex(number), false]);
     return this.callEach("eth_getBlockByNumber", params, ifAny(Header), signal, MAX_HEADERS);
   }
@@ -114,14 +111,10 @@ export class EthereumRpc extends JsonRpc {
   }
 
   /**
-   * Unchecked bytes from a method that answers in hex, for each list of parameters; undefined when the node has none, or
-   * refuses the method.
+   * Unchecked bytes from a method that answers in hex, for each list of parameters as `callEach`; undefined when the node has
+   * none, or refuses the method.
    */
-  async raws(
-    method: string,
-    params: readonly (readonly unknown[])[],
-    signal: AbortSignal,
-  ): Promise<(Uint8Array | undefined | ProviderError)[]> {
+  async raws(method: string, params: readonly (readonly unknown[])[], signal: AbortSignal) {
     return (await this.callEach(method, params, ifAny(rpcBytes), signal)).map((hex) => {
       if (hex instanceof Error) return refusalOf(hex) ? undefined : hex;
       return hex === undefined || hex === "0x" ? undefined : Uint8Array.fromHex(hex.slice(2));
