@@ -47,6 +47,7 @@ async function sourceOf(node: CheckpointNode, genesisHash: string, signal: Abort
   // An indexer names no genesis: state proofs of another network do not verify.
   if ("indexer" in node) return indexerProofs(new Indexer(node.indexer));
   const algod = new Algod(node.algod, genesisHash);
+  // It throws where the node is on another network.
   await algod.params(signal);
   return algodProofs(algod);
 }

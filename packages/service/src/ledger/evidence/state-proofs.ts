@@ -22,8 +22,8 @@ export type StateProofOptions = {
 };
 
 /**
- * Or why there is none: the network has not made it yet; no node has it any more; the network has made none for this round, and
- * never will.
+ * A state proof that is kept, or why there is none: the network has not made it yet; no node has it any more; the network has
+ * made none for this round, and never will.
  */
 export type FoundStateProof = KeptStateProof | "early" | "forgotten" | "never";
 
