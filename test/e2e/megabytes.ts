@@ -129,7 +129,7 @@ const SLOWER: typeof READERS = {
   "X-Forwarded-For": (text) => rateLimit({ headers: { "x-forwarded-for": text }, socket: {} } as never, "/attest"),
   "requireJson, an encoding": (text) => requireJson({ "content-type": "application/json", "content-encoding": text }),
   ...Object.fromEntries(
-    Object.entries({ ...settings, whole: settings.whole(0, 9), publishedUrl: settings.publishedUrl("AUTH") }).map(
+    Object.entries({ ...settings, whole: settings.whole(0, 9), plainUrl: settings.plainUrl("AUTH") }).map(
       ([name, format]) => [`the setting ${name}`, (text: string) => format.safeParse(text)],
     ),
   ),
@@ -139,7 +139,7 @@ const SLOWER: typeof READERS = {
   "postRequest, PAYMENT-REQUIRED": (text) => answering({ status: 402, headers: { "payment-required": text } }),
   "postRequest, PAYMENT-RESPONSE": (text) => answering({ headers: { "payment-response": text } }),
   "Accept-Encoding, a quality": (text) => takesGzip(`gzip;q=${text}`),
-  "the setting url, a path": (text) => settings.publishedUrl("AUTH").safeParse(`http://h/${text}`),
+  "the setting url, a path": (text) => settings.plainUrl("AUTH").safeParse(`http://h/${text}`),
   hostOf: (text) => hostOf(`https://${text}`),
   serviceUrl: (text) => serviceUrl(`http://h/${text}`),
   "printable of the command": (text) => printedBy(text, false),

@@ -77,7 +77,6 @@ export function simulatedSource(name: Chain, life: Life, clock: Pick<Clock, "tim
   };
 
   const chain: SourceChain = {
-    name,
     required: REQUIRED[name],
     transaction: (txnId, signal) =>
       read<SourceTransaction>("source", txnId, signal, () => {

@@ -99,8 +99,6 @@ export function isSourceError(error: unknown): error is SourceError {
  * Proofs MUST be built from what the block holds and lead to its header's root; a node's own proof is no source.
  */
 export interface SourceChain {
-  readonly name: ChainName;
-
   /** What is needed to attest a transaction; and a block, or a proof that leads to one. */
   readonly required: Readonly<Record<"transaction" | "block", RequiredLevel>>;
 

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { cdpKey, payaiKey, type TokenKey } from "./facilitator-keys.ts";
 import { orReport } from "./faults.ts";
-import { headerValue, list, publishedUrl } from "./formats.ts";
+import { headerValue, list, plainUrl } from "./formats.ts";
 import { readSecretFile } from "./secret-file.ts";
 
 /** How a facilitator knows us. */
@@ -37,7 +37,9 @@ export function facilitatorNames(prefix: string) {
 
 /** The schemas of the settings by name, each of a list. */
 export function facilitatorShape({ url, kind, keyId, secret, secretFile }: FacilitatorNames, isRequired = false) {
-  const urls = list.pipe(z.array(publishedUrl(secret))).refine(areDistinct, "names a facilitator twice");
+  const urls = list
+    .pipe(z.array(plainUrl(secret, "is published, and ")))
+    .refine(areDistinct, "names a facilitator twice");
   const shape: Record<string, z.ZodType> = {
     [url]: isRequired ? urls : urls.optional(),
     [kind]: list.pipe(z.array(z.enum(KINDS, `must be one of ${KINDS.join(", ")}`))).optional(),

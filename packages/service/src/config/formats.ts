@@ -25,19 +25,13 @@ export const origin = url
   .refine((text) => !hasCredentials(text), "is published, and must hold no credentials")
   .transform((text) => new URL(text).origin);
 
-/** A URL that public documents repeat as it is. @param secret the setting for what is secret */
-export function publishedUrl(secret: string) {
+/** A URL that is published as it is, or shown more easily than a header. @param secret the setting for what is secret */
+export function plainUrl(secret: string, because = "") {
   return url.refine(
     (text) => !hasCredentials(text) && !/[?#]/.test(text),
-    `is published, and must hold no credentials, query or fragment: ${secret} or ${secret}_FILE holds what is secret`,
+    `${because}must hold no credentials, query or fragment: ${secret} or ${secret}_FILE holds what is secret`,
   );
 }
-
-/** The URL of a receiver. What is secret stands in a header: a URL is shown more easily. */
-export const receiver = url.refine(
-  (text) => !hasCredentials(text) && !/[?#]/.test(text),
-  "must hold no credentials, query or fragment: OTEL_EXPORTER_OTLP_HEADERS or OTEL_EXPORTER_OTLP_HEADERS_FILE holds what is secret",
-);
 
 /** `name=value` pairs, comma-separated, values percent-encoded (OpenTelemetry, as W3C Baggage has them). */
 export const pairs = z

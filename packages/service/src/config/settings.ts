@@ -1,7 +1,7 @@
 import { MAX_BATCH_ITEMS, MIN_BATCH_ITEMS } from "@attestd/proof";
 import { ALGORAND_MAINNET_GENESIS_HASH } from "@attestd/proof/algorand";
 import { z } from "zod";
-import { endpoints, headerValue, list, origin, pairs, receiver, whole } from "./formats.ts";
+import { endpoints, headerValue, list, origin, pairs, plainUrl, whole } from "./formats.ts";
 import { price } from "./rails.ts";
 import { SignerVariables } from "./signers.ts";
 
@@ -60,7 +60,7 @@ export const Settings = z.object({
   RATE_LIMIT_DOCUMENTS: perMinute,
   ACCESS_LOG: yesNo.default(false),
   LOG_LEVEL: z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(", ")}`).default("info"),
-  OTEL_EXPORTER_OTLP_ENDPOINT: receiver.optional(),
+  OTEL_EXPORTER_OTLP_ENDPOINT: plainUrl("OTEL_EXPORTER_OTLP_HEADERS").optional(),
   OTEL_EXPORTER_OTLP_HEADERS: pairs.optional(),
   OTEL_SERVICE_NAME: z.string().max(100).default("attestd"),
   OTEL_RESOURCE_ATTRIBUTES: pairs.optional(),

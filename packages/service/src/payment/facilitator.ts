@@ -38,9 +38,6 @@ export type SettleAnswer = {
 /** Reasons of a settlement that is under way: broadcast and not confirmed (CDP, PayAI), or asked for before (PayAI). */
 const PENDING_REASONS: readonly unknown[] = ["settlement_pending", "duplicate_settlement"];
 
-/** A network on which a facilitator settles scheme `exact` of version 2, and what it adds to an offer. */
-export type SupportedKind = { network: string; extra: Record<string, unknown> };
-
 /** Why nobody waits for a settlement's answer any more: the chain shows what became of the payment. */
 export class DecidedByChain extends Error {
   constructor() {
@@ -70,12 +67,16 @@ const SettleResponse = z.object({
   // Of another form it must not make the answer unreadable.
   transaction: z.unknown().optional(),
 });
-const Kind = z.object({
-  x402Version: z.literal(2),
-  scheme: z.literal("exact"),
-  network: z.string(),
-  extra: z.record(z.string(), z.unknown()).nullish(),
-});
+/** A network on which a facilitator settles scheme `exact` of version 2, and what it adds to an offer. */
+const SupportedKind = z
+  .object({
+    x402Version: z.literal(2),
+    scheme: z.literal("exact"),
+    network: z.string(),
+    extra: z.record(z.string(), z.unknown()).nullish(),
+  })
+  .transform(({ network, extra }) => ({ network, extra: extra ?? {} }));
+export type SupportedKind = z.infer<typeof SupportedKind>;
 /** Kinds are read one by one, because an unreadable kind of another network must not matter. */
 const SupportedResponse = z.object({ kinds: z.array(z.unknown()) });
 
@@ -87,14 +88,6 @@ const SUPPORTED_MS = 15_000;
 const MAX_BYTES = 1024 * 1024;
 /** Characters of a facilitator's own text that are logged and passed on. */
 const MAX_CHARACTERS = 300;
-
-/** A whole answer with its status and, of the other side's text, what may be logged. */
-type Asked<T> = {
-  isOk: boolean;
-  answer: T;
-  retryAfterMs: number | undefined;
-  reason(...texts: (string | null | undefined)[]): string | undefined;
-};
 
 /**
  * Asks a facilitator over HTTP. Each operation has connections of its own, so that none waits for another.
@@ -137,15 +130,14 @@ export function httpFacilitator(settings: FacilitatorSettings, now = Date.now): 
     async supported(signal) {
       const { answer, isOk } = await askSupported(signal);
       if (!isOk) throw facilitatorFailed(`${host} lists what it settles, with a failure status`, "unreadable");
-      return answer.kinds
-        .flatMap((kind) => Kind.safeParse(kind).data ?? [])
-        .map(({ network, extra }) => ({ network, extra: extra ?? {} }));
+      return answer.kinds.flatMap((kind) => SupportedKind.safeParse(kind).data ?? []);
     },
   };
 
+  /** Makes what asks for a whole answer with its status and, of the other side's text, what may be logged. */
   function operation<S extends z.ZodType>(path: string, schema: S, timeoutMs: number) {
     const provider = new HttpProvider({ url, timeoutMs, breaker: undefined });
-    return async (signal: AbortSignal, body?: object): Promise<Asked<z.infer<S>>> => {
+    return async (signal: AbortSignal, body?: object) => {
       const authorization = credential(body ? "POST" : "GET", path);
       const headers = { ...(body && JSON_BODY), ...(authorization !== undefined && { authorization }) };
       const post = body && { method: "POST" as const, body: JSON.stringify(body) };
@@ -154,7 +146,7 @@ export function httpFacilitator(settings: FacilitatorSettings, now = Date.now): 
         const given = await provider.request({ path, headers, maxBytes: MAX_BYTES, anyStatus: true, ...post }, signal);
         const read = readJson(given, schema);
         const isOk = given.status >= 200 && given.status <= 299;
-        const reason: Asked<unknown>["reason"] = (...texts) => brief(texts.find(Boolean), authorization);
+        const reason = (...texts: (string | null | undefined)[]) => brief(texts.find(Boolean), authorization);
         const retryAfterMs = retryAfter(given, now());
         if (read?.success && !(isAboutUs(given.status) && !isPending(read.data)))
           return { isOk, answer: read.data, reason, retryAfterMs };

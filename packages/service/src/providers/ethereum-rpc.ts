@@ -1,9 +1,10 @@
 import type { Hex } from "viem";
+import { numberToHex } from "viem/utils";
 import { z } from "zod";
 import type { UpstreamNode } from "../config/config.ts";
-import { hexBytes } from "./hex-bytes.ts";
+import { hexBytes, hexQuantity } from "./hex-bytes.ts";
 import { JsonRpc, refusalOf } from "./json-rpc.ts";
-import { type ProviderError, unavailable } from "./provider.ts";
+import { unavailable } from "./provider.ts";
 import type { QuorumRules } from "./quorum.ts";
 
 /** The nodes of one Ethereum chain. */
@@ -14,12 +15,7 @@ const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
 /** Headers in one batch: each has the hashes of all transactions of its block, up to some 100 kB. */
 const MAX_HEADERS = 20;
 
-/** A quantity (`0x`, hex, at least one digit) as a number; nodes differ in leading zeros. */
-export const rpcInteger = z
-  .string()
-  .regex(/^0x[0-9a-fA-F]{1,64}$/)
-  .transform(Number)
-  .pipe(z.int().nonnegative());
+export const rpcInteger = hexQuantity.transform(Number).pipe(z.int().nonnegative());
 /** Bytes in hex, lower-cased: `0x` and an even number of digits. */
 export const rpcBytes = hexBytes.transform((text) => text.toLowerCase() as Hex);
 
@@ -73,24 +69,21 @@ export class EthereumRpc extends JsonRpc {
     if (chainId !== this.#chainId) throw unavailable(`${this.name} is on chain ${chainId}, not ${this.#chainId}`);
   }
 
-  /** The receipts of transactions in blocks; undefined for one of which the node has none. */
-  async receipts(hashes: readonly string[], signal: AbortSignal): Promise<(Receipt | undefined | ProviderError)[]> {
+  /** The receipts of transactions in blocks, as `callEach` returns them; undefined for one of which the node has none. */
+  async receipts(hashes: readonly string[], signal: AbortSignal) {
     const params = hashes.map((hash) => [hash]);
     return this.callEach("eth_getTransactionReceipt", params, ifAny(Receipt), signal);
   }
 
-  /** Transactions as JSON; undefined for one that the node does not have. */
-  async transactions(
-    hashes: readonly string[],
-    signal: AbortSignal,
-  ): Promise<(RpcTransaction | undefined | ProviderError)[]> {
+  /** Transactions as JSON, as `callEach` returns them; undefined for one that the node does not have. */
+  async transactions(hashes: readonly string[], signal: AbortSignal) {
     const params = hashes.map((hash) => [hash]);
     return this.callEach("eth_getTransactionByHash", params, ifAny(Transaction), signal);
   }
 
   /** A block with its transactions' hashes; undefined when the node has none there. */
   async block(at: Head | number, signal: AbortSignal): Promise<Block | undefined> {
-    const tag = typeof at === "number" ? toHex(at) : at;
+    const tag = typeof at === "number" ? numberToHex(at) : at;
     return this.call("eth_getBlockByNumber", [tag, false], ifAny(Block), signal);
   }
 
@@ -103,12 +96,12 @@ export class EthereumRpc extends JsonRpc {
 
   /** A block's header members in hex and its transactions' hashes, unchecked; undefined when the node has none there. */
   async header(number: number, signal: AbortSignal): Promise<RpcHeader | undefined> {
-    return this.call("eth_getBlockByNumber", [toHex(number), false], ifAny(Header), signal);
+    return this.call("eth_getBlockByNumber", [numberToHex(number), false], ifAny(Header), signal);
   }
 
   /** Several headers, each as `header` returns or throws it. */
-  async headers(numbers: readonly number[], signal: AbortSignal): Promise<(RpcHeader | undefined | ProviderError)[]> {
-    const params = numbers.map((number) => [toHex(number), false]);
+  async headers(numbers: readonly number[], signal: AbortSignal) {
+    const params = numbers.map((number) => [numberToHex(number), false]);
     return this.callEach("eth_getBlockByNumber", params, ifAny(Header), signal, MAX_HEADERS);
   }
 
@@ -118,21 +111,13 @@ export class EthereumRpc extends JsonRpc {
   }
 
   /**
-   * Unchecked bytes from a method that answers in hex, for each list of parameters; undefined when the node has none, or
-   * refuses the method.
+   * Unchecked bytes from a method that answers in hex, for each list of parameters as `callEach`; undefined when the node has
+   * none, or refuses the method.
    */
-  async raws(
-    method: string,
-    params: readonly (readonly unknown[])[],
-    signal: AbortSignal,
-  ): Promise<(Uint8Array | undefined | ProviderError)[]> {
+  async raws(method: string, params: readonly (readonly unknown[])[], signal: AbortSignal) {
     return (await this.callEach(method, params, ifAny(rpcBytes), signal)).map((hex) => {
       if (hex instanceof Error) return refusalOf(hex) ? undefined : hex;
       return hex === undefined || hex === "0x" ? undefined : Uint8Array.fromHex(hex.slice(2));
     });
   }
-}
-
-function toHex(number: number): string {
-  return `0x${number.toString(16)}`;
 }

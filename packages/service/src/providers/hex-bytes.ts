@@ -8,3 +8,6 @@ export const hexBytes = z
   .string()
   .regex(/^0x[0-9a-fA-F]*$/)
   .refine((text) => text.length % 2 === 0, "has half a byte");
+
+/** A quantity as JSON-RPC has it: `0x` and hex of at least one digit; nodes differ in leading zeros. */
+export const hexQuantity = z.string().regex(/^0x[0-9a-fA-F]{1,64}$/);

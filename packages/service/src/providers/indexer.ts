@@ -40,7 +40,7 @@ export class Indexer extends HttpProvider {
     address: string,
     { minRound, maxRound, next }: { minRound: number; maxRound: number; next: string | undefined },
     signal: AbortSignal,
-  ): Promise<{ currentRound: number; transactions: IndexedTransaction[]; next: string | undefined }> {
+  ) {
     const after = next === undefined ? "" : `&next=${encodeURIComponent(next)}`;
     const path = `/v2/accounts/${address}/transactions?min-round=${minRound}&max-round=${maxRound}&limit=${PAGE}${after}`;
     const search = await this.json({ path, maxBytes: MAX_PAGE_BYTES }, Search, signal);
@@ -51,10 +51,7 @@ export class Indexer extends HttpProvider {
    * Looks up a transaction by search, because the answer has the indexer's latest round. The 404 of the plain look-up has
    * not, so that an indexer that lags would look like one without the transaction.
    */
-  async transaction(
-    txid: string,
-    signal: AbortSignal,
-  ): Promise<{ currentRound: number; transaction: IndexedTransaction | undefined }> {
+  async transaction(txid: string, signal: AbortSignal) {
     const search = await this.json({ path: `/v2/transactions?txid=${txid}` }, Search, signal);
     return { currentRound: search["current-round"], transaction: search.transactions[0] };
   }

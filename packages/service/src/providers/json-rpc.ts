@@ -14,15 +14,12 @@ type Response = z.infer<typeof Response>;
 /** The answers to a batch, in any order (JSON-RPC 2.0, section 6). */
 const Responses = z.array(Response.extend({ id: z.unknown() }));
 
-export type CallOptions = {
-  /** Of the answer. */
-  maxBytes?: number;
-  /** Which breaker counts the request; the node's own unless given. */
-  lane?: HttpRequest["lane"] | undefined;
-};
+type CallOptions = Pick<HttpRequest, "maxBytes" | "lane">;
 
 /** The parameters of one call. */
 type Params = readonly unknown[];
+
+type Answers<S extends z.ZodType> = (z.infer<S> | ProviderError)[];
 
 /** What the calls of `callEach` have in common. */
 type Some<S extends z.ZodType> = { method: string; schema: S; signal: AbortSignal; lane: HttpRequest["lane"] };
@@ -87,7 +84,7 @@ export abstract class JsonRpc extends HttpProvider {
     schema: S,
     signal: AbortSignal,
     maxBatch = MAX_BATCH,
-  ): Promise<(z.infer<S> | ProviderError)[]> {
+  ): Promise<Answers<S>> {
     const some = { method, schema, signal, lane: params.length > 1 ? ("batch" as const) : undefined };
     return this.#callAll(some, params, maxBatch);
   }
@@ -127,12 +124,8 @@ export abstract class JsonRpc extends HttpProvider {
     return this.decode(() => schema.parse(result));
   }
 
-  async #callAll<S extends z.ZodType>(
-    some: Some<S>,
-    params: readonly Params[],
-    maxBatch: number,
-  ): Promise<(z.infer<S> | ProviderError)[]> {
-    const answers: (z.infer<S> | ProviderError)[] = [];
+  async #callAll<S extends z.ZodType>(some: Some<S>, params: readonly Params[], maxBatch: number): Promise<Answers<S>> {
+    const answers: Answers<S> = [];
     while (answers.length < params.length) {
       const size = Math.min(maxBatch, this.#maxBatch);
       const atOnce = params.slice(answers.length, answers.length + (size === 1 ? MAX_SINGLE_AT_ONCE : size));
@@ -143,10 +136,7 @@ export abstract class JsonRpc extends HttpProvider {
   }
 
   /** As `callEach`, by one batch to begin with. @param params not empty */
-  async #callSome<S extends z.ZodType>(
-    some: Some<S>,
-    params: readonly Params[],
-  ): Promise<(z.infer<S> | ProviderError)[]> {
+  async #callSome<S extends z.ZodType>(some: Some<S>, params: readonly Params[]): Promise<Answers<S>> {
     const { method, schema, signal, lane } = some;
     const [first = []] = params;
     const half = Math.ceil(params.length / 2);

@@ -87,7 +87,7 @@ export class SolanaRpc extends JsonRpc {
   }
 
   /** A blockhash for a new transaction, as young as other nodes surely know. */
-  async latestBlockhash(signal: AbortSignal): Promise<{ blockhash: string; lastValidBlockHeight: number }> {
+  async latestBlockhash(signal: AbortSignal) {
     const answer = await this.call("getLatestBlockhash", [{ commitment: "confirmed" }], LatestBlockhash, signal);
     return answer.value;
   }
@@ -128,10 +128,7 @@ export class SolanaRpc extends JsonRpc {
    *
    * @returns undefined when the node has none; `of_newer_version` when its version is newer than we ask for
    */
-  async transaction(
-    signature: string,
-    signal: AbortSignal,
-  ): Promise<LandedTransaction | "of_newer_version" | undefined> {
+  async transaction(signature: string, signal: AbortSignal) {
     const options = { commitment: "confirmed", encoding: "base64", maxSupportedTransactionVersion: NEWEST_VERSION };
     const found = await this.call("getTransaction", [signature, options], LandedTransaction.nullable(), signal).catch(
       (error: unknown) => {

@@ -16,18 +16,14 @@ const FORMS = {
   account: { spec: "ECC_NIST_EDWARDS25519", algorithm: "ED25519_SHA_512", messageType: "RAW" },
 } as const satisfies Record<KeyUse, object>;
 
-/**
- * Keys in AWS KMS. Region, endpoint and credentials are those that the client finds by itself.
- *
- * @param keys the id, ARN or alias of each key
- */
-export function awsKmsPlace(keys: Partial<Readonly<Record<KeyUse, string>>>): KeyPlace {
+/** A key in AWS KMS. Region, endpoint and credentials are those that the client finds by itself. @param id, ARN or alias */
+export function awsKmsPlace(id: string): KeyPlace {
   let connected: Promise<{ sdk: Sdk; client: KMSClient }> | undefined;
   return {
     words: "AWS KMS",
     async open(use, signal) {
       connected ??= connect();
-      return openKey(await connected, use, keys[use] ?? "", signal);
+      return openKey(await connected, use, id, signal);
     },
     async close() {
       const opened = await connected?.catch(() => undefined);

@@ -21,18 +21,16 @@ const ALGORITHMS = {
 /** The client would ask again by itself, and a request costs money: who needs a signature asks again (guard.ts). */
 const ONCE = { retry: { retryCodes: [] } };
 
-export type GoogleKmsOptions = {
-  /** Resource name of the version of each key. */
-  keys: Partial<Readonly<Record<KeyUse, string>>>;
-  /** Origin of a regional or private endpoint; the client's own unless given. */
-  endpoint: string | undefined;
-};
-
-/** Keys in Google Cloud KMS. Credentials are those that the client finds by itself. */
-export function googleKmsPlace({ keys, endpoint }: GoogleKmsOptions): KeyPlace {
+/**
+ * A key in Google Cloud KMS. Credentials are those that the client finds by itself.
+ *
+ * @param name of the key's version, as a resource
+ * @param endpoint origin of a regional or private one; the client's own unless given
+ */
+export function googleKmsPlace(name: string, endpoint: string | undefined): KeyPlace {
   return {
     words: "Google Cloud KMS",
-    open: async (use, signal) => openKey(await connectionTo(endpoint), use, keys[use] ?? "", signal),
+    open: async (use, signal) => openKey(await connectionTo(endpoint), use, name, signal),
     // The client stays for the next key.
     close: async () => undefined,
   };

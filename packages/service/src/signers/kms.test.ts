@@ -15,14 +15,14 @@ const RING = "projects/attestd-test/locations/europe-west3/keyRings/attestd/cryp
 const PROVIDERS = {
   "AWS KMS": {
     ids: { pq: "1234abcd-12ab-34cd-56ef-1234567890ab", account: "0987dcba-09fe-87dc-65ba-ab0987654321" },
-    place: (_kms: FakeKms, keys: Partial<Record<KeyUse, string>>) => awsKmsPlace(keys),
+    place: (_kms: FakeKms, id: string) => awsKmsPlace(id),
     operations: ["DescribeKey", "GetPublicKey", "Sign"],
     checksums: [] as Fault[],
     wrong: { "p-256": /^ATTESTOR_KMS_KEY: .* is ECC_NIST_P256 for SIGN_VERIFY\. .*--key-spec ML_DSA_65/ },
   },
   "Google Cloud KMS": {
     ids: { pq: `${RING}/bundles/cryptoKeyVersions/1`, account: `${RING}/account/cryptoKeyVersions/3` },
-    place: (kms: FakeKms, keys: Partial<Record<KeyUse, string>>) => googleKmsPlace({ keys, endpoint: kms.url }),
+    place: (kms: FakeKms, id: string) => googleKmsPlace(id, kms.url),
     operations: ["GetCryptoKeyVersion", "GetPublicKey", "AsymmetricSign"],
     checksums: ["damaged", "unchecked"] as Fault[],
     wrong: {
@@ -36,18 +36,18 @@ const never = new AbortController().signal;
 
 describe.each(Object.entries(PROVIDERS))("%s", (_name, { ids, place, operations, checksums, wrong }) => {
   let kms: FakeKms;
-  let opened: KeyPlace;
+  let places: Record<KeyUse, KeyPlace>;
 
   const keyOf = (use: KeyUse) => kms.keys.get(ids[use]) as FakeKey;
-  const open = (use: KeyUse) => opened.open(use, never);
+  const open = (use: KeyUse) => places[use].open(use, never);
   /** Requests but those for a token. */
   const requests = () => kms.requests.filter((one) => one !== "metadata");
 
-  // One client for all tests: Google's takes most of a second to be made.
+  // One client of each key for all tests: Google's takes most of a second to be made.
   beforeAll(async () => {
     kms = await startKms([]);
     useFake(kms.url);
-    opened = place(kms, ids);
+    places = { pq: place(kms, ids.pq), account: place(kms, ids.account) };
   });
 
   beforeEach(() => {
@@ -59,7 +59,7 @@ describe.each(Object.entries(PROVIDERS))("%s", (_name, { ids, place, operations,
   });
 
   afterAll(async () => {
-    await opened.close();
+    await Promise.all(Object.values(places).map((one) => one.close()));
     await kms.close();
     vi.unstubAllEnvs();
   });
@@ -173,7 +173,7 @@ test("AWS KMS signs with the key that an alias meant when it was opened", async 
   first.alias = "alias/attestd-account";
   const kms = await startKms([first, second]);
   useFake(kms.url);
-  const place = awsKmsPlace({ account: "alias/attestd-account" });
+  const place = awsKmsPlace("alias/attestd-account");
   const key = await place.open("account", never);
   delete first.alias;
   second.alias = "alias/attestd-account";

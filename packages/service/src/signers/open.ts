@@ -91,9 +91,9 @@ function placeOf(use: KeyUse, { attestor, algorand }: KeyConfig): KeyPlace {
     case "socket":
       return socketPlace(settings.path, fromBase64(algorand.genesisHash), attestor.address);
     case "aws-kms":
-      return awsKmsPlace({ [use]: settings.id });
+      return awsKmsPlace(settings.id);
     case "google-kms":
-      return googleKmsPlace({ keys: { [use]: settings.id }, endpoint: settings.endpoint });
+      return googleKmsPlace(settings.id, settings.endpoint);
     case "none": {
       const [first = "The settings name no key of the attestor.", ...others] = settings.faults;
       throw configInvalid(first, ...others);

@@ -11,7 +11,6 @@ function stage(bytes = 1) {
   const open: (() => void)[] = [];
   let asked = 0;
   const chain = {
-    name: "base",
     async transactions(ids: readonly string[]): Promise<SourceTransactions> {
       asked += 1;
       await new Promise<void>((resolve) => open.push(resolve));

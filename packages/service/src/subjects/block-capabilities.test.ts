@@ -5,7 +5,7 @@ import type { ConfirmationLevel } from "../chains/chain.ts";
 import { blockCapabilities } from "./block-capabilities.ts";
 
 const sources = (names: string[], required: ConfirmationLevel = "finalized") =>
-  new Map(names.map((name) => [name, chainOf([], [], { name, required })]));
+  new Map(names.map((name) => [name, chainOf([], [], { required })]));
 
 describe("block capabilities", () => {
   test("are those of the chains that are configured", () => {

@@ -50,8 +50,8 @@ function sourceBlock({ chain, header, transactions, prove }: TestBlock, over: Ov
 const heightOf = (chain: ChainName, header: Uint8Array) =>
   chain === "base" ? decodeBaseHeader(header).number : headerRound(decodeMsgpackMap(header));
 
-function productsOf(source: SourceChain) {
-  return createProducts(new Map([[source.name, source]]));
+function productsOf(source: SourceChain, name: ChainName = "base") {
+  return createProducts(new Map([[name, source]]));
 }
 
 /** The bundle that a product makes of a subject, signed. */
@@ -71,7 +71,7 @@ describe.each(["algorand", "base"] as const)("of %s", (chain) => {
   const made = MADE[chain];
   const block = sourceBlock(made);
   const { height } = block;
-  const products = productsOf(chainOf([block], [], { name: chain }));
+  const products = productsOf(chainOf([block]), chain);
 
   it("a block makes a bundle that verifies, and a note of its header", async () => {
     const { bundle } = await bundleOf(products.block, { kind: "block", chain, height });

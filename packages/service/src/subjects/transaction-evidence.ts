@@ -23,16 +23,16 @@ const REST_OF_BUNDLE_BYTES = 16 * 1024;
  * @throws Problem when it is not final, is not as the request requires, or is too large
  */
 export function transactionEvidence(
-  { name, required }: Pick<SourceChain, "name" | "required">,
-  { txnId, bytes, caip2, level, block, succeeded }: SourceTransaction,
+  { required }: Pick<SourceChain, "required">,
+  { chain, txnId, bytes, caip2, level, block, succeeded }: SourceTransaction,
   require: SubjectOf<"transaction">["require"],
 ): TransactionEvidence {
   requireLevel("The transaction", level, required.transaction);
   if (require === "succeeded" && succeeded === false)
     throw new Problem("transaction_failed", `The transaction failed in block ${block.height}.`);
-  const { source } = requireSize({ source: sourceOf(name, txnId, bytes) });
+  const { source } = requireSize({ source: sourceOf(chain, txnId, bytes) });
   const outcome = succeeded === undefined ? {} : { succeeded };
-  return { kind: "transaction", chain: name, caip2, level, source, block, ...outcome };
+  return { kind: "transaction", chain, caip2, level, source, block, ...outcome };
 }
 
 /** The open chain of this name. @throws Problem source_wrong_chain when the chain is not configured */

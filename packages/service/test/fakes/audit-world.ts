@@ -224,7 +224,7 @@ async function sourcesOf(n: number, size: number) {
   if (!first) throw new Error("something is bought");
   const subject: Subject =
     others.length > 0 ? { kind: "batch", items: [first, ...others] } : { kind: "transaction", ...first };
-  const chains = new Map([["algorand", chainOf([], transactions, { name: "algorand" })]]);
+  const chains = new Map([["algorand", chainOf([], transactions)]]);
   const evidence = await createProducts(chains)[subject.kind].evidence(subject, new AbortController().signal);
   return { subject, evidence };
 }

@@ -6,10 +6,9 @@ import { readSingly } from "./read-singly.ts";
 export function chainOf(
   blocks: readonly SourceBlock[],
   transactions: readonly SourceTransaction[] = [],
-  { name = "base", required = "finalized" }: { name?: string; required?: ConfirmationLevel } = {},
+  { required = "finalized" }: { required?: ConfirmationLevel } = {},
 ): SourceChain {
   const chain: SourceChain = {
-    name,
     required: { transaction: { level: "safe", retryAfter: 60 }, block: { level: required, retryAfter: 300 } },
     async transaction(txnId) {
       const found = transactions.find((transaction) => transaction.txnId === txnId);

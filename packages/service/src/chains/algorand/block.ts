@@ -3,7 +3,7 @@ import { ServiceError } from "../../errors.ts";
 import type { Algod } from "../../providers/algod.ts";
 import type { AlgorandNodes } from "../../providers/algorand-nodes.ts";
 import { type ProviderError, unavailable } from "../../providers/provider.ts";
-import { agree, type Question, reportConflict } from "../../providers/quorum.ts";
+import { agree, ifAny, type Question, reportConflict } from "../../providers/quorum.ts";
 import type { ChainReading, ProvedTransaction, SourceBlock, SourceError, TransactionInBlock } from "../chain.ts";
 import type * as algorandWork from "./block-work.ts";
 import type { AlgorandFinding, AlgorandHeaderFacts } from "./block-work.ts";
@@ -108,12 +108,10 @@ export async function requireUnkept(
   round: number,
   signal: AbortSignal,
 ): Promise<void> {
-  const keeps = async (algod: Algod, ends: AbortSignal) => (await algod.block(round, ends)) !== undefined;
-  const about = `whether a node keeps the block of round ${round}`;
-  const behind = (isKept: boolean, others: readonly boolean[]) => !isKept && others.includes(true);
-  const question = { about, same: String, behind, signal };
-  const [isKept] = await agree(algods, keeps, question, { ...rules, quorum: algods.length });
-  if (isKept) throw unavailable(`the block of round ${round} could not be read at first`);
+  const ask = (algod: Algod, ends: AbortSignal) => algod.block(round, ends);
+  const question = ifAny(`whether a node keeps the block of round ${round}`, () => "kept", signal);
+  const [kept] = await agree(algods, ask, question, { ...rules, quorum: algods.length });
+  if (kept) throw unavailable(`the block of round ${round} could not be read at first`);
 }
 
 /** The error for a transaction that is no leaf of its block. @param rootId of the transaction that contains it */

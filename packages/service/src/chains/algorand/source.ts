@@ -34,7 +34,6 @@ export type AlgorandSourceOptions = ChainOptions & {
  * id proves the bytes.
  */
 export class AlgorandSource implements SourceChain {
-  readonly name = "algorand";
   readonly required = { transaction: FINALIZED, block: FINALIZED };
   readonly #reading: AlgorandReading;
   readonly #locate: (txnId: string, signal: AbortSignal) => Promise<Location | undefined>;

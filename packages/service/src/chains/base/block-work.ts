@@ -5,7 +5,7 @@ import type { chainConfig } from "viem/op-stack";
 import { z } from "zod";
 import { wasmKeccak256 } from "../../crypto/keccak.ts";
 import type { RpcTransaction } from "../../providers/ethereum-rpc.ts";
-import { hexBytes } from "../../providers/hex-bytes.ts";
+import { hexBytes, hexQuantity } from "../../providers/hex-bytes.ts";
 
 type RpcForm = Parameters<(typeof chainConfig)["formatters"]["transaction"]["format"]>[0];
 type Serializable = Parameters<(typeof chainConfig)["serializers"]["transaction"]>[0];
@@ -64,10 +64,7 @@ export async function proveItem(items: readonly Uint8Array[], index: number): Pr
 }
 
 const data = hexBytes.transform((text) => fromHex(text.slice(2).toLowerCase()));
-const quantity = z
-  .string()
-  .regex(/^0x[0-9a-fA-F]{1,64}$/)
-  .transform((text) => encodeQuantity(BigInt(text)));
+const quantity = hexQuantity.transform((text) => encodeQuantity(BigInt(text)));
 const Receipt = z.object({
   type: quantity.optional(),
   status: quantity,

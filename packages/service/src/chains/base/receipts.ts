@@ -7,7 +7,7 @@ import { hexBytes } from "../../providers/hex-bytes.ts";
 import { isUnusable } from "../../providers/provider.ts";
 import type { BaseReading } from "./bytes.ts";
 
-const RawReceipts = z.array(hexBytes.min("0x00".length));
+const RawReceipts = z.array(hexBytes.min("0x00".length).transform((hex) => Uint8Array.fromHex(hex.slice(2))));
 
 /**
  * The proof of a transaction's receipt, from the first receipts that reproduce the header's root.
@@ -26,10 +26,7 @@ export async function proveReceipt(
   signal: AbortSignal,
 ): Promise<BaseInclusion["receipt"]> {
   const height = `0x${number.toString(16)}`;
-  const readRaw = async (rpc: EthereumRpc) => {
-    const receipts = await rpc.call("debug_getRawReceipts", [height], RawReceipts, signal);
-    return receipts.map((hex) => Uint8Array.fromHex(hex.slice(2)));
-  };
+  const readRaw = (rpc: EthereumRpc) => rpc.call("debug_getRawReceipts", [height], RawReceipts, signal);
   const encode = async (rpc: EthereumRpc) => {
     return work.encodeReceipts(await rpc.call("eth_getBlockReceipts", [height], z.array(z.unknown()), signal));
   };

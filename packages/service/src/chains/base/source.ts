@@ -41,7 +41,6 @@ const MAX_AT_ONCE = 2;
  * reverted is confirmed like any other.
  */
 export class BaseSource implements SourceChain {
-  readonly name = "base";
   readonly required: SourceChain["required"];
   readonly #reading: BaseReading;
 
@@ -56,10 +55,7 @@ export class BaseSource implements SourceChain {
   }
 
   async transaction(txnId: string, signal: AbortSignal): Promise<SourceTransaction> {
-    const hash = txnId.toLowerCase();
-    const found: SourceTransactions = new Map();
-    await this.#read(new Set([hash]), (_, one) => found.set(hash, one), signal);
-    const transaction = found.get(hash);
+    const transaction = (await this.transactions([txnId], signal)).get(txnId);
     if (transaction && "bytes" in transaction) return transaction;
     throw transaction;
   }
@@ -67,19 +63,7 @@ export class BaseSource implements SourceChain {
   async transactions(txnIds: readonly string[], signal: AbortSignal): Promise<SourceTransactions> {
     const gathered = new Gathered();
     const byHash = Map.groupBy(txnIds, (txnId) => txnId.toLowerCase());
-    const add = (hash: string, found: SourceTransaction | SourceError) => {
-      for (const txnId of new Set(byHash.get(hash))) gathered.add(txnId, found);
-    };
-    await this.#read(new Set(byHash.keys()), add, signal);
-    return gathered.all;
-  }
-
-  /** @param found is given every transaction; what it throws ends the reading */
-  async #read(
-    hashes: ReadonlySet<string>,
-    found: (hash: string, found: SourceTransaction | SourceError) => void,
-    signal: AbortSignal,
-  ): Promise<void> {
+    const hashes = new Set(byHash.keys());
     const { nodes } = this.#reading;
     const over = new AbortController();
     const ends = AbortSignal.any([signal, over.signal]);
@@ -89,7 +73,8 @@ export class BaseSource implements SourceChain {
       return all.slice(n * MAX_TOGETHER, (n + 1) * MAX_TOGETHER);
     });
     const readPart = async (part: readonly string[], until: AbortSignal) => {
-      for (const [hash, transaction] of await this.#readPart(part, views, until)) found(hash, transaction);
+      for (const [hash, found] of await this.#readPart(part, views, until))
+        for (const txnId of new Set(byHash.get(hash))) gathered.add(txnId, found);
     };
     try {
       await forEach(parts, MAX_AT_ONCE, readPart, signal);
@@ -97,6 +82,7 @@ export class BaseSource implements SourceChain {
       // Ends the looks of laggards.
       over.abort();
     }
+    return gathered.all;
   }
 
   async #readPart(hashes: readonly string[], views: readonly NodeView[], signal: AbortSignal) {

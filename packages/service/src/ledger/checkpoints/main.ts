@@ -5,7 +5,6 @@ import { createBlockWorkers } from "../../chains/block-work.ts";
 import type { UpstreamNode } from "../../config/formats.ts";
 import { Algod } from "../../providers/algod.ts";
 import { Indexer } from "../../providers/indexer.ts";
-import { unavailable } from "../../providers/provider.ts";
 import { algodProofs, type FoundProof, indexerProofs, type ProofSource } from "./proofs.ts";
 import { type WalkOptions, walk } from "./walk.ts";
 
@@ -47,8 +46,8 @@ export async function openCheckpointWalk(node: CheckpointNode, genesisHash: stri
 async function sourceOf(node: CheckpointNode, genesisHash: string, signal: AbortSignal): Promise<ProofSource> {
   // An indexer names no genesis: state proofs of another network do not verify.
   if ("indexer" in node) return indexerProofs(new Indexer(node.indexer));
-  const found = await Algod.genesisHash(node.algod, signal);
   const algod = new Algod(node.algod, genesisHash);
-  if (found === genesisHash) return algodProofs(algod);
-  throw unavailable(`${algod.name} is on the network of genesis ${found}, not ${genesisHash}`);
+  // It throws where the node is on another network.
+  await algod.params(signal);
+  return algodProofs(algod);
 }

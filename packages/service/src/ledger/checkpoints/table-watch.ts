@@ -37,9 +37,7 @@ export function watchTable({ path, genesisHash, now, log }: TableWatchOptions) {
   let looking: Promise<void> | undefined;
 
   async function look(file: string): Promise<void> {
-    const found = await stat(file).catch((error: NodeJS.ErrnoException) => {
-      if (error.code !== "ENOENT") throw error;
-    });
+    const found = await stat(file, { throwIfNoEntry: false });
     // No walk has been made yet.
     if (found === undefined) return;
     const { ino, size, mtimeMs } = found;

@@ -24,7 +24,7 @@ const MAX_ATTEMPTS = 5;
 
 /** A state proof that was asked for, and what became of its verification once that has ended. */
 type Asked = { next: Checkpoint; name: string; verified: Promise<void>; ended?: Ended };
-type Ended = { fault: StateProofFault | undefined } | { error: unknown };
+type Ended = PromiseSettledResult<StateProofFault | undefined>;
 
 /**
  * Walks from a checkpoint to the next ones, by the state proof between each two. What the source says is not believed: a
@@ -59,14 +59,9 @@ export async function* walk(from: Checkpoint, options: WalkOptions): AsyncGenera
     const checked = verify(found, last);
     last = checkpointAfter(genesisHash, message);
     const one: Asked = { next: last, name: `rounds ${first} to ${until}`, verified: Promise.resolve() };
-    one.verified = checked.then(
-      (fault) => {
-        one.ended = { fault };
-      },
-      (error) => {
-        one.ended = { error };
-      },
-    );
+    one.verified = Promise.allSettled([checked]).then(([ended]) => {
+      one.ended = ended;
+    });
     queue.push(one);
   }
 
@@ -97,9 +92,9 @@ export async function* walk(from: Checkpoint, options: WalkOptions): AsyncGenera
 }
 
 function requireSound({ name }: Asked, ended: Ended, source: ProofSource): void {
-  if ("error" in ended) throw ended.error;
-  if (ended.fault === undefined) return;
-  const message = `${source.name} gave a state proof of ${name} that does not verify: ${ended.fault}`;
+  if (ended.status === "rejected") throw ended.reason;
+  if (ended.value === undefined) return;
+  const message = `${source.name} gave a state proof of ${name} that does not verify: ${ended.value}`;
   throw new ServiceError("proof_unsound", message);
 }
 

@@ -109,23 +109,15 @@ export function createCollector(options: CollectorOptions) {
     const [first] = await journal.included(round, 1);
     if (first === undefined) return true;
     const found = await proofOf(round, provenNext(fromBase64(first.inclusion.headerBase64)), ends);
-    switch (found.kind) {
-      case "early":
-        // Later rounds are not proven before this one.
-        return false;
-      case "forgotten":
-        await putOff("included", round, "forgotten");
-        return true;
-      case "never":
-        await moveRound(round, "impossible");
-        return true;
-      case "proof": {
-        const { firstAttestedRound, lastAttestedRound } = found.proof.message;
-        const rounds = await journal.unfinishedRounds("included", firstAttestedRound, lastAttestedRound);
-        for (const one of rounds) await proveRound(one, found.proof, ends);
-        return true;
-      }
+    if (found === "forgotten") await putOff("included", round, found);
+    if (found === "never") await moveRound(round, "impossible");
+    if (typeof found === "object") {
+      const { firstAttestedRound, lastAttestedRound } = found.message;
+      const rounds = await journal.unfinishedRounds("included", firstAttestedRound, lastAttestedRound);
+      for (const one of rounds) await proveRound(one, found, ends);
     }
+    // Later rounds are not proven before this one.
+    return found !== "early";
   }
 
   async function moveRound(round: number, to: "impossible" | "waiting"): Promise<void> {

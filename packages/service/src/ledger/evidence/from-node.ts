@@ -1,9 +1,7 @@
-import { hash } from "node:crypto";
-import { type Bundle, parseBundle, parseNote, signedPart } from "@attestd/proof";
+import { type Bundle, bundleId, parseBundle, parseNote, signedPart } from "@attestd/proof";
 import { decodeMsgpackMap, getBytes, splitRawBlock } from "@attestd/proof/algorand";
 import { fromBase64, fromUtf8, toBase64 } from "@attestd/proof/encoding";
 import { authorisationItem, type Evidence, type EvidenceItem } from "@attestd/proof/evidence";
-import { canonicalBytes } from "@attestd/proof/json";
 import { type Checkpoint, commitsToHeader } from "@attestd/proof/state-proof";
 import { digestsOf } from "../../chains/algorand/light-header.ts";
 import { hasCode, ignoring, ServiceError } from "../../errors.ts";
@@ -11,7 +9,7 @@ import type { Algod } from "../../providers/algod.ts";
 import { unavailable } from "../../providers/provider.ts";
 import type { KeptStake } from "./journal.ts";
 import { checkpointFrom, provenNext, stateProofFrom } from "./nodes.ts";
-import { itemsOfSource, stakeItem } from "./sidecar.ts";
+import { evidenceOf, itemsOfSource, stakeItem } from "./sidecar.ts";
 import { include, includeSources, judge } from "./work.ts";
 
 /** What shows that the ledger recorded an attestation, and the checkpoint that it rests on. */
@@ -48,7 +46,6 @@ export async function collectEvidence(
     return undefined;
   }
   requireCommitted(stake, header, algod);
-  const digest = hash("sha256", canonicalBytes(signed));
   const authorisation = authorisationItem(inclusion);
   const items = [
     inclusion,
@@ -56,10 +53,7 @@ export async function collectEvidence(
     ...(authorisation ? [authorisation] : []),
     ...(await sourceItems(whole, stake.sha256, algod, signal)),
   ];
-  return {
-    evidence: { format: "attestd.evidence/1", bundle: `sha256:${digest}`, items },
-    checkpoint: stake.checkpoint,
-  };
+  return { evidence: evidenceOf(bundleId(signed), items), checkpoint: stake.checkpoint };
 }
 
 /**

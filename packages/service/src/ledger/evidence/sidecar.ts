@@ -1,4 +1,4 @@
-import { toBase64 } from "@attestd/proof/encoding";
+import { fromBase64Url, toBase64, toHex } from "@attestd/proof/encoding";
 import { authorisationItem, type Evidence, type EvidenceItem } from "@attestd/proof/evidence";
 import type { EvidenceJournal, KeptStake } from "./journal.ts";
 import type { SourceHeader, SourceJournal } from "./source-journal.ts";
@@ -41,9 +41,13 @@ export async function sidecarOf(
     ...(authorisation ? [authorisation] : []),
     ...(source?.header ? itemsOfSource(source.header, source.stake, sourceContent) : []),
   ];
-  const bundle = `sha256:${Buffer.from(bundleId, "base64url").toString("hex")}`;
   const mayGrow = source?.state === "waiting" || source?.state === "included";
-  return { isWhole: true, mayGrow, evidence: { format: "attestd.evidence/1", bundle, items } };
+  return { isWhole: true, mayGrow, evidence: evidenceOf(bundleId, items) };
+}
+
+/** @param bundleId base64url SHA-256 of what was signed */
+export function evidenceOf(bundleId: string, items: EvidenceItem[]): Evidence {
+  return { format: "attestd.evidence/1", bundle: `sha256:${toHex(fromBase64Url(bundleId))}`, items };
 }
 
 /**

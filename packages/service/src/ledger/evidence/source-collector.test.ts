@@ -19,11 +19,7 @@ const { blockHash } = ofBlock.block;
 const { headerBase64 } = sourceInclusion;
 const { message, checkpoint, stateProofSha256, siblings } = sourceStateProof;
 const header = { headerBase64 };
-const PROVEN: FoundStateProof = {
-  kind: "proof",
-  proof: { sha256: stateProofSha256, message, checkpoint },
-  content: new Uint8Array(),
-};
+const PROVEN: FoundStateProof = { sha256: stateProofSha256, message, checkpoint };
 /** As nodes give them: the block of the source, without its transactions, and that of another hash. */
 const BLOCK = encodeMsgpack(new Map([["block", decodeMsgpackMap(fromBase64(headerBase64))]]));
 const OTHER = encodeMsgpack(new Map([["block", decodeMsgpackMap(fromBase64(headerBase64)).set("fees", 1)]]));
@@ -156,14 +152,14 @@ test("a round that is proven is whole by the way to the commitment, and by no ot
 });
 
 test("a round is left until its state proof is there, and given up where it never will be", async () => {
-  const early = { found: { kind: "early" } } as const;
+  const early = { found: "early" } as const;
   const tracking = new Map([[0, new Map([["n", 1008]])]]);
   const later = encodeMsgpack(decodeMsgpackMap(fromBase64(headerBase64)).set("spt", tracking));
   const sources = [{ id: "a", blockHash, since: 0, header: { headerBase64: toBase64(later) } }];
   expect(await collect("included", [{}], { ...early, sources })).toEqual({ steps: [], postponed: [], asked: [0] });
-  const forgotten = { found: { kind: "forgotten" } } as const;
+  const forgotten = { found: "forgotten" } as const;
   expect(await collect("included", [{}], { ...forgotten, sources })).toMatchObject({ steps: [], postponed: [15_000] });
-  expect(await collect("included", [{}], { found: { kind: "never" }, sources })).toMatchObject({ steps: absent });
+  expect(await collect("included", [{}], { found: "never", sources })).toMatchObject({ steps: absent });
   // Its header names no state proof to come: the network made none.
   for (const found of [early, forgotten])
     expect(await collect("included", [{}], found)).toMatchObject({ steps: absent });

@@ -90,25 +90,17 @@ export function createSourceCollector({ journal, nodes, newest, work, clock, log
     const next = provenNext(header);
     const known = await proofOf(round, next, ends);
     // The network made no state proofs then: whether its first one will reach back to this round is not waited for.
-    const found = next === 0 && known.kind !== "proof" ? ({ kind: "never" } as const) : known;
-    switch (found.kind) {
-      case "early":
-        // Later rounds are not proven before this one.
-        return false;
-      case "forgotten":
-        await fail("included", round, sources, "forgotten");
-        return true;
-      case "never":
-        await step(sources.map(({ id }) => ({ id, to: "absent" })));
-        return true;
-      case "proof": {
-        const leads = (siblings: Uint8Array[]) => commitsToHeader(found.proof.message, header, siblings);
-        const asked = await lightPathFrom(nodes.algods, round, leads, ends);
-        if (typeof asked === "object") await step(sources.map(({ id }) => wholeBy(id, asked, found.proof)));
-        else await fail("included", round, sources, asked);
-        return true;
-      }
+    const found = next === 0 && typeof known === "string" ? "never" : known;
+    if (found === "forgotten") await fail("included", round, sources, found);
+    if (found === "never") await step(sources.map(({ id }) => ({ id, to: "absent" })));
+    if (typeof found === "object") {
+      const leads = (siblings: Uint8Array[]) => commitsToHeader(found.message, header, siblings);
+      const asked = await lightPathFrom(nodes.algods, round, leads, ends);
+      if (typeof asked === "object") await step(sources.map(({ id }) => wholeBy(id, asked, found)));
+      else await fail("included", round, sources, asked);
     }
+    // Later rounds are not proven before this one.
+    return found !== "early";
   }
 
   /** What no node shows is tried again, and given up after some time. */

@@ -21,16 +21,11 @@ export type StateProofOptions = {
   work: EvidenceWork;
 };
 
-export type FoundStateProof =
-  | { kind: "proof"; proof: KeptStateProof; content: Uint8Array }
-  /** The network has not made it yet. */
-  | { kind: "early" }
-  /** No node has it any more. */
-  | { kind: "forgotten" }
-  /** The network has made none for this round, and never will. */
-  | { kind: "never" };
-
-type Proof = Extract<FoundStateProof, { kind: "proof" }>;
+/**
+ * A state proof that is kept, or why there is none: the network has not made it yet; no node has it any more; the network has
+ * made none for this round, and never will.
+ */
+export type FoundStateProof = KeptStateProof | "early" | "forgotten" | "never";
 
 /**
  * Fetches, verifies and keeps state proofs, each once. The newest header says when one is there: nobody is asked before.
@@ -59,28 +54,26 @@ export function createStateProofs({ journal, nodes, newest, genesisHash, work }:
   async function find(round: number, next: number, ends: AbortSignal): Promise<FoundStateProof> {
     // Of the rounds up to `next` none but that state proof attests `round`. Behind it the interval is not known.
     const target = Math.max(next, round);
-    const attesting = (found: Proof): FoundStateProof =>
-      found.proof.message.firstAttestedRound > round ? { kind: "never" } : found;
+    const attesting = (proof: KeptStateProof) => (proof.message.firstAttestedRound > round ? "never" : proof);
     const kept = await journal.stateProofOf(target);
-    const content = kept && (await journal.stateProof(kept.sha256));
-    if (kept && content) return attesting({ kind: "proof", proof: kept, content });
+    if (kept && (await journal.stateProof(kept.sha256))) return attesting(kept);
     const latest = newest.block(newest.latest());
-    if (latest === undefined) return { kind: "early" };
+    if (latest === undefined) return "early";
     const now = provenNext(splitRawBlock(latest).headerBytes);
     // A network that makes none names no round.
-    if (now === 0 && next === 0) return { kind: "never" };
+    if (now === 0 && next === 0) return "never";
 
     const isMade = next >= round ? now > next : now - MAX_INTERVAL >= round;
     const mayBeMade = next < round && now > next && !(asked?.round === round && asked.now === now);
-    if (!isMade && !mayBeMade) return { kind: "early" };
+    if (!isMade && !mayBeMade) return "early";
     const served = await fromAny(nodes.algods, (algod) => stateProofFrom(algod, target, ends), ends);
     if (typeof served === "object") return attesting(await keep(served, ends));
-    if (isMade) return { kind: "forgotten" };
+    if (isMade) return "forgotten";
     asked = { round, now };
-    return { kind: "early" };
+    return "early";
   }
 
-  async function keep({ content, ...served }: ServedStateProof, ends: AbortSignal): Promise<Proof> {
+  async function keep({ content, ...served }: ServedStateProof, ends: AbortSignal): Promise<KeptStateProof> {
     const before = served.message.firstAttestedRound - 1;
     const ofKept = await journal.stateProofOf(before);
     const checkpoints = [
@@ -94,7 +87,7 @@ export function createStateProofs({ journal, nodes, newest, genesisHash, work }:
       fault = await work.judge(content, proof);
       if (fault !== undefined) continue;
       await journal.keepStateProof(proof, content);
-      return { kind: "proof", proof, content };
+      return proof;
     }
     throw unavailable(`the state proof of round ${before + 1} does not verify: ${fault}`);
   }

@@ -1,13 +1,12 @@
-import { hash } from "node:crypto";
-import { parseBundle, signedPart, verify } from "@attestd/proof";
+import { bundleId, parseBundle, signedPart, verify } from "@attestd/proof";
 import { equalBytes, toBase64 } from "@attestd/proof/encoding";
 import { type AlgorandInclusionItem, authorisationItem, type Evidence, withEvidence } from "@attestd/proof/evidence";
-import { canonicalBytes } from "@attestd/proof/json";
 import { checkStateProof } from "@attestd/proof/state-proof";
 import { paysetProver, readAlgorandHeader } from "../../chains/algorand/block-work.ts";
 import { serviceCrypto, trusting } from "../../crypto/crypto.ts";
 import { isEd25519Signature } from "../../crypto/ed25519.ts";
 import type { Delivered, KeptStateProof } from "./journal.ts";
+import { evidenceOf } from "./sidecar.ts";
 import type { SourceHeader, UnfinishedSource } from "./source-journal.ts";
 
 /*
@@ -93,7 +92,6 @@ export function judge(content: Uint8Array, { message, checkpoint }: KeptStatePro
 async function judged(bundle: string, items: Evidence["items"]) {
   const own = verify(bundle, { crypto: await crypto });
   if (own.checks.schema !== "pass") return undefined;
-  const digest = hash("sha256", canonicalBytes(signedPart(parseBundle(bundle))));
-  const evidence: Evidence = { format: "attestd.evidence/1", bundle: `sha256:${digest}`, items };
+  const evidence = evidenceOf(bundleId(signedPart(parseBundle(bundle))), items);
   return withEvidence(own, bundle, evidence, { ed25519: isEd25519Signature });
 }

@@ -1,4 +1,5 @@
-import { lstat, realpath, stat, unlink } from "node:fs/promises";
+import { lstatSync } from "node:fs";
+import { realpath, stat, unlink } from "node:fs/promises";
 import { createConnection } from "node:net";
 import { basename, dirname, join } from "node:path";
 
@@ -14,9 +15,7 @@ export async function claimPath(path: string): Promise<void> {
   const folder = await realpath(dirname(path));
   await requireOwn(folder);
   const place = join(folder, basename(path));
-  const found = await lstat(place).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== "ENOENT") throw error;
-  });
+  const found = lstatSync(place, { throwIfNoEntry: false });
   if (!found) return;
   if (!found.isSocket()) throw new Error(`${place} is there already, and is no socket: choose another path.`);
   if (await answers(place)) throw new Error(`Another process listens at ${place}: stop it first.`);
