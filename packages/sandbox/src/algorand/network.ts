@@ -3,7 +3,8 @@ import { algorandCaip2 } from "@attestd/proof/algorand";
 import { fromBase64, toBase64 } from "@attestd/proof/encoding";
 import { type NetworkArchive, NO_ARCHIVE } from "../archive.ts";
 import { listen, type RequestObserver } from "../http.ts";
-import { accountOf, makeSecretKey, ROLES, type Role, type SandboxAccount } from "./account.ts";
+import { makeSecretKey } from "../secret-key.ts";
+import { ALLOCATION, accountOf, ROLES, type Role, type SandboxAccount } from "./account.ts";
 import { algodApp } from "./algod.ts";
 import { type Behaviour, USUAL } from "./behaviour.ts";
 import { type StoredBlock, storeBlock } from "./block.ts";
@@ -37,17 +38,6 @@ export interface AlgorandOptions {
   /** Milliseconds since 1970. */
   now?: (() => number) | undefined;
 }
-
-/** microAlgos at the beginning. */
-const ALLOCATION: Record<Role, number> = {
-  dispenser: 1_000_000_000_000_000,
-  payer: 1_000_000_000,
-  attestor: 1_000_000_000,
-  payTo: 10_000_000,
-  feePayer: 1_000_000_000,
-  secondFeePayer: 1_000_000_000,
-  thirdFeePayer: 1_000_000_000,
-};
 
 export type AlgorandNetwork = Awaited<ReturnType<typeof startAlgorand>>;
 

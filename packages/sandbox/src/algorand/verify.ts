@@ -11,7 +11,7 @@ import {
   RawString,
   signedMessage,
 } from "@attestd/proof/algorand";
-import { equalBytes, toBase64Url, utf8 } from "@attestd/proof/encoding";
+import { equalBytes, utf8 } from "@attestd/proof/encoding";
 import {
   type Consensus,
   MAX_ASSET_DECIMALS,
@@ -170,8 +170,8 @@ function signatureChecks(
 /** Whether the signature is valid. It is not for a public key that is not a point, such as an application's address. */
 function isValidSignature({ publicKey, signature, message }: SignatureCheck): boolean {
   try {
-    const key = { kty: "OKP", crv: "Ed25519", x: toBase64Url(publicKey) };
-    return verify(null, message, createPublicKey({ key, format: "jwk" }), signature);
+    const key = createPublicKey({ key: publicKey, format: "raw-public", asymmetricKeyType: "ed25519" });
+    return verify(null, message, key, signature);
   } catch {
     return false;
   }

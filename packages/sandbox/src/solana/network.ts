@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
+import { toBase64 } from "@attestd/proof/encoding";
 import { RAILS, USDC_DECIMALS } from "@attestd/proof/rails";
-import { ed25519 } from "@noble/curves/ed25519.js";
 import {
   type Address,
   address,
@@ -16,6 +16,7 @@ import { getTransferCheckedInstruction, TOKEN_PROGRAM_ADDRESS } from "@solana-pr
 import { type NetworkArchive, NO_ARCHIVE } from "../archive.ts";
 import { listen, type ServerOptions } from "../http.ts";
 import { serveJsonRpc } from "../jsonrpc.ts";
+import { makeSecretKey } from "../secret-key.ts";
 import { Ledger } from "./ledger.ts";
 import { type AccountState, Machine } from "./machine.ts";
 import { solanaRpc } from "./rpc.ts";
@@ -153,11 +154,8 @@ function rentExempt(machine: Machine, encoded: ReadonlyUint8Array): AccountState
 }
 
 function randomKey(): SolanaKey {
-  const { secretKey, publicKey } = ed25519.keygen();
-  return {
-    address: getAddressDecoder().decode(publicKey),
-    secretKeyBase64: Buffer.concat([secretKey, publicKey]).toString("base64"),
-  };
+  const secretKey = makeSecretKey();
+  return { address: getAddressDecoder().decode(secretKey.subarray(32)), secretKeyBase64: toBase64(secretKey) };
 }
 
 function unixTime(): bigint {
