@@ -23,9 +23,6 @@ export interface AlgorandOptions {
   /** 0, the default, picks a free port. */
   algodPort?: number | undefined;
   indexerPort?: number | undefined;
-  /** Required by algod (`X-Algo-API-Token`) and the indexer (`X-Indexer-API-Token`), if given. */
-  algodToken?: string | undefined;
-  indexerToken?: string | undefined;
   /** Folder with `algorand/blocks` and `algorand/transactions`, served beside the sandbox's own rounds. */
   replayDir?: string | undefined;
   /** How the node and the indexer behave from the beginning. */
@@ -72,17 +69,13 @@ export async function startAlgorand(options: AlgorandOptions) {
 
   await using starting = new AsyncDisposableStack();
   starting.defer(() => ledger.stateProofs?.close());
-  const algodFetch = front(
-    algodApp(new LedgerNode(ledger, behaviour), options.algodToken).fetch,
-    behaviour,
-    "algodAway",
-  );
+  const algodFetch = front(algodApp(new LedgerNode(ledger, behaviour)).fetch, behaviour, "algodAway");
   const algod = await listen(algodFetch, { server: "algod", port: options.algodPort, onRequest });
   starting.defer(algod.close);
-  const indexerFetch = front(indexerApp(ledger, behaviour, options.indexerToken).fetch, behaviour, "indexerAway");
+  const indexerFetch = front(indexerApp(ledger, behaviour).fetch, behaviour, "indexerAway");
   const indexer = await listen(indexerFetch, { server: "indexer", port: options.indexerPort, onRequest });
   starting.defer(indexer.close);
-  const networkFetch = algodApp(new LedgerNode(ledger, USUAL), options.algodToken).fetch;
+  const networkFetch = algodApp(new LedgerNode(ledger, USUAL)).fetch;
   const network = await listen(networkFetch, { server: "network", onRequest });
   starting.defer(network.close);
   if (roundMs > 0)
