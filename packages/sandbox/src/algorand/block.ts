@@ -72,7 +72,7 @@ interface HeaderFields {
 }
 
 /** The part of a genesis that its blocks contain. Recorded transactions may have been on a chain of unknown id. */
-type BlockGenesis = Pick<Genesis, "hash" | "special" | "proposer"> & { id: string | undefined };
+type BlockGenesis = Pick<Genesis, "special" | "proposer"> & { hash: Uint8Array; id: string | undefined };
 
 /**
  * Makes a block of consensus v41 or v42 with all commitments in its header: to the previous header (`prev`, `prev512`) and to the

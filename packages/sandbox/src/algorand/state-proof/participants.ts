@@ -22,20 +22,11 @@ export function makeKeys(): FalconKey[] {
   return WEIGHTS.map(() => falcon1024.keygen());
 }
 
-/** A participant as it is registered when it signs for a round. */
-export interface Participant {
-  /** microAlgos. */
-  weight: bigint;
-  keyLifetime: bigint;
-  /** The root of its tree of keys, 64 bytes. */
-  keys: Uint8Array;
-  publicKey: Uint8Array;
-  /** The leaves of its tree. */
-  leaves: Uint8Array[];
-}
+/** A participant as it is registered when it signs for a round. `keys` is the root of its tree of keys, 64 bytes. */
+export type Participant = ReturnType<typeof participantsAt>[number];
 
 /** The participants who sign for a round, by the place in their vector. @param keys of `makeKeys`, in that order */
-export function participantsAt(keys: readonly FalconKey[], round: number): Participant[] {
+export function participantsAt(keys: readonly FalconKey[], round: number) {
   const first = firstRoundOfTree(round);
   return keys.map(({ publicKey }, place) => {
     const rounds = Array.from({ length: KEYS }, (_, index) => first + BigInt(index) * KEY_LIFETIME);
