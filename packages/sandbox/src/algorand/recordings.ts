@@ -28,9 +28,9 @@ const PUBLIC_GENESIS_IDS: Record<string, string> = {
 };
 
 /**
- * Reads recorded real data that a sandbox serves beside its own chain: `algorand/blocks/*.msgpack` (`{block, cert?}` as algod gives it, served as they are) and
- * `algorand/transactions/*.json` (lists of `{txid, type, round?, sender, txnMsgpackBase64, sigBase64}`, for each of which a
- * block is made). Either folder may be absent.
+ * Reads recorded real data that a sandbox serves beside its own chain: `algorand/blocks/*.msgpack` (`{block, cert?}` as
+ * algod gives it, served as they are) and `algorand/transactions/*.json` (lists of `{txid, type, round?, sender,
+ * txnMsgpackBase64, sigBase64}`, for each of which a block is made). Either folder may be absent.
  * @param genesis of the sandbox, whose special addresses and time stand in the blocks that are made
  * @returns the blocks in rising order of their rounds, and base64 of every genesis hash found
  * @throws Error with the file's name when a recording contradicts itself, or when two have the same round
