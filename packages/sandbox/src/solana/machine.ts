@@ -1,12 +1,5 @@
-import { type Address, lamports, type Transaction } from "@solana/kit";
+import type { Address, EncodedAccount, Transaction } from "@solana/kit";
 import { Clock, type FailedTransactionMetadata, LiteSVM, type TransactionMetadata } from "litesvm";
-
-export interface AccountState {
-  lamports: bigint;
-  owner: Address;
-  data: Uint8Array;
-  executable: boolean;
-}
 
 export interface Execution {
   /** Solana's `TransactionError` as RPC answers write it; null for success. */
@@ -33,16 +26,13 @@ export interface InnerInstruction {
 export class Machine {
   readonly #svm = new LiteSVM().withSigverify(false).withBlockhashCheck(false);
 
-  account(address: Address): AccountState | undefined {
+  account(address: Address): EncodedAccount | undefined {
     const account = this.#svm.getAccount(address);
-    if (!account.exists) return undefined;
-    const { lamports, programAddress: owner, data, executable } = account;
-    return { lamports, owner, data: new Uint8Array(data), executable };
+    return account.exists ? account : undefined;
   }
 
-  setAccount(address: Address, { lamports: amount, owner, data, executable }: AccountState): void {
-    const space = BigInt(data.length);
-    this.#svm.setAccount({ address, lamports: lamports(amount), programAddress: owner, data, executable, space });
+  setAccount(account: EncodedAccount): void {
+    this.#svm.setAccount(account);
   }
 
   /** Runs the transaction and keeps its effects; `landed` is false when it could not pay its fee. */

@@ -9,6 +9,7 @@ import {
   getBase58Decoder,
   getTransactionEncoder,
   type KeyPairSigner,
+  lamports,
   type ReadonlyUint8Array,
   signTransactionMessageWithSigners,
 } from "@solana/kit";
@@ -18,7 +19,7 @@ import { listen, type ServerOptions } from "../http.ts";
 import { serveJsonRpc } from "../jsonrpc.ts";
 import { makeSecretKey } from "../secret-key.ts";
 import { Ledger } from "./ledger.ts";
-import { type AccountState, Machine } from "./machine.ts";
+import { Machine } from "./machine.ts";
 import { solanaRpc } from "./rpc.ts";
 import { associatedTokenAddress, encodeMint, encodeTokenAccount, USDC_MINT } from "./token.ts";
 import { decodeTransaction } from "./transaction.ts";
@@ -73,9 +74,9 @@ export async function startSolana({ slotMs = 400, archive = NO_ARCHIVE, ...optio
     payTo: { address: randomKey().address },
     genesisHash: MAINNET_REFERENCE + getBase58Decoder().decode(randomBytes(16)).slice(-12),
   }));
-  machine.setAccount(USDC_MINT, rentExempt(machine, encodeMint(1_000n * MICRO_USDC)));
+  setTokenAccount(machine, USDC_MINT, encodeMint(1_000n * MICRO_USDC));
   const standIn = machine.account(MEMO_PROGRAM);
-  if (standIn) machine.setAccount(LIGHTHOUSE_PROGRAM, standIn);
+  if (standIn) machine.setAccount({ ...standIn, address: LIGHTHOUSE_PROGRAM });
   await fund(machine, payer.address, { sol: 100n, usdc: 1_000n });
   for (const { address } of [feePayer, ...otherFeePayers]) await fund(machine, address, { sol: 1_000n, usdc: 0n });
   await fund(machine, payTo.address, { sol: 0n, usdc: 0n });
@@ -114,11 +115,10 @@ export async function startSolana({ slotMs = 400, archive = NO_ARCHIVE, ...optio
 
 async function fund(machine: Machine, owner: Address, { sol, usdc }: { sol: bigint; usdc: bigint }): Promise<void> {
   if (sol > 0n) {
-    const lamports = sol * LAMPORTS_PER_SOL;
-    machine.setAccount(owner, { lamports, owner: SYSTEM_PROGRAM, data: new Uint8Array(), executable: false });
+    const account = { address: owner, programAddress: SYSTEM_PROGRAM, data: new Uint8Array(), space: 0n };
+    machine.setAccount({ ...account, lamports: lamports(sol * LAMPORTS_PER_SOL), executable: false });
   }
-  const holding = rentExempt(machine, encodeTokenAccount(owner, usdc * MICRO_USDC));
-  machine.setAccount(await associatedTokenAddress(owner), holding);
+  setTokenAccount(machine, await associatedTokenAddress(owner), encodeTokenAccount(owner, usdc * MICRO_USDC));
 }
 
 /** Each transfer has another priority fee, so that no two are the same. */
@@ -147,10 +147,11 @@ function version1Sender(ledger: Ledger, from: KeyPairSigner) {
   };
 }
 
-function rentExempt(machine: Machine, encoded: ReadonlyUint8Array): AccountState {
-  const data = new Uint8Array(encoded);
-  const lamports = machine.rentExemption(BigInt(data.length));
-  return { lamports, owner: TOKEN_PROGRAM_ADDRESS, data, executable: false };
+/** Puts an account of the token program, which is exempt from rent. */
+function setTokenAccount(machine: Machine, address: Address, data: ReadonlyUint8Array): void {
+  const space = BigInt(data.length);
+  const account = { address, programAddress: TOKEN_PROGRAM_ADDRESS, data, space, executable: false };
+  machine.setAccount({ ...account, lamports: lamports(machine.rentExemption(space)) });
 }
 
 function randomKey(): SolanaKey {

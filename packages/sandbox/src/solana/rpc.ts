@@ -1,10 +1,9 @@
-import type { Address } from "@solana/kit";
 import { INVALID_PARAMS, METHOD_NOT_FOUND, RpcError, type RpcHandler } from "../jsonrpc.ts";
 import { accountJson, encodeData, encodeTransaction, metaJson, simulationJson, statusJson } from "./json.ts";
 import type { Block, LandedTransaction, Ledger } from "./ledger.ts";
 import type { Machine } from "./machine.ts";
 import { addressOf, type Config, commitmentOf, configOf, decodeWire, listOf } from "./params.ts";
-import { decodeMint, decodeTokenAccount, uiTokenAmount } from "./token.ts";
+import { decimalsOf, decodeTokenAccount, uiTokenAmount } from "./token.ts";
 import { type DecodedTransaction, hasValidSignatures, memosOf } from "./transaction.ts";
 
 /** Error codes of Solana's RPC, beyond JSON-RPC's own. */
@@ -59,13 +58,9 @@ export function solanaRpc({ machine, ledger, genesisHash, version }: SolanaRpcOp
 
 /** Methods that return their result as a `value` beside its context. */
 function accountMethods(machine: Machine): Record<string, Method> {
-  const decimalsOf = (mint: Address) => {
-    const account = machine.account(mint);
-    return (account && decodeMint(account.owner, account.data)?.decimals) ?? 0;
-  };
   const show = (config: Config, address: unknown) => {
     const account = machine.account(addressOf(address));
-    return account ? accountJson(account, encodeData(account, config, decimalsOf)) : null;
+    return account ? accountJson(account, encodeData(account, config, machine)) : null;
   };
 
   return {
@@ -75,9 +70,9 @@ function accountMethods(machine: Machine): Record<string, Method> {
     getTokenAccountBalance: (_, address) => {
       const account = machine.account(addressOf(address));
       if (!account) throw new RpcError(INVALID_PARAMS, "Invalid param: could not find account");
-      const holding = decodeTokenAccount(account.owner, account.data);
+      const holding = decodeTokenAccount(account);
       if (!holding) throw new RpcError(INVALID_PARAMS, "Invalid param: not a Token account");
-      return uiTokenAmount(holding.amount, decimalsOf(holding.mint));
+      return uiTokenAmount(holding.amount, decimalsOf(machine, holding.mint));
     },
   };
 }
