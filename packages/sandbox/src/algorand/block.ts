@@ -174,12 +174,7 @@ export function inBlockMap(signed: MsgpackMap, txn: MsgpackMap, applied: ApplyDa
   const stripped = new Map(txn);
   const hasGenesisId = stripped.delete("gen");
   stripped.delete("gh");
-  const entry = structMap({
-    hgi: hasGenesisId,
-    ca: applied.closingAmount,
-    aca: applied.assetClosingAmount,
-    caid: applied.createdAsset,
-  });
+  const entry = structMap({ hgi: hasGenesisId, ...applied });
   for (const [name, value] of signed) entry.set(name, value);
   return entry.set("txn", stripped);
 }
