@@ -66,8 +66,6 @@ export class StateProofs {
   #worker: Worker | undefined;
   /** The last round that the worker was asked to prove. */
   #asked = 0;
-  /** Resolves when the worker has done what it was asked for. */
-  #idle = Promise.withResolvers<void>();
 
   constructor(options: StateProofsOptions) {
     this.#options = options;
@@ -77,7 +75,6 @@ export class StateProofs {
       publicKey: fromBase64(publicKey),
       secretKey: fromBase64(secretKey),
     }));
-    this.#idle.resolve();
   }
 
   /**
@@ -131,7 +128,6 @@ export class StateProofs {
       firstAttestedRound: first,
       lastAttestedRound: last,
     };
-    this.#idle = Promise.withResolvers();
     this.#worker.postMessage({ message, checkpoint } satisfies ProofRequest);
   }
 
@@ -156,25 +152,17 @@ export class StateProofs {
     });
   }
 
-  /** Resolves when the keys are made, and every proof that was asked for is in the pool. */
-  async idle(): Promise<void> {
-    await this.#idle.promise;
-  }
-
   async close(): Promise<void> {
     await this.#worker?.terminate();
-    this.#idle.resolve();
   }
 
   #startWorker(): Worker {
     const worker = new Worker(new URL("./worker.ts", import.meta.url), { workerData: { keys: this.#keys } });
     worker.unref();
-    this.#idle = Promise.withResolvers();
     // Its errors end the process, as any other defect of the sandbox.
     worker.on("message", (answer: WorkerAnswer) => {
       if ("keys" in answer) this.#keep(answer.keys);
       else this.#submit(answer);
-      this.#idle.resolve();
     });
     return worker;
   }
