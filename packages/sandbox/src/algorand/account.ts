@@ -16,15 +16,10 @@ export type Role = keyof typeof ALLOCATION;
 export const ROLES = Object.keys(ALLOCATION) as Role[];
 
 /** An account with keys made by this sandbox. */
-export interface SandboxAccount {
-  address: string;
-  mnemonic: string;
-  /** 64 bytes: seed, then public key. */
-  secretKey: Uint8Array;
-}
+export type SandboxAccount = ReturnType<typeof accountOf>;
 
 /** @param secretKey 64 bytes: seed, then public key */
-export function accountOf(secretKey: Uint8Array): SandboxAccount {
+export function accountOf(secretKey: Uint8Array) {
   return { address: encodeAddress(secretKey.subarray(32)), mnemonic: secretKeyToMnemonic(secretKey), secretKey };
 }
 

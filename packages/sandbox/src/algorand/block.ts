@@ -29,15 +29,7 @@ import {
 import type { Genesis } from "./genesis.ts";
 
 /** A stored block: the bytes that a node serves, and an index of them. */
-export interface StoredBlock {
-  round: number;
-  /** `{block, cert}` in canonical msgpack. */
-  bytes: Uint8Array;
-  /** 52 characters of base32. */
-  hash: string;
-  /** Ids in payset order. */
-  txids: string[];
-}
+export type StoredBlock = ReturnType<typeof storeBlock>;
 
 /** Location of a transaction: its round, and its index in the payset. */
 export interface Location {
@@ -146,12 +138,15 @@ function loadOf(payset: MsgpackMap[]): number | undefined {
  * Indexes a block, made here or recorded.
  * @throws ProofError `malformed` when the bytes are not a block
  */
-export function storeBlock(bytes: Uint8Array): StoredBlock {
+export function storeBlock(bytes: Uint8Array) {
   const block = splitBlock(bytes);
   return {
     round: headerRound(block.header),
+    /** `{block, cert}` in canonical msgpack. */
     bytes,
+    /** 52 characters of base32. */
     hash: blockHash(block.headerBytes),
+    /** Ids in payset order. */
     txids: blockTransactions(block).map(({ id }) => id),
   };
 }

@@ -3,18 +3,11 @@ import { toBase64 } from "@attestd/proof/encoding";
 import { makeSecretKey } from "../secret-key.ts";
 import type { TokenKey } from "./jwt.ts";
 
-/** An API key as its owner gets it from the facilitator's console. */
-export interface Credentials {
-  keyId: string;
-  secret: string;
-  algorithm: TokenKey["algorithm"];
-}
-
 /** A new API key, for its owner and for the facilitator. */
-export interface ApiKey {
-  credentials: Credentials;
-  tokenKey: TokenKey;
-}
+export type ApiKey = ReturnType<typeof apiKey>;
+
+/** An API key as its owner gets it from the facilitator's console. */
+export type Credentials = ApiKey["credentials"];
 
 /** CDP's Ed25519 key: base64 of 64 bytes, seed and then public key. */
 export function cdpEd25519Key(): ApiKey {
@@ -37,6 +30,6 @@ export function payaiKey(): ApiKey {
   return apiKey(randomUUID(), "EdDSA", secret, publicKey.export({ format: "raw-public" }));
 }
 
-function apiKey(keyId: string, algorithm: Credentials["algorithm"], secret: string, publicKey: Uint8Array): ApiKey {
+function apiKey(keyId: string, algorithm: TokenKey["algorithm"], secret: string, publicKey: Uint8Array) {
   return { credentials: { keyId, secret, algorithm }, tokenKey: { keyId, algorithm, publicKey } };
 }

@@ -4,7 +4,7 @@ import { type EncodedAccount, getBase58Decoder, type ReadonlyUint8Array } from "
 import { TOKEN_PROGRAM_ADDRESS } from "@solana-program/token";
 import { INVALID_PARAMS, RpcError } from "../jsonrpc.ts";
 import type { Block, LandedTransaction, TokenBalance } from "./ledger.ts";
-import type { Execution, InnerInstruction, Machine } from "./machine.ts";
+import type { Execution, Machine } from "./machine.ts";
 import { type Config, unknownEncoding } from "./params.ts";
 import { decimalsOf, decodeMint, decodeTokenAccount, uiTokenAmount } from "./token.ts";
 
@@ -87,8 +87,10 @@ function tokenBalanceJson({ accountIndex, mint, owner, amount, decimals }: Token
 }
 
 function innerInstructionsJson({ innerInstructions }: Execution) {
-  const call = ({ data, ...rest }: InnerInstruction) => ({ ...rest, data: base58(data) });
-  return innerInstructions.map(({ index, instructions }) => ({ index, instructions: instructions.map(call) }));
+  return innerInstructions.map(({ index, instructions }) => ({
+    index,
+    instructions: instructions.map((call) => ({ ...call, data: base58(call.data) })),
+  }));
 }
 
 /** A landed transaction in the requested encoding. */

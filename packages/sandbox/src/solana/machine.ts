@@ -1,23 +1,7 @@
 import type { Address, EncodedAccount, Transaction } from "@solana/kit";
 import { Clock, type FailedTransactionMetadata, LiteSVM, type TransactionMetadata } from "litesvm";
 
-export interface Execution {
-  /** Solana's `TransactionError` as RPC answers write it; null for success. */
-  err: unknown;
-  logs: string[];
-  unitsConsumed: bigint;
-  /** Lamports taken from the fee payer, priority fee included. */
-  fee: bigint;
-  /** Per top-level instruction that made any: its index, and the instructions it called. */
-  innerInstructions: { index: number; instructions: InnerInstruction[] }[];
-}
-
-export interface InnerInstruction {
-  programIdIndex: number;
-  accounts: number[];
-  data: Uint8Array;
-  stackHeight: number;
-}
+export type Execution = ReturnType<typeof readOutcome>;
 
 /**
  * The virtual machine under the ledger: litesvm with the SPL programs. Its checks of signatures and blockhashes are off and
@@ -61,14 +45,17 @@ export class Machine {
   }
 }
 
-function readOutcome(outcome: TransactionMetadata | FailedTransactionMetadata): Execution {
+function readOutcome(outcome: TransactionMetadata | FailedTransactionMetadata) {
   const failed = "err" in outcome;
   const meta = failed ? outcome.meta() : outcome;
   return {
+    /** Solana's `TransactionError` as RPC answers write it; null for success. */
     err: failed ? transactionError(/err: (.*), meta: TransactionMetadata/s.exec(outcome.toString())?.[1] ?? "") : null,
     logs: meta.logs(),
     unitsConsumed: meta.computeUnitsConsumed(),
+    /** Lamports taken from the fee payer, priority fee included. */
     fee: BigInt(/fee: (\d+)/.exec(outcome.toString())?.[1] ?? 0),
+    /** Per top-level instruction that made any: its index, and the instructions it called. */
     innerInstructions: meta
       .innerInstructions()
       .map((calls, index) => ({

@@ -42,10 +42,7 @@ export interface SolanaOptions extends ServerOptions {
 }
 
 /** An account with its key: base64 of 64 bytes, the ed25519 seed and then the public key. */
-export interface SolanaKey {
-  address: Address;
-  secretKeyBase64: string;
-}
+export type SolanaKey = ReturnType<typeof randomKey>;
 
 export type SolanaNetwork = Awaited<ReturnType<typeof startSolana>>;
 
@@ -154,7 +151,7 @@ function setTokenAccount(machine: Machine, address: Address, data: ReadonlyUint8
   machine.setAccount({ ...account, lamports: lamports(machine.rentExemption(space)) });
 }
 
-function randomKey(): SolanaKey {
+function randomKey() {
   const secretKey = makeSecretKey();
   return { address: getAddressDecoder().decode(secretKey.subarray(32)), secretKeyBase64: toBase64(secretKey) };
 }

@@ -9,13 +9,11 @@ const KEY_LIFETIME = 256n;
 /** Keys of a participant; after the rounds of the last one it registers anew. */
 const KEYS = 8;
 
-/** A participant's Falcon-1024 key. It stands at each place of its tree of keys, which a real one fills with others. */
-export interface FalconKey {
-  /** 1793 bytes. */
-  publicKey: Uint8Array;
-  /** 2305 bytes. */
-  secretKey: Uint8Array;
-}
+/**
+ * A participant's Falcon-1024 key: 1793 bytes public, 2305 secret. It stands at each place of its tree of keys, which a real
+ * one fills with others.
+ */
+export type FalconKey = ReturnType<typeof falcon1024.keygen>;
 
 /** Makes the keys of all participants: half a second of CPU each. */
 export function makeKeys(): FalconKey[] {
