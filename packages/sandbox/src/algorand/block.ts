@@ -60,7 +60,7 @@ interface HeaderFields {
   previousHeader?: Uint8Array;
   consensus: Consensus;
   /** `spt`; by default that of a chain on which a state proof of 256 rounds follows the other. */
-  stateProofs?: MsgpackMap;
+  stateProofs?: MsgpackMap | undefined;
 }
 
 /** The part of a genesis that its blocks contain. Recorded transactions may have been on a chain of unknown id. */

@@ -82,7 +82,7 @@ export async function startSolana({ slotMs = 400, archive = NO_ARCHIVE, ...optio
   const sendVersion1 = version1Sender(ledger, sender);
   for (const { address } of [payer, payTo]) await sendVersion1(address, VERSION_1_AT_START);
 
-  const handler = solanaRpc({ machine, ledger, genesisHash, version: "0.0.0-attestd-sandbox" });
+  const handler = solanaRpc({ machine, ledger, genesisHash });
   const server = await listen(serveJsonRpc(handler), { server: "solana", ...options });
   const slots = setInterval(() => ledger.nextSlot(unixTime()), slotMs);
   return {

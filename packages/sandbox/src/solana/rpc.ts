@@ -13,6 +13,9 @@ const BLOCK_NOT_AVAILABLE = -32004;
 const UNSUPPORTED_TRANSACTION_VERSION = -32015;
 const MIN_CONTEXT_SLOT_NOT_REACHED = -32016;
 
+/** The `solana-core` of getVersion. */
+const VERSION = "0.0.0-attestd-sandbox";
+
 /** Most accounts in one call of getRecentPrioritizationFees. */
 const MAX_FEE_ADDRESSES = 128;
 
@@ -24,8 +27,6 @@ export interface SolanaRpcOptions {
   ledger: Ledger;
   /** The answer of getGenesisHash. */
   genesisHash: string;
-  /** The `solana-core` of getVersion. */
-  version: string;
 }
 
 /**
@@ -33,14 +34,14 @@ export interface SolanaRpcOptions {
  * follow the requested commitment (`finalized` by default, as on a validator); accounts are always the newest, because the
  * machine keeps no older ones.
  */
-export function solanaRpc({ machine, ledger, genesisHash, version }: SolanaRpcOptions): RpcHandler {
-  const withContext = ({ slot }: Block, value: unknown) => ({ context: { apiVersion: version, slot }, value });
+export function solanaRpc({ machine, ledger, genesisHash }: SolanaRpcOptions): RpcHandler {
+  const withContext = ({ slot }: Block, value: unknown) => ({ context: { apiVersion: VERSION, slot }, value });
   const methods = new Map<string, Method>(
     Object.entries({
       ...plainMethods(ledger),
       getGenesisHash: () => genesisHash,
       getHealth: () => "ok",
-      getVersion: () => ({ "solana-core": version, "feature-set": 0 }),
+      getVersion: () => ({ "solana-core": VERSION, "feature-set": 0 }),
       getMinimumBalanceForRentExemption: (_, bytes) => machine.rentExemption(BigInt(bytes as number)),
       getSignatureStatuses: (config, signatures) =>
         withContext(ledger.block("processed"), signatureStatuses(ledger, listOf(signatures), config)),

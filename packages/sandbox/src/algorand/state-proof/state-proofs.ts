@@ -58,7 +58,6 @@ type KeptKey = { publicKey: string; secretKey: string };
  * that has the participants' keys. All stake signs at once, so that a proof is in a block soon after its rounds.
  */
 export class StateProofs {
-  readonly interval: number;
   readonly #options: StateProofsOptions;
   /** Ascending. */
   readonly #proven: ProvenRounds[] = [];
@@ -69,7 +68,6 @@ export class StateProofs {
 
   constructor(options: StateProofsOptions) {
     this.#options = options;
-    this.interval = options.interval;
     const kept = options.archive.kept<KeptKey[]>("participants");
     this.#keys = kept?.map(({ publicKey, secretKey }) => ({
       publicKey: fromBase64(publicKey),
@@ -84,7 +82,7 @@ export class StateProofs {
    * @param payset of the block
    */
   tracking(round: number, before: MsgpackMap | undefined, payset: readonly MsgpackMap[]): MsgpackMap {
-    const { interval } = this;
+    const { interval } = this.#options;
     const keys = round % interval === 0 ? this.#keys : undefined;
     const voters = keys && votersOf(participantsAt(keys, round + interval));
     const next = this.#nextAt(round, before, payset.find(isStateProof));
@@ -92,7 +90,7 @@ export class StateProofs {
   }
 
   #nextAt(round: number, before: MsgpackMap | undefined, included: MsgpackMap | undefined): number {
-    const { interval } = this;
+    const { interval } = this.#options;
     if (included) return messageOf(included).lastAttestedRound + interval;
     const next = before === undefined ? 0 : nextOf(before);
     if (next > 0 && next % interval === 0 && (next >= round || this.#isProvable(next))) return next;
@@ -112,7 +110,7 @@ export class StateProofs {
 
   /** Has the rounds up to the latest block proven, when all that a proof needs is there. */
   advance(block: StoredBlock): void {
-    const { interval } = this;
+    const { interval } = this.#options;
     // Keys take seconds of CPU: they are made when the first voters are near, and not in a sandbox that ends before.
     if (block.round % interval >= interval / 2) this.#worker ??= this.#startWorker();
     const last = nextOf(splitBlock(block.bytes).header);
@@ -192,7 +190,7 @@ export class StateProofs {
 
   /** Whether the rounds up to this one have all that a proof of them needs. */
   #isProvable(last: number): boolean {
-    const { interval } = this;
+    const { interval } = this.#options;
     const ends = [this.#checkpoint(last - interval), this.#checkpoint(last)];
     return ends.every(Boolean) && this.lightHeaders(last - interval + 1, last) !== undefined;
   }
