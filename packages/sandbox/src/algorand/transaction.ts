@@ -124,21 +124,16 @@ export function signedTransaction(
   value: MsgpackValue,
   positionOf: (key: string) => number = () => 0,
 ): SignedTransaction {
-  const check = <T>(read: () => T): T => {
-    try {
-      return read();
-    } catch (error) {
-      if (error instanceof MemberError) throw new Rejection(decodeError(positionOf(error.key)) + error.message);
-      if (isProofError(error, "malformed")) throw new Rejection(decodeError(0) + error.message);
-      throw error;
-    }
-  };
-  return check(() => {
+  try {
     if (!(value instanceof Map)) throw new MemberError("txn", "only encoded map or array can be decoded into a struct");
     const map = canonicalMembers(value, ENVELOPE);
     const txn = unsignedTransaction(getMap(map, "txn") ?? new Map());
     return { txn, map: map.set("txn", txn.map), authorizer: getAddress(map, "sgnr") ?? txn.sender };
-  });
+  } catch (error) {
+    if (error instanceof MemberError) throw new Rejection(decodeError(positionOf(error.key)) + error.message);
+    if (isProofError(error, "malformed")) throw new Rejection(decodeError(0) + error.message);
+    throw error;
+  }
 }
 
 function unsignedTransaction(given: MsgpackMap) {

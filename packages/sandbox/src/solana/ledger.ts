@@ -132,11 +132,7 @@ export class Ledger {
     const { decoded } = transaction;
     this.#processed.add(decoded.messageHash);
     this.#landed.set(decoded.signature, transaction);
-    for (const account of decoded.message.staticAccounts) {
-      const known = this.#byAccount.get(account);
-      if (known) known.push(transaction);
-      else this.#byAccount.set(account, [transaction]);
-    }
+    for (const account of decoded.message.staticAccounts) this.#byAccount.getOrInsert(account, []).push(transaction);
   }
 
   transaction(signature: string): LandedTransaction | undefined {
