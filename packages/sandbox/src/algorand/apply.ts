@@ -4,7 +4,7 @@ import { Rejection } from "./rejection.ts";
 import type { Asset, Holding, LedgerState } from "./state.ts";
 import { getAddress, type Transaction, ZERO_ADDRESS } from "./transaction.ts";
 
-/** Effects of a transaction beyond its own members, which the block stores beside it by these names (go-algorand's ApplyData). */
+/** Effects of a transaction beyond its own members, which the block stores by these names (go-algorand's ApplyData). */
 export interface ApplyData {
   /** microAlgos that went to the close-to address. */
   ca?: bigint;

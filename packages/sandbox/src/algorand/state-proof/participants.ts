@@ -20,7 +20,10 @@ export function makeKeys(): FalconKey[] {
   return WEIGHTS.map(() => falcon1024.keygen());
 }
 
-/** A participant as it is registered when it signs for a round. `keys` is the root of its tree of keys, 64 bytes. */
+/**
+ * A participant as it is registered when it signs for a round: its weight in microAlgos, `keys`, the root of its tree of keys,
+ * 64 bytes, and the leaves of that tree.
+ */
 export type Participant = ReturnType<typeof participantsAt>[number];
 
 /** The participants who sign for a round, by the place in their vector. @param keys of `makeKeys`, in that order */
