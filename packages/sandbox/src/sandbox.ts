@@ -1,13 +1,10 @@
 import { RAILS } from "@attestd/proof/rails";
 import { type Behaviour, parseBehaviour } from "./algorand/behaviour.ts";
-import { type AlgorandNetwork, startAlgorand } from "./algorand/network.ts";
+import { startAlgorand } from "./algorand/network.ts";
 import { type Archive, openArchive } from "./archive.ts";
-import type { BaseNetwork } from "./base/network.ts";
 import type { FacilitatorKind } from "./facilitator/dialect.ts";
 import { type SandboxRail, startFacilitators } from "./facilitator/ordered.ts";
-import type { Facilitator } from "./facilitator/server.ts";
 import type { RequestObserver } from "./http.ts";
-import type { SolanaNetwork } from "./solana/network.ts";
 
 export { parseFacilitatorBehaviour } from "./facilitator/behaviour.ts";
 export { type FacilitatorKind, parseFacilitatorKinds } from "./facilitator/dialect.ts";
@@ -55,40 +52,7 @@ export interface SandboxOptions {
 export class ArchiveError extends Error {}
 
 /** A running sandbox, for the settings of a service on it. Members of an absent network are absent. */
-export interface Sandbox {
-  algodUrl: string;
-  indexerUrl: string;
-  baseRpcUrl?: string;
-  solanaRpcUrl?: string;
-  /** The facilitators of each rail in order of preference; one that settles several rails is in the list of each. */
-  facilitators: { algorand: readonly Facilitator[]; base?: readonly Facilitator[]; solana?: readonly Facilitator[] };
-  /** The first of Algorand. If it is stock and alone, it is also that of the other rails. */
-  facilitatorUrl: string;
-  genesisId: string;
-  /** Base64. */
-  genesisHash: string;
-  ledgerCaip2: string;
-  payers: {
-    algorand: { address: string; mnemonic: string };
-    base?: { address: string; privateKey: string };
-    /** Base64 of 64 bytes, seed and then public key. */
-    solana?: { address: string; secretKeyBase64: string };
-  };
-  attestor: { address: string; mnemonic: string };
-  payTo: { algorand: string; base?: string; solana?: string };
-  /** Confirmed and final transactions. */
-  sampleTransactions: { algorand: string; algorandHeight: number; base?: string; baseHeight?: number };
-  /** CAIP-2 of every chain in the recordings, which a service may accept as sources too. */
-  sourceChains: string[];
-  /** Resolves with the reason when a network ends by itself or cannot be kept, or with undefined after `close()`. */
-  died: Promise<string | undefined>;
-  /** For tests; clients use the URLs. */
-  algorand: AlgorandNetwork;
-  base?: BaseNetwork;
-  solana?: SolanaNetwork;
-  /** Stops everything, child processes included. */
-  close(): Promise<void>;
-}
+export type Sandbox = Awaited<ReturnType<typeof startSandbox>>;
 
 /**
  * Starts the networks of a sandbox in parallel, and a facilitator for all of them. Keys and the genesis of the ledger are
@@ -97,7 +61,7 @@ export interface Sandbox {
  * @throws Error with the file's name when a recording is invalid, or with the part that did not start; everything else is
  * stopped again
  */
-export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
+export async function startSandbox(options: SandboxOptions = {}) {
   const { ports = {}, onRequest, networks = ["base", "solana"] } = options;
   await using starting = new AsyncDisposableStack();
   const archive = options.archive === undefined ? undefined : archiveIn(options.archive);
@@ -136,13 +100,16 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     indexerUrl: algorand.indexerUrl,
     ...(base && { baseRpcUrl: base.rpcUrl }),
     ...(solana && { solanaRpcUrl: solana.rpcUrl }),
+    /** The facilitators of each rail in order of preference; one that settles several rails is in the list of each. */
     facilitators: {
       algorand: facilitators.of(algorand.rail),
       ...(base && { base: facilitators.of(base.rail) }),
       ...(solana && { solana: facilitators.of(solana.rail) }),
     },
+    /** The first of Algorand. If it is stock and alone, it is also that of the other rails. */
     facilitatorUrl,
     genesisId: algorand.genesisId,
+    /** Base64. */
     genesisHash: algorand.genesisHash,
     ledgerCaip2: algorand.caip2,
     payers: {
@@ -156,16 +123,21 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
       ...(base && { base: base.payTo.address }),
       ...(solana && { solana: solana.payTo.address }),
     },
+    /** Confirmed and final transactions. */
     sampleTransactions: {
       algorand: algorand.sample.txid,
       algorandHeight: algorand.sample.round,
       ...(base && { base: base.sample.hash, baseHeight: base.sample.height }),
     },
+    /** CAIP-2 of every chain in the recordings, which a service may accept as sources too. */
     sourceChains: [...algorand.recordedChains, ...recordedEvmChains],
+    /** Resolves with the reason when a network ends by itself or cannot be kept, or with undefined after `close()`. */
     died: Promise.race([base?.exited, archive?.broken].map((end) => end ?? new Promise<never>(() => {}))),
+    /** For tests; clients use the URLs. */
     algorand,
     ...(base && { base }),
     ...(solana && { solana }),
+    /** Stops everything, child processes included. */
     close: () => running.disposeAsync(),
   };
 }

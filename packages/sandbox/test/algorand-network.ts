@@ -12,8 +12,8 @@ export async function startTestNetwork(options: Partial<AlgorandOptions> = {}): 
   const network = await startAlgorand({ roundMs: 0, ...options });
   return {
     ...network,
-    algod: new algosdk.Algodv2(options.algodToken ?? "", network.algodUrl, new URL(network.algodUrl).port),
-    indexer: new algosdk.Indexer(options.indexerToken ?? "", network.indexerUrl, new URL(network.indexerUrl).port),
+    algod: new algosdk.Algodv2("", network.algodUrl, new URL(network.algodUrl).port),
+    indexer: new algosdk.Indexer("", network.indexerUrl, new URL(network.indexerUrl).port),
   };
 }
 

@@ -1,4 +1,5 @@
-import { accountOf, makeSecretKey, type SandboxAccount } from "../src/algorand/account.ts";
+import { accountOf, type SandboxAccount } from "../src/algorand/account.ts";
+import { makeSecretKey } from "../src/secret-key.ts";
 
 /** Makes an account with random keys. */
 export function makeAccount(): SandboxAccount {

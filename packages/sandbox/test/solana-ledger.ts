@@ -11,6 +11,7 @@ import {
   getU32Encoder,
   getU64Encoder,
   type KeyPairSigner,
+  lamports,
   pipe,
   setTransactionMessageFeePayerSigner,
   setTransactionMessageLifetimeUsingBlockhash,
@@ -44,11 +45,13 @@ export async function createTestLedger(): Promise<TestLedger> {
   const ledger = new Ledger(machine, TIME);
   const sender = await generateKeyPairSigner();
   const { address: receiver } = await generateKeyPairSigner();
-  machine.setAccount(sender.address, {
-    lamports: SOL,
-    owner: SYSTEM_PROGRAM,
+  machine.setAccount({
+    address: sender.address,
+    lamports: lamports(SOL),
+    programAddress: SYSTEM_PROGRAM,
     data: new Uint8Array(),
     executable: false,
+    space: 0n,
   });
   return {
     machine,

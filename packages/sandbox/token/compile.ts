@@ -8,15 +8,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 
-/** One committed `*.compiled.json`. */
-export interface CompiledContract {
-  /** The compiler's full version, e.g. `0.8.37+commit.…`. */
-  compiler: string;
-  abi: unknown[];
-  /** Creation code, `0x` hex: constructor arguments are appended to it, ABI-encoded. */
-  bytecode: string;
-}
-
 interface SolcOutput {
   errors?: { severity: string; formattedMessage: string }[];
   contracts: Record<string, Record<string, { abi: unknown[]; evm: { bytecode: { object: string } } }>>;
@@ -24,8 +15,13 @@ interface SolcOutput {
 
 export const CONTRACTS = ["SandboxUSDC", "Multicall3"] as const;
 
-/** Compiles a contract of this folder. @throws Error with solc's messages when it does not compile */
-export function compile(name: (typeof CONTRACTS)[number]): CompiledContract {
+/**
+ * Compiles a contract of this folder.
+ * @returns the compiler's full version, e.g. `0.8.37+commit.…`, and the creation code, `0x` hex: constructor arguments are
+ * appended to it, ABI-encoded
+ * @throws Error with solc's messages when it does not compile
+ */
+export function compile(name: (typeof CONTRACTS)[number]) {
   const require = createRequire(import.meta.url);
   const solc = require("solc") as {
     compile(input: string, callbacks: { import(path: string): { contents: string } }): string;
@@ -52,8 +48,8 @@ export function compile(name: (typeof CONTRACTS)[number]): CompiledContract {
   return { compiler: solc.version(), abi: contract.abi, bytecode: `0x${contract.evm.bytecode.object}` };
 }
 
-/** The text of a committed file: deterministic, so that a test can compare it. */
-export function serialize(contract: CompiledContract): string {
+/** The text of a committed `*.compiled.json`: deterministic, so that a test can compare it. */
+export function serialize(contract: ReturnType<typeof compile>): string {
   return `${JSON.stringify(contract, null, 2)}\n`;
 }
 

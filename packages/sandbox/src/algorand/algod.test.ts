@@ -284,17 +284,3 @@ test("algokit, which @x402/avm uses, builds transactions valid for ten rounds, a
   });
   expect([payment.firstValid, payment.lastValid]).toEqual([BigInt(round), BigInt(round + 10)]);
 });
-
-test("a configured token is required on /v2 alone", async () => {
-  const own = await startTestNetwork({ algodToken: "secret", indexerToken: "other" });
-  try {
-    const bare = await fetch(`${own.algodUrl}/v2/status`);
-    expect([bare.status, await bare.json()]).toEqual([401, { message: "Invalid API Token" }]);
-    expect((await fetch(`${own.algodUrl}/health`)).status).toBe(200);
-    expect((await own.algod.status().do()).lastRound).toBe(BigInt(own.ledger.round));
-    expect((await fetch(`${own.indexerUrl}/v2/transactions`)).status).toBe(401);
-    expect((await own.indexer.searchForTransactions().do()).currentRound).toBe(BigInt(own.ledger.round));
-  } finally {
-    await own.close();
-  }
-});

@@ -34,12 +34,11 @@ const NOT_FOUND = "could not find the transaction in the transaction pool or in 
 /**
  * algod's REST API over a node, as far as algosdk and @x402/avm use it. Statuses and texts are go-algorand's
  * (`daemon/algod/api/server/v2`).
- * @param token required in `X-Algo-API-Token` on `/v2`, if given
  */
-export function algodApp(node: LedgerNode, token?: string): Hono {
+export function algodApp(node: LedgerNode): Hono {
   const { ledger } = node;
   const { genesis } = ledger;
-  const app = restApi("X-Algo-API-Token", token);
+  const app = restApi();
 
   app.get("/health", () => json(null));
   app.get("/ready", () => json(null, node.behaviour.catchup === "none" ? 200 : 503));

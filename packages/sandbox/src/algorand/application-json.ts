@@ -1,8 +1,7 @@
 import { getInteger, getMap, type MsgpackMap, type MsgpackValue, RawString } from "@attestd/proof/algorand";
 import { compareBytes, toBase64, utf8 } from "@attestd/proof/encoding";
 import type { Json, JsonObject } from "../json.ts";
-import { asMap, listOf, part } from "./members.ts";
-import { getAddress, ZERO_ADDRESS } from "./transaction.ts";
+import { addressOf, asMap, bytesJson, listOf, part } from "./members.ts";
 
 const ON_COMPLETION = ["noop", "optin", "closeout", "clear", "update", "delete"];
 
@@ -92,15 +91,4 @@ function boxJson(box: MsgpackMap, apps: MsgpackValue[]): JsonObject {
 
 function schemaJson(schema: MsgpackMap = new Map()): JsonObject {
   return { "num-byte-slice": getInteger(schema, "nbs"), "num-uint": getInteger(schema, "nui") };
-}
-
-function addressOf(value: MsgpackValue | undefined): string {
-  return value instanceof Uint8Array ? (getAddress(new Map([["", value]]), "") ?? ZERO_ADDRESS) : ZERO_ADDRESS;
-}
-
-/** Base64 of a byte string, or of a text of any bytes such as a log. */
-function bytesJson(value: MsgpackValue | undefined): string {
-  if (value instanceof Uint8Array) return toBase64(value);
-  if (value instanceof RawString) return toBase64(value.bytes);
-  return typeof value === "string" ? toBase64(utf8(value)) : "";
 }

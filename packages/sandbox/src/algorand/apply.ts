@@ -4,14 +4,14 @@ import { Rejection } from "./rejection.ts";
 import type { Asset, Holding, LedgerState } from "./state.ts";
 import { getAddress, type Transaction, ZERO_ADDRESS } from "./transaction.ts";
 
-/** Effects of a transaction beyond its own members, which the block stores beside it (go-algorand's ApplyData). */
+/** Effects of a transaction beyond its own members, which the block stores by these names (go-algorand's ApplyData). */
 export interface ApplyData {
-  /** `ca`: microAlgos that went to the close-to address. */
-  closingAmount?: bigint;
-  /** `aca`: base units that went to the asset close-to address. */
-  assetClosingAmount?: bigint;
-  /** `caid`: the asset that was created. */
-  createdAsset?: bigint;
+  /** microAlgos that went to the close-to address. */
+  ca?: bigint;
+  /** Base units that went to the asset close-to address. */
+  aca?: bigint;
+  /** The asset that was created. */
+  caid?: bigint;
 }
 
 /**
@@ -48,7 +48,7 @@ function pay(state: LedgerState, { map, sender }: Transaction): ApplyData {
   const { holdings } = state.account(sender);
   if (holdings.size > 0) throw new Rejection(`cannot close: ${holdings.size} outstanding assets`);
   state.putAccount(sender, { balance: 0n, authAddress: undefined, holdings });
-  return { closingAmount };
+  return { ca: closingAmount };
 }
 
 function transferAsset(state: LedgerState, { map, sender }: Transaction): ApplyData {
@@ -82,7 +82,7 @@ function closeHolding(state: LedgerState, source: string, id: bigint, closeTo: s
   const left = state.account(source).holdings.get(id)?.amount ?? 0n;
   if (left !== 0n) throw new Rejection(`asset ${id} not zero (${left}) after closing`);
   putHolding(state, source, id, undefined);
-  return { assetClosingAmount: held.amount };
+  return { aca: held.amount };
 }
 
 function configureAsset(state: LedgerState, { map, sender }: Transaction): ApplyData {
@@ -92,7 +92,7 @@ function configureAsset(state: LedgerState, { map, sender }: Transaction): Apply
     const createdAsset = BigInt(state.counter + 1);
     state.putAsset(createdAsset, { creator: sender, parameters });
     putHolding(state, sender, createdAsset, { amount: getInteger(parameters, "t"), frozen: false });
-    return { createdAsset };
+    return { caid: createdAsset };
   }
   const asset = assetOf(state, id);
   const manager = getAddress(asset.parameters, "m") ?? ZERO_ADDRESS;

@@ -29,15 +29,7 @@ import {
 import type { Genesis } from "./genesis.ts";
 
 /** A stored block: the bytes that a node serves, and an index of them. */
-export interface StoredBlock {
-  round: number;
-  /** `{block, cert}` in canonical msgpack. */
-  bytes: Uint8Array;
-  /** 52 characters of base32. */
-  hash: string;
-  /** Ids in payset order. */
-  txids: string[];
-}
+export type StoredBlock = ReturnType<typeof storeBlock>;
 
 /** Location of a transaction: its round, and its index in the payset. */
 export interface Location {
@@ -68,11 +60,11 @@ interface HeaderFields {
   previousHeader?: Uint8Array;
   consensus: Consensus;
   /** `spt`; by default that of a chain on which a state proof of 256 rounds follows the other. */
-  stateProofs?: MsgpackMap;
+  stateProofs?: MsgpackMap | undefined;
 }
 
 /** The part of a genesis that its blocks contain. Recorded transactions may have been on a chain of unknown id. */
-type BlockGenesis = Pick<Genesis, "hash" | "special" | "proposer"> & { id: string | undefined };
+type BlockGenesis = Pick<Genesis, "special" | "proposer"> & { hash: Uint8Array; id: string | undefined };
 
 /**
  * Makes a block of consensus v41 or v42 with all commitments in its header: to the previous header (`prev`, `prev512`) and to the
@@ -146,12 +138,15 @@ function loadOf(payset: MsgpackMap[]): number | undefined {
  * Indexes a block, made here or recorded.
  * @throws ProofError `malformed` when the bytes are not a block
  */
-export function storeBlock(bytes: Uint8Array): StoredBlock {
+export function storeBlock(bytes: Uint8Array) {
   const block = splitBlock(bytes);
   return {
     round: headerRound(block.header),
+    /** `{block, cert}` in canonical msgpack. */
     bytes,
+    /** 52 characters of base32. */
     hash: blockHash(block.headerBytes),
+    /** Ids in payset order. */
     txids: blockTransactions(block).map(({ id }) => id),
   };
 }
@@ -174,12 +169,7 @@ export function inBlockMap(signed: MsgpackMap, txn: MsgpackMap, applied: ApplyDa
   const stripped = new Map(txn);
   const hasGenesisId = stripped.delete("gen");
   stripped.delete("gh");
-  const entry = structMap({
-    hgi: hasGenesisId,
-    ca: applied.closingAmount,
-    aca: applied.assetClosingAmount,
-    caid: applied.createdAsset,
-  });
+  const entry = structMap({ hgi: hasGenesisId, ...applied });
   for (const [name, value] of signed) entry.set(name, value);
   return entry.set("txn", stripped);
 }

@@ -7,7 +7,6 @@ import { checkGroupFees } from "./group.ts";
 import { prefixRejection, Rejection } from "./rejection.ts";
 import { isEmptyAccount, type LedgerState, minBalance } from "./state.ts";
 import type { SignedTransaction, Transaction } from "./transaction.ts";
-import type { SpecialAddresses } from "./verify.ts";
 
 /**
  * Applies a verified group as a whole or not at all (go-algorand, `ledger/eval/eval.go`, TransactionGroup).
@@ -67,7 +66,7 @@ function checkAlive(txn: Transaction, round: number, genesis: Genesis): void {
 }
 
 /** Checks every account that the group has changed so far, not only this member's. */
-function checkMinBalances(state: LedgerState, { feeSink, rewardsPool }: SpecialAddresses): void {
+function checkMinBalances(state: LedgerState, { feeSink, rewardsPool }: Genesis["special"]): void {
   for (const [address, account] of state.changedAccounts()) {
     if (address === feeSink || address === rewardsPool || isEmptyAccount(account)) continue;
     const least = minBalance(account);

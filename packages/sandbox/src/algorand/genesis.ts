@@ -2,25 +2,12 @@ import { encodeAddress, encodeMsgpack, structMap } from "@attestd/proof/algorand
 import { concatBytes, utf8 } from "@attestd/proof/encoding";
 import { sha512_256 } from "@noble/hashes/sha2.js";
 import { type Consensus, MIN_BALANCE } from "./consensus.ts";
-import type { SpecialAddresses } from "./verify.ts";
 
 const NETWORK = "attestd-sandbox";
 const SCHEMA = "v1";
 
 /** The genesis of the sandbox's chain. */
-export interface Genesis {
-  /** `gen` of every transaction and block. Not an id that clients treat as a local network, with relaxed rules. */
-  id: string;
-  /** 32 bytes. */
-  hash: Uint8Array;
-  /** The answer of `GET /genesis`; its hash is `hash`. */
-  document: GenesisDocument;
-  special: SpecialAddresses;
-  /** Named as proposer by every block. */
-  proposer: string;
-}
-
-export type GenesisDocument = ReturnType<typeof genesisDocument>;
+export type Genesis = ReturnType<typeof makeGenesis>;
 
 /** The initial balance of an account: microAlgos below 2^53. */
 interface Allocation {
@@ -41,31 +28,15 @@ export function makeGenesis(
   timestamp: number,
   nonce: Uint8Array,
   { version }: Pick<Consensus, "version">,
-): Genesis {
-  const special = { feeSink: keylessAddress("fee sink", nonce), rewardsPool: keylessAddress("rewards pool", nonce) };
-  const document = genesisDocument(accounts, special, timestamp, version);
-  const alloc = document.alloc.map(({ state, ...member }) => structMap({ ...member, state: structMap(state) }));
-  return {
-    id: `${NETWORK}-${SCHEMA}`,
-    hash: sha512_256(concatBytes(utf8("GE"), encodeMsgpack(structMap({ ...document, alloc })))),
-    document,
-    special,
-    proposer: keylessAddress("proposer", nonce),
-  };
-}
-
-function genesisDocument(
-  accounts: Allocation[],
-  { feeSink, rewardsPool }: SpecialAddresses,
-  timestamp: number,
-  version: string,
 ) {
+  const feeSink = keylessAddress("fee sink", nonce);
+  const rewardsPool = keylessAddress("rewards pool", nonce);
   const allocations = [
     ...accounts,
     { address: feeSink, microAlgos: Number(MIN_BALANCE), comment: "FeeSink" },
     { address: rewardsPool, microAlgos: Number(MIN_BALANCE), comment: "RewardsPool" },
   ];
-  return {
+  const document = {
     alloc: allocations.map(({ address, microAlgos, comment }) => ({
       addr: address,
       comment,
@@ -78,6 +49,19 @@ function genesisDocument(
     proto: version,
     rwd: rewardsPool,
     timestamp,
+  };
+  const alloc = document.alloc.map(({ state, ...member }) => structMap({ ...member, state: structMap(state) }));
+  return {
+    /** `gen` of every transaction and block. Not an id that clients treat as a local network, with relaxed rules. */
+    id: `${NETWORK}-${SCHEMA}`,
+    /** 32 bytes. */
+    hash: sha512_256(concatBytes(utf8("GE"), encodeMsgpack(structMap({ ...document, alloc })))),
+    /** The answer of `GET /genesis`; its hash is `hash`. */
+    document,
+    /** Accounts without keys, which may not send. */
+    special: { feeSink, rewardsPool },
+    /** Named as proposer by every block. */
+    proposer: keylessAddress("proposer", nonce),
   };
 }
 

@@ -1,5 +1,6 @@
-import { getBytes, getInteger, type MsgpackMap, RawString } from "@attestd/proof/algorand";
+import { getBytes, getInteger, type MsgpackMap } from "@attestd/proof/algorand";
 import { toBase32 } from "@attestd/proof/encoding";
+import { goText } from "./members.ts";
 import { getAddress, type SignedTransaction, ZERO_ADDRESS } from "./transaction.ts";
 
 /** microAlgos as go-algorand prints them since 5.0: `1.999mA`, `1000.027971A`. */
@@ -39,7 +40,7 @@ function printTransaction(map: MsgpackMap): string {
   const header = [
     `Sender:${address("snd")} Fee:${printMicroAlgos(getInteger(map, "fee"))}`,
     `FirstValid:${getInteger(map, "fv")} LastValid:${getInteger(map, "lv")}`,
-    `Note:${printBytes(getBytes(map, "note") ?? new Uint8Array())} GenesisID:${text(map, "gen")}`,
+    `Note:${printBytes(getBytes(map, "note") ?? new Uint8Array())} GenesisID:${goText(map.get("gen"))}`,
     `GenesisHash:${digest("gh")} Group:${digest("grp")}`,
     `Lease:${printBytes(getBytes(map, "lx") ?? new Uint8Array(32))} RekeyTo:${address("rekey")}`,
   ].join(" ");
@@ -51,7 +52,7 @@ function printTransaction(map: MsgpackMap): string {
   ].join(" ");
   const schema = "{NumUint:0 NumByteSlice:0}";
   return [
-    `{_struct:{} Type:${text(map, "type")} Header:{_struct:{} ${header}}`,
+    `{_struct:{} Type:${goText(map.get("type"))} Header:{_struct:{} ${header}}`,
     `KeyregTxnFields:{_struct:{} VotePK:${printZeros(32)} SelectionPK:${printZeros(32)} StateProofPK:${printZeros(64)}`,
     "VoteFirst:0 VoteLast:0 VoteKeyDilution:0 Nonparticipation:false}",
     `PaymentTxnFields:{_struct:{} ${payment}}`,
@@ -64,12 +65,6 @@ function printTransaction(map: MsgpackMap): string {
     "ApprovalProgram:[] ClearStateProgram:[] ExtraProgramPages:0 RejectVersion:0}",
     "StateProofTxnFields:{_struct:{} StateProofType:0 StateProof:{} Message:{}} HeartbeatTxnFields:<nil>}",
   ].join(" ");
-}
-
-/** A text of any bytes, as Go has them. */
-function text(map: MsgpackMap, name: string): string {
-  const value = map.get(name);
-  return value instanceof RawString ? new TextDecoder().decode(value.bytes) : String(value ?? "");
 }
 
 function printBytes(bytes: Uint8Array): string {

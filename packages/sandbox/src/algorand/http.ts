@@ -4,7 +4,7 @@ import { type Json, jsonText } from "../json.ts";
 import { Rejection } from "./rejection.ts";
 
 /** An error of algod or the indexer: `{"message": …}`. */
-export function apiError(status: 400 | 401 | 404 | 500 | 502 | 503, message: string): HTTPException {
+export function apiError(status: 400 | 404 | 500 | 503, message: string): HTTPException {
   return new HTTPException(status, { res: json({ message }, status) });
 }
 
@@ -44,10 +44,8 @@ export function pathInteger(name: string, text: string): number {
 /**
  * An empty REST API of a node: an unknown route is 404, one with another method 405, a rejection 400 with its message, any
  * other error 500. `OPTIONS` is 204 everywhere.
- * @param header of the token
- * @param token required on `/v2`, if given
  */
-export function restApi(header: string, token: string | undefined): Hono {
+export function restApi(): Hono {
   const app = new Hono();
   const isRoute = (asked: string) =>
     app.routes.some(({ method, path }) => method !== "ALL" && isLike(path.split("/"), asked.split("/")));
@@ -56,10 +54,6 @@ export function restApi(header: string, token: string | undefined): Hono {
     if (req.method === "HEAD") return new Response(null, { status: isRoute(req.path) ? 405 : 404 });
     await next();
     return undefined;
-  });
-  app.use("/v2/*", async (c, next) => {
-    if (token !== undefined && c.req.header(header) !== token) throw apiError(401, "Invalid API Token");
-    await next();
   });
   app.notFound(({ req }) =>
     isRoute(req.path) ? json({ message: "Method Not Allowed" }, 405) : json({ message: "Not Found" }, 404),

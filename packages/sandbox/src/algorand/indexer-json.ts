@@ -4,7 +4,7 @@ import type { Json, JsonObject } from "../json.ts";
 import { assetParamsJson } from "./account-json.ts";
 import { applicationJson, effectsJson } from "./application-json.ts";
 import type { BlockTransaction } from "./block.ts";
-import { asMap, base64, listOf, part } from "./members.ts";
+import { addressOf, asMap, base64, bytesJson, listOf, part } from "./members.ts";
 import { stateProofJson } from "./state-proof-json.ts";
 import { getAddress, ZERO_ADDRESS } from "./transaction.ts";
 
@@ -146,7 +146,7 @@ function multisigJson(multisig: MsgpackMap | undefined): Json | undefined {
 function logicsigJson(logicsig: MsgpackMap | undefined): Json | undefined {
   return (
     logicsig && {
-      args: listOf(logicsig.get("arg")).map((arg) => (arg instanceof Uint8Array ? toBase64(arg) : "")),
+      args: listOf(logicsig.get("arg")).map(bytesJson),
       logic: base64(logicsig, "l"),
       "logic-multisig-signature": multisigJson(getMap(logicsig, "lmsig")),
       "multisig-signature": multisigJson(getMap(logicsig, "msig")),
@@ -164,8 +164,8 @@ export function blockJson(header: MsgpackMap, transactions: Json[]): JsonObject 
     "genesis-hash": base64(header, "gh"),
     "genesis-id": getString(header, "gen") ?? "",
     "participation-updates": {
-      "absent-participation-accounts": addresses(header.get("partupdabs")),
-      "expired-participation-accounts": addresses(header.get("partupdrmv")),
+      "absent-participation-accounts": listOf(header.get("partupdabs")).map(addressOf),
+      "expired-participation-accounts": listOf(header.get("partupdrmv")).map(addressOf),
     },
     "previous-block-hash": base64(header, "prev") ?? toBase64(new Uint8Array(32)),
     "previous-block-hash-512": base64(header, "prev512"),
@@ -211,10 +211,6 @@ function trackingJson(type: number, data: MsgpackValue): JsonObject {
     type,
     "voters-commitment": base64(state, "v"),
   };
-}
-
-function addresses(value: MsgpackValue | undefined): string[] {
-  return listOf(value).map((item) => getAddress(new Map([["", item]]), "") ?? ZERO_ADDRESS);
 }
 
 function maps(value: MsgpackValue | undefined): MsgpackMap[] {

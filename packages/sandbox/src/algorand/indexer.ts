@@ -12,10 +12,9 @@ import { isEmptyAccount } from "./state.ts";
 /**
  * The indexer's REST API over the ledger and the recordings, for the transactions of all chains. Statuses and texts are the
  * indexer's (algorand/indexer, `api`).
- * @param token required in `X-Indexer-API-Token`, if given
  */
-export function indexerApp(ledger: Ledger, behaviour: Readonly<Behaviour>, token?: string): Hono {
-  const app = restApi("X-Indexer-API-Token", token);
+export function indexerApp(ledger: Ledger, behaviour: Readonly<Behaviour>): Hono {
+  const app = restApi();
   const latest = () => Math.max(0, ledger.round - behaviour.indexerBehind);
 
   function found(c: Context, address?: string): Json {

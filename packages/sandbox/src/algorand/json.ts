@@ -8,6 +8,7 @@ import {
 } from "@attestd/proof/algorand";
 import { fromBase64, toBase32, toBase64 } from "@attestd/proof/encoding";
 import type { Json } from "../json.ts";
+import { goText } from "./members.ts";
 
 const TRANSACTION_ADDRESSES = ["snd", "rcv", "close", "asnd", "arcv", "aclose", "fadd", "rekey"];
 
@@ -36,16 +37,12 @@ export function algodJson(value: MsgpackValue, holder = "", name: MsgpackKey = "
     const isAddress = value.length === 32 && ADDRESSES[holder]?.includes(String(name));
     return isAddress ? encodeAddress(value) : toBase64(value);
   }
-  if (value instanceof RawString) return new TextDecoder().decode(value.bytes);
+  if (value instanceof RawString) return goText(value);
   if (Array.isArray(value)) return value.map((item) => algodJson(item, holder, name));
   if (!(value instanceof Map)) return value;
   // A map within an array belongs to the array's member; an integer key names no member.
   const inner = typeof name === "string" ? name : holder;
-  return Object.fromEntries([...value].map(([key, item]) => [keyText(key), algodJson(item, inner, key)]));
-}
-
-function keyText(key: MsgpackKey): string {
-  return key instanceof RawString ? new TextDecoder().decode(key.bytes) : String(key);
+  return Object.fromEntries([...value].map(([key, item]) => [goText(key), algodJson(item, inner, key)]));
 }
 
 const JSON_ADDRESSES = new Set([...TRANSACTION_ADDRESSES, "sgnr", "m", "r", "f", "c"]);

@@ -111,7 +111,7 @@ export class Ledger {
       // A recorded block is of another chain.
       ...(before === own && previous && { previousHeader: previous.headerBytes }),
       consensus: this.consensus,
-      ...this.#tracking(round, previous?.header, []),
+      stateProofs: this.stateProofs?.tracking(round, previous?.header, []),
     };
     return round === 0 ? makeGenesisBlock(genesis, fields) : makeBlock(genesis, fields, []);
   }
@@ -125,11 +125,6 @@ export class Ledger {
       if (txn.type !== "stpf") applyTransaction(this.state, txn, this.genesis.special.feeSink);
       this.state.addTransaction(txn);
     }
-  }
-
-  #tracking(round: number, before: MsgpackMap | undefined, payset: MsgpackMap[]) {
-    const tracking = this.stateProofs?.tracking(round, before, payset);
-    return tracking && { stateProofs: tracking };
   }
 
   get round(): number {
@@ -206,7 +201,7 @@ export class Ledger {
       counter: this.state.counter,
       previousHeader: headerBytes,
       consensus: this.consensus,
-      ...this.#tracking(this.round + 1, header, payset),
+      stateProofs: this.stateProofs?.tracking(this.round + 1, header, payset),
     };
     this.#latest = makeBlock(this.genesis, fields, payset);
     this.blocks.add(this.#latest);

@@ -1,5 +1,6 @@
-import { getBytes, getMap, type MsgpackMap, type MsgpackValue } from "@attestd/proof/algorand";
-import { toBase64 } from "@attestd/proof/encoding";
+import { getBytes, getMap, type MsgpackMap, type MsgpackValue, RawString } from "@attestd/proof/algorand";
+import { toBase64, utf8 } from "@attestd/proof/encoding";
+import { getAddress, ZERO_ADDRESS } from "./transaction.ts";
 
 /** A member's bytes in base64; undefined when absent. @throws ProofError `malformed` when it is of another type */
 export function base64(map: MsgpackMap, key: string): string | undefined {
@@ -20,4 +21,21 @@ export function asMap(value: MsgpackValue | undefined): MsgpackMap {
 /** The value if it is a list, else an empty one. */
 export function listOf(value: MsgpackValue | undefined): MsgpackValue[] {
   return Array.isArray(value) ? value : [];
+}
+
+/** The address of a byte string; the zero address of anything else. */
+export function addressOf(value: MsgpackValue | undefined): string {
+  return value instanceof Uint8Array ? (getAddress(new Map([["", value]]), "") ?? ZERO_ADDRESS) : ZERO_ADDRESS;
+}
+
+/** Base64 of a byte string, or of a text of any bytes such as a log; empty for anything else. */
+export function bytesJson(value: MsgpackValue | undefined): string {
+  if (value instanceof Uint8Array) return toBase64(value);
+  if (value instanceof RawString) return toBase64(value.bytes);
+  return typeof value === "string" ? toBase64(utf8(value)) : "";
+}
+
+/** A text of any bytes, or an integer, as Go prints it: invalid UTF-8 is replaced. */
+export function goText(value: MsgpackValue | undefined = ""): string {
+  return value instanceof RawString ? new TextDecoder().decode(value.bytes) : String(value);
 }

@@ -3,7 +3,8 @@ import { algorandCaip2 } from "@attestd/proof/algorand";
 import { fromBase64, toBase64 } from "@attestd/proof/encoding";
 import { type NetworkArchive, NO_ARCHIVE } from "../archive.ts";
 import { listen, type RequestObserver } from "../http.ts";
-import { accountOf, makeSecretKey, ROLES, type Role, type SandboxAccount } from "./account.ts";
+import { makeSecretKey } from "../secret-key.ts";
+import { ALLOCATION, accountOf, ROLES, type Role, type SandboxAccount } from "./account.ts";
 import { algodApp } from "./algod.ts";
 import { type Behaviour, USUAL } from "./behaviour.ts";
 import { type StoredBlock, storeBlock } from "./block.ts";
@@ -22,9 +23,6 @@ export interface AlgorandOptions {
   /** 0, the default, picks a free port. */
   algodPort?: number | undefined;
   indexerPort?: number | undefined;
-  /** Required by algod (`X-Algo-API-Token`) and the indexer (`X-Indexer-API-Token`), if given. */
-  algodToken?: string | undefined;
-  indexerToken?: string | undefined;
   /** Folder with `algorand/blocks` and `algorand/transactions`, served beside the sandbox's own rounds. */
   replayDir?: string | undefined;
   /** How the node and the indexer behave from the beginning. */
@@ -37,17 +35,6 @@ export interface AlgorandOptions {
   /** Milliseconds since 1970. */
   now?: (() => number) | undefined;
 }
-
-/** microAlgos at the beginning. */
-const ALLOCATION: Record<Role, number> = {
-  dispenser: 1_000_000_000_000_000,
-  payer: 1_000_000_000,
-  attestor: 1_000_000_000,
-  payTo: 10_000_000,
-  feePayer: 1_000_000_000,
-  secondFeePayer: 1_000_000_000,
-  thirdFeePayer: 1_000_000_000,
-};
 
 export type AlgorandNetwork = Awaited<ReturnType<typeof startAlgorand>>;
 
@@ -82,17 +69,13 @@ export async function startAlgorand(options: AlgorandOptions) {
 
   await using starting = new AsyncDisposableStack();
   starting.defer(() => ledger.stateProofs?.close());
-  const algodFetch = front(
-    algodApp(new LedgerNode(ledger, behaviour), options.algodToken).fetch,
-    behaviour,
-    "algodAway",
-  );
+  const algodFetch = front(algodApp(new LedgerNode(ledger, behaviour)).fetch, behaviour, "algodAway");
   const algod = await listen(algodFetch, { server: "algod", port: options.algodPort, onRequest });
   starting.defer(algod.close);
-  const indexerFetch = front(indexerApp(ledger, behaviour, options.indexerToken).fetch, behaviour, "indexerAway");
+  const indexerFetch = front(indexerApp(ledger, behaviour).fetch, behaviour, "indexerAway");
   const indexer = await listen(indexerFetch, { server: "indexer", port: options.indexerPort, onRequest });
   starting.defer(indexer.close);
-  const networkFetch = algodApp(new LedgerNode(ledger, USUAL), options.algodToken).fetch;
+  const networkFetch = algodApp(new LedgerNode(ledger, USUAL)).fetch;
   const network = await listen(networkFetch, { server: "network", onRequest });
   starting.defer(network.close);
   if (roundMs > 0)

@@ -21,23 +21,6 @@ import { inBlockMap, makeBlock, paysetLeaves, type StoredBlock, storeBlock } fro
 import { CONSENSUS } from "./consensus.ts";
 import type { Genesis } from "./genesis.ts";
 
-/** Recorded real data that a sandbox serves beside its own chain. */
-export interface Recordings {
-  /** In rising order of their rounds. */
-  blocks: StoredBlock[];
-  /** Base64 of every genesis hash found. */
-  genesisHashes: string[];
-}
-
-/** A signed transaction without its block, from `transactions/*.json`, checked. */
-interface RecordedTransaction {
-  /** File and id, for errors. */
-  name: string;
-  txn: MsgpackMap;
-  signature: Uint8Array;
-  round: number | undefined;
-}
-
 /** Genesis ids of the public networks: old transactions often lack theirs. */
 const PUBLIC_GENESIS_IDS: Record<string, string> = {
   "wGHE2Pwdvd7S12BL5FaOP20EGYesN73ktiC1qzkkit8=": "mainnet-v1.0",
@@ -45,13 +28,14 @@ const PUBLIC_GENESIS_IDS: Record<string, string> = {
 };
 
 /**
- * Reads `algorand/blocks/*.msgpack` (`{block, cert?}` as algod gives it, served as they are) and
- * `algorand/transactions/*.json` (lists of `{txid, type, round?, sender, txnMsgpackBase64, sigBase64}`, for each of which a
- * block is made). Either folder may be absent.
+ * Reads recorded real data that a sandbox serves beside its own chain: `algorand/blocks/*.msgpack` (`{block, cert?}` as
+ * algod gives it, served as they are) and `algorand/transactions/*.json` (lists of `{txid, type, round?, sender,
+ * txnMsgpackBase64, sigBase64}`, for each of which a block is made). Either folder may be absent.
  * @param genesis of the sandbox, whose special addresses and time stand in the blocks that are made
+ * @returns the blocks in rising order of their rounds, and base64 of every genesis hash found
  * @throws Error with the file's name when a recording contradicts itself, or when two have the same round
  */
-export async function readRecordings(replayDir: string | undefined, genesis: Genesis): Promise<Recordings> {
+export async function readRecordings(replayDir: string | undefined, genesis: Genesis) {
   const names = new Map<number, string>();
   const blocks: StoredBlock[] = [];
   const add = (block: StoredBlock, name: string) => {
@@ -117,13 +101,14 @@ function genesisHash(map: MsgpackMap): Uint8Array {
   return hash;
 }
 
-function recordedTransactions(name: string, bytes: Uint8Array): RecordedTransaction[] {
+function recordedTransactions(name: string, bytes: Uint8Array) {
   const list: unknown = JSON.parse(Buffer.from(bytes).toString("utf8"));
   if (!Array.isArray(list)) throw new Error("not a list of transactions");
   return list.map((item, index) => named(String(item?.txid ?? index), () => recordedTransaction(name, item)));
 }
 
-function recordedTransaction(file: string, item: Record<string, unknown>): RecordedTransaction {
+/** Checks a signed transaction without its block. Its `name`, file and id, is for errors. */
+function recordedTransaction(file: string, item: Record<string, unknown>) {
   const bytes = fromBase64(String(item.txnMsgpackBase64));
   if (!isCanonicalTransaction(bytes)) throw new Error("txnMsgpackBase64 is not canonical msgpack of a transaction");
   const id = txid(bytes);

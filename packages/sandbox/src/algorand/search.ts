@@ -42,24 +42,14 @@ export function checkParameters(query: URLSearchParams, isOfAccount: boolean): v
   if (given !== undefined) throw apiError(400, `provided disabled parameter: ${given}`);
 }
 
-export interface Search {
-  minRound: number;
-  maxRound: number;
-  /** The indexer lists the newest first when searching by address. */
-  newestFirst: boolean;
-  limit: number;
-  /** Only results after this one, in the search's order. */
-  after: Location | undefined;
-  txid: string | undefined;
-  matches: (found: BlockTransaction) => boolean;
-}
+type Search = ReturnType<typeof parseSearch>;
 
 /**
  * Parses the query of an indexer search. An unknown parameter is an error, so that no filter is ignored.
  * @param address from the path, if the search is for one account
  * @throws HTTPException 400
  */
-export function parseSearch(query: URLSearchParams, address = query.get("address") ?? undefined): Search {
+export function parseSearch(query: URLSearchParams, address = query.get("address") ?? undefined) {
   const unknown = query.keys().find((name) => !PARAMETERS.has(name));
   if (unknown !== undefined) throw apiError(400, `Unknown parameter detected: ${unknown}`);
   const txid = query.get("txid") ?? undefined;
@@ -76,8 +66,10 @@ export function parseSearch(query: URLSearchParams, address = query.get("address
   return {
     minRound: round ?? minRound ?? 0,
     maxRound: round ?? maxRound ?? Number.MAX_SAFE_INTEGER,
+    /** The indexer lists the newest first when searching by address. */
     newestFirst: address !== undefined,
     limit: Math.min(integer(query, "limit") ?? DEFAULT_LIMIT, MAX_LIMIT),
+    /** Only results after this one, in the search's order. */
     after: after === null ? undefined : parseNextToken(after),
     txid,
     matches: matcher(query, address),

@@ -1,7 +1,6 @@
 import { getInteger, type MsgpackMap } from "@attestd/proof/algorand";
-import { toBase64 } from "@attestd/proof/encoding";
 import type { Json, JsonObject } from "../json.ts";
-import { asMap, base64, listOf, part } from "./members.ts";
+import { asMap, base64, bytesJson, listOf, part } from "./members.ts";
 
 /** `state-proof-transaction` in the indexer's JSON. */
 export function stateProofJson(txn: MsgpackMap): JsonObject {
@@ -55,7 +54,7 @@ function revealJson(position: number, reveal: MsgpackMap): JsonObject {
 function merkleProofJson(proof: MsgpackMap): JsonObject {
   return {
     "hash-factory": { "hash-type": getInteger(part(proof, "hsh"), "t") },
-    path: listOf(proof.get("pth")).map((digest) => (digest instanceof Uint8Array ? toBase64(digest) : "")),
+    path: listOf(proof.get("pth")).map(bytesJson),
     "tree-depth": getInteger(proof, "td"),
   };
 }

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { getBytes, getInteger, getMap, type MsgpackMap, splitBlock } from "@attestd/proof/algorand";
 import { fromBase64, toBase64 } from "@attestd/proof/encoding";
 import { type Checkpoint, checkpointAfter, checkStateProof, commitsToHeader } from "@attestd/proof/state-proof";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { temporaryFolder } from "../../../../test/helpers/temporary-folder.ts";
 import { readNodeStateProof } from "../../../proof/test/node-state-proof.ts";
 import { startTestNetwork, type TestNetwork } from "../../test/algorand-network.ts";
@@ -14,6 +14,7 @@ import { openArchive } from "../archive.ts";
  */
 
 const INTERVAL = 16;
+const WAIT = { timeout: 60_000, interval: 20 };
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 let archive: ReturnType<typeof openArchive>;
@@ -39,11 +40,14 @@ async function stop(): Promise<void> {
   archive.close();
 }
 
-/** Makes rounds, and waits for every key and proof that they begin. */
+/** Makes rounds, and waits for the keys, which half an interval begins, and for the proof of each interval. */
 async function advanceTo(round: number): Promise<void> {
   while (network.ledger.round < round) {
     network.ledger.advance();
-    await network.ledger.stateProofs?.idle();
+    if (network.ledger.round >= INTERVAL / 2)
+      await vi.waitFor(() => expect(archive.of("algorand").kept("participants")).toBeDefined(), WAIT);
+    if (network.ledger.round % INTERVAL === 0 && network.ledger.round > INTERVAL)
+      await vi.waitFor(() => expect(network.ledger.pool()).toHaveLength(1), WAIT);
   }
 }
 

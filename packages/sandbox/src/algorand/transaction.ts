@@ -69,22 +69,7 @@ const ASSET_PARAMETERS = schemaOf({ uint: "t dc", flag: "df", text: "un an au", 
 const ENVELOPE = schemaOf({ bytes64: "sig", map: "msig lsig pqsig txn", address: "sgnr" });
 
 /** An unsigned transaction: its bytes, and the members that every type has. Addresses are in text form. */
-export interface Transaction {
-  id: string;
-  /** Canonical msgpack. */
-  bytes: Uint8Array;
-  map: MsgpackMap;
-  type: string;
-  sender: string;
-  /** microAlgos. */
-  fee: bigint;
-  firstValid: bigint;
-  lastValid: bigint;
-  noteLength: number;
-  group: Uint8Array | undefined;
-  lease: Uint8Array | undefined;
-  rekeyTo: string | undefined;
-}
+export type Transaction = ReturnType<typeof unsignedTransaction>;
 
 export interface SignedTransaction {
   txn: Transaction;
@@ -139,34 +124,31 @@ export function signedTransaction(
   value: MsgpackValue,
   positionOf: (key: string) => number = () => 0,
 ): SignedTransaction {
-  const check = <T>(read: () => T): T => {
-    try {
-      return read();
-    } catch (error) {
-      if (error instanceof MemberError) throw new Rejection(decodeError(positionOf(error.key)) + error.message);
-      if (isProofError(error, "malformed")) throw new Rejection(decodeError(0) + error.message);
-      throw error;
-    }
-  };
-  return check(() => {
+  try {
     if (!(value instanceof Map)) throw new MemberError("txn", "only encoded map or array can be decoded into a struct");
     const map = canonicalMembers(value, ENVELOPE);
     const txn = unsignedTransaction(getMap(map, "txn") ?? new Map());
     return { txn, map: map.set("txn", txn.map), authorizer: getAddress(map, "sgnr") ?? txn.sender };
-  });
+  } catch (error) {
+    if (error instanceof MemberError) throw new Rejection(decodeError(positionOf(error.key)) + error.message);
+    if (isProofError(error, "malformed")) throw new Rejection(decodeError(0) + error.message);
+    throw error;
+  }
 }
 
-function unsignedTransaction(given: MsgpackMap): Transaction {
+function unsignedTransaction(given: MsgpackMap) {
   const map = canonicalMembers(given, TRANSACTION);
   const parameters = getMap(map, "apar");
   if (parameters !== undefined) map.set("apar", canonicalMembers(parameters, ASSET_PARAMETERS));
   const bytes = encodeMsgpack(map);
   return {
     id: toBase32(transactionDigest(bytes)),
+    /** Canonical msgpack. */
     bytes,
     map,
     type: getString(map, "type") ?? "",
     sender: getAddress(map, "snd") ?? ZERO_ADDRESS,
+    /** microAlgos. */
     fee: getInteger(map, "fee"),
     firstValid: getInteger(map, "fv"),
     lastValid: getInteger(map, "lv"),

@@ -11,7 +11,7 @@ import {
   RawString,
   signedMessage,
 } from "@attestd/proof/algorand";
-import { equalBytes, toBase64Url, utf8 } from "@attestd/proof/encoding";
+import { equalBytes, utf8 } from "@attestd/proof/encoding";
 import {
   type Consensus,
   MAX_ASSET_DECIMALS,
@@ -21,6 +21,7 @@ import {
   MAX_TXN_LIFE,
 } from "./consensus.ts";
 import { checkFalconSignature } from "./falcon.ts";
+import type { Genesis } from "./genesis.ts";
 import { printSigned } from "./go-print.ts";
 import { checkGroup } from "./group.ts";
 import { prefixRejection, Rejection } from "./rejection.ts";
@@ -40,12 +41,6 @@ interface SignatureCheck {
   message: Uint8Array;
 }
 
-/** Accounts without keys, which may not send. */
-export interface SpecialAddresses {
-  feeSink: string;
-  rewardsPool: string;
-}
-
 /**
  * Checks a group without the ledger: form, group id, signatures, in go-algorand's order (`data/transactions/verify/txn.go`).
  * @param allowEmptySignatures simulate's option: an unsigned transaction counts as signed by its claimed signer
@@ -53,7 +48,7 @@ export interface SpecialAddresses {
  */
 export function verifyGroup(
   group: SignedTransaction[],
-  special: SpecialAddresses,
+  special: Genesis["special"],
   consensus: Consensus,
   allowEmptySignatures = false,
 ): void {
@@ -75,7 +70,7 @@ export function verifyGroup(
  * Checks the transaction by itself (go-algorand's `WellFormed`).
  * @throws Rejection. Types that this ledger does not support are rejected as by a consensus version without them.
  */
-function checkForm(txn: Transaction, { feeSink, rewardsPool }: SpecialAddresses, { maxNoteBytes }: Consensus): void {
+function checkForm(txn: Transaction, { feeSink, rewardsPool }: Genesis["special"], { maxNoteBytes }: Consensus): void {
   switch (txn.type) {
     case "pay":
       // Go compares the zero addresses of a payment without either, too.
@@ -170,8 +165,8 @@ function signatureChecks(
 /** Whether the signature is valid. It is not for a public key that is not a point, such as an application's address. */
 function isValidSignature({ publicKey, signature, message }: SignatureCheck): boolean {
   try {
-    const key = { kty: "OKP", crv: "Ed25519", x: toBase64Url(publicKey) };
-    return verify(null, message, createPublicKey({ key, format: "jwk" }), signature);
+    const key = createPublicKey({ key: publicKey, format: "raw-public", asymmetricKeyType: "ed25519" });
+    return verify(null, message, key, signature);
   } catch {
     return false;
   }

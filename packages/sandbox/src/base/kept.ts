@@ -1,3 +1,4 @@
+import { fromUtf8, utf8 } from "@attestd/proof/encoding";
 import { type Hex, hexToBigInt, numberToHex } from "viem";
 import { serializeTransaction } from "viem/op-stack";
 import type { NetworkArchive } from "../archive.ts";
@@ -28,8 +29,7 @@ export type LogFilter = {
 
 /** Reads the blocks in an archive. */
 export function readKept(archive: NetworkArchive) {
-  const decoder = new TextDecoder();
-  const blocks = archive.records().map((record): KeptBlock => JSON.parse(decoder.decode(record)));
+  const blocks = archive.records().map((record): KeptBlock => JSON.parse(fromUtf8(record)));
   return {
     blocks: blocks.map(served),
     /** What `eth_getLogs` answers of them alone, ascending. */
@@ -83,7 +83,7 @@ export function keepBlocks(anvil: RpcCall, archive: NetworkArchive, from: number
       const number = numberToHex(next);
       const block = (await anvil("eth_getBlockByNumber", [number, true])) as BlockJson;
       if (block.transactions.every(isDeposit)) archive.note(next);
-      else archive.add(next, new TextEncoder().encode(JSON.stringify(await withAnswers(anvil, block))));
+      else archive.add(next, utf8(JSON.stringify(await withAnswers(anvil, block))));
     }
   };
   // A failed look is repeated by the next.

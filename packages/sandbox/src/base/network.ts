@@ -23,10 +23,7 @@ export interface BaseOptions extends ServerOptions {
 }
 
 /** An account with its key: `0x` hex of 32 bytes. */
-export interface BaseKey {
-  address: Hex;
-  privateKey: Hex;
-}
+type BaseKey = ReturnType<typeof randomKey>;
 
 export type BaseNetwork = Awaited<ReturnType<typeof startBase>>;
 
@@ -118,7 +115,7 @@ async function fund(anvil: RpcCall, url: string, payer: Hex, facilitators: BaseK
   return { hash, height: Number(blockNumber) };
 }
 
-function randomKey(): BaseKey {
+function randomKey() {
   const privateKey = generatePrivateKey();
   return { address: privateKeyToAccount(privateKey).address, privateKey };
 }

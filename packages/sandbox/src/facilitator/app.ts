@@ -70,7 +70,7 @@ export function facilitatorApp(options: FacilitatorAppOptions): Hono<Bindings> {
     const body = method === "POST" ? await c.req.text() : "";
     try {
       if (dialect.readsBodyFirst(operation)) readBody(operation, body);
-      dialect.authenticate({ operation, method, path, authorization: c.req.header("authorization") });
+      dialect.authenticate({ method, path, authorization: c.req.header("authorization") });
       const fault = FAULTS.find((one) => one === behaviour?.name);
       if (fault !== undefined) return refuse(fault, `the sandbox was asked to answer ${fault}`);
       const answer = await perform(behaviour, () => read(operation, body));

@@ -27,7 +27,7 @@ const RECORDED = [
       "eyJhbGciOiJFUzI1NiIsImtpZCI6Im9yZ2FuaXphdGlvbnMvby9hcGlLZXlzL2siLCJ0eXAiOiJKV1QiLCJub25jZSI6IjdiMDhhOTUyNjU4MDc3MmM3NTIyNDdhNGM4YmQ0ZTc3In0.eyJzdWIiOiJvcmdhbml6YXRpb25zL28vYXBpS2V5cy9rIiwiaXNzIjoiY2RwIiwidXJpcyI6WyJQT1NUIGFwaS5jZHAuY29pbmJhc2UuY29tL3BsYXRmb3JtL3YyL3g0MDIvc2V0dGxlIl0sImlhdCI6MTc5NTAwMDAwMCwibmJmIjoxNzk1MDAwMDAwLCJleHAiOjE3OTUwMDAxMjB9.MSB3ZmHJ51O8Szja0HIqgl49h9h3EL1eW0PJH-FDKqbsU0U2goSvxRxmIC4sfujVNh-DTh9Di8ui2sD-FHu1eQ",
   },
 ] as const;
-const SETTLE = { operation: "settle", method: "POST", path: "/platform/v2/x402/settle" } as const;
+const SETTLE = { method: "POST", path: "/platform/v2/x402/settle" } as const;
 
 describe.each(RECORDED)("a token that CDP's SDK signed with $algorithm", ({ algorithm, keyId, publicKey, token }) => {
   const dialectAt = (now: number, host = "api.cdp.coinbase.com") => {

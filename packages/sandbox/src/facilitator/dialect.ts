@@ -39,7 +39,6 @@ export type Fault = "unauthorized" | "exhausted" | "limited" | "failing" | "malf
 
 /** A request of an operation, before its body is read. */
 export interface Asked {
-  operation: Operation;
   method: string;
   /** Without query. */
   path: string;

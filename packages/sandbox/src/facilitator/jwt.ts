@@ -12,14 +12,6 @@ export interface TokenKey {
 
 type Members = Record<string, unknown>;
 
-/** A signed token. */
-export interface Token {
-  header: Members;
-  claims: Members;
-  /** The key that `kid` names, with which the signature was verified. */
-  key: TokenKey;
-}
-
 /** Why a token is refused. Its message may be shown to the client. */
 export class TokenRefused extends Error {}
 
@@ -33,10 +25,11 @@ const BEARER = /^Bearer ([\w-]+)\.([\w-]+)\.([\w-]+)$/;
  * it shares neither code nor a library with the service's signer.
  *
  * @param authorization the value of the Authorization header
+ * @returns its members, and the key that `kid` names, with which the signature was verified
  * @throws {TokenRefused} for another form, a key that is not among `keys`, another algorithm than the key's, or a wrong
  * signature
  */
-export function readToken(authorization: string, keys: readonly TokenKey[]): Token {
+export function readToken(authorization: string, keys: readonly TokenKey[]) {
   if (authorization.length > MAX_TOKEN_LENGTH) throw new TokenRefused("the token is too long");
   const match = BEARER.exec(authorization);
   if (match === null) throw new TokenRefused("the Authorization header is not Bearer and a JWT");

@@ -32,10 +32,9 @@ const EDGE = "<html><head><title>429 Too Many Requests</title></head><body><cent
  * members of their answers; a settlement is idempotent for a payment, and answered 409 while it is in flight; on Solana
  * `/supported` adds a recent blockhash. Keys are of Ed25519 only, and a token may be used again while it lives.
  *
- * @param now Unix ms
  * @param solanaRpcUrl of the node that its blockhashes come from
  */
-export function payaiDialect(now: () => number, solanaRpcUrl: string | undefined): Dialect {
+export function payaiDialect(solanaRpcUrl: string | undefined): Dialect {
   const { credentials, tokenKey } = payaiKey();
   return {
     ...stockDialect,
@@ -48,7 +47,7 @@ export function payaiDialect(now: () => number, solanaRpcUrl: string | undefined
       expectNames(claims, "claims", ["sub", "iss", "iat", "exp", "jti"]);
       expectMember(claims, "claims", "sub", key.keyId);
       expectMember(claims, "claims", "iss", "payai-merchant");
-      expectAlive(claims, Math.floor(now() / 1000));
+      expectAlive(claims, Math.floor(Date.now() / 1000));
       if (typeof claims.jti !== "string" || !UUID_V4.test(claims.jti))
         throw new TokenRefused("claims.jti is not a UUID of version 4");
     },

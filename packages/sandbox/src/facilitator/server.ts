@@ -17,8 +17,6 @@ export interface FacilitatorOptions extends ServerOptions {
   behaviour?: string | undefined;
   /** Where PayAI's blockhashes come from. */
   solanaRpcUrl?: string | undefined;
-  /** Unix ms, for the checks of tokens. */
-  now?: () => number;
 }
 
 /** A facilitator that listens. */
@@ -30,7 +28,7 @@ export type Facilitator = Awaited<ReturnType<typeof startFacilitator>>;
  * @throws {Error} when the behaviour is wrong, or the port in use
  */
 export async function startFacilitator({ rails, kind = "stock", ...options }: FacilitatorOptions) {
-  const { behaviour, solanaRpcUrl, now = Date.now, ...server } = options;
+  const { behaviour, solanaRpcUrl, ...server } = options;
   const facilitator = new x402Facilitator();
   for (const register of rails) await register(facilitator);
   const behaviours = createBehaviours(behaviour);
@@ -39,8 +37,8 @@ export async function startFacilitator({ rails, kind = "stock", ...options }: Fa
   const dialects: Record<FacilitatorKind, () => Dialect> = {
     stock: () => stockDialect,
     goplausible: () => stockDialect,
-    cdp: () => cdpDialect(() => host, now),
-    payai: () => payaiDialect(now, solanaRpcUrl),
+    cdp: () => cdpDialect(() => host, Date.now),
+    payai: () => payaiDialect(solanaRpcUrl),
   };
   const dialect = dialects[kind]();
   const app = facilitatorApp({ facilitator, dialect, behaviours, closed: closing.signal });

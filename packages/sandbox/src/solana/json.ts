@@ -1,12 +1,12 @@
 import { zstdCompressSync } from "node:zlib";
 import { toBase64 as base64 } from "@attestd/proof/encoding";
-import { type Address, getBase58Decoder, type ReadonlyUint8Array } from "@solana/kit";
+import { type EncodedAccount, getBase58Decoder, type ReadonlyUint8Array } from "@solana/kit";
 import { TOKEN_PROGRAM_ADDRESS } from "@solana-program/token";
 import { INVALID_PARAMS, RpcError } from "../jsonrpc.ts";
 import type { Block, LandedTransaction, TokenBalance } from "./ledger.ts";
-import type { AccountState, Execution, InnerInstruction } from "./machine.ts";
+import type { Execution, Machine } from "./machine.ts";
 import { type Config, unknownEncoding } from "./params.ts";
-import { decodeMint, decodeTokenAccount, uiTokenAmount } from "./token.ts";
+import { decimalsOf, decodeMint, decodeTokenAccount, uiTokenAmount } from "./token.ts";
 
 /** The rent epoch with which a validator marks a rent-exempt account, as all are here: 2^64 - 1. */
 const RENT_EXEMPT = 0xffff_ffff_ffff_ffffn;
@@ -17,21 +17,18 @@ const MAX_BASE58_BYTES = 128;
 const base58 = (bytes: ReadonlyUint8Array) => getBase58Decoder().decode(bytes);
 
 /** An account in getAccountInfo. `data` is already encoded. */
-export function accountJson({ lamports, owner, executable, data: { length } }: AccountState, data: unknown) {
-  return { lamports, owner, executable, data, rentEpoch: RENT_EXEMPT, space: length };
+export function accountJson({ lamports, programAddress, executable, space }: EncodedAccount, data: unknown) {
+  return { lamports, owner: programAddress, executable, data, rentEpoch: RENT_EXEMPT, space };
 }
 
-/**
- * An account's data in the requested encoding; by default the RPC's original base58 string.
- * @param decimalsOf the decimals of a mint
- */
-export function encodeData(account: AccountState, config: Config, decimalsOf: (mint: Address) => number): unknown {
+/** An account's data in the requested encoding; by default the RPC's original base58 string. */
+export function encodeData(account: EncodedAccount, config: Config, machine: Machine): unknown {
   const { encoding, dataSlice } = config as { encoding?: string; dataSlice?: { offset: number; length: number } };
-  const { data } = account;
+  const data = new Uint8Array(account.data);
   const part = dataSlice ? data.subarray(dataSlice.offset, dataSlice.offset + dataSlice.length) : data;
   if (encoding === "base64") return [base64(part), "base64"];
   if (encoding === "base64+zstd") return [base64(zstdCompressSync(part)), encoding];
-  if (encoding === "jsonParsed") return parsedData(account, decimalsOf) ?? [base64(data), "base64"];
+  if (encoding === "jsonParsed") return parsedData(account, machine) ?? [base64(data), "base64"];
   if (encoding !== undefined && encoding !== "base58") throw unknownEncoding(encoding);
   if (part.length > MAX_BASE58_BYTES) {
     throw new RpcError(
@@ -43,18 +40,19 @@ export function encodeData(account: AccountState, config: Config, decimalsOf: (m
 }
 
 /** An account's data in the `jsonParsed` encoding; undefined without a parser for it: validators return base64 then. */
-function parsedData({ owner, data }: AccountState, decimalsOf: (mint: Address) => number): object | undefined {
-  const token = decodeTokenAccount(owner, data);
+function parsedData(account: EncodedAccount, machine: Machine): object | undefined {
+  const { space } = account;
+  const token = decodeTokenAccount(account);
   if (token) {
-    const tokenAmount = uiTokenAmount(token.amount, decimalsOf(token.mint));
+    const tokenAmount = uiTokenAmount(token.amount, decimalsOf(machine, token.mint));
     const info = { isNative: false, mint: token.mint, owner: token.owner, state: "initialized", tokenAmount };
-    return { program: "spl-token", parsed: { type: "account", info }, space: data.length };
+    return { program: "spl-token", parsed: { type: "account", info }, space };
   }
-  const mint = decodeMint(owner, data);
+  const mint = decodeMint(account);
   if (mint) {
     const { decimals, supply } = mint;
     const info = { decimals, freezeAuthority: null, isInitialized: true, mintAuthority: null, supply: String(supply) };
-    return { program: "spl-token", parsed: { type: "mint", info }, space: data.length };
+    return { program: "spl-token", parsed: { type: "mint", info }, space };
   }
   return undefined;
 }
@@ -89,8 +87,10 @@ function tokenBalanceJson({ accountIndex, mint, owner, amount, decimals }: Token
 }
 
 function innerInstructionsJson({ innerInstructions }: Execution) {
-  const call = ({ data, ...rest }: InnerInstruction) => ({ ...rest, data: base58(data) });
-  return innerInstructions.map(({ index, instructions }) => ({ index, instructions: instructions.map(call) }));
+  return innerInstructions.map(({ index, instructions }) => ({
+    index,
+    instructions: instructions.map((call) => ({ ...call, data: base58(call.data) })),
+  }));
 }
 
 /** A landed transaction in the requested encoding. */

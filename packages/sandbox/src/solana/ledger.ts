@@ -3,7 +3,7 @@ import { deserialize, serialize } from "node:v8";
 import { type Address, type Blockhash, getBase58Decoder } from "@solana/kit";
 import { type NetworkArchive, NO_ARCHIVE } from "../archive.ts";
 import type { Execution, Machine } from "./machine.ts";
-import { decodeMint, decodeTokenAccount, type TokenHolding } from "./token.ts";
+import { decimalsOf, decodeTokenAccount, type TokenHolding } from "./token.ts";
 import { type DecodedTransaction, decodeTransaction, hasValidSignatures } from "./transaction.ts";
 
 /** Commitment of a slot: `confirmed` one slot behind the newest, `finalized` thirty-two, as on MainNet. */
@@ -132,11 +132,7 @@ export class Ledger {
     const { decoded } = transaction;
     this.#processed.add(decoded.messageHash);
     this.#landed.set(decoded.signature, transaction);
-    for (const account of decoded.message.staticAccounts) {
-      const known = this.#byAccount.get(account);
-      if (known) known.push(transaction);
-      else this.#byAccount.set(account, [transaction]);
-    }
+    for (const account of decoded.message.staticAccounts) this.#byAccount.getOrInsert(account, []).push(transaction);
   }
 
   transaction(signature: string): LandedTransaction | undefined {
@@ -170,10 +166,9 @@ export class Ledger {
 function balancesOf(machine: Machine, accounts: Address[]): { lamports: bigint[]; tokens: TokenBalance[] } {
   const states = accounts.map((address) => machine.account(address));
   const tokens = states.flatMap((state, accountIndex) => {
-    const holding = state && decodeTokenAccount(state.owner, state.data);
+    const holding = state && decodeTokenAccount(state);
     if (!holding) return [];
-    const mint = machine.account(holding.mint);
-    return [{ ...holding, accountIndex, decimals: (mint && decodeMint(mint.owner, mint.data)?.decimals) ?? 0 }];
+    return [{ ...holding, accountIndex, decimals: decimalsOf(machine, holding.mint) }];
   });
   return { lamports: states.map((state) => state?.lamports ?? 0n), tokens };
 }

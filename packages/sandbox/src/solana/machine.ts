@@ -1,30 +1,7 @@
-import { type Address, lamports, type Transaction } from "@solana/kit";
+import type { Address, EncodedAccount, Transaction } from "@solana/kit";
 import { Clock, type FailedTransactionMetadata, LiteSVM, type TransactionMetadata } from "litesvm";
 
-export interface AccountState {
-  lamports: bigint;
-  owner: Address;
-  data: Uint8Array;
-  executable: boolean;
-}
-
-export interface Execution {
-  /** Solana's `TransactionError` as RPC answers write it; null for success. */
-  err: unknown;
-  logs: string[];
-  unitsConsumed: bigint;
-  /** Lamports taken from the fee payer, priority fee included. */
-  fee: bigint;
-  /** Per top-level instruction that made any: its index, and the instructions it called. */
-  innerInstructions: { index: number; instructions: InnerInstruction[] }[];
-}
-
-export interface InnerInstruction {
-  programIdIndex: number;
-  accounts: number[];
-  data: Uint8Array;
-  stackHeight: number;
-}
+export type Execution = ReturnType<typeof readOutcome>;
 
 /**
  * The virtual machine under the ledger: litesvm with the SPL programs. Its checks of signatures and blockhashes are off and
@@ -33,16 +10,13 @@ export interface InnerInstruction {
 export class Machine {
   readonly #svm = new LiteSVM().withSigverify(false).withBlockhashCheck(false);
 
-  account(address: Address): AccountState | undefined {
+  account(address: Address): EncodedAccount | undefined {
     const account = this.#svm.getAccount(address);
-    if (!account.exists) return undefined;
-    const { lamports, programAddress: owner, data, executable } = account;
-    return { lamports, owner, data: new Uint8Array(data), executable };
+    return account.exists ? account : undefined;
   }
 
-  setAccount(address: Address, { lamports: amount, owner, data, executable }: AccountState): void {
-    const space = BigInt(data.length);
-    this.#svm.setAccount({ address, lamports: lamports(amount), programAddress: owner, data, executable, space });
+  setAccount(account: EncodedAccount): void {
+    this.#svm.setAccount(account);
   }
 
   /** Runs the transaction and keeps its effects; `landed` is false when it could not pay its fee. */
@@ -71,14 +45,17 @@ export class Machine {
   }
 }
 
-function readOutcome(outcome: TransactionMetadata | FailedTransactionMetadata): Execution {
+function readOutcome(outcome: TransactionMetadata | FailedTransactionMetadata) {
   const failed = "err" in outcome;
   const meta = failed ? outcome.meta() : outcome;
   return {
+    /** Solana's `TransactionError` as RPC answers write it; null for success. */
     err: failed ? transactionError(/err: (.*), meta: TransactionMetadata/s.exec(outcome.toString())?.[1] ?? "") : null,
     logs: meta.logs(),
     unitsConsumed: meta.computeUnitsConsumed(),
+    /** Lamports taken from the fee payer, priority fee included. */
     fee: BigInt(/fee: (\d+)/.exec(outcome.toString())?.[1] ?? 0),
+    /** Per top-level instruction that made any: its index, and the instructions it called. */
     innerInstructions: meta
       .innerInstructions()
       .map((calls, index) => ({

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
+import { toBase64 } from "@attestd/proof/encoding";
 import { RAILS, USDC_DECIMALS } from "@attestd/proof/rails";
-import { ed25519 } from "@noble/curves/ed25519.js";
 import {
   type Address,
   address,
@@ -9,6 +9,7 @@ import {
   getBase58Decoder,
   getTransactionEncoder,
   type KeyPairSigner,
+  lamports,
   type ReadonlyUint8Array,
   signTransactionMessageWithSigners,
 } from "@solana/kit";
@@ -16,8 +17,9 @@ import { getTransferCheckedInstruction, TOKEN_PROGRAM_ADDRESS } from "@solana-pr
 import { type NetworkArchive, NO_ARCHIVE } from "../archive.ts";
 import { listen, type ServerOptions } from "../http.ts";
 import { serveJsonRpc } from "../jsonrpc.ts";
+import { makeSecretKey } from "../secret-key.ts";
 import { Ledger } from "./ledger.ts";
-import { type AccountState, Machine } from "./machine.ts";
+import { Machine } from "./machine.ts";
 import { solanaRpc } from "./rpc.ts";
 import { associatedTokenAddress, encodeMint, encodeTokenAccount, USDC_MINT } from "./token.ts";
 import { decodeTransaction } from "./transaction.ts";
@@ -40,10 +42,7 @@ export interface SolanaOptions extends ServerOptions {
 }
 
 /** An account with its key: base64 of 64 bytes, the ed25519 seed and then the public key. */
-export interface SolanaKey {
-  address: Address;
-  secretKeyBase64: string;
-}
+export type SolanaKey = ReturnType<typeof randomKey>;
 
 export type SolanaNetwork = Awaited<ReturnType<typeof startSolana>>;
 
@@ -72,9 +71,9 @@ export async function startSolana({ slotMs = 400, archive = NO_ARCHIVE, ...optio
     payTo: { address: randomKey().address },
     genesisHash: MAINNET_REFERENCE + getBase58Decoder().decode(randomBytes(16)).slice(-12),
   }));
-  machine.setAccount(USDC_MINT, rentExempt(machine, encodeMint(1_000n * MICRO_USDC)));
+  setTokenAccount(machine, USDC_MINT, encodeMint(1_000n * MICRO_USDC));
   const standIn = machine.account(MEMO_PROGRAM);
-  if (standIn) machine.setAccount(LIGHTHOUSE_PROGRAM, standIn);
+  if (standIn) machine.setAccount({ ...standIn, address: LIGHTHOUSE_PROGRAM });
   await fund(machine, payer.address, { sol: 100n, usdc: 1_000n });
   for (const { address } of [feePayer, ...otherFeePayers]) await fund(machine, address, { sol: 1_000n, usdc: 0n });
   await fund(machine, payTo.address, { sol: 0n, usdc: 0n });
@@ -83,7 +82,7 @@ export async function startSolana({ slotMs = 400, archive = NO_ARCHIVE, ...optio
   const sendVersion1 = version1Sender(ledger, sender);
   for (const { address } of [payer, payTo]) await sendVersion1(address, VERSION_1_AT_START);
 
-  const handler = solanaRpc({ machine, ledger, genesisHash, version: "0.0.0-attestd-sandbox" });
+  const handler = solanaRpc({ machine, ledger, genesisHash });
   const server = await listen(serveJsonRpc(handler), { server: "solana", ...options });
   const slots = setInterval(() => ledger.nextSlot(unixTime()), slotMs);
   return {
@@ -113,11 +112,10 @@ export async function startSolana({ slotMs = 400, archive = NO_ARCHIVE, ...optio
 
 async function fund(machine: Machine, owner: Address, { sol, usdc }: { sol: bigint; usdc: bigint }): Promise<void> {
   if (sol > 0n) {
-    const lamports = sol * LAMPORTS_PER_SOL;
-    machine.setAccount(owner, { lamports, owner: SYSTEM_PROGRAM, data: new Uint8Array(), executable: false });
+    const account = { address: owner, programAddress: SYSTEM_PROGRAM, data: new Uint8Array(), space: 0n };
+    machine.setAccount({ ...account, lamports: lamports(sol * LAMPORTS_PER_SOL), executable: false });
   }
-  const holding = rentExempt(machine, encodeTokenAccount(owner, usdc * MICRO_USDC));
-  machine.setAccount(await associatedTokenAddress(owner), holding);
+  setTokenAccount(machine, await associatedTokenAddress(owner), encodeTokenAccount(owner, usdc * MICRO_USDC));
 }
 
 /** Each transfer has another priority fee, so that no two are the same. */
@@ -146,18 +144,16 @@ function version1Sender(ledger: Ledger, from: KeyPairSigner) {
   };
 }
 
-function rentExempt(machine: Machine, encoded: ReadonlyUint8Array): AccountState {
-  const data = new Uint8Array(encoded);
-  const lamports = machine.rentExemption(BigInt(data.length));
-  return { lamports, owner: TOKEN_PROGRAM_ADDRESS, data, executable: false };
+/** Puts an account of the token program, which is exempt from rent. */
+function setTokenAccount(machine: Machine, address: Address, data: ReadonlyUint8Array): void {
+  const space = BigInt(data.length);
+  const account = { address, programAddress: TOKEN_PROGRAM_ADDRESS, data, space, executable: false };
+  machine.setAccount({ ...account, lamports: lamports(machine.rentExemption(space)) });
 }
 
-function randomKey(): SolanaKey {
-  const { secretKey, publicKey } = ed25519.keygen();
-  return {
-    address: getAddressDecoder().decode(publicKey),
-    secretKeyBase64: Buffer.concat([secretKey, publicKey]).toString("base64"),
-  };
+function randomKey() {
+  const secretKey = makeSecretKey();
+  return { address: getAddressDecoder().decode(secretKey.subarray(32)), secretKeyBase64: toBase64(secretKey) };
 }
 
 function unixTime(): bigint {

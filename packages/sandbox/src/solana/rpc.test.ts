@@ -10,7 +10,7 @@ let rpc: RpcHandler;
 
 beforeEach(async () => {
   world = await createTestLedger();
-  rpc = solanaRpc({ ...world, genesisHash: "genesis", version: "0.0.0" });
+  rpc = solanaRpc({ ...world, genesisHash: "genesis" });
 });
 
 const encoding = { encoding: "base64" };
@@ -117,7 +117,7 @@ test("the latest blockhash is that of the requested commitment", () => {
   for (const commitment of ["processed", "confirmed", "finalized"] as const) {
     const { slot, blockhash, height } = world.ledger.block(commitment);
     expect(rpc("getLatestBlockhash", [{ commitment }])).toEqual({
-      context: { apiVersion: "0.0.0", slot },
+      context: { apiVersion: "0.0.0-attestd-sandbox", slot },
       value: { blockhash, lastValidBlockHeight: height + 150n },
     });
     expect(rpc("getSlot", [{ commitment }])).toBe(slot);

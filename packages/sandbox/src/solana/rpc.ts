@@ -1,10 +1,9 @@
-import type { Address } from "@solana/kit";
 import { INVALID_PARAMS, METHOD_NOT_FOUND, RpcError, type RpcHandler } from "../jsonrpc.ts";
 import { accountJson, encodeData, encodeTransaction, metaJson, simulationJson, statusJson } from "./json.ts";
 import type { Block, LandedTransaction, Ledger } from "./ledger.ts";
 import type { Machine } from "./machine.ts";
 import { addressOf, type Config, commitmentOf, configOf, decodeWire, listOf } from "./params.ts";
-import { decodeMint, decodeTokenAccount, uiTokenAmount } from "./token.ts";
+import { decimalsOf, decodeTokenAccount, uiTokenAmount } from "./token.ts";
 import { type DecodedTransaction, hasValidSignatures, memosOf } from "./transaction.ts";
 
 /** Error codes of Solana's RPC, beyond JSON-RPC's own. */
@@ -13,6 +12,9 @@ const SIGNATURE_VERIFICATION_FAILURE = -32003;
 const BLOCK_NOT_AVAILABLE = -32004;
 const UNSUPPORTED_TRANSACTION_VERSION = -32015;
 const MIN_CONTEXT_SLOT_NOT_REACHED = -32016;
+
+/** The `solana-core` of getVersion. */
+const VERSION = "0.0.0-attestd-sandbox";
 
 /** Most accounts in one call of getRecentPrioritizationFees. */
 const MAX_FEE_ADDRESSES = 128;
@@ -25,8 +27,6 @@ export interface SolanaRpcOptions {
   ledger: Ledger;
   /** The answer of getGenesisHash. */
   genesisHash: string;
-  /** The `solana-core` of getVersion. */
-  version: string;
 }
 
 /**
@@ -34,14 +34,14 @@ export interface SolanaRpcOptions {
  * follow the requested commitment (`finalized` by default, as on a validator); accounts are always the newest, because the
  * machine keeps no older ones.
  */
-export function solanaRpc({ machine, ledger, genesisHash, version }: SolanaRpcOptions): RpcHandler {
-  const withContext = ({ slot }: Block, value: unknown) => ({ context: { apiVersion: version, slot }, value });
+export function solanaRpc({ machine, ledger, genesisHash }: SolanaRpcOptions): RpcHandler {
+  const withContext = ({ slot }: Block, value: unknown) => ({ context: { apiVersion: VERSION, slot }, value });
   const methods = new Map<string, Method>(
     Object.entries({
       ...plainMethods(ledger),
       getGenesisHash: () => genesisHash,
       getHealth: () => "ok",
-      getVersion: () => ({ "solana-core": version, "feature-set": 0 }),
+      getVersion: () => ({ "solana-core": VERSION, "feature-set": 0 }),
       getMinimumBalanceForRentExemption: (_, bytes) => machine.rentExemption(BigInt(bytes as number)),
       getSignatureStatuses: (config, signatures) =>
         withContext(ledger.block("processed"), signatureStatuses(ledger, listOf(signatures), config)),
@@ -59,13 +59,9 @@ export function solanaRpc({ machine, ledger, genesisHash, version }: SolanaRpcOp
 
 /** Methods that return their result as a `value` beside its context. */
 function accountMethods(machine: Machine): Record<string, Method> {
-  const decimalsOf = (mint: Address) => {
-    const account = machine.account(mint);
-    return (account && decodeMint(account.owner, account.data)?.decimals) ?? 0;
-  };
   const show = (config: Config, address: unknown) => {
     const account = machine.account(addressOf(address));
-    return account ? accountJson(account, encodeData(account, config, decimalsOf)) : null;
+    return account ? accountJson(account, encodeData(account, config, machine)) : null;
   };
 
   return {
@@ -75,9 +71,9 @@ function accountMethods(machine: Machine): Record<string, Method> {
     getTokenAccountBalance: (_, address) => {
       const account = machine.account(addressOf(address));
       if (!account) throw new RpcError(INVALID_PARAMS, "Invalid param: could not find account");
-      const holding = decodeTokenAccount(account.owner, account.data);
+      const holding = decodeTokenAccount(account);
       if (!holding) throw new RpcError(INVALID_PARAMS, "Invalid param: not a Token account");
-      return uiTokenAmount(holding.amount, decimalsOf(holding.mint));
+      return uiTokenAmount(holding.amount, decimalsOf(machine, holding.mint));
     },
   };
 }

@@ -1,6 +1,6 @@
 import { RAILS, USDC_DECIMALS } from "@attestd/proof/rails";
 import { formatUnits } from "@attestd/proof/text";
-import { type Address, address, type ReadonlyUint8Array } from "@solana/kit";
+import { type Address, address, type EncodedAccount, type ReadonlyUint8Array } from "@solana/kit";
 import {
   AccountState,
   findAssociatedTokenPda,
@@ -13,6 +13,7 @@ import {
   TOKEN_PROGRAM_ADDRESS,
   type Token,
 } from "@solana-program/token";
+import type { Machine } from "./machine.ts";
 
 /** Circle's USDC mint on MainNet: stock x402 clients pay in it, and its accounts are derived from it. */
 export const USDC_MINT = address(RAILS.solana.usdc);
@@ -47,17 +48,23 @@ export async function associatedTokenAddress(owner: Address): Promise<Address> {
 export type TokenHolding = Pick<Token, "mint" | "owner" | "amount">;
 
 /** Reads an account of the token program; undefined when it is not an initialised token account. */
-export function decodeTokenAccount(programAddress: Address, data: Uint8Array): TokenHolding | undefined {
+export function decodeTokenAccount({ programAddress, data }: EncodedAccount): TokenHolding | undefined {
   if (programAddress !== TOKEN_PROGRAM_ADDRESS || data.length !== getTokenSize()) return undefined;
   const { mint, owner, amount, state } = getTokenDecoder().decode(data);
   return state === AccountState.Initialized ? { mint, owner, amount } : undefined;
 }
 
 /** Reads a mint of the token program; undefined when it is not an initialised mint. */
-export function decodeMint(programAddress: Address, data: Uint8Array) {
+export function decodeMint({ programAddress, data }: EncodedAccount) {
   if (programAddress !== TOKEN_PROGRAM_ADDRESS || data.length !== getMintSize()) return undefined;
   const { supply, decimals, isInitialized } = getMintDecoder().decode(data);
   return isInitialized ? { supply, decimals } : undefined;
+}
+
+/** The decimals of a mint; 0 when it does not exist. */
+export function decimalsOf(machine: Machine, mint: Address): number {
+  const account = machine.account(mint);
+  return (account && decodeMint(account)?.decimals) ?? 0;
 }
 
 /** An amount in RPC answers: `amount` in the smallest unit, and the same in whole tokens. */

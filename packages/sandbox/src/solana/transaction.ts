@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { ed25519 } from "@noble/curves/ed25519.js";
 import {
   type Address,
@@ -10,7 +10,6 @@ import {
   getCompiledTransactionMessageEncoder,
   getTransactionDecoder,
   type LegacyCompiledTransactionMessage,
-  type Transaction,
 } from "@solana/kit";
 
 /** The memo programs, old and new. */
@@ -30,22 +29,14 @@ export interface Message extends Pick<CompiledMessage, "version" | "header" | "s
   instructions: LegacyCompiledTransactionMessage["instructions"];
 }
 
-export interface DecodedTransaction {
-  wire: Uint8Array;
-  transaction: Transaction;
-  message: Message;
-  /** Hex SHA-256 of the message bytes: what makes two transactions the same, whatever their signatures. */
-  messageHash: string;
-  /** Base58 of the first signature, the transaction's id; of 64 zeros while the fee payer has not signed. */
-  signature: string;
-}
+export type DecodedTransaction = ReturnType<typeof decodeTransaction>;
 
 /**
  * Decodes a transaction of any version: legacy, 0 or 1.
  * @param wire signatures and message as sent
  * @throws {Error} when the bytes are not exactly one transaction, or use address lookup tables, which the sandbox lacks
  */
-export function decodeTransaction(wire: Uint8Array): DecodedTransaction {
+export function decodeTransaction(wire: Uint8Array) {
   const max = wire[0] === 0x81 ? MAX_VERSION_1_WIRE_BYTES : MAX_WIRE_BYTES;
   if (wire.length > max) throw new Error(`too large: ${wire.length} bytes (max: ${max})`);
   const transaction = getTransactionDecoder().decode(wire);
@@ -62,7 +53,9 @@ export function decodeTransaction(wire: Uint8Array): DecodedTransaction {
     wire,
     transaction,
     message: { version, header, staticAccounts, lifetimeToken, instructions: instructionsOf(compiled) },
-    messageHash: createHash("sha256").update(messageBytes).digest("hex"),
+    /** Hex SHA-256 of the message bytes: what makes two transactions the same, whatever their signatures. */
+    messageHash: hash("sha256", messageBytes),
+    /** Base58 of the first signature, the transaction's id; of 64 zeros while the fee payer has not signed. */
     signature: getBase58Decoder().decode(first ?? new Uint8Array(64)),
   };
 }

@@ -9,33 +9,25 @@ const KEY_LIFETIME = 256n;
 /** Keys of a participant; after the rounds of the last one it registers anew. */
 const KEYS = 8;
 
-/** A participant's Falcon-1024 key. It stands at each place of its tree of keys, which a real one fills with others. */
-export interface FalconKey {
-  /** 1793 bytes. */
-  publicKey: Uint8Array;
-  /** 2305 bytes. */
-  secretKey: Uint8Array;
-}
+/**
+ * A participant's Falcon-1024 key: 1793 bytes public, 2305 secret. It stands at each place of its tree of keys, which a real
+ * one fills with others.
+ */
+export type FalconKey = ReturnType<typeof falcon1024.keygen>;
 
 /** Makes the keys of all participants: half a second of CPU each. */
 export function makeKeys(): FalconKey[] {
   return WEIGHTS.map(() => falcon1024.keygen());
 }
 
-/** A participant as it is registered when it signs for a round. */
-export interface Participant {
-  /** microAlgos. */
-  weight: bigint;
-  keyLifetime: bigint;
-  /** The root of its tree of keys, 64 bytes. */
-  keys: Uint8Array;
-  publicKey: Uint8Array;
-  /** The leaves of its tree. */
-  leaves: Uint8Array[];
-}
+/**
+ * A participant as it is registered when it signs for a round: its weight in microAlgos, `keys`, the root of its tree of keys,
+ * 64 bytes, and the leaves of that tree.
+ */
+export type Participant = ReturnType<typeof participantsAt>[number];
 
 /** The participants who sign for a round, by the place in their vector. @param keys of `makeKeys`, in that order */
-export function participantsAt(keys: readonly FalconKey[], round: number): Participant[] {
+export function participantsAt(keys: readonly FalconKey[], round: number) {
   const first = firstRoundOfTree(round);
   return keys.map(({ publicKey }, place) => {
     const rounds = Array.from({ length: KEYS }, (_, index) => first + BigInt(index) * KEY_LIFETIME);

@@ -58,7 +58,6 @@ type KeptKey = { publicKey: string; secretKey: string };
  * that has the participants' keys. All stake signs at once, so that a proof is in a block soon after its rounds.
  */
 export class StateProofs {
-  readonly interval: number;
   readonly #options: StateProofsOptions;
   /** Ascending. */
   readonly #proven: ProvenRounds[] = [];
@@ -66,18 +65,14 @@ export class StateProofs {
   #worker: Worker | undefined;
   /** The last round that the worker was asked to prove. */
   #asked = 0;
-  /** Resolves when the worker has done what it was asked for. */
-  #idle = Promise.withResolvers<void>();
 
   constructor(options: StateProofsOptions) {
     this.#options = options;
-    this.interval = options.interval;
     const kept = options.archive.kept<KeptKey[]>("participants");
     this.#keys = kept?.map(({ publicKey, secretKey }) => ({
       publicKey: fromBase64(publicKey),
       secretKey: fromBase64(secretKey),
     }));
-    this.#idle.resolve();
   }
 
   /**
@@ -87,7 +82,7 @@ export class StateProofs {
    * @param payset of the block
    */
   tracking(round: number, before: MsgpackMap | undefined, payset: readonly MsgpackMap[]): MsgpackMap {
-    const { interval } = this;
+    const { interval } = this.#options;
     const keys = round % interval === 0 ? this.#keys : undefined;
     const voters = keys && votersOf(participantsAt(keys, round + interval));
     const next = this.#nextAt(round, before, payset.find(isStateProof));
@@ -95,7 +90,7 @@ export class StateProofs {
   }
 
   #nextAt(round: number, before: MsgpackMap | undefined, included: MsgpackMap | undefined): number {
-    const { interval } = this;
+    const { interval } = this.#options;
     if (included) return messageOf(included).lastAttestedRound + interval;
     const next = before === undefined ? 0 : nextOf(before);
     if (next > 0 && next % interval === 0 && (next >= round || this.#isProvable(next))) return next;
@@ -115,7 +110,7 @@ export class StateProofs {
 
   /** Has the rounds up to the latest block proven, when all that a proof needs is there. */
   advance(block: StoredBlock): void {
-    const { interval } = this;
+    const { interval } = this.#options;
     // Keys take seconds of CPU: they are made when the first voters are near, and not in a sandbox that ends before.
     if (block.round % interval >= interval / 2) this.#worker ??= this.#startWorker();
     const last = nextOf(splitBlock(block.bytes).header);
@@ -131,7 +126,6 @@ export class StateProofs {
       firstAttestedRound: first,
       lastAttestedRound: last,
     };
-    this.#idle = Promise.withResolvers();
     this.#worker.postMessage({ message, checkpoint } satisfies ProofRequest);
   }
 
@@ -156,25 +150,17 @@ export class StateProofs {
     });
   }
 
-  /** Resolves when the keys are made, and every proof that was asked for is in the pool. */
-  async idle(): Promise<void> {
-    await this.#idle.promise;
-  }
-
   async close(): Promise<void> {
     await this.#worker?.terminate();
-    this.#idle.resolve();
   }
 
   #startWorker(): Worker {
     const worker = new Worker(new URL("./worker.ts", import.meta.url), { workerData: { keys: this.#keys } });
     worker.unref();
-    this.#idle = Promise.withResolvers();
     // Its errors end the process, as any other defect of the sandbox.
     worker.on("message", (answer: WorkerAnswer) => {
       if ("keys" in answer) this.#keep(answer.keys);
       else this.#submit(answer);
-      this.#idle.resolve();
     });
     return worker;
   }
@@ -204,7 +190,7 @@ export class StateProofs {
 
   /** Whether the rounds up to this one have all that a proof of them needs. */
   #isProvable(last: number): boolean {
-    const { interval } = this;
+    const { interval } = this.#options;
     const ends = [this.#checkpoint(last - interval), this.#checkpoint(last)];
     return ends.every(Boolean) && this.lightHeaders(last - interval + 1, last) !== undefined;
   }
