@@ -89,7 +89,7 @@ export async function startSolana({ slotMs = 400, archive = NO_ARCHIVE, ...optio
     rpcUrl: server.url,
     /** USDC's mint. */
     usdc: USDC_MINT,
-    /** Holds 1 SOL and 1,000 USDC. */
+    /** Holds 100 SOL and 1,000 USDC. */
     payer,
     /** Only receives payments; its USDC account exists. Its key is not kept. */
     payTo,
