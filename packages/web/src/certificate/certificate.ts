@@ -1,7 +1,6 @@
 import {
   type BatchItem,
   type Bundle,
-  bundleId,
   itemBundles,
   type KeyHistory,
   parseBatch,
@@ -9,7 +8,7 @@ import {
   parseJson,
   verify,
 } from "@attestd/proof";
-import { equalBytes, fromBase64Url, toHex, utf8 } from "@attestd/proof/encoding";
+import { equalBytes, utf8 } from "@attestd/proof/encoding";
 import packageJson from "../../package.json" with { type: "json" };
 import { type BatchInFile, type BundleInFile, batchForm, looseText } from "../bundle-file.ts";
 import { hostOf, printable } from "../printable.ts";
@@ -90,7 +89,8 @@ export function makeCertificate(
   making: Making,
   evidence?: Uint8Array,
 ) {
-  const { contents, kind, id } = contentsOf(bytes, history, making, evidence !== undefined);
+  const contents = contentsOf(bytes, history, making, evidence !== undefined);
+  const { kind, id } = contents;
   const sheet = layOut(contents, making.paper);
   const carried = {
     bundle: bytes,
@@ -100,22 +100,22 @@ export function makeCertificate(
     title: `${contents.heading} ${contents.number}: ${contents.lead}`,
     description: contents.sentence,
     author: contents.attestor,
-    id: toHex(fromBase64Url(id).subarray(0, 16)),
+    id,
   };
   const made = format === "pdf" ? toPdf(sheet, carried, making.checkedAt) : utf8(toSvg(sheet, carried));
   const { lead, number, stamp } = contents;
   return { bytes: Uint8Array.from(made), title: lead, number, isStamped: stamp !== undefined };
 }
 
-/** The text of the certificate of a bundle or a batch, and the id of that. @throws as `makeCertificate` */
+/** The text of the certificate of a bundle or a batch. @throws as `makeCertificate` */
 export function contentsOf(bytes: Uint8Array, history: KeyHistory, making: Making, hasEvidence = false) {
   const { bundle, items } = certifiedIn(bytes);
   const entry = entryOf(bundle, history);
   if (entry === undefined) throw new RangeError("the history has no such key");
   const shown = { ...verify(bundle, { trust: history }), hasEvidence };
   return items === undefined
-    ? ({ contents: certificateContents(bundle, shown, entry, making), kind: "bundle", id: bundleId(bundle) } as const)
-    : ({ contents: batchContents(items, shown, entry, making), kind: "batch", id: bundleId(items[0].batch) } as const);
+    ? certificateContents(bundle, shown, entry, making)
+    : batchContents(items, shown, entry, making);
 }
 
 /**
