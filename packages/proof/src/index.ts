@@ -16,6 +16,7 @@ export {
   bundleId,
   type InclusionBundle,
   MAX_BUNDLE_BYTES,
+  noteOf,
   type ParseOptions,
   type ProofBundle,
   parseBundle,
