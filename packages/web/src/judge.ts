@@ -1,5 +1,4 @@
 import {
-  type Bundle,
   isProofError,
   type KeyHistory,
   nobleCrypto,
@@ -10,13 +9,13 @@ import {
   type VerifyReport,
   verify,
 } from "@attestd/proof";
-import { type Subject, subjectOf } from "@attestd/proof/description";
+import { subjectOf } from "@attestd/proof/description";
 import type { JsonValue } from "@attestd/proof/json";
 import { type BundleInBatch, bundlesInBatch } from "./batch-file.ts";
 import { type BatchInFile, type BundleInFile, type FileContents, maxBytesOf, readFileContents } from "./bundle-file.ts";
-import type { CertificateJudgement } from "./certificate/making.ts";
 import { judgeReceipt, type ReceiptFindings } from "./receipt-file.ts";
 import type { StakeTrust } from "./stake.ts";
+import type { Judged } from "./verdict.ts";
 import { UNREADABLE } from "./words.ts";
 
 export type JudgeOptions = {
@@ -31,25 +30,12 @@ export type JudgeOptions = {
 
 export type Judgement =
   /** For a certificate, `bytes` is the bundle in it. */
-  | {
-      kind: "judged";
-      report: VerifyReport;
-      bytes: Uint8Array;
-      /** Undefined where the schema failed. */
-      bundle: Bundle | undefined;
-      subject: Subject | undefined;
-      certificate: CertificateJudgement | undefined;
-      /** What it was judged with. */
-      evidence: Uint8Array | undefined;
-    }
-  /** A whole batch; its bundles are still to be judged. `certificate`: whether the text of its certificate is theirs. */
-  | {
-      kind: "batch";
-      bundles: BundleInBatch[];
-      certificate: CertificateJudgement | undefined;
-      /** What its certificate carries of it. */
-      evidence: Uint8Array | undefined;
-    }
+  | ({ kind: "judged"; bytes: Uint8Array } & Omit<Judged, "keys" | "stake" | "comparedBy">)
+  /**
+   * A whole batch; its bundles are still to be judged. `certificate`: whether the text of its certificate is theirs.
+   * `evidence`: what its certificate carries of it.
+   */
+  | ({ kind: "batch"; bundles: BundleInBatch[] } & Pick<Judged, "certificate" | "evidence">)
   | { kind: "receipt"; findings: ReceiptFindings }
   | { kind: "keys"; history: KeyHistory }
   | Extract<FileContents, { kind: "evidence" }>
