@@ -6,6 +6,7 @@ import {
   parseJson,
   parseKeyHistory,
   rememberingLast,
+  type Trust,
   type VerifyReport,
   verify,
 } from "@attestd/proof";
@@ -15,6 +16,7 @@ import { type BundleInBatch, bundlesInBatch } from "./batch-file.ts";
 import { type BatchInFile, type BundleInFile, type FileContents, maxBytesOf, readFileContents } from "./bundle-file.ts";
 import { judgeReceipt, type ReceiptFindings } from "./receipt-file.ts";
 import type { StakeTrust } from "./stake.ts";
+import { historyOf } from "./trust-basis.ts";
 import type { Judged } from "./verdict.ts";
 import { UNREADABLE } from "./words.ts";
 
@@ -42,9 +44,6 @@ export type Judgement =
   | { kind: "stake"; trust: Omit<StakeTrust, "name"> }
   | { kind: "unreadable"; why: string };
 
-/** Items of a batch are judged one after the other. */
-const crypto = rememberingLast(nobleCrypto);
-
 /** Reads a bundle, a batch, a certificate, a key history, evidence or a checkpoint, and judges a bundle offline. */
 export async function judge(bytes: Uint8Array, options: JudgeOptions): Promise<Judgement> {
   const { history, historyAge } = options;
@@ -55,18 +54,9 @@ export async function judge(bytes: Uint8Array, options: JudgeOptions): Promise<J
     switch (contents.kind) {
       case "bundle": {
         const evidence = options.evidence ?? contents.evidence;
-        const offline = verify(contents.bytes, { trust: history, historyAge, crypto });
-        const report = await withItsEvidence(offline, contents, { ...options, evidence });
-        const bundle = report.checks.schema === "pass" ? parseBundle(parseJson(contents.bytes)) : undefined;
-        return {
-          kind: "judged",
-          report,
-          bytes: contents.bytes,
-          bundle,
-          subject: bundle && subjectOf(bundle),
-          certificate: await judgedText(bytes, contents, history),
-          evidence,
-        };
+        const judged = await judgeBundle(bytes, contents, { trust: history, historyAge });
+        const report = await withItsEvidence(judged.report, contents, { ...options, evidence });
+        return { kind: "judged", ...judged, report, subject: judged.bundle && subjectOf(judged.bundle), evidence };
       }
       case "keys":
         return { kind: "keys", history: parseKeyHistory(contents.value) };
@@ -88,10 +78,25 @@ export async function judge(bytes: Uint8Array, options: JudgeOptions): Promise<J
   }
 }
 
+/** Items of a batch are judged one after the other. */
+const crypto = rememberingLast(nobleCrypto);
+
+/** Judges a bundle offline, and in a certificate its text. @param file that it is in */
+export async function judgeBundle(
+  file: Uint8Array,
+  contents: BundleInFile,
+  { trust, historyAge = 0 }: { trust?: Trust | undefined; historyAge?: number },
+) {
+  const { bytes, evidence } = contents;
+  const report = verify(bytes, { trust, historyAge, crypto });
+  const bundle = report.checks.schema === "pass" ? parseBundle(parseJson(bytes)) : undefined;
+  return { report, bundle, bytes, evidence, certificate: await judgeText(file, contents, trust) };
+}
+
 async function judgedBatch(file: Uint8Array, batch: BatchInFile, history: KeyHistory | undefined): Promise<Judgement> {
   try {
     const bundles = bundlesInBatch(batch.bytes);
-    return { kind: "batch", bundles, certificate: await judgedText(file, batch, history), evidence: batch.evidence };
+    return { kind: "batch", bundles, certificate: await judgeText(file, batch, history), evidence: batch.evidence };
   } catch (error) {
     if (!isProofError(error, "format")) throw error;
     return { kind: "unreadable", why: UNREADABLE.notWholeBatch(error.pointer ?? "", error.message) };
@@ -99,10 +104,10 @@ async function judgedBatch(file: Uint8Array, batch: BatchInFile, history: KeyHis
 }
 
 /** Loads the code for certificates, and their fonts, only for a certificate. */
-async function judgedText(file: Uint8Array, contents: BundleInFile | BatchInFile, history: KeyHistory | undefined) {
+export async function judgeText(file: Uint8Array, contents: BundleInFile | BatchInFile, trust: Trust | undefined) {
   if (contents.from === "json") return undefined;
   const { judgeCertificate } = await import("./certificate/certificate.ts");
-  return judgeCertificate(file, contents, history);
+  return judgeCertificate(file, contents, historyOf(trust));
 }
 
 /** Loads what verifies evidence only for evidence. */
