@@ -1,4 +1,4 @@
-import { type KeyHistory, parseBundle, parseJson } from "@attestd/proof";
+import { type KeyHistory, parseBundle } from "@attestd/proof";
 import { sortedRows } from "../src/file-rows.ts";
 import { isBundleOf, type Pointer } from "../src/pointer.ts";
 import type { KeyList } from "../src/trust-basis.ts";
@@ -235,7 +235,7 @@ export function createVerifyPage(site: Site) {
 /** Whether a pointer identifies this batch, or an item of it. */
 function isNamed(pointer: Pointer, { bundles }: Extract<Checked, { kind: "batch" }>): boolean {
   try {
-    return bundles.some(({ bytes }) => isBundleOf(pointer, parseBundle(parseJson(bytes))));
+    return bundles.some(({ bytes }) => isBundleOf(pointer, parseBundle(bytes)));
   } catch {
     return false;
   }

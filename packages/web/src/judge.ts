@@ -3,7 +3,6 @@ import {
   type KeyHistory,
   nobleCrypto,
   parseBundle,
-  parseJson,
   parseKeyHistory,
   rememberingLast,
   type Trust,
@@ -89,7 +88,7 @@ export async function judgeBundle(
 ) {
   const { bytes, evidence } = contents;
   const report = verify(bytes, { trust, historyAge, crypto });
-  const bundle = report.checks.schema === "pass" ? parseBundle(parseJson(bytes)) : undefined;
+  const bundle = report.checks.schema === "pass" ? parseBundle(bytes) : undefined;
   return { report, bundle, bytes, evidence, certificate: await judgeText(file, contents, trust) };
 }
 

@@ -5,7 +5,6 @@ import {
   type KeyHistory,
   parseBatch,
   parseBundle,
-  parseJson,
   verify,
 } from "@attestd/proof";
 import { equalBytes, utf8 } from "@attestd/proof/encoding";
@@ -90,17 +89,13 @@ export function makeCertificate(
   evidence?: Uint8Array,
 ) {
   const contents = contentsOf(bytes, history, making, evidence !== undefined);
-  const { kind, id } = contents;
   const sheet = layOut(contents, making.paper);
   const carried = {
+    ...contents,
     bundle: bytes,
-    kind,
     evidence,
     making: writeMaking(making),
     title: `${contents.heading} ${contents.number}: ${contents.lead}`,
-    description: contents.sentence,
-    author: contents.attestor,
-    id,
   };
   const made = format === "pdf" ? toPdf(sheet, carried, making.checkedAt) : utf8(toSvg(sheet, carried));
   const { lead, number, stamp } = contents;
@@ -123,7 +118,7 @@ export function contentsOf(bytes: Uint8Array, history: KeyHistory, making: Makin
  * @throws ProofError for anything else
  */
 function certifiedIn(bytes: Uint8Array): { bundle: Bundle; items?: [BatchItem, ...BatchItem[]] } {
-  if (batchForm(looseText(bytes)) === undefined) return { bundle: parseBundle(parseJson(bytes)) };
+  if (batchForm(looseText(bytes)) === undefined) return { bundle: parseBundle(bytes) };
   const items = itemBundles(parseBatch(bytes)) as [BatchItem, ...BatchItem[]];
   return { bundle: items[0], items };
 }

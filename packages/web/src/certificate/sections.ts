@@ -62,7 +62,7 @@ export function wholeContents(certified: Certified, own: Own, entry: KeyEntry, m
   const url = pointerUrl(making.site, certified);
   return {
     kind,
-    /** Hex of the first 16 bytes of its id. */
+    /** Hex, of 16 bytes: two certificates have different ones. */
     id,
     heading: "Certificate of attestation",
     /** The first 64 bits of its id, in four groups: anyone who has it can compute it. */
