@@ -83,6 +83,8 @@ export function ledgerName({ warnings }: Pick<VerifyReport, "warnings">): string
   return warnings.includes("sandbox") ? "the sandbox's ledger" : "Algorand";
 }
 
+export type Verdict = ReturnType<typeof verdictOf>;
+
 /** The verdict for people. It follows from the report; nothing is judged again here. */
 export function verdictOf(judged: Judged) {
   const { report, bundle } = judged;
@@ -96,6 +98,8 @@ export function verdictOf(judged: Judged) {
     sentences: [...conclusion(doubted, judged), basisSentence(judged.keys?.basis)],
     /** Whether the ledger check is offered: no offline check failed that it could not outweigh. */
     mayAskLedger: bundle !== undefined && doubted !== "unknown" && mayAskChain(report),
+    /** Whether another key list could tell who signed it. */
+    needsKeys: doubted === "unknown" || doubted === "elsewhere",
   };
 }
 

@@ -11,7 +11,7 @@ import { equalBytes, utf8 } from "@attestd/proof/encoding";
 import packageJson from "../../package.json" with { type: "json" };
 import { type BatchInFile, type BundleInFile, batchForm, looseText } from "../bundle-file.ts";
 import { hostOf, printable } from "../printable.ts";
-import { dayOf } from "../trust-basis.ts";
+import { statedBasis } from "../trust-basis.ts";
 import { doubt, type Judged, signer } from "../verdict.ts";
 import { batchContents } from "./batch-contents.ts";
 import { certificateContents } from "./contents.ts";
@@ -22,7 +22,6 @@ import {
   entryOf,
   LAYOUT,
   type Making,
-  NO_MAKING,
   type Paper,
   readMaking,
   writeMaking,
@@ -43,13 +42,12 @@ export function makingOf(judged: Judged, checkedAt: Date, paper: Paper): Making 
     throw new TypeError("Only a verified bundle, by a key of a key history, has a certificate.");
   if (doubt(judged)) throw new TypeError("Its key list is contradicted by another one of the same host.");
   const isCompared = report.checks.chainAttest === "pass" && comparedBy !== undefined;
-  const { since } = keys.basis;
   return {
     layout: LAYOUT,
     paper,
     checkedAt: `${checkedAt.toISOString().slice(0, 19)}Z`,
     version: packageJson.version,
-    keys: { basis, date: since === undefined ? undefined : dayOf(since) },
+    keys: { basis, date: statedBasis(keys.basis).date },
     status,
     site: keys.history.keys.at(-1)?.origin ?? "",
     ledger: isCompared ? { askedOf: comparedBy, recordedAt: report.recordedAt } : undefined,
@@ -135,9 +133,9 @@ export function judgeCertificate(
   history: KeyHistory | undefined,
 ): CertificateJudgement | undefined {
   if (format === "json") return undefined;
-  const making = stated === undefined ? NO_MAKING : readMaking(stated);
-  if ("isOtherLayout" in making)
-    return making.isOtherLayout ? notCompared("another version of attestd made it") : { words: "fail" };
+  const making = stated && readMaking(stated);
+  if (making === undefined) return { words: "fail" };
+  if (making === "other layout") return notCompared("another version of attestd made it");
   if (history === undefined || !isSignedByOneOf(history, bundle))
     return notCompared("it names the attestor, which only a key list with its key confirms");
   if (!history.keys.some(({ origin }) => origin === making.site))
