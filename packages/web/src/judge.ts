@@ -13,7 +13,7 @@ import { subjectOf } from "@attestd/proof/description";
 import type { JsonValue } from "@attestd/proof/json";
 import { type BundleInBatch, bundlesInBatch } from "./batch-file.ts";
 import { type BatchInFile, type BundleInFile, type FileContents, maxBytesOf, readFileContents } from "./bundle-file.ts";
-import { judgeReceipt, type ReceiptFindings } from "./receipt-file.ts";
+import { judgeReceipt, memberOf, type ReceiptFindings } from "./receipt-file.ts";
 import type { StakeTrust } from "./stake.ts";
 import { historyOf } from "./trust-basis.ts";
 import type { Judged } from "./verdict.ts";
@@ -122,7 +122,7 @@ async function withItsEvidence(report: VerifyReport, { bytes }: BundleInFile, { 
 async function readStake(value: JsonValue): Promise<Omit<StakeTrust, "name">> {
   const { readPublishedCheckpoints } = await import("@attestd/proof/evidence");
   const { readCheckpoint } = await import("@attestd/proof/state-proof");
-  const isTable = typeof value === "object" && value !== null && Object.hasOwn(value, "format");
+  const isTable = memberOf(value, "format") !== undefined;
   return isTable ? { root: readPublishedCheckpoints(value, "").root } : { checkpoint: readCheckpoint(value, "") };
 }
 
