@@ -6,37 +6,9 @@ import { printable } from "../src/printable.ts";
 import { doubt, isProven, isVerified, type Judged, type Verdict, verdictOf } from "../src/verdict.ts";
 import { LIMITS, NO_CERTIFICATES } from "../src/words.ts";
 import { actions, button, type Child, h, verdictSection } from "./dom.ts";
-import type { GivenFiles } from "./given-files.ts";
 import { icon } from "./icons.ts";
 import { checkList, chooseButton, disclosure, factList, fieldList, heading, saveKeysButton } from "./parts.ts";
-
-export type ResultActions = {
-  /** Takes a key list, or another file. */
-  take(given: GivenFiles): void;
-  askLedger(pressed: HTMLButtonElement): void;
-  saveCertificate(): Promise<void>;
-  printCertificate(): Promise<void>;
-  saveBundle(): void;
-  fetchEvidence(pressed: HTMLButtonElement): void;
-  saveEvidence(evidence: Uint8Array): void;
-  startOver(): void;
-};
-
-export type Result = {
-  judged: Judged;
-  /** UTF-8 of the bundle. */
-  bytes: Uint8Array;
-  /** Whether a certificate's QR code named this bundle. */
-  isNamed: boolean;
-  /** Why the ledger could not be asked. */
-  ledgerTrouble?: string | undefined;
-  /** Why there is no evidence of it. */
-  evidenceTrouble?: string | undefined;
-  /** Whether what makes certificates could not be loaded. */
-  hasNoCertificates?: boolean;
-  /** Host that the ledger check sends the file to. */
-  service: string;
-};
+import type { Result, ResultActions } from "./result-actions.ts";
 
 /** The view of a judged file: the verdict, the actions, what was attested, the checks, the rest. */
 export function resultView(result: Result, can: ResultActions): Child[] {
