@@ -12,6 +12,7 @@ import {
 } from "@attestd/proof/description";
 import { utcTime } from "@attestd/proof/text";
 import { LEVELS } from "../facts.ts";
+import { present } from "../present.ts";
 import { ascii } from "../printable.ts";
 import { type CertificateRow, idRow, line, row, withIds } from "./lines.ts";
 import type { Making } from "./making.ts";
@@ -41,13 +42,16 @@ export function certificateContents(
   const own: Own = {
     kind: "bundle",
     lead: ascii(title),
-    statement: [
-      ...(beside === undefined ? [] : [[line(beside)]]),
+    statement: present([
+      beside !== undefined && [line(beside)],
       withIds(sentenceOf(subject, circumstances, { id: (id) => `\0${id}\0` })),
-    ],
+    ]),
     sentence: ascii(sentenceOf(subject, circumstances)),
     subject: subjectRows(subject, circumstances),
-    batch: batchRows(batch),
+    batch: present([
+      batch && row("Batch", `item ${batch.place} of ${batch.size}, recorded by their common root`),
+      batch && idRow("Root", batch.root),
+    ]),
     checks: report.checks,
     isOfBatch: batch !== undefined,
     isIncludedOnly: level === "included",
@@ -57,29 +61,20 @@ export function certificateContents(
   return wholeContents(bundle, own, entry, making);
 }
 
-function batchRows(batch: Subject["batch"]): CertificateRow[] {
-  if (batch === undefined) return [];
-  return [
-    row("Batch", `item ${batch.place} of ${batch.size}, recorded by their common root`),
-    idRow("Root", batch.root),
-  ];
-}
-
 function subjectRows(subject: Subject, { block, outcome }: Circumstances): CertificateRow[] {
   const { chain, transaction, fingerprint, level } = subject;
   const time = block?.time === undefined ? "" : `, ${dateline(block.time) ?? utcTime(block.time)}`;
-  return [
-    ...(transaction
-      ? [
-          ...(outcome === "failed" ? [row("Outcome", outcomeWords(subject, outcome))] : []),
-          row(outcome === "failed" ? "Tried" : "Transaction", subjectTitle(subject)),
-          idRow("Transaction id", transaction.id),
-          ...transaction.parties.map(({ role, account }) => idRow(role, account)),
-          ...(outcome === "failed" ? [] : [row("Outcome", outcomeWords(subject, outcome))]),
-        ]
-      : [row("Chain", chain.label)]),
-    ...(block ? [row("Block", `${block.height} of ${chain.label}${time}`), idRow("Block hash", block.hash)] : []),
-    ...(level && chain.name === "base" ? [row("Seen as", LEVELS[level])] : []),
+  const isFailed = outcome === "failed";
+  const ended = transaction && row("Outcome", outcomeWords(subject, outcome));
+  return present([
+    isFailed && ended,
+    transaction ? row(isFailed ? "Tried" : "Transaction", subjectTitle(subject)) : row("Chain", chain.label),
+    transaction && idRow("Transaction id", transaction.id),
+    ...(transaction?.parties ?? []).map(({ role, account }) => idRow(role, account)),
+    !isFailed && ended,
+    block && row("Block", `${block.height} of ${chain.label}${time}`),
+    block && idRow("Block hash", block.hash),
+    chain.name === "base" && level && row("Seen as", LEVELS[level]),
     idRow("Fingerprint", fingerprint),
-  ];
+  ]);
 }
