@@ -74,7 +74,7 @@ export function batchForm(text: string): "json" | "lines" | undefined {
  */
 export async function readFileContents(bytes: Uint8Array): Promise<FileContents> {
   if (new TextDecoder("latin1").decode(bytes.subarray(0, 5)) === "%PDF-")
-    return certificate(await pdfAttachments(bytes, MAX_BATCH_BYTES), "pdf");
+    return certificate(await pdfAttachments(bytes), "pdf");
   const text = looseText(bytes);
   if (/^\s*<(\?xml|svg|!DOCTYPE svg)/i.test(text)) return certificate(svgMetadata(text), "svg");
   if (batchForm(text) && bytes.length <= MAX_BATCH_BYTES) return { kind: "batch", bytes, from: "json" };

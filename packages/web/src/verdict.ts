@@ -7,6 +7,7 @@ import {
   isOfLedger,
   type KeyEntry,
   mayAskChain,
+  ONLINE_CHECKS,
   signedPart,
   type VerifyReport,
 } from "@attestd/proof";
@@ -202,16 +203,13 @@ export function elsewhere({ failures }: VerifyReport): string {
     : "Unchanged, but made in another sandbox, or in this one before it was started with --fresh.";
 }
 
-const ONLINE: readonly CheckName[] = ["chainSource", "chainAttest"];
-
 function refusal({ failures }: VerifyReport): string {
   const failed = new Set(failures.map(({ check }) => check));
-  const all = [...failed];
   if (failed.has("schema")) return "It looks like an attestation, but doesn't have the form of one.";
   if (failed.has("signature")) return "Changed after signing, or another file's signature.";
-  if (all.length === 0) return "The evidence beside it contradicts it.";
-  if (all.every((check) => ONLINE.includes(check))) return "The chains differ from this file.";
-  return all.every((check) => check === "keyTrust")
+  if (failed.size === 0) return "The evidence beside it contradicts it.";
+  if (failed.isSubsetOf(new Set<CheckName>(ONLINE_CHECKS))) return "The chains differ from this file.";
+  return failures.every(({ check }) => check === "keyTrust")
     ? "Its key was not this signer's at the time."
     : "Its parts contradict one another.";
 }
