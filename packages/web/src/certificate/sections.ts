@@ -54,7 +54,7 @@ export type Own = {
 /** The text of a certificate, ASCII. */
 export type CertificateContents = ReturnType<typeof wholeContents>;
 
-/** @param entry of the key that signed it */
+/** Puts a certificate's text together of what all have and what is its own. @param entry of the key that signed it */
 export function wholeContents(certified: Certified, own: Own, entry: KeyEntry, making: Making) {
   const { kind, lead, statement, sentence, table } = own;
   const id = toHex(fromBase64Url(bundleId(certified)).subarray(0, 16));
