@@ -6,6 +6,7 @@ import { systemClock } from "./clock.ts";
 import { AttestError } from "./errors.ts";
 import { readProblem } from "./request.ts";
 
+/** `service`: the one that delivered the bundle. */
 export type FetchEvidenceOptions = Pick<CallOptions, "service" | "trust" | "signal" | "fetch" | "clock"> & {
   /** The bundle's JSON in UTF-8; of a batch, that of an item. */
   bundle: Uint8Array;
