@@ -5,7 +5,7 @@ import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { type PageAsset, readPage } from "@attestd/web/assets";
+import { readPage } from "@attestd/web/assets";
 import type { Browser, BrowserContext, Locator, Page } from "playwright-core";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
 import { launchChromium } from "./chromium.ts";
@@ -13,7 +13,7 @@ import { launchChromium } from "./chromium.ts";
 const require = createRequire(import.meta.url);
 
 /** The page as its present sources make it: the one that is built, where it was made of the same, or one built for this. */
-export async function freshPage(): Promise<PageAsset[]> {
+export async function freshPage() {
   const built = isMadeOfPresentFiles() ? await readPage() : undefined;
   if (built) return built;
   await using folder = await temporaryFolder();

@@ -5,13 +5,8 @@ import {
   isProofError,
   MAX_BUNDLE_BYTES,
   mayAskChain,
-  nobleCrypto,
   type ProofError,
-  parseBundle,
-  parseJson,
-  rememberingLast,
   signedPart,
-  verify,
 } from "@attestd/proof";
 import { type BundleInBatch, bundlesInBatch } from "@attestd/web/batch-file";
 import {
@@ -21,8 +16,8 @@ import {
   maxBytesOf,
   readFileContents,
 } from "@attestd/web/bundle-file";
+import { judgeBundle, judgeText } from "@attestd/web/judge";
 import { judgeReceipt, type ReceiptFindings, receiptFileName } from "@attestd/web/receipt-file";
-import { historyOf } from "@attestd/web/trust-basis";
 import type { FileFindings } from "@attestd/web/verdict";
 import { UNREADABLE } from "@attestd/web/words";
 import type { ChainCheck, ChainOptions } from "./chain-check.ts";
@@ -48,7 +43,7 @@ export type Checked = FileFindings & {
   /** UTF-8 of the bundle: the file, or what a certificate contains. */
   bytes: Uint8Array;
   /** The evidence that a certificate carries of it, or that it was checked with: JSON in UTF-8. */
-  evidence?: Uint8Array;
+  evidence?: Uint8Array | undefined;
   /** What the evidence beside it rests on, of all that the user trusts. */
   restsOn?: Pick<CheckpointTrust, "basis" | "name">;
   /** Why the ledger could not be asked. */
@@ -112,10 +107,11 @@ async function checkBatch(
   checking: Checking,
 ): Promise<Results> {
   const [first, ...others] = bundlesInBatch(batch.bytes);
-  const certificate = await certificateOf(whole, batch, checking.trusted);
+  const { evidence } = batch;
+  const certificate = await judgeText(whole, batch, checking.trusted?.trust);
   const check = async ({ place, bytes }: BundleInBatch): Promise<Checked> => {
     const contents = { kind: "bundle", bytes, from: "json" } as const;
-    return { ...(await checkBundle(`${answer}${place}`, bytes, contents, checking)), ...certificate, answer };
+    return { ...(await checkBundle(`${answer}${place}`, bytes, contents, checking)), certificate, evidence, answer };
   };
   const checked: [Checked, ...Checked[]] = [await check(first)];
   for (const bundle of others) checked.push(await check(bundle));
@@ -168,20 +164,14 @@ const OTHERS = {
   other: `${UNREADABLE.notBundle} \`attestd inspect\` shows what else it may be.`,
 };
 
-/** Items of a batch are checked one after the other. */
-const CRYPTO = rememberingLast(nobleCrypto);
-
 async function checkBundle(
   file: string,
   whole: Uint8Array,
   contents: BundleInFile,
   { trusted, chains }: Checking,
 ): Promise<Checked> {
-  const { bytes } = contents;
-  const report = verify(bytes, { ...trustOptions(trusted), crypto: CRYPTO });
-  const bundle = report.checks.schema === "pass" ? parseBundle(parseJson(bytes)) : undefined;
-  const certificate = await certificateOf(whole, contents, trusted);
-  const checked = { kind: "checked", file, bundle, bytes, report, ...certificate } as const;
+  const checked = { kind: "checked", file, ...(await judgeBundle(whole, contents, trustOptions(trusted))) } as const;
+  const { bytes, report } = checked;
   if (chains === undefined || !mayAskChain(report)) return checked;
   try {
     return { ...checked, report: await chains.compare(bytes, report) };
@@ -214,12 +204,4 @@ async function receiptBeside(checked: Checked, trusted: TrustedKeys | undefined)
 function notJson({ fault, line, message }: ProofError): string {
   if (fault === "too_large") return `More than ${MAX_BUNDLE_BYTES / 2 ** 20} MiB; bundles are smaller.`;
   return fault === "syntax" ? `Not JSON (line ${line}).` : `Not JSON: ${message}.`;
-}
-
-/** Loads the code for certificates only for a certificate. */
-async function certificateOf(file: Uint8Array, contents: BundleInFile | BatchInFile, trusted: TrustedKeys | undefined) {
-  if (contents.from === "json") return {};
-  const { judgeCertificate } = await import("@attestd/web");
-  const { evidence } = contents;
-  return { certificate: judgeCertificate(file, contents, historyOf(trusted?.trust)), ...(evidence && { evidence }) };
 }

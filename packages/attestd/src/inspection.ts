@@ -4,6 +4,8 @@ import {
   isProofError,
   type KeyEntry,
   type KeyHistory,
+  keyStatusOf,
+  noteOf,
   type ProofError,
   parseBundle,
   parseJson,
@@ -23,7 +25,7 @@ import { EXIT, Failure } from "./failure.ts";
 import { inspectPayment } from "./inspection-payment.ts";
 import { inspectReceipt } from "./inspection-receipt.ts";
 import { type Inspection, noteRows } from "./inspection-rows.ts";
-import { spanOf, statusOf } from "./key-text.ts";
+import { spanOf } from "./key-text.ts";
 
 /** A header's name may stand before its value, as in a log. */
 const HEADER = /^(?:payment-(?:required|signature|response)|x-payment(?:-response)?):\s*/i;
@@ -113,7 +115,7 @@ function inspectBundle(bytes: Uint8Array): Inspection {
   const { transaction, chain, batch } = subject;
   const { attest, attestor } = signedPart(bundle);
   const { block } = circumstances;
-  const note = attempt("format", () => parseNote(attest.note));
+  const note = noteOf(bundle);
   const rows: Inspection["rows"] = [["chain", chain.label]];
   if (transaction) rows.push(["transaction", transaction.id]);
   if (block) {
@@ -163,7 +165,7 @@ function inspectKeys(history: KeyHistory): Inspection {
   const { ledger, keys } = history;
   const host = hostOf(keys.at(-1)?.origin ?? "");
   const rowsOf = (key: KeyEntry): Inspection["rows"] => [
-    [`${statusOf(key)} key`, key.kid],
+    [`${keyStatusOf(key)} key`, key.kid],
     ["  valid", spanOf(key)],
     ["  origin", key.origin],
   ];

@@ -5,6 +5,7 @@ import {
   type Failure,
   isOfLedger,
   mayAskChain,
+  ONLINE_CHECKS,
   signedPart,
   type Trust,
   type VerifyReport,
@@ -26,8 +27,6 @@ import type { CheckpointTrust } from "./checkpoint-files.ts";
 import { evidenceFaults, evidenceLines } from "./evidence-text.ts";
 import type { TrustedKeys } from "./keys-file.ts";
 import type { Mark, Terminal } from "./terminal.ts";
-
-const ONLINE: readonly CheckName[] = ["chainSource", "chainAttest"];
 
 const MARKS: Record<FileConclusion, Mark> = {
   verified: "ok",
@@ -161,8 +160,8 @@ function reason({ check, stated, computed, pointer, message }: Failure, out: Ter
 
 function checksLine({ checks }: VerifyReport): string {
   const passed = Object.values(checks).filter((result) => result === "pass").length;
-  const unchecked = ONLINE.filter((check) => checks[check] === "not_checked");
+  const unchecked = ONLINE_CHECKS.filter((check) => checks[check] === "not_checked");
   if (unchecked.length === 0) return `${passed} checks passed; compared with the source chain and the ledger`;
-  if (unchecked.length === ONLINE.length) return `${passed} checks passed; ledger not checked (--chain)`;
+  if (unchecked.length === ONLINE_CHECKS.length) return `${passed} checks passed; ledger not checked (--chain)`;
   return `${passed} checks passed; not checked: ${unchecked.join(", ")}`;
 }

@@ -1,4 +1,11 @@
-import { type BundleType, type ChainFindings, MAX_BUNDLE_BYTES, type VerifyReport, withChain } from "@attestd/proof";
+import {
+  type BundleType,
+  type ChainFindings,
+  MAX_BUNDLE_BYTES,
+  ONLINE_CHECKS,
+  type VerifyReport,
+  withChain,
+} from "@attestd/proof";
 import { withoutTrailing } from "@attestd/proof/text";
 import { parseObject, readBody } from "./body.ts";
 import { AttestError } from "./errors.ts";
@@ -11,7 +18,6 @@ const ROUTES: Record<BundleType, string> = {
   "tx-inclusion": "verify-tx-inclusion",
   "batch-item": "verify",
 };
-const ONLINE = ["chainSource", "chainAttest"] as const;
 /** The format of `Date.prototype.toISOString`. */
 const RFC_3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{3})?Z$/;
 const TIMEOUT_MS = 60_000;
@@ -23,7 +29,7 @@ const TIMEOUT_MS = 60_000;
  */
 export async function withChainOf(service: string, bundle: Uint8Array, report: VerifyReport): Promise<VerifyReport> {
   const { status, body } = await post(`${withoutTrailing(service, "/")}/${ROUTES[report.type]}?chain=1`, bundle);
-  const missing = ONLINE.find((check) => status === 404 && body.check === check);
+  const missing = ONLINE_CHECKS.find((check) => status === 404 && body.check === check);
   if (missing) return withChain(report, { [missing]: [{ message: "not found" }] });
   const found = findings(status === 200 ? body : body.report);
   if (found.chainSource || found.chainAttest) return withChain(report, found);
@@ -36,7 +42,7 @@ function findings(value: unknown): ChainFindings {
   const { checks, failures, recordedAt } = (value ?? {}) as Partial<VerifyReport>;
   const found: ChainFindings = {};
   if (typeof recordedAt === "string" && RFC_3339.test(recordedAt)) found.recordedAt = recordedAt;
-  for (const check of ONLINE) {
+  for (const check of ONLINE_CHECKS) {
     if (checks?.[check] === "pass") found[check] = "pass";
     if (checks?.[check] === "fail") {
       const named = Array.isArray(failures) ? failures.filter((failure) => failure?.check === check) : [];

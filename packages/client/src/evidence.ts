@@ -1,27 +1,21 @@
-import { bundleId, isProofError, parseBundle, type Trust, type VerifyReport, verify } from "@attestd/proof";
+import { bundleId, isProofError, parseBundle, type VerifyReport, verify } from "@attestd/proof";
 import type { EvidenceOptions } from "@attestd/proof/evidence";
 import { readBody } from "./body.ts";
-import { serviceUrl } from "./call.ts";
-import { type Clock, systemClock } from "./clock.ts";
+import { type CallOptions, serviceUrl } from "./call.ts";
+import { systemClock } from "./clock.ts";
 import { AttestError } from "./errors.ts";
 import { readProblem } from "./request.ts";
 
-export type FetchEvidenceOptions = {
-  /** Base URL of the service that delivered the bundle. */
-  service: string;
+/** `service`: the one that delivered the bundle. */
+export type FetchEvidenceOptions = Pick<CallOptions, "service" | "trust" | "signal" | "fetch" | "clock"> & {
   /** The bundle's JSON in UTF-8; of a batch, that of an item. */
   bundle: Uint8Array;
-  /** The keys to verify the bundle with; without it the report's signer is `unknown`. */
-  trust?: Trust;
   /** The checkpoints, tables or roots that you trust; without them the report's `stateProof` is `not_checked`. */
   stake?: Pick<EvidenceOptions, "checkpoints" | "tables" | "roots">;
   /** How long to ask for evidence that is not whole, in ms; on MainNet it takes some 18 minutes. By default it is asked for once. */
   maxWaitMs?: number;
   /** Between two questions, in ms; what the service asks for unless given. */
   intervalMs?: number;
-  signal?: AbortSignal;
-  fetch?: typeof globalThis.fetch;
-  clock?: Clock;
 };
 
 export type FetchedEvidence = {

@@ -3,10 +3,11 @@ import { ATTESTED, type Attested, type BundleSource, namedChain, SOURCE, sourceC
 import type { ChainFormat } from "./chain-format.ts";
 import { CHAINS, type Inclusion } from "./chains.ts";
 import { toBase64Url } from "./encoding.ts";
-import { formatError } from "./errors.ts";
+import { attempt, formatError } from "./errors.ts";
 import { canonicalBytes } from "./json/canonical.ts";
 import { jsonValue, MAX_JSON_BYTES } from "./json/parse.ts";
 import { base64, constant, hex32Bytes, integer, isObject, object, type Reader } from "./json/readers.ts";
+import { type Note, parseNote } from "./note.ts";
 import { sha256 } from "./sha2.ts";
 
 /** A block, by its header. */
@@ -46,6 +47,11 @@ export type SignedBundle = Exclude<Bundle, BatchItem> | BatchHead;
 /** What the attestor signed and recorded of a bundle: the head of an item's batch, of every other bundle all of it. */
 export function signedPart(bundle: Bundle | BatchHead): SignedBundle {
   return "batch" in bundle ? bundle.batch : bundle;
+}
+
+/** What its note says; undefined where that is malformed. */
+export function noteOf(bundle: Bundle | BatchHead): Note | undefined {
+  return attempt("format", () => parseNote(signedPart(bundle).attest.note));
 }
 
 /** The size of the largest bundle that a verifier accepts. */

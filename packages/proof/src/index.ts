@@ -16,6 +16,7 @@ export {
   bundleId,
   type InclusionBundle,
   MAX_BUNDLE_BYTES,
+  noteOf,
   type ParseOptions,
   type ProofBundle,
   parseBundle,
@@ -40,5 +41,5 @@ export {
 export { type PaymentReceipt, parsePaymentReceipt, verifyPaymentReceipt } from "./payment-receipt.ts";
 export * from "./report.ts";
 export { type Crypto, type Keccak256, nobleCrypto, rememberingLast } from "./signature.ts";
-export { type KeyEntry, type KeyHistory, type PinnedKeys, parseKeyHistory, type Trust } from "./trust.ts";
+export { type KeyEntry, type KeyHistory, keyStatusOf, type PinnedKeys, parseKeyHistory, type Trust } from "./trust.ts";
 export * from "./verify.ts";

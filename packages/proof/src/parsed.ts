@@ -1,6 +1,5 @@
-import { type Bundle, parseBundle, signedPart } from "./bundle.ts";
-import { attempt } from "./errors.ts";
-import { type Note, parseNote } from "./note.ts";
+import { type Bundle, noteOf, parseBundle } from "./bundle.ts";
+import type { Note } from "./note.ts";
 import type { VerifyReport } from "./report.ts";
 
 /** A bundle, and its note; undefined if that has not its form. */
@@ -19,5 +18,5 @@ export function parsedOf(report: VerifyReport, input: unknown): Parsed {
   const found = known.get(report);
   if (found !== undefined && found.input === input) return found;
   const bundle = parseBundle(input);
-  return { bundle, note: attempt("format", () => parseNote(signedPart(bundle).attest.note)) };
+  return { bundle, note: noteOf(bundle) };
 }

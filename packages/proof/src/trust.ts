@@ -103,14 +103,15 @@ export function judgeKey(trust: Trust, kid: string, claim: { round: number; algo
     findings.push({ pointer: "/attest/round", stated: String(claim.round), computed: span });
   }
   findings.push(...compare("/attestor/algorandAddress", claim.algorandAddress, entry.algorandAddress));
-  return { status: statusOf(entry), findings };
+  return { status: keyStatusOf(entry), findings };
 }
 
 export const KEY_POINTER = "/attestor/pqPublicKey";
 
-function statusOf(entry: KeyEntry): KeyStatus {
-  if (entry.revokedRound !== undefined) return "revoked";
-  return entry.untilRound !== undefined ? "retired" : "current";
+/** The status of a key in its history. */
+export function keyStatusOf({ untilRound, revokedRound }: KeyEntry): Exclude<KeyStatus, "unknown"> {
+  if (revokedRound !== undefined) return "revoked";
+  return untilRound === undefined ? "current" : "retired";
 }
 
 /** The bytes that an endorsement signs: RFC 8785 of the entry as first published. */

@@ -49,7 +49,8 @@ const CHECKS: Record<BundleType, (keyof typeof OFFLINE_CHECKS)[]> = {
   "tx-inclusion": ["keyTrust", "signature", "hashPreimage", "transactionId", "blockHash", "inclusion", "note"],
   "batch-item": ["keyTrust", "signature", "hashPreimage", "transactionId", "inclusion", "note"],
 };
-const ONLINE_CHECKS = ["chainSource", "chainAttest"] as const;
+/** The checks that ask the chains. */
+export const ONLINE_CHECKS = ["chainSource", "chainAttest"] as const;
 
 /**
  * Verifies a bundle offline. Every check is made even if an earlier one failed, except after `schema`.

@@ -11,22 +11,6 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { deflateSync } from "node:zlib";
 
-/** One font, measured in thousandths of its size, as PDF has it (ISO 32000-1, 9.8). */
-export type EmbeddedFont = {
-  name: string;
-  /** Advance widths of U+0020 to U+007E. */
-  widths: number[];
-  box: number[];
-  ascent: number;
-  descent: number;
-  capHeight: number;
-  isFixedPitch: boolean;
-  /** Bytes of the TrueType file. */
-  length: number;
-  /** The TrueType file: zlib, base64. */
-  deflated: string;
-};
-
 const FONTS = {
   sans: "@fontsource/arimo/files/arimo-latin-400-normal.woff2",
   bold: "@fontsource/arimo/files/arimo-latin-700-normal.woff2",
@@ -45,8 +29,8 @@ export async function subsetOf(font: keyof typeof FONTS): Promise<Buffer> {
   return subset(readFileSync(file), ASCII, { targetFormat: "truetype", preserveNameIds: NAME_IDS });
 }
 
-/** Reads a font's measures from its tables (OpenType 1.9). */
-export function embedded(name: string, file: Buffer): EmbeddedFont {
+/** Reads a font's measures (OpenType 1.9), in thousandths of its size, as PDF has them (ISO 32000-1, 9.8). */
+export function embedded(name: string, file: Buffer) {
   const table = (tag: string) => {
     for (let at = 12; at < 12 + file.readUInt16BE(4) * 16; at += 16)
       if (file.toString("latin1", at, at + 4) === tag) return file.subarray(file.readUInt32BE(at + 8));
@@ -59,6 +43,7 @@ export function embedded(name: string, file: Buffer): EmbeddedFont {
   const glyphs = glyphsOf(table("cmap"));
   return {
     name,
+    // Of U+0020 to U+007E.
     widths: [...ASCII].map((character) => thousandths(advance(glyphs(character.charCodeAt(0))))),
     box: [36, 38, 40, 42].map((at) => thousandths((head as Buffer).readInt16BE(at))),
     ascent: thousandths((hhea as Buffer).readInt16BE(4)),
@@ -66,6 +51,7 @@ export function embedded(name: string, file: Buffer): EmbeddedFont {
     capHeight: thousandths((os2 as Buffer).readInt16BE(88)),
     isFixedPitch: (post as Buffer).readUInt32BE(12) !== 0,
     length: file.length,
+    // The TrueType file: zlib, base64.
     deflated: deflateSync(file, { level: 9 }).toString("base64"),
   };
 }

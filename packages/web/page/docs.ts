@@ -15,35 +15,26 @@ const UNREACHABLE = "The service doesn't answer now, so its API can't be shown. 
 type CodeSample = { label: string; source: string };
 
 /** The operations alone, without what the page says itself; the examples of each before its answers. */
-function plugin({ React: { createElement }, getComponent }: System): Plugin {
+function plugin({ React: { createElement, Fragment }, getComponent }: System): Plugin {
   return {
     components: {
       Bare: () =>
         createElement("div", { className: "swagger-ui" }, createElement(getComponent("operations", true), null)),
     },
     wrapComponents: {
-      ExamplesSelect: labelled("Example"),
+      // The chooser lacks a name for screen readers.
+      ExamplesSelect: (original) => (properties) => {
+        const name = createElement("span", { className: "unseen" }, "Example");
+        return createElement("label", null, name, createElement(original, properties));
+      },
       // Nothing is sent from here, so nothing is filled in.
       JsonSchemaForm: () => () => null,
       responses: (original, system) => (properties) => {
         const { path, method } = properties as { path: string; method: string };
-        const { createElement, Fragment } = system.React;
         return createElement(Fragment, null, examples(system, path, method), createElement(original, properties));
       },
     },
   };
-}
-
-/** Gives a chooser the name that it lacks for screen readers. */
-function labelled(name: string): NonNullable<Plugin["wrapComponents"]>[string] {
-  return (original, { React: { createElement } }) =>
-    (properties) =>
-      createElement(
-        "label",
-        null,
-        createElement("span", { className: "unseen" }, name),
-        createElement(original, properties),
-      );
 }
 
 function examples({ React: { createElement }, specSelectors }: System, path: string, method: string): unknown {

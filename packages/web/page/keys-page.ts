@@ -1,4 +1,4 @@
-import type { KeyEntry } from "@attestd/proof";
+import { type KeyEntry, keyStatusOf } from "@attestd/proof";
 import type { Fact } from "../src/facts.ts";
 import { hostOf } from "../src/printable.ts";
 import { basisSentence, doubtOf, doubtSentence, type KeyList } from "../src/trust-basis.ts";
@@ -36,7 +36,7 @@ function provenance({ basis, history }: KeyList): string {
 
 function entryView(entry: KeyEntry): Node[] {
   const { untilRound, revokedRound, fromRound } = entry;
-  const status = revokedRound !== undefined ? "Withdrawn" : untilRound !== undefined ? "Replaced" : "Current";
+  const status = { current: "Current", retired: "Replaced", revoked: "Withdrawn" }[keyStatusOf(entry)];
   const facts: Fact[] = [
     { label: "Key", id: entry.kid },
     { label: "In notes as", id: entry.keySha256 },

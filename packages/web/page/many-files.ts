@@ -1,4 +1,5 @@
 import { batchOf } from "@attestd/proof";
+import { attempt } from "@attestd/proof/errors";
 import { rowOf } from "../src/file-rows.ts";
 import { receiptRow } from "../src/receipt-verdict.ts";
 import { doubt, isVerified } from "../src/verdict.ts";
@@ -83,10 +84,6 @@ export function wholeBatchOf(rows: readonly Row[]): WholeBatch | undefined {
   const items = rows.flatMap(({ item }) => item ?? []);
   const history = items[0]?.judged.keys?.history;
   if (history === undefined || items.length < rows.length) return undefined;
-  try {
-    const answer = batchOf(items.map(({ bundle }) => bundle));
-    return { answer, judged: items.map(({ judged }) => judged), history };
-  } catch {
-    return undefined;
-  }
+  const answer = attempt("format", () => batchOf(items.map(({ bundle }) => bundle)));
+  return answer && { answer, judged: items.map(({ judged }) => judged), history };
 }

@@ -1,21 +1,43 @@
 import { AttestError, withChainOf } from "@attestd/client/chain-check";
 import { bundleId, signedPart } from "@attestd/proof";
+import type { Judged } from "../src/verdict.ts";
 import { evidenceOf } from "./beside.ts";
 import { busy, download } from "./dom.ts";
-import type { Result, ResultActions } from "./result-view.ts";
+import type { GivenFiles } from "./given-files.ts";
 import { bundleFileName, type Site } from "./site.ts";
 import type { WholeBatch } from "./table-view.ts";
 
+export type Result = {
+  judged: Judged;
+  /** UTF-8 of the bundle. */
+  bytes: Uint8Array;
+  /** Whether a certificate's QR code named this bundle. */
+  isNamed: boolean;
+  /** Why the ledger could not be asked. */
+  ledgerTrouble?: string | undefined;
+  /** Why there is no evidence of it. */
+  evidenceTrouble?: string | undefined;
+  /** Whether what makes certificates could not be loaded. */
+  hasNoCertificates?: boolean;
+  /** Host that the ledger check sends the file to. */
+  service: string;
+};
+
 /** What the actions of a result need of the view that shows it. */
-export type ShowsResult = Pick<ResultActions, "take" | "startOver"> & {
+type ShowsResult = {
+  /** Takes a key list, or another file. */
+  take(given: GivenFiles): void;
+  startOver(): void;
   /** Whether the file of a result is still what is shown. */
   isShown(result: Result): boolean;
   /** Changes the shown result, if it still is that file's. */
   change(of: Result, by: (shown: Result) => Result): void;
 };
 
+export type ResultActions = ReturnType<typeof resultActions>;
+
 /** What a reader can do with a judged file. */
-export function resultActions(result: Result, site: Site, view: ShowsResult): ResultActions {
+export function resultActions(result: Result, site: Site, view: ShowsResult) {
   const { judged, bytes } = result;
   const { bundle } = judged;
   const file = bundle ? bundleFileName(bundleId(bundle), signedPart(bundle).attest.round) : "bundle.json";
@@ -24,7 +46,7 @@ export function resultActions(result: Result, site: Site, view: ShowsResult): Re
   return {
     take: view.take,
     startOver: view.startOver,
-    askLedger: (pressed) => void askLedger(result, pressed, site, view),
+    askLedger: (pressed: HTMLButtonElement) => void askLedger(result, pressed, site, view),
     saveCertificate: () =>
       import("./certificate.ts").then(
         ({ certificateOf }) => download(`${name}.pdf`, "application/pdf", certificateOf(judged, bytes, "pdf")),
@@ -32,8 +54,8 @@ export function resultActions(result: Result, site: Site, view: ShowsResult): Re
       ),
     printCertificate: () =>
       import("./certificate.ts").then(({ printCertificate }) => printCertificate(judged, bytes), sayNoCertificates),
-    fetchEvidence: (pressed) => void fetchEvidence(result, pressed, view),
-    saveEvidence: (evidence) => download(`${name}.evidence.json`, "application/json", evidence.slice()),
+    fetchEvidence: (pressed: HTMLButtonElement) => void fetchEvidence(result, pressed, view),
+    saveEvidence: (evidence: Uint8Array) => download(`${name}.evidence.json`, "application/json", evidence.slice()),
     saveBundle: () => download(`${name}.json`, "application/json", bytes.slice()),
   };
 }

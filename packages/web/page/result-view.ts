@@ -1,48 +1,22 @@
-import { type Bundle, signedPart } from "@attestd/proof";
+import { type Bundle, noteOf, signedPart } from "@attestd/proof";
 import { circumstancesOf, noteFields } from "@attestd/proof/description";
 import { type CheckRow, checkRows } from "../src/checks.ts";
 import { factsOf, type Headline, headlineOf } from "../src/facts.ts";
 import { printable } from "../src/printable.ts";
-import { doubt, isProven, isVerified, type Judged, noteOf, verdictOf } from "../src/verdict.ts";
+import { doubt, isProven, isVerified, type Judged, type Verdict, verdictOf } from "../src/verdict.ts";
 import { LIMITS, NO_CERTIFICATES } from "../src/words.ts";
 import { actions, button, type Child, h, verdictSection } from "./dom.ts";
-import type { GivenFiles } from "./given-files.ts";
 import { icon } from "./icons.ts";
 import { checkList, chooseButton, disclosure, factList, fieldList, heading, saveKeysButton } from "./parts.ts";
-
-export type ResultActions = {
-  /** Takes a key list, or another file. */
-  take(given: GivenFiles): void;
-  askLedger(pressed: HTMLButtonElement): void;
-  saveCertificate(): Promise<void>;
-  printCertificate(): Promise<void>;
-  saveBundle(): void;
-  fetchEvidence(pressed: HTMLButtonElement): void;
-  saveEvidence(evidence: Uint8Array): void;
-  startOver(): void;
-};
-
-export type Result = {
-  judged: Judged;
-  /** UTF-8 of the bundle. */
-  bytes: Uint8Array;
-  /** Whether a certificate's QR code named this bundle. */
-  isNamed: boolean;
-  /** Why the ledger could not be asked. */
-  ledgerTrouble?: string | undefined;
-  /** Why there is no evidence of it. */
-  evidenceTrouble?: string | undefined;
-  /** Whether what makes certificates could not be loaded. */
-  hasNoCertificates?: boolean;
-  /** Host that the ledger check sends the file to. */
-  service: string;
-};
+import type { Result, ResultActions } from "./result-actions.ts";
 
 /** The view of a judged file: the verdict, the actions, what was attested, the checks, the rest. */
 export function resultView(result: Result, can: ResultActions): Child[] {
   const { judged } = result;
   const verdict = verdictOf(judged);
   const rows = checkRows(judged);
+  // Whom to ask for a key list: the key is all that is known of an unknown signer.
+  const { kid } = judged.report.attestor;
   return [
     verdictSection(
       verdict,
@@ -53,8 +27,8 @@ export function resultView(result: Result, can: ResultActions): Child[] {
         h("p", {}, `Couldn't ask the ledger; the result stands. ${printable(result.ledgerTrouble)}`),
       result.evidenceTrouble !== undefined && h("p", {}, result.evidenceTrouble),
       result.hasNoCertificates && h("p", {}, NO_CERTIFICATES),
-      needsKeys(judged) && signerKey(judged),
-      ...actionRows(result, verdict.mayAskLedger, can),
+      verdict.needsKeys && kid !== undefined && factList([{ label: "Signer's key", id: kid }]),
+      ...actionRows(result, verdict, can),
     ),
     ...(isProven(judged) ? proven(judged, rows) : refused(judged, rows)),
     judged.bundle && rawJson(result.bytes),
@@ -63,21 +37,9 @@ export function resultView(result: Result, can: ResultActions): Child[] {
   ];
 }
 
-/** Whether another key list could tell who signed it. */
-function needsKeys(judged: Judged): boolean {
-  const { state } = verdictOf(judged);
-  return state === "unknown" || state === "elsewhere";
-}
-
-/** Whom to ask for a key list: the key is all that is known of an unknown signer. */
-function signerKey({ report }: Judged): Child {
-  const { kid } = report.attestor;
-  return kid !== undefined && factList([{ label: "Signer's key", id: kid }]);
-}
-
-function actionRows({ judged, ledgerTrouble, service }: Result, mayAsk: boolean, can: ResultActions): Child[] {
+function actionRows({ judged, ledgerTrouble, service }: Result, verdict: Verdict, can: ResultActions): Child[] {
   const isGood = isProven(judged);
-  const asks = mayAsk && judged.comparedBy === undefined && judged.keys?.basis.basis !== "example";
+  const asks = verdict.mayAskLedger && judged.comparedBy === undefined && judged.keys?.basis.basis !== "example";
   // A file that may be a stranger's gets no certificate, which would look like a proof.
   const certifies = isVerified(judged) && doubt(judged) === undefined;
   // Only what this site delivered is here, and it could not tell of another's.
@@ -90,7 +52,7 @@ function actionRows({ judged, ledgerTrouble, service }: Result, mayAsk: boolean,
     actions(
       asks && button(ledgerTrouble === undefined ? "Check on the ledger" : "Try again", can.askLedger, ask),
       certifies && button("Save certificate", () => void can.saveCertificate()),
-      ...(needsKeys(judged) ? chooseButton("Choose a key list", can.take) : []),
+      ...(verdict.needsKeys ? chooseButton("Choose a key list", can.take) : []),
       !isGood && again,
     ),
     asks && h("p", { class: "hint", id: "ledger-hint" }, `The ledger check sends this file to ${service}.`),
@@ -166,13 +128,7 @@ function noteDetails(bundle: Bundle): HTMLElement {
 }
 
 function rawJson(bytes: Uint8Array): HTMLElement {
-  const text = new TextDecoder().decode(bytes);
-  let pretty = text;
-  try {
-    pretty = JSON.stringify(JSON.parse(text), null, 2);
-  } catch {
-    // Shown unchanged.
-  }
+  const pretty = JSON.stringify(JSON.parse(new TextDecoder().decode(bytes)), null, 2);
   return disclosure("JSON", h("pre", {}, pretty.split("\n").map(printable).join("\n")));
 }
 

@@ -1,6 +1,8 @@
+import { chainNamed } from "@attestd/proof";
+import { railLabel } from "@attestd/proof/rails";
 import type { Fact } from "../src/facts.ts";
 import { printable } from "../src/printable.ts";
-import { listed, networkName, type ServiceStatus } from "../src/service-status.ts";
+import { listed, type ServiceStatus } from "../src/service-status.ts";
 import { recordedTime } from "../src/verdict.ts";
 import { actions, button, type Child, h, verdictSection } from "./dom.ts";
 import { fetchStatus } from "./frame.ts";
@@ -25,7 +27,7 @@ function statusView(status: ServiceStatus, again: Child): Child[] {
   const tone = !isOpen || reasons.length > 0 ? "caution" : "passed";
   const title = !isOpen ? "Nothing is sold now" : reasons.length > 0 ? "Selling, with trouble" : "Selling";
   const rail = ({ network, priceUsdc, obstacle }: ServiceStatus["networks"][number]): Row => ({
-    label: networkName(network),
+    label: railLabel(network),
     value: [obstacle === undefined ? `${priceUsdc} USDC` : `${priceUsdc} USDC, not sold now: ${printable(obstacle)}`],
   });
   const key: Fact[] = [
@@ -46,8 +48,8 @@ function statusView(status: ServiceStatus, again: Child): Child[] {
     h("h2", {}, "What is attested"),
     rowList(
       chains.map(({ chain, networks: able }) => ({
-        label: networkName(chain),
-        value: [`transactions and blocks, paid on ${listed(able.map(networkName))}`],
+        label: chainNamed(chain)?.label ?? chain,
+        value: [`transactions and blocks, paid on ${listed(able.map(railLabel))}`],
       })),
     ),
     h("h2", {}, "Ledger"),

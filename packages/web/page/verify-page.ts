@@ -1,4 +1,4 @@
-import { type KeyHistory, parseBundle, parseJson } from "@attestd/proof";
+import { type KeyHistory, parseBundle } from "@attestd/proof";
 import { sortedRows } from "../src/file-rows.ts";
 import { isBundleOf, type Pointer } from "../src/pointer.ts";
 import type { KeyList } from "../src/trust-basis.ts";
@@ -8,8 +8,7 @@ import { type Checked, checkFile } from "./check-file.ts";
 import { busy } from "./dom.ts";
 import { filesAsGiven, filesInBatch, type GivenFile, type GivenFiles } from "./given-files.ts";
 import { type CheckedFiles, checkFiles, wholeBatchOf } from "./many-files.ts";
-import { resultActions, saveBatchCertificate } from "./result-actions.ts";
-import type { Result, ResultActions } from "./result-view.ts";
+import { type Result, type ResultActions, resultActions, saveBatchCertificate } from "./result-actions.ts";
 import { fetchBlob, fetchJson, type Site } from "./site.ts";
 import type { Table } from "./table-view.ts";
 import { LOOKING, type State, showProgress, verifyView } from "./verify-views.ts";
@@ -235,7 +234,7 @@ export function createVerifyPage(site: Site) {
 /** Whether a pointer identifies this batch, or an item of it. */
 function isNamed(pointer: Pointer, { bundles }: Extract<Checked, { kind: "batch" }>): boolean {
   try {
-    return bundles.some(({ bytes }) => isBundleOf(pointer, parseBundle(parseJson(bytes))));
+    return bundles.some(({ bytes }) => isBundleOf(pointer, parseBundle(bytes)));
   } catch {
     return false;
   }

@@ -6,7 +6,8 @@ import { aboutView } from "./about.ts";
 import { actions, button, type Child, h, verdictSection } from "./dom.ts";
 import type { GivenFiles } from "./given-files.ts";
 import { chooseButton, factList, folderButton, heading } from "./parts.ts";
-import { type Result, type ResultActions, resultView } from "./result-view.ts";
+import type { Result, ResultActions } from "./result-actions.ts";
+import { resultView } from "./result-view.ts";
 import type { Site } from "./site.ts";
 import { type Table, type TableActions, tableView } from "./table-view.ts";
 

@@ -1,17 +1,6 @@
 import { readdir, readFile } from "node:fs/promises";
 import { extname, join } from "node:path";
 
-/** One file of the page, as it is served. */
-export type PageAsset = {
-  /** URL path: `/`, `/docs`, `/assets/main-AB12.js`. */
-  path: string;
-  type: string;
-  body: Uint8Array<ArrayBuffer>;
-  /** Its name changes with its contents. */
-  isImmutable: boolean;
-  allows?: Readonly<Record<string, readonly string[]>> | undefined;
-};
-
 const TYPES: Readonly<Record<string, string>> = {
   ".html": "text/html; charset=utf-8",
   ".js": "text/javascript; charset=utf-8",
@@ -21,15 +10,18 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 
 /** What a document may load beside its own origin, by directive of its content security policy; every other one nothing. */
-const ALLOWS: Readonly<Record<string, PageAsset["allows"]>> = {
+const ALLOWS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
   // The renderer of the API has its icons in its style sheet.
   "/docs": { "img-src": ["data:"] },
 };
 
 const DIST = join(import.meta.dirname, "../dist");
 
-/** Reads the built page. @returns undefined when `packages/web/build.ts` has not been run */
-export async function readPage(folder = DIST): Promise<PageAsset[] | undefined> {
+/**
+ * Reads the built page.
+ * @returns each file as it is served; undefined when `packages/web/build.ts` has not been run
+ */
+export async function readPage(folder = DIST) {
   const names = await readdir(folder, { recursive: true }).catch(() => []);
   const files = names.filter((name) => extname(name) in TYPES);
   if (!files.includes("index.html")) return undefined;
@@ -40,6 +32,7 @@ export async function readPage(folder = DIST): Promise<PageAsset[] | undefined> 
         path,
         type: TYPES[extname(name)] ?? "application/octet-stream",
         body: new Uint8Array(await readFile(join(folder, name))),
+        // Its name changes with its contents.
         isImmutable: name.startsWith("assets"),
         allows: ALLOWS[path],
       };

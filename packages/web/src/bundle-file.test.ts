@@ -96,7 +96,7 @@ describe("readFileContents", () => {
     await fc.assert(
       fc.asyncProperty(fc.string({ unit: fc.constantFrom(..."<>&'\"]-; \u202eé𝄞\n\u0001") }), async (text) => {
         const original = utf8(JSON.stringify({ source: text }));
-        const svg = utf8(toSvg(NO_PAGES, { bundle: original, making: text, title: text, description: text }));
+        const svg = utf8(toSvg(NO_PAGES, { bundle: original, making: text, title: text, sentence: text }));
         const contents = await readFileContents(svg);
         expect(contents).toEqual({ kind: "bundle", bytes: original, from: "svg" });
       }),

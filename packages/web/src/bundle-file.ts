@@ -3,7 +3,7 @@ import { fromUtf8, utf8 } from "@attestd/proof/encoding";
 import { attempt } from "@attestd/proof/errors";
 import type { JsonValue } from "@attestd/proof/json";
 import { pdfAttachments } from "./pdf/attachments.ts";
-import { receiptIn } from "./receipt-file.ts";
+import { memberOf, receiptIn } from "./receipt-file.ts";
 
 type Beside = { making?: Uint8Array | undefined; evidence?: Uint8Array | undefined };
 
@@ -74,7 +74,7 @@ export function batchForm(text: string): "json" | "lines" | undefined {
  */
 export async function readFileContents(bytes: Uint8Array): Promise<FileContents> {
   if (new TextDecoder("latin1").decode(bytes.subarray(0, 5)) === "%PDF-")
-    return certificate(await pdfAttachments(bytes, MAX_BATCH_BYTES), "pdf");
+    return certificate(await pdfAttachments(bytes), "pdf");
   const text = looseText(bytes);
   if (/^\s*<(\?xml|svg|!DOCTYPE svg)/i.test(text)) return certificate(svgMetadata(text), "svg");
   if (batchForm(text) && bytes.length <= MAX_BATCH_BYTES) return { kind: "batch", bytes, from: "json" };
@@ -92,8 +92,8 @@ function certificate(carried: Uint8Array[], from: "pdf" | "svg"): FileContents {
   });
   const making = found.find((one) => one.kind === "making");
   const evidence = found.find((one) => one.kind === "evidence");
-  const certified = found.find(({ kind }) => kind === "bundle" || kind === "batch");
-  if (certified?.kind !== "bundle" && certified?.kind !== "batch") return { kind: "empty_certificate" };
+  const certified = found.find((one) => one.kind === "bundle" || one.kind === "batch");
+  if (certified === undefined) return { kind: "empty_certificate" };
   return { ...certified, making: making?.bytes, evidence: evidence?.bytes };
 }
 
@@ -110,10 +110,10 @@ function jsonContents(
     if ((error as { isAmbiguous?: boolean }).isAmbiguous) return { kind: "bundle", bytes, from };
     throw error;
   }
-  const has = (member: string) => typeof value === "object" && value !== null && Object.hasOwn(value, member);
+  const has = (name: string) => memberOf(value, name) !== undefined;
   /** A member's text; "" where it has none. */
   const textOf = (name: string) => {
-    const member = has(name) && (value as Record<string, JsonValue>)[name];
+    const member = memberOf(value, name);
     return typeof member === "string" ? member : "";
   };
   const format = textOf("format");

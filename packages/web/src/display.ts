@@ -1,10 +1,5 @@
 import { ALGORAND_MAINNET } from "@attestd/proof";
-import { groupedUnits, MONTHS } from "@attestd/proof/text";
-
-/** Formats millionths, of USDC or ALGO, with at least two places: 25000000n is `25.00`. */
-export function formatMicro(micro: bigint): string {
-  return groupedUnits(micro, 6, 2);
-}
+import { MONTHS } from "@attestd/proof/text";
 
 /** A MainNet block with the time in its header, and the average duration of a round since. */
 const KNOWN_ROUND = 41_000_000;

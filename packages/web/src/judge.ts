@@ -1,22 +1,22 @@
 import {
-  type Bundle,
   isProofError,
   type KeyHistory,
   nobleCrypto,
   parseBundle,
-  parseJson,
   parseKeyHistory,
   rememberingLast,
+  type Trust,
   type VerifyReport,
   verify,
 } from "@attestd/proof";
-import { type Subject, subjectOf } from "@attestd/proof/description";
+import { subjectOf } from "@attestd/proof/description";
 import type { JsonValue } from "@attestd/proof/json";
 import { type BundleInBatch, bundlesInBatch } from "./batch-file.ts";
 import { type BatchInFile, type BundleInFile, type FileContents, maxBytesOf, readFileContents } from "./bundle-file.ts";
-import type { CertificateJudgement } from "./certificate/making.ts";
-import { judgeReceipt, type ReceiptFindings } from "./receipt-file.ts";
+import { judgeReceipt, memberOf, type ReceiptFindings } from "./receipt-file.ts";
 import type { StakeTrust } from "./stake.ts";
+import { historyOf } from "./trust-basis.ts";
+import type { Judged } from "./verdict.ts";
 import { UNREADABLE } from "./words.ts";
 
 export type JudgeOptions = {
@@ -31,33 +31,17 @@ export type JudgeOptions = {
 
 export type Judgement =
   /** For a certificate, `bytes` is the bundle in it. */
-  | {
-      kind: "judged";
-      report: VerifyReport;
-      bytes: Uint8Array;
-      /** Undefined where the schema failed. */
-      bundle: Bundle | undefined;
-      subject: Subject | undefined;
-      certificate: CertificateJudgement | undefined;
-      /** What it was judged with. */
-      evidence: Uint8Array | undefined;
-    }
-  /** A whole batch; its bundles are still to be judged. `certificate`: whether the text of its certificate is theirs. */
-  | {
-      kind: "batch";
-      bundles: BundleInBatch[];
-      certificate: CertificateJudgement | undefined;
-      /** What its certificate carries of it. */
-      evidence: Uint8Array | undefined;
-    }
+  | ({ kind: "judged"; bytes: Uint8Array } & Omit<Judged, "keys" | "stake" | "comparedBy">)
+  /**
+   * A whole batch; its bundles are still to be judged. `certificate`: whether the text of its certificate is theirs.
+   * `evidence`: what its certificate carries of it.
+   */
+  | ({ kind: "batch"; bundles: BundleInBatch[] } & Pick<Judged, "certificate" | "evidence">)
   | { kind: "receipt"; findings: ReceiptFindings }
   | { kind: "keys"; history: KeyHistory }
   | Extract<FileContents, { kind: "evidence" }>
   | { kind: "stake"; trust: Omit<StakeTrust, "name"> }
   | { kind: "unreadable"; why: string };
-
-/** Items of a batch are judged one after the other. */
-const crypto = rememberingLast(nobleCrypto);
 
 /** Reads a bundle, a batch, a certificate, a key history, evidence or a checkpoint, and judges a bundle offline. */
 export async function judge(bytes: Uint8Array, options: JudgeOptions): Promise<Judgement> {
@@ -69,18 +53,9 @@ export async function judge(bytes: Uint8Array, options: JudgeOptions): Promise<J
     switch (contents.kind) {
       case "bundle": {
         const evidence = options.evidence ?? contents.evidence;
-        const offline = verify(contents.bytes, { trust: history, historyAge, crypto });
-        const report = await withItsEvidence(offline, contents, { ...options, evidence });
-        const bundle = report.checks.schema === "pass" ? parseBundle(parseJson(contents.bytes)) : undefined;
-        return {
-          kind: "judged",
-          report,
-          bytes: contents.bytes,
-          bundle,
-          subject: bundle && subjectOf(bundle),
-          certificate: await judgedText(bytes, contents, history),
-          evidence,
-        };
+        const judged = await judgeBundle(bytes, contents, { trust: history, historyAge });
+        const report = await withItsEvidence(judged.report, contents, { ...options, evidence });
+        return { kind: "judged", ...judged, report, subject: judged.bundle && subjectOf(judged.bundle), evidence };
       }
       case "keys":
         return { kind: "keys", history: parseKeyHistory(contents.value) };
@@ -102,10 +77,25 @@ export async function judge(bytes: Uint8Array, options: JudgeOptions): Promise<J
   }
 }
 
+/** Items of a batch are judged one after the other. */
+const crypto = rememberingLast(nobleCrypto);
+
+/** Judges a bundle offline, and in a certificate its text. @param file that it is in */
+export async function judgeBundle(
+  file: Uint8Array,
+  contents: BundleInFile,
+  { trust, historyAge = 0 }: { trust?: Trust | undefined; historyAge?: number },
+) {
+  const { bytes, evidence } = contents;
+  const report = verify(bytes, { trust, historyAge, crypto });
+  const bundle = report.checks.schema === "pass" ? parseBundle(bytes) : undefined;
+  return { report, bundle, bytes, evidence, certificate: await judgeText(file, contents, trust) };
+}
+
 async function judgedBatch(file: Uint8Array, batch: BatchInFile, history: KeyHistory | undefined): Promise<Judgement> {
   try {
     const bundles = bundlesInBatch(batch.bytes);
-    return { kind: "batch", bundles, certificate: await judgedText(file, batch, history), evidence: batch.evidence };
+    return { kind: "batch", bundles, certificate: await judgeText(file, batch, history), evidence: batch.evidence };
   } catch (error) {
     if (!isProofError(error, "format")) throw error;
     return { kind: "unreadable", why: UNREADABLE.notWholeBatch(error.pointer ?? "", error.message) };
@@ -113,10 +103,10 @@ async function judgedBatch(file: Uint8Array, batch: BatchInFile, history: KeyHis
 }
 
 /** Loads the code for certificates, and their fonts, only for a certificate. */
-async function judgedText(file: Uint8Array, contents: BundleInFile | BatchInFile, history: KeyHistory | undefined) {
+export async function judgeText(file: Uint8Array, contents: BundleInFile | BatchInFile, trust: Trust | undefined) {
   if (contents.from === "json") return undefined;
   const { judgeCertificate } = await import("./certificate/certificate.ts");
-  return judgeCertificate(file, contents, history);
+  return judgeCertificate(file, contents, historyOf(trust));
 }
 
 /** Loads what verifies evidence only for evidence. */
@@ -132,7 +122,7 @@ async function withItsEvidence(report: VerifyReport, { bytes }: BundleInFile, { 
 async function readStake(value: JsonValue): Promise<Omit<StakeTrust, "name">> {
   const { readPublishedCheckpoints } = await import("@attestd/proof/evidence");
   const { readCheckpoint } = await import("@attestd/proof/state-proof");
-  const isTable = typeof value === "object" && value !== null && Object.hasOwn(value, "format");
+  const isTable = memberOf(value, "format") !== undefined;
   return isTable ? { root: readPublishedCheckpoints(value, "").root } : { checkpoint: readCheckpoint(value, "") };
 }
 

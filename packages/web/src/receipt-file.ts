@@ -37,10 +37,10 @@ export function receiptFileName(bundleName: string): string {
 
 /** The receipt in a file's JSON: alone, or in the PAYMENT-RESPONSE that brought it. @returns the compact JWS */
 export function receiptIn(value: unknown): string | undefined {
-  const extension = member(member(value, "extensions"), "offer-receipt");
-  const receipt = extension === undefined ? value : member(member(extension, "info"), "receipt");
-  const signature = member(receipt, "signature");
-  return member(receipt, "format") === "jws" && typeof signature === "string" ? signature : undefined;
+  const extension = memberOf(memberOf(value, "extensions"), "offer-receipt");
+  const receipt = extension === undefined ? value : memberOf(memberOf(extension, "info"), "receipt");
+  const signature = memberOf(receipt, "signature");
+  return memberOf(receipt, "format") === "jws" && typeof signature === "string" ? signature : undefined;
 }
 
 /**
@@ -71,6 +71,7 @@ function keysOf(trust: Trust | undefined, bundleKey: KnownKey | undefined): read
   return bundleKey && trust.kids.includes(bundleKey.kid) ? [bundleKey] : [];
 }
 
-function member(value: unknown, name: string): unknown {
+/** A member of its own, if it is an object that has it. */
+export function memberOf(value: unknown, name: string): unknown {
   return isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
 }

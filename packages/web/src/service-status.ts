@@ -1,4 +1,5 @@
 import { ALGORAND_MAINNET } from "@attestd/proof";
+import { railLabel } from "@attestd/proof/rails";
 
 /** `/status` of the service that serves the page. */
 export type ServiceStatus = {
@@ -16,24 +17,11 @@ export type ServiceStatus = {
   networks: { network: string; priceUsdc: string; obstacle?: string }[];
 };
 
-/** The networks that can pay, for people, by CAIP-2's namespace or the name of the rail. */
-const NETWORKS: Readonly<Record<string, string>> = {
-  algorand: "Algorand",
-  eip155: "Base",
-  base: "Base",
-  solana: "Solana",
-};
-
-export function networkName(network: string): string {
-  const [name = ""] = network.split(/[:-]/);
-  return NETWORKS[name] ?? network;
-}
-
 /** The price in words: `0.001 USDC on Algorand or Base`, or each network's own. */
 export function priceText({ networks }: Pick<ServiceStatus, "networks">): string {
   const byPrice = Map.groupBy(networks, ({ priceUsdc }) => priceUsdc);
   const texts = [...byPrice].map(
-    ([price, of]) => `${price} USDC on ${listed(of.map(({ network }) => networkName(network)))}`,
+    ([price, of]) => `${price} USDC on ${listed(of.map(({ network }) => railLabel(network)))}`,
   );
   return texts.join("; ");
 }

@@ -121,6 +121,6 @@ function comparedHost(origin: string): string {
 }
 
 /** `YYYY-MM-DD` of UTC. @param time ms since 1970 */
-export function dayOf(time: number): string {
+function dayOf(time: number): string {
   return new Date(time).toISOString().slice(0, 10);
 }

@@ -1,6 +1,5 @@
 import {
   ALGORAND_MAINNET,
-  type BatchHead,
   type Bundle,
   type CheckName,
   type Conclusion,
@@ -8,8 +7,7 @@ import {
   isOfLedger,
   type KeyEntry,
   mayAskChain,
-  type Note,
-  parseNote,
+  ONLINE_CHECKS,
   signedPart,
   type VerifyReport,
 } from "@attestd/proof";
@@ -86,6 +84,8 @@ export function ledgerName({ warnings }: Pick<VerifyReport, "warnings">): string
   return warnings.includes("sandbox") ? "the sandbox's ledger" : "Algorand";
 }
 
+export type Verdict = ReturnType<typeof verdictOf>;
+
 /** The verdict for people. It follows from the report; nothing is judged again here. */
 export function verdictOf(judged: Judged) {
   const { report, bundle } = judged;
@@ -99,6 +99,8 @@ export function verdictOf(judged: Judged) {
     sentences: [...conclusion(doubted, judged), basisSentence(judged.keys?.basis)],
     /** Whether the ledger check is offered: no offline check failed that it could not outweigh. */
     mayAskLedger: bundle !== undefined && doubted !== "unknown" && mayAskChain(report),
+    /** Whether another key list could tell who signed it. */
+    needsKeys: doubted === "unknown" || doubted === "elsewhere",
   };
 }
 
@@ -201,16 +203,13 @@ export function elsewhere({ failures }: VerifyReport): string {
     : "Unchanged, but made in another sandbox, or in this one before it was started with --fresh.";
 }
 
-const ONLINE: readonly CheckName[] = ["chainSource", "chainAttest"];
-
 function refusal({ failures }: VerifyReport): string {
   const failed = new Set(failures.map(({ check }) => check));
-  const all = [...failed];
   if (failed.has("schema")) return "It looks like an attestation, but doesn't have the form of one.";
   if (failed.has("signature")) return "Changed after signing, or another file's signature.";
-  if (all.length === 0) return "The evidence beside it contradicts it.";
-  if (all.every((check) => ONLINE.includes(check))) return "The chains differ from this file.";
-  return all.every((check) => check === "keyTrust")
+  if (failed.size === 0) return "The evidence beside it contradicts it.";
+  if (failed.isSubsetOf(new Set<CheckName>(ONLINE_CHECKS))) return "The chains differ from this file.";
+  return failures.every(({ check }) => check === "keyTrust")
     ? "Its key was not this signer's at the time."
     : "Its parts contradict one another.";
 }
@@ -224,13 +223,4 @@ export function signer({ report, keys }: Judged): KeyEntry | undefined {
 export function signerName(judged: Judged): string {
   const origin = signer(judged)?.origin;
   return origin === undefined ? "an unknown signer" : hostOf(origin);
-}
-
-/** The parsed note of a bundle, or of a batch's head; undefined when it is malformed. */
-export function noteOf(bundle: Bundle | BatchHead): Note | undefined {
-  try {
-    return parseNote(signedPart(bundle).attest.note);
-  } catch {
-    return undefined;
-  }
 }

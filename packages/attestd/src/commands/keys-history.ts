@@ -3,6 +3,7 @@ import {
   checkKeyNotes,
   isProofError,
   type KeyHistory,
+  keyStatusOf,
   parseJson,
   parseKeyHistory,
   requireContinuation,
@@ -13,7 +14,7 @@ import type { Environment } from "../environment.ts";
 import { EXIT, type ExitCode, Failure, failsFor } from "../failure.ts";
 import { writeWhole } from "../files.ts";
 import { type Indexer, recordedKeyNotes } from "../key-notes.ts";
-import { spanOf, statusOf } from "../key-text.ts";
+import { spanOf } from "../key-text.ts";
 import { fault, readKeys } from "../keys-file.ts";
 import { operate } from "../operate.ts";
 import { standingSandbox } from "../sandbox-folder.ts";
@@ -143,7 +144,7 @@ function print({ ledger, keys }: KeyHistory, out: Terminal, results: string[]): 
   out.marked("ok", `${keys.length} ${keys.length === 1 ? "key" : "keys"} of ${hostOf(origin)}`);
   out.line(`  ledger   ${ledger}`);
   for (const key of keys.toReversed()) {
-    out.line(`  ${statusOf(key).padEnd(7)}  ${key.kid}`);
+    out.line(`  ${keyStatusOf(key).padEnd(7)}  ${key.kid}`);
     out.line(`           ${spanOf(key)}`);
   }
   for (const line of results) out.line(`  ${line}`);

@@ -127,6 +127,7 @@ export async function finish(
   onProgress: (progress: Progress) => void,
 ): Promise<Purchase> {
   const { request, offer, service } = payment;
+  const { require } = request.body as { require?: "succeeded" };
   const txids = txidsOf(payment);
   let saved: SavedBundle | undefined;
   const save = async (signed: Bundle | BatchHead, bytes: Uint8Array, receipt: { jws: string } | undefined) => {
@@ -141,7 +142,7 @@ export async function finish(
     vault: browserVault(storage),
     maxWaitMs: DAY_MS,
     onProgress,
-    ...(requiresSuccess(payment) && { require: "succeeded" as const }),
+    ...(require && { require }),
     ...(trust && { trust }),
   };
   try {
@@ -211,10 +212,6 @@ export function acceptFailure(payment: StoredPayment, storage: Storage): Promise
 /** Removes a payment for which the service has stated that it charged nothing, and whose request is not made again. */
 export function forget({ request, service }: StoredPayment, storage: Storage): Promise<void> {
   return forgetPayment({ service, vault: browserVault(storage) }, request);
-}
-
-function requiresSuccess({ request: { body } }: StoredPayment): boolean {
-  return "require" in body && body.require === "succeeded";
 }
 
 /**

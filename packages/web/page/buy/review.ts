@@ -1,8 +1,8 @@
 import { formatUsdc, railOf } from "@attestd/client";
-import { RAILS } from "@attestd/proof/rails";
+import { RAILS, USDC_DECIMALS } from "@attestd/proof/rails";
+import { groupedUnits } from "@attestd/proof/text";
 import type { PaymentRequirements } from "@x402/core/types";
 import { tokenDomain } from "../../src/authorization.ts";
-import { formatMicro } from "../../src/display.ts";
 import { printable } from "../../src/printable.ts";
 import { BUY } from "../../src/purchase-words.ts";
 import { actions, button, type Child, h } from "../dom.ts";
@@ -78,7 +78,7 @@ function tokenName({ wallet, offer }: Review): string {
 function balanceText({ balance, account }: Review): string {
   if (account === undefined) return BUY.notConnected;
   if (balance === undefined) return BUY.unknownBalance;
-  return `${formatMicro(balance === "none" ? 0n : balance)} USDC`;
+  return `${groupedUnits(balance === "none" ? 0n : balance, USDC_DECIMALS, 2)} USDC`;
 }
 
 /** For how long a transaction of Solana can be recorded: 150 blocks of 0.4 s. */

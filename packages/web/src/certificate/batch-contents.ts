@@ -3,10 +3,9 @@ import { circumstancesOf, type Subject, subjectLine, subjectOf } from "@attestd/
 import { fromBase64, toHex } from "@attestd/proof/encoding";
 import { groupedUnits, utcTime } from "@attestd/proof/text";
 import { ascii } from "../printable.ts";
-import type { CertificateContents, CertificateTable, Shown } from "./contents.ts";
-import { type CertificateLine, type CertificateRow, idLine, idRow, line, row } from "./lines.ts";
+import { type CertificateLine, type CertificateRow, type CertificateTable, idLine, idRow, line, row } from "./lines.ts";
 import type { Making } from "./making.ts";
-import { attestorRows, closing, identityOf, recordRows, verificationRows } from "./sections.ts";
+import { type CertificateContents, type Own, wholeContents } from "./sections.ts";
 
 const COLUMNS = [
   { label: "No.", share: 0.06 },
@@ -26,49 +25,33 @@ type Described = { item: BatchItem; subject: Subject };
  */
 export function batchContents(
   items: readonly [BatchItem, ...BatchItem[]],
-  { checks, hasEvidence }: Pick<Shown, "checks" | "hasEvidence">,
+  { checks, hasEvidence }: Pick<Own, "checks" | "hasEvidence">,
   entry: KeyEntry,
   making: Making,
 ): CertificateContents {
   const { batch } = items[0];
   const described = items.map((item) => ({ item, subject: subjectOf(item) }));
-  const identity = identityOf(batch, entry, making);
   const failed = items.filter(({ statement }) => statement.outcome === "failed").length;
   const times = timesOf(items);
   const sentence = sentenceAbout(described, failed, times);
-  const isIncludedOnly = items.some(({ statement }) => statement.level === "included");
-  const ofClosing = {
-    intro:
-      "This text is a copy; the batch, which this file carries, is the proof. The certificate's number begins the SHA-256 of the batch's head (RFC 8785).",
-    inNote: "root of the batch",
-    source: [line("Find each transaction by its id in any explorer of its chain.")],
-    program: 'an item, which with the head as its member "batch" is a bundle',
-  };
-  return {
-    ...identity,
+  const own: Own = {
+    checks,
+    hasEvidence,
+    kind: "batch",
     lead: `${count(items.length)} transactions, recorded together`,
-    statement: [
-      ...(failed === 0 ? [] : [[{ text: `${count(failed)} of them failed on their chain`, font: "sans" } as const]]),
-      [{ text: sentence, font: "sans" }],
-    ],
+    statement: [...(failed === 0 ? [] : [[line(`${count(failed)} of them failed on their chain`)]]), [line(sentence)]],
     sentence,
-    sections: [
-      { heading: "What it certifies", rows: summaryRows(described, failed, times) },
-      {
-        heading: "Record on the ledger",
-        rows: [
-          ...recordRows(batch, making, { hasEvidence }),
-          row("Batch", `${count(items.length)} items, recorded by their common root`),
-          idRow("Root", toHex(fromBase64(batch.root))),
-        ],
-      },
-      { heading: "Attestor", rows: attestorRows(entry, making) },
-      { heading: "Verification", rows: verificationRows(batch, { checks, isOfBatch: true, isIncludedOnly }, making) },
+    subject: summaryRows(described, failed, times),
+    batch: [
+      row("Batch", `${count(items.length)} items, recorded by their common root`),
+      idRow("Root", toHex(fromBase64(batch.root))),
     ],
-    closing: closing(batch, ofClosing, identity.url),
-    codeLabel: `QR code of the address at which the batch can be checked: ${ascii(identity.url)}`,
+    isOfBatch: true,
+    isIncludedOnly: items.some(({ statement }) => statement.level === "included"),
+    source: [line("Find each transaction by its id in any explorer of its chain.")],
     table: tableOf(described),
   };
+  return wholeContents(batch, own, entry, making);
 }
 
 /** How many there are of each chain: `600 on Base and 400 on Algorand`. */

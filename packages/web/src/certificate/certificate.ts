@@ -1,19 +1,17 @@
 import {
   type BatchItem,
   type Bundle,
-  bundleId,
   itemBundles,
   type KeyHistory,
   parseBatch,
   parseBundle,
-  parseJson,
   verify,
 } from "@attestd/proof";
-import { equalBytes, fromBase64Url, toHex, utf8 } from "@attestd/proof/encoding";
+import { equalBytes, utf8 } from "@attestd/proof/encoding";
 import packageJson from "../../package.json" with { type: "json" };
 import { type BatchInFile, type BundleInFile, batchForm, looseText } from "../bundle-file.ts";
 import { hostOf, printable } from "../printable.ts";
-import { dayOf } from "../trust-basis.ts";
+import { statedBasis } from "../trust-basis.ts";
 import { doubt, type Judged, signer } from "../verdict.ts";
 import { batchContents } from "./batch-contents.ts";
 import { certificateContents } from "./contents.ts";
@@ -24,7 +22,6 @@ import {
   entryOf,
   LAYOUT,
   type Making,
-  NO_MAKING,
   type Paper,
   readMaking,
   writeMaking,
@@ -45,13 +42,12 @@ export function makingOf(judged: Judged, checkedAt: Date, paper: Paper): Making 
     throw new TypeError("Only a verified bundle, by a key of a key history, has a certificate.");
   if (doubt(judged)) throw new TypeError("Its key list is contradicted by another one of the same host.");
   const isCompared = report.checks.chainAttest === "pass" && comparedBy !== undefined;
-  const { since } = keys.basis;
   return {
     layout: LAYOUT,
     paper,
     checkedAt: `${checkedAt.toISOString().slice(0, 19)}Z`,
     version: packageJson.version,
-    keys: { basis, date: since === undefined ? undefined : dayOf(since) },
+    keys: { basis, date: statedBasis(keys.basis).date },
     status,
     site: keys.history.keys.at(-1)?.origin ?? "",
     ledger: isCompared ? { askedOf: comparedBy, recordedAt: report.recordedAt } : undefined,
@@ -90,32 +86,29 @@ export function makeCertificate(
   making: Making,
   evidence?: Uint8Array,
 ) {
-  const { contents, kind, id } = contentsOf(bytes, history, making, evidence !== undefined);
+  const contents = contentsOf(bytes, history, making, evidence !== undefined);
   const sheet = layOut(contents, making.paper);
   const carried = {
+    ...contents,
     bundle: bytes,
-    kind,
     evidence,
     making: writeMaking(making),
     title: `${contents.heading} ${contents.number}: ${contents.lead}`,
-    description: contents.sentence,
-    author: contents.attestor,
-    id: toHex(fromBase64Url(id).subarray(0, 16)),
   };
   const made = format === "pdf" ? toPdf(sheet, carried, making.checkedAt) : utf8(toSvg(sheet, carried));
   const { lead, number, stamp } = contents;
   return { bytes: Uint8Array.from(made), title: lead, number, isStamped: stamp !== undefined };
 }
 
-/** The text of the certificate of a bundle or a batch, and the id of that. @throws as `makeCertificate` */
+/** The text of the certificate of a bundle or a batch. @throws as `makeCertificate` */
 export function contentsOf(bytes: Uint8Array, history: KeyHistory, making: Making, hasEvidence = false) {
   const { bundle, items } = certifiedIn(bytes);
   const entry = entryOf(bundle, history);
   if (entry === undefined) throw new RangeError("the history has no such key");
   const shown = { ...verify(bundle, { trust: history }), hasEvidence };
   return items === undefined
-    ? ({ contents: certificateContents(bundle, shown, entry, making), kind: "bundle", id: bundleId(bundle) } as const)
-    : ({ contents: batchContents(items, shown, entry, making), kind: "batch", id: bundleId(items[0].batch) } as const);
+    ? certificateContents(bundle, shown, entry, making)
+    : batchContents(items, shown, entry, making);
 }
 
 /**
@@ -123,7 +116,7 @@ export function contentsOf(bytes: Uint8Array, history: KeyHistory, making: Makin
  * @throws ProofError for anything else
  */
 function certifiedIn(bytes: Uint8Array): { bundle: Bundle; items?: [BatchItem, ...BatchItem[]] } {
-  if (batchForm(looseText(bytes)) === undefined) return { bundle: parseBundle(parseJson(bytes)) };
+  if (batchForm(looseText(bytes)) === undefined) return { bundle: parseBundle(bytes) };
   const items = itemBundles(parseBatch(bytes)) as [BatchItem, ...BatchItem[]];
   return { bundle: items[0], items };
 }
@@ -140,9 +133,9 @@ export function judgeCertificate(
   history: KeyHistory | undefined,
 ): CertificateJudgement | undefined {
   if (format === "json") return undefined;
-  const making = stated === undefined ? NO_MAKING : readMaking(stated);
-  if ("isOtherLayout" in making)
-    return making.isOtherLayout ? notCompared("another version of attestd made it") : { words: "fail" };
+  const making = stated && readMaking(stated);
+  if (making === undefined) return { words: "fail" };
+  if (making === "other layout") return notCompared("another version of attestd made it");
   if (history === undefined || !isSignedByOneOf(history, bundle))
     return notCompared("it names the attestor, which only a key list with its key confirms");
   if (!history.keys.some(({ origin }) => origin === making.site))

@@ -14,7 +14,7 @@ import { type Leaf, type Mark, type Node, runsWidth, wrap } from "./sheet.ts";
 const sheetOf = (kind: string, paper: Paper) => {
   const [bundle, history, stated] = KINDS[kind] as (typeof KINDS)[string];
   const making = { ...MAKING, ...stated, paper };
-  return layOut(contentsOf(utf8(JSON.stringify(bundle)), history, making).contents, paper);
+  return layOut(contentsOf(utf8(JSON.stringify(bundle)), history, making), paper);
 };
 const leavesOf = (node: Node): Leaf[] => ("kids" in node ? node.kids.flatMap(leavesOf) : [node]);
 const textOf = (marks: readonly Mark[]) =>

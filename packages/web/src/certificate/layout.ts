@@ -1,7 +1,7 @@
 import { encode } from "uqr";
-import type { CertificateContents, CertificateTable } from "./contents.ts";
-import type { CertificateLine, CertificateRow } from "./lines.ts";
+import type { CertificateLine, CertificateRow, CertificateTable } from "./lines.ts";
 import { PAPERS, type Paper } from "./making.ts";
+import type { CertificateContents } from "./sections.ts";
 import {
   type Branch,
   type Font,
@@ -119,7 +119,7 @@ function startFlow(full: number, bottom: number) {
 
   /** A label, and beside it lines that are text, ids or links. */
   function beside(label: Run, indent: number, texts: readonly CertificateLine[]): [label: Mark[], lines: Mark[][]] {
-    const wrapped = texts.map((line) => wrap(runsOf(line), SIZES.row, full - indent));
+    const wrapped = texts.map((line) => wrap([line], SIZES.row, full - indent));
     const top = place(wrapped.flat().length * SIZES.row * LEADING);
     const placed = wrapped.map((one) => {
       const marks = lines(one, MARGIN + indent, y, SIZES.row);
@@ -137,12 +137,12 @@ function startFlow(full: number, bottom: number) {
 
   /** Rows of columns; every page on which it goes on shows the names of the columns again, as decoration. */
   function table({ columns, rows }: CertificateTable): Branch {
-    const names = broken(columns.map(({ label }) => [[bold(label)]]));
+    const names = broken(columns.map(({ label }) => [bold(label)]));
     const branches: Branch[] = [
       { tag: "TR", kids: across(names).map((marks): Leaf => ({ tag: "TH", isOfColumn: true, page, marks })) },
     ];
     for (const row of rows) {
-      const cells = broken(row.map((texts) => texts.map(runsOf)));
+      const cells = broken(row);
       const before = page;
       place(heightOf(cells));
       if (page > before) repeated.set(page, across(names).flat());
@@ -151,9 +151,9 @@ function startFlow(full: number, bottom: number) {
     return { tag: "Table", kids: branches };
 
     /** The lines of each cell, broken to the column's width. */
-    function broken(cells: readonly Run[][][]): Run[][][] {
+    function broken(cells: readonly Run[][]): Run[][][] {
       const widths = columns.map(({ share }) => full * share - COLUMN_GAP);
-      return cells.map((texts, column) => texts.flatMap((runs) => wrap(runs, SIZES.small, widths[column] ?? 0)));
+      return cells.map((texts, column) => texts.flatMap((text) => wrap([text], SIZES.small, widths[column] ?? 0)));
     }
 
     function heightOf(cells: readonly Run[][][]): number {
@@ -212,10 +212,6 @@ function sans(text: string): Run {
 
 function bold(text: string): Run {
   return { text, font: "bold" };
-}
-
-function runsOf({ text, isId }: CertificateLine): Run[] {
-  return [{ text, font: isId ? "mono" : "sans" }];
 }
 
 function codeAt({ url, codeLabel }: CertificateContents, x: number): Leaf {

@@ -2,8 +2,17 @@ import { ascii } from "../printable.ts";
 import type { Run } from "./sheet.ts";
 
 /** A line of its own, ASCII: every other character is written as its code point. An id is in letters of one width. */
-export type CertificateLine = { text: string; isId: boolean; url?: string };
+export type CertificateLine = Run & { url?: string };
 export type CertificateRow = { label: string; lines: CertificateLine[] };
+
+/** A table that goes on over pages. */
+export type CertificateTable = {
+  heading: string;
+  /** `share`: of the width. */
+  columns: readonly { label: string; share: number }[];
+  /** Lines by row and column. */
+  rows: CertificateLine[][][];
+};
 
 /** A row of text. */
 export function row(label: string, text: string): CertificateRow {
@@ -16,11 +25,11 @@ export function idRow(label: string, text: string): CertificateRow {
 }
 
 export function line(text: string): CertificateLine {
-  return { text: ascii(text), isId: false };
+  return { text: ascii(text), font: "sans" };
 }
 
 export function idLine(text: string): CertificateLine {
-  return { text: ascii(text), isId: true };
+  return { text: ascii(text), font: "mono" };
 }
 
 export function link(url: string): CertificateLine {
@@ -28,9 +37,7 @@ export function link(url: string): CertificateLine {
 }
 
 /** A sentence in which ids stand between NUL characters. */
-export function withIds(sentence: string): Run[] {
-  return sentence
-    .split("\0")
-    .map((text, index) => ({ text: ascii(text), font: index % 2 === 0 ? ("sans" as const) : ("mono" as const) }))
-    .filter(({ text }) => text !== "");
+export function withIds(sentence: string): CertificateLine[] {
+  const parts = sentence.split("\0").map((text, index) => (index % 2 === 0 ? line(text) : idLine(text)));
+  return parts.filter(({ text }) => text !== "");
 }

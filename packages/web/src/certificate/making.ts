@@ -57,15 +57,11 @@ const VERSION = /^\d{1,4}\.\d{1,4}\.\d{1,4}(-(alpha|beta|rc)\.\d{1,4})?$/;
 const HOST = /^[a-z0-9.[\]:-]{1,100}$/;
 const MAX_SITE_LENGTH = 200;
 
-/** A making that is of another layout, or malformed. */
-export type NoMaking = { isOtherLayout: boolean };
-export const NO_MAKING: NoMaking = { isOtherLayout: false };
-
-/** Reads what `writeMaking` wrote, and rejects everything else. */
-export function readMaking(bytes: Uint8Array): Making | NoMaking {
+/** Reads what `writeMaking` wrote. @returns undefined for everything else, but for what another layout's has written */
+export function readMaking(bytes: Uint8Array): Making | "other layout" | undefined {
   try {
     const value = parseJson(bytes) as Partial<Making> & Record<string, unknown>;
-    if (typeof value.layout === "number" && value.layout !== LAYOUT) return { isOtherLayout: true };
+    if (typeof value.layout === "number" && value.layout !== LAYOUT) return "other layout";
     const { paper, checkedAt, version, keys, status, site, ledger } = value as Making;
     const isGood =
       Object.hasOwn(PAPERS, paper) &&
@@ -79,9 +75,9 @@ export function readMaking(bytes: Uint8Array): Making | NoMaking {
       (ledger === undefined ||
         (isLike(ledger.askedOf, HOST) && (ledger.recordedAt === undefined || isLike(ledger.recordedAt, TIME))));
     // An extra member is found when the certificate is made again without it.
-    return isGood ? { layout: LAYOUT, paper, checkedAt, version, keys, status, site, ledger } : NO_MAKING;
+    return isGood ? { layout: LAYOUT, paper, checkedAt, version, keys, status, site, ledger } : undefined;
   } catch {
-    return NO_MAKING;
+    return undefined;
   }
 }
 

@@ -28,25 +28,23 @@ export function startPdf() {
       return this.add(concatBytes(head, bytes, utf8("\nendstream")));
     },
     /** @param id hex, of 16 bytes: two documents have different ones */
-    bytes: (catalog: Ref, info: Ref, id: string) => written(objects, catalog, info, id),
+    bytes(catalog: Ref, info: Ref, id: string): Uint8Array {
+      // Four bytes that mark the file as binary (7.5.2).
+      const parts = [utf8("%PDF-1.7\n%"), Uint8Array.of(0xe2, 0xe3, 0xcf, 0xd3, 0x0a)];
+      let size = concatBytes(...parts).length;
+      let table = `xref\n0 ${objects.length + 1}\n0000000000 65535 f \n`;
+      for (const [index, object] of objects.entries()) {
+        table += `${String(size).padStart(10, "0")} 00000 n \n`;
+        const contents = typeof object === "string" ? utf8(object) : object;
+        const part = concatBytes(utf8(`${index + 1} 0 obj\n`), contents, utf8("\nendobj\n"));
+        parts.push(part);
+        size += part.length;
+      }
+      const body = concatBytes(...parts);
+      const trailer = `trailer\n<< /Size ${objects.length + 1} /Root ${catalog} /Info ${info} /ID [<${id}> <${id}>] >>\nstartxref\n${size}\n%%EOF\n`;
+      return concatBytes(body, utf8(table + trailer));
+    },
   };
-}
-
-function written(objects: readonly (string | Uint8Array)[], catalog: Ref, info: Ref, id: string): Uint8Array {
-  // Four bytes that mark the file as binary (7.5.2).
-  const parts = [utf8("%PDF-1.7\n%"), Uint8Array.of(0xe2, 0xe3, 0xcf, 0xd3, 0x0a)];
-  let size = concatBytes(...parts).length;
-  let table = `xref\n0 ${objects.length + 1}\n0000000000 65535 f \n`;
-  for (const [index, object] of objects.entries()) {
-    table += `${String(size).padStart(10, "0")} 00000 n \n`;
-    const contents = typeof object === "string" ? utf8(object) : object;
-    const part = concatBytes(utf8(`${index + 1} 0 obj\n`), contents, utf8("\nendobj\n"));
-    parts.push(part);
-    size += part.length;
-  }
-  const body = concatBytes(...parts);
-  const trailer = `trailer\n<< /Size ${objects.length + 1} /Root ${catalog} /Info ${info} /ID [<${id}> <${id}>] >>\nstartxref\n${size}\n%%EOF\n`;
-  return concatBytes(body, utf8(table + trailer));
 }
 
 /** ASCII text as a literal string (7.3.4.2). */

@@ -39,7 +39,7 @@ export function toPdf(sheet: Sheet, carried: Carried, madeAt: string): Uint8Arra
   const kids = tagged.pages.map(({ ref }) => ref);
   setPages(`<< /Type /Pages /Kids [${kids.join(" ")}] /Count ${kids.length} >>`);
 
-  const { bundle, kind, evidence, making, title, author, description } = carried;
+  const { bundle, kind, evidence, making, title, attestor, sentence } = carried;
   const files: [name: string, relationship: string, what: string, bytes: Uint8Array][] = [
     [`${kind}.json`, "Source", `The ${kind}: what this certificate is a copy of`, bundle],
     ["certificate.json", "Data", "What this certificate says by its maker's word", utf8(making)],
@@ -51,12 +51,12 @@ export function toPdf(sheet: Sheet, carried: Carried, madeAt: string): Uint8Arra
   ]);
   const profile = file.stream("/N 3", fromBase64(COLOUR_PROFILE));
   const intent = `<< /Type /OutputIntent /S /GTS_PDFA1 /OutputConditionIdentifier (sRGB) /Info (sRGB IEC61966-2.1) /DestOutputProfile ${profile} >>`;
-  const xmp = file.stream("/Type /Metadata /Subtype /XML", utf8(metadata({ title, author, description, madeAt })));
+  const xmp = file.stream("/Type /Metadata /Subtype /XML", utf8(metadata(carried, madeAt)));
   const catalog = file.add(
     `<< /Type /Catalog /Pages ${pages} /Lang (en) /MarkInfo << /Marked true >> /StructTreeRoot ${tagged.root} /Metadata ${xmp} /OutputIntents [${intent}] /ViewerPreferences << /DisplayDocTitle true >> /Names << /EmbeddedFiles << /Names [${attached.flat().join(" ")}] >> >> /AF [${attached.map(([, ref]) => ref).join(" ")}] >>`,
   );
   const info = file.add(
-    `<< /Title ${literal(title)} /Author ${literal(author)} /Subject ${literal(description)} /Creator (attestd) /Producer (attestd) /CreationDate ${date} /ModDate ${date} >>`,
+    `<< /Title ${literal(title)} /Author ${literal(attestor)} /Subject ${literal(sentence)} /Creator (attestd) /Producer (attestd) /CreationDate ${date} /ModDate ${date} >>`,
   );
   return file.bytes(catalog, info, carried.id);
 }

@@ -6,6 +6,7 @@ import {
   type CheckName,
   HISTORY_OLD_AFTER,
   type KeyEntry,
+  noteOf,
   signedPart,
 } from "@attestd/proof";
 import { fromBase64Url, toHex } from "@attestd/proof/encoding";
@@ -14,28 +15,81 @@ import { estimatedMonth } from "../display.ts";
 import { EXPLORERS } from "../facts.ts";
 import { pointerUrl } from "../pointer.ts";
 import { present } from "../present.ts";
-import { hostOf } from "../printable.ts";
-import { noteOf, recordedTime } from "../verdict.ts";
+import { ascii, hostOf } from "../printable.ts";
+import { recordedTime } from "../verdict.ts";
 import { CHECKED, LIMITS, WARNINGS } from "../words.ts";
-import { type CertificateLine, type CertificateRow, idRow, line, link, row } from "./lines.ts";
+import { type CertificateLine, type CertificateRow, type CertificateTable, idRow, line, link, row } from "./lines.ts";
 import type { Making } from "./making.ts";
 
 /* What the certificate of a bundle and that of a whole batch have in common. */
 
 /** What a certificate is of: a bundle, or a batch by its head. */
-export type Certified = Bundle | BatchHead;
+type Certified = Bundle | BatchHead;
 
-/** The first 64 bits of its id, in four groups: anyone who has it can compute it. */
-function numberOf(certified: Certified): string {
-  const digits = toHex(fromBase64Url(bundleId(certified)).subarray(0, 8)).toUpperCase();
-  return digits.replace(/.{4}(?=.)/g, "$&-");
+/** What of the text depends on what it is of, ASCII. */
+export type Own = {
+  kind: "bundle" | "batch";
+  lead: string;
+  statement: CertificateLine[][];
+  /** The same for programs that show no fonts. */
+  sentence: string;
+  /** What it certifies. */
+  subject: CertificateRow[];
+  /** The batch that was recorded. */
+  batch: CertificateRow[];
+  /** The checks that were made, by name. */
+  checks: Partial<Record<CheckName, unknown>>;
+  /** Whether the record and `inclusion` are about a batch. */
+  isOfBatch: boolean;
+  /** Whether a transaction was seen only as "included". */
+  isIncludedOnly: boolean;
+  /** Whether the certificate carries evidence. */
+  hasEvidence: boolean;
+  /** How to look up what was attested. */
+  source: CertificateLine[];
+  /** Of a batch: its items. */
+  table?: CertificateTable;
+};
+
+/** The text of a certificate, ASCII. */
+export type CertificateContents = ReturnType<typeof wholeContents>;
+
+/** Puts a certificate's text together of what all have and what is its own. @param entry of the key that signed it */
+export function wholeContents(certified: Certified, own: Own, entry: KeyEntry, making: Making) {
+  const { kind, lead, statement, sentence, table } = own;
+  const id = toHex(fromBase64Url(bundleId(certified)).subarray(0, 16));
+  /** Content of the QR code. */
+  const url = pointerUrl(making.site, certified);
+  return {
+    kind,
+    /** Hex, of 16 bytes: two certificates have different ones. */
+    id,
+    heading: "Certificate of attestation",
+    /** The first 64 bits of its id, in four groups: anyone who has it can compute it. */
+    number: id
+      .slice(0, 16)
+      .toUpperCase()
+      .replace(/.{4}(?=.)/g, "$&-"),
+    attestor: hostOf(entry.origin),
+    url,
+    /** Text across each page of a certificate that is not real. */
+    stamp: isOfSandbox(certified) ? "SANDBOX - NOT REAL" : undefined,
+    lead,
+    statement,
+    sentence,
+    sections: [
+      { heading: "What it certifies", rows: own.subject },
+      { heading: "Record on the ledger", rows: [...recordRows(certified, own, making), ...own.batch] },
+      { heading: "Attestor", rows: attestorRows(entry, making) },
+      { heading: "Verification", rows: verificationRows(certified, own, making) },
+    ],
+    closing: closing(certified, own, url),
+    codeLabel: `QR code of the address at which the ${kind} can be checked: ${ascii(url)}`,
+    table,
+  };
 }
 
-export function recordRows(
-  certified: Certified,
-  { ledger }: Making,
-  { hasEvidence }: { hasEvidence: boolean },
-): CertificateRow[] {
+function recordRows(certified: Certified, { hasEvidence }: Own, { ledger }: Making): CertificateRow[] {
   const { attest } = signedPart(certified);
   const month = estimatedMonth(attest.round, noteOf(certified)?.g ?? "");
   const time = recordedTime(ledger ?? {}) ?? (month && `${month}, estimated from the round`);
@@ -55,7 +109,7 @@ const STATUS_WORDS = {
   revoked: "a key that was withdrawn after this record",
 } as const;
 
-export function attestorRows(entry: KeyEntry, { status, site }: Making): CertificateRow[] {
+function attestorRows(entry: KeyEntry, { status, site }: Making): CertificateRow[] {
   return [
     row("Signed by", `${hostOf(entry.origin)}, with ${STATUS_WORDS[status]} (ML-DSA-65)`),
     idRow("Key", entry.kid),
@@ -75,14 +129,9 @@ const KEYS = {
   example: () => "the key list of an example",
 } as const;
 
-/**
- * @param of.checks those that were made, by name
- * @param of.isOfBatch whether `inclusion` is about a batch
- * @param of.isIncludedOnly whether a transaction was seen only as "included"
- */
-export function verificationRows(
+function verificationRows(
   certified: Certified,
-  of: { checks: Partial<Record<CheckName, unknown>>; isOfBatch: boolean; isIncludedOnly: boolean },
+  { checks, isOfBatch, isIncludedOnly }: Own,
   { checkedAt, version, keys, ledger }: Making,
 ): CertificateRow[] {
   const when = recordedTime({ recordedAt: checkedAt });
@@ -92,15 +141,15 @@ export function verificationRows(
   const isOld = !keys.date || (Date.parse(checkedAt) - Date.parse(keys.date)) / 1000 > HISTORY_OLD_AFTER;
   const warnings = present([
     isOfSandbox(certified) && WARNINGS.sandbox(),
-    of.isIncludedOnly && WARNINGS.included_only(),
+    isIncludedOnly && WARNINGS.included_only(),
     isOld && WARNINGS.history_old(date),
   ]);
-  const checked = Object.keys(CHECKED).filter((name) => name in of.checks && (ledger || !name.startsWith("chain")));
+  const checked = Object.keys(CHECKED).filter((name) => name in checks && (ledger || !name.startsWith("chain")));
   return [
     row("Result", `Verified on ${when}, by attestd ${version}${how}`),
     row(
       "Checked",
-      checked.map((name) => (of.isOfBatch && name === "inclusion" ? IN_BATCH : CHECKED[name as CheckName])).join(", "),
+      checked.map((name) => (isOfBatch && name === "inclusion" ? IN_BATCH : CHECKED[name as CheckName])).join(", "),
     ),
     row("Keys from", KEYS[keys.basis](date)),
     ...warnings.map((warning) => row("Warning", warning)),
@@ -113,50 +162,28 @@ export function lookUp(text: string, chain: string, path: string): CertificateLi
   return [line(text), ...(EXPLORERS[chain] ? [link(`${EXPLORERS[chain].url}/${path}`)] : [])];
 }
 
-/**
- * What its reader can do when the attestor no longer exists.
- * @param of.intro what of the file is the proof
- * @param of.inNote what the record's note has of it
- * @param of.source how to look up what was attested
- * @param of.program what to run a verifier's program on
- * @param url of `identityOf`
- */
-export function closing(
-  certified: Certified,
-  of: { intro: string; inNote: string; source: CertificateLine[]; program: string },
-  url: string,
-) {
+/** What its reader can do when the attestor no longer exists. @param url of the QR code */
+function closing(certified: Certified, { kind, isOfBatch, source }: Own, url: string) {
+  const isBundle = kind === "bundle";
+  const program = isBundle ? "the bundle" : 'an item, which with the head as its member "batch" is a bundle';
   const steps = [
     [
       line(
-        `Run one of the programs in docs/verify of attestd's source (JavaScript, Python, Go) on ${of.program}, with a key list that you saved.`,
+        `Run one of the programs in docs/verify of attestd's source (JavaScript, Python, Go) on ${program}, with a key list that you saved.`,
       ),
     ],
     [line("While the attestor exists, scan the code, or open its address:"), link(url)],
   ];
   const record = lookUp(
-    `Find the record in any explorer of Algorand. Its note must contain the ${of.inNote} and the key in the note.`,
+    `Find the record in any explorer of Algorand. Its note must contain the ${isOfBatch ? "root of the batch" : "fingerprint"} and the key in the note.`,
     "algorand",
     `tx/${signedPart(certified).attest.txnId}`,
   );
   return {
     heading: "To check it without the attestor",
-    intro: of.intro,
+    intro: `This text is a copy; the ${kind}, which this file carries, is the proof. The certificate's number begins the SHA-256 of ${isBundle ? "the bundle" : "the batch's head"} (RFC 8785).`,
     // No explorer has what is in a sandbox.
-    steps: isOfSandbox(certified) ? steps : [record, of.source, ...steps],
-  };
-}
-
-/** What every certificate has of what it is of: who signed it, its number, the code that leads to it. */
-export function identityOf(certified: Certified, entry: KeyEntry, { site }: Making) {
-  return {
-    heading: "Certificate of attestation",
-    number: numberOf(certified),
-    attestor: hostOf(entry.origin),
-    /** Content of the QR code. */
-    url: pointerUrl(site, certified),
-    /** Text across each page of a certificate that is not real. */
-    stamp: isOfSandbox(certified) ? "SANDBOX - NOT REAL" : undefined,
+    steps: isOfSandbox(certified) ? steps : [record, source, ...steps],
   };
 }
 

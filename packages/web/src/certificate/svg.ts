@@ -1,5 +1,6 @@
 import { escapeXml, SVG_BUNDLE_ID, SVG_EVIDENCE_ID, SVG_MAKING_ID } from "../bundle-file.ts";
 import { present } from "../present.ts";
+import type { CertificateContents } from "./sections.ts";
 import { type Font, fontSize, type Leaf, type Mark, type Node, type Run, runsWidth, type Sheet } from "./sheet.ts";
 
 /** A viewer takes the first font that it has. The fonts of one line have the same widths. */
@@ -29,28 +30,20 @@ const ROLES: Readonly<Record<Node["tag"], string>> = {
 };
 
 /** What a certificate carries and says of itself, beside its visible text. */
-export type Carried = {
-  /** UTF-8 of the bundle's JSON. */
+export type Carried = Pick<CertificateContents, "kind" | "sentence" | "attestor" | "id"> & {
+  /** UTF-8 of the bundle's JSON, or the batch's. */
   bundle: Uint8Array;
-  /** What that is: one bundle, or a batch. */
-  kind: "bundle" | "batch";
   /** UTF-8 of the evidence beside it. */
   evidence?: Uint8Array | undefined;
   /** From `writeMaking`. */
   making: string;
   title: string;
-  /** What it certifies, in sentences. */
-  description: string;
-  /** Host of the attestor. */
-  author: string;
-  /** Hex, of 16 bytes: two certificates have different ones. */
-  id: string;
 };
 
 /** A sheet as SVG that carries its bundle: the pages one below the other, the text in the order in which it is read. */
 export function toSvg(
   { width, height, document, artifacts }: Sheet,
-  { bundle, evidence, making, title, description }: Omit<Carried, "author" | "id" | "kind">,
+  { bundle, evidence, making, title, sentence }: Omit<Carried, "kind" | "attestor" | "id">,
 ): string {
   const json = escapeXml(new TextDecoder().decode(bundle));
   const whole = round(height * artifacts.length);
@@ -58,7 +51,7 @@ export function toSvg(
   return present([
     `<svg xmlns="http://www.w3.org/2000/svg" width="${width}pt" height="${whole}pt" viewBox="0 0 ${width} ${whole}" xml:lang="en" data-pages="${artifacts.length}">`,
     `<title>${escapeXml(title)}</title>`,
-    `<desc>${escapeXml(description)}</desc>`,
+    `<desc>${escapeXml(sentence)}</desc>`,
     `<metadata id="${SVG_BUNDLE_ID}">${json}</metadata>`,
     `<metadata id="${SVG_MAKING_ID}">${escapeXml(making)}</metadata>`,
     evidence && `<metadata id="${SVG_EVIDENCE_ID}">${escapeXml(new TextDecoder().decode(evidence))}</metadata>`,

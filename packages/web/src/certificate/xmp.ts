@@ -1,10 +1,11 @@
 import { escapeXml } from "../bundle-file.ts";
+import type { Carried } from "./svg.ts";
 
-/** What a document says of itself. `madeAt`: RFC 3339, UTC, to the second. */
-type About = { title: string; author: string; description: string; madeAt: string };
-
-/** A document's metadata (XMP, ISO 16684-1), which says that it is PDF/A-3a and PDF/UA-1. */
-export function metadata({ title, author, description, madeAt }: About): string {
+/**
+ * A document's metadata (XMP, ISO 16684-1), which says that it is PDF/A-3a and PDF/UA-1.
+ * @param madeAt RFC 3339, UTC, to the second
+ */
+export function metadata({ title, attestor, sentence }: Carried, madeAt: string): string {
   const inEnglish = (text: string) => `<rdf:Alt><rdf:li xml:lang="x-default">${escapeXml(text)}</rdf:li></rdf:Alt>`;
   return `<?xpacket begin="\ufeff" id="W5M0MpCehiHzreSzNTczkc9d"?>
 <x:xmpmeta xmlns:x="adobe:ns:meta/">
@@ -19,8 +20,8 @@ export function metadata({ title, author, description, madeAt }: About): string 
 <rdf:Description rdf:about="" xmlns:dc="http://purl.org/dc/elements/1.1/">
 <dc:format>application/pdf</dc:format>
 <dc:title>${inEnglish(title)}</dc:title>
-<dc:creator><rdf:Seq><rdf:li>${escapeXml(author)}</rdf:li></rdf:Seq></dc:creator>
-<dc:description>${inEnglish(description)}</dc:description>
+<dc:creator><rdf:Seq><rdf:li>${escapeXml(attestor)}</rdf:li></rdf:Seq></dc:creator>
+<dc:description>${inEnglish(sentence)}</dc:description>
 <dc:language><rdf:Bag><rdf:li>en</rdf:li></rdf:Bag></dc:language>
 </rdf:Description>
 <rdf:Description rdf:about="" xmlns:xmp="http://ns.adobe.com/xap/1.0/" xmlns:pdf="http://ns.adobe.com/pdf/1.3/">

@@ -13,10 +13,9 @@ type Budget = { left: number };
 
 /**
  * The contents of a PDF's embedded files (ISO 32000-1, 7.11.4): first those in its name tree, then every other stream of
- * that type. Plain or deflated; an encrypted PDF has none.
- * @param largest files of more bytes are skipped
+ * that type. Plain or deflated; an encrypted PDF has none. Those larger than any batch are skipped.
  */
-export async function pdfAttachments(bytes: Uint8Array, largest: number): Promise<Uint8Array[]> {
+export async function pdfAttachments(bytes: Uint8Array): Promise<Uint8Array[]> {
   const text = new TextDecoder("latin1").decode(bytes);
   const { objects, trailers } = scanPdf(text);
   if (trailers.some((trailer) => trailer.has("Encrypt"))) return [];
@@ -26,7 +25,7 @@ export async function pdfAttachments(bytes: Uint8Array, largest: number): Promis
     ({ value, stream }) => stream && value instanceof Map && isName(value.get("Type"), "EmbeddedFile"),
   );
   const streams = [...new Set([...listed(known, trailers), ...declared])].slice(0, MAX_FILES);
-  const contents = await Array.fromAsync(streams, (stream) => decoded(stream, bytes, largest, budget));
+  const contents = await Array.fromAsync(streams, (stream) => decoded(stream, bytes, MAX_BATCH_BYTES, budget));
   return contents.filter((content) => content !== undefined);
 }
 
