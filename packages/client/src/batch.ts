@@ -1,8 +1,8 @@
 import type { SettleResponse } from "@x402/core/types";
-import { type CallOptions, normalized, openCall, serviceUrl, settle } from "./call.ts";
+import { type CallOptions, normalized, openCall, serviceUrl } from "./call.ts";
 import { examineBatch } from "./examine.ts";
 import { chooseOffer } from "./offers.ts";
-import { askOffers } from "./pay.ts";
+import { askOffers, settle } from "./pay.ts";
 import { type SignedReceipt, signedReceipt } from "./receipt.ts";
 import type { BatchRequest, ChainName, PaidRequest } from "./request.ts";
 import { paymentId, type StoredPayment, type Vault } from "./vault.ts";
