@@ -16,10 +16,10 @@ export {
   attestBatch,
   type Batch,
   type BatchAttestation,
-  batchRequest,
   forgetPayment,
   type Quote,
   quote,
+  requestFor,
 } from "./batch.ts";
 export type { CallOptions, Progress } from "./call.ts";
 export type { Clock } from "./clock.ts";

@@ -4,13 +4,13 @@ import {
   AttestError,
   attest,
   attestBatch,
-  batchRequest,
   forgetPayment,
   formatUsdc,
   type PaidRequest,
   parseUsdc,
   paymentId,
   quote,
+  requestFor,
   type SignedReceipt,
 } from "@attestd/client";
 import { MAX_BATCH_ITEMS } from "@attestd/proof";
@@ -125,13 +125,6 @@ async function priceParts(
     priced.push({ ids, request, maxPrice: BigInt(asked.amount), isAgreed: stored !== undefined, rail });
   }
   return priced;
-}
-
-function requestFor(ids: readonly string[], require: "succeeded" | undefined): PaidRequest {
-  const condition = require && { require };
-  const [txid = ""] = ids;
-  if (ids.length === 1) return { path: "/attest", body: { txid, ...condition } };
-  return batchRequest({ items: ids.map((one) => ({ txid: one })), ...condition });
 }
 
 /** Asks once, for all that is not paid yet, where it is more than `--max-price`. */
