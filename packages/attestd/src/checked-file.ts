@@ -5,13 +5,8 @@ import {
   isProofError,
   MAX_BUNDLE_BYTES,
   mayAskChain,
-  nobleCrypto,
   type ProofError,
-  parseBundle,
-  parseJson,
-  rememberingLast,
   signedPart,
-  verify,
 } from "@attestd/proof";
 import { type BundleInBatch, bundlesInBatch } from "@attestd/web/batch-file";
 import {
@@ -21,6 +16,7 @@ import {
   maxBytesOf,
   readFileContents,
 } from "@attestd/web/bundle-file";
+import { judgeBundle, judgedText } from "@attestd/web/judge";
 import { judgeReceipt, type ReceiptFindings, receiptFileName } from "@attestd/web/receipt-file";
 import { historyOf } from "@attestd/web/trust-basis";
 import type { FileFindings } from "@attestd/web/verdict";
@@ -48,7 +44,7 @@ export type Checked = FileFindings & {
   /** UTF-8 of the bundle: the file, or what a certificate contains. */
   bytes: Uint8Array;
   /** The evidence that a certificate carries of it, or that it was checked with: JSON in UTF-8. */
-  evidence?: Uint8Array;
+  evidence?: Uint8Array | undefined;
   /** What the evidence beside it rests on, of all that the user trusts. */
   restsOn?: Pick<CheckpointTrust, "basis" | "name">;
   /** Why the ledger could not be asked. */
@@ -112,10 +108,10 @@ async function checkBatch(
   checking: Checking,
 ): Promise<Results> {
   const [first, ...others] = bundlesInBatch(batch.bytes);
-  const certificate = await certificateOf(whole, batch, checking.trusted);
+  const ofCertificate = await judgedText(whole, batch, historyOf(checking.trusted?.trust));
   const check = async ({ place, bytes }: BundleInBatch): Promise<Checked> => {
     const contents = { kind: "bundle", bytes, from: "json" } as const;
-    return { ...(await checkBundle(`${answer}${place}`, bytes, contents, checking)), ...certificate, answer };
+    return { ...(await checkBundle(`${answer}${place}`, bytes, contents, checking)), ...ofCertificate, answer };
   };
   const checked: [Checked, ...Checked[]] = [await check(first)];
   for (const bundle of others) checked.push(await check(bundle));
@@ -168,23 +164,16 @@ const OTHERS = {
   other: `${UNREADABLE.notBundle} \`attestd inspect\` shows what else it may be.`,
 };
 
-/** Items of a batch are checked one after the other. */
-const CRYPTO = rememberingLast(nobleCrypto);
-
 async function checkBundle(
   file: string,
   whole: Uint8Array,
   contents: BundleInFile,
   { trusted, chains }: Checking,
 ): Promise<Checked> {
-  const { bytes } = contents;
-  const report = verify(bytes, { ...trustOptions(trusted), crypto: CRYPTO });
-  const bundle = report.checks.schema === "pass" ? parseBundle(parseJson(bytes)) : undefined;
-  const certificate = await certificateOf(whole, contents, trusted);
-  const checked = { kind: "checked", file, bundle, bytes, report, ...certificate } as const;
-  if (chains === undefined || !mayAskChain(report)) return checked;
+  const checked: Checked = { kind: "checked", file, ...(await judgeBundle(whole, contents, trustOptions(trusted))) };
+  if (chains === undefined || !mayAskChain(checked.report)) return checked;
   try {
-    return { ...checked, report: await chains.compare(bytes, report) };
+    return { ...checked, report: await chains.compare(checked.bytes, checked.report) };
   } catch (error) {
     if (error instanceof Failure) return { ...checked, ledgerTrouble: error.message };
     throw error;
@@ -214,12 +203,4 @@ async function receiptBeside(checked: Checked, trusted: TrustedKeys | undefined)
 function notJson({ fault, line, message }: ProofError): string {
   if (fault === "too_large") return `More than ${MAX_BUNDLE_BYTES / 2 ** 20} MiB; bundles are smaller.`;
   return fault === "syntax" ? `Not JSON (line ${line}).` : `Not JSON: ${message}.`;
-}
-
-/** Loads the code for certificates only for a certificate. */
-async function certificateOf(file: Uint8Array, contents: BundleInFile | BatchInFile, trusted: TrustedKeys | undefined) {
-  if (contents.from === "json") return {};
-  const { judgeCertificate } = await import("@attestd/web");
-  const { evidence } = contents;
-  return { certificate: judgeCertificate(file, contents, historyOf(trusted?.trust)), ...(evidence && { evidence }) };
 }

@@ -7,6 +7,7 @@ import {
   parseJson,
   parseKeyHistory,
   rememberingLast,
+  type Trust,
   type VerifyReport,
   verify,
 } from "@attestd/proof";
@@ -17,6 +18,7 @@ import { type BatchInFile, type BundleInFile, type FileContents, maxBytesOf, rea
 import type { CertificateJudgement } from "./certificate/making.ts";
 import { judgeReceipt, type ReceiptFindings } from "./receipt-file.ts";
 import type { StakeTrust } from "./stake.ts";
+import { historyOf } from "./trust-basis.ts";
 import { UNREADABLE } from "./words.ts";
 
 export type JudgeOptions = {
@@ -59,6 +61,18 @@ export type Judgement =
 /** Items of a batch are judged one after the other. */
 const crypto = rememberingLast(nobleCrypto);
 
+/** Verifies a bundle offline and, in a certificate, compares its text. @param file that the bundle is in */
+export async function judgeBundle(
+  file: Uint8Array,
+  contents: BundleInFile,
+  trusted: { trust?: Trust | undefined; historyAge?: number },
+) {
+  const { bytes } = contents;
+  const report = verify(bytes, { ...trusted, crypto });
+  const bundle = report.checks.schema === "pass" ? parseBundle(parseJson(bytes)) : undefined;
+  return { report, bytes, bundle, ...(await judgedText(file, contents, historyOf(trusted.trust))) };
+}
+
 /** Reads a bundle, a batch, a certificate, a key history, evidence or a checkpoint, and judges a bundle offline. */
 export async function judge(bytes: Uint8Array, options: JudgeOptions): Promise<Judgement> {
   const { history, historyAge } = options;
@@ -69,18 +83,10 @@ export async function judge(bytes: Uint8Array, options: JudgeOptions): Promise<J
     switch (contents.kind) {
       case "bundle": {
         const evidence = options.evidence ?? contents.evidence;
-        const offline = verify(contents.bytes, { trust: history, historyAge, crypto });
-        const report = await withItsEvidence(offline, contents, { ...options, evidence });
-        const bundle = report.checks.schema === "pass" ? parseBundle(parseJson(contents.bytes)) : undefined;
-        return {
-          kind: "judged",
-          report,
-          bytes: contents.bytes,
-          bundle,
-          subject: bundle && subjectOf(bundle),
-          certificate: await judgedText(bytes, contents, history),
-          evidence,
-        };
+        const offline = await judgeBundle(bytes, contents, { trust: history, historyAge });
+        const report = await withItsEvidence(offline.report, contents, { ...options, evidence });
+        const subject = offline.bundle && subjectOf(offline.bundle);
+        return { ...offline, kind: "judged", report, subject, evidence };
       }
       case "keys":
         return { kind: "keys", history: parseKeyHistory(contents.value) };
@@ -105,18 +111,22 @@ export async function judge(bytes: Uint8Array, options: JudgeOptions): Promise<J
 async function judgedBatch(file: Uint8Array, batch: BatchInFile, history: KeyHistory | undefined): Promise<Judgement> {
   try {
     const bundles = bundlesInBatch(batch.bytes);
-    return { kind: "batch", bundles, certificate: await judgedText(file, batch, history), evidence: batch.evidence };
+    return { kind: "batch", bundles, ...(await judgedText(file, batch, history)) };
   } catch (error) {
     if (!isProofError(error, "format")) throw error;
     return { kind: "unreadable", why: UNREADABLE.notWholeBatch(error.pointer ?? "", error.message) };
   }
 }
 
-/** Loads the code for certificates, and their fonts, only for a certificate. */
-async function judgedText(file: Uint8Array, contents: BundleInFile | BatchInFile, history: KeyHistory | undefined) {
-  if (contents.from === "json") return undefined;
+/** What a certificate adds: whether its text is right, and evidence. Loads its code, and fonts, only for a certificate. */
+export async function judgedText(
+  file: Uint8Array,
+  contents: BundleInFile | BatchInFile,
+  history: KeyHistory | undefined,
+) {
+  if (contents.from === "json") return { certificate: undefined, evidence: undefined };
   const { judgeCertificate } = await import("./certificate/certificate.ts");
-  return judgeCertificate(file, contents, history);
+  return { certificate: judgeCertificate(file, contents, history), evidence: contents.evidence };
 }
 
 /** Loads what verifies evidence only for evidence. */
