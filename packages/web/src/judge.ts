@@ -1,5 +1,4 @@
 import {
-  type Bundle,
   isProofError,
   type KeyHistory,
   nobleCrypto,
@@ -15,7 +14,6 @@ import { type Subject, subjectOf } from "@attestd/proof/description";
 import type { JsonValue } from "@attestd/proof/json";
 import { type BundleInBatch, bundlesInBatch } from "./batch-file.ts";
 import { type BatchInFile, type BundleInFile, type FileContents, maxBytesOf, readFileContents } from "./bundle-file.ts";
-import type { CertificateJudgement } from "./certificate/making.ts";
 import { judgeReceipt, type ReceiptFindings } from "./receipt-file.ts";
 import type { StakeTrust } from "./stake.ts";
 import { historyOf } from "./trust-basis.ts";
@@ -32,31 +30,19 @@ export type JudgeOptions = {
 };
 
 export type Judgement =
-  /** For a certificate, `bytes` is the bundle in it. */
-  | {
-      kind: "judged";
-      report: VerifyReport;
-      bytes: Uint8Array;
-      /** Undefined where the schema failed. */
-      bundle: Bundle | undefined;
-      subject: Subject | undefined;
-      certificate: CertificateJudgement | undefined;
-      /** What it was judged with. */
-      evidence: Uint8Array | undefined;
-    }
-  /** A whole batch; its bundles are still to be judged. `certificate`: whether the text of its certificate is theirs. */
-  | {
-      kind: "batch";
-      bundles: BundleInBatch[];
-      certificate: CertificateJudgement | undefined;
-      /** What its certificate carries of it. */
-      evidence: Uint8Array | undefined;
-    }
+  /** `evidence`: what it was judged with. */
+  | ({ kind: "judged"; subject: Subject | undefined } & JudgedBundle)
+  /** A whole batch; its bundles are still to be judged. */
+  | ({ kind: "batch"; bundles: BundleInBatch[] } & JudgedText)
   | { kind: "receipt"; findings: ReceiptFindings }
   | { kind: "keys"; history: KeyHistory }
   | Extract<FileContents, { kind: "evidence" }>
   | { kind: "stake"; trust: Omit<StakeTrust, "name"> }
   | { kind: "unreadable"; why: string };
+
+/** `bytes`: UTF-8 of the bundle, of a certificate the one in it. `bundle`: undefined where the schema failed. */
+export type JudgedBundle = Awaited<ReturnType<typeof judgeBundle>>;
+type JudgedText = Awaited<ReturnType<typeof judgedText>>;
 
 /** Items of a batch are judged one after the other. */
 const crypto = rememberingLast(nobleCrypto);

@@ -6,7 +6,6 @@ import {
   attestBatch,
   forgetPayment,
   formatUsdc,
-  type PaidRequest,
   parseUsdc,
   paymentId,
   quote,
@@ -40,7 +39,7 @@ export type AttestListOptions = Omit<PurchaseCommandOptions, "wait" | "evidence"
 };
 
 /** One batch under way. */
-type Part = { ids: readonly string[]; request: PaidRequest; maxPrice: bigint };
+type Part = Awaited<ReturnType<typeof priceParts>>[number];
 
 const TABLE = "attestations.csv";
 
@@ -115,7 +114,7 @@ async function priceParts(
   { wallet, vault }: Parties,
   service: string,
   signal: AbortSignal,
-): Promise<(Part & { isAgreed: boolean; rail: string })[]> {
+) {
   const priced = [];
   for (const ids of parts) {
     const request = requestFor(ids, require);
@@ -129,7 +128,7 @@ async function priceParts(
 
 /** Asks once, for all that is not paid yet, where it is more than `--max-price`. */
 async function agreeOnPrice(
-  parts: Awaited<ReturnType<typeof priceParts>>,
+  parts: readonly Part[],
   { maxPrice, yes }: AttestListOptions,
   environment: Environment,
   signal: AbortSignal,
