@@ -58,9 +58,7 @@ export async function attestList(options: AttestListOptions, environment: Enviro
   const folder =
     options.out ?? `${options.file === "-" ? "list" : basename(options.file).replace(/\.\w+$/, "")}-attested`;
   await mkdir(folder, { recursive: true }).catch(failsFor(EXIT.usage, `save into ${folder}`, "folder"));
-  using _lock = lockFile(join(folder, ".attest.lock"), (cause) => {
-    return new Failure(EXIT.usage, `another process attests into ${folder}`, ["Wait for it."], cause);
-  });
+  using _lock = lockFile(join(folder, ".attest.lock"), `another process attests into ${folder}`, "Wait for it.");
   const service = withoutTrailing(all.service, "/");
   const state = await readState(folder, service, options.require);
   const known = new Set([...Object.keys(state.done), ...state.pending.flat()]);
