@@ -107,13 +107,10 @@ export function algorandClient({ algorand, payers }: Sandbox): x402Client {
   return algorandClientOf(new ExactAvmScheme(signer, patient(algorand.networkUrl)));
 }
 
-/** Two stock payments of an account differ only in the millisecond in their notes. */
-const inTurn = oneAMillisecond();
-
 /** A stock client that signs at most one payment in a millisecond, so that no two are the same. */
 export function algorandClientOf(scheme: ExactAvmScheme): x402Client {
   const sign = scheme.createPaymentPayload.bind(scheme);
-  scheme.createPaymentPayload = (...given) => inTurn(() => sign(...given));
+  scheme.createPaymentPayload = (...given) => oneAMillisecond(() => sign(...given));
   return new x402Client().register("algorand:*", scheme);
 }
 

@@ -31,7 +31,7 @@ import { readPath, readSource, requireSize, type Source } from "./sources.ts";
 /** Options of every command that checks bundles: the keys to trust, and whom to ask. */
 export type TrustOptions = ChainOptions & { keys?: string; kid?: string[]; ledger?: string };
 
-/** A bundle's file that was read, and the report about it. */
+/** A bundle's file that was read and judged. */
 export type Checked = FileFindings & {
   kind: "checked";
   /** Its name; of a bundle in a batch's answer, with its place in that. */

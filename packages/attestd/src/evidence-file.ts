@@ -18,22 +18,20 @@ export type EvidenceFiles = {
   stateProofs?: string;
 };
 
-/** Adds to a checked bundle what its evidence shows. @throws Failure `unreadable` for evidence that is no JSON */
-export type EvidenceCheck = (checked: Checked) => Promise<Checked>;
-
 /**
  * Reads what is trusted, and how to find evidence: the file that is named, or beside each bundle where none is.
  * @param isMany some of several bundles may have none
+ * @returns adds to a checked bundle what its evidence shows; throws Failure `unreadable` for evidence that is no JSON
  * @throws Failure
  */
-export async function evidenceCheck(files: EvidenceFiles, isMany: boolean): Promise<EvidenceCheck> {
+export async function evidenceCheck(files: EvidenceFiles, isMany: boolean) {
   const { evidence, checkpoint = [], checkpointRoot = [], stateProofs } = files;
   const trusts = await checkpointTrusts(checkpoint, checkpointRoot);
   // Found faulty before the first bundle is checked.
   const named = evidence === undefined ? undefined : await readEvidenceFile(evidence);
   const memory = new Map();
   const options = { ...trustOptions(trusts), memory, ...(stateProofs !== undefined && stateProofsIn(stateProofs)) };
-  return async (checked) => {
+  return async (checked: Checked): Promise<Checked> => {
     const file = evidence ?? evidenceFileName(checked.answer ?? checked.file);
     const carried = named ?? checked.evidence;
     if (carried === undefined && isMany && !existsSync(file)) return checked;

@@ -5,7 +5,7 @@ import { formatUnits } from "@attestd/proof/text";
 import { isProven } from "@attestd/web/verdict";
 import type { Checked, CheckedReceipt, Result } from "./checked-file.ts";
 import type { TrustedKeys } from "./keys-file.ts";
-import { receiptTrouble, receiptVerdict } from "./receipt-text.ts";
+import { receiptTrouble } from "./receipt-text.ts";
 import { verdict } from "./report-text.ts";
 import { remarksOn } from "./verify-table.ts";
 
@@ -40,24 +40,17 @@ export type ExportRow = { [column in (typeof COLUMNS)[number]]?: string | undefi
 
 /** A file's row. It states nothing of a bundle or a receipt that is not verified but the verdict, and why. */
 export function exportRow(result: Result, trusted: TrustedKeys | undefined): ExportRow {
+  const { file } = result;
+  if (result.kind === "other") return { file };
+  const row = { file, verdict: verdict(result).heading };
   switch (result.kind) {
-    case "other":
-      return { file: result.file };
     case "unreadable":
-      return { file: result.file, verdict: "Can't read", remarks: result.why };
-    case "receipt": {
-      const remarks = receiptTrouble(result.findings) ?? "receipt of a payment";
-      return { file: result.file, verdict: receiptVerdict(result.findings).heading, remarks, ...paid(result) };
-    }
+      return { ...row, remarks: result.why };
+    case "receipt":
+      return { ...row, remarks: receiptTrouble(result.findings) ?? "receipt of a payment", ...paid(result) };
     case "checked": {
       const remarks = remarksOn(result, trusted).filter(Boolean).join("; ");
-      return {
-        file: result.file,
-        verdict: verdict(result).heading,
-        remarks,
-        ...stated(result),
-        ...paid(result.payment),
-      };
+      return { ...row, remarks, ...stated(result), ...paid(result.payment) };
     }
   }
 }

@@ -3,11 +3,10 @@ import { subjectOf } from "@attestd/proof/description";
 import { fromBase64, toHex } from "@attestd/proof/encoding";
 import { utcTime } from "@attestd/proof/text";
 import { bundlesInBatch } from "@attestd/web/batch-file";
-import type { BatchInFile } from "@attestd/web/bundle-file";
 import { type Inspection, noteRows } from "./inspection-rows.ts";
 
-/** Explains the answer of a batch, or its certificate, by its head and how many items there are. @throws ProofError */
-export function inspectBatch({ bytes, from }: BatchInFile): Inspection {
+/** Explains the answer of a batch by its head and how many items there are. @throws ProofError */
+export function inspectBatch(bytes: Uint8Array): Inspection {
   const bundles = bundlesInBatch(bytes).map((item) => parseBundle(parseJson(item.bytes)));
   const head = signedPart(bundles[0] as (typeof bundles)[number]);
   const { attest, attestor } = head;
@@ -15,11 +14,9 @@ export function inspectBatch({ bytes, from }: BatchInFile): Inspection {
   const statements = bundles.flatMap((bundle) => ("statement" in bundle ? [bundle.statement] : []));
   const times = statements.map(({ block }) => block.time).toSorted((a, b) => a - b);
   const failed = statements.filter(({ outcome }) => outcome === "failed").length;
-  const title = "Attestation of a batch of transactions";
-  const isCertificate = from !== "json";
   return {
-    kind: isCertificate ? "certificate" : "batch",
-    title: isCertificate ? `Certificate (${from.toUpperCase()}) of: ${title}` : title,
+    kind: "batch",
+    title: "Attestation of a batch of transactions",
     rows: [
       ["transactions", [...chains].map(([label, of]) => `${of.length} on ${label}`).join(", ")],
       ["failed", String(failed)],
@@ -32,6 +29,6 @@ export function inspectBatch({ bytes, from }: BatchInFile): Inspection {
       ["bundle id", bundleId(head)],
     ],
     remarks: ["`attestd export` has a row of each item."],
-    value: { ...(isCertificate && { format: from }), batch: head, items: bundles.length, bundleId: bundleId(head) },
+    value: { batch: head, items: bundles.length, bundleId: bundleId(head) },
   };
 }

@@ -72,14 +72,14 @@ function inspectText(text: string): Inspection | undefined {
 
 async function inspectContents(contents: FileContents, bytes: Uint8Array): Promise<Inspection> {
   switch (contents.kind) {
-    case "bundle": {
-      const inspection = inspectBundle(contents.bytes);
+    case "bundle":
+    case "batch": {
+      const inspect = contents.kind === "bundle" ? inspectBundle : (await import("./inspection-batch.ts")).inspectBatch;
+      const inspection = inspect(contents.bytes);
       if (contents.from === "json") return inspection;
       const title = `Certificate (${contents.from.toUpperCase()}) of: ${inspection.title}`;
       return { ...inspection, kind: "certificate", title, value: { format: contents.from, ...inspection.value } };
     }
-    case "batch":
-      return (await import("./inspection-batch.ts")).inspectBatch(contents);
     case "evidence":
       return (await import("./inspection-evidence.ts")).inspectEvidence(contents.bytes);
     case "checkpoint":

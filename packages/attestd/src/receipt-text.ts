@@ -1,18 +1,10 @@
 import { railLabel } from "@attestd/proof/rails";
 import { utcTime } from "@attestd/proof/text";
 import { hostOf } from "@attestd/web/printable";
-import type { ReceiptConclusion, ReceiptFindings } from "@attestd/web/receipt-file";
+import type { ReceiptFindings } from "@attestd/web/receipt-file";
 import { historyOf } from "@attestd/web/trust-basis";
-import { STATES } from "@attestd/web/words";
 import type { TrustedKeys } from "./keys-file.ts";
-import type { Mark, Terminal } from "./terminal.ts";
-
-const MARKS: Record<ReceiptConclusion, Mark> = { verified: "ok", unknown: "unknown", revoked: "fail", failed: "fail" };
-
-/** The conclusion about a receipt, worded as that about a bundle. */
-export function receiptVerdict({ conclusion }: ReceiptFindings): { mark: Mark; heading: string } {
-  return { mark: MARKS[conclusion], heading: STATES[conclusion].heading };
-}
+import type { Terminal } from "./terminal.ts";
 
 /** Why a receipt is not believed, in one line. */
 export function receiptTrouble({ conclusion, why }: ReceiptFindings): string | undefined {

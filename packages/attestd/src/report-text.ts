@@ -17,27 +17,19 @@ import {
   certificateSentence,
   conclusionOfFile,
   elsewhere,
-  type FileConclusion,
   type FileFindings,
   ledgerName,
   recordedTime,
 } from "@attestd/web/verdict";
 import { STATES, WARNINGS } from "@attestd/web/words";
+import type { Result } from "./checked-file.ts";
 import type { CheckpointTrust } from "./checkpoint-files.ts";
 import { evidenceFaults, evidenceLines } from "./evidence-text.ts";
 import type { TrustedKeys } from "./keys-file.ts";
 import type { Mark, Terminal } from "./terminal.ts";
 
-const MARKS: Record<FileConclusion, Mark> = {
-  verified: "ok",
-  warning: "warning",
-  unknown: "unknown",
-  elsewhere: "unknown",
-  revoked: "fail",
-  failed: "fail",
-  altered: "fail",
-  uncompared: "unknown",
-};
+/** By the tone of the page. */
+const MARKS = { passed: "ok", caution: "unknown", failed: "fail" } as const;
 
 /** What a failed check found, if it has no values to show. */
 const FAILED: Record<CheckName, string> = {
@@ -56,10 +48,12 @@ const FAILED: Record<CheckName, string> = {
 /** Checks of several members: their JSON pointer is shown too. */
 const WITH_POINTER: readonly CheckName[] = ["schema", "note", "chainAttest"];
 
-/** The conclusion about a file, worded as on the page. */
-export function verdict(findings: FileFindings): { mark: Mark; heading: string } {
-  const state = conclusionOfFile(findings);
-  return { mark: MARKS[state], heading: STATES[state].heading };
+/** The conclusion about a bundle or a receipt, worded as on the page. */
+export function verdict(result: Exclude<Result, { kind: "other" }>): { mark: Mark; heading: string } {
+  if (result.kind === "unreadable") return { mark: "fail", heading: "Can't read" };
+  const state = result.kind === "checked" ? conclusionOfFile(result) : result.findings.conclusion;
+  const { heading, tone } = STATES[state];
+  return { mark: state === "warning" ? "warning" : MARKS[tone], heading };
 }
 
 /**

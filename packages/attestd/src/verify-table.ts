@@ -5,9 +5,9 @@ import { utcTime } from "@attestd/proof/text";
 import { conclusionOfFile, type FileConclusion, isProven } from "@attestd/web/verdict";
 import type { Checked, Result } from "./checked-file.ts";
 import type { TrustedKeys } from "./keys-file.ts";
-import { receiptTrouble, receiptVerdict } from "./receipt-text.ts";
+import { receiptTrouble } from "./receipt-text.ts";
 import { basisLine, verdict, warnings } from "./report-text.ts";
-import type { Mark, Terminal } from "./terminal.ts";
+import type { Terminal } from "./terminal.ts";
 
 /** Columns of the longest verdict, and of a time. */
 const VERDICT = "Verified, with a warning".length;
@@ -18,8 +18,9 @@ const MAX_NAME = 48;
 /** A table of files that are checked one after the other. @param names that set the width of a column */
 export function tableOf(names: readonly string[], trusted: TrustedKeys | undefined, out: Terminal) {
   const width = Math.min(MAX_NAME, Math.max(...names.map((name) => name.length)));
-  const print = ({ mark, heading }: { mark: Mark; heading: string }, name: string, when: string, ...what: string[]) => {
-    const columns = [heading.padEnd(VERDICT), name.padEnd(width), when.padEnd(TIME), ...what.filter(Boolean)];
+  const print = (result: Exclude<Result, { kind: "other" }>, when: string, ...what: string[]) => {
+    const { mark, heading } = verdict(result);
+    const columns = [heading.padEnd(VERDICT), result.file.padEnd(width), when.padEnd(TIME), ...what.filter(Boolean)];
     out.marked(mark, columns.join("  ").trimEnd());
   };
   return {
@@ -28,7 +29,7 @@ export function tableOf(names: readonly string[], trusted: TrustedKeys | undefin
         case "other":
           break;
         case "unreadable":
-          print({ mark: "fail", heading: "Can't read" }, result.file, "", result.why);
+          print(result, "", result.why);
           break;
         case "receipt": {
           const { findings } = result;
@@ -36,11 +37,11 @@ export function tableOf(names: readonly string[], trusted: TrustedKeys | undefin
           const { receipt } = findings;
           const isSigned = trouble === undefined && receipt !== undefined;
           const what = isSigned ? `receipt of a payment on ${railLabel(receipt.network)}` : `receipt: ${trouble}`;
-          print(receiptVerdict(findings), result.file, isSigned ? utcTime(receipt.issuedAt) : "", what);
+          print(result, isSigned ? utcTime(receipt.issuedAt) : "", what);
           break;
         }
         case "checked":
-          print(verdict(result), result.file, ...statementOf(result), ...remarksOn(result, trusted));
+          print(result, ...statementOf(result), ...remarksOn(result, trusted));
       }
     },
     /** Prints what stands below the rows: the keys that all verdicts rest on, and how many files have which. */

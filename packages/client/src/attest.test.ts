@@ -10,8 +10,8 @@ import {
 } from "../../../test/bundles/bundles.ts";
 import { ALGORAND_OFFER, BASE_OFFER, delivery, fakeService, paymentRequired, problem } from "../test/fake-service.ts";
 import { type AttestOptions, attest, attestBlock, proveInclusion } from "./attest.ts";
+import type { Progress } from "./call.ts";
 import type { Clock } from "./clock.ts";
-import type { Progress } from "./pay.ts";
 import { memoryVault, paymentId, type StoredPayment, type Vault } from "./vault.ts";
 import type { Wallet } from "./wallet.ts";
 

@@ -7,8 +7,9 @@ import {
   type VerifyReport,
 } from "@attestd/proof";
 import type { SettleResponse } from "@x402/core/types";
-import { type CallOptions, normalized, openCall, settle } from "./call.ts";
+import { type CallOptions, normalized, openCall } from "./call.ts";
 import { examine } from "./examine.ts";
+import { settle } from "./pay.ts";
 import { type SignedReceipt, signedReceipt } from "./receipt.ts";
 import type { ChainName, PaidRequest } from "./request.ts";
 

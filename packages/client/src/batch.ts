@@ -1,9 +1,9 @@
-import type { SettleResponse } from "@x402/core/types";
-import { type CallOptions, normalized, openCall, serviceUrl, settle } from "./call.ts";
+import type { Attestation } from "./attest.ts";
+import { type CallOptions, normalized, openCall, serviceUrl } from "./call.ts";
 import { examineBatch } from "./examine.ts";
 import { chooseOffer } from "./offers.ts";
-import { askOffers } from "./pay.ts";
-import { type SignedReceipt, signedReceipt } from "./receipt.ts";
+import { askOffers, settle } from "./pay.ts";
+import { signedReceipt } from "./receipt.ts";
 import type { BatchRequest, ChainName, PaidRequest } from "./request.ts";
 import { paymentId, type StoredPayment, type Vault } from "./vault.ts";
 
@@ -24,13 +24,9 @@ export type AttestBatchOptions = CallOptions &
 /** An item as a bundle that needs no other, the client's own offline verification of it, and its JSON in UTF-8. */
 export type AttestedItem = ReturnType<typeof examineBatch>[number];
 
-export type BatchAttestation = {
+export type BatchAttestation = Pick<Attestation, "receipt" | "signedReceipt"> & {
   /** In the order of the request. */
   items: readonly AttestedItem[];
-  /** The settlement that the service states; not checked. */
-  receipt: SettleResponse | undefined;
-  /** The signed receipt, if the batch's key signed it for this payment. */
-  signedReceipt: SignedReceipt | undefined;
 };
 
 /**
@@ -55,6 +51,14 @@ export async function attestBatch(options: AttestBatchOptions): Promise<BatchAtt
 export function batchRequest({ items, require }: Batch): BatchRequest {
   const normal = items.map(({ txid, chain }) => ({ txid: normalized(txid), ...(chain && { chain }) }));
   return { path: "/attest-batch", body: { items: normal, ...(require && { require }) } };
+}
+
+/** The request for the attestation of a transaction, or of several as a batch. */
+export function requestFor(txids: readonly string[], require?: "succeeded"): PaidRequest {
+  const [txid = "", another] = txids;
+  const condition = require && { require };
+  if (another === undefined) return { path: "/attest", body: { txid, ...condition } };
+  return batchRequest({ items: txids.map((one) => ({ txid: one })), ...condition });
 }
 
 /** What the wallet would pay for a request: the first offer that it can pay, at any price. */

@@ -3,10 +3,21 @@ import { parseUsdc } from "@attestd/proof/rails";
 import { withoutTrailing } from "@attestd/proof/text";
 import { type Clock, systemClock } from "./clock.ts";
 import { AttestError } from "./errors.ts";
-import { type Call, type Delivered, obtainBundle, type Progress } from "./pay.ts";
 import type { PaidRequest } from "./request.ts";
-import { paymentId, type Vault } from "./vault.ts";
+import { paymentId, type StoredPayment, type Vault } from "./vault.ts";
 import type { Wallet } from "./wallet.ts";
+
+type Offer = StoredPayment["offer"];
+
+export type Progress =
+  /** The payment in the vault is sent again, and no other is signed. */
+  | { step: "resumed"; offer: Offer }
+  /** The offer that will be signed. */
+  | { step: "offered"; offer: Offer }
+  /** Signed and in the vault, not yet sent. */
+  | { step: "signed"; offer: Offer }
+  /** No bundle yet: the same payment is sent again after `retryInMs`. `code` is absent when no answer came. */
+  | { step: "waiting"; code?: string; retryInMs: number };
 
 /** Options of every purchase, of one bundle or of a batch. */
 export type CallOptions = {
@@ -37,50 +48,35 @@ export type CallOptions = {
 
 const DEFAULT_MAX_WAIT_MS = 300_000;
 
-/**
- * Carries a call from its payment to the end: obtains the answer, reads it, saves what was bought, and removes the payment.
- *
- * @param read makes what the caller gets of the answer
- * @throws AttestError
- */
-export async function settle<A>(
-  call: Call,
-  save: ((attestation: A) => Promise<void>) | undefined,
-  read: (delivered: Delivered) => A,
-): Promise<A> {
-  try {
-    const delivered = await obtainBundle(call);
-    const attestation = read(delivered);
-    await save?.(attestation).catch((cause: unknown) => {
-      throw new AttestError("save_failed", "The bundle could not be saved.", { paymentId: call.id, cause });
-    });
-    // Best effort: a payment left in the vault would only deliver the same bundle again.
-    await call.vault.remove(call.id, delivered.payment).catch(() => undefined);
-    return attestation;
-  } catch (error) {
-    if (!call.signal.aborted) throw error;
-    const stored = await call.vault.get(call.id).catch(() => undefined);
-    throw new AttestError("interrupted", "Interrupted.", { ...(stored && { paymentId: call.id }), cause: error });
-  }
-}
-
 /** A Base hash in lower case; any other id unchanged. */
 export function normalized(txid: string): string {
   return txid.startsWith("0x") ? txid.toLowerCase() : txid;
 }
 
+/** One purchase: its options, checked and with defaults. */
+export type Call = Required<Omit<CallOptions, "maxPrice" | "maxSourceWaitMs" | "trust" | "historyAge">> & {
+  request: PaidRequest;
+  /** Its id in the vault. */
+  id: string;
+  /** micro-USDC. */
+  maxPrice: bigint;
+  /** When to stop asking, in the clock's ms: `maxWaitMs` after the beginning, or after the source was last too new. */
+  deadline: number;
+  /** When to stop waiting for a source that is too new; absent where that is not wanted. */
+  sourceDeadline?: number;
+};
+
 export function openCall(options: CallOptions, request: PaidRequest): Call {
   const service = serviceUrl(options.service);
-  const clock = options.clock ?? systemClock;
-  const { maxWaitMs = DEFAULT_MAX_WAIT_MS, maxSourceWaitMs } = options;
+  const { wallet, vault, maxWaitMs = DEFAULT_MAX_WAIT_MS, maxSourceWaitMs, clock = systemClock } = options;
   const now = clock.now();
   return {
     service,
     request,
     id: paymentId(service, request),
-    wallet: options.wallet,
+    wallet,
     maxPrice: readPrice(options.maxPrice),
-    vault: options.vault,
+    vault,
     onProgress: options.onProgress ?? (() => undefined),
     maxWaitMs,
     deadline: now + maxWaitMs,

@@ -27,17 +27,17 @@ export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): P
   }
 }
 
+/** Shared by all wallets, because two may have the same key. */
+let turn: Promise<unknown> = Promise.resolve();
+
 /**
  * Runs actions one after another, never two in one millisecond: stock Algorand payments differ only in the time stamp
  * in their notes, and two signed in the same millisecond would be one payment for two calls.
  */
-export function oneAMillisecond(): <T>(action: () => Promise<T>) => Promise<T> {
-  let turn: Promise<unknown> = Promise.resolve();
-  return (action) => {
-    const result = turn.then(action);
-    turn = result.catch(() => undefined).then(nextMillisecond);
-    return result;
-  };
+export function oneAMillisecond<T>(action: () => Promise<T>): Promise<T> {
+  const result = turn.then(action);
+  turn = result.catch(() => undefined).then(nextMillisecond);
+  return result;
 }
 
 async function nextMillisecond(): Promise<void> {

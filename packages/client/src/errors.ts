@@ -43,23 +43,18 @@ export type AttestErrorCode =
   /** `signal` ended the call; `paymentId` is present when a payment is in the vault. */
   | "interrupted";
 
-export type AttestErrorDetails = {
-  problem?: Problem;
-  /** micro-USDC. */
-  price?: bigint;
-  /** The id of this call's signed payment, when it is still in the vault. */
-  paymentId?: string;
-  cause?: unknown;
-};
+type Details = Pick<AttestError, "problem" | "price" | "paymentId" | "cause">;
 
 /** Every failure of this package. `message` is one sentence: what happened and, if known, why. */
 export class AttestError extends Error {
   readonly code: AttestErrorCode;
   readonly problem?: Problem;
+  /** micro-USDC. */
   readonly price?: bigint;
+  /** The id of this call's signed payment, when it is still in the vault. */
   readonly paymentId?: string;
 
-  constructor(code: AttestErrorCode, message: string, details: AttestErrorDetails = {}) {
+  constructor(code: AttestErrorCode, message: string, details: Details = {}) {
     super(message, { cause: details.cause });
     this.name = "AttestError";
     this.code = code;

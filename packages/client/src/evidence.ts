@@ -25,8 +25,6 @@ export type FetchedEvidence = {
   report: VerifyReport;
 };
 
-type Asked = { bytes: Uint8Array } | { retryAfterMs: number | undefined; error: AttestError };
-
 const TIMEOUT_MS = 60_000;
 const PAUSE_MS = 15_000;
 
@@ -66,7 +64,7 @@ function idOf(bundle: Uint8Array): string {
 }
 
 /** @returns why it is to be asked again where that may help. @throws AttestError where it does not */
-async function ask(url: string, largest: number, fetch: typeof globalThis.fetch, signal: AbortSignal): Promise<Asked> {
+async function ask(url: string, largest: number, fetch: typeof globalThis.fetch, signal: AbortSignal) {
   let response: Response;
   let bytes: Uint8Array;
   try {

@@ -14,8 +14,8 @@ import {
   verify,
 } from "@attestd/proof";
 import { utf8 } from "@attestd/proof/encoding";
+import type { Call } from "./call.ts";
 import { AttestError } from "./errors.ts";
-import type { Call } from "./pay.ts";
 import type { BatchRequest, PaidRequest } from "./request.ts";
 
 /**

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from "node:crypto";
-import { link, mkdir, open, readFile, unlink } from "node:fs/promises";
+import { link, mkdir, open, readFile, unlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { StoredPayment, Vault } from "./vault.ts";
 
@@ -29,7 +29,7 @@ export function fileVault(folder: string): FileVault {
     async put(id, payment) {
       await mkdir(folder, { recursive: true, mode: 0o700 });
       const draft = `${path(id)}.${randomBytes(6).toString("hex")}`;
-      await writeDurably(draft, JSON.stringify(payment));
+      await writeFile(draft, JSON.stringify(payment), { mode: 0o600, flag: "wx", flush: true });
       try {
         // A hard link is created atomically and never replaces a file: the first of several callers wins.
         await link(draft, path(id));
@@ -61,12 +61,6 @@ function readPayment(text: string, path: string): StoredPayment {
     throw new Error(`${path} is not a stored payment.`);
   }
   return value as StoredPayment;
-}
-
-async function writeDurably(path: string, text: string): Promise<void> {
-  await using file = await open(path, "wx", 0o600);
-  await file.writeFile(text);
-  await file.sync();
 }
 
 /** A new name may not survive a power cut until its folder is synced (fsync(2)). */

@@ -16,17 +16,16 @@ export {
   attestBatch,
   type Batch,
   type BatchAttestation,
-  batchRequest,
   forgetPayment,
   type Quote,
   quote,
+  requestFor,
 } from "./batch.ts";
-export type { CallOptions } from "./call.ts";
+export type { CallOptions, Progress } from "./call.ts";
 export type { Clock } from "./clock.ts";
 export { AttestError, type AttestErrorCode, type Problem } from "./errors.ts";
 export { type FetchEvidenceOptions, type FetchedEvidence, fetchEvidence } from "./evidence.ts";
 export { chooseOffer } from "./offers.ts";
-export type { Progress } from "./pay.ts";
 export type { SignedReceipt } from "./receipt.ts";
 export { type Answer, type ChainName, type PaidRequest, postRequest } from "./request.ts";
 export { memoryVault, paymentId, type StoredPayment, type Vault } from "./vault.ts";

@@ -1,48 +1,14 @@
 import { encodePaymentSignatureHeader } from "@x402/core/http";
 import type { PaymentRequired } from "@x402/core/types";
-import { type Clock, unlessAborted } from "./clock.ts";
+import type { Call } from "./call.ts";
+import { unlessAborted } from "./clock.ts";
 import { AttestError, type Problem } from "./errors.ts";
 import { chooseOffer } from "./offers.ts";
-import { type Answer, type PaidRequest, postRequest } from "./request.ts";
-import type { StoredPayment, Vault } from "./vault.ts";
-import type { Wallet } from "./wallet.ts";
-
-/** One purchase: its options, checked and with defaults. */
-export type Call = {
-  service: string;
-  request: PaidRequest;
-  /** Its id in the vault. */
-  id: string;
-  wallet: Wallet;
-  /** micro-USDC. */
-  maxPrice: bigint;
-  vault: Vault;
-  onProgress: (progress: Progress) => void;
-  /** How long to ask for the bundle, in ms: since the beginning, or since the source was last too new. */
-  maxWaitMs: number;
-  /** When to stop asking, in the clock's ms. */
-  deadline: number;
-  /** When to stop waiting for a source that is too new; absent where that is not wanted. */
-  sourceDeadline?: number;
-  signal: AbortSignal;
-  fetch: typeof globalThis.fetch;
-  clock: Clock;
-};
-
-type Offer = StoredPayment["offer"];
-
-export type Progress =
-  /** The payment in the vault is sent again, and no other is signed. */
-  | { step: "resumed"; offer: Offer }
-  /** The offer that will be signed. */
-  | { step: "offered"; offer: Offer }
-  /** Signed and in the vault, not yet sent. */
-  | { step: "signed"; offer: Offer }
-  /** No bundle yet: the same payment is sent again after `retryInMs`. `code` is absent when no answer came. */
-  | { step: "waiting"; code?: string; retryInMs: number };
+import { type Answer, postRequest } from "./request.ts";
+import type { StoredPayment } from "./vault.ts";
 
 /** The answer to a payment. */
-export type Delivered = { payment: StoredPayment } & Omit<Extract<Answer, { kind: "bundle" }>, "kind">;
+type Delivered = { payment: StoredPayment } & Omit<Extract<Answer, { kind: "bundle" }>, "kind">;
 
 const OFFERS_TIMEOUT_MS = 30_000;
 /** A wallet may ask a node for a round or blockhash. */
@@ -57,11 +23,38 @@ const TOO_NEW = new Set(["source_not_found", "source_not_final", "block_not_foun
 const WORTH_SENDING_AGAIN = new Set([408, 425, 429]);
 
 /**
+ * Carries a call from its payment to the end: obtains the answer, reads it, saves what was bought, and removes the payment.
+ *
+ * @param read makes what the caller gets of the answer
+ * @throws AttestError
+ */
+export async function settle<A>(
+  call: Call,
+  save: ((attestation: A) => Promise<void>) | undefined,
+  read: (delivered: Delivered) => A,
+): Promise<A> {
+  try {
+    const delivered = await obtainBundle(call);
+    const attestation = read(delivered);
+    await save?.(attestation).catch((cause: unknown) => {
+      throw new AttestError("save_failed", "The bundle could not be saved.", { paymentId: call.id, cause });
+    });
+    // Best effort: a payment left in the vault would only deliver the same bundle again.
+    await call.vault.remove(call.id, delivered.payment).catch(() => undefined);
+    return attestation;
+  } catch (error) {
+    if (!call.signal.aborted) throw error;
+    const stored = await call.vault.get(call.id).catch(() => undefined);
+    throw new AttestError("interrupted", "Interrupted.", { ...(stored && { paymentId: call.id }), cause: error });
+  }
+}
+
+/**
  * Gets the bytes of a bundle with the payment in the vault, or else with a new one. A 402 means that the payment is void: if
  * it may have expired meanwhile, one new payment is signed, or another one whenever a source is waited for; otherwise the
  * call fails with the reason.
  */
-export async function obtainBundle(call: Call): Promise<Delivered> {
+async function obtainBundle(call: Call): Promise<Delivered> {
   let payment = await call.vault.get(call.id).catch(vaultFailed);
   let mayHaveExpired = payment !== undefined;
   if (payment) call.onProgress({ step: "resumed", offer: payment.offer });

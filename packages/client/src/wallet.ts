@@ -55,13 +55,10 @@ export function keyWallet(keys: WalletKeys, nodes: WalletNodes = {}): Wallet {
           allowedAssets: [{ network: offer.network, asset: offer.asset, maxAmountPerPayment: offer.amount }],
         });
       const sign = () => client.createPaymentPayload({ ...required, accepts: [offer] });
-      return rail === "algorand" ? inTurn(sign) : sign();
+      return rail === "algorand" ? oneAMillisecond(sign) : sign();
     },
   };
 }
-
-/** Shared by all wallets, because two may have the same key. */
-const inTurn = oneAMillisecond();
 
 const SCHEMES = {
   async algorand({ algorand }: WalletKeys, { algodUrl, algodToken }: WalletNodes) {

@@ -23,7 +23,7 @@ export async function servedKeys(judging: Judging, storage: Storage | undefined)
   if (!fresh || !fetched) return { keys: known };
   // Every sandbox that is made anew has another ledger with other keys.
   const isAnotherSandbox = known?.history.ledger !== ALGORAND_MAINNET && fresh.history.ledger !== known?.history.ledger;
-  const contradiction = known && !isAnotherSandbox ? breakBetween(known.history, fresh.history) : undefined;
+  const contradiction = known && !isAnotherSandbox ? breakBetween(known.history, fresh.history)?.message : undefined;
   if (contradiction !== undefined) return { keys: known, contradiction };
   await storage?.update<StoredKeys>("keys", "served", () => fetched).catch(() => undefined);
   return { keys: fresh };

@@ -1,4 +1,4 @@
-import { isProofError, type KeyHistory, requireContinuation, type Trust } from "@attestd/proof";
+import { isProofError, type KeyHistory, type ProofError, requireContinuation, type Trust } from "@attestd/proof";
 import { hostOf, printable } from "./printable.ts";
 
 /** Where the keys come from that a verdict rests on. */
@@ -66,12 +66,12 @@ export function writtenAt(modified: number, now = Date.now()): number | undefine
 }
 
 /** @returns why `later` does not continue `earlier`; undefined when it does */
-export function breakBetween(earlier: KeyHistory, later: KeyHistory): string | undefined {
+export function breakBetween(earlier: KeyHistory, later: KeyHistory): ProofError | undefined {
   try {
     requireContinuation(earlier, later);
   } catch (error) {
     if (!isProofError(error, "format")) throw error;
-    return error.message;
+    return error;
   }
   return undefined;
 }
@@ -89,7 +89,7 @@ export function givenBeside(given: KeyList, known: KeyList | undefined): KeyList
 /** How the known list of the same host contradicts the given one about this key; undefined if it does not. */
 export function doubtOf({ history, known }: KeyList, kid: string | undefined): Doubt | undefined {
   if (known === undefined) return undefined;
-  const why = breakBetween(known.history, history);
+  const why = breakBetween(known.history, history)?.message;
   if (why === undefined && known.history.keys.some((entry) => entry.kid === kid)) return undefined;
   return { host: hostOf(known.history.keys.at(-1)?.origin ?? ""), date: dateOf(known.basis), why };
 }

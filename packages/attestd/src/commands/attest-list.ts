@@ -4,13 +4,12 @@ import {
   AttestError,
   attest,
   attestBatch,
-  batchRequest,
   forgetPayment,
   formatUsdc,
-  type PaidRequest,
   parseUsdc,
   paymentId,
   quote,
+  requestFor,
   type SignedReceipt,
 } from "@attestd/client";
 import { MAX_BATCH_ITEMS } from "@attestd/proof";
@@ -40,7 +39,7 @@ export type AttestListOptions = Omit<PurchaseCommandOptions, "wait" | "evidence"
 };
 
 /** One batch under way. */
-type Part = { ids: readonly string[]; request: PaidRequest; maxPrice: bigint };
+type Part = Awaited<ReturnType<typeof priceParts>>[number];
 
 const TABLE = "attestations.csv";
 
@@ -59,9 +58,7 @@ export async function attestList(options: AttestListOptions, environment: Enviro
   const folder =
     options.out ?? `${options.file === "-" ? "list" : basename(options.file).replace(/\.\w+$/, "")}-attested`;
   await mkdir(folder, { recursive: true }).catch(failsFor(EXIT.usage, `save into ${folder}`, "folder"));
-  using _lock = lockFile(join(folder, ".attest.lock"), (cause) => {
-    return new Failure(EXIT.usage, `another process attests into ${folder}`, ["Wait for it."], cause);
-  });
+  using _lock = lockFile(join(folder, ".attest.lock"), `another process attests into ${folder}`, "Wait for it.");
   const service = withoutTrailing(all.service, "/");
   const state = await readState(folder, service, options.require);
   const known = new Set([...Object.keys(state.done), ...state.pending.flat()]);
@@ -115,7 +112,7 @@ async function priceParts(
   { wallet, vault }: Parties,
   service: string,
   signal: AbortSignal,
-): Promise<(Part & { isAgreed: boolean; rail: string })[]> {
+) {
   const priced = [];
   for (const ids of parts) {
     const request = requestFor(ids, require);
@@ -127,16 +124,9 @@ async function priceParts(
   return priced;
 }
 
-function requestFor(ids: readonly string[], require: "succeeded" | undefined): PaidRequest {
-  const condition = require && { require };
-  const [txid = ""] = ids;
-  if (ids.length === 1) return { path: "/attest", body: { txid, ...condition } };
-  return batchRequest({ items: ids.map((one) => ({ txid: one })), ...condition });
-}
-
 /** Asks once, for all that is not paid yet, where it is more than `--max-price`. */
 async function agreeOnPrice(
-  parts: Awaited<ReturnType<typeof priceParts>>,
+  parts: readonly Part[],
   { maxPrice, yes }: AttestListOptions,
   environment: Environment,
   signal: AbortSignal,

@@ -1,15 +1,8 @@
 import { existsSync } from "node:fs";
-import {
-  checkKeyNotes,
-  isProofError,
-  type KeyHistory,
-  keyStatusOf,
-  parseJson,
-  parseKeyHistory,
-  requireContinuation,
-} from "@attestd/proof";
+import { checkKeyNotes, isProofError, type KeyHistory, keyStatusOf, parseJson, parseKeyHistory } from "@attestd/proof";
 import { withoutTrailing } from "@attestd/proof/text";
 import { hostOf } from "@attestd/web/printable";
+import { breakBetween } from "@attestd/web/trust-basis";
 import type { Environment } from "../environment.ts";
 import { EXIT, type ExitCode, Failure, failsFor } from "../failure.ts";
 import { writeWhole } from "../files.ts";
@@ -121,15 +114,8 @@ async function compareWithLedger(history: KeyHistory, from: string, indexer: Ind
 /** Saves a history to a file. An earlier copy there is replaced only if the history continues it. */
 async function saveHistory(history: KeyHistory, from: string, path: string): Promise<string> {
   const isThere = existsSync(path);
-  if (isThere) {
-    const { trust } = await readKeys(path);
-    try {
-      requireContinuation(trust, history);
-    } catch (error) {
-      if (!isProofError(error, "format")) throw error;
-      throw refused(from, [`It does not continue the one in ${path}, which is unchanged.`, fault(error)], error);
-    }
-  }
+  const why = isThere && breakBetween((await readKeys(path)).trust, history);
+  if (why) throw refused(from, [`It does not continue the one in ${path}, which is unchanged.`, fault(why)], why);
   const failure = failsFor(EXIT.usage, `write ${path}`, "folder", "Choose another file: --save.");
   await writeWhole(path, `${JSON.stringify(history)}\n`, 0o644).catch(failure);
   return isThere ? `continues the earlier copy, saved ${path}` : `saved ${path}`;

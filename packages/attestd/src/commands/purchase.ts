@@ -92,7 +92,7 @@ function chainOf(txid: string): ChainName {
 }
 
 /** One of the client's functions that buy. */
-type Buy<B extends Bundle> = (options: PurchaseOptions<B>) => Promise<Attestation<B>>;
+type Buy = (options: PurchaseOptions) => Promise<Attestation>;
 
 /**
  * Buys one bundle, checks it and saves it. If an earlier run signed a payment and did not finish, its payment is in a file
@@ -100,11 +100,7 @@ type Buy<B extends Bundle> = (options: PurchaseOptions<B>) => Promise<Attestatio
  *
  * @returns `notVerified` also for a saved bundle whose signer is unknown
  */
-async function purchase<B extends Bundle>(
-  buy: Buy<B>,
-  options: PurchaseCommandOptions,
-  environment: Environment,
-): Promise<ExitCode> {
+async function purchase(buy: Buy, options: PurchaseCommandOptions, environment: Environment): Promise<ExitCode> {
   const signal = environment.stop();
   const { service, wallet, trusted, vault, inSandbox } = await parties(options, environment);
   await checkFolder(options.out);
@@ -182,12 +178,12 @@ function paymentsIn(stateFolder: string | undefined): string {
 }
 
 /** Asks at a terminal before paying more than `--max-price`. */
-async function buyOrAsk<B extends Bundle>(
-  buy: Buy<B>,
-  wanted: PurchaseOptions<B> & { signal: AbortSignal },
+async function buyOrAsk(
+  buy: Buy,
+  wanted: PurchaseOptions & { signal: AbortSignal },
   working: Working,
   environment: Environment,
-): Promise<Attestation<B>> {
+): Promise<Attestation> {
   try {
     return await buy(wanted);
   } catch (error) {

@@ -53,7 +53,8 @@ export async function sandbox(options: SandboxOptions, environment: Environment)
   await checkPort(port);
 
   await mkdir(folder.path, { recursive: true, mode: 0o700 }).catch(failsFor(EXIT.usage, `use ${folder.path}`));
-  using _lock = lock(folder);
+  const remedy = "Stop it, or choose another folder: --dir.";
+  using _lock = lockFile(folder.lock, `another sandbox has ${folder.path}`, remedy);
   if (options.fresh || !existsSync(folder.archive)) await clear(folder);
   // It names addresses of the last start.
   await rm(folder.description, { force: true });
@@ -154,14 +155,6 @@ async function readNetworks(
       if (error instanceof ArchiveError) throw damaged(error.message, error);
       throw new Failure(EXIT.usage, "the networks did not start", [error.message], error);
     });
-}
-
-/** @throws Failure `usage` when another process has the folder */
-function lock({ lock: file, path }: SandboxFolder): Disposable {
-  return lockFile(file, (cause) => {
-    const remedy = "Stop it, or choose another folder: --dir.";
-    return new Failure(EXIT.usage, `another sandbox has ${path}`, [remedy], cause);
-  });
 }
 
 /**

@@ -5,7 +5,7 @@ import type { Environment } from "../environment.ts";
 import type { EvidenceFiles } from "../evidence-file.ts";
 import { EXIT, type ExitCode, Failure } from "../failure.ts";
 import { type TrustedKeys, trustForPrograms } from "../keys-file.ts";
-import { receiptEvidence, receiptVerdict } from "../receipt-text.ts";
+import { receiptEvidence } from "../receipt-text.ts";
 import { basisLine, evidence as linesOfReport, verdict } from "../report-text.ts";
 import type { Terminal } from "../terminal.ts";
 
@@ -100,14 +100,14 @@ function receiptForPrograms({ findings: { conclusion, ...findings } }: CheckedRe
 
 function printWhole(result: Result, trusted: TrustedKeys | undefined, out: Terminal): void {
   if (result.kind === "other") return;
-  const { mark, heading } = headline(result);
+  const { mark, heading } = verdict(result);
   out.marked(mark, `${heading}  ${result.file}`);
   for (const line of linesOf(result, trusted, out)) out.line(`  ${line}`);
   if (result.kind !== "checked") return;
   const { ledgerTrouble, payment } = result;
   if (ledgerTrouble !== undefined) out.line(`  couldn't ask the ledger; the offline result stands: ${ledgerTrouble}`);
   if (payment === undefined) return;
-  const { mark: ofReceipt, heading: said } = receiptVerdict(payment.findings);
+  const { mark: ofReceipt, heading: said } = verdict(payment);
   out.marked(ofReceipt, `${said}  ${payment.file}`);
   for (const line of receiptEvidence(payment.findings, trusted, out)) out.line(`  ${line}`);
 }
@@ -120,9 +120,4 @@ function linesOf(
   if (result.kind === "unreadable") return [result.why];
   if (result.kind === "checked") return linesOfReport(result, trusted, out);
   return [...receiptEvidence(result.findings, trusted, out), basisLine(trusted)];
-}
-
-function headline(result: Exclude<Result, { kind: "other" }>) {
-  if (result.kind === "unreadable") return { mark: "fail" as const, heading: "Can't read" };
-  return result.kind === "checked" ? verdict(result) : receiptVerdict(result.findings);
 }

@@ -2,7 +2,6 @@ import {
   AttestError,
   attest,
   attestBatch,
-  batchRequest,
   chooseOffer,
   forgetPayment,
   formatUsdc,
@@ -10,6 +9,7 @@ import {
   type Progress,
   paymentId,
   postRequest,
+  requestFor,
   type StoredPayment,
   type Vault,
   type Wallet,
@@ -57,7 +57,7 @@ export async function savedBundles(storage: Storage | undefined): Promise<SavedB
 
 /** Asks the price. @throws AttestError `no_usable_offer`, `price_too_high`, `refused`, `unreachable` */
 export async function askPrice(txids: readonly string[]): Promise<Quote> {
-  const answer = await postRequest(fetch, location.origin, requestFor(txids), {
+  const answer = await postRequest(fetch, location.origin, wantedOf(txids), {
     signal: AbortSignal.timeout(TIMEOUT_MS),
   });
   if (answer.kind === "bundle") throw new AttestError("unexpected_answer", "The service answered before any payment.");
@@ -103,7 +103,7 @@ export async function signAndKeep(
   const { payload, isAltered } = await wallet.sign(offer, account, nowMs);
   if (!isWanted()) return undefined;
   const { network, amount, payTo, maxTimeoutSeconds } = offer;
-  const request = requestFor(txids);
+  const request = wantedOf(txids);
   const kept = await browserVault(storage).put(paymentId(location.origin, request), {
     version: 1,
     service: location.origin,
@@ -191,11 +191,7 @@ export function txidsOf({ request }: StoredPayment): readonly string[] {
 }
 
 /** A reader who pastes an id expects that the transaction succeeded: one that failed is bought after a question only. */
-function requestFor(txids: readonly string[]): PaidRequest {
-  const [txid = "", another] = txids;
-  if (another === undefined) return { path: "/attest", body: { txid, require: "succeeded" } };
-  return batchRequest({ items: txids.map((one) => ({ txid: one })), require: "succeeded" });
-}
+const wantedOf = (txids: readonly string[]) => requestFor(txids, "succeeded");
 
 /**
  * Lets a stored payment buy the attestation of a transaction that failed, also after a reload.
