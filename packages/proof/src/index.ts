@@ -16,7 +16,6 @@ export {
   bundleId,
   type InclusionBundle,
   MAX_BUNDLE_BYTES,
-  type ParseOptions,
   type ProofBundle,
   parseBundle,
   type SignedBundle,

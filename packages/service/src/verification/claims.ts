@@ -1,9 +1,9 @@
-import { chainOf, parseBundle, parseJson, signedPart, type VerifyReport } from "@attestd/proof";
+import { chainOf, parseBundle, signedPart, type VerifyReport } from "@attestd/proof";
 import type { Claims } from "./worker-pool.ts";
 
 /** @param body of a bundle that verifies, or fails only because its key is revoked @param report of it */
 export function claimsIn(body: Uint8Array, { type, statement }: VerifyReport): Claims {
-  const bundle = parseBundle(parseJson(body), { type });
+  const bundle = parseBundle(body);
   const { attest, attestor } = signedPart(bundle);
   return {
     type,
