@@ -4,6 +4,7 @@ import {
   isProofError,
   type KeyEntry,
   type KeyHistory,
+  noteOf,
   type ProofError,
   parseBundle,
   parseJson,
@@ -113,7 +114,7 @@ function inspectBundle(bytes: Uint8Array): Inspection {
   const { transaction, chain, batch } = subject;
   const { attest, attestor } = signedPart(bundle);
   const { block } = circumstances;
-  const note = attempt("format", () => parseNote(attest.note));
+  const note = noteOf(bundle);
   const rows: Inspection["rows"] = [["chain", chain.label]];
   if (transaction) rows.push(["transaction", transaction.id]);
   if (block) {

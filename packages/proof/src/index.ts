@@ -36,6 +36,7 @@ export {
   parseNote,
   type TransactionNote,
 } from "./note.ts";
+export { noteOf } from "./parsed.ts";
 export { type PaymentReceipt, parsePaymentReceipt, verifyPaymentReceipt } from "./payment-receipt.ts";
 export * from "./report.ts";
 export { type Crypto, type Keccak256, nobleCrypto, rememberingLast } from "./signature.ts";

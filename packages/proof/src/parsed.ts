@@ -1,3 +1,4 @@
+import type { BatchHead } from "./batch.ts";
 import { type Bundle, parseBundle, signedPart } from "./bundle.ts";
 import { attempt } from "./errors.ts";
 import { type Note, parseNote } from "./note.ts";
@@ -19,5 +20,10 @@ export function parsedOf(report: VerifyReport, input: unknown): Parsed {
   const found = known.get(report);
   if (found !== undefined && found.input === input) return found;
   const bundle = parseBundle(input);
-  return { bundle, note: attempt("format", () => parseNote(signedPart(bundle).attest.note)) };
+  return { bundle, note: noteOf(bundle) };
+}
+
+/** The note of a bundle, or of a batch's head; undefined when it is malformed. */
+export function noteOf(bundle: Bundle | BatchHead): Note | undefined {
+  return attempt("format", () => parseNote(signedPart(bundle).attest.note));
 }

@@ -1,9 +1,9 @@
-import { type Bundle, signedPart } from "@attestd/proof";
+import { type Bundle, noteOf, signedPart } from "@attestd/proof";
 import { circumstancesOf, noteFields } from "@attestd/proof/description";
 import { type CheckRow, checkRows } from "../src/checks.ts";
 import { factsOf, type Headline, headlineOf } from "../src/facts.ts";
 import { printable } from "../src/printable.ts";
-import { doubt, isProven, isVerified, type Judged, noteOf, verdictOf } from "../src/verdict.ts";
+import { doubt, isProven, isVerified, type Judged, verdictOf } from "../src/verdict.ts";
 import { LIMITS, NO_CERTIFICATES } from "../src/words.ts";
 import { actions, button, type Child, h, verdictSection } from "./dom.ts";
 import type { GivenFiles } from "./given-files.ts";

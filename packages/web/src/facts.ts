@@ -1,4 +1,4 @@
-import { type Bundle, signedPart, type VerifyReport } from "@attestd/proof";
+import { type Bundle, noteOf, signedPart, type VerifyReport } from "@attestd/proof";
 import {
   circumstancesOf,
   dateline,
@@ -10,7 +10,7 @@ import {
 import { utcTime } from "@attestd/proof/text";
 import { estimatedMonth } from "./display.ts";
 import { present } from "./present.ts";
-import { doubt, isProven, isVerified, type Judged, ledgerName, noteOf, recordedTime, signerName } from "./verdict.ts";
+import { doubt, isProven, isVerified, type Judged, ledgerName, recordedTime, signerName } from "./verdict.ts";
 
 /** One line about a file: text, or an id that is shown in full and can be copied. */
 export type Fact = { label: string; text?: string; id?: string; link?: { text: string; url: string } };

@@ -1,6 +1,5 @@
 import {
   ALGORAND_MAINNET,
-  type BatchHead,
   type Bundle,
   type CheckName,
   type Conclusion,
@@ -8,8 +7,6 @@ import {
   isOfLedger,
   type KeyEntry,
   mayAskChain,
-  type Note,
-  parseNote,
   signedPart,
   type VerifyReport,
 } from "@attestd/proof";
@@ -224,13 +221,4 @@ export function signer({ report, keys }: Judged): KeyEntry | undefined {
 export function signerName(judged: Judged): string {
   const origin = signer(judged)?.origin;
   return origin === undefined ? "an unknown signer" : hostOf(origin);
-}
-
-/** The parsed note of a bundle, or of a batch's head; undefined when it is malformed. */
-export function noteOf(bundle: Bundle | BatchHead): Note | undefined {
-  try {
-    return parseNote(signedPart(bundle).attest.note);
-  } catch {
-    return undefined;
-  }
 }

@@ -2,13 +2,13 @@ import { decodeMsgpackMap, getInteger } from "../algorand/msgpack.ts";
 import { ALGORAND_MAINNET } from "../algorand/network.ts";
 import { decodeBaseHeader } from "../base/header.ts";
 import { decodeQuantity } from "../base/rlp.ts";
-import { type Bundle, signedPart } from "../bundle.ts";
+import type { Bundle } from "../bundle.ts";
 import type { ChainFormat, Level } from "../chain-format.ts";
 import { chainOf } from "../chains.ts";
 import { fromBase64, toHex } from "../encoding.ts";
 import { attempt } from "../errors.ts";
 import { levelOf } from "../level.ts";
-import { parseNote } from "../note.ts";
+import { noteOf } from "../parsed.ts";
 import type { VerifyReport } from "../report.ts";
 import { describeAlgorandTransaction } from "./algorand.ts";
 import { describeBaseTransaction } from "./base.ts";
@@ -60,7 +60,7 @@ export type Circumstances = { block?: { height: number; hash: string; time?: num
  */
 export function subjectOf(bundle: Bundle): Subject {
   const { name, label, transactionsCanFail } = chainOf(bundle);
-  const note = attempt("format", () => parseNote(signedPart(bundle).attest.note));
+  const note = noteOf(bundle);
   // Of a note that is malformed: no ledger's.
   const ledger = note?.g ?? "";
   const level = levelOf(bundle, note);

@@ -6,6 +6,7 @@ import {
   type CheckName,
   HISTORY_OLD_AFTER,
   type KeyEntry,
+  noteOf,
   signedPart,
 } from "@attestd/proof";
 import { fromBase64Url, toHex } from "@attestd/proof/encoding";
@@ -15,7 +16,7 @@ import { EXPLORERS } from "../facts.ts";
 import { pointerUrl } from "../pointer.ts";
 import { present } from "../present.ts";
 import { hostOf } from "../printable.ts";
-import { noteOf, recordedTime } from "../verdict.ts";
+import { recordedTime } from "../verdict.ts";
 import { CHECKED, LIMITS, WARNINGS } from "../words.ts";
 import { type CertificateLine, type CertificateRow, idRow, line, link, row } from "./lines.ts";
 import type { Making } from "./making.ts";
