@@ -42,9 +42,6 @@ export const readCheckpointPath: Reader<CheckpointPath> = (value, pointer) => {
   return path;
 };
 
-/** Reads the root of a table, lower-case hex of 32 bytes. @throws ProofError `format` */
-export const readCheckpointRoot: Reader<string> = hex32Bytes;
-
 /** The entry of a checkpoint: 72 bytes. */
 export function checkpointEntry({ votersCommitment, lnProvenWeight }: Checkpoint): Uint8Array {
   return concatBytes(fromBase64(votersCommitment), numberToBytesBE(lnProvenWeight, 8));
