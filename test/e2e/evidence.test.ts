@@ -6,8 +6,7 @@ import { parseKeyHistory, verify } from "@attestd/proof";
 import {
   checkpointAt,
   decodeCheckpointTable,
-  evidenceValue,
-  readEvidence,
+  parseEvidence,
   readPublishedCheckpoints,
   withEvidence,
 } from "@attestd/proof/evidence";
@@ -129,7 +128,7 @@ describe("the service", () => {
       const bundle = item && answer.batch ? { ...item, batch: answer.batch } : answer;
       const id = hash("sha256", canonicalBytes(bundle as JsonObject), "base64url");
       const text = await (await collected(`/bundles/${id}/evidence`)).text();
-      const evidence = readEvidence(evidenceValue(text));
+      const evidence = parseEvidence(text);
       expect(evidence.items.map(({ type }) => type).slice(3), path).toEqual(types);
       const checkpoints = evidence.items.flatMap((item) => ("checkpoint" in item ? [item.checkpoint] : []));
       const report = withEvidence(

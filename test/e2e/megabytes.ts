@@ -1,11 +1,11 @@
 import { parentPort } from "node:worker_threads";
 import { inferChain, parseJson, parseKeyHistory, parseNote, verify, verifyPaymentReceipt } from "@attestd/proof";
 import {
+  ALGORAND_ID,
   decodeAddress,
   decodeMsgpack,
   decodeTransaction,
   isAlgorandCaip2,
-  isAlgorandTxId,
   splitBlock,
 } from "@attestd/proof/algorand";
 import { BASE_HASH, decodeBaseHeader, decodeBaseTransaction, decodeRlp, readReceiptStatus } from "@attestd/proof/base";
@@ -79,7 +79,7 @@ const READERS: Readonly<Record<string, (text: string) => unknown>> = {
   fromBase64,
   fromBase64Url,
   fromBase32,
-  isAlgorandTxId,
+  "ALGORAND_ID.pattern": (text) => ALGORAND_ID.pattern.test(text),
   "BASE_HASH.pattern": (text) => BASE_HASH.pattern.test(text),
   isAlgorandCaip2,
   inferChain,

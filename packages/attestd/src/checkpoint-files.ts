@@ -8,7 +8,6 @@ import {
   hasCheckpoint,
   isCheckpointTable,
   MAX_CHECKPOINT_TABLE_BYTES,
-  readCheckpointRoot,
   readPublishedCheckpoints,
   rootOfCheckpoint,
   SHIPPED_CHECKPOINTS,
@@ -30,7 +29,7 @@ export type CheckpointTrust = { name: string } & (
 
 /** Reads what `--checkpoint` and `--checkpoint-root` name. @throws Failure `unreadable` */
 export async function checkpointTrusts(files: readonly string[], roots: readonly string[]): Promise<CheckpointTrust[]> {
-  const named = roots.map((root) => ({ basis: "root", name: root, root: readCheckpointRoot(root, "") }) as const);
+  const named = roots.map((root) => ({ basis: "root", name: root, root }) as const);
   return [...named, ...(await Promise.all(files.map(readTrust)))];
 }
 

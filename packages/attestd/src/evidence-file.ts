@@ -2,7 +2,7 @@ import { existsSync, readFileSync, statSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { isProofError } from "@attestd/proof";
-import { evidenceValue, itemOf, MAX_EVIDENCE_BYTES, readEvidence, withEvidence } from "@attestd/proof/evidence";
+import { itemOf, MAX_EVIDENCE_BYTES, parseEvidence, withEvidence } from "@attestd/proof/evidence";
 import { MAX_STATE_PROOF_BYTES } from "@attestd/proof/state-proof";
 import type { Checked } from "./checked-file.ts";
 import { checkpointTrusts, trustOf, trustOptions } from "./checkpoint-files.ts";
@@ -40,7 +40,7 @@ export async function evidenceCheck(files: EvidenceFiles, isMany: boolean) {
       const report = withEvidence(checked.report, checked.bytes, bytes, options);
       const withIt = { ...checked, report, evidence: bytes };
       if (report.recordedBy === undefined) return withIt;
-      const proof = itemOf(readEvidence(evidenceValue(bytes)), "algorand-state-proof/1");
+      const proof = itemOf(parseEvidence(bytes), "algorand-state-proof/1");
       const trust = proof && trustOf(proof.item, trusts);
       return { ...withIt, ...(trust && { restsOn: { basis: trust.basis, name: trust.name } }) };
     } catch (error) {

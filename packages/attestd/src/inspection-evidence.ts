@@ -1,11 +1,11 @@
-import { evidenceValue, itemOf, readEvidence, readPublishedCheckpoints } from "@attestd/proof/evidence";
+import { itemOf, parseEvidence, readPublishedCheckpoints } from "@attestd/proof/evidence";
 import type { JsonValue } from "@attestd/proof/json";
 import { type Checkpoint, readCheckpoint } from "@attestd/proof/state-proof";
 import type { Inspection } from "./inspection-rows.ts";
 
 /** @throws ProofError */
 export function inspectEvidence(bytes: Uint8Array): Inspection {
-  const evidence = readEvidence(evidenceValue(bytes));
+  const evidence = parseEvidence(bytes);
   const proof = itemOf(evidence, "algorand-state-proof/1")?.item;
   const rows: Inspection["rows"] = [
     ["bundle", evidence.bundle],

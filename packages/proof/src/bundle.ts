@@ -64,22 +64,15 @@ export function bundleType(value: unknown): BundleType {
   return isNamed ? type : "transaction-attestation";
 }
 
-export type ParseOptions = {
-  /** The type that the bundle must have; the one that it claims, unless given. */
-  type?: BundleType | undefined;
-  /** The source chains that are known; `CHAINS`, unless given. */
-  chains?: readonly ChainFormat[] | undefined;
-};
-
 /**
  * Reads a bundle: every member present, none other, each in its one spelling. `verify` checks what it states.
  * @param input text or UTF-8, or a value as `parseJson` returns it
+ * @param options.chains the source chains that are known
  * @throws ProofError `format`; `json` for a text
  */
-export function parseBundle(input: unknown, options: ParseOptions = {}): Bundle {
+export function parseBundle(input: unknown, { chains = CHAINS }: { chains?: readonly ChainFormat[] } = {}): Bundle {
   const value = jsonValue(input);
-  const { type = bundleType(value), chains = CHAINS } = options;
-  return readBundle(value, type, chains);
+  return readBundle(value, bundleType(value), chains);
 }
 
 /** Reads a value as a bundle of this type. @throws ProofError `format` */

@@ -23,7 +23,6 @@ export type Examined = VerifierInput & {
   chain: ChainFormat;
   /** CAIP-2 of the ledger on which the note must stand. */
   ledger: string;
-  publicKey: Uint8Array;
   key: KeyIdentity;
   /** Undefined where the verifier trusts no key. */
   judgement: KeyJudgement | undefined;
@@ -54,7 +53,6 @@ export function examine(bundle: Bundle, input: VerifierInput): Examined {
     signed,
     chain,
     ledger,
-    publicKey: fromBase64(pqPublicKey),
     key,
     judgement: trust && judgeKey(trust, key.kid, { round: signed.attest.round, algorandAddress }),
     note: noteOrFault(signed.attest.note),
@@ -151,7 +149,8 @@ export const OFFLINE_CHECKS = {
   keyTrust: (examined) => examined.judgement && inBundle(examined, examined.judgement.findings),
 
   signature(examined) {
-    const { signed, publicKey, crypto } = examined;
+    const { signed, crypto } = examined;
+    const publicKey = fromBase64(signed.attestor.pqPublicKey);
     const signature = fromBase64(signed.signature.sigBase64);
     if (verifySignature(publicKey, signingBytes(signed), signature, crypto)) return [];
     return inBundle(examined, [{ pointer: "/signature/sigBase64", message: "does not match the contents" }]);

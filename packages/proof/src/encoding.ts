@@ -3,6 +3,8 @@
 import { hexToBytes } from "@noble/hashes/utils.js";
 import { malformed } from "./errors.ts";
 
+/** Whether two byte strings are the same. */
+export { equalBytes } from "@noble/curves/utils.js";
 /** `toHex`: lower-case hex without a prefix. `concatBytes`: the byte strings one after the other. */
 export { bytesToHex as toHex, concatBytes } from "@noble/hashes/utils.js";
 
@@ -115,11 +117,6 @@ export function fromBase32(text: string): Uint8Array<ArrayBuffer> {
   }
   if (pending !== 0 || bits >= 5) throw malformed("not canonical base32");
   return bytes;
-}
-
-/** Whether two byte strings are the same. Not constant-time: nothing compared here is secret. */
-export function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
-  return a.length === b.length && compareBytes(a, b) === 0;
 }
 
 /** Order of two byte strings: negative, zero or positive; a prefix comes first. */

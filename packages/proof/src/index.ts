@@ -17,7 +17,6 @@ export {
   type InclusionBundle,
   MAX_BUNDLE_BYTES,
   noteOf,
-  type ParseOptions,
   type ProofBundle,
   parseBundle,
   type SignedBundle,

@@ -117,13 +117,8 @@ function awaitsLedger({ attestor, failures }: VerifyReport): boolean {
   return attestor.status === "revoked" && isAt(fault?.pointer, KEY_POINTER) && others.length === 0;
 }
 
-/** The member `type` of each type of bundle, for messages. */
-const TYPE_MEMBER: Record<BundleType, string> = {
-  "transaction-attestation": "absent: only bundles of transactions are taken here",
-  "block-attestation": '"block-attestation"',
-  "tx-inclusion": '"tx-inclusion"',
-  "batch-item": '"batch-item"',
-};
+/** What the member `type` must be where a bundle of a transaction is taken, which has none. */
+const NO_TYPE = "absent: only bundles of transactions are taken here";
 
 type ReadInput = { type: BundleType } & ({ bundle: Bundle } | { bundle?: never; finding: Finding });
 
@@ -136,7 +131,7 @@ function readInput(input: unknown, only: readonly BundleType[] | undefined, chai
     if (only === undefined || only.includes(claimed)) type = claimed;
     // Reports the wrong type instead of the members that another type has.
     if (typeof value === "object" && value !== null && claimed !== type)
-      throw formatError("/type", `must be ${TYPE_MEMBER[type]}`);
+      throw formatError("/type", `must be ${type === "transaction-attestation" ? NO_TYPE : JSON.stringify(type)}`);
     return { type, bundle: readBundle(value, type, chains) };
   } catch (error) {
     if (!(isProofError(error, "format") || (isProofError(error, "json") && error.isAmbiguous))) throw error;

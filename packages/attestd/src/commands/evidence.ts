@@ -7,10 +7,9 @@ import {
   type CheckpointTable,
   type Evidence,
   type EvidenceItem,
-  evidenceValue,
   itemOf,
   onTable,
-  readEvidence,
+  parseEvidence,
   withEvidence,
 } from "@attestd/proof/evidence";
 import type { Checkpoint } from "@attestd/proof/state-proof";
@@ -169,7 +168,7 @@ async function fetched(
   const pause = isSandboxLedger(ledger) ? { intervalMs: PAUSE_MS.sandbox } : {};
   try {
     const { evidenceBytes } = await fetchEvidence({ service, bundle, maxWaitMs: waitSeconds * 1000, signal, ...pause });
-    const evidence = readEvidence(evidenceValue(evidenceBytes));
+    const evidence = parseEvidence(evidenceBytes);
     const proof = itemOf(evidence, "algorand-state-proof/1");
     if (proof) return { evidence, checkpoint: proof.item.checkpoint };
     throw new Failure(EXIT.unreachable, "the service's evidence has no state proof", [

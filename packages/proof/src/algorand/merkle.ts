@@ -74,12 +74,8 @@ export function leafProver(tree: TransactionTree, leaves: Uint8Array[]): (index:
   const { vectorCommitment, length } = TREES[tree];
   return (index) => {
     if (!Number.isInteger(index) || index < 0 || index >= leaves.length) throw new RangeError(`no leaf ${index}`);
-    let position = vectorCommitment ? reverseBits(index, levels.length - 1) : index;
-    return levels.slice(0, -1).map((level) => {
-      const sibling = level[position ^ 1] ?? new Uint8Array(length);
-      position >>>= 1;
-      return sibling;
-    });
+    const position = vectorCommitment ? reverseBits(index, levels.length - 1) : index;
+    return levels.slice(0, -1).map((level, height) => level[(position >>> height) ^ 1] ?? new Uint8Array(length));
   };
 }
 

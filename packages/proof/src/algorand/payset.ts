@@ -88,18 +88,13 @@ function membersOf(map: Uint8Array): Map<string, Uint8Array> {
   return members;
 }
 
-/** The transactions of a block whole, with what its header has of them: the genesis id and the genesis hash. */
-export interface PaysetReader {
-  /** A transaction's id: 52 characters of base32. @throws ProofError `malformed` for an entry that repeats the genesis */
-  txid(entry: RawEntry): string;
-  /** Msgpack of the unsigned transaction, canonical where the node's is. @throws as `txid` */
-  transaction(entry: RawEntry): Uint8Array<ArrayBuffer>;
-}
-
 type Member = { name: string; bytes: Uint8Array };
 
-/** @param header of the block */
-export function paysetReader(header: MsgpackMap): PaysetReader {
+/**
+ * Reads the transactions of a block whole, with what its header has of them: the genesis id and the genesis hash.
+ * @param header of the block
+ */
+export function paysetReader(header: MsgpackMap) {
   const [genesisId, genesisHash] = [getString(header, "gen"), getBytes(header, "gh", 32)];
   const hash = genesisHash === undefined ? [] : [memberOf("gh", genesisHash)];
   const both = genesisId === undefined ? hash : [memberOf("gen", genesisId), ...hash];
@@ -117,8 +112,10 @@ export function paysetReader(header: MsgpackMap): PaysetReader {
     return preimage.subarray(0, writeWith(preimage, TX.length, txn, added));
   };
   return {
-    txid: (entry) => toBase32(sha512_256(restored(entry))),
-    transaction: (entry) => restored(entry).slice(TX.length),
+    /** A transaction's id: 52 characters of base32. @throws ProofError `malformed` for an entry that repeats the genesis */
+    txid: (entry: RawEntry) => toBase32(sha512_256(restored(entry))),
+    /** Msgpack of the unsigned transaction, canonical where the node's is. @throws as `txid` */
+    transaction: (entry: RawEntry) => restored(entry).slice(TX.length),
   };
 }
 

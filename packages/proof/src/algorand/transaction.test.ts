@@ -4,10 +4,10 @@ import { describeVectors } from "../../test/vectors.ts";
 import { concatBytes, fromBase64, utf8 } from "../encoding.ts";
 import { decodeMsgpackMap, encodeMsgpack, getBytes, type MsgpackValue } from "./msgpack.ts";
 import {
+  ALGORAND_ID,
   decodeAddress,
   encodeAddress,
   isAlgorandAddress,
-  isAlgorandTxId,
   isCanonicalTransaction,
   restoreTransaction,
   txid,
@@ -25,7 +25,7 @@ describeVectors("transactions of MainNet", (vectors) => {
   it.each(signed)("$txid is the id of its bytes", ({ txid: id, txnMsgpackBase64 }) => {
     const bytes = fromBase64(txnMsgpackBase64);
     expect(txid(bytes)).toBe(id);
-    expect(isAlgorandTxId(id)).toBe(true);
+    expect(ALGORAND_ID.pattern.test(id)).toBe(true);
     expect(isCanonicalTransaction(bytes)).toBe(true);
   });
 
@@ -123,8 +123,8 @@ describe("addresses and ids", () => {
 
   it("have one spelling", () => {
     const id = "X6KXJ7I6C4IX7P6QOPAJ555BNZNXM4YFJ62EWFMIXYSBFXT4T3QA";
-    expect(isAlgorandTxId(id)).toBe(true);
+    expect(ALGORAND_ID.pattern.test(id)).toBe(true);
     for (const bad of [id.slice(1), `${id}A`, id.toLowerCase(), `${id.slice(0, 51)}B`, `1${id.slice(1)}`, `${id}\n`])
-      expect(isAlgorandTxId(bad)).toBe(false);
+      expect(ALGORAND_ID.pattern.test(bad)).toBe(false);
   });
 });

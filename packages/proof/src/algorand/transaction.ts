@@ -50,11 +50,6 @@ export function txid(bytes: Uint8Array): string {
 /** Transaction ids and block hashes: 32 bytes. 52 characters hold 260 bits; the last 4 are unused and zero. */
 export const ALGORAND_ID: IdForm = { pattern: /^[A-Z2-7]{51}[AQ]$/, description: "52 base32 characters" };
 
-/** Whether the text is the one spelling of a transaction id. */
-export function isAlgorandTxId(text: string): boolean {
-  return ALGORAND_ID.pattern.test(text);
-}
-
 /**
  * Decodes an unsigned transaction: canonical msgpack of a map with a str `type` and no empty member (`omitempty`). It
  * accepts zero addresses and digests, which a node leaves out and only a schema shows; no ledger has an id of such bytes.

@@ -1,3 +1,4 @@
+import { numberToBytesBE } from "@noble/curves/utils.js";
 import { type Checkpoint, readCheckpoint } from "../algorand/state-proof/message.ts";
 import { concatBytes, fromBase64, toBase64, toHex, utf8 } from "../encoding.ts";
 import { formatError, malformed, ProofError } from "../errors.ts";
@@ -41,12 +42,9 @@ export const readCheckpointPath: Reader<CheckpointPath> = (value, pointer) => {
   return path;
 };
 
-/** Reads the root of a table, lower-case hex of 32 bytes. @throws ProofError `format` */
-export const readCheckpointRoot: Reader<string> = hex32Bytes;
-
 /** The entry of a checkpoint: 72 bytes. */
 export function checkpointEntry({ votersCommitment, lnProvenWeight }: Checkpoint): Uint8Array {
-  return concatBytes(fromBase64(votersCommitment), uint64(lnProvenWeight));
+  return concatBytes(fromBase64(votersCommitment), numberToBytesBE(lnProvenWeight, 8));
 }
 
 /** The checkpoint at a place of the table. @throws RangeError if there is none */
@@ -113,23 +111,19 @@ export function sameCheckpoint(one: Checkpoint, other: Checkpoint): boolean {
   return Object.entries(one).every(([name, value]) => other[name as keyof Checkpoint] === value);
 }
 
-/** What is said of a table without its entries: the first line of its file, and what a service publishes of it. */
-export type CheckpointTableHead = Omit<CheckpointTable, "entries"> & {
-  format: "attestd.checkpoints/1";
-  size: number;
-  /** Lower-case hex. */
-  root: string;
-};
-
 const headMembers = {
   format: constant("attestd.checkpoints/1"),
   genesisHash: base64(32),
   firstRound: integer(0),
   interval: integer(1),
   size: integer(1),
+  /** Lower-case hex. */
   root: hex32Bytes,
 } as const;
-const readHead: Reader<CheckpointTableHead> = object(headMembers);
+const readHead = object(headMembers);
+
+/** What is said of a table without its entries: the first line of its file, and what a service publishes of it. */
+export type CheckpointTableHead = ReturnType<typeof readHead>;
 
 /** What a service publishes of its table, with its last checkpoints, the newest last. */
 export type PublishedCheckpoints = CheckpointTableHead & { last: Checkpoint[] };
@@ -192,7 +186,7 @@ function headBytes(bytes: Uint8Array): Uint8Array {
 
 /** Genesis hash (32), round (8), voters' commitment (64), ln of the proven weight (8): integers are big-endian. */
 function leafOf(genesisHash: Uint8Array, round: number, entry: Uint8Array): Uint8Array {
-  return leafHash(concatBytes(genesisHash, uint64(round), entry));
+  return leafHash(concatBytes(genesisHash, numberToBytesBE(round, 8), entry));
 }
 
 function leavesOf(table: CheckpointTable): Uint8Array[] {
@@ -201,10 +195,4 @@ function leavesOf(table: CheckpointTable): Uint8Array[] {
     const entry = table.entries.subarray(index * CHECKPOINT_ENTRY_LENGTH, (index + 1) * CHECKPOINT_ENTRY_LENGTH);
     return leafOf(genesisHash, table.firstRound + index * table.interval, entry);
   });
-}
-
-function uint64(value: number): Uint8Array {
-  const bytes = new Uint8Array(8);
-  new DataView(bytes.buffer).setBigUint64(0, BigInt(value));
-  return bytes;
 }

@@ -127,18 +127,17 @@ const readMembers = object({
   items: list(MAX_ITEMS, readItem),
 });
 
-/** Reads a value as evidence. @throws ProofError `format` */
-export function readEvidence(value: unknown): Evidence {
-  const evidence = readMembers(value, "");
+/**
+ * Reads evidence, without checking it.
+ * @param input text or UTF-8 of at most `MAX_EVIDENCE_BYTES`, or a value as `parseJson` returns it
+ * @throws ProofError `format`; `json` for a text
+ */
+export function parseEvidence(input: unknown): Evidence {
+  const evidence = readMembers(jsonValue(input, { maxSize: MAX_EVIDENCE_BYTES }), "");
   const known = evidence.items.map(({ type }) => type).filter((type) => ITEMS.has(type));
   const twice = known.find((type, index) => known.indexOf(type) !== index);
   if (twice !== undefined) throw formatError("/items", `has ${twice} twice`);
   return evidence;
-}
-
-/** Parses a text or its UTF-8, and returns any other value as it is. @throws ProofError `json` */
-export function evidenceValue(input: unknown): unknown {
-  return jsonValue(input, { maxSize: MAX_EVIDENCE_BYTES });
 }
 
 /** The item of a type and its place; undefined if there is none. */

@@ -1,13 +1,11 @@
 import { ALGORAND_MAINNET_GENESIS_HASH } from "../algorand/network.ts";
 import type { Checkpoint } from "../algorand/state-proof/message.ts";
 
-/** A checkpoint that comes with this package, as what it is: nobody here has verified the stake before it. */
-export type ShippedCheckpoint = { checkpoint: Checkpoint; source: string };
-
 /**
- * Checkpoints by name, to begin a walk from, or to trust where their source is enough. None is trusted unless it is named.
+ * Checkpoints by name, to begin a walk from, or to trust where their source is enough. None is trusted unless it is named:
+ * nobody here has verified the stake before it.
  */
-export const SHIPPED_CHECKPOINTS: Readonly<Record<string, ShippedCheckpoint>> = {
+export const SHIPPED_CHECKPOINTS: Readonly<Record<string, { checkpoint: Checkpoint; source: string }>> = {
   "mainnet-59999744": {
     checkpoint: {
       genesisHash: ALGORAND_MAINNET_GENESIS_HASH,

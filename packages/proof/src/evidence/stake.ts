@@ -3,6 +3,7 @@ import {
   checkStateProof,
   commitsToDecodedHeader,
   MAX_STATE_PROOF_BYTES,
+  STATE_PROOF_FAULTS,
   type StateProofFault,
 } from "../algorand/state-proof/index.ts";
 import type { Finding } from "../chain-format.ts";
@@ -44,18 +45,6 @@ export function checkStakeProof(
   return { faults: faults ?? [], ...(trusted && { recorded: recorded(header, item.checkpoint, trusted) }) };
 }
 
-const FAULTS: Record<StateProofFault, string> = {
-  form: "is no canonical state proof",
-  rounds: "is not of the interval after the checkpoint",
-  weight: "does not prove enough weight",
-  salt: "has a signature with a salt of another version",
-  coins: "reveals other participants than the coins fell on",
-  participants: "reveals others than the checkpoint's participants",
-  signatures: "reveals other signatures than it commits to",
-  key: "has a key that is not its participant's",
-  signature: "has a signature that does not fit the message",
-};
-
 /** @returns the faults, or undefined where the state proof itself is not here */
 function faultsOf(
   { siblings, message, stateProofSha256, stateProofBase64, checkpoint }: StakeProof,
@@ -78,7 +67,7 @@ function faultsOf(
     if (!memory.has(question)) memory.set(question, checkStateProof(bytes, message, checkpoint));
   }
   const fault = memory.get(question);
-  return fault === undefined ? [] : [{ pointer: at, message: FAULTS[fault] }];
+  return fault === undefined ? [] : [{ pointer: at, message: STATE_PROOF_FAULTS[fault] }];
 }
 
 /** What makes the checkpoint a trusted one: itself, a table that has it, or the root of its table. */

@@ -8,7 +8,7 @@ import { parsedOf } from "../parsed.ts";
 import type { EvidenceCheck, EvidenceReport, Recorded, VerifyReport } from "../report.ts";
 import { sha256 } from "../sha2.ts";
 import { checkAuthorisationItem, type VerifyEd25519 } from "./authorisation.ts";
-import { type Evidence, evidenceValue, itemOf, readEvidence, type StakeProof } from "./form.ts";
+import { type Evidence, itemOf, parseEvidence, type StakeProof } from "./form.ts";
 import type { ProvenHeader } from "./header.ts";
 import { checkInclusionItem } from "./inclusion.ts";
 import { checkSourceInclusionItem, readOwnHeader } from "./source.ts";
@@ -155,7 +155,7 @@ function stateProofIn({ items }: Evidence, sha256: string): Uint8Array | undefin
 
 function readOf(input: unknown, signed: SignedBundle): { evidence: Evidence } | { fault: Finding } {
   try {
-    const evidence = readEvidence(evidenceValue(input));
+    const evidence = parseEvidence(input);
     const computed = `sha256:${toHex(sha256(canonicalBytes(signed)))}`;
     if (evidence.bundle === computed) return { evidence };
     return { fault: { pointer: "/bundle", stated: evidence.bundle, computed, message: "is another bundle" } };

@@ -1,4 +1,4 @@
-import { encodeMsgpack, isAlgorandAddress, isAlgorandTxId, type MsgpackMap } from "@attestd/proof/algorand";
+import { ALGORAND_ID, encodeMsgpack, isAlgorandAddress, type MsgpackMap } from "@attestd/proof/algorand";
 import type { Context } from "hono";
 import { apiError, indentedJson, msgpack, pathInteger } from "./http.ts";
 import { algodJson } from "./json.ts";
@@ -13,7 +13,7 @@ export function roundIn(c: Context): number {
 
 export function transactionId(c: Context): string {
   const id = c.req.param("txid") ?? "";
-  if (!isAlgorandTxId(id)) throw apiError(400, "no valid transaction ID was specified");
+  if (!ALGORAND_ID.pattern.test(id)) throw apiError(400, "no valid transaction ID was specified");
   return id;
 }
 

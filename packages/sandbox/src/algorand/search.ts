@@ -1,4 +1,4 @@
-import { getBytes, getInteger, getString, isAlgorandAddress, isAlgorandTxId } from "@attestd/proof/algorand";
+import { ALGORAND_ID, getBytes, getInteger, getString, isAlgorandAddress } from "@attestd/proof/algorand";
 import { equalBytes, fromBase64, fromBase64Url, toBase64Url } from "@attestd/proof/encoding";
 import { attempt } from "@attestd/proof/errors";
 import type { BlockStore, BlockTransaction, Location } from "./block.ts";
@@ -53,7 +53,7 @@ export function parseSearch(query: URLSearchParams, address = query.get("address
   const unknown = query.keys().find((name) => !PARAMETERS.has(name));
   if (unknown !== undefined) throw apiError(400, `Unknown parameter detected: ${unknown}`);
   const txid = query.get("txid") ?? undefined;
-  if (txid !== undefined && !isAlgorandTxId(txid))
+  if (txid !== undefined && !ALGORAND_ID.pattern.test(txid))
     throw apiError(400, "unable to parse base32 digest data 'txid': not a transaction id");
   const round = integer(query, "round");
   const minRound = integer(query, "min-round");

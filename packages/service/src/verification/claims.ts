@@ -1,11 +1,11 @@
-import { chainOf, parseBundle, parseJson, signedPart, type VerifyReport } from "@attestd/proof";
+import { chainOf, parseBundle, signedPart, type VerifyReport } from "@attestd/proof";
 
 /** The members of a bundle that its chains can confirm, without its proof, which may be large. */
 export type Claims = ReturnType<typeof claimsIn>;
 
 /** @param body of a bundle that verifies, or fails only because its key is revoked @param report of it */
 export function claimsIn(body: Uint8Array, { type, statement }: VerifyReport) {
-  const bundle = parseBundle(parseJson(body), { type });
+  const bundle = parseBundle(body);
   const { attest, attestor } = signedPart(bundle);
   return {
     type,

@@ -8,26 +8,22 @@ import { SUMHASH_LENGTH, sumhash512 } from "./sumhash.ts";
 import { verifyVector } from "./vector.ts";
 import { coinsOf, provesWeight, uint64 } from "./weights.ts";
 
-/**
- * - `form`: no state proof in canonical msgpack, or beyond a limit
- * - `rounds`: the message does not follow the checkpoint, or its rounds are no interval
- * - `weight`: too few coins for the weight that must be proven
- * - `salt`: a signature's salt is of another version than the proof says
- * - `coins`: a coin fell on another participant
- * - `participants`, `signatures`: the reveals do not lead to the commitment
- * - `key`: a key is not the participant's for these rounds
- * - `signature`: a signature is not the key's over the message
- */
-export type StateProofFault =
-  | "form"
-  | "rounds"
-  | "weight"
-  | "salt"
-  | "coins"
-  | "participants"
-  | "signatures"
-  | "key"
-  | "signature";
+/** The faults of a state proof, each with what it says of one. */
+export const STATE_PROOF_FAULTS = {
+  /** Also where it is beyond a limit. */
+  form: "is no canonical state proof",
+  /** Also where the message's rounds are no interval. */
+  rounds: "is not of the interval after the checkpoint",
+  weight: "does not prove enough weight",
+  salt: "has a signature with a salt of another version",
+  coins: "reveals other participants than the coins fell on",
+  participants: "reveals others than the checkpoint's participants",
+  signatures: "reveals other signatures than it commits to",
+  /** For these rounds. */
+  key: "has a key that is not its participant's",
+  signature: "has a signature that does not fit the message",
+};
+export type StateProofFault = keyof typeof STATE_PROOF_FAULTS;
 
 const SCHEME = Uint8Array.of(0, 0);
 

@@ -1,11 +1,6 @@
-import {
-  decodeMsgpackMap,
-  headerDigest,
-  type LightHeaderProof,
-  lightHeaderLeaf,
-  verifyLeaf,
-} from "@attestd/proof/algorand";
-import { fromBase64, toBase64 } from "@attestd/proof/encoding";
+import type { LightHeaderProof } from "@attestd/proof/algorand";
+import { toBase64 } from "@attestd/proof/encoding";
+import { commitsToHeader, type StateProofMessage } from "@attestd/proof/state-proof";
 import { ignoring } from "../../errors.ts";
 import type { Algod, LightHeaderPath } from "../../providers/algod.ts";
 import type { AlgorandNodes } from "../../providers/algorand-nodes.ts";
@@ -32,9 +27,7 @@ export async function lightHeaderOf(
     if (path === undefined) return undefined;
     const proven = await algod.provenRounds(round, ends);
     if (proven === undefined) throw unavailable(`${algod.name} has no state proof of round ${round}`);
-    const { blockHeadersCommitment, firstAttestedRound: first, lastAttestedRound: last } = proven.message;
-    const commitment = algod.decode(() => fromBase64(blockHeadersCommitment));
-    return { proof: lightHeaderProof(header, round, path, { commitment, first, last }) };
+    return { proof: algod.decode(() => lightHeaderProof(header, round, path, proven.message)) };
   };
   type Answer = { proof: LightHeaderProof | undefined };
   const question = ifAny(
@@ -48,20 +41,19 @@ export async function lightHeaderOf(
 
 /**
  * @returns undefined where the siblings do not lead from the header to the commitment
- * @throws ProofError `malformed` for a header that has no light header, as before consensus v39
+ * @throws ProofError `malformed` for a commitment that is no base64
  */
 function lightHeaderProof(
   header: Uint8Array,
   round: number,
   { index, siblings: joined }: LightHeaderPath,
-  { commitment, first, last }: { commitment: Uint8Array; first: number; last: number },
+  message: StateProofMessage,
 ): LightHeaderProof | undefined {
+  const { blockHeadersCommitment: commitment, firstAttestedRound: first, lastAttestedRound: last } = message;
   const siblings = digestsOf(joined);
-  const interval = last - first + 1;
-  const fits = joined.length % DIGEST_LENGTH === 0 && interval === 2 ** siblings.length && index === round - first;
-  const leaf = lightHeaderLeaf(decodeMsgpackMap(header), headerDigest(header));
-  if (!fits || !verifyLeaf("txn256", leaf, index, siblings, commitment)) return undefined;
-  return { index, interval, commitment: toBase64(commitment), siblings: siblings.map(toBase64) };
+  const fits = joined.length % DIGEST_LENGTH === 0 && index === round - first;
+  if (!fits || !commitsToHeader(message, header, siblings)) return undefined;
+  return { index, interval: last - first + 1, commitment, siblings: siblings.map(toBase64) };
 }
 
 /** Digests of 32 bytes that a node joined; what is left over is dropped. */

@@ -1,4 +1,4 @@
-import { isAlgorandTxId } from "@attestd/proof/algorand";
+import { ALGORAND_ID } from "@attestd/proof/algorand";
 import { z } from "zod";
 import { ownSettings } from "../../../config/config.ts";
 import { algorandAddress, whole } from "../../../config/formats.ts";
@@ -20,7 +20,7 @@ export const ALGORAND_RAIL: RailKind<AlgorandNodes> = {
   ...ALGORAND,
   settings,
   isPaymentKey: (text) => /^algorand:[\w-]{43}\//.test(text),
-  isTransactionId: isAlgorandTxId,
+  isTransactionId: (text) => ALGORAND_ID.pattern.test(text),
   canonical: (text) => text,
   connect: ({ ledger }) => ledger,
   open: (nodes, { config, rounds }) =>
