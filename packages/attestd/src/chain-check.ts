@@ -3,6 +3,7 @@ import { ALGORAND_MAINNET, mayAskChain, type VerifyReport } from "@attestd/proof
 import type { OwnNodes, OwnNodesCheck } from "@attestd/service/own-nodes";
 import { EXIT, Failure } from "./failure.ts";
 import type { TrustedKeys } from "./keys-file.ts";
+import { namedNode } from "./named-node.ts";
 import { isSandboxLedger, standingSandbox } from "./sandbox-folder.ts";
 import { tokenIn } from "./secret-file.ts";
 
@@ -74,11 +75,6 @@ function checkByService(service: string): ChainCheck {
 
 async function ownNodes(options: ChainOptions): Promise<OwnNodes> {
   const { algod, algodTokenFile, indexer, indexerTokenFile, baseRpc, baseRpcFile } = options;
-  const node = async (name: string, url: string | undefined, file: string | undefined) => {
-    if (url === undefined && file !== undefined)
-      throw new Failure(EXIT.usage, `--${name}-token-file is for --${name}`, ["Give both, or neither."]);
-    return url === undefined ? undefined : { url, ...(file !== undefined && { token: await tokenIn(file) }) };
-  };
   if (indexer !== undefined && algod === undefined)
     throw new Failure(EXIT.usage, "--indexer needs --algod", [
       "An indexer says where a transaction is; the block comes from an algod.",
@@ -87,8 +83,8 @@ async function ownNodes(options: ChainOptions): Promise<OwnNodes> {
     throw new Failure(EXIT.usage, "--base-rpc and --base-rpc-file are both given", ["Keep one."]);
   const base = baseRpc ?? (baseRpcFile === undefined ? undefined : await urlIn(baseRpcFile));
   return {
-    algod: await node("algod", algod, algodTokenFile),
-    indexer: await node("indexer", indexer, indexerTokenFile),
+    algod: await namedNode("algod", algod, algodTokenFile),
+    indexer: await namedNode("indexer", indexer, indexerTokenFile),
     rpc: base === undefined ? {} : { base },
   };
 }

@@ -20,7 +20,7 @@ import { readCheckpointTable, readStart } from "../checkpoint-files.ts";
 import type { Environment } from "../environment.ts";
 import { EXIT, type ExitCode, Failure, failsFor } from "../failure.ts";
 import { writeWhole } from "../files.ts";
-import { tokenIn } from "../secret-file.ts";
+import { namedNode } from "../named-node.ts";
 
 export type SyncOptions = Pick<ChainOptions, "algod" | "algodTokenFile" | "indexer" | "indexerTokenFile"> & {
   from?: string;
@@ -102,10 +102,11 @@ async function startOf(path: string, from: string | undefined): Promise<Checkpoi
   throw new Failure(EXIT.usage, `${path} is there already`, ["It goes on where it ended, without --from."]);
 }
 
-async function nodeOf({ algod, algodTokenFile, indexer, indexerTokenFile }: SyncOptions) {
-  const node = async (url: string, file: string | undefined) => ({ url, ...(file && { token: await tokenIn(file) }) });
-  if (algod !== undefined) return { algod: await node(algod, algodTokenFile) };
-  if (indexer !== undefined) return { indexer: await node(indexer, indexerTokenFile) };
+async function nodeOf(options: SyncOptions) {
+  const algod = await namedNode("algod", options.algod, options.algodTokenFile);
+  const indexer = await namedNode("indexer", options.indexer, options.indexerTokenFile);
+  if (algod) return { algod };
+  if (indexer) return { indexer };
   throw new Failure(EXIT.usage, "state proofs come from a node or an indexer", [
     "Name one: --algod URL or --indexer URL.",
   ]);

@@ -22,8 +22,8 @@ import { evidenceLines } from "../evidence-text.ts";
 import { EXIT, type ExitCode, Failure, failsFor } from "../failure.ts";
 import { readJsonObject, writeWhole } from "../files.ts";
 import { isLoopback } from "../loopback.ts";
+import { namedNode } from "../named-node.ts";
 import { isSandboxLedger, standingSandbox } from "../sandbox-folder.ts";
-import { tokenIn } from "../secret-file.ts";
 import { isUrl, readSource } from "../sources.ts";
 
 export type EvidenceOptions = {
@@ -64,7 +64,8 @@ export async function evidence(name: string, options: EvidenceOptions, environme
   const bundle = readBundle(name, bytes);
   const ledger = parseNote(signedPart(bundle).attest.note).g;
   const { service } = options;
-  const node = service === undefined ? await nodeOf(options, ledger) : { url: service };
+  const named = await namedNode("algod", options.algod, options.algodTokenFile);
+  const node = service === undefined ? (named ?? (await sandboxNode(ledger))) : { url: service };
   const { evidence, checkpoint } =
     service === undefined
       ? await collected(bytes, bundle, node, ledger, waitOf(options), environment)
@@ -181,9 +182,8 @@ async function fetched(
   }
 }
 
-/** The user's own node, or that of the sandbox in `./.attestd`. */
-async function nodeOf({ algod, algodTokenFile }: EvidenceOptions, ledger: string) {
-  if (algod !== undefined) return { url: algod, ...(algodTokenFile && { token: await tokenIn(algodTokenFile) }) };
+/** The node of the sandbox in `./.attestd`. @throws Failure `usage` without one */
+async function sandboxNode(ledger: string) {
   const sandbox = isSandboxLedger(ledger) ? await standingSandbox() : undefined;
   const { algodUrl } = sandbox ? await readJsonObject(sandbox.folder.description) : {};
   if (typeof algodUrl === "string" && isLoopback(new URL(algodUrl).hostname)) return { url: algodUrl };

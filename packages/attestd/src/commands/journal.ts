@@ -2,8 +2,8 @@ import type { Adoption } from "@attestd/service/operator";
 import { printReport } from "../audit-text.ts";
 import type { Environment } from "../environment.ts";
 import { EXIT, type ExitCode, Failure } from "../failure.ts";
+import { namedNode } from "../named-node.ts";
 import { operate } from "../operate.ts";
-import { tokenIn } from "../secret-file.ts";
 import type { Settings, SettingsOptions } from "../settings-file.ts";
 
 export type AuditOptions = SettingsOptions & {
@@ -64,14 +64,14 @@ export type BackfillOptions = SettingsOptions & { algod?: string; algodTokenFile
 /** Collects the evidence of the journal's attestations that is not whole. @returns `unreachable` where some is left */
 export async function backfill(options: BackfillOptions, environment: Environment): Promise<ExitCode> {
   const { algod, algodTokenFile, json } = options;
-  const token = algodTokenFile === undefined ? "" : await tokenIn(algodTokenFile);
+  const node = await namedNode("algod", algod, algodTokenFile);
   const texts = {
     doing: "collecting evidence",
     undone: "not all evidence was collected",
     interrupted: "What was collected stays: run it again for the rest.",
   };
   const { rounds, left } = await operate(options, environment, texts, ({ backfillEvidence }, settings, operator) =>
-    backfillEvidence(algod === undefined ? settings : withNode(settings, algod, token), operator),
+    backfillEvidence(node ? withNode(settings, node) : settings, operator),
   );
   const [first] = left;
   environment.out.done(
@@ -86,9 +86,9 @@ export async function backfill(options: BackfillOptions, environment: Environmen
 }
 
 /** The settings with a further node of the ledger, which is asked first. */
-function withNode(settings: Settings, algod: string, token: string): Settings {
+function withNode(settings: Settings, { url, token = "" }: { url: string; token?: string }): Settings {
   const { ALGOD_URL: urls = "", ALGOD_TOKEN: tokens = "" } = settings;
-  return { ...settings, ALGOD_URL: [algod, urls].filter(Boolean).join(), ALGOD_TOKEN: `${token},${tokens}` };
+  return { ...settings, ALGOD_URL: [url, urls].filter(Boolean).join(), ALGOD_TOKEN: `${token},${tokens}` };
 }
 
 type WantedAdoption = Omit<Adoption, "onWait">;

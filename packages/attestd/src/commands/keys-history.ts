@@ -9,9 +9,9 @@ import { writeWhole } from "../files.ts";
 import { type Indexer, recordedKeyNotes } from "../key-notes.ts";
 import { spanOf } from "../key-text.ts";
 import { fault, readKeys } from "../keys-file.ts";
+import { namedNode } from "../named-node.ts";
 import { operate } from "../operate.ts";
 import { standingSandbox } from "../sandbox-folder.ts";
-import { tokenIn } from "../secret-file.ts";
 import { readSettings, type SettingsOptions } from "../settings-file.ts";
 import type { Terminal } from "../terminal.ts";
 
@@ -88,19 +88,17 @@ async function indexerOf(
   { indexer: url, indexerTokenFile, ...options }: KeysHistoryOptions,
   environment: Environment,
 ): Promise<Indexer | undefined> {
-  if (url === undefined) {
-    if (indexerTokenFile === undefined) return undefined;
-    throw new Failure(EXIT.usage, "--indexer-token-file is for --indexer", ["Give both, or neither."]);
-  }
-  const named = URL.parse(url);
+  const node = await namedNode("indexer", url, indexerTokenFile);
+  if (!node) return undefined;
+  const named = URL.parse(node.url);
   if (!named || named.username || named.password)
     throw new Failure(EXIT.usage, "--indexer is not the URL of an indexer", [
       "Write it as https://indexer.example. A token goes into a file: --indexer-token-file FILE.",
     ]);
-  if (indexerTokenFile !== undefined) return { url, token: await tokenIn(indexerTokenFile) };
+  if (node.token !== undefined) return node;
   const { INDEXER_URL, INDEXER_TOKEN } = await readSettings(options, environment);
   const at = INDEXER_URL?.split(",").findIndex((one) => URL.parse(one.trim())?.href === named.href) ?? -1;
-  return { url, token: INDEXER_TOKEN?.split(",")[at]?.trim() };
+  return { ...node, token: INDEXER_TOKEN?.split(",")[at]?.trim() };
 }
 
 /** @returns the result, for people */
