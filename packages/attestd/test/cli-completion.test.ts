@@ -42,6 +42,9 @@ const EXPECTED: [line: string, words: string[]][] = [
   ["attestd attest-block ", ["algorand", "base"]],
   ["attestd attest-block --json --wallet a.json b", ["base"]],
   ["attestd attest-block base ", []],
+  // What may be repeated.
+  ["attestd verify --checkpoint-root a --checkpoint-r", ["--checkpoint-root"]],
+  ["attestd verify --kid a --ki", ["--kid"]],
   // Values that cannot be completed.
   ["attestd verify --kid ", []],
   ["attestd attest ", []],
@@ -56,6 +59,12 @@ const PATHS: [line: string, paths: string[]][] = [
   ["attestd keys rotate --seed-file ", FILES],
   ["attestd sandbox --dir ", ["folder"]],
   ["attestd sandbox --replay ", ["folder"]],
+  ["attestd checkpoints sync ", FILES],
+  ["attestd checkpoints sync table --from ", FILES],
+  ["attestd attest --file ", FILES],
+  ["attestd signer --socket ", FILES],
+  ["attestd backup --to ", ["folder"]],
+  ["attestd restore ", ["folder"]],
 ];
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;

@@ -70,7 +70,7 @@ async function itemsIn(sources: readonly Source[], making: Making): Promise<Item
   const items: Item[] = [];
   using working = making.environment.working("checking");
   for (const [index, source] of sources.entries()) {
-    if (sources.length > 1) working.show(`${index} of ${sources.length}`);
+    if (sources.length > 1) working.show(`${index + 1} of ${sources.length}`);
     for (const result of await checkSource(source, making)) {
       if (isItem(result)) items.push(result);
       else if (!source.isFound && result.kind !== "receipt") throw notAnItem(source.name, result);

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { everyCommand, pathOf } from "../command-line/help.ts";
-import { oneMoreKid } from "../command-line/options.ts";
+import { oneMore, oneMoreKid, oneMoreRoot } from "../command-line/options.ts";
 
 /** The possible values of an argument: words, a path, or something that cannot be completed. */
 export type Value = readonly string[] | "file" | "folder" | "other";
@@ -9,6 +9,9 @@ export type Value = readonly string[] | "file" | "folder" | "other";
 export type CompletedCommand = ReturnType<typeof completedCommands>[number];
 export type CompletedOption = CompletedCommand["options"][number];
 export type Operand = CompletedCommand["operands"][number];
+
+/** The parsers of what may be given more than once. */
+const REPEATED: readonly unknown[] = [oneMore, oneMoreKid, oneMoreRoot];
 
 /** A command and all below it. */
 export function completedCommands(program: Command) {
@@ -23,7 +26,7 @@ export function completedCommands(program: Command) {
         description,
         /** Absent for a flag. */
         operand: required ? { name, value: valueNamed(name, argChoices) } : undefined,
-        repeats: parseArg === oneMoreKid,
+        repeats: REPEATED.includes(parseArg),
       };
     }),
     operands: command.registeredArguments.map((argument) => {
@@ -37,6 +40,6 @@ export function completedCommands(program: Command) {
 /** Infers the kind of value from its placeholder. */
 function valueNamed(placeholder: string, words: readonly string[] | undefined): Value {
   if (words) return words;
-  if (/^files?$/.test(placeholder)) return "file";
-  return placeholder === "dir" ? "folder" : "other";
+  if (/^(files?|table|list|path|checkpoint)$/.test(placeholder)) return "file";
+  return /^(dir|folder)$/.test(placeholder) ? "folder" : "other";
 }
