@@ -1,7 +1,6 @@
 import { existsSync } from "node:fs";
 import {
   ALGORAND_MAINNET,
-  type Bundle,
   isProofError,
   MAX_BUNDLE_BYTES,
   mayAskChain,
@@ -16,9 +15,8 @@ import {
   maxBytesOf,
   readFileContents,
 } from "@attestd/web/bundle-file";
-import { judgeBundle, judgeText } from "@attestd/web/judge";
+import { type JudgedBundle, judgeBundle, judgeText } from "@attestd/web/judge";
 import { judgeReceipt, type ReceiptFindings, receiptFileName } from "@attestd/web/receipt-file";
-import type { FileFindings } from "@attestd/web/verdict";
 import { UNREADABLE } from "@attestd/web/words";
 import type { ChainCheck, ChainOptions } from "./chain-check.ts";
 import type { CheckpointTrust } from "./checkpoint-files.ts";
@@ -32,18 +30,12 @@ import { readPath, readSource, requireSize, type Source } from "./sources.ts";
 export type TrustOptions = ChainOptions & { keys?: string; kid?: string[]; ledger?: string };
 
 /** A bundle's file that was read and judged. */
-export type Checked = FileFindings & {
+export type Checked = JudgedBundle & {
   kind: "checked";
   /** Its name; of a bundle in a batch's answer, with its place in that. */
   file: string;
   /** The file of the batch's answer that it is in. */
   answer?: string;
-  /** Absent when the bundle's form is wrong. */
-  bundle: Bundle | undefined;
-  /** UTF-8 of the bundle: the file, or what a certificate contains. */
-  bytes: Uint8Array;
-  /** The evidence that a certificate carries of it, or that it was checked with: JSON in UTF-8. */
-  evidence?: Uint8Array | undefined;
   /** What the evidence beside it rests on, of all that the user trusts. */
   restsOn?: Pick<CheckpointTrust, "basis" | "name">;
   /** Why the ledger could not be asked. */

@@ -80,6 +80,8 @@ export async function judge(bytes: Uint8Array, options: JudgeOptions): Promise<J
 /** Items of a batch are judged one after the other. */
 const crypto = rememberingLast(nobleCrypto);
 
+export type JudgedBundle = Awaited<ReturnType<typeof judgeBundle>>;
+
 /** Judges a bundle offline, and in a certificate its text. @param file that it is in */
 export async function judgeBundle(
   file: Uint8Array,
@@ -89,7 +91,16 @@ export async function judgeBundle(
   const { bytes, evidence } = contents;
   const report = verify(bytes, { trust, historyAge, crypto });
   const bundle = report.checks.schema === "pass" ? parseBundle(bytes) : undefined;
-  return { report, bundle, bytes, evidence, certificate: await judgeText(file, contents, trust) };
+  return {
+    report,
+    /** Undefined where its form is wrong. */
+    bundle,
+    /** UTF-8 of the bundle: the file, or what a certificate carries. */
+    bytes,
+    /** JSON in UTF-8 that a certificate carries of it. */
+    evidence,
+    certificate: await judgeText(file, contents, trust),
+  };
 }
 
 async function judgedBatch(file: Uint8Array, batch: BatchInFile, history: KeyHistory | undefined): Promise<Judgement> {
