@@ -281,6 +281,12 @@ describe("the light header", () => {
     const proof = await prove(source, ROUND, ID);
     expect(proof.inclusion).toEqual(made.prove(3));
   });
+
+  it("is left out of a block that has none, whatever a node names", async () => {
+    const old = testAlgorandBlock(5, "txn");
+    const { source } = await sourceOf([nodeThatTells(told, madeAnswer(old))]);
+    expect((await prove(source, ROUND, txid(old.transactions[3] as Uint8Array))).inclusion).toEqual(old.prove(3));
+  });
 });
 
 const vectors = process.env.ATTESTD_VECTORS;
