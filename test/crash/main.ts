@@ -46,7 +46,7 @@ const REPLICAS = { times: 200, atOnce: 24, killEveryMs: 3_000 };
 const FLOOD = { backed: 3, atOnce: 40, honest: 30 };
 const SOAK = { ...SOAK_LOAD, heapMiB: 192, faults: { everyMs: 20_000, forMs: 4_000 } };
 /** State proofs every five seconds. */
-const EVIDENCE_SANDBOX = { networks: [], roundMs: 300, stateProofInterval: 16 };
+const EVIDENCE_SANDBOX = { networks: [], roundMs: 300, stateProofs: { interval: 16 } };
 const EVIDENCE_AT_ONCE = 4;
 const LIST_ITEMS = 2_500;
 const DOCUMENT = new URL("../../docs/crash-matrix.md", import.meta.url);
@@ -169,7 +169,7 @@ async function evidence(): Promise<boolean> {
   begin("evidence");
   return withTestBed(async (testBed) => {
     const { ledger } = testBed.sandbox.algorand;
-    while (!ledger.stateProofs?.of(ledger.round - 2 * EVIDENCE_SANDBOX.stateProofInterval))
+    while (!ledger.stateProofs?.of(ledger.round - 2 * EVIDENCE_SANDBOX.stateProofs.interval))
       await setTimeout(EVIDENCE_SANDBOX.roundMs);
     return runEach(chosen(EVIDENCE_CELLS, evidenceTitle), EVIDENCE_AT_ONCE, evidenceTitle, async (cell) => {
       const outcome = await runEvidence({ ...testBed, expireLeasesAtOnce: true }, cell);

@@ -5,8 +5,6 @@ import { DatabaseSync } from "node:sqlite";
 export interface NetworkArchive {
   /** A value that was kept under the name, or else the one that `make` gives, which is kept from now on. */
   keep<T>(name: string, make: () => T): T;
-  /** A value that was kept under the name. */
-  kept<T>(name: string): T | undefined;
   /** Everything that was added, in that order. */
   records(): Uint8Array[];
   /** The greatest height that was added or noted; undefined before the first. */
@@ -25,7 +23,6 @@ export type Archive = ReturnType<typeof openArchive>;
 /** Of a sandbox that keeps nothing. */
 export const NO_ARCHIVE: NetworkArchive = {
   keep: (_, make) => make(),
-  kept: () => undefined,
   records: () => [],
   height: () => undefined,
   add: () => undefined,
@@ -103,13 +100,9 @@ function networkArchive(
     "INSERT INTO heights VALUES (?, ?) ON CONFLICT DO UPDATE SET height = max(height, excluded.height)",
   );
   const archive: NetworkArchive = {
-    kept(name) {
+    keep(name, make) {
       const found = read.get(network, name);
-      return found && JSON.parse(String(found.value));
-    },
-    keep<T>(name: string, make: () => T) {
-      const found = archive.kept<T>(name);
-      if (found !== undefined) return found;
+      if (found) return JSON.parse(String(found.value));
       const value = make();
       write.run(network, name, JSON.stringify(value));
       return value;

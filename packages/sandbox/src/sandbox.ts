@@ -1,6 +1,7 @@
 import { RAILS } from "@attestd/proof/rails";
 import { type Behaviour, parseBehaviour } from "./algorand/behaviour.ts";
 import { startAlgorand } from "./algorand/network.ts";
+import type { StateProofPace } from "./algorand/state-proof/state-proofs.ts";
 import { type Archive, openArchive } from "./archive.ts";
 import type { FacilitatorKind } from "./facilitator/dialect.ts";
 import { type SandboxRail, startFacilitators } from "./facilitator/ordered.ts";
@@ -20,8 +21,8 @@ export interface SandboxOptions {
    * leaves Algorand's rounds to `algorand.ledger.advance()`, and Base its default.
    */
   roundMs?: number;
-  /** Rounds of one state proof of Algorand: 16 to 256, a power of two, as on MainNet. None are made unless given. */
-  stateProofInterval?: number | undefined;
+  /** Algorand's state proofs; MainNet's interval is 256. None are made unless given. */
+  stateProofs?: StateProofPace | undefined;
   /** Milliseconds between Base's blocks. 200 makes them as Base does since Denim: each begins with two deposits. */
   baseBlockMs?: number | undefined;
   /** Each 0, a free port, unless given. */
@@ -153,14 +154,14 @@ function archiveIn(path: string): Archive {
 // A network and its rail are imported on demand: each takes up to half a second.
 
 async function runAlgorand(
-  { roundMs = 1000, stateProofInterval, ports, replayDir, behaviour, onRequest }: SandboxOptions,
+  { roundMs = 1000, stateProofs, ports, replayDir, behaviour, onRequest }: SandboxOptions,
   archive: Archive | undefined,
 ) {
   const { registerAlgorand } = await import("./facilitator/algorand.ts");
   const listeners = { algodPort: ports?.algod, indexerPort: ports?.indexer, onRequest };
   const network = await startAlgorand({
     roundMs,
-    stateProofInterval,
+    stateProofs,
     replayDir,
     behaviour,
     archive: archive?.of("algorand"),

@@ -4,7 +4,7 @@ import { mkdir, readdir, readFile, rename, rm } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { aborted, parseEnv } from "node:util";
-import type { Behaviour, Sandbox } from "@attestd/sandbox";
+import type { Behaviour, Sandbox, SandboxOptions as StartOptions } from "@attestd/sandbox";
 import type { Environment } from "../environment.ts";
 import { EXIT, type ExitCode, Failure, failsFor } from "../failure.ts";
 import { lockFile } from "../folder-lock.ts";
@@ -45,11 +45,12 @@ export async function sandbox(options: SandboxOptions, environment: Environment)
   const roundMs = wholeNumber("--round-ms", options.roundMs, 10, 60_000);
   const baseBlockMs =
     options.baseBlockMs === undefined ? undefined : wholeNumber("--base-block-ms", options.baseBlockMs, 10, 60_000);
-  const stateProofInterval = intervalOf(options.stateProofInterval);
+  const interval = intervalOf(options.stateProofInterval);
+  const pace = { roundMs, baseBlockMs, stateProofs: interval === 0 ? undefined : { interval } };
   const folder = sandboxFolder(options.dir);
   const { replay } = options;
   if (replay !== undefined) await readdir(replay).catch(failsFor(EXIT.usage, `replay ${replay}`, "folder"));
-  const startNetworks = await readNetworks({ roundMs, baseBlockMs, stateProofInterval }, options);
+  const startNetworks = await readNetworks(pace, options);
   await checkPort(port);
 
   await mkdir(folder.path, { recursive: true, mode: 0o700 }).catch(failsFor(EXIT.usage, `use ${folder.path}`));
@@ -124,7 +125,7 @@ function intervalOf(text: string): number {
 
 /** A sandbox as the options describe it, to be started. @throws Failure `usage` for a wrong option */
 async function readNetworks(
-  pace: { roundMs: number; baseBlockMs: number | undefined; stateProofInterval: number },
+  pace: Pick<StartOptions, "roundMs" | "baseBlockMs" | "stateProofs">,
   options: SandboxOptions,
 ): Promise<(archive: string) => Promise<Sandbox>> {
   const networks = await import("@attestd/sandbox").catch((error: NodeJS.ErrnoException) => {

@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
 import { EventEmitter, once } from "node:events";
 import { getString, type MsgpackMap, splitBlock } from "@attestd/proof/algorand";
-import type { NetworkArchive } from "../archive.ts";
 import { type ApplyData, applyTransaction } from "./apply.ts";
 import { BlockStore, blockTransactions, inBlockMap, makeBlock, makeGenesisBlock, type StoredBlock } from "./block.ts";
 import { type Consensus, MAX_TIMESTAMP_INCREMENT } from "./consensus.ts";
@@ -9,7 +8,7 @@ import { applyGroup } from "./evaluate.ts";
 import type { Genesis } from "./genesis.ts";
 import { prefixRejection, Rejection } from "./rejection.ts";
 import { LedgerState } from "./state.ts";
-import { StateProofs } from "./state-proof/state-proofs.ts";
+import { type StateProofPace, StateProofs } from "./state-proof/state-proofs.ts";
 import { type SignedTransaction, signedTransaction } from "./transaction.ts";
 import { verifyGroup } from "./verify.ts";
 
@@ -28,7 +27,7 @@ export interface LedgerOptions {
   /** The rules of the next block. */
   consensus: () => Consensus;
   /** Absent from a ledger that makes no state proofs. */
-  stateProofs?: { interval: number; archive: NetworkArchive } | undefined;
+  stateProofs?: StateProofPace | undefined;
 }
 
 interface Pooled {

@@ -16,6 +16,7 @@ import { indexerApp } from "./indexer.ts";
 import { Ledger } from "./ledger.ts";
 import { LedgerNode } from "./node.ts";
 import { readRecordings } from "./recordings.ts";
+import type { StateProofPace } from "./state-proof/state-proofs.ts";
 
 export interface AlgorandOptions {
   /** Milliseconds between rounds; 0 leaves them to `ledger.advance()`. */
@@ -29,8 +30,8 @@ export interface AlgorandOptions {
   behaviour?: Partial<Behaviour> | undefined;
   /** Has the network's keys and blocks from before, and gets those to come. */
   archive?: NetworkArchive | undefined;
-  /** Rounds of one state proof; none are made unless given. */
-  stateProofInterval?: number | undefined;
+  /** No state proofs are made unless given. */
+  stateProofs?: StateProofPace | undefined;
   onRequest?: RequestObserver | undefined;
   /** Milliseconds since 1970. */
   now?: (() => number) | undefined;
@@ -45,7 +46,7 @@ export type AlgorandNetwork = Awaited<ReturnType<typeof startAlgorand>>;
  * @throws Error with the file's name when a recording is invalid
  */
 export async function startAlgorand(options: AlgorandOptions) {
-  const { roundMs, replayDir, stateProofInterval, onRequest, now = Date.now } = options;
+  const { roundMs, replayDir, stateProofs, onRequest, now = Date.now } = options;
   const { archive = NO_ARCHIVE } = options;
   const behaviour: Behaviour = { ...USUAL, ...options.behaviour };
   const consensus = () => ({ ...CONSENSUS[behaviour.consensus], congestionTax: behaviour.congestionTax });
@@ -62,7 +63,7 @@ export async function startAlgorand(options: AlgorandOptions) {
       onBlock,
       now,
       consensus,
-      stateProofs: stateProofInterval ? { interval: stateProofInterval, archive } : undefined,
+      stateProofs,
     });
     return { ledger, sample: archive.keep("sample", () => furnish(ledger, accounts)) };
   });

@@ -32,7 +32,7 @@ afterAll(async () => {
 
 async function start(): Promise<void> {
   archive = openArchive(join(folder.path, "networks.db"));
-  network = await startTestNetwork({ stateProofInterval: INTERVAL, archive: archive.of("algorand") });
+  network = await startTestNetwork({ stateProofs: { interval: INTERVAL }, archive: archive.of("algorand") });
 }
 
 async function stop(): Promise<void> {
@@ -40,12 +40,10 @@ async function stop(): Promise<void> {
   archive.close();
 }
 
-/** Makes rounds, and waits for the keys, which half an interval begins, and for the proof of each interval. */
+/** Makes rounds, and waits for the proof of each interval. */
 async function advanceTo(round: number): Promise<void> {
   while (network.ledger.round < round) {
     network.ledger.advance();
-    if (network.ledger.round >= INTERVAL / 2)
-      await vi.waitFor(() => expect(archive.of("algorand").kept("participants")).toBeDefined(), WAIT);
     if (network.ledger.round % INTERVAL === 0 && network.ledger.round > INTERVAL)
       await vi.waitFor(() => expect(network.ledger.pool()).toHaveLength(1), WAIT);
   }

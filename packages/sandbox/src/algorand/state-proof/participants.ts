@@ -1,5 +1,6 @@
+import { fromBase64 } from "@attestd/proof/encoding";
 import { keyLeaf, participantLeaf, proveVector, signFalcon, vectorRoot } from "@attestd/proof/state-proof/maker";
-import { falcon1024 } from "@noble/post-quantum/falcon.js";
+import falconKeys from "./participants.json" with { type: "json" };
 
 /** Accounts of the network that are online, whose stake signs state proofs: microAlgos. */
 const WEIGHTS = [4_000_000_000_000n, 3_000_000_000_000n, 2_000_000_000_000n, 1_000_000_000_000n];
@@ -10,15 +11,14 @@ const KEY_LIFETIME = 256n;
 const KEYS = 8;
 
 /**
- * A participant's Falcon-1024 key: 1793 bytes public, 2305 secret. It stands at each place of its tree of keys, which a real
- * one fills with others.
+ * A Falcon-1024 key for each participant: 1793 bytes public, 2305 secret. They are in the source, as no secret of a local network
+ * is worth the two seconds of CPU that new ones take: `falcon1024.keygen` of @noble/post-quantum made them of 48 bytes 01 to 04.
+ * A key stands at each place of its participant's tree of keys, which a real one fills with others.
  */
-export type FalconKey = ReturnType<typeof falcon1024.keygen>;
-
-/** Makes the keys of all participants: half a second of CPU each. */
-export function makeKeys(): FalconKey[] {
-  return WEIGHTS.map(() => falcon1024.keygen());
-}
+const KEYS_OF_PARTICIPANTS = falconKeys.map(({ publicKey, secretKey }) => ({
+  publicKey: fromBase64(publicKey),
+  secretKey: fromBase64(secretKey),
+}));
 
 /**
  * A participant as it is registered when it signs for a round: its weight in microAlgos, `keys`, the root of its tree of keys,
@@ -26,13 +26,20 @@ export function makeKeys(): FalconKey[] {
  */
 export type Participant = ReturnType<typeof participantsAt>[number];
 
-/** The participants who sign for a round, by the place in their vector. @param keys of `makeKeys`, in that order */
-export function participantsAt(keys: readonly FalconKey[], round: number) {
+/** The participants who sign for a round, by the place in their vector. */
+export function participantsAt(round: number) {
   const first = firstRoundOfTree(round);
-  return keys.map(({ publicKey }, place) => {
+  return KEYS_OF_PARTICIPANTS.map(({ publicKey, secretKey }, place) => {
     const rounds = Array.from({ length: KEYS }, (_, index) => first + BigInt(index) * KEY_LIFETIME);
     const leaves = rounds.map((one) => keyLeaf(publicKey, one));
-    return { weight: WEIGHTS[place] as bigint, keyLifetime: KEY_LIFETIME, keys: vectorRoot(leaves), publicKey, leaves };
+    return {
+      weight: WEIGHTS[place] as bigint,
+      keyLifetime: KEY_LIFETIME,
+      keys: vectorRoot(leaves),
+      publicKey,
+      secretKey,
+      leaves,
+    };
   });
 }
 
@@ -50,12 +57,7 @@ export function votersOf(participants: readonly Participant[]): { commitment: Ui
 }
 
 /** A participant's signature for a round. */
-export function signFor(
-  { publicKey, leaves }: Participant,
-  secretKey: Uint8Array,
-  round: number,
-  messageHash: Uint8Array,
-) {
+export function signFor({ publicKey, secretKey, leaves }: Participant, round: number, messageHash: Uint8Array) {
   const keyIndex = Number((BigInt(round) - firstRoundOfTree(round)) / KEY_LIFETIME);
   const signature = signFalcon(secretKey, messageHash);
   return { signature, publicKey, keyIndex, keyProof: proveVector(leaves, [keyIndex]) };

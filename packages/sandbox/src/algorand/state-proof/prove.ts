@@ -17,7 +17,7 @@ import {
   type VectorProof,
   vectorRoot,
 } from "@attestd/proof/state-proof/maker";
-import { type FalconKey, type Participant, participantsAt, signFor } from "./participants.ts";
+import { type Participant, participantsAt, signFor } from "./participants.ts";
 
 /** `HashFactory` of sumhash512. */
 const SUMHASH = structMap({ t: 1 });
@@ -29,18 +29,13 @@ const SUMHASH = structMap({ t: 1 });
  * @returns canonical msgpack
  * @throws Error when the verifier finds a fault in it
  */
-export function proveRounds(
-  keys: readonly FalconKey[],
-  message: StateProofMessage,
-  checkpoint: Checkpoint,
-): Uint8Array {
+export function proveRounds(message: StateProofMessage, checkpoint: Checkpoint): Uint8Array {
   const { lastAttestedRound: round } = message;
-  const participants = participantsAt(keys, round);
+  const participants = participantsAt(round);
   const messageHash = stateProofMessageHash(message);
   let before = 0n;
-  const slots = participants.map((participant, place): SignatureSlot => {
-    const { secretKey } = keys[place] as FalconKey;
-    const slot = { before, ...signFor(participant, secretKey, round, messageHash) };
+  const slots = participants.map((participant): SignatureSlot => {
+    const slot = { before, ...signFor(participant, round, messageHash) };
     before += participant.weight;
     return slot;
   });

@@ -12,7 +12,7 @@ import {
   structMap,
   treeRoot,
 } from "@attestd/proof/algorand";
-import { fromBase64, toBase64 } from "@attestd/proof/encoding";
+import { toBase64 } from "@attestd/proof/encoding";
 import {
   type Checkpoint,
   checkpointInHeader,
@@ -21,12 +21,11 @@ import {
   stateProofMessageOf,
   stateProofTracking,
 } from "@attestd/proof/state-proof";
-import type { NetworkArchive } from "../../archive.ts";
 import type { BlockStore, StoredBlock } from "../block.ts";
 import { MAX_TXN_LIFE } from "../consensus.ts";
 import { part } from "../members.ts";
-import { type FalconKey, participantsAt, votersOf } from "./participants.ts";
-import type { ProofRequest, WorkerAnswer } from "./worker.ts";
+import { participantsAt, votersOf } from "./participants.ts";
+import type { ProofAnswer, ProofRequest } from "./worker.ts";
 
 /** `StateProofSender`, which has no key (go-algorand, `data/transactions/stateproof.go`). */
 const SENDER = decodeAddress("XM6FEYVJ2XDU2IBH4OT6VZGW75YM63CM4TC6AV6BD3JZXFJUIICYTVB5EU");
@@ -39,52 +38,47 @@ export interface ProvenRounds {
   round: number;
 }
 
-export interface StateProofsOptions {
+/** What a network may be asked to do. */
+export interface StateProofPace {
   /** Rounds of one state proof: a power of two from 8 to 256. */
   interval: number;
+  /** No header before this round names voters, and so no state proof attests its round; 1 unless given. */
+  from?: number;
+}
+
+export interface StateProofsOptions extends StateProofPace {
   /** 32 bytes. */
   genesisHash: Uint8Array;
   blocks: BlockStore;
-  /** Has the participants' keys. */
-  archive: NetworkArchive;
   /** Puts a transaction that nobody signs into the next block. */
   submit(txn: MsgpackMap): void;
 }
 
-type KeptKey = { publicKey: string; secretKey: string };
-
 /**
  * The state proofs of a ledger (go-algorand, `stateproof` and `ledger/eval`): what headers say of them (`spt`), and a worker
- * that has the participants' keys. All stake signs at once, so that a proof is in a block soon after its rounds.
+ * that makes them. All stake signs at once, so that a proof is in a block soon after its rounds.
  */
 export class StateProofs {
   readonly #options: StateProofsOptions;
   /** Ascending. */
   readonly #proven: ProvenRounds[] = [];
-  #keys: FalconKey[] | undefined;
   #worker: Worker | undefined;
   /** The last round that the worker was asked to prove. */
   #asked = 0;
 
   constructor(options: StateProofsOptions) {
     this.#options = options;
-    const kept = options.archive.kept<KeptKey[]>("participants");
-    this.#keys = kept?.map(({ publicKey, secretKey }) => ({
-      publicKey: fromBase64(publicKey),
-      secretKey: fromBase64(secretKey),
-    }));
   }
 
   /**
-   * `spt` of a header: the round up to which is proven next, and every `interval` rounds the participants who sign for the
-   * rounds after it.
+   * `spt` of a header: the round up to which is proven next, and every `interval` rounds the participants who sign for
+   * the rounds after it.
    * @param before the header before
    * @param payset of the block
    */
   tracking(round: number, before: MsgpackMap | undefined, payset: readonly MsgpackMap[]): MsgpackMap {
-    const { interval } = this.#options;
-    const keys = round % interval === 0 ? this.#keys : undefined;
-    const voters = keys && votersOf(participantsAt(keys, round + interval));
+    const { interval, from = 1 } = this.#options;
+    const voters = round >= from && round % interval === 0 ? votersOf(participantsAt(round + interval)) : undefined;
     const next = this.#nextAt(round, before, payset.find(isStateProof));
     return new Map([[0, structMap({ n: next, t: voters?.weight, v: voters?.commitment })]]);
   }
@@ -111,10 +105,8 @@ export class StateProofs {
   /** Has the rounds up to the latest block proven, when all that a proof needs is there. */
   advance(block: StoredBlock): void {
     const { interval } = this.#options;
-    // Keys take seconds of CPU: they are made when the first voters are near, and not in a sandbox that ends before.
-    if (block.round % interval >= interval / 2) this.#worker ??= this.#startWorker();
     const last = nextOf(splitBlock(block.bytes).header);
-    if (this.#worker === undefined || block.round < last || this.#asked === last || !this.#isProvable(last)) return;
+    if (block.round < last || this.#asked === last || !this.#isProvable(last)) return;
     const [checkpoint, after] = [this.#checkpoint(last - interval), this.#checkpoint(last)];
     if (checkpoint === undefined || after === undefined) return;
     this.#asked = last;
@@ -126,6 +118,7 @@ export class StateProofs {
       firstAttestedRound: first,
       lastAttestedRound: last,
     };
+    this.#worker ??= this.#startWorker();
     this.#worker.postMessage({ message, checkpoint } satisfies ProofRequest);
   }
 
@@ -155,24 +148,14 @@ export class StateProofs {
   }
 
   #startWorker(): Worker {
-    const worker = new Worker(new URL("./worker.ts", import.meta.url), { workerData: { keys: this.#keys } });
+    const worker = new Worker(new URL("./worker.ts", import.meta.url));
     worker.unref();
     // Its errors end the process, as any other defect of the sandbox.
-    worker.on("message", (answer: WorkerAnswer) => {
-      if ("keys" in answer) this.#keep(answer.keys);
-      else this.#submit(answer);
-    });
+    worker.on("message", (answer: ProofAnswer) => this.#submit(answer));
     return worker;
   }
 
-  #keep(keys: FalconKey[]): void {
-    this.#keys = keys;
-    this.#options.archive.keep("participants", () =>
-      keys.map((key): KeptKey => ({ publicKey: toBase64(key.publicKey), secretKey: toBase64(key.secretKey) })),
-    );
-  }
-
-  #submit({ message, stateProof }: Extract<WorkerAnswer, { stateProof: Uint8Array }>): void {
+  #submit({ message, stateProof }: ProofAnswer): void {
     const { genesisHash, submit } = this.#options;
     const firstValid = message.lastAttestedRound + 1;
     submit(
