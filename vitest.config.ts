@@ -1,7 +1,20 @@
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { defineConfig } from "vitest/config";
+import { configDefaults, defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
+
+/**
+ * `npm run test:long`: tests that run other programs (browsers, compilers, package managers, services that are killed), and
+ * those of many cases, rounds or bytes. These few files take longer than all others, which are `npm test`.
+ */
+const LONG = [
+  "docs/verify/**/*.test.ts",
+  "packages/attestd/test/cli-{checkpoints,sandbox}.test.ts",
+  "packages/proof/src/one-bit.test.ts",
+  "packages/service/simulation/*.test.ts",
+  "test/{alerts,crash,drills,web}/*.test.ts",
+  "test/e2e/{audit,documents-client,evidence,falcon,fuzz,megabytes,published}.test.ts",
+];
 
 /** What takes longest, by the clock: started last, it would keep the run from ending. */
 const FIRST = [
@@ -9,24 +22,35 @@ const FIRST = [
   "packages/service/simulation/simulation.test.ts",
   "test/web/look.test.ts",
   "packages/attestd/test/cli-sandbox.test.ts",
-  "test/e2e/facilitators.test.ts",
   "test/web/verify.test.ts",
-  "test/e2e/rails.test.ts",
   "test/web/buy.test.ts",
-  "test/e2e/published.test.ts",
-  "test/e2e/blocks.test.ts",
+  "test/drills/drills.test.ts",
   "docs/verify/verify.test.ts",
-  "test/e2e/raw-requests.test.ts",
+  "test/e2e/published.test.ts",
+  "test/e2e/facilitators.test.ts",
+  "test/e2e/rails.test.ts",
+  "packages/service/src/journal/postgres/journal.test.ts",
 ];
 
+/** After the slowest, files that wait for rounds and processes are spread between those that compute. */
 class SlowestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const place = ({ moduleId }: TestSpecification) => {
-      const found = FIRST.findIndex((file) => moduleId.endsWith(file));
-      return found === -1 ? FIRST.length : found;
-    };
-    return (await super.sort(files)).toSorted((one, other) => place(one) - place(other));
+    const isFirst = ({ moduleId }: TestSpecification) => FIRST.some((file) => moduleId.endsWith(file));
+    const place = ({ moduleId }: TestSpecification) => FIRST.findIndex((file) => moduleId.endsWith(file));
+    const [first, rest] = partition(await super.sort(files), isFirst);
+    const [waiting, computing] = partition(rest, ({ moduleId }) => moduleId.includes("/test/"));
+    return [...first.toSorted((one, other) => place(one) - place(other)), ...spread(waiting, computing)];
   }
+}
+
+function partition<T>(all: readonly T[], has: (one: T) => boolean): [T[], T[]] {
+  return [all.filter(has), all.filter((one) => !has(one))];
+}
+
+/** Both lists in one, each in its order and at its own even pace. */
+function spread<T>(...lists: T[][]): T[] {
+  const placed = lists.flatMap((list) => list.map((one, index) => ({ one, at: index / list.length })));
+  return placed.toSorted((one, other) => one.at - other.at).map(({ one }) => one);
 }
 
 /** The compiled code of dependencies, for the workers and all that they start. */
@@ -34,7 +58,6 @@ process.env.NODE_COMPILE_CACHE ??= join(tmpdir(), "attestd-test-cache");
 
 export default defineConfig({
   test: {
-    include: ["packages/*/{src,test,simulation}/**/*.test.ts", "docs/**/*.test.ts", "test/**/*.test.ts"],
     // Not threads: one that has started child processes may never end (Node waits for their handles for ever).
     pool: "forks",
     isolate: false,
@@ -44,5 +67,16 @@ export default defineConfig({
     // Only what hangs is to fail by them: CI's machines differ by a factor of four.
     testTimeout: 180_000,
     hookTimeout: 180_000,
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: "short",
+          include: ["packages/*/{src,test,simulation}/**/*.test.ts", "docs/**/*.test.ts", "test/**/*.test.ts"],
+          exclude: [...configDefaults.exclude, ...LONG],
+        },
+      },
+      { extends: true, test: { name: "long", include: LONG } },
+    ],
   },
 });

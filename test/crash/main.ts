@@ -33,7 +33,7 @@ import type { Vitals } from "./vitals.ts";
  * npm run test:crash -- [matrix | failover | kms | signer | faults | evidence | replicas | flood | list | report]
  * npm run soak -- [--minutes N]
  *
- * Runs all the crash tests of which `npm test` runs a sample. Each result is appended to a file at once. `report` writes
+ * Runs all the crash tests of which `npm run test:long` runs a sample. Each result is appended to a file at once. `report` writes
  * docs/crash-matrix.md from that file; every other command does so too when it ran all its cells. A soak of full length
  * writes its part of docs/performance.md.
  */

@@ -114,7 +114,7 @@ export function documentOf(results: readonly Result[], earlier: string): string 
   return `# How a purchase ends after crashes and faults
 
 Written by \`npm run test:crash\`, whose commands \`matrix\`, \`failover\`, \`kms\`, \`signer\`, \`faults\`, \`evidence\`, \`replicas\` and \`flood\`
-fill the parts. A fixed sample of each but \`evidence\` runs in \`npm test\` (\`test/crash/sample.test.ts\`).
+fill the parts. A fixed sample of each but \`evidence\` runs in \`npm run test:long\` (\`test/crash/sample.test.ts\`).
 
 In all of them the service runs as real processes or a real server with its own journal, attestor and payees, on the
 sandbox's networks, behind fault proxies. The buyer requests the price, signs once, and sends that one payment until an

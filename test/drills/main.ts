@@ -18,7 +18,7 @@ import { killService } from "./restored.ts";
  * npm run drill -- [--times N] [--services N] [--seed N]
  *
  * Kills backups, restores, prunings, and services around them, at drawn moments, on both databases; restores backups with a
- * call in each state; writes the result to docs/operating/backup.md. `npm test` has a few of them (drills.test.ts).
+ * call in each state; writes the result to docs/operating/backup.md. `npm run test:long` has a few of them (drills.test.ts).
  */
 
 const { values } = parseArgs({

@@ -12,7 +12,7 @@ import { openPage, startBrowser } from "../web/browser.ts";
  * From `npm start` to a record that nobody has to vouch for: starts a sandbox, buys an attestation, waits for the state proof of
  * its round, collects the evidence, switches service and node off, and has it judged by the command, by the verifiers in
  * JavaScript and Go, and by the page in Chromium without a network. Ends with 0 if all four of them say that it is recorded.
- * `npm test` does the same with networks in its own process (test/e2e/evidence.test.ts).
+ * `npm run test:long` does the same with networks in its own process (test/e2e/evidence.test.ts).
  */
 
 const INTERVAL = 16;
