@@ -242,6 +242,17 @@ describe.skipIf(!browser)("buying on the page", () => {
     expect(wallet.signatures).toBe(1);
   });
 
+  test("reports that nothing was paid where no price is named, also without a wallet's library", async () => {
+    const { context } = await walletOf(site);
+    await context.route(/arc27/, (route) => route.abort());
+    const problem = { code: "over_capacity", detail: "Too many calls are under way." };
+    await context.route(url("attest"), (route) => route.fulfill({ status: 503, json: problem }));
+    const page = await openPage(context, url("#buy"));
+    await page.getByLabel("Transaction").fill(txid());
+    await press(page, "See the price");
+    await page.getByText("Too many calls are under way. Nothing was paid.").waitFor();
+  });
+
   test("reports what a wallet refuses, without any payment", async () => {
     const { context, wallet } = await walletOf(site);
     const before = await received();

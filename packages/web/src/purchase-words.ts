@@ -76,6 +76,7 @@ export const BUY = {
   failedMany:
     "Some of these transactions are in a block, and failed: they moved nothing. You were not charged. That they failed can be attested, too, with the others, for the price that you signed.",
   attestFailures: "Attest them all",
+  notPriced: (why: string) => `${why.replace(/\.$/, "")}. Nothing was paid.`,
   cantSell: "The service can't be reached now. Nothing was paid.",
   savedTitle: "Saved on this device",
 } as const;

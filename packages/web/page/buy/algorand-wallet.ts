@@ -17,7 +17,7 @@ const EXTENSIONS: Readonly<Record<string, WalletName>> = {
  */
 export function watchAlgorandWallets(onChange: () => void): () => PayingWallet[] {
   const extensions = new Map<WalletName, PayingWallet>();
-  void loadArc27().then(({ discover }) =>
+  const discovering = loadArc27().then(({ discover }) =>
     discover(({ name, providerId, networks }) => {
       const id = EXTENSIONS[providerId];
       if (id === undefined || extensions.has(id) || !Array.isArray(networks)) return;
@@ -26,6 +26,8 @@ export function watchAlgorandWallets(onChange: () => void): () => PayingWallet[]
       onChange();
     }),
   );
+  // Where the library can't be loaded there are no extensions; the other wallets stay.
+  discovering.catch(() => undefined);
   return () => {
     const isSite = !("lute" in globalThis);
     return [...extensions.values(), algorandWallet("lute", { name: "Lute", isSite, knows: () => true })];

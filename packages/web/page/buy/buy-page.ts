@@ -105,7 +105,7 @@ export function createBuyPage(site: Site) {
       await offerWallets(await askPrice(txids));
     } catch (error) {
       const isDown = error instanceof AttestError && error.code === "unreachable";
-      await askAgain(isDown ? BUY.cantSell : sentence(error));
+      await askAgain(isDown ? BUY.cantSell : BUY.notPriced(sentence(error)));
     } finally {
       site.announce("");
     }
