@@ -5,15 +5,17 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /**
  * `npm run test:long`: tests that run other programs (browsers, compilers, package managers, services that are killed), and
- * those of many cases, rounds or bytes. These few files take longer than all others, which are `npm test`.
+ * those of many cases, faults, rounds or bytes. These few files take longer than all others, which are `npm test`.
  */
 const LONG = [
   "docs/verify/**/*.test.ts",
   "packages/attestd/test/cli-{checkpoints,sandbox}.test.ts",
   "packages/proof/src/one-bit.test.ts",
+  "packages/sandbox/src/base/token.test.ts",
   "packages/service/simulation/*.test.ts",
   "test/{alerts,crash,drills,web}/*.test.ts",
-  "test/e2e/{audit,documents-client,evidence,falcon,fuzz,megabytes,published}.test.ts",
+  "test/e2e/{audit,documents-client,evidence,fuzz,kms,megabytes,published,strangers}.test.ts",
+  "test/e2e/{facilitators,facilitator-failover,failover,falcon}.test.ts",
 ];
 
 /** What takes longest, by the clock: started last, it would keep the run from ending. */
@@ -29,6 +31,7 @@ const FIRST = [
   "test/e2e/published.test.ts",
   "test/e2e/facilitators.test.ts",
   "test/e2e/rails.test.ts",
+  "test/e2e/blocks.test.ts",
   "packages/service/src/journal/postgres/journal.test.ts",
 ];
 
