@@ -71,7 +71,7 @@ function fill(path: string, rows: number): void {
         'algorand:' || lower(hex(randomblob(24))) || '/' || i, 'algorand', hex(randomblob(29)), hex(randomblob(32)), i,
         json_object('filler', hex(randomblob(600))), 'done', 6, FALSE, '{}', hex(randomblob(16)) || i
       FROM n;
-    INSERT INTO names (name, key) SELECT key, key FROM calls WHERE bundle IS NULL;
+    INSERT OR IGNORE INTO names (name, key) SELECT key, key FROM calls;
     COMMIT;
     PRAGMA wal_checkpoint(TRUNCATE);
   `);

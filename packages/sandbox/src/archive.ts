@@ -33,8 +33,8 @@ export const NO_ARCHIVE: NetworkArchive = {
 /** The heights before the newest whose spare records stay, as a node that is no archive has the last thousand rounds. */
 const SPARE_RECORDS = 1000;
 
-/** `application_id` of the file, "asbx". */
-const APPLICATION = 0x61736278;
+/** `application_id` of the file, "asb2". */
+const APPLICATION = 0x61736232;
 
 const SCHEMA = `
   CREATE TABLE kept (network TEXT, name TEXT, value TEXT NOT NULL, PRIMARY KEY (network, name)) STRICT;
