@@ -38,16 +38,14 @@ const FIRST = [
 /** After the slowest, files that wait for rounds and processes are spread between those that compute. */
 class SlowestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const isFirst = ({ moduleId }: TestSpecification) => FIRST.some((file) => moduleId.endsWith(file));
     const place = ({ moduleId }: TestSpecification) => FIRST.findIndex((file) => moduleId.endsWith(file));
-    const [first, rest] = partition(await super.sort(files), isFirst);
-    const [waiting, computing] = partition(rest, ({ moduleId }) => moduleId.includes("/test/"));
+    const kindOf = (file: TestSpecification) => {
+      if (place(file) >= 0) return "first";
+      return file.moduleId.includes("/test/") ? "waiting" : "computing";
+    };
+    const { first = [], waiting = [], computing = [] } = Object.groupBy(await super.sort(files), kindOf);
     return [...first.toSorted((one, other) => place(one) - place(other)), ...spread(waiting, computing)];
   }
-}
-
-function partition<T>(all: readonly T[], has: (one: T) => boolean): [T[], T[]] {
-  return [all.filter(has), all.filter((one) => !has(one))];
 }
 
 /** Both lists in one, each in its order and at its own even pace. */

@@ -17,17 +17,18 @@ const EXTENSIONS: Readonly<Record<string, WalletName>> = {
  */
 export function watchAlgorandWallets(onChange: () => void): () => PayingWallet[] {
   const extensions = new Map<WalletName, PayingWallet>();
-  const discovering = loadArc27().then(({ discover }) =>
-    discover(({ name, providerId, networks }) => {
-      const id = EXTENSIONS[providerId];
-      if (id === undefined || extensions.has(id) || !Array.isArray(networks)) return;
-      const known = networks.map(({ genesisHash }) => genesisHash);
-      extensions.set(id, algorandWallet(id, { name, knows: (genesisHash) => known.includes(genesisHash) }));
-      onChange();
-    }),
+  void loadArc27().then(
+    ({ discover }) =>
+      discover(({ name, providerId, networks }) => {
+        const id = EXTENSIONS[providerId];
+        if (id === undefined || extensions.has(id) || !Array.isArray(networks)) return;
+        const known = networks.map(({ genesisHash }) => genesisHash);
+        extensions.set(id, algorandWallet(id, { name, knows: (genesisHash) => known.includes(genesisHash) }));
+        onChange();
+      }),
+    // Where the library can't be loaded there are no extensions; the other wallets stay.
+    () => undefined,
   );
-  // Where the library can't be loaded there are no extensions; the other wallets stay.
-  discovering.catch(() => undefined);
   return () => {
     const isSite = !("lute" in globalThis);
     return [...extensions.values(), algorandWallet("lute", { name: "Lute", isSite, knows: () => true })];
