@@ -121,15 +121,16 @@ function openPlain(path: string) {
   db.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL");
   migrate(db);
   const insert = db.prepare(
-    "INSERT INTO calls (key, rail, payer, subject_hash, created_at, request, state, version, open, progress) VALUES (?, ?, ?, ?, ?, ?, ?, ?, TRUE, ?)",
+    "INSERT INTO calls (key, rail, payer, subject_hash, created_at, amount, request, state, version, open, progress) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, TRUE, ?)",
   );
   const name = db.prepare("INSERT INTO names (name, key) VALUES (?, ?)");
   const update = db.prepare("UPDATE calls SET state = ?, version = ?, progress = ? WHERE key = ? AND version = ?");
   return {
     async write(call: Call): Promise<void> {
-      const { key, rail, payer, subjectHash, createdAt, state, version } = call;
+      const { key, rail, payer, subjectHash, createdAt, state, version, requirement } = call;
+      const fixed = [key, rail, payer, subjectHash, createdAt, requirement.amount, requestOf(call)];
       db.exec("BEGIN IMMEDIATE");
-      insert.run(key, rail, payer, subjectHash, createdAt, requestOf(call), state, version, progressOf(call));
+      insert.run(...fixed, state, version, progressOf(call));
       name.run(key, key);
       db.exec("COMMIT");
       await setImmediate();

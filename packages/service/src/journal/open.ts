@@ -5,7 +5,6 @@ import type { WholeJournal } from "./journal.ts";
 import type { JournalReader } from "./reader.ts";
 import { openSqliteJournal } from "./sqlite/journal.ts";
 import { openSqliteReader } from "./sqlite/reader.ts";
-import { MIGRATIONS_KNOWN } from "./sqlite/schema.ts";
 
 /*
  * The journal that the settings name. The driver of PostgreSQL is loaded only when it is needed.
@@ -13,8 +12,8 @@ import { MIGRATIONS_KNOWN } from "./sqlite/schema.ts";
 
 type Database = Config["database"];
 
-/** The version of the schema that this version of attestd writes, in both kinds of database. */
-export const SCHEMA_VERSION = MIGRATIONS_KNOWN;
+/** The version of the schema that this release writes, in both kinds of database. */
+export { SCHEMA_VERSION } from "./sqlite/schema.ts";
 
 /**
  * @param log of a file that others could read, and of calls that could not be packed

@@ -16,7 +16,7 @@ import { examineDatabase } from "./postgres/examination.ts";
 import { openPostgresJournal } from "./postgres/journal.ts";
 import { schemaState } from "./reader.ts";
 import { openSqliteJournal } from "./sqlite/journal.ts";
-import { MIGRATIONS_KNOWN } from "./sqlite/schema.ts";
+import { SCHEMA_VERSION } from "./sqlite/schema.ts";
 
 let dir: string;
 let postgres: TestPostgres;
@@ -109,14 +109,19 @@ test("the schema of a journal by another release is named", async () => {
   const path = join(dir, "releases.db");
   await (await openJournal({ kind: "sqlite", path }, { warn: () => undefined })).close();
   const states: string[] = [];
-  for (const version of [0, MIGRATIONS_KNOWN, 99]) {
+  for (const pragma of [
+    "user_version = 0",
+    `user_version = ${SCHEMA_VERSION}`,
+    "user_version = 99",
+    "application_id = 0",
+  ]) {
     const db = new DatabaseSync(path);
-    db.exec(`PRAGMA user_version = ${version}`);
+    db.exec(`PRAGMA ${pragma}`);
     db.close();
     await using reader = await openJournalReader({ kind: "sqlite", path });
     states.push(await reader.schema());
   }
-  expect(states).toEqual(["absent", "current", "newer"]);
+  expect(states).toEqual(["absent", "current", "newer", "unreleased"]);
   expect(schemaState(1, 2)).toBe("older");
 });
 

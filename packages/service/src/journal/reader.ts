@@ -4,15 +4,23 @@ import type { CopiedJournal } from "../calls/copied.ts";
 import type { Identity, Journal } from "../calls/journal.ts";
 import type { PruningJournal } from "../calls/pruning.ts";
 
-export type SchemaState = "absent" | "older" | "current" | "newer";
+/** How a journal's schema stands to the one that this release writes. `unreleased`: from before the first release. */
+export type SchemaState = "absent" | "older" | "current" | "newer" | "unreleased";
 
 /** Why this release can do nothing with a journal, and what to do. */
-export const WRITTEN_LATER = "a later release of attestd has written this journal: run that release, or a later one";
+export const REFUSED: Readonly<Partial<Record<SchemaState, string>>> = {
+  newer: "a later release of attestd has written this journal: run that release, or a later one",
+  unreleased: "it was made by an attestd from before its first release, in another form: start with a new journal",
+};
 
-/** @param done migrations that a database has had, of those that this release knows */
-export function schemaState(done: number, known: number): SchemaState {
-  if (done === 0) return "absent";
-  return done === known ? "current" : done < known ? "older" : "newer";
+/** The version of a journal from before the first release, whose tables had another form. */
+export const UNRELEASED = -1;
+
+/** @param version of a journal's schema, 0 where there is none; `known`: the one that this release writes */
+export function schemaState(version: number, known: number): SchemaState {
+  if (version === UNRELEASED) return "unreleased";
+  if (version === 0) return "absent";
+  return version === known ? "current" : version < known ? "older" : "newer";
 }
 
 /**
@@ -31,7 +39,7 @@ export interface JournalReader
    * committed before it began, as it was then or later.
    */
   calls(): AsyncIterable<Call>;
-  /** How the schema stands to this release's; `absent` while no service has begun it. */
+  /** `absent` while no service has begun it. */
   schema(): Promise<SchemaState>;
   /** The journal's attestor and ledger; undefined while no service has begun it. */
   identity(): Promise<Identity | undefined>;
@@ -39,7 +47,7 @@ export interface JournalReader
 
 /** What a saved journal holds. */
 export type SavedJournal = {
-  /** Migrations that it has had. */
+  /** The version of its schema. */
   schema: number;
   identity: Identity;
   /** How many calls are in each state. */

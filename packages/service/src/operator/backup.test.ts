@@ -217,6 +217,19 @@ describe.each(["sqlite", "postgres"] as const)("a backup of a journal in %s", (k
       },
     ],
     [
+      "a journal from before the first release",
+      /before its first release/,
+      async (from) => {
+        if (kind === "sqlite") edit(join(from, JOURNAL), "PRAGMA application_id = 0");
+        else
+          await writeFile(
+            join(from, JOURNAL),
+            (await readFile(join(from, JOURNAL), "utf8")).replace(/^.*\n/, '{"schema":1}\n'),
+          );
+        await describeAgain(from, JOURNAL);
+      },
+    ],
+    [
       "a journal that is none",
       /not a database|ends within a line/,
       async (from) => {
@@ -247,11 +260,23 @@ describe.each(["sqlite", "postgres"] as const)("a backup of a journal in %s", (k
     await expect(restoreBackup(await deployment(kind), from, options())).rejects.toThrow("journal of another ledger");
   });
 
-  test("each command refuses a journal of a later release, and says what to do", async () => {
+  test.each([
+    [
+      "of a later release",
+      "a later release of attestd has written this journal: run that release, or a later one",
+      "PRAGMA user_version = 99",
+      "INSERT INTO schema_versions (version) VALUES (99)",
+    ],
+    [
+      "from before the first release",
+      "it was made by an attestd from before its first release, in another form: start with a new journal",
+      "PRAGMA application_id = 0",
+      "ALTER TABLE schema_versions RENAME TO migrations",
+    ],
+  ])("each command refuses a journal %s, and says what to do", async (_, reason, inFile, onServer) => {
     const { settings, database } = await begun(kind);
-    if (database.kind === "sqlite") edit(database.path, "PRAGMA user_version = 99");
-    else await sql(database.url, "INSERT INTO migrations (version) VALUES (99)");
-    const reason = "a later release of attestd has written this journal: run that release, or a later one";
+    if (database.kind === "sqlite") edit(database.path, inFile);
+    else await sql(database.url, onServer);
     for (const [name, run] of Object.entries(commandsOn(settings))) await expect(run(), name).rejects.toThrow(reason);
     expect(await doctorOn(settings)).toContainEqual({ mark: "fail", message: expect.stringContaining(reason) });
   });

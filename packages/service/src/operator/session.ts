@@ -7,7 +7,7 @@ import { type Config, readConfig } from "../config/config.ts";
 import { ServiceError } from "../errors.ts";
 import type { WholeJournal } from "../journal/journal.ts";
 import { openJournal, openJournalReader, requireOwner } from "../journal/open.ts";
-import { WRITTEN_LATER } from "../journal/reader.ts";
+import { REFUSED } from "../journal/reader.ts";
 import type { Rounds } from "../ledger/ledger.ts";
 import { openLedger, openNetworks, openRounds } from "../networks/networks.ts";
 import { RAIL_SETTINGS } from "../payment/rails/registry.ts";
@@ -121,7 +121,8 @@ export async function openSession(settings: Settings, options: OperatorOptions, 
     const { genesisHash, caip2 } = config.algorand;
     await using reader = await openJournalReader(config.database);
     const schema = await reader.schema();
-    if (schema === "newer") throw new ServiceError("not_allowed", `DATABASE_URL: ${WRITTEN_LATER}.`);
+    const refusal = REFUSED[schema];
+    if (refusal !== undefined) throw new ServiceError("not_allowed", `DATABASE_URL: ${refusal}.`);
     if (schema === "older" && !mayBeOlder)
       throw new ServiceError(
         "not_allowed",

@@ -3,9 +3,9 @@ import { open } from "node:fs/promises";
 import type { ClientBase } from "pg";
 import type { CallState } from "../../calls/call.ts";
 import type { Identity } from "../../calls/journal.ts";
-import { type SavedJournal, WRITTEN_LATER } from "../reader.ts";
+import { REFUSED, type SavedJournal, schemaState, UNRELEASED } from "../reader.ts";
 import { connected } from "./connections.ts";
-import { applyMigrations, MIGRATIONS, MIGRATIONS_KNOWN, versionOf } from "./schema.ts";
+import { applyVersions, VERSIONS, versionOf } from "./schema.ts";
 import { COPY_MARK } from "./statements.ts";
 
 /**
@@ -32,8 +32,10 @@ type Table = keyof typeof TABLES;
 
 export const TABLE_NAMES = Object.keys(TABLES) as readonly Table[];
 
+/** What the first line says of the file; dumps from before the first release have none. */
+const FORMAT = "attestd.journal/1";
 /** A line of the file: the schema first, then each row as PostgreSQL's `row_to_json` spells it, in `text`. */
-type Line = { schema: number } | { table: Table; row: Record<string, unknown>; text: string };
+type Line = { schema: number; format?: string } | { table: Table; row: Record<string, unknown>; text: string };
 
 /** Rows that are read at once: of delivered batches each has some MiB. */
 const ROWS = 20;
@@ -52,8 +54,8 @@ export async function dumpPostgres(url: string, file: string): Promise<void> {
   await connected(url, async (client) => {
     await client.query("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
     await using handle = await open(file, "wx", 0o600);
-    const { rows } = await client.query<{ schema: number }>("SELECT max(version) AS schema FROM migrations");
-    await handle.write(`${JSON.stringify({ schema: rows[0]?.schema })}\n`);
+    const { rows } = await client.query<{ schema: number }>("SELECT max(version) AS schema FROM schema_versions");
+    await handle.write(`${JSON.stringify({ format: FORMAT, schema: rows[0]?.schema })}\n`);
     for (const table of await tablesOf(client)) {
       const select = `SELECT row_to_json(t)::text AS row FROM ${SOURCES[table] ?? table} t ORDER BY ${TABLES[table]}`;
       await client.query(`DECLARE reading NO SCROLL CURSOR FOR ${select}`);
@@ -76,7 +78,7 @@ export async function checkDump(file: string): Promise<SavedJournal> {
   let identity: Identity | undefined;
   let keys = 0;
   for await (const line of linesOf(file)) {
-    if ("schema" in line) schema = line.schema;
+    if ("schema" in line) schema = line.format === FORMAT ? line.schema : UNRELEASED;
     else if (line.table === "meta" && line.row.name === "identity") identity = line.row.value as Identity;
     else if (line.table === "keys") keys += 1;
     else if (line.table === "calls") {
@@ -85,7 +87,8 @@ export async function checkDump(file: string): Promise<SavedJournal> {
     }
   }
   if (schema === undefined || !identity) throw new Error(`${file} is no whole journal`);
-  if (schema > MIGRATIONS_KNOWN) throw new Error(WRITTEN_LATER);
+  const refusal = REFUSED[schemaState(schema, VERSIONS.length)];
+  if (refusal !== undefined) throw new Error(`${file}: ${refusal}`);
   return { schema, identity, calls, keys };
 }
 
@@ -104,7 +107,7 @@ export async function loadDump(file: string, url: string): Promise<void> {
       if (rowCount) throw new Error(NOT_EMPTY);
     }
     if (there.length > 0 && (await versionOf(client)) !== schema) throw new Error(NOT_EMPTY);
-    await applyMigrations(client, MIGRATIONS.slice(0, schema));
+    await applyVersions(client, VERSIONS.slice(0, schema));
     let page: string[] = [];
     let filled: Table | undefined;
     const write = async () => {
@@ -140,7 +143,7 @@ async function tablesOf(client: ClientBase): Promise<Table[]> {
 
 async function* linesOf(file: string): AsyncGenerator<Line> {
   for await (const text of textLinesOf(file)) {
-    const line = JSON.parse(text) as { schema: number } | { table: Table; row: Record<string, unknown> };
+    const line = JSON.parse(text) as Extract<Line, { schema: number }> | { table: Table; row: Record<string, unknown> };
     if ("schema" in line) yield line;
     else if (!Object.hasOwn(TABLES, line.table)) throw new Error(`${file} has rows of an unknown table`);
     else {

@@ -122,12 +122,12 @@ async function open(config: ClientConfig, log: Pick<Logger, "warn"> | undefined)
     ...evidenceJournal(ask, me, bundleOf),
     ...sourceJournal(ask),
     async insert(call, expectation) {
-      const { key, rail, payer, subjectHash, createdAt, state, version } = call;
+      const { key, rail, payer, subjectHash, createdAt, state, version, requirement } = call;
       const names = [key, ...call.aliases];
       const evidence = evidenceRow(call);
       const fixed = [key, rail, payer, subjectHash, createdAt, requestOf(call)];
       const moving = [state, version, progressOf(call), me];
-      const values = [names, ...fixed, ...moving, evidence?.hash, evidence?.content];
+      const values = [names, ...fixed, ...moving, evidence?.hash, evidence?.content, requirement.amount];
       const session = expectation && expectations.sessionOf(expectation);
       const inserting = writer.write(key, statement("insert", values), session);
       const { rowCount } = await inserting.catch((error: unknown) => {

@@ -1,45 +1,61 @@
 import type { ClientBase } from "pg";
-import { type SchemaState, schemaState, WRITTEN_LATER } from "../reader.ts";
+import { REFUSED, type SchemaState, schemaState, UNRELEASED } from "../reader.ts";
 
 /**
- * Each is applied once and in order, and never changed once it was released: what comes later is a new one. To each belongs
- * a journal in test/journals, which every later release is tested to upgrade. A migration may change anything: no replica of
- * an earlier release has the database open while it runs, or afterwards (`holdSchema`).
+ * The schema, a member for each version. A member that was released is never changed: what comes later is a new one, which
+ * may change anything: no replica of an earlier release has the database open meanwhile, or afterwards (`holdSchema`).
  */
-export const MIGRATIONS: readonly string[] = [
+export const VERSIONS: readonly string[] = [
   `
   CREATE TABLE meta (name text PRIMARY KEY, value json NOT NULL);
   -- What is attested, by the SHA-256 of its JSON: it may be large, and many calls may be of one subject.
   CREATE TABLE evidence (hash text PRIMARY KEY, content json NOT NULL);
+  -- What packed calls of a kind have in common, by its SHA-256. Never deleted: without it they cannot be read.
+  CREATE TABLE dictionaries (hash bytea PRIMARY KEY, kind text NOT NULL, content bytea NOT NULL);
   CREATE TABLE calls (
     key text PRIMARY KEY,
-    rail text NOT NULL, payer text NOT NULL, subject_hash text NOT NULL, created_at bigint NOT NULL,
-    request json NOT NULL,                 -- what is fixed when the call is prepared, but for the evidence
-    evidence_hash text REFERENCES evidence,
     state text NOT NULL, version integer NOT NULL,
     open boolean NOT NULL,                 -- whether something is still to be done
+    rest smallint NOT NULL DEFAULT 0,      -- of a call at rest: 0 as it was written, 1 packed, 2 pruned
+    owner uuid,                            -- the replica that leased the call last
+    rail text NOT NULL, payer text NOT NULL, subject_hash text NOT NULL, created_at bigint NOT NULL,
+    amount bigint NOT NULL,                -- of the payment, in atomic units of its asset
+    bundle_id text UNIQUE,
+    evidence_hash text REFERENCES evidence,
+    request json NOT NULL,                 -- what is fixed when the call is prepared, but for the evidence
     progress json NOT NULL,                -- the rest, but for attempts and bundle
-    bundle_id text UNIQUE, bundle text,
-    owner uuid                             -- the replica that leased the call last
+    bundle text,
+    dictionary bytea REFERENCES dictionaries,
+    packed bytea                           -- in place of payer, subject_hash, request, evidence, progress, bundle and attempts
   );
+  ALTER TABLE calls ALTER COLUMN packed SET STORAGE EXTERNAL;   -- compressed already
   CREATE INDEX calls_open ON calls (created_at) WHERE open;
   CREATE INDEX calls_of_evidence ON calls (evidence_hash) WHERE evidence_hash IS NOT NULL;
-  -- For what a payer has promised and not paid yet.
-  CREATE INDEX calls_unpaid ON calls (rail, payer) WHERE state IN ('prepared', 'settling');
+  CREATE INDEX calls_to_pack ON calls (created_at) WHERE NOT open AND rest = 0;
+  CREATE INDEX calls_to_prune ON calls (created_at) WHERE NOT open AND rest < 2;
+  -- What a payer has promised and not paid yet is summed for every purchase.
+  CREATE INDEX calls_unpaid ON calls (rail, payer, amount) WHERE state IN ('prepared', 'settling');
   -- Every key and alias: one table, so that no alias is ever another call's key.
   CREATE TABLE names (name text PRIMARY KEY, key text NOT NULL REFERENCES calls);
   CREATE TABLE attempts (
     txid text PRIMARY KEY,
     key text NOT NULL REFERENCES calls, place integer NOT NULL,
-    raw bytea NOT NULL, first_valid bigint NOT NULL, last_valid bigint NOT NULL, dead boolean NOT NULL,
+    first_valid bigint NOT NULL, last_valid bigint NOT NULL, dead boolean NOT NULL, raw bytea NOT NULL,
     UNIQUE (key, place)                    -- a second transaction in one place would be a second attestation
   );
+  -- The items of delivered batches by their ids: where each stands in its call's bundle, in bytes from 0.
+  CREATE TABLE batch_items (
+    id text PRIMARY KEY, key text NOT NULL REFERENCES calls, start integer NOT NULL, length integer NOT NULL
+  );
+  -- A replica lives until then, and with it every lease that it holds: a heartbeat is one row, however many the calls.
+  CREATE TABLE replicas (id uuid PRIMARY KEY, until timestamptz NOT NULL);
+  -- The replica that collects evidence, one at a time.
+  CREATE TABLE evidence_collector (place integer PRIMARY KEY CHECK (place = 1), owner uuid NOT NULL);
+
   CREATE TABLE payees (rail text NOT NULL, address text NOT NULL, PRIMARY KEY (rail, address));
   CREATE TABLE keys (
     place integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY, kid text NOT NULL UNIQUE, entry json NOT NULL
   );
-  -- A replica lives until then, and with it every lease that it holds: a heartbeat is one row, however many the calls.
-  CREATE TABLE replicas (id uuid PRIMARY KEY, until timestamptz NOT NULL);
   CREATE TABLE key_revocations (
     place integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     kid text NOT NULL UNIQUE REFERENCES keys (kid), revoked_round bigint NOT NULL
@@ -49,8 +65,7 @@ export const MIGRATIONS: readonly string[] = [
     place integer PRIMARY KEY CHECK (place = 1),
     record json NOT NULL, txid text NOT NULL, raw bytea NOT NULL, first_valid bigint NOT NULL, last_valid bigint NOT NULL
   );
-  `,
-  `
+
   -- Each once, by the SHA-256 of its msgpack, however many attestations rest on it.
   CREATE TABLE state_proofs (
     sha256 text PRIMARY KEY, first_round bigint NOT NULL, last_round bigint NOT NULL,
@@ -61,73 +76,42 @@ export const MIGRATIONS: readonly string[] = [
   CREATE TABLE ledger_evidence (
     txn_id text PRIMARY KEY, key text NOT NULL UNIQUE REFERENCES calls, round bigint NOT NULL,
     state text NOT NULL, due bigint NOT NULL,
-    inclusion json, state_proof json,      -- the items, the second without the state proof itself
-    state_proof_sha256 text REFERENCES state_proofs
+    state_proof_sha256 text REFERENCES state_proofs,
+    inclusion json, siblings json
   );
   CREATE INDEX ledger_evidence_due ON ledger_evidence (state, due, round) WHERE state <> 'whole';
   CREATE INDEX ledger_evidence_unfinished ON ledger_evidence (state, round) WHERE state <> 'whole';
   CREATE INDEX ledger_evidence_by_state_proof ON ledger_evidence (state_proof_sha256)
     WHERE state_proof_sha256 IS NOT NULL;
-  INSERT INTO ledger_evidence (txn_id, key, round, state, due)
-    SELECT txid, calls.key, (progress ->> 'round')::bigint, 'waiting', created_at FROM calls JOIN attempts USING (key)
-    WHERE bundle_id IS NOT NULL AND NOT dead;
-  -- The replica that collects evidence, one at a time.
-  CREATE TABLE evidence_collector (place integer PRIMARY KEY CHECK (place = 1), owner uuid NOT NULL);
-  -- What packed calls of a kind have in common, by its SHA-256. Never deleted: without it they cannot be read.
-  CREATE TABLE dictionaries (hash bytea PRIMARY KEY, kind text NOT NULL, content bytea NOT NULL);
-  ALTER TABLE calls
-    -- Of a call at rest: 0 while its row is as it was written, 1 once the packer has seen it.
-    ADD COLUMN rest smallint NOT NULL DEFAULT 0,
-    -- In place of payer, subject_hash, request, evidence, progress, bundle and attempts (packing.ts).
-    ADD COLUMN packed bytea,
-    ADD COLUMN dictionary bytea REFERENCES dictionaries;
-  ALTER TABLE calls ALTER COLUMN packed SET STORAGE EXTERNAL;   -- compressed already
-  CREATE INDEX calls_to_pack ON calls (created_at) WHERE NOT open AND rest = 0;
-  -- The items of delivered batches by their ids: where each stands in its call's bundle, in bytes from 0.
-  CREATE TABLE batch_items (
-    id text PRIMARY KEY, key text NOT NULL REFERENCES calls, start integer NOT NULL, length integer NOT NULL
-  );
-  `,
-  `
-  -- From here on \`rest\` is 2 of a call that is pruned (calls/pruning.ts), and no call at rest stays unpacked.
-  UPDATE calls SET rest = 0 WHERE rest = 1 AND packed IS NULL;
-  CREATE INDEX calls_to_prune ON calls (created_at) WHERE NOT open AND rest < 2;
-  `,
-  `
   -- What shows that the source of a delivered bundle, by the id of the bundle or of a batch's item, stands in a block of the
   -- ledger's own network (ledger/evidence/source-journal.ts).
   CREATE TABLE source_evidence (
     id text PRIMARY KEY, key text NOT NULL REFERENCES calls,
     round bigint NOT NULL, block_hash text NOT NULL, txn_id text,
     state text NOT NULL, due bigint NOT NULL,
-    header json, siblings json,
-    state_proof_sha256 text REFERENCES state_proofs
+    state_proof_sha256 text REFERENCES state_proofs,
+    header json, siblings json
   );
   CREATE INDEX source_evidence_unfinished ON source_evidence (state, round) WHERE state IN ('waiting', 'included');
   `,
-  `
-  -- Message and checkpoint stand once, with the state proof.
-  ALTER TABLE ledger_evidence RENAME COLUMN state_proof TO siblings;
-  UPDATE ledger_evidence SET siblings = siblings -> 'siblings' WHERE siblings IS NOT NULL;
-  `,
 ];
 
-/** How many migrations this release knows. */
-export const MIGRATIONS_KNOWN = MIGRATIONS.length;
-
-/** How many migrations a database has had. */
+/** The version of a database's schema; 0 where there is none. */
 export async function versionOf(client: ClientBase): Promise<number> {
-  const { rows: tables } = await client.query<{ found: boolean }>(
-    "SELECT to_regclass('migrations') IS NOT NULL AS found",
+  const { rows: tables } = await client.query<{ found: boolean; unreleased: boolean }>(
+    "SELECT to_regclass('schema_versions') IS NOT NULL AS found, to_regclass('migrations') IS NOT NULL AS unreleased",
   );
+  // Only tables from before the first release counted themselves in one of this name.
+  if (tables[0]?.unreleased) return UNRELEASED;
   if (!tables[0]?.found) return 0;
-  const { rows } = await client.query<{ done: number }>("SELECT coalesce(max(version), 0) AS done FROM migrations");
-  return rows[0]?.done ?? 0;
+  const { rows } = await client.query<{ version: number }>(
+    "SELECT coalesce(max(version), 0) AS version FROM schema_versions",
+  );
+  return rows[0]?.version ?? 0;
 }
 
-/** How far a database's schema has come. */
 export async function stateOf(client: ClientBase): Promise<SchemaState> {
-  return schemaState(await versionOf(client), MIGRATIONS.length);
+  return schemaState(await versionOf(client), VERSIONS.length);
 }
 
 /** Held shared by every session of a replica, and alone by a migration. */
@@ -145,21 +129,22 @@ const PATIENCE_MS = 2_000;
 export async function holdSchema(client: ClientBase): Promise<void> {
   await client.query(`SELECT pg_advisory_lock_shared(${SCHEMA_LOCK})`);
   const state = await stateOf(client);
-  if (state === "newer") throw new Error(WRITTEN_LATER);
+  const refusal = REFUSED[state];
+  if (refusal !== undefined) throw new Error(refusal);
   if (state !== "current") throw new Error("the journal was replaced by an earlier one: start the service again");
 }
 
 /**
  * Brings the schema up to date, in one transaction. Of replicas that start at once one does it, and the others wait.
  *
- * @param migrations a test's own
- * @throws Error when a later release has migrated the database further, or when replicas of an earlier one have it open;
- *   nothing is changed then
+ * @param versions a test's own
+ * @throws Error when the database is of a later release, or from before the first, or when replicas of an earlier release
+ *   have it open; nothing is changed then
  */
-export async function migrate(client: ClientBase, migrations = MIGRATIONS): Promise<void> {
+export async function migrate(client: ClientBase, versions = VERSIONS): Promise<void> {
   await client.query("BEGIN");
   try {
-    await applyMigrations(client, migrations);
+    await applyVersions(client, versions);
     await client.query("COMMIT");
   } catch (error) {
     await client.query("ROLLBACK").catch(() => undefined);
@@ -168,18 +153,19 @@ export async function migrate(client: ClientBase, migrations = MIGRATIONS): Prom
 }
 
 /** As `migrate`, inside the caller's transaction. */
-export async function applyMigrations(client: ClientBase, migrations = MIGRATIONS): Promise<void> {
+export async function applyVersions(client: ClientBase, versions = VERSIONS): Promise<void> {
   await client.query("SET LOCAL statement_timeout = 0");
   await client.query("SELECT pg_advisory_xact_lock(hashtext('attestd migrations'))");
+  const version = await versionOf(client);
+  const refusal = REFUSED[schemaState(version, versions.length)];
+  if (refusal !== undefined) throw new Error(refusal);
   await client.query(
-    "CREATE TABLE IF NOT EXISTS migrations (version integer PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT now())",
+    "CREATE TABLE IF NOT EXISTS schema_versions (version integer PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT now())",
   );
-  const done = await versionOf(client);
-  if (done > migrations.length) throw new Error(WRITTEN_LATER);
-  if (done > 0 && done < migrations.length) await waitForReplicas(client);
-  for (const [i, migration] of migrations.slice(done).entries()) {
-    await client.query(migration);
-    await client.query("INSERT INTO migrations (version) VALUES ($1)", [done + i + 1]);
+  if (version > 0 && version < versions.length) await waitForReplicas(client);
+  for (const [i, next] of versions.slice(version).entries()) {
+    await client.query(next);
+    await client.query("INSERT INTO schema_versions (version) VALUES ($1)", [version + i + 1]);
   }
 }
 

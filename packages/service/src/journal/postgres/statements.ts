@@ -57,7 +57,7 @@ export const SQL = {
   among: `SELECT ${CALL} FROM calls WHERE key = ANY ($1) ORDER BY created_at`,
   page: `SELECT ${CALL} FROM calls WHERE key > $1 ORDER BY key LIMIT $2`,
   exposure: `
-    SELECT coalesce(sum((request -> 'requirement' ->> 'amount')::bigint), 0)::text AS amount FROM calls
+    SELECT coalesce(sum(amount), 0)::text AS amount FROM calls
     WHERE rail = $1 AND payer = $2 AND state IN ('prepared', 'settling')`,
   toPack: `SELECT ${CALL} FROM calls WHERE NOT open AND rest = 0 AND ${OWN} ORDER BY created_at LIMIT $2`,
   toPrune: `
@@ -94,8 +94,8 @@ export const SQL = {
       ON CONFLICT DO NOTHING
     ), inserted AS (
       INSERT INTO calls
-        (key, rail, payer, subject_hash, created_at, request, state, version, open, progress, owner, evidence_hash)
-      SELECT $2, $3, $4, $5, $6::bigint, $7::json, $8, $9::integer, TRUE, $10::json, $11::uuid, $12 FROM free
+        (key, rail, payer, subject_hash, created_at, request, state, version, open, progress, owner, evidence_hash, amount)
+      SELECT $2, $3, $4, $5, $6::bigint, $7::json, $8, $9::integer, TRUE, $10::json, $11::uuid, $12, $14::bigint FROM free
       ON CONFLICT (key) DO NOTHING
       RETURNING key
     )

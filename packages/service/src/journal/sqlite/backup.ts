@@ -4,11 +4,11 @@ import { basename, dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
 import type { CallState } from "../../calls/call.ts";
-import { type SavedJournal, WRITTEN_LATER } from "../reader.ts";
+import { REFUSED, type SavedJournal } from "../reader.ts";
 import { sqliteCommands } from "./commands.ts";
 import { lockJournal } from "./lock.ts";
 import { makeFile } from "./private-files.ts";
-import { MIGRATIONS, MIGRATIONS_KNOWN, migrate, schemaTextOf, versionOf } from "./schema.ts";
+import { migrate, schemaTextOf, stateOf, VERSIONS, versionOf } from "./schema.ts";
 
 /** `VACUUM INTO` copies what one read transaction sees: WAL lets the service commit meanwhile. The copy is marked as one. */
 export async function copySqlite(from: string, to: string): Promise<void> {
@@ -28,7 +28,7 @@ export async function copySqlite(from: string, to: string): Promise<void> {
   await syncToDisk(to);
 }
 
-/** @throws Error when SQLite finds damage, or it was written by a later release */
+/** @throws Error when SQLite finds damage, or it is of a later release, or from before the first */
 export function checkSqliteCopy(file: string): SavedJournal {
   const url = pathToFileURL(file);
   // Makes no files beside it, which would be none of the backup's.
@@ -40,7 +40,8 @@ export function checkSqliteCopy(file: string): SavedJournal {
     const broken = db.prepare("PRAGMA foreign_key_check").get();
     if (broken) throw new Error(`rows of ${String(broken.table)} refer to nothing`);
     const schema = versionOf(db);
-    if (schema > MIGRATIONS_KNOWN) throw new Error(WRITTEN_LATER);
+    const refusal = REFUSED[stateOf(db)];
+    if (refusal !== undefined) throw new Error(refusal);
     if (!hasSchema(db, schema)) throw new Error(`its tables are not those of a journal of schema ${schema}`);
     const { identity, keys } = sqliteCommands(db);
     const owner = identity();
@@ -53,10 +54,10 @@ export function checkSqliteCopy(file: string): SavedJournal {
   }
 }
 
-/** Whether a file has the tables and indexes that the first migrations make, and no others, nor triggers or views. */
+/** Whether a file has the tables and indexes that a version of the schema has, and no others, nor triggers or views. */
 function hasSchema(db: DatabaseSync, schema: number): boolean {
   using made = new DatabaseSync(":memory:");
-  migrate(made, MIGRATIONS.slice(0, schema));
+  migrate(made, VERSIONS.slice(0, schema));
   return schemaTextOf(made).join("\n") === schemaTextOf(db).join("\n");
 }
 

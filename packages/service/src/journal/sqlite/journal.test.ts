@@ -52,17 +52,6 @@ test("the error of a path that cannot be opened names the path", async () => {
   await expect(openSqliteJournal("/no/such/folder/journal.sqlite")).rejects.toThrow("/no/such/folder/journal.sqlite");
 });
 
-test("a file that a later release has migrated is refused", async () => {
-  const dir = await mkdtemp(join(tmpdir(), "attestd-journal-"));
-  const path = join(dir, "journal.sqlite");
-  await (await openSqliteJournal(path)).close();
-  const db = new DatabaseSync(path);
-  db.exec("PRAGMA user_version = 1000");
-  db.close();
-  await expect(openSqliteJournal(path)).rejects.toThrow("a later release");
-  await rm(dir, { recursive: true });
-});
-
 test("the journal, its WAL, shared memory and lock, and a folder made for them, are their owner's alone", async () => {
   const dir = await mkdtemp(join(tmpdir(), "attestd-journal-"));
   const umask = process.umask(0);

@@ -15,14 +15,14 @@ export type MovedRow = ReturnType<typeof movedRow>;
 
 /** @param call as it is first committed */
 export function newRow(call: Call) {
-  const { key, aliases, rail, payer, subjectHash, createdAt, state, version } = call;
-  const [request, progress] = [requestOf(call), progressOf(call)];
+  const { key, aliases, rail, payer, subjectHash, createdAt, state, version, requirement } = call;
+  const [request, progress, amount] = [requestOf(call), progressOf(call), BigInt(requirement.amount)];
   const evidence = evidenceRow(call);
   const evidenceHash = evidence?.hash ?? null;
   return {
     names: [key, ...aliases],
     evidence,
-    row: { key, rail, payer, subjectHash, createdAt, request, evidenceHash, state, version, progress },
+    row: { key, rail, payer, subjectHash, createdAt, amount, request, evidenceHash, state, version, progress },
   };
 }
 

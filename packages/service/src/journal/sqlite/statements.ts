@@ -34,9 +34,9 @@ const OWN = {
   page: `SELECT ${CALL} FROM calls WHERE key > ? ORDER BY key LIMIT ?`,
   insertCall: `
     INSERT INTO calls
-      (key, rail, payer, subject_hash, created_at, request, evidence_hash, state, version, open, progress)
+      (key, rail, payer, subject_hash, created_at, amount, request, evidence_hash, state, version, open, progress)
     VALUES
-      (:key, :rail, :payer, :subjectHash, :createdAt, :request, :evidenceHash, :state, :version, TRUE, :progress)`,
+      (:key, :rail, :payer, :subjectHash, :createdAt, :amount, :request, :evidenceHash, :state, :version, TRUE, :progress)`,
   insertEvidence: "INSERT INTO evidence (hash, content) VALUES (:hash, :content) ON CONFLICT DO NOTHING",
   evidenceOf: "SELECT evidence_hash AS hash FROM calls WHERE key = ?",
   leaveEvidence: "UPDATE calls SET evidence_hash = NULL WHERE key = ?",
@@ -59,7 +59,7 @@ const OWN = {
     VALUES (:txid, :key, :place, :raw, :firstValid, :lastValid, :dead)
     ON CONFLICT (txid) DO UPDATE SET dead = excluded.dead WHERE dead <> excluded.dead`,
   exposure: `
-    SELECT coalesce(sum(CAST(request ->> '$.requirement.amount' AS INTEGER)), 0) AS amount FROM calls
+    SELECT coalesce(sum(amount), 0) AS amount FROM calls
     WHERE rail = ? AND payer = ? AND state IN ('prepared', 'settling')`,
   writeBatchItem: `
     INSERT INTO batch_items (id, key, start, length) VALUES (:id, :key, :start, :length) ON CONFLICT DO NOTHING`,

@@ -4,10 +4,10 @@ import { dirname, resolve } from "node:path";
 import type { Config } from "../../config/config.ts";
 import { hasCode } from "../../errors.ts";
 import { openJournalReader, requireOwner } from "../../journal/open.ts";
-import { type JournalReader, WRITTEN_LATER } from "../../journal/reader.ts";
+import { type JournalReader, REFUSED } from "../../journal/reader.ts";
 import { away, type Check, type Examined, type Finding, fail, ok, warning } from "./finding.ts";
 
-/** The journal: whether it can be reached, written and migrated, whose it is, and the room that is left. Creates nothing. */
+/** The journal: whether it can be reached and written, of which release and whose it is, and the room that is left. Creates nothing. */
 export const checkJournal: Check = async (examined) => {
   const { database } = examined.config;
   if (database.kind === "postgres") return checkPostgres(examined, database.url);
@@ -48,13 +48,14 @@ async function checkContent(examined: Examined, name: string): Promise<Finding> 
 async function readContent(reader: JournalReader, { ledger }: Examined, name: string): Promise<Finding> {
   const schema = await reader.schema();
   if (schema === "absent") return missing(name);
-  if (schema === "newer") return fail(`DATABASE_URL: ${name}: ${WRITTEN_LATER}.`);
+  const refusal = REFUSED[schema];
+  if (refusal !== undefined) return fail(`DATABASE_URL: ${name}: ${refusal}.`);
   const identity = await reader.identity();
   if (!identity) return missing(name);
   requireOwner(identity, { genesisHash: ledger.genesisHash, algorandAddress: ledger.address });
   const keys = (await reader.keys()).length;
-  const migrated = schema === "older" ? ", and is upgraded at the next start (docs/upgrading.md)" : "";
-  return ok(`DATABASE_URL: ${name} is this ledger's journal, with ${keys} ${keys === 1 ? "key" : "keys"}${migrated}.`);
+  const upgraded = schema === "older" ? ", and is upgraded at the next start (docs/upgrading.md)" : "";
+  return ok(`DATABASE_URL: ${name} is this ledger's journal, with ${keys} ${keys === 1 ? "key" : "keys"}${upgraded}.`);
 }
 
 function missing(name: string): Finding {
