@@ -19,8 +19,8 @@ const say = (message) =>
   agent.sendMessage({ message: { kind: "message", role: "user", messageId: randomUUID(), ...message } });
 
 const asked = { skill: "attest", txid: sampleTransactions.algorand };
-const { id, status } = await say({ parts: [{ kind: "data", data: asked }] });
+const { id, contextId, status } = await say({ parts: [{ kind: "data", data: asked }] });
 const payment = await wallet.createPaymentPayload(status.message.metadata["x402.payment.required"]);
 const metadata = { "x402.payment.status": "payment-submitted", "x402.payment.payload": payment };
-const task = await say({ taskId: id, parts: [], metadata });
+const task = await say({ taskId: id, contextId, parts: [], metadata });
 console.log(JSON.stringify(task.artifacts[0].parts[0].data));

@@ -82,7 +82,7 @@ function createAgent(
     return observedCall(report, async () => {
       requireSize(args, endpoint);
       const task = taskFor(skill, operation.subject(args));
-      return { status: 402, result: requirePayment(ids.issue(task), task) };
+      return { status: 402, result: requirePayment(ids.issue(task, asked.contextId), task) };
     });
   }
 

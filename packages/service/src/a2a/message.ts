@@ -4,8 +4,8 @@ import { invalid, parseInput } from "../catalogue/input.ts";
 import type { Problem } from "../problems.ts";
 import { Json } from "./rpc.ts";
 
-/** Longer than any id that this service issues. */
-const TaskId = z.string().max(512);
+/** Longer than any id that this service issues, also with the longest context. */
+const TaskId = z.string().max(1024);
 const Members = z.record(z.string(), Json);
 
 /** Other members of a message (A2A 0.3.0, Message) are ignored. */

@@ -24,8 +24,9 @@ export function batchOf(subject: Subject): BatchTask | undefined {
 }
 
 /**
- * Ids of tasks, `<JSON, base64url>.<nonce>.<MAC>`. Every replica can read the ids of the others; nobody else can make one.
- * The nonce makes the ids of two purchases of one subject different.
+ * Ids of tasks: `<JSON, base64url>.<nonce>.<MAC>`, with `.<context, base64url>` before the MAC where the caller named a
+ * context. Every replica can read the ids of the others; nobody else can make one. The nonce makes the ids of two purchases
+ * of one subject different.
  */
 export type TaskIds = ReturnType<typeof createTaskIds>;
 
@@ -38,9 +39,11 @@ export function createTaskIds(secret: Uint8Array) {
   const mac = (text: string) =>
     createHmac("sha256", key).update(text).digest().subarray(0, MAC_BYTES).toString("base64url");
   return {
-    issue(task: UnpaidTask): string {
-      const content = Buffer.from(JSON.stringify(task)).toString("base64url");
-      const text = `${content}.${randomBytes(NONCE_BYTES).toString("base64url")}`;
+    /** @param context the caller's own, which the task's answers keep */
+    issue(task: UnpaidTask, context?: string): string {
+      const parts = [toBase64Url(JSON.stringify(task)), randomBytes(NONCE_BYTES).toString("base64url")];
+      if (context) parts.push(toBase64Url(context));
+      const text = parts.join(".");
       return `${text}.${mac(text)}`;
     },
     /** @returns undefined when the id was not issued under this key */
@@ -55,4 +58,19 @@ export function createTaskIds(secret: Uint8Array) {
       return JSON.parse(Buffer.from(content, "base64url").toString()) as UnpaidTask;
     },
   };
+}
+
+/**
+ * The context of a task: the caller's own, or else the task's nonce.
+ *
+ * @param id issued by this service, under whatever key
+ */
+export function contextOf(id: string): string {
+  const [, nonce = id, ...more] = id.split(".");
+  const [context] = more.length > 1 ? more : [];
+  return context === undefined ? nonce : Buffer.from(context, "base64url").toString();
+}
+
+function toBase64Url(text: string): string {
+  return Buffer.from(text).toString("base64url");
 }

@@ -6,6 +6,7 @@ import type { Delivered } from "../calls/outcome.ts";
 import { settlementOf } from "../payment/receipt.ts";
 import type { Problem } from "../problems.ts";
 import { PAYMENT } from "./message.ts";
+import { contextOf } from "./task-id.ts";
 
 /* Tasks and messages (A2A 0.3.0, Task and Message); the payment is in the status message's metadata (a2a-x402). */
 
@@ -64,18 +65,18 @@ export function message(text: string, data: JsonObject, contextId: string | unde
   return { kind: "message", role: "agent", messageId: randomUUID(), parts, ...(contextId && { contextId }) };
 }
 
-/** Each task is its own context. */
 function task(id: string, state: string, text: string, status: PaymentStatus, metadata: object = {}): object {
+  const contextId = contextOf(id);
   const message = {
     kind: "message",
     role: "agent",
     messageId: randomUUID(),
     taskId: id,
-    contextId: id,
+    contextId,
     parts: [{ kind: "text", text }],
     metadata: { [PAYMENT.status]: status, ...metadata },
   };
-  return { kind: "task", id, contextId: id, status: { state, message } };
+  return { kind: "task", id, contextId, status: { state, message } };
 }
 
 function dataPart(data: JsonObject): object {
