@@ -1,7 +1,8 @@
 import { bundleId, itemBundles, type KeyHistory, parseBatch, verify } from "@attestd/proof";
 import { decodePaymentRequiredHeader, encodePaymentSignatureHeader } from "@x402/core/http";
+import type { PaymentPayload } from "@x402/core/types";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { MAX_UNBOUGHT } from "../../packages/service/src/calls/unpaid-reads.ts";
+import { MAX_REFUSED } from "../../packages/service/src/calls/unpaid-reads.ts";
 import { type Answer, type Deployment, pay, payUntilAnswered, post, sign, startDeployment } from "./deployment.ts";
 import { failedTransfer } from "./failed-transfer.ts";
 import { outsider } from "./ledger.ts";
@@ -149,6 +150,15 @@ test.each([255, 256, 1000])("of %i transactions of two chains is one settlement 
   for (const item of bundles) expect(verify(JSON.stringify(item), { trust })).toMatchObject({ verified: true });
 });
 
+test("eight good batches of one payer at once are all bought, each at its first request", async () => {
+  const sources = await algorandSources(deployment.sandbox, 16);
+  const bodies = Array.from({ length: 8 }, (_, n) => itemsOf(...sources.slice(2 * n, 2 * n + 2)));
+  const payments: PaymentPayload[] = [];
+  for (const body of bodies) payments.push(await sign(url(), body, rails.algorand.client));
+  const answers = await Promise.all(bodies.map((body, n) => pay(url(), body, payments[n] as PaymentPayload)));
+  expect(answers.map(({ status, json }) => [status, json.detail])).toEqual(bodies.map(() => [200, undefined]));
+});
+
 describe("a batch is refused whole, with nothing charged,", () => {
   test("and names each item that does not fit", async () => {
     const twice = await post(url(), itemsOf(base[0], algorand[0], base[0]?.toUpperCase().replace("0X", "0x")));
@@ -189,15 +199,15 @@ describe("a batch is refused whole, with nothing charged,", () => {
     await requireItems(await payUntilAnswered(url(), rest, payment), [base[0], failed, base[1]]);
   });
 
-  test("and a payer gets no more read who has had batches read without buying one", async () => {
+  test("and a payer gets no more read whose batches named what does not exist", async () => {
     const attempt = async (n: number) => {
       const body = itemsOf(base[0], `0x${n.toString(16).padStart(64, "0")}`);
       return [url(), body, await sign(url(), body, rails.solana.client)] as const;
     };
-    for (let n = 0; n < MAX_UNBOUGHT; n++)
+    for (let n = 0; n < MAX_REFUSED; n++)
       expect(await payUntilAnswered(...(await attempt(n)))).toMatchObject({ status: 404 });
     const before = asked.length;
-    const refused = await pay(...(await attempt(MAX_UNBOUGHT)));
+    const refused = await pay(...(await attempt(MAX_REFUSED)));
     expect(refused).toMatchObject({ status: 503, json: { code: "over_capacity" } });
     expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(200);
     expect(asked.slice(before).filter((request) => /^(base|facilitator)/.test(request))).toEqual([]);

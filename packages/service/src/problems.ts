@@ -120,7 +120,7 @@ export const PROBLEMS = {
     "Nothing is attested until they agree. Nothing was charged.",
   ],
   facilitator_unavailable: [503, "The facilitator cannot be reached", REPEAT],
-  over_capacity: [503, "Too many calls are in flight", REPEAT],
+  over_capacity: [503, "Too much is under way", REPEAT],
   attestor_unfunded: [503, "The attestor cannot pay ledger fees", NOTIFIED],
   attestor_key_unusable: [
     503,

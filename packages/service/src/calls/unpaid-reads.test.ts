@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { ServiceError } from "../errors.ts";
 import { Problem, type ProblemCode } from "../problems.ts";
 import type { Subject } from "../subjects/subject.ts";
-import { createUnpaidReads, MAX_REPEATED, MAX_UNBOUGHT, WINDOW_MS } from "./unpaid-reads.ts";
+import { createUnpaidReads, MAX_REFUSED, MAX_UNDER_WAY, WINDOW_MS } from "./unpaid-reads.ts";
 
 function stage() {
   const clock = { time: 0, now: () => clock.time };
@@ -28,75 +28,91 @@ const batch = (n: number): Subject => ({
 });
 
 test.each(["the same", "another"])(
-  "a payer is refused without a look-up whose batches, %s, were not bought",
+  "a payer is refused without a look-up whose batches, %s, named what cannot be attested",
   async (which) => {
     const { clock, reads, run, asked } = stage();
-    for (let n = 0; n < MAX_UNBOUGHT; n++)
+    for (let n = 0; n < MAX_REFUSED; n++)
       expect(await run("base 1", which === "another" ? n : 0, "source_not_found")).toBe("source_not_found");
     const refused = reads.run("base 1", batch(99), async () => "found");
-    expect(() => reads.check("base 1", batch(99))).toThrow(/were read and not bought/);
+    expect(() => reads.check("base 1", batch(99))).toThrow(/named transactions that cannot be attested/);
     expect(() => reads.check("base 2", batch(99))).not.toThrow();
     await expect(refused).rejects.toMatchObject({ code: "over_capacity", retryAfter: WINDOW_MS / 1000 });
-    expect(asked()).toBe(MAX_UNBOUGHT);
+    expect(asked()).toBe(MAX_REFUSED);
     expect(await run("base 2", 0, "found")).toBe("found");
     clock.time = WINDOW_MS;
     expect(await run("base 1", 99, "found")).toBe("found");
   },
 );
 
+test("a payer whose batches are good has as many under way as there is room for, and is told so of the next", async () => {
+  const { reads } = stage();
+  const open = Array.from({ length: MAX_UNDER_WAY }, () => Promise.withResolvers<string>());
+  const reading = open.map(({ promise }, n) => reads.run("base 1", batch(n), () => promise));
+  const full = { code: "over_capacity", message: expect.stringMatching(/are being read/), retryAfter: 5 };
+  await expect(reads.run("base 1", batch(99), async () => "found")).rejects.toMatchObject(full);
+  expect(() => reads.check("base 2", batch(99))).not.toThrow();
+  for (const { resolve } of open) resolve("found");
+  expect(await Promise.all(reading)).toEqual(open.map(() => "found"));
+  expect(await reads.run("base 1", batch(99), async () => "found")).toBe("found");
+});
+
 test("what was bought, what had no place and what is read still take nothing more", async () => {
   const { reads, run, asked } = stage();
-  for (let n = 0; n < 2 * MAX_UNBOUGHT; n++) expect(await run("base 1", n, "found")).toBe("found");
-  for (let n = 0; n < 3 * MAX_UNBOUGHT; n++) {
+  for (let n = 0; n < 2 * MAX_UNDER_WAY; n++) expect(await run("base 1", n, "found")).toBe("found");
+  for (let n = 0; n < 3 * MAX_UNDER_WAY; n++) {
     await run("base 1", n, "found");
     await run("base 1", n, "over_capacity");
     expect(await run("base 1", -1, "source_reading")).toBe("source_reading");
   }
   expect(() => reads.check("base 1", batch(-1))).not.toThrow();
   expect(await run("base 1", -1, "found")).toBe("found");
-  expect(asked()).toBe(11 * MAX_UNBOUGHT + 1);
+  expect(asked()).toBe(11 * MAX_UNDER_WAY + 1);
 });
 
 test.each([
   new ServiceError("providers_unavailable", "No node answers."),
   new Problem("providers_conflict", "One item is shown in two ways."),
-])("a batch that is repeated because its chains cannot be read takes one place: $code", async (error) => {
-  const { reads, run, asked } = stage();
-  for (let n = 0; n < MAX_REPEATED; n++) expect(await run("base 1", 0, error)).toBe(error.code);
-  for (let n = 1; n < MAX_UNBOUGHT; n++) await run("base 1", n, error);
-  expect(asked()).toBe(MAX_REPEATED + MAX_UNBOUGHT - 1);
-  // What has been repeated for too long has kept its place, and is no longer under way.
-  expect(() => reads.check("base 1", batch(0))).toThrow(/were read and not bought/);
-  expect(await run("base 1", 1, "found")).toBe("found");
+  new TypeError("A fault of our own."),
+])("what we could not read never counts against its payer, and is read again: $message", async (error) => {
+  const { clock, run, asked } = stage();
+  const code = "code" in error ? error.code : undefined;
+  for (let n = 0; n < 20; n++) expect(await run("base 1", 0, error)).toBe(code);
+  for (let n = 1; n < MAX_UNDER_WAY; n++) expect(await run("base 1", n, error)).toBe(code);
+  expect(asked()).toBe(20 + MAX_UNDER_WAY - 1);
+  // Each keeps its place as long as its payer is told to wait: ids that no node can answer for are not read without a pause.
+  expect(await run("base 1", 99, "found")).toBe("over_capacity");
   expect(await run("base 1", 0, "found")).toBe("found");
+  clock.time = 10_000;
+  for (let n = 0; n <= MAX_UNDER_WAY; n++) expect(await run("base 1", n, "found")).toBe("found");
 });
 
-test("requests of one batch that fail together, more than may repeat it, leave it over", async () => {
-  const { run, asked } = stage();
-  const error = new ServiceError("providers_unavailable", "No node answers.");
-  await Promise.all(Array.from({ length: MAX_REPEATED + 2 }, () => run("base 1", 0, error)));
-  for (let n = 1; n < MAX_UNBOUGHT; n++) await run("base 1", n, "source_not_found");
-  const before = asked();
+test("requests of one batch that are refused together count once", async () => {
+  const { run } = stage();
+  const together = (n: number) => Promise.all([1, 2, 3].map(() => run("base 1", n, "source_not_found")));
+  for (let n = 1; n < MAX_REFUSED; n++) await together(n);
+  expect(await run("base 1", 0, "source_not_found")).toBe("source_not_found");
   expect(await run("base 1", 0, "found")).toBe("over_capacity");
-  expect(asked()).toBe(before);
 });
 
-test("a batch whose source is not final yet takes a place each time: its payer chooses the source", async () => {
+test("a batch whose source is not final yet counts each time: its payer chooses the source", async () => {
   const { run, asked } = stage();
   for (let n = 0; n < 10; n++) await run("base 1", 0, "source_not_final");
-  expect(asked()).toBe(MAX_UNBOUGHT);
+  expect(asked()).toBe(MAX_REFUSED);
 });
 
-test("readings that are begun and left count", async () => {
-  const { run, asked } = stage();
-  for (let n = 0; n < 10; n++) await run("base 1", n, "source_reading");
-  expect(asked()).toBe(MAX_UNBOUGHT);
+test("readings that are begun and left keep their places for a while", async () => {
+  const { clock, run, asked } = stage();
+  for (let n = 0; n < 20; n++) await run("base 1", n, "source_reading");
+  expect(asked()).toBe(MAX_UNDER_WAY);
+  expect(await run("base 1", 0, "found")).toBe("found");
+  clock.time = WINDOW_MS;
+  expect(await run("base 1", 99, "found")).toBe("found");
 });
 
 test("other subjects are not bounded", async () => {
   const { reads } = stage();
   const one: Subject = { kind: "transaction", chain: "base", id: "x" };
-  for (let n = 0; n < 2 * MAX_UNBOUGHT; n++)
+  for (let n = 0; n < 2 * MAX_UNDER_WAY; n++)
     await expect(
       reads.run("base 1", one, async () => {
         throw new Problem("source_not_found", "None.");

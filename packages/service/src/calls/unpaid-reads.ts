@@ -1,57 +1,72 @@
 import { LRUCache } from "lru-cache";
 import type { Clock } from "../clock.ts";
-import { ServiceError } from "../errors.ts";
-import { Problem } from "../problems.ts";
+import { Problem, type ProblemCode } from "../problems.ts";
+import { ITEM_FAULTS } from "../subjects/batch.ts";
 import { requestHash, type Subject } from "../subjects/subject.ts";
 
-/** Batches of one payer that may be read within the window without being bought. */
-export const MAX_UNBOUGHT = 4;
-/**
- * Readings of one batch that take one place together, since its chains could not be read and all that its payer can do is to
- * repeat it. Few: a payer may know of an id that no node can answer for.
- */
-export const MAX_REPEATED = 5;
-/** Problems that are our nodes'. That a source is not final yet is none: its payer has chosen it. */
-const OURS: readonly string[] = ["providers_unavailable", "providers_conflict"];
-/** In ms. */
+/** Batches of one payer that may be refused for what they name, within the window. */
+export const MAX_REFUSED = 4;
+/** Batches of one payer that may be under way: no more than may wait to be read at all (`batch-reader.ts`). */
+export const MAX_UNDER_WAY = 8;
+/** For how long a refusal counts, and for how long a batch that its payer has left keeps its place, in ms. */
 export const WINDOW_MS = 5 * 60_000;
+/** For how long a batch keeps its place that we could not read, in ms: as long as its payer is told to wait. */
+const FAILED_MS = 10_000;
+/** After how many seconds a place may be free. */
+const RETRY_AFTER = 5;
 /** Payers that are remembered; each of them has shown money for a batch. */
 const MAX_PAYERS = 10_000;
 
-/** A batch whose sources were read for a payer. `isOver`: the reading has ended, and the batch was not bought. */
-type Reading = { hash: string; begunAt: number; repeated: number; isOver: boolean };
+/** A batch under way; `until`: when its place is free, whatever became of it (Unix ms). */
+type Place = { until: number };
+
+/** What a payer has caused: when its batches were refused, oldest first, and what is under way, by the batch's hash. */
+type Payer = { refusedAt: readonly number[]; underWay: ReadonlyMap<string, Place> };
 
 /**
  * Bounds what a payer may have read without buying: a thousand look-ups are one request, and one unknown id makes them
- * free. It goes by the payer, not by the payment, because to sign another payment costs nothing. A purchase takes nothing.
+ * free. Only refusals for what a batch names count against its payer; what is under way takes a place until it ends. Both go
+ * by the payer, not by the payment, because to sign another payment costs nothing.
  */
 export function createUnpaidReads(clock: Pick<Clock, "now">) {
   // By size: with `max` the room for all of them would be made now.
-  const payers = new LRUCache<string, Reading[]>({ maxSize: MAX_PAYERS, sizeCalculation: () => 1 });
+  const payers = new LRUCache<string, Payer>({ maxSize: MAX_PAYERS, sizeCalculation: () => 1 });
 
-  function recentOf(payer: string): Reading[] {
-    return (payers.get(payer) ?? []).filter(({ begunAt }) => clock.now() - begunAt < WINDOW_MS);
+  /** What still counts. */
+  function standing(payer: string): Payer {
+    const now = clock.now();
+    const { refusedAt = [], underWay = new Map<string, Place>() } = payers.get(payer) ?? {};
+    return {
+      refusedAt: refusedAt.filter((at) => now - at < WINDOW_MS),
+      underWay: new Map([...underWay].filter(([, { until }]) => until > now)),
+    };
   }
 
-  /** @returns the reading that a request goes on with, which takes no other place. @throws Problem when it may begin none */
-  function underWay(payer: string, hash: string): Reading | undefined {
-    const recent = recentOf(payer);
-    const own = recent.find((reading) => reading.hash === hash && !reading.isOver);
-    const [oldest] = recent;
-    if (!own && oldest && recent.length >= MAX_UNBOUGHT) throw tooMany(WINDOW_MS - (clock.now() - oldest.begunAt));
-    return own;
+  /** @throws Problem where the batch has no place and gets none */
+  function requirePlace(payer: string, hash: string): void {
+    const { refusedAt, underWay } = standing(payer);
+    if (underWay.has(hash)) return;
+    const [oldest] = refusedAt;
+    if (oldest !== undefined && refusedAt.length >= MAX_REFUSED) throw refused(WINDOW_MS - (clock.now() - oldest));
+    if (underWay.size >= MAX_UNDER_WAY) throw full();
   }
 
-  function begin(payer: string, hash: string): Reading {
-    const begun = { hash, begunAt: clock.now(), repeated: 0, isOver: false };
-    payers.set(payer, [...recentOf(payer), begun]);
-    return begun;
+  /** Takes a place, or the one that the batch has already. */
+  function take(payer: string, hash: string): Place {
+    const { refusedAt, underWay } = standing(payer);
+    const place = underWay.get(hash) ?? { until: 0 };
+    place.until = clock.now() + WINDOW_MS;
+    payers.set(payer, { refusedAt, underWay: new Map(underWay).set(hash, place) });
+    return place;
   }
 
-  function forget(payer: string, own: Reading): void {
-    const rest = recentOf(payer).filter((reading) => reading !== own);
-    if (rest.length > 0) payers.set(payer, rest);
-    else payers.delete(payer);
+  /** Ends a batch, once for all requests that share its place. */
+  function leave(payer: string, hash: string, place: Place, isRefused: boolean): void {
+    const { refusedAt, underWay } = standing(payer);
+    if (underWay.get(hash) !== place) return;
+    const rest = new Map(underWay);
+    rest.delete(hash);
+    payers.set(payer, { refusedAt: isRefused ? [...refusedAt, clock.now()] : refusedAt, underWay: rest });
   }
 
   return {
@@ -59,10 +74,10 @@ export function createUnpaidReads(clock: Pick<Clock, "now">) {
      * Refuses what `run` would refuse, before anyone is asked about the payment.
      *
      * @param payer with its rail
-     * @throws Problem `over_capacity` when too many batches of this payer were read and not bought
+     * @throws Problem `over_capacity` when too many batches of this payer were refused, or are under way
      */
     check(payer: string, subject: Subject): void {
-      if (subject.kind === "batch") underWay(payer, requestHash(subject));
+      if (subject.kind === "batch") requirePlace(payer, requestHash(subject));
     },
 
     /**
@@ -74,23 +89,33 @@ export function createUnpaidReads(clock: Pick<Clock, "now">) {
     async run<T>(payer: string, subject: Subject, read: () => Promise<T>): Promise<T> {
       if (subject.kind !== "batch") return read();
       const hash = requestHash(subject);
-      const own = underWay(payer, hash) ?? begin(payer, hash);
+      requirePlace(payer, hash);
+      const place = take(payer, hash);
       try {
         const found = await read();
-        forget(payer, own);
+        leave(payer, hash, place, false);
         return found;
       } catch (error) {
-        const code = error instanceof Problem || error instanceof ServiceError ? error.code : "internal";
-        if (code === "over_capacity") forget(payer, own);
-        else if (OURS.includes(code)) own.isOver ||= ++own.repeated >= MAX_REPEATED;
-        else if (code !== "source_reading") own.isOver = true;
+        const code = error instanceof Problem ? error.code : undefined;
+        if (code && PAYERS_OWN.includes(code)) leave(payer, hash, place, true);
+        else if (code === "over_capacity") leave(payer, hash, place, false);
+        // Its payer comes again for what is still being read.
+        else if (code !== "source_reading") place.until = clock.now() + FAILED_MS;
         throw error;
       }
     },
   };
 }
 
-function tooMany(ms: number): Problem {
-  const detail = `${MAX_UNBOUGHT} batches of this payer were read and not bought. Nothing was charged: leave out what the answers named.`;
+/** Refusals for what the payer itself named. That a source is not final yet is one: its payer chose it. */
+const PAYERS_OWN: readonly ProblemCode[] = ITEM_FAULTS;
+
+function refused(ms: number): Problem {
+  const detail = `${MAX_REFUSED} batches of this payer named transactions that cannot be attested. Nothing was charged: leave out what the answers named.`;
   return new Problem("over_capacity", detail, { retryAfter: Math.max(1, Math.ceil(ms / 1000)) });
+}
+
+function full(): Problem {
+  const detail = `${MAX_UNDER_WAY} batches of this payer are being read, and no more of it at a time. Nothing was charged: send this one again.`;
+  return new Problem("over_capacity", detail, { retryAfter: RETRY_AFTER });
 }

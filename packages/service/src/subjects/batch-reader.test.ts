@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { SourceChain, SourceTransaction, SourceTransactions } from "../chains/chain.ts";
+import { ServiceError } from "../errors.ts";
 import { createBatchReader } from "./batch-reader.ts";
 import type { SubjectOf } from "./subject.ts";
 
@@ -63,6 +64,30 @@ describe("batches", () => {
     expect((await Promise.all(again)).map(({ length }) => length)).toEqual([1, 1]);
     await read(1);
     expect(asked()).toBe(1);
+  });
+
+  test("that no node answers for are read again only after the pause that their payer is told", async () => {
+    let asked = 0;
+    const chain = {
+      async transactions() {
+        asked += 1;
+        throw new ServiceError("providers_unavailable", "No node answers.");
+      },
+    } as unknown as SourceChain;
+    const clock = {
+      time: 0,
+      now: () => clock.time,
+      sleep: () => new Promise<never>(() => undefined),
+      timeout: () => never,
+    };
+    const never = new AbortController().signal;
+    const reader = createBatchReader(new Map([["base", chain]]), clock);
+    for (let n = 0; n < 3; n++)
+      await expect(reader.read(batch(1), never)).rejects.toMatchObject({ code: "providers_unavailable" });
+    expect(asked).toBe(1);
+    clock.time = 10_000;
+    await expect(reader.read(batch(1), never)).rejects.toMatchObject({ code: "providers_unavailable" });
+    expect(asked).toBe(2);
   });
 
   test("are forgotten after a minute", async () => {

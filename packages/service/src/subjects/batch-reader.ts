@@ -21,7 +21,7 @@ type Reading = { items: Promise<ReadItems>; endedAt?: number; bytes: number; isC
 const AT_A_TIME = { maxActive: 2, maxWaiting: 8, perSecond: 100, refusal: "Too many batches are being read." };
 /** How long a reading may take, in ms: a thousand transactions of a node that answers ten times in a second. */
 const MAX_READING_MS = 10 * 60_000;
-/** How long what was read is kept for the request that comes again, in ms; where an item cannot be attested yet, less. */
+/** How long what was read is kept for the request that comes again, in ms; where it failed or has not every item, less. */
 const KEPT_MS = 60_000;
 const KEPT_REFUSED_MS = 10_000;
 /** Bytes of transactions that are kept, and of what is kept beside each. */
@@ -66,7 +66,12 @@ export function createBatchReader(chains: SourceChains, clock: BatchClock) {
         reading.isClean = transactions.length === items.length;
         forget();
       },
-      () => readings.delete(hash),
+      (error: unknown) => {
+        // What had no place was not read.
+        if (error instanceof Problem) readings.delete(hash);
+        // The nodes are not asked again before the request is to come again.
+        else reading.endedAt = clock.now();
+      },
     );
     return reading;
   }
@@ -77,7 +82,7 @@ export function createBatchReader(chains: SourceChains, clock: BatchClock) {
     let bytes = [...readings.values()].reduce((sum, reading) => sum + reading.bytes, 0);
     for (const [hash, { endedAt, bytes: own, isClean }] of readings) {
       if (endedAt === undefined) continue;
-      const isOld = now - endedAt > (isClean ? KEPT_MS : KEPT_REFUSED_MS);
+      const isOld = now - endedAt >= (isClean ? KEPT_MS : KEPT_REFUSED_MS);
       if (!isOld && bytes <= MAX_KEPT_BYTES) continue;
       readings.delete(hash);
       bytes -= own;

@@ -16,8 +16,8 @@ import { sourceNamed, transactionEvidence, transactionIn } from "./transaction-e
 
 const NONCE_BYTES = 16;
 
-/** Why an item cannot be attested, the gravest first: what no repeat can change comes before what one may. */
-const GRAVITY = [
+/** Why an item cannot be attested that its payer has named, the gravest first: what no repeat changes, then what one may. */
+export const ITEM_FAULTS = [
   "source_wrong_chain",
   "source_inner_transaction",
   "source_too_large",
@@ -25,8 +25,10 @@ const GRAVITY = [
   "source_not_found",
   "transaction_failed",
   "source_not_final",
-  "providers_conflict",
 ] as const satisfies readonly ProblemCode[];
+
+/** Every reason why an item cannot be attested now. Of the last the nodes are the cause. */
+const GRAVITY: readonly ProblemCode[] = [...ITEM_FAULTS, "providers_conflict"];
 
 /** An item that cannot be attested; `index`: its place in the request. */
 type Refused = { index: number; code: ProblemCode; retryAfter?: number };
