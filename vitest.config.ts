@@ -14,7 +14,7 @@ const LONG = [
   "packages/sandbox/src/base/token.test.ts",
   "packages/service/simulation/*.test.ts",
   "test/{alerts,crash,drills,web}/*.test.ts",
-  "test/e2e/{audit,documents-client,evidence,fuzz,kms,megabytes,published,strangers}.test.ts",
+  "test/e2e/{audit,blacklist,documents-client,evidence,fuzz,kms,megabytes,published,strangers}.test.ts",
   "test/e2e/{facilitators,facilitator-failover,failover,falcon}.test.ts",
 ];
 

@@ -15,6 +15,24 @@ import {SignatureChecker} from "@openzeppelin/contracts/utils/cryptography/Signa
 contract SandboxUSDC is ERC3009 {
     address private immutable _minter;
 
+    bool public paused;
+    mapping(address account => bool) public isBlacklisted;
+
+    event Pause();
+    event Unpause();
+    event Blacklisted(address indexed _account);
+    event UnBlacklisted(address indexed _account);
+
+    modifier whenNotPaused() {
+        require(!paused, "Pausable: paused");
+        _;
+    }
+
+    modifier notBlacklisted(address account) {
+        require(!isBlacklisted[account], "Blacklistable: account is blacklisted");
+        _;
+    }
+
     constructor(address minter) ERC20("", "") EIP712("USD Coin (attestd sandbox)", "2") {
         _minter = minter;
     }
@@ -40,9 +58,72 @@ contract SandboxUSDC is ERC3009 {
         return _domainSeparatorV4();
     }
 
-    function mint(address to, uint256 value) external {
+    /// The minter is also Circle's pauser and blacklister.
+    function pauser() public view returns (address) {
+        return _minter;
+    }
+
+    function blacklister() public view returns (address) {
+        return _minter;
+    }
+
+    function pause() external {
+        require(msg.sender == pauser(), "Pausable: caller is not the pauser");
+        paused = true;
+        emit Pause();
+    }
+
+    function unpause() external {
+        require(msg.sender == pauser(), "Pausable: caller is not the pauser");
+        paused = false;
+        emit Unpause();
+    }
+
+    function blacklist(address account) external {
+        require(msg.sender == blacklister(), "Blacklistable: caller is not the blacklister");
+        isBlacklisted[account] = true;
+        emit Blacklisted(account);
+    }
+
+    function unBlacklist(address account) external {
+        require(msg.sender == blacklister(), "Blacklistable: caller is not the blacklister");
+        isBlacklisted[account] = false;
+        emit UnBlacklisted(account);
+    }
+
+    function mint(address to, uint256 value) external whenNotPaused notBlacklisted(msg.sender) notBlacklisted(to) {
         require(msg.sender == _minter, "FiatToken: caller is not a minter");
         _mint(to, value);
+    }
+
+    function transfer(
+        address to,
+        uint256 value
+    ) public override whenNotPaused notBlacklisted(msg.sender) notBlacklisted(to) returns (bool) {
+        return super.transfer(to, value);
+    }
+
+    function transferFrom(
+        address from,
+        address to,
+        uint256 value
+    )
+        public
+        override
+        whenNotPaused
+        notBlacklisted(msg.sender)
+        notBlacklisted(from)
+        notBlacklisted(to)
+        returns (bool)
+    {
+        return super.transferFrom(from, to, value);
+    }
+
+    function approve(
+        address spender,
+        uint256 value
+    ) public override whenNotPaused notBlacklisted(msg.sender) notBlacklisted(spender) returns (bool) {
+        return super.approve(spender, value);
     }
 
     /// @dev FiatTokenV2_2's form: 65 bytes `r ‖ s ‖ v`, or whatever an ERC-1271 wallet takes.
@@ -54,7 +135,7 @@ contract SandboxUSDC is ERC3009 {
         uint256 validBefore,
         bytes32 nonce,
         bytes memory signature
-    ) public {
+    ) public whenNotPaused notBlacklisted(from) notBlacklisted(to) {
         _requireSignature(
             from,
             abi.encode(TRANSFER_WITH_AUTHORIZATION_TYPEHASH, from, to, value, validAfter, validBefore, nonce),
@@ -85,7 +166,7 @@ contract SandboxUSDC is ERC3009 {
         uint256 validBefore,
         bytes32 nonce,
         bytes memory signature
-    ) public {
+    ) public whenNotPaused notBlacklisted(from) notBlacklisted(to) {
         require(to == msg.sender, "FiatTokenV2: caller must be the payee");
         _requireSignature(
             from,
@@ -109,7 +190,7 @@ contract SandboxUSDC is ERC3009 {
         receiveWithAuthorization(from, to, value, validAfter, validBefore, nonce, abi.encodePacked(r, s, v));
     }
 
-    function cancelAuthorization(address authorizer, bytes32 nonce, bytes memory signature) public {
+    function cancelAuthorization(address authorizer, bytes32 nonce, bytes memory signature) public whenNotPaused {
         _requireSignature(authorizer, abi.encode(CANCEL_AUTHORIZATION_TYPEHASH, authorizer, nonce), signature);
         _cancelAuthorization(authorizer, nonce);
     }

@@ -59,6 +59,8 @@ export type ErrorDetails = {
    * asked us to wait.
    */
   facilitator_failed: { ending: Ending | "unreadable"; retryAfterMs?: number };
+  /** Nothing can be sold on the payment's rail now. The message says why, to the payer too. */
+  rail_closed: undefined;
   /** The facilitator answers, and does not settle the rail: the setting is wrong, or has become wrong. */
   settlement_unsupported: undefined;
 

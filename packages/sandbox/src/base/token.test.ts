@@ -34,6 +34,15 @@ const ABI = parseAbi([
   "function transferWithAuthorization(address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, uint8 v, bytes32 r, bytes32 s)",
   "function transferWithAuthorization(address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, bytes signature)",
   "function receiveWithAuthorization(address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, bytes signature)",
+  "function transfer(address to, uint256 value) returns (bool)",
+  "function paused() view returns (bool)",
+  "function isBlacklisted(address account) view returns (bool)",
+  "function pauser() view returns (address)",
+  "function blacklister() view returns (address)",
+  "function pause()",
+  "function unpause()",
+  "function blacklist(address account)",
+  "function unBlacklist(address account)",
   "function cancelAuthorization(address authorizer, bytes32 nonce, uint8 v, bytes32 r, bytes32 s)",
   "event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce)",
   "event AuthorizationCanceled(address indexed authorizer, bytes32 indexed nonce)",
@@ -196,14 +205,106 @@ describe("reverts with Circle's messages for", () => {
   });
 });
 
-async function cancel({ from, nonce }: Authorization) {
+/** Sends what only the token's own keeper may send. */
+async function asKeeper(
+  call: { functionName: "pause" | "unpause" } | { functionName: "blacklist" | "unBlacklist"; args: [Address] },
+) {
+  const keeper = await relay().readContract({ ...token(), functionName: "pauser" });
+  const rpc = createWalletClient({ account: keeper, chain: baseChain(base.rpcUrl), transport: http() });
+  await rpc.request({ method: "anvil_impersonateAccount", params: [keeper] } as never);
+  const hash = await rpc.writeContract({ ...token(), ...call } as never);
+  expect((await relay().waitForTransactionReceipt({ hash })).status).toBe("success");
+}
+
+describe("as FiatToken does", () => {
+  const refusalOf = (simulation: Promise<unknown>) =>
+    simulation.then(
+      () => "accepted",
+      (error) => error.walk((cause: unknown) => (cause as { reason?: string }).reason !== undefined)?.reason,
+    );
+  /** What each way to move the payer's money, and to take a promise back, comes to. */
+  async function refusals() {
+    const message = authorization();
+    const signature = await sign(message);
+    const { r, s, v } = hexToSignature(signature);
+    const account = base.payer.address;
+    return {
+      bytes: await refusalOf(
+        relay().simulateContract({
+          ...token(),
+          functionName: "transferWithAuthorization",
+          args: [...fields(message), signature],
+        }),
+      ),
+      parts: await refusalOf(
+        relay().simulateContract({
+          ...token(),
+          functionName: "transferWithAuthorization",
+          args: [...fields(message), Number(v), r, s],
+        }),
+      ),
+      transfer: await refusalOf(
+        relay().simulateContract({ ...token(), account, functionName: "transfer", args: [base.payTo.address, 1n] }),
+      ),
+      cancel: await refusalOf(
+        cancellation(message).then((args) =>
+          relay().simulateContract({ ...token(), functionName: "cancelAuthorization", args }),
+        ),
+      ),
+    };
+  }
+  const accepted = { bytes: "accepted", parts: "accepted", transfer: "accepted", cancel: "accepted" };
+  const isBlacklisted = (account: Address) =>
+    relay().readContract({ ...token(), functionName: "isBlacklisted", args: [account] });
+
+  test("a paused token moves nothing and cancels nothing, until it is unpaused", async () => {
+    const paused = () => relay().readContract({ ...token(), functionName: "paused" });
+    expect([await paused(), await refusals()]).toEqual([false, accepted]);
+    await asKeeper({ functionName: "pause" });
+    const why = "Pausable: paused";
+    expect([await paused(), await refusals()]).toEqual([true, { bytes: why, parts: why, transfer: why, cancel: why }]);
+    await asKeeper({ functionName: "unpause" });
+    expect([await paused(), await refusals()]).toEqual([false, accepted]);
+  });
+
+  test.each(["payee", "payer"] as const)(
+    "nothing moves to or from an account on the blacklist: the %s",
+    async (who) => {
+      const account = who === "payee" ? base.payTo.address : base.payer.address;
+      await asKeeper({ functionName: "blacklist", args: [account] });
+      const why = "Blacklistable: account is blacklisted";
+      expect([await isBlacklisted(account), await refusals()]).toEqual([
+        true,
+        { ...accepted, bytes: why, parts: why, transfer: why },
+      ]);
+      await asKeeper({ functionName: "unBlacklist", args: [account] });
+      expect([await isBlacklisted(account), await refusals()]).toEqual([false, accepted]);
+    },
+  );
+
+  test("nobody else pauses it or keeps its blacklist", async () => {
+    const call = { ...token(), args: [] } as const;
+    expect(await refusalOf(relay().simulateContract({ ...call, functionName: "pause" }))).toBe(
+      "Pausable: caller is not the pauser",
+    );
+    expect(
+      await refusalOf(relay().simulateContract({ ...token(), functionName: "blacklist", args: [base.payTo.address] })),
+    ).toBe("Blacklistable: caller is not the blacklister");
+  });
+});
+
+async function cancel(message: Authorization) {
+  const args = await cancellation(message);
+  const hash = await relay().writeContract({ ...token(), functionName: "cancelAuthorization", args });
+  return relay().waitForTransactionReceipt({ hash });
+}
+
+async function cancellation({ from, nonce }: Authorization) {
   const message = { authorizer: from, nonce };
   const account = privateKeyToAccount(base.payer.privateKey);
   const typed = { domain: domain(), types: AUTHORIZATION_TYPES, primaryType: "CancelAuthorization", message } as const;
   const { r, s, v } = hexToSignature(await account.signTypedData(typed));
-  const args = [from, nonce, Number(v), r, s] as const;
-  const hash = await relay().writeContract({ ...token(), functionName: "cancelAuthorization", args });
-  return relay().waitForTransactionReceipt({ hash });
+  return [from, nonce, Number(v), r, s] as const;
 }
 
 test("an authorization for this token is not valid under the domain of USDC on Base", async () => {

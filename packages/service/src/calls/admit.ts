@@ -16,7 +16,7 @@ import type { Capacity } from "./capacity.ts";
 import { bound, createHolders } from "./holders.ts";
 import type { Expectation, Journal } from "./journal.ts";
 import { admissionJournal } from "./journal-failures.ts";
-import { isFinal, prepare } from "./machine.ts";
+import { isFinal, isUnpaid, prepare } from "./machine.ts";
 import { namesOf } from "./names.ts";
 import { type Outcome, outcomeOf, paymentRequired } from "./outcome.ts";
 import type { EffectsOptions } from "./perform.ts";
@@ -83,7 +83,7 @@ export function createAdmission(options: AdmissionOptions): Admit {
 
     let call = await inSpan("admission", {}, () => callFor(request()));
     if (wait && !hasCode(call, "payment_refused") && !isFinal(call.state))
-      call = await runner.wait(call, clock.timeout(options.waitMs));
+      call = await runner.wait(call, clock.timeout(options.waitMs), isHeldUp);
     if (hasCode(call, "payment_refused")) return paymentRequired(offers, saleOf(subject), call.message);
     if (call.state !== "void" || call.key === read.payment.key) return outcomeOf(call, offers);
     // The earlier payment of this name is void; this one may be spent all the same.
@@ -92,6 +92,11 @@ export function createAdmission(options: AdmissionOptions): Admit {
     const own = await refuse(request(), paymentRefused("the earlier payment of that name is void"));
     return outcomeOf(hasCode(own, "payment_refused") ? call : own, offers);
   };
+
+  /** Whether the payment of a call is not made, and cannot be made now. */
+  function isHeldUp({ state, rail }: Call): boolean {
+    return isUnpaid(state) && offers.closure(rail) !== undefined;
+  }
 
   /** @returns the payment, with the rail that it names, enabled or not. @throws PaymentRefused */
   async function readPayment(payload: PaymentPayload): Promise<{ rail: Rail; payment: Payment }> {

@@ -100,10 +100,16 @@ export function outcomeOf(call: Call, offers: Offers): Outcome {
       throw new Problem("payment_refunded", "The operator gave this payment back.");
     case "prepared":
     case "settling":
-      throw pending("settlement_pending", "The payment is being settled.");
+      throw pending("settlement_pending", settling(call, offers));
     default:
       throw pending("attestation_pending", "The payment was made; the attestation is not on the ledger yet.");
   }
+}
+
+function settling({ rail }: Call, offers: Offers): string {
+  const closure = offers.closure(rail);
+  if (closure === undefined) return "The payment is being settled.";
+  return `The payment cannot be made on ${rail} now: ${closure}. It can still be made until it expires.`;
 }
 
 /** @throws Error when the call has no bundle: a defect of ours */

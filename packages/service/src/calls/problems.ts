@@ -28,6 +28,8 @@ export async function mapUpstreamErrors<T>(work: () => Promise<T>): Promise<T> {
       });
     if (isProviderError(error))
       throw new Problem(error.code, "The chain cannot be read now.", { retryAfter: 10, cause: error });
+    if (hasCode(error, "rail_closed"))
+      throw new Problem("facilitator_unavailable", error.message, { retryAfter: 10, cause: error });
     if (hasCode(error, "facilitator_failed"))
       throw new Problem("facilitator_unavailable", "The facilitator cannot be reached now.", {
         retryAfter: Math.max(10, Math.ceil((error.details.retryAfterMs ?? 0) / 1000)),

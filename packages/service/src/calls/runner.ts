@@ -79,9 +79,10 @@ export function createRunner({ journal, perform, clock, log, onTransition, carry
     /**
      * Waits until a call is final, whichever replica carries it, or until the signal ends the wait.
      *
+     * @param isVain whether nothing can come of waiting for a call now
      * @returns the call as it was last committed, as far as this replica knows
      */
-    async wait(call: Call, signal: AbortSignal): Promise<Call> {
+    async wait(call: Call, signal: AbortSignal, isVain: (known: Call) => boolean = () => false): Promise<Call> {
       const { key } = call;
       let known = call;
       void start(call);
@@ -89,7 +90,7 @@ export function createRunner({ journal, perform, clock, log, onTransition, carry
         // Begun before the row is read, so that an end in between is not missed.
         const news = within(clock, POLL_MS, signal, (ends) => waiters.wait(key, ends));
         known = running.get(key)?.call ?? (await journal.find(key).catch(() => undefined)) ?? known;
-        if (isFinal(known.state) || signal.aborted || stopping.signal.aborted) return known;
+        if (isFinal(known.state) || signal.aborted || stopping.signal.aborted || isVain(known)) return known;
         known = (await news) ?? known;
         if (isFinal(known.state)) return known;
       }

@@ -1,7 +1,6 @@
 import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
-import type { ServiceError } from "../errors.ts";
+import { ServiceError } from "../errors.ts";
 import type { EnabledRail } from "./enabled-rail.ts";
-import { facilitatorFailed } from "./facilitator.ts";
 import { acceptedAmount } from "./payment-option.ts";
 import { paymentRefused } from "./rails/rail.ts";
 import { commonObstacle, namedClause, openRoutes, type Route, type Settler } from "./routes.ts";
@@ -82,7 +81,7 @@ function notNamed(entry: RoutedRail): ServiceError {
 }
 
 function notSold({ rail }: RoutedRail, obstacle: string): ServiceError {
-  return facilitatorFailed(`nothing is sold on ${rail.network}: ${obstacle}`, "unreachable");
+  return new ServiceError("rail_closed", `Nothing is sold on ${rail.network} now: ${obstacle}.`);
 }
 
 /** Why nothing is sold on a rail now: a clause. */

@@ -195,9 +195,7 @@ describe("offers", () => {
       const [accepted] = offers.for(saleOn("base")) as [PaymentRequirements];
       obstacle = "it rains";
       for (let i = 0; i < 3; i++) expect(networks(offers)).toEqual([NETWORKS.algorand]);
-      expect(() => offers.match(accepting(accepted), "base", saleOn("base"))).toThrow(
-        serviceError("facilitator_failed"),
-      );
+      expect(() => offers.match(accepting(accepted), "base", saleOn("base"))).toThrow(serviceError("rail_closed"));
       expect(offers.isOpen).toBe(true);
       obstacle = undefined;
       for (let i = 0; i < 3; i++) expect(networks(offers)).toEqual([NETWORKS.base, NETWORKS.algorand]);
@@ -285,7 +283,7 @@ describe("offers", () => {
       expect([byA, byB].map((accepted) => settlersOf(offers, accepted, "solana"))).toEqual([[A], [B]]);
       expect(offers.match(accepting(byB), "solana", saleOn("base")).requirement).toEqual(byB);
       sides[A] = { feePayer: "FEE-A", obstacle: "away" };
-      expect(() => offers.match(accepting(byA), "solana", saleOn("base"))).toThrow(serviceError("facilitator_failed"));
+      expect(() => offers.match(accepting(byA), "solana", saleOn("base"))).toThrow(serviceError("rail_closed"));
       expect(settlersOf(offers, byB, "solana")).toEqual([B]);
     });
 
@@ -293,7 +291,7 @@ describe("offers", () => {
       const offers = await offersBy("solana", { feePayer: "FEE-A" }, { feePayer: "FEE-B", isSilent: true });
       const [byA] = offers.for(saleOn("base")) as [PaymentRequirements];
       const byB = { ...byA, extra: { feePayer: "FEE-B" } };
-      expect(() => offers.match(accepting(byB), "solana", saleOn("base"))).toThrow(serviceError("facilitator_failed"));
+      expect(() => offers.match(accepting(byB), "solana", saleOn("base"))).toThrow(serviceError("rail_closed"));
       expect(settlersOf(offers, byA, "solana")).toEqual([A]);
       sides[B] = { feePayer: "FEE-B" };
       await offers.refresh(soon());

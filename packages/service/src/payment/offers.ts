@@ -77,6 +77,9 @@ export function createOffers({ rails, itemPrice, maxTimeoutSeconds, now, onChang
       );
     },
 
+    /** Why nothing can be paid to us on a rail now, by whichever facilitator: a clause. */
+    closure: (rail: RailName) => entries.find((entry) => entry.rail.name === rail)?.obstacle?.(),
+
     /** What may be wrong with the rails that are offered, and with single facilitators of them, by network. */
     doubts(): { network: string; doubt: string }[] {
       const offered = entries.filter(({ closed }) => closed === undefined);
@@ -152,7 +155,7 @@ export function createOffers({ rails, itemPrice, maxTimeoutSeconds, now, onChang
     /**
      * Finds the offer that a payment accepted.
      *
-     * @throws payment_refused naming what does not fit; facilitator_failed when nothing can be sold on its rail now, not by
+     * @throws payment_refused naming what does not fit; rail_closed when nothing can be sold on its rail now, not by
      *   the facilitator whose fee payer the payment accepted, or while a facilitator is unknown that may have that fee payer
      */
     match(payment: PaymentPayload, rail: RailName, sale: Sale): Match {

@@ -17,6 +17,8 @@ const ABI = parseAbi([
   "function version() view returns (string)",
   "function balanceOf(address account) view returns (uint256)",
   "function authorizationState(address authorizer, bytes32 nonce) view returns (bool)",
+  "function isBlacklisted(address account) view returns (bool)",
+  "function paused() view returns (bool)",
   "function isValidSignature(bytes32 hash, bytes signature) view returns (bytes4)",
 ]);
 const eventId = (signature: string) => keccak256(toHex(signature));
@@ -45,6 +47,9 @@ export class FakeBaseNode {
   readonly stateOnly = new Set<string>();
   /** Contracts by address, with the signature that each accepts. */
   readonly wallets = new Map<string, Hex | "reverts">();
+  /** Addresses in lower case. */
+  readonly blacklist = new Set<string>();
+  paused = false;
   readonly balances = new Map<string, bigint>();
   readonly receipts = new Map<Hex, Receipt>();
   /** Inputs of transactions; default: empty. */
@@ -171,6 +176,10 @@ export class FakeBaseNode {
         return encodeFunctionResult({ abi: ABI, functionName, result: this.domain[functionName] });
       case "balanceOf":
         return encodeFunctionResult({ abi: ABI, functionName, result: this.balances.get(args[0].toLowerCase()) ?? 0n });
+      case "isBlacklisted":
+        return encodeFunctionResult({ abi: ABI, functionName, result: this.blacklist.has(args[0].toLowerCase()) });
+      case "paused":
+        return encodeFunctionResult({ abi: ABI, functionName, result: this.paused });
       case "authorizationState": {
         const [from, nonce] = args;
         const logged = this.#allLogs().some(

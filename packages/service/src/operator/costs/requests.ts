@@ -21,9 +21,13 @@ export const CALL_REQUESTS: readonly { rail: RailName; source: string; bundle: R
 const ROUNDS_A_DAY = 30_857n;
 const LOOKS_A_DAY = 5_760n;
 
-/** Requests a day without any call: each round is waited for and read; balance, parameters and payees each 15 s. */
+/**
+ * Requests a day without any call: each round is waited for and read; balance, parameters and payees each 15 s. Whether a
+ * payee on Base can be paid takes two.
+ */
 export const DAILY_REQUESTS: Requests = {
   algod: 2n * ROUNDS_A_DAY + 3n * LOOKS_A_DAY,
   indexer: LOOKS_A_DAY,
+  base: 2n * LOOKS_A_DAY,
   solana: LOOKS_A_DAY,
 };

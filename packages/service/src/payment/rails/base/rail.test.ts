@@ -304,6 +304,26 @@ describe("the payer of a Base payment", () => {
   });
 });
 
+describe("the payee on Base", () => {
+  const fault = (address = payTo as string) => world.rail.payeeFault(address, signal());
+
+  test("can be paid unless it is on USDC's blacklist, or USDC is paused", async () => {
+    const node = await world.node();
+    expect(await fault()).toBeUndefined();
+    node.blacklist.add(payTo.toLowerCase());
+    expect([await fault(), await fault(stranger.address)]).toEqual(["is on USDC's blacklist", undefined]);
+    node.blacklist.clear();
+    node.paused = true;
+    expect(await fault()).toBe("can be paid nothing while USDC is paused");
+  });
+
+  test("is not said to be on the blacklist by one node of two", async () => {
+    const [liar] = [await world.node(), await world.node()];
+    liar.blacklist.add(payTo.toLowerCase());
+    await expect(fault()).rejects.toMatchObject({ code: "providers_conflict" });
+  });
+});
+
 describe("the token's domain", () => {
   test("is read from the chain, for the offers", async () => {
     const node = await world.node();

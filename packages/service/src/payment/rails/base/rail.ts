@@ -18,7 +18,7 @@ import { type BasePayment, checkLayout, checkTimes, checkTransfer, SKEW_SECONDS 
 import { BASE, isTransactionHash } from "./facts.ts";
 import { lagging, untilCaughtUp } from "./lag.ts";
 import type { Use } from "./logged-use.ts";
-import { askWallet, isAuthorizationUsed, readBalance, readBlock, readInput } from "./usdc-contract.ts";
+import { askWallet, isAuthorizationUsed, readBalance, readBlock, readInput, readPayeeFault } from "./usdc-contract.ts";
 
 const POLL_MS = 1_000;
 
@@ -106,8 +106,14 @@ export function baseRail(options: BaseRailOptions): Rail<BasePayment> {
       return failover(nodes.rpcs, (rpc, ends) => readBalance(rpc, BASE.asset, from, ends), { about, signal });
     },
 
-    // Every address can receive the token. At the token's own contract it would be lost.
-    payeeFault: async (payTo) => (BASE.sameAddress(payTo, BASE.asset) ? "is the token's own contract" : undefined),
+    async payeeFault(payTo, signal) {
+      // What is sent to the token's own contract is lost.
+      if (BASE.sameAddress(payTo, BASE.asset)) return "is the token's own contract";
+      const ask = (rpc: EthereumRpc, ends: AbortSignal) => readPayeeFault(rpc, BASE.asset, payTo as Hex, ends);
+      const question = { about: `the payee ${payTo}`, same: String, signal };
+      const [fault] = await agree(nodes.rpcs, ask, question, nodes.rules);
+      return fault;
+    },
 
     async standing(payment, signal, hint): Promise<PaymentStanding> {
       // The payment is open until every node that answers has reached the block.

@@ -30,6 +30,8 @@ const TOKEN = parseAbi([
   "function version() view returns (string)",
   "function balanceOf(address owner) view returns (uint256)",
   "function authorizationState(address authorizer, bytes32 nonce) view returns (bool)",
+  "function isBlacklisted(address account) view returns (bool)",
+  "function paused() view returns (bool)",
 ]);
 const WALLET = parseAbi(["function isValidSignature(bytes32 hash, bytes signature) view returns (bytes4)"]);
 
@@ -102,6 +104,31 @@ export async function readBalance(rpc: EthereumRpc, token: Hex, owner: Hex, sign
   const call = { to: token, data: encodeFunctionData({ abi: TOKEN, functionName, args: [owner] }) };
   const answer = await rpc.call("eth_call", [call, "latest"], rpcBytes, signal);
   return rpc.decode(() => decodeFunctionResult({ abi: TOKEN, functionName, data: answer }));
+}
+
+/**
+ * Why the token lets nobody pay an address now (FiatToken, `Blacklistable` and `Pausable`).
+ *
+ * @returns a clause with the address as its subject; undefined when it can be paid
+ * @throws ProviderError
+ */
+export async function readPayeeFault(
+  rpc: EthereumRpc,
+  token: Hex,
+  payee: Hex,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const ask = async (data: Hex) => rpc.call("eth_call", [{ to: token, data }, "latest"], rpcBytes, signal);
+  const [blacklisted, paused] = await Promise.all([
+    ask(encodeFunctionData({ abi: TOKEN, functionName: "isBlacklisted", args: [payee] })),
+    ask(encodeFunctionData({ abi: TOKEN, functionName: "paused" })),
+  ]);
+  return rpc.decode(() => {
+    if (decodeFunctionResult({ abi: TOKEN, functionName: "isBlacklisted", data: blacklisted }))
+      return "is on USDC's blacklist";
+    const isPaused = decodeFunctionResult({ abi: TOKEN, functionName: "paused", data: paused });
+    return isPaused ? "can be paid nothing while USDC is paused" : undefined;
+  });
 }
 
 /**
