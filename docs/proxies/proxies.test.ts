@@ -1,26 +1,31 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
 import { type AddressInfo, createServer as createSocketServer } from "node:net";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
 /* The example configurations, each under the program of its name, between a client and a server of paid answers' size. */
 
-/** How a proxy's configuration is run, with its own addresses replaced. */
+/** How a proxy's configuration is run with other addresses than its own: those of the file replaced, or told by variables. */
 const PROXIES = [
   {
     name: "nginx",
     file: "nginx.conf",
     command: (conf: string, dir: string) => ["-c", conf, "-p", dir, "-g", "daemon off;"],
+    changed: (conf: string, site: string, upstream: string) =>
+      conf.replaceAll("127.0.0.1:8080", site).replaceAll("127.0.0.1:4020", upstream),
+    variables: () => ({}),
   },
   {
     name: "caddy",
     file: "Caddyfile",
     command: (conf: string) => ["run", "--config", conf, "--adapter", "caddyfile"],
+    changed: (conf: string) => conf,
+    variables: (site: string, upstream: string) => ({ SITE: `http://${site}`, UPSTREAM: upstream }),
   },
 ];
 
@@ -39,7 +44,7 @@ afterAll(() => {
   service.close();
 });
 
-describe.each(PROXIES)("behind $name", ({ name, file, command }) => {
+describe.each(PROXIES)("behind $name", ({ name, file, command, changed, variables }) => {
   const isThere = spawnSync(name, [name === "nginx" ? "-v" : "version"]).status === 0;
   if (!isThere) console.log(`${name} is not installed (apt-get install ${name}): docs/proxies/${file} is not tried`);
   let dir: string;
@@ -49,17 +54,13 @@ describe.each(PROXIES)("behind $name", ({ name, file, command }) => {
   beforeAll(async () => {
     if (!isThere) return;
     dir = await mkdtemp(join(tmpdir(), "attestd-proxy-"));
-    const port = await freePort();
-    url = `http://127.0.0.1:${port}`;
+    const addresses = [`127.0.0.1:${await freePort()}`, `127.0.0.1:${(service.address() as AddressInfo).port}`] as const;
+    url = `http://${addresses[0]}`;
     const conf = await readFile(join(import.meta.dirname, file), "utf8");
-    const here = conf
-      .replaceAll("127.0.0.1:8080", `127.0.0.1:${port}`)
-      .replaceAll("127.0.0.1:4020", `127.0.0.1:${(service.address() as AddressInfo).port}`);
-    expect(here).not.toBe(conf);
-    await writeFile(join(dir, file), here);
+    await writeFile(join(dir, file), changed(conf, ...addresses));
     proxy = spawn(name, command(join(dir, file), dir), {
       stdio: ["ignore", "ignore", "pipe"],
-      env: { ...process.env, HOME: dir },
+      env: { ...process.env, HOME: dir, ...variables(...addresses) },
     });
     await answers(url, proxy);
   });
@@ -105,6 +106,31 @@ test("both wait for a paid answer longer than the service does", async () => {
   expect(nginx).toMatch(/proxy_buffer_size 16k;\s+proxy_buffers 8 16k;/);
   expect(nginx).toContain("proxy_read_timeout 180s;");
   expect(caddy).toContain("response_header_timeout 180s");
+});
+
+describe("the container's Caddy", () => {
+  const isThere = spawnSync("caddy", ["version"]).status === 0;
+  if (!isThere) console.log("caddy is not installed (apt-get install caddy): the container's site is not adapted");
+
+  test("has the file that is tried here, and no other", async () => {
+    const container = join(import.meta.dirname, "../../packaging/container");
+    expect(await readdir(container)).not.toContain("Caddyfile");
+    const compose = await readFile(join(container, "compose.yaml"), "utf8");
+    const [, mounted = ""] = /- (\S+):\/etc\/caddy\/Caddyfile:ro/.exec(compose) ?? [];
+    expect(resolve(container, mounted)).toBe(join(import.meta.dirname, "Caddyfile"));
+    expect(compose).toContain("UPSTREAM: attestd:4020");
+  });
+
+  test.skipIf(!isThere)("serves its site with TLS, and gives each request an id of its own", () => {
+    const adapt = ["adapt", "--config", join(import.meta.dirname, "Caddyfile"), "--adapter", "caddyfile"];
+    const env = { ...process.env, SITE: "attest.example", UPSTREAM: "attestd:4020" };
+    const { stdout } = spawnSync("caddy", adapt, { env, encoding: "utf8" });
+    const { servers } = JSON.parse(stdout).apps.http;
+    expect(Object.values(servers)).toMatchObject([{ listen: [":443"], routes: [{ match: [{ host: ["attest.example"] }] }] }]);
+    expect(stdout).toContain('"dial":"attestd:4020"');
+    expect(stdout).toContain('"X-Request-Id":["{http.request.uuid}"]');
+    expect(stdout).not.toContain("automatic_https");
+  });
 });
 
 async function freePort(): Promise<number> {
