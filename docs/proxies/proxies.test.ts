@@ -54,7 +54,10 @@ describe.each(PROXIES)("behind $name", ({ name, file, command, changed, variable
   beforeAll(async () => {
     if (!isThere) return;
     dir = await mkdtemp(join(tmpdir(), "attestd-proxy-"));
-    const addresses = [`127.0.0.1:${await freePort()}`, `127.0.0.1:${(service.address() as AddressInfo).port}`] as const;
+    const addresses = [
+      `127.0.0.1:${await freePort()}`,
+      `127.0.0.1:${(service.address() as AddressInfo).port}`,
+    ] as const;
     url = `http://${addresses[0]}`;
     const conf = await readFile(join(import.meta.dirname, file), "utf8");
     await writeFile(join(dir, file), changed(conf, ...addresses));
@@ -126,7 +129,9 @@ describe("the container's Caddy", () => {
     const env = { ...process.env, SITE: "attest.example", UPSTREAM: "attestd:4020" };
     const { stdout } = spawnSync("caddy", adapt, { env, encoding: "utf8" });
     const { servers } = JSON.parse(stdout).apps.http;
-    expect(Object.values(servers)).toMatchObject([{ listen: [":443"], routes: [{ match: [{ host: ["attest.example"] }] }] }]);
+    expect(Object.values(servers)).toMatchObject([
+      { listen: [":443"], routes: [{ match: [{ host: ["attest.example"] }] }] },
+    ]);
     expect(stdout).toContain('"dial":"attestd:4020"');
     expect(stdout).toContain('"X-Request-Id":["{http.request.uuid}"]');
     expect(stdout).not.toContain("automatic_https");

@@ -9,6 +9,7 @@ import {
   verify,
   type Warning,
 } from "@attestd/proof";
+import { fileText, utf8 } from "@attestd/proof/encoding";
 
 /* The independent verifiers of this folder, as programs that tests run. */
 
@@ -72,7 +73,7 @@ export function statedLine({ block: { hash, height, time }, outcome }: Statement
 
 /** The round of the record, of an item of a batch that of its head. */
 function roundOf(text: string): number {
-  const { attest, batch } = JSON.parse(text);
+  const { attest, batch } = JSON.parse(fileText(utf8(text)));
   return (batch?.attest ?? attest).round;
 }
 
@@ -83,7 +84,7 @@ export function printed(
   { failed, status, warnings, receipt, statement }: Verdict,
 ): string[] {
   if (failed.includes("schema")) return [file, "FAIL schema", "not verified"];
-  const { attestor, checks, lightHeader } = verify(text);
+  const { attestor, checks, lightHeader } = verify(utf8(text));
   const offline = (Object.keys(checks) as CheckName[]).filter((check) => !check.startsWith("chain"));
   const results = offline.map((check) => `${failed.includes(check) ? "FAIL" : "pass"} ${check}`);
   const record = `verified, stated as recorded on Algorand in round ${roundOf(text)}`;

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { type BundleType, type KeyHistory, parseKeyHistory, type VerifyReport, verify } from "@attestd/proof";
+import { utf8 } from "@attestd/proof/encoding";
 import pino from "pino";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { CASES, type Case, HISTORIES, UNREADABLE } from "../../docs/verify/bundles.ts";
@@ -62,7 +63,7 @@ describe.each(Object.entries(HISTORIES))(
 
     test("by the library", () => {
       const trust = parseKeyHistory(history);
-      const reports = cases.map(({ name, text }) => ({ name, report: verify(text, { trust }) }));
+      const reports = cases.map(({ name, text }) => ({ name, report: verify(utf8(text), { trust }) }));
       expect(reports.map(({ name, report }) => verdict(name, report))).toEqual(cases.map(right));
       expect(reports.filter(({ report }) => report.verified).map(({ name }) => name)).toEqual(namesOfVerified(cases));
     });
@@ -185,7 +186,7 @@ async function verifyingService(history: KeyHistory) {
   return {
     post,
     async verify({ name, text }: Case): Promise<{ name: string; status: number; report: VerifyReport }> {
-      const response = await post(ROUTES[verify(text).type], text);
+      const response = await post(ROUTES[verify(utf8(text)).type], text);
       const body = (await response.json()) as VerifyReport & { report: VerifyReport };
       return { name, status: response.status, report: response.ok ? body : body.report };
     },

@@ -292,7 +292,11 @@ describe.skipIf(!browser)("the page checks", () => {
   test.each<[string, GivenFile, string]>([
     ["a file that is not JSON", { name: "text.json", contents: '{\n"version": 1,\n oops' }, "Not JSON (line 3)."],
     ["JSON that is not a bundle", file({ hello: "world" }), "No bundle, receipt or key list of attestd."],
-    ["a picture", { name: "a.png", contents: Uint8Array.of(137, 80, 78, 71, 255) }, "Not JSON: it isn't text."],
+    [
+      "a picture",
+      { name: "a.png", contents: Uint8Array.of(137, 80, 78, 71, 255) },
+      "Not JSON: it is not text in UTF-8.",
+    ],
     ["another PDF", { name: "a.pdf", contents: "%PDF-1.7\n%%EOF" }, "carries no bundle"],
     ["an invalid key list", file({ ...retired, keys: retired.keys.slice(0, 1) }), "Not a valid key list"],
   ])("%s, and shows why it can't be read", async (_, given, why) => {

@@ -14,6 +14,7 @@ const long = (note: string) => withAttest(payment, { note });
 /** How JSON is spelled: what is not spelled the one way fails `schema`, whatever value it has. */
 export const OF_JSON: readonly Case[] = [
   is("white space around everything", `\n\t ${JSON.stringify(payment, null, "\t").replaceAll("\n", "\r\n ")} `),
+  is("a byte order mark", `\ufeff${text}`),
   is("an escaped slash", text.replace(/\//, "\\/")),
   is("letters escaped that need not be", text.replace("ML-DSA-65", "\\u004dL-DSA-65")),
   ...SPELLINGS.map((spelling) => is(`the round spelled ${spelling}`, ofRound(spelling), fails("schema"))),
@@ -47,6 +48,7 @@ export const OF_JSON: readonly Case[] = [
   is("no note", long(""), fails("note")),
   is("a note with a line separator", long(`${payment.attest.note}\u2028`), fails("note")),
   is("a note of control characters and a letter beyond the BMP", long("\u0000\u001f\u007f\b\f\n😀<>&"), fails("note")),
+  is("a note with a byte order mark before its JSON", withNote(payment, "{", "\ufeff{"), fails("note")),
   is("a note with a member twice", withNote(payment, '{"a"', '{"a":"","a"'), fails("note")),
   is("a note whose network is null", withNote(payment, /"c":"[^"]*"/, '"c":null'), fails("note")),
   is(
@@ -64,12 +66,16 @@ const [start, end] = [text.slice(0, 20), text.slice(20)].map(utf8) as [Uint8Arra
 /** What is no JSON at all: of these there is nothing to report. A program of this folder says that `schema` fails. */
 export const UNREADABLE: readonly { name: string; bytes: Uint8Array<ArrayBuffer> }[] = [
   { name: "nothing", bytes: new Uint8Array() },
-  { name: "a byte order mark", bytes: concatBytes(Uint8Array.of(0xef, 0xbb, 0xbf), utf8(text)) },
+  { name: "two byte order marks", bytes: utf8(`\ufeff\ufeff${text}`) },
+  { name: "a byte order mark after a blank", bytes: utf8(` \ufeff${text}`) },
   { name: "UTF-16", bytes: new Uint8Array(Buffer.from(text, "utf16le")) },
+  { name: "UTF-16 with a byte order mark", bytes: new Uint8Array(Buffer.from(`\ufeff${text}`, "utf16le")) },
+  { name: "UTF-16 of the other order", bytes: new Uint8Array(Buffer.from(`\ufeff${text}`, "utf16le").swap16()) },
   { name: "a byte that is not UTF-8", bytes: concatBytes(start, Uint8Array.of(0xff), end) },
   { name: "half a surrogate pair, as if UTF-8", bytes: concatBytes(start, Uint8Array.of(0xed, 0xa0, 0x80), end) },
   { name: "a letter longer than need be", bytes: concatBytes(start, Uint8Array.of(0xc1, 0xa1), end) },
   { name: "more than 2 MiB", bytes: utf8(text + " ".repeat(2 ** 21)) },
+  { name: "more than 2 MiB with its byte order mark", bytes: utf8(`\ufeff${text.padEnd(2 ** 21 - 2)}`) },
   ...[
     text.slice(0, -1),
     `${text}{}`,

@@ -29,7 +29,9 @@ func parseUpTo(text []byte, most int) (value any, err error) {
 			value, err = nil, fmt.Errorf("%v", reason)
 		}
 	}()
-	require(len(text) <= most && utf8.Valid(text) && json.Valid(text), "no JSON, or too large")
+	require(len(text) <= most, "too large")
+	text = bytes.TrimPrefix(text, []byte("\uFEFF")) // a byte order mark
+	require(utf8.Valid(text) && json.Valid(text), "no JSON")
 	for _, escape := range escapes.FindAll(text, -1) {
 		require(len(escape) != 4, "half a surrogate pair")
 	}

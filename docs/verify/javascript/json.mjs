@@ -3,7 +3,8 @@ import assert from "node:assert/strict";
 
 /** Of valid JSON: brackets, commas, strings with the colon behind a name, numbers and words. */
 const TOKENS = /[{}[\],]|"[^"\\]*(?:\\.[^"\\]*)*"(\s*:)?|[^\s{}[\],"]+/g;
-const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+// It skips a byte order mark.
+const utf8 = new TextDecoder("utf-8", { fatal: true });
 
 /** The value of a file. JSON.parse alone would hide a member that is there twice, and how numbers are spelled. */
 export function parse(bytes, most = 2 ** 21) {

@@ -7,7 +7,7 @@ def parse(data: bytes, most: int = 2**21):
     if len(data) > most:
         raise ValueError("too large")
     hooks = {"parse_int": integer, "parse_float": refuse, "parse_constant": refuse}
-    value = json.loads(data.decode(), object_pairs_hook=unique, **hooks)
+    value = json.loads(data.decode("utf-8-sig"), object_pairs_hook=unique, **hooks)
     if members(value) > 4096:
         raise ValueError("more than 4,096 members")
     canonical(value)  # refuses half a surrogate pair

@@ -130,7 +130,7 @@ async function checkWhole(source: Source, whole: Uint8Array, checking: Checking)
     return [{ kind: "receipt", file, findings: judgeReceipt(contents.jws, trusted?.trust) }];
   if (contents.kind !== "bundle" || (isOther && contents.from === "json")) {
     if (isFound || contents.kind === "bundle") return [{ kind: "other", file }];
-    throw new Failure(EXIT.unreadable, OTHERS[contents.kind]);
+    throw new Failure(EXIT.unreadable, contents.kind === "broken" ? contents.why : OTHERS[contents.kind]);
   }
   const checked = await checkBundle(file, whole, contents, checking);
   const payment =
@@ -144,12 +144,13 @@ const MARKS_OF_BUNDLES = ["pqPublicKey", "sigBase64"];
 /** Whether a file that a folder has beside bundles is certainly none. */
 function isForeign(whole: Uint8Array): boolean {
   const bytes = Buffer.from(whole.buffer, whole.byteOffset, whole.length);
-  return bytes.length > 0 && MARKS_OF_BUNDLES.every((mark) => !bytes.includes(mark));
+  // In UTF-16 of either order there is a zero byte between the letters.
+  const has = (mark: string) => bytes.includes(mark) || bytes.includes([...mark].join("\0"));
+  return bytes.length > 0 && !MARKS_OF_BUNDLES.some(has);
 }
 
 /** Why a file of something else is not checked. */
 const OTHERS = {
-  empty_certificate: UNREADABLE.noBundleInside,
   evidence: "Evidence, not a bundle: name it with --evidence, and a bundle as the file.",
   checkpoint: "A checkpoint, not a bundle: name it with --checkpoint, and a bundle as the file.",
   keys: "A key history, not a bundle: name it with --keys, and a bundle as the file.",

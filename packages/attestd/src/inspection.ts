@@ -16,7 +16,7 @@ import {
   verify,
 } from "@attestd/proof";
 import { circumstancesOf, outcomeWords, sentenceOf, subjectOf } from "@attestd/proof/description";
-import { fromBase64, fromUtf8 } from "@attestd/proof/encoding";
+import { fileText, fromBase64 } from "@attestd/proof/encoding";
 import { attempt } from "@attestd/proof/errors";
 import { excerpt, utcTime } from "@attestd/proof/text";
 import { type FileContents, readFileContents } from "@attestd/web/bundle-file";
@@ -36,7 +36,7 @@ const HEADER = /^(?:payment-(?:required|signature|response)|x-payment(?:-respons
  */
 export async function inspectBytes(bytes: Uint8Array): Promise<Inspection> {
   try {
-    const text = attempt("malformed", () => fromUtf8(bytes))
+    const text = attempt("malformed", () => fileText(bytes))
       ?.trim()
       .replace(HEADER, "");
     const inText = text === undefined ? undefined : inspectText(text);
@@ -56,6 +56,7 @@ export const UNKNOWN = [
 
 function notJson({ fault, line, message }: ProofError, bytes: Uint8Array): string {
   if (bytes.length === 0) return "The file is empty.";
+  if (fault === "encoding") return `${message[0]?.toUpperCase()}${message.slice(1)}.`;
   return fault === "syntax" ? `Nothing that is known here, and no JSON (line ${line}).` : `No good JSON: ${message}.`;
 }
 
@@ -88,8 +89,8 @@ async function inspectContents(contents: FileContents, bytes: Uint8Array): Promi
       return inspectKeys(parseKeyHistory(contents.value));
     case "receipt":
       return inspectPayment(parseJson(bytes)) ?? inspectReceipt(contents.jws);
-    case "empty_certificate":
-      throw new Failure(EXIT.unreadable, "A PDF or SVG without a bundle in it: not a certificate of attestd.");
+    case "broken":
+      throw new Failure(EXIT.unreadable, contents.why);
     case "other": {
       const payment = inspectPayment(parseJson(bytes));
       if (payment) return payment;

@@ -266,7 +266,7 @@ test.each([
   ["-", Buffer.from('{"hello":"world, this is base64"}').toString("base64"), "Base64 of something that is not known"],
   ["-", bundle.attest.note.replace('"a"', ' "a"'), "Its form is wrong: not canonical"],
   ["-", jws.replace(/^[^.]+/, part({ alg: "none" })), "Its form is wrong: /header"],
-  ["-", "<svg><metadata></metadata></svg>", "A PDF or SVG without a bundle in it"],
+  ["-", "<svg><metadata></metadata></svg>", "This certificate carries no bundle."],
   ["-", `{"version":1,"version":1,"attest":{}}`, 'No good JSON: line 1: "version" appears twice.'],
   ["none.json", "", "There is no such file."],
 ])("attestd inspect can't explain %s %s", async (file, input, why) => {

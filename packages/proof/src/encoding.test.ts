@@ -4,6 +4,7 @@ import {
   compareBytes,
   concatBytes,
   equalBytes,
+  fileText,
   fromBase32,
   fromBase64,
   fromBase64Url,
@@ -97,6 +98,17 @@ it("refuses bytes that are not UTF-8, and keeps a byte order mark", () => {
     expect.objectContaining({ name: "ProofError", code: "malformed" }),
   );
   expect(fromUtf8(Uint8Array.of(0xef, 0xbb, 0xbf))).toBe("\ufeff");
+});
+
+it("skips the byte order mark of a file, and names UTF-16", () => {
+  const bytesOf = (text: string) => new Uint8Array(Buffer.from(text, "utf16le"));
+  expect(fileText(utf8("\ufeff{}"))).toBe("{}");
+  expect(fileText(utf8("\ufeff\ufeff{}"))).toBe("\ufeff{}");
+  expect(fileText(Uint8Array.of(0, 1, 0, 0))).toBe("\0\u0001\0\0");
+  for (const text of ["\ufeff{}", "{}", "é, but with a mark".padStart(20, "\ufeff")])
+    for (const bytes of [bytesOf(text), new Uint8Array(Buffer.from(bytesOf(text)).swap16())])
+      expect(() => fileText(bytes), text).toThrow(/UTF-16.*save it as UTF-8/);
+  expect(() => fileText(Uint8Array.of(0x7b, 0xc3, 0x28))).toThrow("not text in UTF-8");
 });
 
 it("compares and joins byte strings", () => {

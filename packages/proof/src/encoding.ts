@@ -28,6 +28,29 @@ export function fromUtf8(bytes: Uint8Array): string {
   }
 }
 
+/** Skips a byte order mark. */
+const fileDecoder = new TextDecoder("utf-8", { fatal: true });
+
+/**
+ * The text of a file in UTF-8, without the byte order mark that it may begin with.
+ * @throws ProofError `malformed`, which names UTF-16
+ */
+export function fileText(bytes: Uint8Array): string {
+  if (isUtf16(bytes)) throw malformed("it is text in UTF-16, as PowerShell's > writes it: save it as UTF-8");
+  try {
+    return fileDecoder.decode(bytes);
+  } catch (cause) {
+    throw malformed("it is not text in UTF-8", cause);
+  }
+}
+
+/** Whether bytes begin with UTF-16's byte order mark, or with two ASCII characters in UTF-16. */
+function isUtf16([a, b, c, d]: Uint8Array): boolean {
+  const isAscii = (high = 1, low = 0) => high === 0 && low > 0 && low < 0x80;
+  const hasMark = (a === 0xff && b === 0xfe) || (a === 0xfe && b === 0xff);
+  return hasMark || (isAscii(a, b) && isAscii(c, d)) || (isAscii(b, a) && isAscii(d, c));
+}
+
 /** Bytes of lower-case hex without a prefix. @throws ProofError `malformed` */
 export function fromHex(text: string): Uint8Array<ArrayBuffer> {
   if (text.length % 2 !== 0 || !/^[0-9a-f]*$/.test(text)) throw malformed("not lower-case hex");

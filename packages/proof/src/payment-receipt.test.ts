@@ -46,6 +46,14 @@ describe("a signed receipt", () => {
     expect(JSON.parse(Buffer.from(payload, "base64url").toString())).toEqual(receipt);
   });
 
+  it("has no byte order mark", () => {
+    const [header = "", payload = ""] = jws.split(".");
+    const marked = (part: string) => toBase64Url(utf8(`\ufeff${Buffer.from(part, "base64url")}`));
+    const sign = (text: string) => `${text}.${toBase64Url(attestor.sign(utf8(text)))}`;
+    expect(refusal(sign(`${marked(header)}.${payload}`))).toBe("/header");
+    expect(refusal(sign(`${header}.${marked(payload)}`))).toBe("/payload");
+  });
+
   it.each([
     ["another payer", { ...receipt, payer: "0x0" }],
     ["another transaction", { ...receipt, transaction: "0x0" }],

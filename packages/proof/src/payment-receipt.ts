@@ -1,4 +1,4 @@
-import { fromBase64, fromBase64Url, toBase64Url, utf8 } from "./encoding.ts";
+import { fromBase64, fromBase64Url, fromUtf8, toBase64Url, utf8 } from "./encoding.ts";
 import { attempt, formatError } from "./errors.ts";
 import { canonicalize } from "./json/canonical.ts";
 import { parseJson } from "./json/parse.ts";
@@ -96,7 +96,9 @@ function decode(part: string, pointer: string): Uint8Array {
 }
 
 function decodeJson(part: string, pointer: string): unknown {
-  const value = attempt("json", () => parseJson(decode(part, pointer)));
+  const bytes = decode(part, pointer);
+  // As text: the byte order mark that a file may have is none of a receipt's.
+  const value = attempt("json", () => parseJson(attempt("malformed", () => fromUtf8(bytes)) ?? ""));
   if (value === undefined) throw formatError(pointer, "must be JSON");
   return value;
 }

@@ -5,6 +5,7 @@ import { utf8 } from "@attestd/proof/encoding";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { testBundle, testHistory } from "../../../test/bundles/bundles.ts";
+import { bundlesInBatch } from "./batch-file.ts";
 import { escapeXml, MAX_FILE_BYTES, readFileContents } from "./bundle-file.ts";
 import type { Sheet } from "./certificate/sheet.ts";
 import { toSvg } from "./certificate/svg.ts";
@@ -19,6 +20,8 @@ function pdf(content: Uint8Array, { filter = "", length = String(content.length)
   const head = `%PDF-1.7\n1 0 obj\n<< /Type /EmbeddedFile ${filter} /Length ${length} >>\nstream${eol}`;
   return Uint8Array.from([...utf8(head), ...content, ...utf8("\nendstream\nendobj\n%%EOF")]);
 }
+
+const EMPTY = { kind: "broken", why: "This certificate carries no bundle. Ask for the bundle's file." };
 
 const fixture = (name: string) => readFile(new URL(`pdf/fixtures/${name}.pdf`, import.meta.url));
 
@@ -44,7 +47,7 @@ describe("readFileContents", () => {
     ],
     ["whose compression is invalid", pdf(bytes, { filter: "/Filter /FlateDecode" })],
   ])("finds no bundle in a PDF %s", async (_, file) => {
-    expect(await readFileContents(file)).toEqual({ kind: "empty_certificate" });
+    expect(await readFileContents(file)).toEqual(EMPTY);
   });
 
   test.each([
@@ -61,7 +64,8 @@ describe("readFileContents", () => {
   });
 
   test("finds no bundle in an encrypted PDF", async () => {
-    expect(await readFileContents(await fixture("qpdf-encrypted"))).toEqual({ kind: "empty_certificate" });
+    const why = "An encrypted PDF: save it without a password, or ask for the bundle's file.";
+    expect(await readFileContents(await fixture("qpdf-encrypted"))).toEqual({ kind: "broken", why });
   });
 
   test.each([
@@ -89,7 +93,7 @@ describe("readFileContents", () => {
     ["<svg>", `<metadata id="attestd-bundle" `, "</metadata>"],
   ])("finds no bundle in %s and 3 MB of %s, in time linear in the size", async (head, again, tail) => {
     const file = `${head}${again.repeat((MAX_FILE_BYTES - 100) / again.length)}${tail}`;
-    expect(await readFileContents(utf8(file))).toEqual({ kind: "empty_certificate" });
+    expect(await readFileContents(utf8(file))).toEqual(EMPTY);
   });
 
   test("finds a bundle of any text in an SVG, byte for byte", async () => {
@@ -101,6 +105,39 @@ describe("readFileContents", () => {
         expect(contents).toEqual({ kind: "bundle", bytes: original, from: "svg" });
       }),
     );
+  });
+
+  test("says how many bytes stand before a PDF's header", async () => {
+    const why = (bytes: number) =>
+      `A PDF with ${bytes} bytes before its header, %PDF-: another program has changed it. Ask for the file as it was made.`;
+    const after = (before: string) => readFileContents(Uint8Array.from([...utf8(before), ...pdf(bytes)]));
+    expect(await after("\ufeff")).toEqual({ kind: "broken", why: why(3) });
+    expect(await after("HTTP/1.1 200 OK\r\n\r\n")).toEqual({ kind: "broken", why: why(19) });
+    await expect(after(" ".repeat(2000))).rejects.toThrow("is out of place");
+    // Such text in JSON is nothing of a PDF.
+    expect(await readFileContents(utf8('{"source":"%PDF-"}'))).toMatchObject({ kind: "bundle" });
+  });
+
+  test("reads a bundle, a key list, a batch and an SVG behind a byte order mark", async () => {
+    const marked = (text: string) => readFileContents(utf8(`\ufeff${text}`));
+    const contents = await marked(JSON.stringify(bundle));
+    expect(contents).toMatchObject({ kind: "bundle", from: "json" });
+    expect(verify("bytes" in contents ? contents.bytes : "", { trust: testHistory() }).verified).toBe(true);
+    expect(await marked(JSON.stringify(testHistory()))).toMatchObject({ kind: "keys" });
+    const lines = ["a", "b"]
+      .map((source) => JSON.stringify({ source, batch: { type: "batch-attestation" } }))
+      .join("\n");
+    const batch = await marked(lines);
+    expect(batch).toMatchObject({ kind: "batch", from: "json" });
+    const [first] = bundlesInBatch("bytes" in batch ? batch.bytes : utf8(""));
+    expect(first).toEqual({ place: ":1", bytes: utf8(lines.slice(0, lines.indexOf("\n"))) });
+    const svg = toSvg(NO_PAGES, { bundle: bytes, making: "", title: "", sentence: "" });
+    expect(await marked(svg)).toEqual({ kind: "bundle", bytes, from: "svg" });
+  });
+
+  test.each(["utf16le", "utf16be"])("names text in UTF-16, as PowerShell's > writes it: %s", async (order) => {
+    const le = Buffer.from(`\ufeff${JSON.stringify(bundle)}`, "utf16le");
+    await expect(readFileContents(order === "utf16le" ? le : le.swap16())).rejects.toThrow("UTF-16");
   });
 
   test("finds a bundle in JSON, and distinguishes it from a key list and from other JSON", async () => {

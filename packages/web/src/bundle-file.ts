@@ -1,15 +1,16 @@
 import { MAX_BATCH_BYTES, MAX_BUNDLE_BYTES, parseJson } from "@attestd/proof";
-import { fromUtf8, utf8 } from "@attestd/proof/encoding";
-import { attempt } from "@attestd/proof/errors";
+import { fileText, utf8 } from "@attestd/proof/encoding";
+import { attempt, isProofError } from "@attestd/proof/errors";
 import type { JsonValue } from "@attestd/proof/json";
 import { pdfAttachments } from "./pdf/attachments.ts";
 import { memberOf, receiptIn } from "./receipt-file.ts";
+import { UNREADABLE } from "./words.ts";
 
 type Beside = { making?: Uint8Array | undefined; evidence?: Uint8Array | undefined };
 
 export type FileContents =
   /**
-   * UTF-8 of JSON with a part of a bundle, from the file itself or from a certificate. `making` and `evidence` are what the
+   * UTF-8 of JSON with a part of a bundle, from the file itself, a byte order mark included, or from a certificate. `making` and `evidence` are what the
    * certificate carries beside it, not yet parsed.
    */
   | ({ kind: "bundle"; bytes: Uint8Array; from: "json" | "pdf" | "svg" } & Beside)
@@ -23,8 +24,8 @@ export type FileContents =
   | { kind: "evidence"; bytes: Uint8Array; of: string }
   /** JSON of a checkpoint, or of what a service publishes of its table of them; not yet validated. */
   | { kind: "checkpoint"; value: JsonValue }
-  /** A certificate without a bundle in it. */
-  | { kind: "empty_certificate" }
+  /** A file that is known to be no certificate that can be read. `why`: a sentence. */
+  | { kind: "broken"; why: string }
   | { kind: "other" };
 
 export type BundleInFile = Extract<FileContents, { kind: "bundle" }>;
@@ -68,13 +69,35 @@ export function batchForm(text: string): "json" | "lines" | undefined {
   return /"items"\s*:\s*\[/.test(text) ? "json" : undefined;
 }
 
+const PDF_HEADER = "%PDF-";
+/** Readers of PDF look for its header in so many bytes (ISO 32000-1, annex H, note 13). */
+const MAX_BEFORE_PDF = 1024;
+
 /**
  * Finds the bundle or the batch in a file: the file itself, a PDF's attachment, or an SVG's metadata.
  * @throws ProofError `json` for a file that is neither a certificate nor JSON
  */
 export async function readFileContents(bytes: Uint8Array): Promise<FileContents> {
-  if (new TextDecoder("latin1").decode(bytes.subarray(0, 5)) === "%PDF-")
-    return certificate(await pdfAttachments(bytes), "pdf");
+  const before = new TextDecoder("latin1").decode(bytes.subarray(0, MAX_BEFORE_PDF)).indexOf(PDF_HEADER);
+  if (before === 0) return pdfContents(bytes);
+  try {
+    return textContents(bytes);
+  } catch (error) {
+    // Text may name the header of a PDF, too.
+    if (before > 0 && isProofError(error, "json")) return { kind: "broken", why: UNREADABLE.beforePdf(before) };
+    throw error;
+  }
+}
+
+async function pdfContents(bytes: Uint8Array): Promise<FileContents> {
+  const attachments = await pdfAttachments(bytes);
+  return attachments === "encrypted"
+    ? { kind: "broken", why: UNREADABLE.encryptedPdf }
+    : certificate(attachments, "pdf");
+}
+
+/** @throws ProofError `json` */
+function textContents(bytes: Uint8Array): FileContents {
   const text = looseText(bytes);
   if (/^\s*<(\?xml|svg|!DOCTYPE svg)/i.test(text)) return certificate(svgMetadata(text), "svg");
   if (batchForm(text) && bytes.length <= MAX_BATCH_BYTES) return { kind: "batch", bytes, from: "json" };
@@ -93,7 +116,7 @@ function certificate(carried: Uint8Array[], from: "pdf" | "svg"): FileContents {
   const making = found.find((one) => one.kind === "making");
   const evidence = found.find((one) => one.kind === "evidence");
   const certified = found.find((one) => one.kind === "bundle" || one.kind === "batch");
-  if (certified === undefined) return { kind: "empty_certificate" };
+  if (certified === undefined) return { kind: "broken", why: UNREADABLE.noBundleInside };
   return { ...certified, making: making?.bytes, evidence: evidence?.bytes };
 }
 
@@ -161,5 +184,5 @@ function unescapeXml(text: string): string {
 
 /** The text of a file; "" of one that is not UTF-8. */
 export function looseText(bytes: Uint8Array): string {
-  return attempt("malformed", () => fromUtf8(bytes)) ?? "";
+  return attempt("malformed", () => fileText(bytes)) ?? "";
 }

@@ -65,8 +65,8 @@ export async function judge(bytes: Uint8Array, options: JudgeOptions): Promise<J
         return { kind: "stake", trust: await readStake(contents.value) };
       case "batch":
         return await judgedBatch(bytes, contents, history);
-      case "empty_certificate":
-        return { kind: "unreadable", why: UNREADABLE.noBundleInside };
+      case "broken":
+        return { kind: "unreadable", why: contents.why };
       case "receipt":
         return { kind: "receipt", findings: judgeReceipt(contents.jws, history) };
       case "other":
@@ -139,6 +139,6 @@ async function readStake(value: JsonValue): Promise<Omit<StakeTrust, "name">> {
 
 function reason(error: unknown, size: number): string {
   if (!isProofError(error, "json")) return UNREADABLE.badKeys((error as Error).message);
-  if (error.fault === "encoding") return UNREADABLE.notText;
+  if (error.fault === "encoding") return UNREADABLE.notText(error.message);
   return error.fault === "too_large" ? UNREADABLE.tooLarge(size) : UNREADABLE.notJson(error.line ?? 1);
 }

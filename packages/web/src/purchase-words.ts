@@ -20,6 +20,7 @@ export const BUY = {
   itemsAtFault: (n: number, of: number) => `${n} of the ${of} can't be attested`,
   buyOthers: (n: number) => `See the price of the other ${n}`,
   fieldHint: "A Base hash, 0x and 64 characters, or an Algorand id, 52 capital letters and digits.",
+  unreadableList: (why: string) => `This file can't be read as a list: ${why}.`,
   notAnId: "That is not a transaction id: 0x and 64 characters of 0–9 and a–f, or 52 of A–Z and 2–7.",
   asking: "Asking the price…",
   reviewTitle: "Review",

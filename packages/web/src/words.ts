@@ -58,9 +58,12 @@ export const WARNINGS = {
 
 export const UNREADABLE = {
   notJson: (line: number) => `Not JSON (line ${line}).`,
-  notText: "Not JSON: it isn't text.",
+  notText: (why: string) => `Not JSON: ${why}.`,
   notBundle: "No bundle, receipt or key list of attestd.",
   notWholeBatch: (pointer: string, why: string) => `Not the whole answer of a batch: ${pointer} ${why}.`,
+  beforePdf: (bytes: number) =>
+    `A PDF with ${bytes} bytes before its header, %PDF-: another program has changed it. Ask for the file as it was made.`,
+  encryptedPdf: "An encrypted PDF: save it without a password, or ask for the bundle's file.",
   noBundleInside: "This certificate carries no bundle. Ask for the bundle's file.",
   tooLarge: (bytes: number) => `${(bytes / 1e6).toFixed(1)} MB; bundles are smaller.`,
   badKeys: (why: string) => `Not a valid key list: ${why}.`,

@@ -143,7 +143,8 @@ async function bundleIn(name: string, environment: Environment): Promise<Uint8Ar
     throw error;
   });
   if (contents.kind === "bundle") return contents.bytes;
-  throw new Failure(EXIT.unreadable, `${name} is no bundle`, ["attestd inspect shows what else it may be."]);
+  const why = contents.kind === "broken" ? contents.why : "attestd inspect shows what else it may be.";
+  throw new Failure(EXIT.unreadable, `${name} is no bundle`, [why]);
 }
 
 function readBundle(name: string, bytes: Uint8Array): Bundle {

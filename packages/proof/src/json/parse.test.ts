@@ -116,6 +116,17 @@ describe("parseJson", () => {
     }
   });
 
+  it("skips one byte order mark of bytes, and none of a text", () => {
+    expect(parseJson(utf8('\ufeff{"a":1}'))).toEqual({ a: 1 });
+    expect(refusal(utf8("\ufeff\ufeff1")).fault).toBe("syntax");
+    expect(refusal("\ufeff1").fault).toBe("syntax");
+    expect(refusal(utf8("\ufeff12345678"), { maxSize: 10 }).fault).toBe("too_large");
+    expect(refusal(new Uint8Array(Buffer.from("{}", "utf16le")))).toMatchObject({
+      fault: "encoding",
+      isAmbiguous: false,
+    });
+  });
+
   it("refuses bytes that are not UTF-8", () => {
     expect(refusal(Uint8Array.of(0x22, 0xff, 0x22)).fault).toBe("encoding");
   });

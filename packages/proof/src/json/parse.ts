@@ -1,5 +1,5 @@
-import { fromUtf8 } from "../encoding.ts";
-import { attempt, type JsonFault, ProofError } from "../errors.ts";
+import { fileText } from "../encoding.ts";
+import { isProofError, type JsonFault, ProofError } from "../errors.ts";
 import { excerpt } from "../text.ts";
 
 /** A JSON value. Objects are plain, and never have a member named `__proto__`. */
@@ -26,15 +26,24 @@ export interface JsonLimits {
  * JSON (RFC 8259) of which every reader sees the same value. Beyond the grammar it refuses what parsers read
  * differently: duplicate members, however their names are escaped, `__proto__`, lone surrogates, invalid UTF-8, numbers
  * that are integers beyond ±(2^53 - 1), and numbers that RFC 8785 spells otherwise, such as `-0`, `1.0` and `1e3`.
+ * @param input text, or the bytes of a file, whose byte order mark is skipped
  * @throws ProofError `json`
  */
 export function parseJson(input: string | Uint8Array, limits: JsonLimits = {}): JsonValue {
   const { maxSize = MAX_JSON_BYTES, maxDepth = MAX_JSON_DEPTH, maxMembers = MAX_JSON_MEMBERS } = limits;
   const { allowPointZero = false } = limits;
   if (input.length > maxSize) throw refusal("too_large", `larger than ${maxSize} bytes`);
-  const text = typeof input === "string" ? input : attempt("malformed", () => fromUtf8(input));
-  if (text === undefined) throw refusal("encoding", "not UTF-8");
+  const text = typeof input === "string" ? input : textOf(input);
   return new Parser(text, { maxDepth, maxMembers, allowPointZero }).document();
+}
+
+function textOf(bytes: Uint8Array): string {
+  try {
+    return fileText(bytes);
+  } catch (error) {
+    if (isProofError(error, "malformed")) throw new ProofError("json", error.message, { fault: "encoding", line: 1 });
+    throw error;
+  }
 }
 
 function refusal(fault: JsonFault, reason: string, line = 1, pointer = ""): ProofError {

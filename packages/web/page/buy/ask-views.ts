@@ -1,3 +1,4 @@
+import { fileText } from "@attestd/proof/encoding";
 import { BUY } from "../../src/purchase-words.ts";
 import { actions, button, type Child, h } from "../dom.ts";
 import type { GivenFiles } from "../given-files.ts";
@@ -72,9 +73,14 @@ export function listView({ text, trouble }: Shown<"ask">, can: Actions): Child[]
   const input = h("textarea", { id: "txids", rows: "8", ...OF_IDS, "aria-invalid": invalid });
   input.value = text;
   const take = async ({ files: [file] }: GivenFiles) => {
-    const reading = file?.blob.slice(0, MAX_LIST_BYTES).text();
-    input.value = (await reading?.catch(() => "")) ?? "";
-    input.focus();
+    if (file === undefined) return;
+    try {
+      if (file.blob.size > MAX_LIST_BYTES) throw new RangeError(`it has more than ${MAX_LIST_BYTES} bytes`);
+      input.value = fileText(new Uint8Array(await file.blob.arrayBuffer()));
+      input.focus();
+    } catch (error) {
+      can.ask(true, "", BUY.unreadableList((error as Error).message));
+    }
   };
   const words = { title: BUY.listTitle, intro: BUY.listIntro, label: BUY.listField, hint: BUY.listHint };
   const choose = chooseButton(BUY.chooseList, (given) => void take(given));

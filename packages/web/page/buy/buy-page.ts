@@ -31,7 +31,7 @@ export function createBuyPage(site: Site) {
     quote: (text, pressed) => void quote(text, pressed),
     quoteList: (text, pressed) => void quoteList(text, pressed),
     quoteAgain: (txids, pressed) => void quoteTransactions(txids, pressed),
-    ask: (isList, text = "") => void enter({ name: "ask", text, isList }),
+    ask: (isList, text = "", trouble) => void enter({ name: "ask", text, isList, ...(trouble && { trouble }) }),
     buyOthers: (kept, others, pressed) => void buyOthers(kept, others, pressed),
     open(bundle) {
       state = { name: "ask", text: "" };

@@ -25,7 +25,7 @@ export type Actions = ReviewActions & {
   /** Asks that of a list. */
   quoteList(text: string, pressed: HTMLButtonElement): void;
   quoteAgain(txids: readonly string[], pressed: HTMLButtonElement): void;
-  ask(isList: boolean, text?: string): void;
+  ask(isList: boolean, text?: string, trouble?: string): void;
   /** Gives up a payment that was not charged, and asks the price of those that are not at fault. */
   buyOthers(kept: StoredPayment, others: readonly string[], pressed: HTMLButtonElement): void;
   open(bundle: Uint8Array): void;

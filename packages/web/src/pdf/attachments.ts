@@ -13,12 +13,12 @@ type Budget = { left: number };
 
 /**
  * The contents of a PDF's embedded files (ISO 32000-1, 7.11.4): first those in its name tree, then every other stream of
- * that type. Plain or deflated; an encrypted PDF has none. Those larger than any batch are skipped.
+ * that type. Plain or deflated. Those larger than any batch are skipped.
  */
-export async function pdfAttachments(bytes: Uint8Array): Promise<Uint8Array[]> {
+export async function pdfAttachments(bytes: Uint8Array): Promise<Uint8Array[] | "encrypted"> {
   const text = new TextDecoder("latin1").decode(bytes);
   const { objects, trailers } = scanPdf(text);
-  if (trailers.some((trailer) => trailer.has("Encrypt"))) return [];
+  if (trailers.some((trailer) => trailer.has("Encrypt"))) return "encrypted";
   const budget: Budget = { left: MAX_INFLATED_BYTES };
   const known = await withPacked(objects, bytes, budget);
   const declared = [...known.values()].filter(
