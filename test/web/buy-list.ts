@@ -5,7 +5,7 @@ import { beforeAll, expect, test } from "vitest";
 import { failedTransfer } from "../e2e/failed-transfer.ts";
 import { baseSources } from "../e2e/many-sources.ts";
 import { type Rail, railsOf } from "../e2e/rails.ts";
-import { openPage, shown, stored } from "./browser.ts";
+import { openPage, setClockAhead, shown, stored } from "./browser.ts";
 import type { Site } from "./site.ts";
 import { walletOf } from "./states.ts";
 
@@ -47,7 +47,7 @@ export function testLists(site: () => Site): void {
     expect(wallet.asked).toEqual([]);
   });
 
-  test("a table with a failed transaction: nothing is charged, it is named, and the others are bought at once", async () => {
+  test("a table with a failed transaction: nothing is charged, it is named, and the others are bought when the payment can no longer be taken", async () => {
     const before = await rail.received();
     const { page, wallet } = await open();
     const table = `date,hash\n${ids.map((id, i) => `2026-11-0${i + 1},${id}\n`).join("")}`;
@@ -63,11 +63,15 @@ export function testLists(site: () => Site): void {
     await press(page, "Sign and pay 0.0013 USDC");
     await heading(page, "Not attested");
     const refused = await shown(page.locator("main"));
-    expect(refused).toContain("You were not charged.");
+    expect(refused).toContain("The service says that you were not charged.");
     expect(refused).toContain("1 of the 3 can't be attested:");
     expect(refused.replace(/\s/g, "")).toContain(`${ids[2]}transaction_failed`);
     expect(await rail.received()).toBe(before);
 
+    await press(page, "See the price of the other 2");
+    await page.getByText(/^The payment that you signed can be taken until/).waitFor();
+    expect(wallet.signatures).toBe(1);
+    await setClockAhead(page, 1000);
     await press(page, "See the price of the other 2");
     await press(page, "Sign and pay 0.0012 USDC");
     await heading(page, "Bought and saved");

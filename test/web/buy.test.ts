@@ -7,7 +7,7 @@ import { post } from "../e2e/deployment.ts";
 import { failedTransfer } from "../e2e/failed-transfer.ts";
 import { startForeignPage } from "../e2e/foreign-page.ts";
 import { BASE_USDC, USDC_ABI } from "../e2e/rails.ts";
-import { openPage, pressByKeyboard, shown, startBrowser, stored, watchFocus } from "./browser.ts";
+import { openPage, pressByKeyboard, setClockAhead, shown, startBrowser, stored, watchFocus } from "./browser.ts";
 import type { TypedData } from "./browser-wallet.ts";
 import { testLists } from "./buy-list.ts";
 import { testOtherRails } from "./buy-other-rails.ts";
@@ -95,7 +95,7 @@ describe.skipIf(!browser)("buying on the page", () => {
     await press(page, "Connect Rabby");
     await press(page, "Sign and pay 0.001 USDC");
     await page.getByRole("heading", { name: "It failed on its chain" }).waitFor();
-    expect(await shown(page.locator(".verdict"))).toContain("You were not charged.");
+    expect(await shown(page.locator(".verdict"))).toContain("The service says that you were not charged.");
     await page.reload();
     await page.getByRole("heading", { name: "It failed on its chain" }).waitFor();
     expect(await received()).toBe(before);
@@ -222,7 +222,7 @@ describe.skipIf(!browser)("buying on the page", () => {
     expect(JSON.parse(await text(await savingLater.createReadStream()))).toEqual(receipt);
   });
 
-  test("allows another payment only after a 402", async () => {
+  test("allows a hostile service that answers 404 and then 402 another payment only when the first can no longer be taken", async () => {
     const { context, wallet } = await walletOf(site);
     let answer: object = { status: 404, json: { code: "source_not_found", detail: "No such transaction." } };
     await onPayment(context, (route) => route.fulfill(answer));
@@ -230,13 +230,20 @@ describe.skipIf(!browser)("buying on the page", () => {
     await press(page, "Connect wallet");
     await press(page, "Sign and pay 0.001 USDC");
     await page.getByRole("heading", { name: "Not attested" }).waitFor();
-    expect(await shown(page.locator(".verdict"))).toContain("No such transaction. You were not charged.");
+    const verdict = () => shown(page.locator(".verdict"));
+    const held = /The payment that you signed can be taken until .*no other is signed before\./;
+    expect(await verdict()).toContain("No such transaction. The service says that you were not charged.");
+    expect(await verdict()).toMatch(held);
     expect(await page.getByRole("button").allInnerTexts()).toEqual(["Ask again", "Another transaction"]);
     const unpaid = await post(url("attest"), { txid: txid() });
     const headers = { "payment-required": unpaid.headers.get("payment-required") };
     answer = { status: 402, headers, body: unpaid.text };
     await press(page, "Ask again");
     await page.getByRole("heading", { name: "Not paid" }).waitFor();
+    expect(await verdict()).toMatch(held);
+    expect(await page.getByRole("button").allInnerTexts()).toEqual(["Ask again", "Another transaction"]);
+    await setClockAhead(page, 1000);
+    await press(page, "Ask again");
     await press(page, "See the price again");
     await page.getByRole("button", { name: "Sign and pay 0.001 USDC" }).waitFor();
     expect(wallet.signatures).toBe(1);
@@ -251,6 +258,40 @@ describe.skipIf(!browser)("buying on the page", () => {
     await page.getByLabel("Transaction").fill(txid());
     await press(page, "See the price");
     await page.getByText("Too many calls are under way. Nothing was paid.").waitFor();
+  });
+
+  test.each([
+    ["slow", -3600, /clock is 3,(599|600|601) s behind the service's/],
+    ["fast", 3600, /clock is 3,(599|600|601) s ahead of the service's/],
+  ])(
+    "buys on a device whose clock is an hour %s, and says by whose clock the payment is dated",
+    async (_, seconds, words) => {
+      const { context, wallet } = await walletOf(site);
+      const page = await openPage(context, url("#buy"));
+      await setClockAhead(page, seconds);
+      let message: Record<string, string> = {};
+      wallet.onSign = async (typedData) => {
+        ({ message } = typedData as TypedData);
+      };
+      await page.getByLabel("Transaction").fill(txid());
+      await press(page, "See the price");
+      await press(page, "Connect wallet");
+      await page.getByText(words).waitFor();
+      await press(page, "Sign and pay 0.001 USDC");
+      await page.getByRole("heading", { name: "Bought and saved" }).waitFor();
+      expect(Number(message.validBefore) - Date.now() / 1000).toBeLessThanOrEqual(605);
+    },
+  );
+
+  test("offers no signature where the clock is wrong by more than a day, and names the seconds", async () => {
+    const { context, wallet } = await walletOf(site);
+    const page = await openPage(context, url("#buy"));
+    await setClockAhead(page, 90_000);
+    await page.getByLabel("Transaction").fill(txid());
+    await press(page, "See the price");
+    await page.getByText(/clock is (90,000|90,001|89,999) s ahead of the service's, so that no payment/).waitFor();
+    expect(await page.getByRole("button").allInnerTexts()).toEqual(["Another wallet", "Cancel"]);
+    expect(wallet.asked).not.toContain("eth_requestAccounts");
   });
 
   test("reports what a wallet refuses, without any payment", async () => {

@@ -15,7 +15,7 @@ import {
 } from "../bundles/bundles.ts";
 import { post } from "../e2e/deployment.ts";
 import { injectAlgorandWallet } from "./algorand-browser-wallet.ts";
-import { choose, drop, openPage } from "./browser.ts";
+import { choose, drop, openPage, setClockAhead } from "./browser.ts";
 import { injectWallet } from "./browser-wallet.ts";
 import {
   attestor,
@@ -345,6 +345,10 @@ async function* purchase(site: Site): AsyncGenerator<Stop> {
   answer = (route) => route.fulfill({ status: 402, headers: { "payment-required": required }, body: unpaid.text });
   await press(page, "Attest that it failed");
   await heading("Not paid");
+  yield at("not paid, while the payment can be taken");
+  await setClockAhead(page, 1000);
+  await press(page, "Ask again");
+  await page.getByRole("button", { name: "See the price again" }).waitFor();
   yield at("not paid");
   answer = (route) => route.fulfill({ json: { version: 1 } });
   await press(page, "See the price again");

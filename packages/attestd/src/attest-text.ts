@@ -1,6 +1,7 @@
-import { type Attestation, formatUsdc, type Progress } from "@attestd/client";
+import { type Attestation, clockSentence, formatUsdc, type Progress } from "@attestd/client";
 import { conclusionOf, signedPart } from "@attestd/proof";
 import { railLabel } from "@attestd/proof/rails";
+import { utcTime } from "@attestd/proof/text";
 import { receiptFileName } from "@attestd/web/receipt-file";
 import type { TrustedKeys } from "./keys-file.ts";
 import type { Working } from "./live-line.ts";
@@ -10,12 +11,14 @@ import type { Terminal } from "./terminal.ts";
 /** The step that follows each step. */
 const NEXT: Record<Progress["step"], string> = {
   offered: "signing",
+  dated: "signing",
   signed: "paying and recording",
   resumed: "waiting for the bundle",
   waiting: "waiting for the bundle",
+  refused: "waiting until the payment can no longer be taken",
 };
 
-/** What is waited for while the source is too new. Nothing is paid before. */
+/** What is waited for while the source is too new. */
 const AWAITED: Readonly<Record<string, string | undefined>> = {
   source_not_found: "until the service knows the transaction",
   source_not_final: "until it is final",
@@ -30,17 +33,17 @@ export function progressLines(out: Terminal, working: Working): (progress: Progr
     if (now !== undefined) {
       // The line counts the time of the whole wait.
       if (now !== awaited) {
-        out.line(`  waiting    ${now}; nothing is paid before`);
+        out.line(`  waiting    ${now}; the same payment is sent again`);
         working.show(`waiting ${now}`);
       }
       awaited = now;
       return;
     }
-    // A payment that expired during the wait is signed again.
-    if (awaited !== undefined && (progress.step === "offered" || progress.step === "signed")) return;
     awaited = undefined;
     working.show(NEXT[progress.step]);
     if (progress.step === "signed") return out.marked("ok", "signed", 2);
+    if (progress.step === "dated") return out.line(clockLine(progress.aheadMs));
+    if (progress.step === "refused") return out.line(`  refused    by the service; ${heldUntil(progress.until)}`);
     if (progress.step === "waiting") {
       const seconds = Math.ceil(progress.retryInMs / 1000);
       return out.line(`  waiting    ${progress.code ?? "no answer"}; the same payment is sent again in ${seconds} s`);
@@ -50,6 +53,26 @@ export function progressLines(out: Terminal, working: Working): (progress: Progr
     if (progress.step === "resumed") return out.line(`  resuming   ${price}, signed before; nothing new is signed`);
     out.line(`  price      ${price}, from ${out.short(payer)}`);
   };
+}
+
+/** Prints each signature of a list. @param onSigned gets its micro-USDC */
+export function signatureLines(out: Terminal, onSigned: (amount: bigint) => void): (progress: Progress) => void {
+  return (progress) => {
+    if (progress.step === "dated") return out.line(clockLine(progress.aheadMs));
+    if (progress.step !== "signed") return;
+    const { amount, network } = progress.offer;
+    onSigned(BigInt(amount));
+    out.marked("ok", `signed ${formatUsdc(BigInt(amount))} USDC on ${railLabel(network)}`, 2);
+  };
+}
+
+function clockLine(aheadMs: number): string {
+  return `  clock      ${clockSentence(aheadMs)}; the payment is dated by the service's`;
+}
+
+/** Until when a payment stays the only one. @param until ms since 1970, by this device's clock */
+export function heldUntil(until: number): string {
+  return `it can be taken until ${utcTime(Math.ceil(until / 1000))}, and no other is signed before`;
 }
 
 /** Prints the result; for a bundle that is not verified, none of its claims. */

@@ -105,7 +105,8 @@ function unreadable(error: unknown): never {
   throw error instanceof Failure ? error : new Failure(EXIT.unreadable, fileTrouble(error), [], error);
 }
 
-async function collect(from: AsyncIterable<Uint8Array | string>, maxBytes: number): Promise<Buffer> {
+/** Reads all that comes, of a bounded size. @throws Failure `unreadable` when there is more */
+export async function collect(from: AsyncIterable<Uint8Array | string>, maxBytes: number): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of from) {

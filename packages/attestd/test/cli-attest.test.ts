@@ -19,6 +19,7 @@ import {
   delivery,
   type FakeService,
   fakeService,
+  hostileScript,
   paymentRequired,
   problem,
 } from "../../client/test/fake-service.ts";
@@ -173,7 +174,10 @@ $`,
     interrupted = start(command(service), options());
     expect(await interrupted.ended).toMatchObject({
       code: 130,
-      stderr: "attestd: interrupted\n  A payment is signed. Run the same command again; you will not pay twice.\n",
+      stderr:
+        "attestd: interrupted\n" +
+        "  A payment is signed. Run the same command again; you will not pay twice.\n" +
+        "  This command has signed 0.001 USDC in all.\n",
     });
     expect(await storedPayments()).toHaveLength(1);
   });
@@ -206,34 +210,107 @@ $`,
     expect(bought.stderr.endsWith("\r\u001b[K")).toBe(true);
   });
 
-  test("--wait buys when the transaction is known and final", async () => {
+  test("--wait buys when the transaction is known and final, with one payment", async () => {
     const unknown = problem(404, "source_not_found", { retryAfter: 0 });
     const early = problem(409, "source_not_final", { retryAfter: 0 });
-    await using service = await fakeService(offered, unknown, unknown, early, offered, delivery(bytes));
+    await using service = await fakeService(offered, unknown, unknown, early, delivery(bytes));
     const { code, stdout } = await run(service, "--wait");
     expect(stdout.split("\n").slice(1, 5)).toEqual([
       "  ✓ signed",
-      "  waiting    until the service knows the transaction; nothing is paid before",
-      "  waiting    until it is final; nothing is paid before",
+      "  waiting    until the service knows the transaction; the same payment is sent again",
+      "  waiting    until it is final; the same payment is sent again",
       "  ✓ paid     SETTLEMENT",
     ]);
     expect(code).toBe(0);
-    expect(new Set(headers(service)).size).toBe(2);
+    expect(new Set(headers(service)).size).toBe(1);
+  });
+
+  test.each([
+    ["--wait", ["--wait"]],
+    ["no option", []],
+  ])("gives a hostile service that answers 404 and then 402 one payment, with %s", async (_, more) => {
+    await using service = await fakeService(...hostileScript());
+    const stop = new AbortController();
+    const onError = (text: string) => text.includes("no other is signed before") && stop.abort();
+    const hostile = () => attestd(command(service, "--json", ...more), { ...options(), stop: stop.signal, onError });
+    const { code, stderr } = await hostile();
+    expect(stderr).toMatch(/it can be taken until [\d-]{10} [\d:]{8} UTC, and no other is signed before/);
+    expect(stderr).not.toContain("Nothing was paid");
+    expect(code).toBe(more.length > 0 ? 130 : 6);
+    // The same command again sends it again.
+    expect((await run(service)).stderr).toMatch(/: expired\n {2}The signed payment is kept: it can be taken until /);
+    expect(new Set(headers(service)).size).toBe(1);
+    expect(await storedPayments()).toHaveLength(1);
+  });
+
+  test("dates the payment of a device with a slow clock by the service's, and prints that", async () => {
+    await using service = await fakeService(offered, delivery(bytes));
+    service.now = () => Date.now() + 3_600_000;
+    const { code, stdout } = await run(service);
+    expect(stdout).toMatch(
+      /\n {2}clock {6}This device's clock is 3,(600|599) s behind the service's; the payment is dated by the service's\n/,
+    );
+    expect(code).toBe(0);
+  });
+
+  test("signs nothing where the clock is wrong by more than a day, and names it", async () => {
+    await using service = await fakeService(offered);
+    service.now = () => Date.now() + 90_000_000;
+    const { code, stderr } = await run(service);
+    expect(stderr).toMatch(/clock is (90,000|89,999) s behind the service's.*\n {2}Nothing was paid\.\n$/s);
+    expect([code, headers(service)]).toEqual([6, []]);
+  });
+
+  describe("compares the service's keys with those that it trusts before it signs, and", () => {
+    const next = { attestor: testAttestor("next"), fromRound: 2000 };
+    const first = { attestor: testAttestor(), fromRound: 1 };
+    test.each([
+      [
+        "a history that lacks a key of it",
+        testHistory([first, next]),
+        testHistory([first]),
+        /does not continue .*is gone/s,
+      ],
+      [
+        "another attestor's",
+        testHistory(),
+        testHistory([{ attestor: testAttestor("other"), fromRound: 1 }]),
+        /not continue/,
+      ],
+      [
+        "a newer key",
+        testHistory([first]),
+        testHistory([first, next]),
+        /newest key, \S+, was added since.*keys history/s,
+      ],
+      ["no history", testHistory(), { hello: "world" }, /not a key history/],
+    ])("signs nothing for %s", async (_, trusted, served, words) => {
+      await writeFile(inFolder("keys.json"), JSON.stringify(trusted));
+      await using service = await fakeService(offered);
+      service.keys = served;
+      const { code, stderr } = await run(service);
+      expect(stderr).toMatch(/^attestd: not paid: the service's keys are not those of keys\.json\n/);
+      expect(stderr).toMatch(words);
+      expect(stderr).toMatch(/\n {2}Nothing was paid\.\n$/);
+      expect([code, headers(service), await storedPayments()]).toEqual([6, [], []]);
+    });
   });
 
   test("--require succeeded buys nothing of a transaction that failed, and tells how it could be bought", async () => {
     await using service = await fakeService(offered, problem(409, "transaction_failed"));
     const { code, stderr } = await run(service, "--require", "succeeded");
     expect([code, service.requests[1]?.body]).toMatchObject([6, { require: "succeeded" }]);
-    expect(stderr).toMatch(/\(transaction_failed\)\n.*\n {2}Nothing was paid\.\n {2}Without --require/s);
+    expect(stderr).toMatch(
+      /\(transaction_failed\)\n.*\n {2}The signed payment is kept: .*\n.*\n {2}Without --require/s,
+    );
     expect((await run(service, "--require", "failed")).code).toBe(2);
   });
 
-  test("--wait has an end, after which nothing was paid", async () => {
+  test("--wait has an end, after which the payment is kept", async () => {
     await using service = await fakeService(offered, problem(409, "source_not_final", { retryAfter: 60 }));
     expect(await run(service, "--wait", "1")).toMatchObject({
       code: 6,
-      stderr: expect.stringMatching(/\(source_not_final\)\n.*\n {2}Nothing was paid\.\n.*--wait/s),
+      stderr: expect.stringMatching(/\(source_not_final\)\n.*\n {2}The signed payment is kept: .*\n.*--wait/s),
     });
   });
 
@@ -334,6 +411,7 @@ $`,
         kept = await readdir(inFolder(".attestd", "payments"));
         return delivery(new TextEncoder().encode(JSON.stringify(testBundle({ ledger: SANDBOX_LEDGER }))));
       });
+      service.keys = sandboxHistory();
       await stand(service.url);
       const { code, stdout } = await attestd(["attest", txnId], options());
       expect(stdout).toMatch(

@@ -8,7 +8,16 @@ import {
   testInclusionBundle,
   testPayment,
 } from "../../../test/bundles/bundles.ts";
-import { ALGORAND_OFFER, BASE_OFFER, delivery, fakeService, paymentRequired, problem } from "../test/fake-service.ts";
+import {
+  ALGORAND_OFFER,
+  BASE_OFFER,
+  basePayment,
+  delivery,
+  fakeService,
+  hostileScript,
+  paymentRequired,
+  problem,
+} from "../test/fake-service.ts";
 import { type AttestOptions, attest, attestBlock, proveInclusion } from "./attest.ts";
 import type { Progress } from "./call.ts";
 import type { Clock } from "./clock.ts";
@@ -24,9 +33,9 @@ function countingWallet(): Wallet & { signed: number } {
   const wallet = {
     signed: 0,
     payer: () => "PAYER",
-    sign: async (_: unknown, offer: typeof ALGORAND_OFFER) => {
+    sign: async (_: unknown, offer: typeof BASE_OFFER, dateMs: number) => {
       wallet.signed++;
-      return { x402Version: 2, accepted: offer, payload: { signature: wallet.signed } };
+      return basePayment(offer, wallet.signed, dateMs);
     },
   };
   return wallet;
@@ -37,11 +46,13 @@ function signatureOf(header: string | undefined): number | undefined {
   return header && JSON.parse(Buffer.from(header, "base64").toString()).payload.signature;
 }
 
+const wholeSeconds = (ms: number) => ms - (ms % 1000);
+
 /** Time that passes only by waiting. */
-function manualClock(): Clock & { waits: number[] } {
+function manualClock(startMs = Date.now()): Clock & { waits: number[] } {
   const clock = {
     waits: [] as number[],
-    now: () => clock.waits.reduce((sum, ms) => sum + ms, 0),
+    now: () => clock.waits.reduce((sum, ms) => sum + ms, startMs),
     wait: async (ms: number, signal: AbortSignal) => {
       signal.throwIfAborted();
       clock.waits.push(ms);
@@ -50,9 +61,10 @@ function manualClock(): Clock & { waits: number[] } {
   return clock;
 }
 
-function purchase(service: { url: string }, more: Partial<AttestOptions> = {}) {
+function purchase(service: { url: string; now?: () => number }, more: Partial<AttestOptions> = {}) {
   const wallet = countingWallet();
-  const clock = manualClock();
+  const clock = (more.clock as ReturnType<typeof manualClock> | undefined) ?? manualClock();
+  service.now = clock.now;
   const vault = memoryVault();
   const progress: Progress[] = [];
   const options: AttestOptions = {
@@ -93,7 +105,7 @@ describe("attest buys", () => {
   test("with its payment stored before it is sent", async () => {
     const vault = memoryVault();
     let storedWhenSent: StoredPayment | undefined;
-    await using service = await fakeService(paymentRequired([ALGORAND_OFFER]), async () => {
+    await using service = await fakeService(paymentRequired([BASE_OFFER]), async () => {
       storedWhenSent = await vault.get(paymentId(service.url, { path: "/attest", body: { txid: TXID } }));
       return delivery(bytes);
     });
@@ -103,7 +115,7 @@ describe("attest buys", () => {
   });
 
   test("with the payment kept until the bundle is saved", async () => {
-    await using service = await fakeService(paymentRequired([ALGORAND_OFFER]), delivery(bytes), delivery(bytes));
+    await using service = await fakeService(paymentRequired([BASE_OFFER]), delivery(bytes), delivery(bytes));
     let diskIsFull = true;
     const saved: Uint8Array[] = [];
     const { run, wallet, stored } = purchase(service, {
@@ -122,7 +134,7 @@ describe("attest buys", () => {
   });
 
   test("and lets the caller keep a bundle of a signer that it does not believe", async () => {
-    await using service = await fakeService(paymentRequired([ALGORAND_OFFER]), delivery(bytes));
+    await using service = await fakeService(paymentRequired([BASE_OFFER]), delivery(bytes));
     const saved: boolean[] = [];
     const { report } = await purchase(service, {
       trust: testHistory([{ attestor: testAttestor("someone else"), fromRound: 1 }]),
@@ -142,7 +154,7 @@ describe("attest buys", () => {
 describe("a transaction that failed", () => {
   test("is refused where success is required, and bought with the same payment where it no longer is", async () => {
     await using service = await fakeService(
-      paymentRequired([ALGORAND_OFFER]),
+      paymentRequired([BASE_OFFER]),
       problem(409, "transaction_failed"),
       delivery(bytes),
     );
@@ -229,7 +241,7 @@ describe("a payment that was sent is sent again, never another", () => {
     ["429", problem(429, "too_many_requests")],
     ["409 source_not_final", problem(409, "source_not_final")],
   ])("after %s", async (_, reply) => {
-    await using service = await fakeService(paymentRequired([ALGORAND_OFFER]), reply, reply, delivery(bytes));
+    await using service = await fakeService(paymentRequired([BASE_OFFER]), reply, reply, delivery(bytes));
     const { run, wallet, progress } = purchase(service);
     await run();
     expect(service.requests.map(({ header }) => signatureOf(header))).toEqual([undefined, 1, 1, 1]);
@@ -240,7 +252,7 @@ describe("a payment that was sent is sent again, never another", () => {
 
   test("when the service says: Retry-After, else ever later", async () => {
     await using service = await fakeService(
-      paymentRequired([ALGORAND_OFFER]),
+      paymentRequired([BASE_OFFER]),
       problem(503, "settlement_pending", { sameHeader: true, retryAfter: 7 }),
       "hang up",
       "hang up",
@@ -254,20 +266,17 @@ describe("a payment that was sent is sent again, never another", () => {
 
   test("until the time is over; the next call takes it up, also with another wallet and price", async () => {
     const pending = problem(503, "attestation_pending", { sameHeader: true, retryAfter: 60 });
-    await using service = await fakeService(
-      paymentRequired([ALGORAND_OFFER]),
-      ...Array(4).fill(pending),
-      delivery(bytes),
-    );
+    await using service = await fakeService(paymentRequired([BASE_OFFER]), ...Array(4).fill(pending), delivery(bytes));
     const vault = memoryVault();
     const first = purchase(service, { vault, maxWaitMs: 200_000 });
+    const start = first.clock.now();
     await expect(first.run()).rejects.toEqual(
       failing("paid_unfinished", {
         paymentId: expect.stringContaining(TXID),
         problem: expect.objectContaining({ code: "attestation_pending" }),
       }),
     );
-    expect(first.clock.now()).toBe(180_000);
+    expect(first.clock.now() - start).toBe(180_000);
 
     const second = purchase(service, { vault, maxPrice: "0" });
     expect((await second.run()).bundle).toEqual(bundle);
@@ -278,7 +287,7 @@ describe("a payment that was sent is sent again, never another", () => {
   });
 
   test("also when the service is gone at the end", async () => {
-    await using service = await fakeService(paymentRequired([ALGORAND_OFFER]), "hang up");
+    await using service = await fakeService(paymentRequired([BASE_OFFER]), "hang up");
     const { run, stored } = purchase(service, { maxWaitMs: 500 });
     await expect(run()).rejects.toEqual(
       failing("paid_unfinished", { paymentId: expect.stringContaining(TXID), problem: undefined }),
@@ -287,7 +296,7 @@ describe("a payment that was sent is sent again, never another", () => {
   });
 
   test("and a refusal that charged nothing is told as that", async () => {
-    await using service = await fakeService(paymentRequired([ALGORAND_OFFER]), problem(503, "providers_unavailable"));
+    await using service = await fakeService(paymentRequired([BASE_OFFER]), problem(503, "providers_unavailable"));
     await expect(purchase(service, { maxWaitMs: 500 }).run()).rejects.toEqual(
       failing("refused", { paymentId: expect.stringContaining(TXID) }),
     );
@@ -295,7 +304,7 @@ describe("a payment that was sent is sent again, never another", () => {
 
   test("by two callers at once: the first one's payment serves both", async () => {
     const vault = memoryVault();
-    const required = paymentRequired([ALGORAND_OFFER]);
+    const required = paymentRequired([BASE_OFFER]);
     await using service = await fakeService(required, required, delivery(bytes), delivery(bytes));
     const callers = [purchase(service, { vault }), purchase(service, { vault })];
     await Promise.all(callers.map(({ run }) => run()));
@@ -305,94 +314,200 @@ describe("a payment that was sent is sent again, never another", () => {
   });
 });
 
-describe("a payment that is void", () => {
-  test("when it was fresh, is not followed by another: the reason is told", async () => {
-    await using service = await fakeService(
-      paymentRequired([ALGORAND_OFFER]),
-      paymentRequired([ALGORAND_OFFER], "insufficient_funds"),
+describe("another payment is signed only when the earlier one can no longer be taken:", () => {
+  const expired = paymentRequired([BASE_OFFER], "expired");
+  /** 120 s of validity, and a minute that the chain's clock may be behind. */
+  const UNTIL_MS = 180_000;
+
+  test("not after a 402 at once, whose reason is told; the next call sends the same one again", async () => {
+    const refused = paymentRequired([BASE_OFFER], "insufficient_funds");
+    await using service = await fakeService(paymentRequired([BASE_OFFER]), refused, refused, delivery(bytes));
+    const vault = memoryVault();
+    const first = purchase(service, { vault });
+    await expect(first.run()).rejects.toEqual(
+      failing("not_paid", {
+        message: "insufficient_funds",
+        paymentId: expect.stringContaining(TXID),
+        until: wholeSeconds(first.clock.now()) + UNTIL_MS,
+        signed: 1000n,
+      }),
     );
-    const { run, wallet, stored } = purchase(service);
-    await expect(run()).rejects.toEqual(failing("not_paid", { message: "insufficient_funds", paymentId: undefined }));
-    expect(wallet.signed).toBe(1);
-    expect(await stored()).toBeUndefined();
+    expect(await first.stored()).toBeDefined();
+    const second = purchase(service, { vault });
+    await expect(second.run()).rejects.toEqual(failing("not_paid", { signed: undefined }));
+    expect((await purchase(service, { vault }).run()).bundle).toEqual(bundle);
+    expect(service.requests.map(({ header }) => signatureOf(header))).toEqual([undefined, 1, 1, 1]);
   });
 
   test.each([
-    ["after waiting", [problem(503, "settlement_pending", { sameHeader: true })]],
-    ["after being not final", [problem(409, "source_not_final")]],
-  ])("%s, is replaced by one new one", async (_, replies) => {
+    ["waiting", problem(503, "settlement_pending", { sameHeader: true })],
+    ["being not final", problem(409, "source_not_final")],
+  ])("after %s and a 402, it is sent again when it has expired, and then another is signed", async (_, reply) => {
     await using service = await fakeService(
-      paymentRequired([ALGORAND_OFFER]),
-      ...replies,
-      paymentRequired([ALGORAND_OFFER], "expired"),
-      delivery(bytes),
+      ...[paymentRequired([BASE_OFFER]), reply, expired, expired, delivery(bytes)],
     );
-    const { run } = purchase(service);
+    const { run, clock, progress } = purchase(service);
+    const start = clock.now();
     await run();
-    expect(service.requests.map(({ header }) => signatureOf(header))).toEqual([undefined, 1, 1, 2]);
+    expect(service.requests.map(({ header }) => signatureOf(header))).toEqual([undefined, 1, 1, 1, 2]);
+    expect(clock.now()).toBe(wholeSeconds(start) + UNTIL_MS);
+    expect(progress.map(({ step }) => step)).toEqual(
+      ["offered", "signed", "waiting", "refused", "offered", "signed"], // every signature is reported
+    );
   });
 
-  test("is replaced whenever it expires while a source is waited for", async () => {
-    const expired = paymentRequired([ALGORAND_OFFER], "expired");
+  test("whenever it expires while a source is waited for", async () => {
     const [unknown, early] = [problem(404, "source_not_found"), problem(409, "source_not_final", { retryAfter: 9 })];
     await using service = await fakeService(
-      ...[paymentRequired([ALGORAND_OFFER]), unknown, expired, early, early, expired, early, delivery(bytes)],
+      ...[paymentRequired([BASE_OFFER]), unknown, expired, expired, early, early, expired, expired, early],
+      delivery(bytes),
     );
-    const { run, clock } = purchase(service, { maxWaitMs: 1, maxSourceWaitMs: 60_000 });
+    const { run } = purchase(service, { maxWaitMs: 1, maxSourceWaitMs: 600_000 });
     await run();
-    expect(service.requests.map(({ header }) => signatureOf(header))).toEqual([undefined, 1, 1, 2, 2, 2, 3, 3]);
-    expect(clock.waits).toEqual([1000, 9000, 9000, 9000]);
+    const sent = service.requests.map(({ header }) => signatureOf(header));
+    expect(sent).toEqual([undefined, 1, 1, 1, 2, 2, 2, 2, 3, 3]);
   });
 
-  test("is not replaced by a second one when it is refused before any wait", async () => {
-    const refused = paymentRequired([ALGORAND_OFFER], "insufficient_funds");
-    await using service = await fakeService(paymentRequired([ALGORAND_OFFER]), refused);
-    const { run, wallet } = purchase(service, { maxSourceWaitMs: 60_000 });
-    await expect(run()).rejects.toEqual(failing("not_paid"));
+  test("not within a wait that ends before", async () => {
+    await using service = await fakeService(
+      ...[paymentRequired([BASE_OFFER]), problem(404, "source_not_found"), expired],
+    );
+    const { run, wallet, stored } = purchase(service, { maxSourceWaitMs: 60_000 });
+    await expect(run()).rejects.toEqual(failing("not_paid", { paymentId: expect.stringContaining(TXID) }));
+    expect([wallet.signed, (await stored()) !== undefined]).toEqual([1, true]);
+  });
+
+  test("a hostile service that answers every payment with 404 and then 402 gets one in three minutes, and no more in all than the price allowed", async () => {
+    await using service = await fakeService(...hostileScript());
+    const { run, wallet, clock } = purchase(service, { maxPrice: "0.003", maxSourceWaitMs: 1_800_000 });
+    const start = clock.now();
+    await expect(run()).rejects.toEqual(failing("price_too_high", { price: 4000n, signed: 3000n }));
+    expect(wallet.signed).toBe(3);
+    expect(clock.now() - start).toBeGreaterThan(3 * (UNTIL_MS - 2000));
+  });
+
+  test("nor does a hostile service get two at a time by a short validity, or by a Date of the past", async () => {
+    await using service = await fakeService(...hostileScript({ ...BASE_OFFER, maxTimeoutSeconds: 1 }));
+    const signedAt: number[] = [];
+    const { run, clock } = purchase(service, {
+      maxPrice: "0.003",
+      maxSourceWaitMs: 600_000,
+      onProgress: ({ step }) => step === "signed" && signedAt.push(clock.now()),
+    });
+    // What is signed has expired at once by this device's clock, and a second later by the service's.
+    service.now = () => clock.now() - 3_600_000;
+    await expect(run()).rejects.toEqual(failing("price_too_high", { signed: 3000n }));
+    expect(signedAt).toHaveLength(3);
+    for (const [n, at] of signedAt.slice(1).entries()) expect(at - (signedAt[n] ?? 0)).toBeGreaterThanOrEqual(60_000);
+  });
+
+  test("nor by a Date of the future: the payment is taken to be valid until then", async () => {
+    await using service = await fakeService(...hostileScript());
+    const { run, wallet, clock } = purchase(service, { maxSourceWaitMs: 1_800_000 });
+    service.now = () => clock.now() + 3_600_000;
+    await expect(run()).rejects.toEqual(
+      failing("not_paid", { until: wholeSeconds(clock.now()) + 3_600_000 + UNTIL_MS }),
+    );
     expect(wallet.signed).toBe(1);
   });
 
-  test("buys nothing when the source is still too new at the end of the wait", async () => {
-    const early = problem(409, "source_not_final", { retryAfter: 9 });
-    await using service = await fakeService(paymentRequired([ALGORAND_OFFER]), early, early, early);
-    const { run, clock } = purchase(service, { maxSourceWaitMs: 20_000 });
-    await expect(run()).rejects.toEqual(failing("refused", { problem: expect.objectContaining({ status: 409 }) }));
-    expect(clock.waits).toEqual([9000, 9000]);
-  });
-
-  test("when an earlier call left it, is replaced by one new one, and by no third", async () => {
+  test("when an earlier call left it, it is sent again before", async () => {
     const vault = memoryVault();
-    const expired = paymentRequired([ALGORAND_OFFER], "expired");
-    await using service = await fakeService(paymentRequired([ALGORAND_OFFER]), "hang up", expired, expired);
-    await expect(purchase(service, { vault, maxWaitMs: 1 }).run()).rejects.toEqual(failing("paid_unfinished"));
-    const { run, wallet } = purchase(service, { vault });
+    await using service = await fakeService(paymentRequired([BASE_OFFER]), "hang up", expired, expired);
+    const first = purchase(service, { vault, maxWaitMs: 1 });
+    await expect(first.run()).rejects.toEqual(failing("paid_unfinished"));
+    const { run, wallet } = purchase(service, { vault, clock: manualClock(first.clock.now() + UNTIL_MS) });
     await expect(run()).rejects.toEqual(failing("not_paid", { message: "expired" }));
     expect(wallet.signed).toBe(1);
     expect(service.requests).toHaveLength(4);
   });
 
-  test("a new one is asked the price again", async () => {
+  test("the price of another is asked again, and counts with what is signed", async () => {
     await using service = await fakeService(
-      paymentRequired([ALGORAND_OFFER]),
-      "hang up",
-      paymentRequired([{ ...ALGORAND_OFFER, amount: "20000" }], "expired"),
+      ...[paymentRequired([BASE_OFFER]), "hang up" as const, expired],
+      paymentRequired([{ ...BASE_OFFER, amount: "9001" }], "expired"),
     );
     const { run, wallet } = purchase(service);
-    await expect(run()).rejects.toEqual(failing("price_too_high", { price: 20_000n }));
+    await expect(run()).rejects.toEqual(failing("price_too_high", { price: 10_001n, signed: 1000n }));
     expect(wallet.signed).toBe(1);
   });
 
-  test("because it was refunded, is forgotten", async () => {
-    await using service = await fakeService(paymentRequired([ALGORAND_OFFER]), problem(410, "payment_refunded"));
-    const { run, stored } = purchase(service);
-    await expect(run()).rejects.toEqual(failing("refused", { paymentId: undefined }));
-    expect(await stored()).toBeUndefined();
+  test("nothing is told to be unpaid when the source is still too new at the end of the wait: the payment is kept", async () => {
+    const early = problem(409, "source_not_final", { retryAfter: 9 });
+    await using service = await fakeService(paymentRequired([BASE_OFFER]), early, early, early);
+    const { run, clock, stored } = purchase(service, { maxSourceWaitMs: 20_000 });
+    await expect(run()).rejects.toEqual(
+      failing("refused", {
+        problem: expect.objectContaining({ status: 409 }),
+        until: expect.any(Number),
+        signed: 1000n,
+      }),
+    );
+    expect(clock.waits).toEqual([9000, 9000]);
+    expect(await stored()).toBeDefined();
+  });
+
+  test("a refund is the service's word: the payment is forgotten when it can no longer be taken", async () => {
+    const refunded = problem(410, "payment_refunded");
+    await using service = await fakeService(paymentRequired([BASE_OFFER]), refunded, refunded);
+    const vault = memoryVault();
+    const first = purchase(service, { vault });
+    await expect(first.run()).rejects.toEqual(failing("refused", { paymentId: expect.any(String) }));
+    expect(await first.stored()).toBeDefined();
+    const later = purchase(service, { vault, clock: manualClock(first.clock.now() + UNTIL_MS) });
+    await expect(later.run()).rejects.toEqual(failing("refused", { paymentId: undefined }));
+    expect(await later.stored()).toBeUndefined();
+  });
+});
+
+describe("a device whose clock is wrong", () => {
+  const buying = async (aheadMs: number) => {
+    const service = await fakeService(paymentRequired([BASE_OFFER]), delivery(bytes));
+    const bought = purchase(service);
+    service.now = () => bought.clock.now() + aheadMs;
+    return { service, ...bought };
+  };
+  const datesOf = (header: string | undefined) =>
+    JSON.parse(Buffer.from(header ?? "", "base64").toString()).payload.authorization;
+
+  test.each([
+    ["100 s slow", 100_000],
+    ["an hour slow", 3_600_000],
+    ["an hour fast", -3_600_000],
+    ["nearly a day fast", -86_300_000],
+  ])("and %s dates its payment by the service's, no longer valid than else, and says so", async (_, aheadMs) => {
+    const { service, run, progress, clock } = await buying(aheadMs);
+    await using _service = service;
+    const validBefore = (wholeSeconds(clock.now()) + aheadMs) / 1000 + BASE_OFFER.maxTimeoutSeconds;
+    await run();
+    expect(Number(datesOf(service.requests[1]?.header).validBefore)).toBeCloseTo(validBefore, -1);
+    const dated = progress.find(({ step }) => step === "dated") as { aheadMs: number } | undefined;
+    expect(Math.abs((dated?.aheadMs ?? 0) - aheadMs)).toBeLessThan(1000);
+  });
+
+  test("by 20 s dates its payment by its own", async () => {
+    const { service, run, progress, clock } = await buying(20_000);
+    await using _service = service;
+    const own = Math.floor(clock.now() / 1000) + BASE_OFFER.maxTimeoutSeconds;
+    await run();
+    expect(datesOf(service.requests[1]?.header).validBefore).toBe(String(own));
+    expect(progress.map(({ step }) => step)).toEqual(["offered", "signed"]);
+  });
+
+  test.each([
+    ["behind", 90_000_000, /clock is (90,000|89,999) s behind the service's/],
+    ["ahead", -90_000_000, /clock is (90,000|90,001) s ahead of the service's/],
+  ])("more than a day %s signs nothing, and names the clock and the seconds", async (_, aheadMs, words) => {
+    const { service, run, wallet } = await buying(aheadMs);
+    await using _service = service;
+    await expect(run()).rejects.toEqual(failing("signing_failed", { message: expect.stringMatching(words) }));
+    expect(wallet.signed).toBe(0);
   });
 });
 
 describe("nothing is signed", () => {
   test("above the price allowed", async () => {
-    await using service = await fakeService(paymentRequired([{ ...ALGORAND_OFFER, amount: "10001" }]));
+    await using service = await fakeService(paymentRequired([{ ...BASE_OFFER, amount: "10001" }]));
     const { run, wallet } = purchase(service);
     await expect(run()).rejects.toEqual(failing("price_too_high", { price: 10_001n }));
     expect(wallet.signed).toBe(0);
@@ -414,7 +529,7 @@ describe("nothing is signed", () => {
   });
 
   test("nor sent when the vault fails", async () => {
-    await using service = await fakeService(paymentRequired([ALGORAND_OFFER]));
+    await using service = await fakeService(paymentRequired([BASE_OFFER]));
     const full: Vault = { ...memoryVault(), put: () => Promise.reject(new Error("disk full")) };
     await expect(purchase(service, { vault: full }).run()).rejects.toEqual(failing("vault_failed"));
     expect(service.requests).toHaveLength(1);
@@ -439,7 +554,7 @@ describe("what is delivered", () => {
     ],
     ["endless", new Uint8Array(5 * 1024 * 1024), "larger than any bundle"],
   ])("is not taken when it is %s; the payment stays", async (_, delivered, message) => {
-    await using service = await fakeService(paymentRequired([ALGORAND_OFFER]), delivery(delivered));
+    await using service = await fakeService(paymentRequired([BASE_OFFER]), delivery(delivered));
     const { run, stored } = purchase(service);
     await expect(run()).rejects.toEqual(
       failing("paid_unfinished", {
@@ -454,7 +569,7 @@ describe("what is delivered", () => {
 describe("an interrupted call", () => {
   test("says that a payment is left to take up", async () => {
     const interrupt = new AbortController();
-    await using service = await fakeService(paymentRequired([ALGORAND_OFFER]), () => {
+    await using service = await fakeService(paymentRequired([BASE_OFFER]), () => {
       interrupt.abort();
       return "hang up";
     });
@@ -465,7 +580,7 @@ describe("an interrupted call", () => {
 
   test("does not wait for a wallet that never signs", async () => {
     const interrupt = new AbortController();
-    await using service = await fakeService(paymentRequired([ALGORAND_OFFER]));
+    await using service = await fakeService(paymentRequired([BASE_OFFER]));
     const stuck: Wallet = {
       payer: () => "PAYER",
       sign: () => {
@@ -481,7 +596,7 @@ describe("an interrupted call", () => {
     const interrupt = new AbortController();
     await using service = await fakeService(() => {
       interrupt.abort();
-      return paymentRequired([ALGORAND_OFFER]);
+      return paymentRequired([BASE_OFFER]);
     });
     const { run, stored } = purchase(service, { signal: interrupt.signal });
     await expect(run()).rejects.toEqual(failing("interrupted", { paymentId: undefined }));

@@ -56,8 +56,8 @@ export type Attestation<B extends Bundle = Bundle> = {
 
 /**
  * Buys one attestation, or continues the purchase that an earlier call with this vault, service and transaction began. The
- * signed payment is in the vault before it is sent, and no other is signed until the service delivers the bundle or answers
- * 402: one call never pays twice.
+ * signed payment is in the vault before it is sent, and no other is signed while it can be taken, whatever the service
+ * answers.
  * @returns the bundle and its verification; look at `report.verified`
  * @throws AttestError
  */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { testBatch } from "../../../test/bundles/batches.ts";
 import { testHistory, testPayment } from "../../../test/bundles/bundles.ts";
-import { ALGORAND_OFFER, delivery, fakeService, paymentRequired, type Reply } from "../test/fake-service.ts";
+import { BASE_OFFER, basePayment, delivery, fakeService, paymentRequired, type Reply } from "../test/fake-service.ts";
 import { type AttestBatchOptions, attestBatch, batchRequest, quote } from "./batch.ts";
 import { memoryVault, paymentId } from "./vault.ts";
 
@@ -10,18 +10,18 @@ const answer = testBatch(ITEMS);
 const bytes = (value: object) => new TextEncoder().encode(JSON.stringify(value));
 const ids = answer.items.map(({ source }) => source.txnId);
 const items = ids.map((txid) => ({ txid }));
-const offered = paymentRequired([{ ...ALGORAND_OFFER, amount: "1500" }]);
+const offered = paymentRequired([{ ...BASE_OFFER, amount: "1500" }]);
 
 function purchase({ url }: { url: string }, more: Partial<AttestBatchOptions> = {}) {
   let signed = 0;
   const wallet = {
     payer: () => "PAYER",
-    sign: async (_: unknown, offer: typeof ALGORAND_OFFER) => {
+    sign: async (_: unknown, offer: typeof BASE_OFFER, dateMs: number) => {
       signed += 1;
-      return { x402Version: 2, accepted: offer, payload: { signature: signed } };
+      return basePayment(offer, signed, dateMs);
     },
   };
-  const clock = { now: () => 0, wait: async () => undefined };
+  const clock = { now: Date.now, wait: async () => undefined };
   const options: AttestBatchOptions = {
     ...{ service: url, items, wallet, maxPrice: "0.01", trust: testHistory(), vault: memoryVault(), clock },
     ...more,

@@ -1,6 +1,8 @@
 import type { Attestation } from "./attest.ts";
 import { type CallOptions, normalized, openCall, serviceUrl } from "./call.ts";
+import { type Clock, systemClock } from "./clock.ts";
 import { examineBatch } from "./examine.ts";
+import { canBeTaken } from "./lifetime.ts";
 import { chooseOffer } from "./offers.ts";
 import { askOffers, settle } from "./pay.ts";
 import { signedReceipt } from "./receipt.ts";
@@ -73,8 +75,9 @@ export async function quote(
   request: PaidRequest,
 ): Promise<Quote> {
   const { wallet, signal = new AbortController().signal, fetch = globalThis.fetch } = options;
-  const { accepts } = await askOffers({ service: serviceUrl(options.service), request, signal, fetch });
-  const { network, amount } = chooseOffer(accepts, wallet, MAX_AMOUNT);
+  const asked = { service: serviceUrl(options.service), request, signal, fetch, clock: systemClock };
+  const { paymentRequired } = await askOffers(asked);
+  const { network, amount } = chooseOffer(paymentRequired.accepts, wallet, MAX_AMOUNT);
   return { network, payer: wallet.payer(network) ?? "", amount: BigInt(amount) };
 }
 
@@ -82,14 +85,18 @@ export async function quote(
 const MAX_AMOUNT = 10n ** 20n;
 
 /**
- * Removes the payment of a request from the vault: once what it bought is saved, or the service has refused the request and
- * stated that it charged nothing, and it will not be made again.
+ * Removes the payment of a request that will not be made again from the vault, once it can no longer be taken.
+ *
+ * @returns when that will be, if it can be taken still and stays: ms since 1970, by this device's clock
  */
 export async function forgetPayment(
-  { service, vault }: { service: string; vault: Vault },
+  { service, vault, clock = systemClock }: { service: string; vault: Vault; clock?: Pick<Clock, "now"> },
   request: PaidRequest,
-): Promise<void> {
+): Promise<number | undefined> {
   const id = paymentId(serviceUrl(service), request);
   const stored = await vault.get(id);
-  if (stored) await vault.remove(id, stored);
+  if (stored === undefined) return undefined;
+  if (canBeTaken(stored, clock.now())) return stored.until;
+  await vault.remove(id, stored);
+  return undefined;
 }

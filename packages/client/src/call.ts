@@ -14,17 +14,24 @@ export type Progress =
   | { step: "resumed"; offer: Offer }
   /** The offer that will be signed. */
   | { step: "offered"; offer: Offer }
+  /** The payment is dated by the service's clock, which is `aheadMs` ahead of this device's. */
+  | { step: "dated"; aheadMs: number }
   /** Signed and in the vault, not yet sent. */
   | { step: "signed"; offer: Offer }
   /** No bundle yet: the same payment is sent again after `retryInMs`. `code` is absent when no answer came. */
-  | { step: "waiting"; code?: string; retryInMs: number };
+  | { step: "waiting"; code?: string; retryInMs: number }
+  /**
+   * The service refused the payment with 402. It is sent again at `until` (ms since 1970, by this device's clock), when it
+   * can no longer be taken; no other is signed before.
+   */
+  | { step: "refused"; until: number };
 
 /** Options of every purchase, of one bundle or of a batch. */
 export type CallOptions = {
   /** Base URL of the service, e.g. `https://attestd.example`. */
   service: string;
   wallet: Wallet;
-  /** Upper limit of the price, in USDC, e.g. `"0.01"`. */
+  /** Upper limit of all that this call signs, in USDC, e.g. `"0.01"`. */
   maxPrice: string;
   /** The keys to verify with; without it the report's signer is `unknown`. */
   trust?: Trust;
@@ -36,9 +43,9 @@ export type CallOptions = {
   /** How long to ask for the bundle of a sent payment, in ms; 5 minutes unless given. */
   maxWaitMs?: number;
   /**
-   * How long to wait for a source that the service does not know yet, or not as final, in ms. Nothing is paid before: a
-   * signed payment is sent again, and signed anew when it expires. Without it, only one that is not final is waited for, as
-   * long as `maxWaitMs`.
+   * How long to wait for a source that the service does not know yet, or not as final, in ms. The signed payment is sent
+   * again; another is signed when it can no longer be taken, within `maxPrice` for all together. Without it, only one that
+   * is not final is waited for, as long as `maxWaitMs`.
    */
   maxSourceWaitMs?: number;
   signal?: AbortSignal;
@@ -58,8 +65,10 @@ export type Call = Required<Omit<CallOptions, "maxPrice" | "maxSourceWaitMs" | "
   request: PaidRequest;
   /** Its id in the vault. */
   id: string;
-  /** micro-USDC. */
+  /** micro-USDC of all that is signed. */
   maxPrice: bigint;
+  /** micro-USDC of what was signed and sent. */
+  signed: bigint;
   /** When to stop asking, in the clock's ms: `maxWaitMs` after the beginning, or after the source was last too new. */
   deadline: number;
   /** When to stop waiting for a source that is too new; absent where that is not wanted. */
@@ -76,6 +85,7 @@ export function openCall(options: CallOptions, request: PaidRequest): Call {
     id: paymentId(service, request),
     wallet,
     maxPrice: readPrice(options.maxPrice),
+    signed: 0n,
     vault,
     onProgress: options.onProgress ?? (() => undefined),
     maxWaitMs,

@@ -24,15 +24,18 @@ export type AttestErrorCode =
   | "unexpected_answer"
   /** The wallet can pay none of the offers. */
   | "no_usable_offer"
-  /** The cheapest usable offer, `price`, is above `maxPrice`. */
+  /** The cheapest usable offer, with all that this call has signed before, is above `maxPrice`: together `price`. */
   | "price_too_high"
   /** The wallet could not sign; nothing was sent. */
   | "signing_failed"
   /** The vault could not store the signed payment; nothing was sent. */
   | "vault_failed"
-  /** The service took no money and delivers no bundle; `problem` has the reason. The payment stays in the vault. */
+  /**
+   * The service delivers no bundle; `problem` has the reason. It says that it took no money. A payment that was sent stays in
+   * the vault: `paymentId` and `until` are present then.
+   */
   | "refused"
-  /** The service answered the payment with 402: it is void, and removed from the vault. */
+  /** The service answered the payment with 402. The payment stays in the vault, and no other is signed before `until`. */
   | "not_paid"
   /** The payment was sent and no bundle came: it is in the vault, and the same call continues with it. */
   | "paid_unfinished"
@@ -43,16 +46,20 @@ export type AttestErrorCode =
   /** `signal` ended the call; `paymentId` is present when a payment is in the vault. */
   | "interrupted";
 
-type Details = Pick<AttestError, "problem" | "price" | "paymentId" | "cause">;
+type Details = Pick<AttestError, "problem" | "price" | "paymentId" | "until" | "cause">;
 
 /** Every failure of this package. `message` is one sentence: what happened and, if known, why. */
 export class AttestError extends Error {
   readonly code: AttestErrorCode;
   readonly problem?: Problem;
-  /** micro-USDC. */
+  /** micro-USDC, with what this call has signed before. */
   readonly price?: bigint;
   /** The id of this call's signed payment, when it is still in the vault. */
   readonly paymentId?: string;
+  /** When that payment can no longer be taken: ms since 1970, by this device's clock. Until then no other is signed. */
+  readonly until?: number;
+  /** micro-USDC of all payments that this call has signed and sent; absent when there are none. */
+  signed?: bigint;
 
   constructor(code: AttestErrorCode, message: string, details: Details = {}) {
     super(message, { cause: details.cause });
@@ -61,5 +68,6 @@ export class AttestError extends Error {
     if (details.problem) this.problem = details.problem;
     if (details.price !== undefined) this.price = details.price;
     if (details.paymentId !== undefined) this.paymentId = details.paymentId;
+    if (details.until !== undefined) this.until = details.until;
   }
 }

@@ -12,6 +12,7 @@ const payment = (header: string): StoredPayment => ({
   request: { path: "/attest", body: { txid: "TXID" } },
   header,
   offer: { network: "eip155:8453", amount: "1000", payTo: "0x1", payer: "0x2", maxTimeoutSeconds: 120 },
+  until: 1_800_000_180_000,
 });
 
 describe("a vault of files", () => {

@@ -57,7 +57,8 @@ function readPayment(text: string, path: string): StoredPayment {
   } catch (cause) {
     throw new Error(`${path} is not JSON.`, { cause });
   }
-  if (value?.version !== 1 || typeof value.header !== "string" || !value.request || !value.offer) {
+  const { version, header, request, offer, until } = value ?? {};
+  if (version !== 1 || typeof header !== "string" || !request || !offer || !Number.isFinite(until)) {
     throw new Error(`${path} is not a stored payment.`);
   }
   return value as StoredPayment;

@@ -10,6 +10,7 @@ export {
   type PurchaseOptions,
   proveInclusion,
 } from "./attest.ts";
+export { authorizationFor, paymentPayload, tokenDomain, typedData } from "./authorization.ts";
 export {
   type AttestBatchOptions,
   type AttestedItem,
@@ -25,6 +26,7 @@ export type { CallOptions, Progress } from "./call.ts";
 export type { Clock } from "./clock.ts";
 export { AttestError, type AttestErrorCode, type Problem } from "./errors.ts";
 export { type FetchEvidenceOptions, type FetchedEvidence, fetchEvidence } from "./evidence.ts";
+export { canBeTaken, clockSentence, paymentDate, takenUntil } from "./lifetime.ts";
 export { chooseOffer } from "./offers.ts";
 export type { SignedReceipt } from "./receipt.ts";
 export { type Answer, type ChainName, type PaidRequest, postRequest } from "./request.ts";

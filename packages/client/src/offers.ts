@@ -13,24 +13,28 @@ const TRANSFER_METHODS = new Set([undefined, "default", "eip3009"]);
  * Chooses the service's first offer that the wallet can pay, of at most `maxPrice` of the network's own USDC.
  * @param offers `accepts` of x402's PaymentRequired
  * @param maxPrice micro-USDC
+ * @param signed micro-USDC that was signed before for the same thing, and may have been taken
  * @throws AttestError `price_too_high` when only the price is wrong, else `no_usable_offer` with the reason for each
  */
 export function chooseOffer(
   offers: readonly PaymentRequirements[],
   wallet: Wallet,
   maxPrice: bigint,
+  signed = 0n,
 ): PaymentRequirements {
   const reasons = offers.map((offer) => objection(offer, wallet));
   const payable = offers.filter((_, i) => reasons[i] === undefined);
-  const affordable = payable.find((offer) => BigInt(offer.amount) <= maxPrice);
+  const affordable = payable.find((offer) => signed + BigInt(offer.amount) <= maxPrice);
   if (affordable) return affordable;
 
   const [cheapest] = payable.map((offer) => BigInt(offer.amount)).sort((a, b) => (a < b ? -1 : 1));
   if (cheapest !== undefined) {
+    const price = signed + cheapest;
+    const before = signed > 0n ? `, and ${formatUsdc(signed)} USDC is signed already: together` : ",";
     throw new AttestError(
       "price_too_high",
-      `The service asks ${formatUsdc(cheapest)} USDC, more than the ${formatUsdc(maxPrice)} allowed.`,
-      { price: cheapest },
+      `The service asks ${formatUsdc(cheapest)} USDC${before} more than the ${formatUsdc(maxPrice)} allowed.`,
+      { price },
     );
   }
   const why = offers.map((offer, i) => `${railLabel(offer.network)}: ${reasons[i]}`);

@@ -3,6 +3,7 @@ import type { PaymentRequired } from "@x402/core/types";
 import type { Call } from "./call.ts";
 import { unlessAborted } from "./clock.ts";
 import { AttestError, type Problem } from "./errors.ts";
+import { canBeTaken, paymentDate, takenUntil } from "./lifetime.ts";
 import { chooseOffer } from "./offers.ts";
 import { type Answer, postRequest } from "./request.ts";
 import type { StoredPayment } from "./vault.ts";
@@ -17,9 +18,9 @@ const SIGNING_TIMEOUT_MS = 60_000;
 const GRACE_SECONDS = 60;
 const MIN_WAIT_MS = 250;
 const MAX_BACKOFF_MS = 15_000;
-/** The service may know the source soon, or see it as final; nothing was charged. */
+/** The service may know the source soon, or see it as final. It says that it charged nothing. */
 const TOO_NEW = new Set(["source_not_found", "source_not_final", "block_not_found"]);
-/** The statuses below 500 after which the payment stays valid; every other one is final. */
+/** The statuses below 500 after which the same payment is sent again at once. */
 const WORTH_SENDING_AGAIN = new Set([408, 425, 429]);
 
 /**
@@ -43,42 +44,75 @@ export async function settle<A>(
     await call.vault.remove(call.id, delivered.payment).catch(() => undefined);
     return attestation;
   } catch (error) {
-    if (!call.signal.aborted) throw error;
+    if (!call.signal.aborted) throw withSum(error, call);
     const stored = await call.vault.get(call.id).catch(() => undefined);
-    throw new AttestError("interrupted", "Interrupted.", { ...(stored && { paymentId: call.id }), cause: error });
+    const interrupted = new AttestError("interrupted", "Interrupted.", {
+      ...(stored && { paymentId: call.id }),
+      cause: error,
+    });
+    throw withSum(interrupted, call);
+  }
+}
+
+/** An error that says how much the call has signed. */
+function withSum(error: unknown, { signed }: Call): unknown {
+  if (error instanceof AttestError && signed > 0n) error.signed = signed;
+  return error;
+}
+
+/**
+ * Gets the bytes of a bundle with the payment in the vault, or else with a new one. A 402 is the service's word that it
+ * refuses the payment, and no proof that it will not take it: another is signed only when this one can no longer be taken.
+ */
+async function obtainBundle(call: Call): Promise<Delivered> {
+  let payment = await call.vault.get(call.id).catch(vaultFailed);
+  const isResumed = payment !== undefined;
+  if (payment) call.onProgress({ step: "resumed", offer: payment.offer });
+  else payment = await signAndStore(call, await askOffers(call));
+
+  for (;;) {
+    const answer = await sendUntilAnswered(call, payment);
+    if (answer.kind === "bundle") return { payment, bytes: answer.bytes, receipt: answer.receipt };
+    if (canBeTaken(payment, call.clock.now())) {
+      const isAwaited = answer.sendings > 1 || (isResumed && call.sourceDeadline !== undefined);
+      await waitUntilVoid(call, payment, answer, isAwaited);
+    } else {
+      await call.vault.remove(call.id, payment).catch(vaultFailed);
+      payment = await signAndStore(call, answer);
+    }
   }
 }
 
 /**
- * Gets the bytes of a bundle with the payment in the vault, or else with a new one. A 402 means that the payment is void: if
- * it may have expired meanwhile, one new payment is signed, or another one whenever a source is waited for; otherwise the
- * call fails with the reason.
+ * Waits until a refused payment can no longer be taken.
+ *
+ * @param isAwaited whether it may be refused only because it expires; otherwise the call fails with the service's reason
+ * @throws AttestError `not_paid`
  */
-async function obtainBundle(call: Call): Promise<Delivered> {
-  let payment = await call.vault.get(call.id).catch(vaultFailed);
-  let mayHaveExpired = payment !== undefined;
-  if (payment) call.onProgress({ step: "resumed", offer: payment.offer });
-  else payment = await signAndStore(call, await askOffers(call));
-
-  for (let renewed = false; ; renewed = true) {
-    const answer = await sendUntilAnswered(call, payment);
-    if (answer.kind === "bundle") return { payment, bytes: answer.bytes, receipt: answer.receipt };
-    await call.vault.remove(call.id, payment).catch(vaultFailed);
-    mayHaveExpired ||= answer.sendings > 1;
-    const { paymentRequired } = answer;
-    if (!answer.wasTooNew && (renewed || !mayHaveExpired))
-      throw new AttestError("not_paid", paymentRequired.error ?? "The service refused the payment.");
-    payment = await signAndStore(call, paymentRequired);
+async function waitUntilVoid(
+  call: Call,
+  { until }: StoredPayment,
+  { paymentRequired, wasTooNew }: { paymentRequired: PaymentRequired; wasTooNew: boolean },
+  isAwaited: boolean,
+): Promise<void> {
+  const deadline = (wasTooNew ? call.sourceDeadline : undefined) ?? call.deadline;
+  if (!isAwaited || until > deadline) {
+    const reason = paymentRequired.error ?? "The service refused the payment.";
+    throw new AttestError("not_paid", reason, { paymentId: call.id, until });
   }
+  call.onProgress({ step: "refused", until });
+  await call.clock.wait(Math.max(until - call.clock.now(), MIN_WAIT_MS), call.signal);
 }
+
+type Offers = Omit<Extract<Answer, { kind: "payment_required" }>, "kind">;
 
 /** The offers for a request. @throws AttestError */
 export async function askOffers(
-  call: Pick<Call, "service" | "request" | "signal" | "fetch">,
-): Promise<PaymentRequired> {
+  call: Pick<Call, "service" | "request" | "signal" | "fetch" | "clock">,
+): Promise<Offers> {
   const signal = AbortSignal.any([call.signal, AbortSignal.timeout(OFFERS_TIMEOUT_MS)]);
-  const answer = await postRequest(call.fetch, call.service, call.request, { signal });
-  if (answer.kind === "payment_required") return answer.paymentRequired;
+  const answer = await postRequest(call.fetch, call.service, call.request, { signal, now: () => call.clock.now() });
+  if (answer.kind === "payment_required") return answer;
   if (answer.kind === "bundle") {
     throw new AttestError("unexpected_answer", `${call.service} answered 200 before any payment.`);
   }
@@ -92,27 +126,30 @@ export async function askOffers(
   throw new AttestError("refused", problem.detail ?? `${call.service} refused the request.`, { problem });
 }
 
-async function signAndStore(call: Call, required: PaymentRequired): Promise<StoredPayment> {
-  const chosen = chooseOffer(required.accepts, call.wallet, call.maxPrice);
+async function signAndStore(call: Call, { paymentRequired, aheadMs }: Offers): Promise<StoredPayment> {
+  const chosen = chooseOffer(paymentRequired.accepts, call.wallet, call.maxPrice, call.signed);
   const { network, amount, payTo, maxTimeoutSeconds } = chosen;
   const offer = { network, amount, payTo, maxTimeoutSeconds, payer: call.wallet.payer(network) ?? "" };
   call.onProgress({ step: "offered", offer });
+  const nowMs = call.clock.now();
+  const dateMs = paymentDate(network, nowMs, aheadMs);
+  if (dateMs !== nowMs) call.onProgress({ step: "dated", aheadMs });
   const signal = AbortSignal.any([call.signal, AbortSignal.timeout(SIGNING_TIMEOUT_MS)]);
-  const payload = await unlessAborted(call.wallet.sign(required, chosen), signal).catch((cause: unknown) => {
+  const signing = async () => {
+    const payload = await unlessAborted(call.wallet.sign(paymentRequired, chosen, dateMs), signal);
+    const until = takenUntil(network, payload.payload, call.clock.now(), aheadMs);
+    return { header: encodePaymentSignatureHeader(payload), until };
+  };
+  const made = await signing().catch((cause: unknown) => {
     throw new AttestError("signing_failed", `The payment could not be signed: ${messageOf(cause)}`, { cause });
   });
-  const signed: StoredPayment = {
-    version: 1,
-    service: call.service,
-    request: call.request,
-    header: encodePaymentSignatureHeader(payload),
-    offer,
-  };
+  const signed: StoredPayment = { version: 1, service: call.service, request: call.request, offer, ...made };
   // Only the payment in the vault is sent: if another process stored one first, it serves both.
   const stored = await call.vault.put(call.id, signed).catch(vaultFailed);
-  call.onProgress(
-    stored.header === signed.header ? { step: "signed", offer } : { step: "resumed", offer: stored.offer },
-  );
+  if (stored.header === signed.header) {
+    call.signed += BigInt(amount);
+    call.onProgress({ step: "signed", offer });
+  } else call.onProgress({ step: "resumed", offer: stored.offer });
   return stored;
 }
 
@@ -144,7 +181,7 @@ async function send(call: Call, { header, offer }: StoredPayment): Promise<Answe
   const signal = AbortSignal.any([call.signal, timeout]);
   try {
     // The stored request bought the same thing, perhaps on another condition.
-    return await postRequest(call.fetch, call.service, call.request, { header, signal });
+    return await postRequest(call.fetch, call.service, call.request, { header, signal, now: () => call.clock.now() });
   } catch (error) {
     call.signal.throwIfAborted();
     if (error instanceof AttestError && error.code === "unreachable") return undefined;
@@ -175,12 +212,13 @@ function unfinished(call: Call, problem: Problem | undefined): AttestError {
   return new AttestError("paid_unfinished", message, { paymentId: call.id, ...(problem && { problem }) });
 }
 
-/** A refunded payment is void, as after a 402. After any other refusal it can still buy the bundle. */
+/** The service says that the payment buys nothing. It stays in the vault, unless it was refunded and can no longer be taken. */
 async function refused(call: Call, payment: StoredPayment, problem: Problem): Promise<AttestError> {
-  const refunded = problem.code === "payment_refunded";
-  if (refunded) await call.vault.remove(call.id, payment).catch(vaultFailed);
   const message = problem.detail ?? `${call.service} refused the request.`;
-  return new AttestError("refused", message, { problem, ...(!refunded && { paymentId: call.id }) });
+  if (problem.code !== "payment_refunded" || canBeTaken(payment, call.clock.now()))
+    return new AttestError("refused", message, { problem, paymentId: call.id, until: payment.until });
+  await call.vault.remove(call.id, payment).catch(vaultFailed);
+  return new AttestError("refused", message, { problem });
 }
 
 function messageOf(error: unknown): string {

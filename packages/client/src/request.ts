@@ -4,6 +4,7 @@ import { isPaymentRequiredV2 } from "@x402/core/schemas";
 import type { PaymentRequired, SettleResponse } from "@x402/core/types";
 import { parseObject, readBody } from "./body.ts";
 import { AttestError, type ItemAtFault, type Problem } from "./errors.ts";
+import { clockError } from "./lifetime.ts";
 
 /** A source chain by its name, such as `algorand` or `base`. */
 export type ChainName = string;
@@ -20,12 +21,14 @@ export type BatchRequest = Extract<PaidRequest, { path: "/attest-batch" }>;
 
 export type Answer =
   | { kind: "bundle"; bytes: Uint8Array; receipt: SettleResponse | undefined }
-  | { kind: "payment_required"; paymentRequired: PaymentRequired }
+  /** `aheadMs`: how far the service's clock is ahead of this device's; see `clockError`. */
+  | { kind: "payment_required"; paymentRequired: PaymentRequired; aheadMs: number }
   | { kind: "problem"; problem: Problem };
 
 /**
  * Sends one request to its route.
  * @param header value of PAYMENT-SIGNATURE; without it the service answers with its offers
+ * @param now this device's clock, ms since 1970
  * @throws AttestError `unreachable` without a complete answer, when the service may have carried out the request or not
  * @throws AttestError `unexpected_answer` for an answer that no attestd service gives
  */
@@ -33,10 +36,11 @@ export async function postRequest(
   fetch: typeof globalThis.fetch,
   service: string,
   { path, body: content }: PaidRequest,
-  { header, signal }: { header?: string; signal: AbortSignal },
+  { header, signal, now = Date.now }: { header?: string; signal: AbortSignal; now?: () => number },
 ): Promise<Answer> {
   let response: Response;
   let body: Uint8Array;
+  let aheadMs: number;
   try {
     response = await fetch(`${service}${path}`, {
       method: "POST",
@@ -46,13 +50,15 @@ export async function postRequest(
       redirect: "manual",
       signal,
     });
+    aheadMs = clockError(response.headers.get("date"), now());
     body = await readBody(response, path === "/attest-batch" ? MAX_BATCH_BYTES : MAX_BUNDLE_BYTES);
   } catch (error) {
     if (error instanceof AttestError) throw error;
     throw new AttestError("unreachable", `No answer from ${service}.`, { cause: error });
   }
   if (response.status === 200) return { kind: "bundle", bytes: body, receipt: readReceipt(response.headers) };
-  if (response.status === 402) return { kind: "payment_required", paymentRequired: readOffers(response.headers) };
+  if (response.status === 402)
+    return { kind: "payment_required", paymentRequired: readOffers(response.headers), aheadMs };
   return { kind: "problem", problem: readProblem(response, body) };
 }
 

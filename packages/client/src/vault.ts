@@ -9,6 +9,8 @@ export type StoredPayment = {
   header: string;
   /** The signed terms, from the offer. */
   offer: { network: string; amount: string; payTo: string; payer: string; maxTimeoutSeconds: number };
+  /** When it can no longer be taken, at the latest: ms since 1970, by the clock of the device that signed it. */
+  until: number;
 };
 
 /**

@@ -27,7 +27,11 @@ describe("a wallet with a Base key", () => {
   });
 
   test("signs exactly the offer, in the domain that it names (EIP-3009, EIP-712)", async () => {
-    const { x402Version, accepted, payload } = await wallet.sign(required(ALGORAND_OFFER, BASE_OFFER), BASE_OFFER);
+    const { x402Version, accepted, payload } = await wallet.sign(
+      required(ALGORAND_OFFER, BASE_OFFER),
+      BASE_OFFER,
+      1_800_000_000_000,
+    );
     expect(x402Version).toBe(2);
     expect(accepted).toEqual(BASE_OFFER);
     const { authorization, signature } = payload as {
@@ -35,6 +39,7 @@ describe("a wallet with a Base key", () => {
       authorization: Record<string, string>;
     };
     expect(authorization).toMatchObject({ from: address, to: BASE_OFFER.payTo, value: "1000" });
+    expect([authorization.validAfter, authorization.validBefore]).toEqual(["1799999400", "1800000120"]);
     const signer = await recoverTypedDataAddress({
       domain: {
         name: "USD Coin (attestd sandbox)",
@@ -53,7 +58,7 @@ describe("a wallet with a Base key", () => {
   test("refuses a key of another address", async () => {
     const other = privateKeyToAccount(generatePrivateKey()).address;
     const wrong = keyWallet({ base: { address: other, privateKey } });
-    await expect(wrong.sign(required(BASE_OFFER), BASE_OFFER)).rejects.toThrow(address.toLowerCase());
+    await expect(wrong.sign(required(BASE_OFFER), BASE_OFFER, 0)).rejects.toThrow(address.toLowerCase());
   });
 });
 
@@ -85,7 +90,7 @@ describe("a wallet with an Algorand key", () => {
       { algorand: key },
       { algodUrl: `http://127.0.0.1:${(algod.address() as AddressInfo).port}` },
     );
-    const payments = await Promise.all(Array.from({ length: count }, () => wallet.sign(required(offer), offer)));
+    const payments = await Promise.all(Array.from({ length: count }, () => wallet.sign(required(offer), offer, 0)));
     return payments.map(({ payload }) => {
       const { paymentGroup, paymentIndex } = payload as { paymentGroup: string[]; paymentIndex: number };
       return algosdk.decodeSignedTransaction(Uint8Array.fromBase64(paymentGroup[paymentIndex] ?? "")).txn;

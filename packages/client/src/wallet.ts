@@ -1,6 +1,7 @@
 import { fromBase64, toBase64 } from "@attestd/proof/encoding";
 import { type Rail, railOf } from "@attestd/proof/rails";
-import type { PaymentPayload, PaymentRequired, PaymentRequirements } from "@x402/core/types";
+import type { PaymentPayload, PaymentRequired, PaymentRequirements, SchemeNetworkClient } from "@x402/core/types";
+import { authorizationFor, typedData } from "./authorization.ts";
 import { oneAMillisecond } from "./clock.ts";
 
 /** Signs payments. It never sends them. */
@@ -10,9 +11,10 @@ export interface Wallet {
   /**
    * Signs one payment of one offer.
    * @param offer one of `required.accepts`, whose terms the caller has accepted
+   * @param dateMs the time by which a payment with dates is dated, ms since 1970
    * @returns x402's PaymentPayload, version 2
    */
-  sign(required: PaymentRequired, offer: PaymentRequirements): Promise<PaymentPayload>;
+  sign(required: PaymentRequired, offer: PaymentRequirements, dateMs: number): Promise<PaymentPayload>;
 }
 
 /** A payer's keys, by rail; `sandbox.json` has such an object. */
@@ -44,10 +46,11 @@ export function keyWallet(keys: WalletKeys, nodes: WalletNodes = {}): Wallet {
       const rail = railOf(network)?.name;
       return rail && keys[rail]?.address;
     },
-    async sign(required, offer) {
+    async sign(required, offer, dateMs) {
       const rail = railOf(offer.network)?.name;
       if (!rail) throw new Error(`The network ${offer.network} is not known.`);
-      const [{ x402Client }, scheme] = await Promise.all([import("@x402/core/client"), SCHEMES[rail](keys, nodes)]);
+      const opening = SCHEMES[rail](keys, nodes, dateMs);
+      const [{ x402Client }, scheme] = await Promise.all([import("@x402/core/client"), opening]);
       const client = new x402Client()
         .register(offer.network, scheme)
         // The stock client throws for any other amount.
@@ -72,15 +75,21 @@ const SCHEMES = {
     matching(signer.address, key.address);
     return new ExactAvmScheme(signer, { ...(algodUrl && { algodUrl }), ...(algodToken && { algodToken }) });
   },
-  async base({ base }: WalletKeys) {
+  /** Not the stock scheme, which dates a payment by this device's clock. */
+  async base({ base }: WalletKeys, _: WalletNodes, dateMs: number): Promise<SchemeNetworkClient> {
     const key = present(base, "Base");
-    const [{ privateKeyToAccount }, { ExactEvmScheme }] = await Promise.all([
-      import("viem/accounts"),
-      import("@x402/evm/exact/client"),
-    ]);
+    const { privateKeyToAccount } = await import("viem/accounts");
     const account = privateKeyToAccount(key.privateKey as `0x${string}`);
     matching(account.address.toLowerCase(), key.address.toLowerCase());
-    return new ExactEvmScheme(account);
+    return {
+      scheme: "exact",
+      async createPaymentPayload(x402Version, offer) {
+        const nonce = crypto.getRandomValues(new Uint8Array(32));
+        const authorization = authorizationFor(offer, account.address, dateMs, nonce);
+        const signature = await account.signTypedData(JSON.parse(typedData(offer, authorization)));
+        return { x402Version, payload: { signature, authorization } };
+      },
+    };
   },
   async solana({ solana }: WalletKeys, { solanaRpcUrl }: WalletNodes) {
     const key = present(solana, "Solana");

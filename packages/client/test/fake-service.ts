@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { PaymentRequirements } from "@x402/core/types";
+import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
+import { testHistory } from "../../../test/bundles/bundles.ts";
 
 /** A request to the fake service: the path, the payment header as sent, and the body. */
 export type Seen = { path: string | undefined; header: string | undefined; body: unknown };
@@ -15,7 +16,12 @@ const PATHS = ["/attest", "/attest-batch", "/attest-block", "/prove-tx-inclusion
 
 export interface FakeService extends AsyncDisposable {
   url: string;
+  /** Those to paid routes. */
   requests: Seen[];
+  /** What it publishes at `/.well-known/attestor-keys.json`. */
+  keys: object;
+  /** Its clock, which its Date headers show: ms since 1970. */
+  now(): number;
 }
 
 /**
@@ -28,6 +34,10 @@ export async function fakeService(
 ): Promise<FakeService> {
   const requests: Seen[] = [];
   const server = createServer(async (incoming, outgoing) => {
+    if (incoming.method === "GET" && incoming.url === "/.well-known/attestor-keys.json") {
+      outgoing.end(JSON.stringify(service.keys));
+      return;
+    }
     const seen = {
       path: incoming.url,
       header: incoming.headers["payment-signature"] as string | undefined,
@@ -39,17 +49,22 @@ export async function fakeService(
       outgoing.writeHead(599).end();
       return;
     }
-    answer(outgoing, typeof step === "function" ? await step(seen) : step);
+    const reply = typeof step === "function" ? await step(seen) : step;
+    outgoing.setHeader("date", new Date(service.now()).toUTCString());
+    answer(outgoing, reply);
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  return {
+  const service: FakeService = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     requests,
+    keys: testHistory(),
+    now: Date.now,
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
     },
   };
+  return service;
 }
 
 async function readJson(incoming: IncomingMessage): Promise<unknown> {
@@ -109,6 +124,23 @@ export function problem(
     },
     body: JSON.stringify({ status, code, detail: `detail of ${code}`, ...(sameHeader && { retry: { sameHeader } }) }),
   };
+}
+
+/** What a payer on Base signs, as far as the client reads it. @param signature tells payments apart */
+export function basePayment(offer: PaymentRequirements, signature: unknown, dateMs: number): PaymentPayload {
+  const validBefore = String(Math.floor(dateMs / 1000) + offer.maxTimeoutSeconds);
+  return { x402Version: 2, accepted: offer, payload: { signature, authorization: { validBefore } } };
+}
+
+/** The replies of a service that takes payments and says that it does not: a script for any number of requests. */
+export function hostileScript(offer = BASE_OFFER): ((seen: Seen) => Reply)[] {
+  const sent = new Set<string>();
+  const reply = ({ header }: Seen): Reply => {
+    const isNew = header !== undefined && !sent.has(header);
+    if (header !== undefined) sent.add(header);
+    return isNew ? problem(404, "source_not_found", { retryAfter: 0 }) : paymentRequired([offer], header && "expired");
+  };
+  return Array.from({ length: 1000 }, () => reply);
 }
 
 /** 200 with a bundle and a receipt. */

@@ -49,6 +49,6 @@ test("the second example says what became of the money", async () => {
     wallet: keyWallet(${JSON.stringify(payers)}) }`;
   const imports = 'import { keyWallet } from "@attestd/client";';
   expect(await run(`${imports}\n${examples[1]}\nconsole.log(await buy(${options}));`)).toBe(
-    "not charged: source_not_found\n",
+    "not bought: detail of source_not_found\n",
   );
 });

@@ -51,7 +51,7 @@ export const BUY = {
   otherLedger:
     "This wallet doesn't know the ledger on which this site is paid. Choose another wallet, or use the command line:",
   altered: (why: string) =>
-    `Your wallet changed the payment before it signed it, and so it was refused: ${why.replace(/\.$/, "")}. Nothing was paid.`,
+    `Your wallet changed the payment before it signed it, and so it was refused: ${why.replace(/\.$/, "")}.`,
   declined: "You declined. Nothing was paid.",
   otherChain: "The wallet is on another network than Base.",
   noBase: "The wallet doesn't know Base yet.",
@@ -65,17 +65,21 @@ export const BUY = {
   doneTitle: "Bought and saved",
   notVerifiedTitle: "Bought, but not verified",
   notPaidTitle: "Not paid",
-  notPaid: (why: string) => `Nothing was paid: ${why.replace(/\.$/, "")}.`,
+  notPaid: (why: string) => `The service refused the payment: ${why.replace(/\.$/, "")}.`,
+  held: (until: string) =>
+    `The payment that you signed can be taken until ${until}. It stays here, and no other is signed before.`,
+  expired: "The payment that you signed can no longer be taken. If it was taken before, your wallet shows it.",
+  dated: (clocks: string) => `${clocks}. The payment is dated by the service's.`,
   openTitle: "Paid, not finished",
   open: "The payment is kept here. Ask again; don't pay again.",
   refusedTitle: "Not attested",
-  refused: "You were not charged.",
+  refused: "The service says that you were not charged.",
   failedTitle: "It failed on its chain",
   failed:
-    "This transaction is in a block, and it failed: it moved nothing. You were not charged. That it failed can be attested, too, for the price that you signed.",
+    "This transaction is in a block, and it failed: it moved nothing. The service says that you were not charged. That it failed can be attested, too, for the price that you signed.",
   attestFailure: "Attest that it failed",
   failedMany:
-    "Some of these transactions are in a block, and failed: they moved nothing. You were not charged. That they failed can be attested, too, with the others, for the price that you signed.",
+    "Some of these transactions are in a block, and failed: they moved nothing. The service says that you were not charged. That they failed can be attested, too, with the others, for the price that you signed.",
   attestFailures: "Attest them all",
   notPriced: (why: string) => `${why.replace(/\.$/, "")}. Nothing was paid.`,
   cantSell: "The service can't be reached now. Nothing was paid.",

@@ -25,10 +25,10 @@ export function addBuying(program: Command, running: Running): void {
       .option("--service <url>", "the service (default: the sandbox in ./.attestd)", serviceUrl)
       .option("--wallet <file>", "the payer's keys, in the form of docs/command-line.md (default: the sandbox's)")
       .addOption(trustedKeyHistory())
-      .option("--max-price <usdc>", "ask before paying more; without a terminal, refuse", "0.01")
+      .option("--max-price <usdc>", "ask before signing for more in all; without a terminal, refuse", "0.01")
       .option(
         "--wait [seconds]",
-        `wait until it is known and final, then buy (default: ${DEFAULT_WAIT} s); nothing is paid before`,
+        `wait until it is known and final, then buy (default: ${DEFAULT_WAIT} s)`,
         waitSeconds,
       )
       .option("--out <file>", "where to save the bundle (default: named after its subject and round)")

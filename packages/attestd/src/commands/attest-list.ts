@@ -6,6 +6,7 @@ import {
   attestBatch,
   forgetPayment,
   formatUsdc,
+  type Progress,
   parseUsdc,
   paymentId,
   quote,
@@ -18,6 +19,7 @@ import { withoutTrailing } from "@attestd/proof/text";
 import type { Listed } from "@attestd/web/id-list";
 import { receiptFile } from "@attestd/web/receipt-file";
 import { attestFailure } from "../attest-failure.ts";
+import { heldUntil, signatureLines } from "../attest-text.ts";
 import { checkSource } from "../checked-file.ts";
 import type { Environment } from "../environment.ts";
 import { type ExportRow, exportRow } from "../export-rows.ts";
@@ -61,6 +63,7 @@ export async function attestList(options: AttestListOptions, environment: Enviro
   using _lock = lockFile(join(folder, ".attest.lock"), `another process attests into ${folder}`, "Wait for it.");
   const service = withoutTrailing(all.service, "/");
   const state = await readState(folder, service, options.require);
+  state.pending = await givenUp(state, listed, service, all);
   const known = new Set([...Object.keys(state.done), ...state.pending.flat()]);
   const fresh = listed.map(({ txid }) => txid).filter((txid) => !known.has(txid));
   const parts = [...state.pending, ...split(fresh, options.batchSize ?? MAX_BATCH_ITEMS)];
@@ -70,16 +73,19 @@ export async function attestList(options: AttestListOptions, environment: Enviro
 
   using working = environment.working("asking for the price");
   const refused = new Map<string, string>();
+  let kept = 0;
   try {
     const priced = await priceParts(parts, options, all, service, signal);
-    await agreeOnPrice(priced, options, environment, signal, () => working.show(undefined));
+    let left = await agreeOnPrice(priced, options, environment, signal, () => working.show(undefined));
+    const progress = signatureLines(out, (amount) => (left -= amount));
     state.pending = parts;
     state.require = options.require;
     await writeState(folder, state);
     for (const [n, part] of priced.entries()) {
       working.show(`batch ${n + 1} of ${priced.length}: ${doneOf()} done, ${total - doneOf()} left`);
-      const codes = await buyPart(part, folder, state, options, all, signal);
+      const { codes, until = 0 } = await buyPart(part, left, folder, state, options, all, signal, progress);
       for (const [txid, code] of codes) refused.set(txid, code);
+      kept = Math.max(kept, until);
       if (codes.size === 0) out.marked("ok", `${doneOf()} of ${total}`, 2);
     }
   } catch (error) {
@@ -90,11 +96,32 @@ export async function attestList(options: AttestListOptions, environment: Enviro
   working.show(undefined);
   out.marked("ok", `Saved ${doneOf()} bundles and ${TABLE} in ${folder}`);
   if (refused.size === 0) return verdicts.every(Boolean) ? EXIT.good : EXIT.notVerified;
-  err.line("attestd: some batches were not bought, and nothing was paid for them: these can't be attested");
+  err.line("attestd: some batches were not bought: the service says that these can't be attested");
   for (const { txid, line } of listed.filter((one) => refused.has(one.txid)))
     err.line(`  line ${line}: ${txid}: ${refused.get(txid)}`);
+  if (kept > 0) err.line(`  A payment for them is signed: ${heldUntil(kept)}.`);
   err.line("  Take them out of the list, and run the same command again: it buys the others.");
   return EXIT.notPaid;
+}
+
+/**
+ * The parts that are bought on: those with a transaction that was taken out of the list are given up.
+ * @throws Failure while the payment of such a part can be taken
+ */
+async function givenUp(state: ListState, listed: readonly Listed[], service: string, { vault }: Parties) {
+  const wanted = new Set(listed.map(({ txid }) => txid));
+  const kept: string[][] = [];
+  for (const ids of state.pending) {
+    const isWhole = ids.every((txid) => wanted.has(txid));
+    const until = isWhole ? undefined : await forgetPayment({ service, vault }, requestFor(ids, state.require));
+    if (until !== undefined)
+      throw new Failure(EXIT.notPaid, "not paid: there is a signed payment for a part of this list", [
+        `${heldUntil(until)}.`.replace(/^i/, "I"),
+        "Run the same command again then.",
+      ]);
+    if (isWhole) kept.push(ids);
+  }
+  return kept;
 }
 
 /** Parts of nearly the same size, so that none has a single transaction where that can be avoided. */
@@ -124,16 +151,20 @@ async function priceParts(
   return priced;
 }
 
-/** Asks once, for all that is not paid yet, where it is more than `--max-price`. */
+/**
+ * Asks once, for all that is not paid yet, where it is more than `--max-price`.
+ * @returns micro-USDC that may be signed
+ */
 async function agreeOnPrice(
   parts: readonly Part[],
   { maxPrice, yes }: AttestListOptions,
   environment: Environment,
   signal: AbortSignal,
   hide: () => void,
-): Promise<void> {
+): Promise<bigint> {
   const unpaid = parts.filter(({ isAgreed }) => !isAgreed);
-  if (unpaid.length === 0) return;
+  const allowed = parseUsdc(maxPrice);
+  if (unpaid.length === 0) return allowed;
   const sum = unpaid.reduce((all, part) => all + part.maxPrice, 0n);
   const count = unpaid.reduce((all, { ids }) => all + ids.length, 0);
   const rails = [...new Set(unpaid.map(({ rail }) => rail))].join(" and ");
@@ -141,20 +172,26 @@ async function agreeOnPrice(
   environment.out.line(
     `  price      ${formatUsdc(sum)} USDC on ${rails}: ${count} transactions, ${unpaid.length} payments`,
   );
-  if (yes || sum <= parseUsdc(maxPrice)) return;
-  if (await mayPay(environment, `That is more than the ${maxPrice} allowed. Pay it?`, signal)) return;
+  if (sum <= allowed) return allowed;
+  if (yes || (await mayPay(environment, `That is more than the ${maxPrice} allowed. Pay it?`, signal))) return sum;
   throw new Failure(EXIT.notPaid, "not paid", [`Allow it with --yes, or --max-price ${formatUsdc(sum)}.`]);
 }
 
-/** Buys one part and saves it. @returns why which items cannot be attested, by id: nothing was paid then */
+/**
+ * Buys one part and saves it.
+ * @param left micro-USDC that may be signed
+ * @returns why which items cannot be attested, by id, and until when the payment for them can be taken still
+ */
 async function buyPart(
   { ids, request, maxPrice }: Part,
+  left: bigint,
   folder: string,
   state: ListState,
   { require }: AttestListOptions,
   { service, wallet, vault, trusted }: Parties,
   signal: AbortSignal,
-): Promise<Map<string, string>> {
+  onProgress: (progress: Progress) => void,
+): Promise<{ codes: Map<string, string>; until?: number | undefined }> {
   const save = async (bought: readonly { bundleBytes: Uint8Array }[], receipt: SignedReceipt | undefined) => {
     const [first = ""] = ids;
     const receiptName = receipt ? `payment-${first}.receipt.json` : "";
@@ -166,7 +203,8 @@ async function buyPart(
     state.pending = state.pending.filter((one) => one[0] !== first);
     await writeState(folder, state);
   };
-  const common = { service, wallet, vault, signal, maxPrice: formatUsdc(maxPrice), ...trustOptions(trusted) };
+  const most = formatUsdc(left < maxPrice ? left : maxPrice);
+  const common = { service, wallet, vault, signal, onProgress, maxPrice: most, ...trustOptions(trusted) };
   const wanted = { ...common, ...(require && { require }) };
   try {
     if (request.path === "/attest")
@@ -181,14 +219,17 @@ async function buyPart(
         items: ids.map((txid) => ({ txid })),
         save: ({ items, signedReceipt }) => save(items, signedReceipt),
       });
-    return new Map();
+    return { codes: new Map() };
   } catch (error) {
     const faults = error instanceof AttestError && error.code === "refused" ? error.problem?.items : undefined;
     if (!faults || faults.length === 0) throw error;
+    const codes = new Map(faults.flatMap(({ index, code }) => (ids[index] === undefined ? [] : [[ids[index], code]])));
+    // While its payment can be taken, the part stays: what is in it is not bought by another.
+    const until = await forgetPayment({ service, vault }, request);
+    if (until !== undefined) return { codes, until };
     state.pending = state.pending.filter((one) => one[0] !== ids[0]);
     await writeState(folder, state);
-    await forgetPayment({ service, vault }, request);
-    return new Map(faults.flatMap(({ index, code }) => (ids[index] === undefined ? [] : [[ids[index], code]])));
+    return { codes };
   }
 }
 

@@ -1,6 +1,5 @@
 import { existsSync } from "node:fs";
 import { checkKeyNotes, isProofError, type KeyHistory, keyStatusOf, parseJson, parseKeyHistory } from "@attestd/proof";
-import { withoutTrailing } from "@attestd/proof/text";
 import { hostOf } from "@attestd/web/printable";
 import { breakBetween } from "@attestd/web/trust-basis";
 import type { Environment } from "../environment.ts";
@@ -12,6 +11,7 @@ import { fault, readKeys } from "../keys-file.ts";
 import { namedNode } from "../named-node.ts";
 import { operate } from "../operate.ts";
 import { standingSandbox } from "../sandbox-folder.ts";
+import { servedKeys } from "../served-keys.ts";
 import { readSettings, type SettingsOptions } from "../settings-file.ts";
 import type { Terminal } from "../terminal.ts";
 
@@ -24,7 +24,6 @@ export type KeysHistoryOptions = SettingsOptions & {
   json?: boolean;
 };
 
-const TIMEOUT_MS = 30_000;
 const READING = "reading the key history";
 
 /** Prints a key history after checking it, on request also against the ledger and an earlier copy. */
@@ -54,19 +53,10 @@ async function find(options: KeysHistoryOptions, environment: Environment) {
   }
   const url = service ?? (await standingSandbox())?.serviceUrl;
   if (url !== undefined) {
-    const bytes = await served(url);
+    const bytes = await servedKeys(url);
     return { history: checked(url, () => parseKeyHistory(parseJson(bytes))), from: url };
   }
   throw new Failure(EXIT.usage, "whose key history?", ["Name it: --service URL, --keys FILE or --env FILE."]);
-}
-
-async function served(service: string): Promise<Uint8Array> {
-  const url = `${withoutTrailing(service, "/")}/.well-known/attestor-keys.json`;
-  const response = await fetch(url, { redirect: "error", signal: AbortSignal.timeout(TIMEOUT_MS) }).catch((error) => {
-    throw new Failure(EXIT.unreachable, `no answer from ${service}`, ["Try again later."], error);
-  });
-  if (!response.ok) throw new Failure(EXIT.unreachable, `${url} answered ${response.status}`);
-  return response.bytes();
 }
 
 /** @throws Failure for an error of the parser */

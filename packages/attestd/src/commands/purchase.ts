@@ -24,6 +24,7 @@ import { readKeys, trustForPrograms, trustOptions } from "../keys-file.ts";
 import type { Working } from "../live-line.ts";
 import { evidenceBeside } from "../purchase-evidence.ts";
 import { sandboxKeys, standingSandbox } from "../sandbox-folder.ts";
+import { withKeysOf } from "../served-keys.ts";
 import { readWallet } from "../wallet-file.ts";
 
 export type PurchaseCommandOptions = {
@@ -160,10 +161,12 @@ export async function parties(
       "Without --keys FILE the bundle will be saved with its signer unknown.",
     ]);
   }
+  const wallet = await readWallet(walletFile);
+  const trusted = options.keys === undefined ? sandbox && (await sandboxKeys()) : await readKeys(options.keys);
   return {
     service,
-    wallet: await readWallet(walletFile),
-    trusted: options.keys === undefined ? sandbox && (await sandboxKeys()) : await readKeys(options.keys),
+    wallet: trusted ? withKeysOf(service, trusted, wallet) : wallet,
+    trusted,
     vault: fileVault(sandbox?.folder.payments ?? paymentsIn(stateFolder)),
     inSandbox: sandbox !== undefined,
   };
@@ -177,23 +180,28 @@ function paymentsIn(stateFolder: string | undefined): string {
   ]);
 }
 
-/** Asks at a terminal before paying more than `--max-price`. */
+/** Asks at a terminal before signing for more in all than `--max-price`. */
 async function buyOrAsk(
   buy: Buy,
   wanted: PurchaseOptions & { signal: AbortSignal },
   working: Working,
   environment: Environment,
+  signedBefore = 0n,
 ): Promise<Attestation> {
   try {
     return await buy(wanted);
   } catch (error) {
-    const price = error instanceof AttestError && error.code === "price_too_high" ? error.price : undefined;
-    if (price === undefined) throw error;
-    const asked = formatUsdc(price);
-    const question = `The service asks ${asked} USDC, more than the ${wanted.maxPrice} allowed. Pay it?`;
+    if (!(error instanceof AttestError)) throw error;
+    const { price, signed: signedNow = 0n } = error;
+    const signed = signedBefore + signedNow;
+    if (signed > 0n) error.signed = signed;
+    if (error.code !== "price_too_high" || price === undefined) throw error;
+    const asked = formatUsdc(price - signedNow);
+    const already = signed > 0n ? `, and ${formatUsdc(signed)} USDC is signed already: together` : ",";
+    const question = `The service asks ${asked} USDC${already} more than the ${wanted.maxPrice} allowed. Pay it?`;
     working.show(undefined);
     if (!(await mayPay(environment, question, wanted.signal))) throw error;
-    return buy({ ...wanted, maxPrice: asked });
+    return buyOrAsk(buy, { ...wanted, maxPrice: asked }, working, environment, signed);
   }
 }
 

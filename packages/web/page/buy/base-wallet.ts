@@ -1,5 +1,5 @@
+import { authorizationFor, typedData } from "@attestd/client";
 import { BASE_CHAIN_ID } from "@attestd/proof/base";
-import { authorizationFor, typedData } from "../../src/authorization.ts";
 import type { PayingWallet } from "./paying-wallet.ts";
 import { asked, given, promptly, WalletRefusal } from "./refusal.ts";
 
@@ -51,9 +51,9 @@ function baseWallet(name: string, provider: Provider): PayingWallet {
       const answer = await ask("eth_call", [{ to: asset, data }, "latest"]);
       return typeof answer === "string" && /^0x[0-9a-fA-F]{1,64}$/.test(answer) ? BigInt(answer) : undefined;
     },
-    async sign(offer, account, nowMs) {
+    async sign(offer, account, dateMs) {
       const nonce = crypto.getRandomValues(new Uint8Array(32));
-      const authorization = authorizationFor(offer, account, nowMs, nonce);
+      const authorization = authorizationFor(offer, account, dateMs, nonce);
       const signature = await ask("eth_signTypedData_v4", [account, typedData(offer, authorization)]);
       if (typeof signature !== "string" || !/^0x[0-9a-fA-F]+$/.test(signature))
         throw new WalletRefusal("other", "it gave no signature");

@@ -1,4 +1,4 @@
-import { AttestError, type StoredPayment } from "@attestd/client";
+import { AttestError, canBeTaken, type StoredPayment } from "@attestd/client";
 import { MAX_BATCH_ITEMS, matchTransactionId } from "@attestd/proof";
 import { entriesOf, ListError, transactionsOf } from "../../src/id-list.ts";
 import { BUY, type StepName, stepOf } from "../../src/purchase-words.ts";
@@ -6,9 +6,19 @@ import { busy } from "../dom.ts";
 import { unnamed } from "../given-files.ts";
 import type { Site } from "../site.ts";
 import type { PayingWallet } from "./paying-wallet.ts";
-import { acceptFailure, askPrice, finish, forget, type Quote, savedBundles, signAndKeep, txidsOf } from "./purchase.ts";
+import {
+  acceptFailure,
+  askPrice,
+  dateOf,
+  finish,
+  forget,
+  type Quote,
+  savedBundles,
+  signAndKeep,
+  txidsOf,
+} from "./purchase.ts";
 import { WalletRefusal } from "./refusal.ts";
-import { expiry, type Review } from "./review.ts";
+import { expiry, type Review, timeOfDay } from "./review.ts";
 import type { Actions, State } from "./state.ts";
 import { buyView } from "./views.ts";
 import { watchWallets } from "./wallets.ts";
@@ -111,10 +121,11 @@ export function createBuyPage(site: Site) {
     }
   }
 
-  /** The service charged nothing for all of them: the payment is given up, and those that can be attested get another. */
+  /** Once the payment can no longer be taken, it is given up, and those that can be attested get another. */
   async function buyOthers(kept: StoredPayment, others: readonly string[], pressed: HTMLButtonElement): Promise<void> {
-    if (site.storage) await forget(kept, site.storage).catch(() => undefined);
-    await quoteTransactions(others, pressed);
+    const stays = site.storage && (await forget(kept, site.storage).catch(() => kept.until));
+    if (stays === undefined) return quoteTransactions(others, pressed);
+    if (state.name === "stopped") await enter({ ...state, why: BUY.held(timeOfDay(stays)) });
   }
 
   /** Takes the one wallet that there certainly is, or lets the reader choose. */
@@ -138,7 +149,7 @@ export function createBuyPage(site: Site) {
       found.needs = switchNetwork ? "switch" : "other";
     else if (account) found.balance = await wallet.balance(offer, account).catch(() => undefined);
     const hasOthers = usable(quote).length > 1;
-    await enter({ name: "review", review: { ...found, ...base, offer, hasOthers, nowMs: Date.now() } });
+    await enter({ name: "review", review: { ...found, ...base, offer, hasOthers, ...dated(quote, offer) } });
   }
 
   /** Asks a wallet for what must be done before the payment, and reviews the payment again. */
@@ -160,14 +171,14 @@ export function createBuyPage(site: Site) {
     if (storage === undefined || account === undefined) return;
     busy(pressed, "Waiting for wallet…");
     site.announce("Waiting for wallet");
-    const nowMs = Date.now();
+    const dateMs = dateOf(quote, offer);
     const shown = state;
     // Shows the expiry of this signature before the wallet opens.
     const until = document.getElementById("until");
-    if (until) until.textContent = expiry(offer, nowMs);
+    if (until) until.textContent = expiry(offer, dateMs);
     await attempt(reviewed, async (wallet) => {
       const isWanted = () => state === shown;
-      const signed = await signAndKeep({ quote, offer, wallet, account }, storage, nowMs, isWanted);
+      const signed = await signAndKeep({ quote, offer, wallet, account }, storage, dateMs, isWanted);
       if (signed?.isAltered) altered.add(signed.kept.header);
       if (signed) await carryOn(signed.kept, false);
     });
@@ -194,12 +205,14 @@ export function createBuyPage(site: Site) {
     try {
       await site.keysReady;
       const done = await finish(payment, storage, site.keys.current?.history, (progress) => {
-        if (progress.step !== "waiting") return;
-        const step = stepOf(progress.code) ?? now;
+        if (progress.step !== "waiting" && progress.step !== "refused") return;
+        const isHeld = progress.step === "refused";
+        const step = (isHeld ? undefined : stepOf(progress.code)) ?? now;
+        const said = isHeld ? BUY.held(timeOfDay(progress.until)) : BUY.stillWorking;
         // The view is drawn and announced again only when it has changed.
-        if (note === BUY.stillWorking && step === now) return;
+        if (note === said && step === now) return;
         now = step;
-        note = BUY.stillWorking;
+        note = said;
         site.announce(note);
         void show(false);
       });
@@ -209,6 +222,15 @@ export function createBuyPage(site: Site) {
       site.announce("");
       await enter(stopped(error, payment, altered.has(payment.header)));
     }
+  }
+}
+
+/** The date of a payment, or why none can be chosen. */
+function dated(quote: Quote, offer: Review["offer"]): Pick<Review, "dateMs" | "needs" | "trouble"> {
+  try {
+    return { dateMs: dateOf(quote, offer) };
+  } catch (error) {
+    return { dateMs: Date.now(), needs: "clock", trouble: BUY.notPriced(sentence(error)) };
   }
 }
 
@@ -223,9 +245,11 @@ function troubleOf(error: unknown, wallet: PayingWallet): Pick<Review, "trouble"
 
 function stopped(error: unknown, kept: StoredPayment, isAltered: boolean): State {
   const txids = txidsOf(kept);
+  const held = canBeTaken(kept, Date.now()) ? BUY.held(timeOfDay(kept.until)) : BUY.expired;
   if (error instanceof AttestError && error.code === "not_paid") {
-    const why = (isAltered ? BUY.altered : BUY.notPaid)(error.message);
-    return { name: "stopped", title: BUY.notPaidTitle, why, txids };
+    const why = `${(isAltered ? BUY.altered : BUY.notPaid)(error.message)} ${held}`;
+    const stays = error.until !== undefined;
+    return { name: "stopped", title: BUY.notPaidTitle, why, txids, ...(stays && { kept }) };
   }
   if (!(error instanceof AttestError) || error.code !== "refused" || !error.problem)
     return { name: "stopped", title: BUY.openTitle, why: `${sentence(error)} ${BUY.open}`, txids, kept };
@@ -234,10 +258,10 @@ function stopped(error: unknown, kept: StoredPayment, isAltered: boolean): State
   const isFailed =
     code === "transaction_failed" || (atFault.length > 0 && atFault.every((one) => one.code === "transaction_failed"));
   const refused = { name: "stopped", txids, kept, isFailed, atFault } as const;
-  if (!isFailed) return { ...refused, title: BUY.refusedTitle, why: `${error.message} ${BUY.refused}` };
+  if (!isFailed) return { ...refused, title: BUY.refusedTitle, why: `${error.message} ${BUY.refused} ${held}` };
   return txids.length === 1
-    ? { ...refused, title: BUY.failedTitle, why: BUY.failed }
-    : { ...refused, title: BUY.refusedTitle, why: BUY.failedMany };
+    ? { ...refused, title: BUY.failedTitle, why: `${BUY.failed} ${held}` }
+    : { ...refused, title: BUY.refusedTitle, why: `${BUY.failedMany} ${held}` };
 }
 
 function sentence(error: unknown): string {

@@ -29,8 +29,8 @@ export type PayingWallet = {
   /** The account's micro-USDC; `none` where it has no account for USDC, undefined where that is not known. */
   balance(offer: PaymentRequirements, account: string): Promise<bigint | "none" | undefined>;
 
-  /** Signs one payment of exactly this offer; sends nothing. @throws WalletRefusal */
-  sign(offer: PaymentRequirements, account: string, nowMs: number): Promise<SignedPayment>;
+  /** Signs one payment of exactly this offer; sends nothing. @param dateMs as of the client's `Wallet` @throws WalletRefusal */
+  sign(offer: PaymentRequirements, account: string, dateMs: number): Promise<SignedPayment>;
 };
 
 /** @param isAltered whether the wallet signed another transaction than it was given */

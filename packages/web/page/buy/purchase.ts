@@ -7,10 +7,13 @@ import {
   formatUsdc,
   type PaidRequest,
   type Progress,
+  paymentDate,
   paymentId,
+  paymentPayload,
   postRequest,
   requestFor,
   type StoredPayment,
+  takenUntil,
   type Vault,
   type Wallet,
 } from "@attestd/client";
@@ -19,7 +22,6 @@ import { utf8 } from "@attestd/proof/encoding";
 import { RAILS } from "@attestd/proof/rails";
 import { encodePaymentSignatureHeader } from "@x402/core/http";
 import type { PaymentRequired, PaymentRequirements } from "@x402/core/types";
-import { paymentPayload } from "../../src/authorization.ts";
 import type { Storage } from "../storage.ts";
 import type { PayingWallet, RailName } from "./paying-wallet.ts";
 
@@ -35,6 +37,8 @@ export type Quote = {
   txids: readonly string[];
   required: PaymentRequired;
   offers: ReadonlyMap<RailName, PaymentRequirements>;
+  /** How far the service's clock is ahead of this device's, in ms; 0 where they agree. */
+  aheadMs: number;
 };
 
 /**
@@ -62,8 +66,8 @@ export async function askPrice(txids: readonly string[]): Promise<Quote> {
   });
   if (answer.kind === "bundle") throw new AttestError("unexpected_answer", "The service answered before any payment.");
   if (answer.kind === "problem") throw new AttestError("refused", answer.problem.detail ?? answer.problem.code);
-  const required = answer.paymentRequired;
-  return { txids, required, offers: offersOf(required, maxPriceOf(txids)) };
+  const { paymentRequired: required, aheadMs } = answer;
+  return { txids, required, offers: offersOf(required, maxPriceOf(txids)), aheadMs };
 }
 
 function maxPriceOf(txids: readonly string[]): bigint {
@@ -90,19 +94,20 @@ function offersOf({ accepts }: PaymentRequired, maxPrice: bigint): Quote["offers
  * @param isWanted whether the reader still wants to pay after the wallet has signed
  * @returns the stored payment: this one, or one that another tab stored first, and whether the wallet signed another
  * transaction than it was given; undefined when it is no longer wanted, and neither stored nor sent
- * @throws WalletRefusal
+ * @throws WalletRefusal, or AttestError `signing_failed` where no date can be chosen
  */
 export async function signAndKeep(
   reviewed: { quote: Quote; offer: PaymentRequirements; wallet: PayingWallet; account: string },
   storage: Storage,
-  nowMs: number,
+  dateMs: number,
   isWanted: () => boolean,
 ): Promise<{ kept: StoredPayment; isAltered: boolean } | undefined> {
   const { quote, offer, wallet, account } = reviewed;
-  const { required, txids } = quote;
-  const { payload, isAltered } = await wallet.sign(offer, account, nowMs);
-  if (!isWanted()) return undefined;
+  const { required, txids, aheadMs } = quote;
   const { network, amount, payTo, maxTimeoutSeconds } = offer;
+  const { payload, isAltered } = await wallet.sign(offer, account, dateMs);
+  const until = takenUntil(network, payload, Date.now(), aheadMs);
+  if (!isWanted()) return undefined;
   const request = wantedOf(txids);
   const kept = await browserVault(storage).put(paymentId(location.origin, request), {
     version: 1,
@@ -110,15 +115,21 @@ export async function signAndKeep(
     request,
     header: encodePaymentSignatureHeader(paymentPayload(required, offer, payload)),
     offer: { network, amount, payTo, payer: account, maxTimeoutSeconds },
+    until,
   });
   return { kept, isAltered };
+}
+
+/** The time by which a payment of an offer is dated now, ms since 1970. @throws AttestError where no date can be chosen */
+export function dateOf({ aheadMs }: Quote, { network }: PaymentRequirements): number {
+  return paymentDate(network, Date.now(), aheadMs);
 }
 
 export type Purchase = { saved: SavedBundle; verified: boolean; transaction: string | undefined };
 
 /**
  * Sends a stored payment until what it buys is delivered and saved; only then is the payment removed. Never signs.
- * @throws AttestError `not_paid` when the payment is void; any other when it is still kept or was not charged
+ * @throws AttestError `not_paid` without `until` when the payment can no longer be taken; any other when it is still kept
  */
 export async function finish(
   payment: StoredPayment,
@@ -205,8 +216,11 @@ export function acceptFailure(payment: StoredPayment, storage: Storage): Promise
   );
 }
 
-/** Removes a payment for which the service has stated that it charged nothing, and whose request is not made again. */
-export function forget({ request, service }: StoredPayment, storage: Storage): Promise<void> {
+/**
+ * Removes a payment whose request is not made again, once it can no longer be taken.
+ * @returns when that will be, if it stays
+ */
+export function forget({ request, service }: StoredPayment, storage: Storage): Promise<number | undefined> {
   return forgetPayment({ service, vault: browserVault(storage) }, request);
 }
 

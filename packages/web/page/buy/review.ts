@@ -1,8 +1,7 @@
-import { formatUsdc, railOf } from "@attestd/client";
+import { clockSentence, formatUsdc, railOf, tokenDomain } from "@attestd/client";
 import { RAILS, USDC_DECIMALS } from "@attestd/proof/rails";
 import { groupedUnits } from "@attestd/proof/text";
 import type { PaymentRequirements } from "@x402/core/types";
-import { tokenDomain } from "../../src/authorization.ts";
 import { printable } from "../../src/printable.ts";
 import { BUY } from "../../src/purchase-words.ts";
 import { actions, button, type Child, h } from "../dom.ts";
@@ -22,10 +21,11 @@ export type Review = {
   account?: string | undefined;
   /** micro-USDC of the account; `none` where it has no account for USDC, undefined where that is not known. */
   balance?: bigint | "none" | undefined;
-  /** What the wallet has to do first; `other`: it is of no use here. */
-  needs?: "switch" | "add" | "other" | undefined;
+  /** What the wallet has to do first; `other`: it is of no use here; `clock`: the device's clock must be set. */
+  needs?: "switch" | "add" | "other" | "clock" | undefined;
   trouble?: string | undefined;
-  nowMs: number;
+  /** The time by which the payment is dated, ms since 1970. */
+  dateMs: number;
 };
 
 export type ReviewActions = {
@@ -38,10 +38,10 @@ export type ReviewActions = {
 
 /** Amount, payee and expiry of the payment, before any wallet opens. */
 export function reviewView(review: Review, can: ReviewActions): Child[] {
-  const { quote, offer, wallet, account, nowMs } = review;
+  const { quote, offer, wallet, account, dateMs } = review;
   const amount = formatUsdc(BigInt(offer.amount));
   const [before, after] = BUY.signs[wallet.rail](amount, "\u0000").split("\u0000");
-  const until = h("span", { id: "until" }, expiry(offer, nowMs));
+  const until = h("span", { id: "until" }, expiry(offer, dateMs));
   const rows: Row[] = [
     { label: "You pay", value: [`${amount} USDC on ${RAILS[wallet.rail].label}. ${feeOf(review)}`] },
     { label: "To", value: [idValue(offer.payTo), ` (${location.host})`] },
@@ -56,6 +56,9 @@ export function reviewView(review: Review, can: ReviewActions): Child[] {
     heading(BUY.reviewTitle, "", trouble === undefined ? undefined : "trouble"),
     trouble !== undefined && notice(trouble),
     trouble === BUY.otherLedger && commandLine(quote.txids),
+    wallet.rail === "base" &&
+      quote.aheadMs !== 0 &&
+      h("p", { class: "notice" }, BUY.dated(clockSentence(quote.aheadMs))),
     rowList(rows, "facts block"),
     h("p", { class: "block" }, quote.txids.length === 1 ? BUY.notCharged : BUY.listIntro),
     actions(
@@ -85,10 +88,15 @@ function balanceText({ balance, account }: Review): string {
 const SOLANA_SECONDS = 60;
 
 /** When a payment that is signed now becomes void: exactly on Base, elsewhere by the mean time of a block. */
-export function expiry({ network, maxTimeoutSeconds }: PaymentRequirements, nowMs: number): string {
+export function expiry({ network, maxTimeoutSeconds }: PaymentRequirements, dateMs: number): string {
   const seconds = railOf(network)?.name === "solana" ? Math.min(SOLANA_SECONDS, maxTimeoutSeconds) : maxTimeoutSeconds;
+  return timeOfDay(dateMs + seconds * 1000);
+}
+
+/** A time as the reader's clock shows it. @param timeMs ms since 1970 */
+export function timeOfDay(timeMs: number): string {
   const time = { hour: "2-digit", minute: "2-digit", second: "2-digit" } as const;
-  return new Date(nowMs + seconds * 1000).toLocaleTimeString(undefined, time);
+  return new Date(timeMs).toLocaleTimeString(undefined, time);
 }
 
 /** The reason why the reader cannot sign yet. */
@@ -110,7 +118,7 @@ function reviewControls(review: Review, amount: string, can: ReviewActions): Chi
   const { wallet, account, needs } = review;
   const primary = (label: string, press: (pressed: HTMLButtonElement) => void) =>
     button(label, press, { class: "primary" });
-  if (needs === "other") return [];
+  if (needs === "other" || needs === "clock") return [];
   if (needs === "add") return [primary("Add Base to the wallet", () => can.prepare(review, "addNetwork"))];
   if (account === undefined)
     return [primary(`Connect ${printable(wallet.name)}`, () => can.prepare(review, "connect"))];

@@ -2,7 +2,7 @@ import { BASE_CHAIN_ID } from "@attestd/proof/base";
 import { toHex } from "@attestd/proof/encoding";
 import type { PaymentPayload, PaymentRequired, PaymentRequirements } from "@x402/core/types";
 
-/** A payer's clock may be this fast before the authorization is not valid yet. */
+/** A chain's clock may be this far behind the authorization's date. */
 const CLOCK_SKEW_SECONDS = 600;
 
 export type Authorization = ReturnType<typeof authorizationFor>;
@@ -10,11 +10,11 @@ export type Authorization = ReturnType<typeof authorizationFor>;
 /**
  * The `TransferWithAuthorization` (EIP-3009) that pays an offer, in the spelling of x402's scheme `exact`: exactly its
  * amount, to its payee, valid for its `maxTimeoutSeconds`. Integers are decimal strings, times are seconds since 1970.
- * @param nowMs ms since 1970
+ * @param dateMs the time by which it is dated, ms since 1970
  * @param nonce 32 random bytes
  */
-export function authorizationFor(offer: PaymentRequirements, from: string, nowMs: number, nonce: Uint8Array) {
-  const now = Math.floor(nowMs / 1000);
+export function authorizationFor(offer: PaymentRequirements, from: string, dateMs: number, nonce: Uint8Array) {
+  const now = Math.floor(dateMs / 1000);
   return {
     from,
     to: offer.payTo,
