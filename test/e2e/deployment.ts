@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { AlgorandClient } from "@algorandfoundation/algokit-utils/algorand-client";
 import { type Sandbox, type SandboxOptions, startSandbox } from "@attestd/sandbox";
-import { type Observe, type PageFile, type RunningService, startService } from "@attestd/service";
+import { type Observe, type PageFile, type RunningService, type Seams, startService } from "@attestd/service";
 import { toClientAvmSigner } from "@x402/avm";
 import { ExactAvmScheme } from "@x402/avm/exact/client";
 import { x402Client } from "@x402/core/client";
@@ -45,7 +45,7 @@ export type Deployment = {
 export async function startDeployment(
   options: Partial<SandboxOptions> = {},
   over: Settings = {},
-  more: { page?: readonly PageFile[]; observe?: Observe; log?: { write(line: string): void } } = {},
+  more: Seams & { page?: readonly PageFile[]; observe?: Observe; log?: { write(line: string): void } } = {},
 ): Promise<Deployment> {
   const dir = await mkdtemp(join(tmpdir(), "attestd-deployment-"));
   const sandbox = await startSandbox({ roundMs: 200, ...options });

@@ -11,6 +11,7 @@ import { createAccessLog } from "./http/access-log.ts";
 import type { Observe } from "./http/listener.ts";
 import { type PageFile, pageRoutes, viewOf } from "./http/page.ts";
 import { createRateLimit, type LimitClass, type RateLimit } from "./http/rate-limit.ts";
+import { closeStalled } from "./http/stalled.ts";
 import { answerUnread } from "./http/unread.ts";
 import { mcpRoute } from "./mcp/route.ts";
 import { startMetrics } from "./metrics/meter.ts";
@@ -75,6 +76,7 @@ export async function startService(
   const url = await listen(server, config.host, config.port);
   const origin = config.publicUrl ?? url;
   answerUnread(server, origin);
+  closeStalled(server, seams.maxStallMs);
   let tracer: Tracer | undefined;
   try {
     const metrics = config.admin && (await startMetrics());

@@ -67,6 +67,8 @@ export type Seams = {
   maxInFlight?: number;
   /** Time-out of a settlement, in ms; a test would wait two minutes for `SETTLE_MS`. */
   settleMs?: number;
+  /** How long a connection may take nothing of an answer, in ms; a test would wait a minute for `MAX_STALL_MS`. */
+  maxStallMs?: number;
 };
 
 /** Time-out of one request to a provider, a facilitator or a chain, in ms. */

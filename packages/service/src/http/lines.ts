@@ -17,7 +17,8 @@ export function wantsLines(accept: string | undefined): boolean {
 /** The delivered answer of a batch as lines: each item with the head, as a bundle that needs no other. */
 export function asLines({ headers, body, ...rest }: CompleteAnswer): CompleteAnswer {
   const { "content-length": _, ...kept } = headers;
-  const texts = itemTexts(Buffer.from(body as Uint8Array<ArrayBuffer>).toString("latin1"));
+  const { buffer, byteOffset, length } = body as Uint8Array<ArrayBuffer>;
+  const texts = itemTexts(Buffer.from(buffer, byteOffset, length).toString("latin1"));
   const lines = new ReadableStream<Uint8Array>({
     pull(controller) {
       let piece = "";
@@ -30,5 +31,5 @@ export function asLines({ headers, body, ...rest }: CompleteAnswer): CompleteAns
       else controller.enqueue(Buffer.from(piece, "latin1"));
     },
   });
-  return { ...rest, headers: { ...kept, "content-type": NDJSON, vary: "accept" }, body: lines };
+  return { ...rest, headers: { ...kept, "content-type": NDJSON, vary: "accept" }, body: lines, holds: length };
 }

@@ -1,6 +1,6 @@
 import { createServer } from "node:http";
 import { type AddressInfo, connect } from "node:net";
-import { text } from "node:stream/consumers";
+import { buffer, text } from "node:stream/consumers";
 import pino from "pino";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { json } from "../endpoints/answer.ts";
@@ -43,6 +43,14 @@ const routes: Route[] = [
     },
   },
 ];
+
+/** Of several pieces, each other than the others. */
+const LONG = Buffer.from(Array.from({ length: 500_000 }, (_, n) => n % 251));
+routes.push({
+  method: "GET",
+  path: "/long",
+  handle: async () => ({ status: 200, headers: {}, body: new Uint8Array(LONG) }),
+});
 
 let limited = false;
 const server = createServer(
@@ -138,6 +146,16 @@ test.each([
   expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
   expect(answer).toContain("access-control-allow-origin: *\r\n");
   expect(answer).toContain(header);
+});
+
+test("long answers to requests that come one behind the other are sent whole, in their order", async () => {
+  const socket = connect(port, "127.0.0.1");
+  const long = "GET /long HTTP/1.1\r\nhost: a\r\n";
+  socket.end(`${long}\r\n${long}\r\n${LAST.replaceAll("\n", "\r\n")}`);
+  const answers = (await buffer(socket)).toString("latin1").split("HTTP/1.1 ");
+  const bodies = answers.map((answer) => answer.slice(answer.indexOf("\r\n\r\n") + 4));
+  expect(answers.map((answer) => answer.slice(0, 3))).toEqual(["", "200", "200", "404"]);
+  for (const body of bodies.slice(1, 3)) expect(Buffer.from(body, "latin1").equals(LONG)).toBe(true);
 });
 
 test("parameters are decoded, and the first of two values counts", async () => {

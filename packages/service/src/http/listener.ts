@@ -1,4 +1,4 @@
-import type { IncomingMessage, RequestListener } from "node:http";
+import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import { pipeline, Readable } from "node:stream";
 import { excerpt } from "@attestd/proof/text";
 import { type Answer, problemAnswer, problemOf } from "../endpoints/answer.ts";
@@ -7,7 +7,9 @@ import { Problem } from "../problems.ts";
 import { within } from "../tracing/context.ts";
 import { parseTraceparent } from "../tracing/traceparent.ts";
 import type { AccessLog, Exchange } from "./access-log.ts";
-import { complete, preflight } from "./cors.ts";
+import { clientOf } from "./client-name.ts";
+import { type CompleteAnswer, complete, preflight } from "./cors.ts";
+import { createOutbox, type Waiting } from "./outbox.ts";
 import type { RateLimit } from "./rate-limit.ts";
 import { requestIdOf } from "./request-id.ts";
 import { createRouter } from "./router.ts";
@@ -36,6 +38,7 @@ const MAX_DROPPED = 64 * 1024;
  */
 export function createListener({ routes, origin, log, ...options }: ListenerOptions): RequestListener {
   const { trustProxy = false, rateLimit, accessLog, observe } = options;
+  const outbox = createOutbox();
   const find = createRouter(routes);
 
   function handle(exchange: Exchange): Answer | Promise<Answer> {
@@ -60,16 +63,33 @@ export function createListener({ routes, origin, log, ...options }: ListenerOpti
   function send(exchange: Exchange, answered: Answer): void {
     const { incoming, outgoing, context, route, limits } = exchange;
     try {
-      const { headers, ...rest } = complete(answered);
+      let full = complete(answered);
+      let waiting = admit(exchange, full);
+      if (waiting instanceof Problem) {
+        full = complete(problemAnswer(waiting, origin));
+        waiting = undefined;
+      }
+      const { headers, ...rest } = full;
       const answer = { ...rest, headers: { ...headers, ...limits, "x-request-id": context.requestId } };
       observe?.(incoming, answer, route);
       // Node then sends Connection: close, and closes the connection after the answer.
       if (hasUnreadBody(incoming)) outgoing.shouldKeepAlive = false;
       outgoing.writeHead(answer.status, answer.headers);
-      write(exchange, answer.body);
+      write(exchange, answer.body, waiting);
     } catch {
       outgoing.destroy();
     }
+  }
+
+  /**
+   * Counts an answer that its client may leave unread: one that is longer than a piece, or that comes behind another which
+   * the connection has not taken yet. Any other costs less than its count.
+   */
+  function admit({ incoming, outgoing }: Exchange, answer: CompleteAnswer): Waiting | Problem | undefined {
+    const bytes = heldBy(answer);
+    const isBehind = outgoing.socket === null || outgoing.socket.writableLength > 0;
+    if (incoming.method === "HEAD" || (bytes <= PIECE_BYTES && !isBehind)) return undefined;
+    return outbox.admit(outgoing, clientOf(incoming, trustProxy), bytes);
   }
 
   function fail(exchange: Exchange, error: unknown): void {
@@ -117,18 +137,53 @@ function hasUnreadBody({ complete, headers }: IncomingMessage): boolean {
   return !complete && ("transfer-encoding" in headers || Number(headers["content-length"] ?? 0) > MAX_DROPPED);
 }
 
-function write(exchange: Exchange, body: Answer["body"]): void {
+/** Bytes of a piece that is handed to the connection: how many of them it has taken shows whether the client reads. */
+const PIECE_BYTES = 64 * 1024;
+
+/** Bytes that an answer holds until it is sent. */
+function heldBy({ body, holds }: CompleteAnswer): number {
+  if (body instanceof Uint8Array) return body.length;
+  return body === null ? 0 : (holds ?? PIECE_BYTES);
+}
+
+function write(exchange: Exchange, body: Answer["body"], waiting: Waiting | undefined): void {
   const { incoming, outgoing } = exchange;
-  if (!(body instanceof ReadableStream)) {
-    if (incoming.method !== "HEAD") exchange.bytes = body === null ? 0 : Buffer.byteLength(body);
-    return void outgoing.end(body);
-  }
+  const took = (piece: Uint8Array) => {
+    exchange.bytes += piece.length;
+    waiting?.took();
+  };
+  if (incoming.method === "HEAD" || body === null) return void outgoing.end();
+  if (body instanceof ReadableStream) return void writeStream(outgoing, body, took);
+  const bytes = typeof body === "string" ? Buffer.from(body) : body;
+  if (bytes.length > PIECE_BYTES) return void writePieces(outgoing, bytes, took);
+  exchange.bytes = bytes.length;
+  outgoing.end(bytes);
+}
+
+type Took = (piece: Uint8Array) => void;
+
+function writeStream(outgoing: ServerResponse, stream: ReadableStream<Uint8Array>, took: Took): void {
   outgoing.flushHeaders();
-  const counted = async function* (chunks: AsyncIterable<Uint8Array>) {
-    for await (const chunk of chunks) {
-      exchange.bytes += chunk.length;
-      yield chunk;
+  const counted = async function* (pieces: AsyncIterable<Uint8Array>) {
+    for await (const piece of pieces) {
+      took(piece);
+      yield piece;
     }
   };
-  pipeline(Readable.fromWeb(body), counted, outgoing, () => undefined);
+  pipeline(Readable.fromWeb(stream), counted, outgoing, () => undefined);
+}
+
+/** Hands bytes to the connection, each piece when it has taken the one before. */
+function writePieces(outgoing: ServerResponse, bytes: Uint8Array, took: Took): void {
+  let at = 0;
+  const next = () => {
+    while (at < bytes.length) {
+      const piece = bytes.subarray(at, at + PIECE_BYTES);
+      at += piece.length;
+      took(piece);
+      if (!outgoing.write(piece)) return void outgoing.once("drain", next);
+    }
+    outgoing.end();
+  };
+  next();
 }

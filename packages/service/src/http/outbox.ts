@@ -1,0 +1,106 @@
+import type { ServerResponse } from "node:http";
+import { SAME_HEADER } from "../calls/problems.ts";
+import { Problem } from "../problems.ts";
+
+const MIB = 1024 * 1024;
+/** Bytes of answers that may wait for one client, beside a first one of whatever size: those of two large batches. */
+const MAX_PER_CLIENT = 32 * MIB;
+/** The same for all clients. */
+const MAX_IN_ALL = 128 * MIB;
+/** After how long without progress an answer may be dropped for want of room, in ms: longer than a reader of 50 kB/s needs. */
+const STALE_MS = 30_000;
+/** After how many seconds a refused request may come again. */
+const RETRY_AFTER = 10;
+
+export type OutboxOptions = {
+  maxPerClient?: number;
+  maxInAll?: number;
+  /** Monotonic, in ms. */
+  now?: () => number;
+};
+
+/** An answer that waits for its client to read it. */
+export type Waiting = {
+  /** To be called whenever the connection has taken some of it. */
+  took(): void;
+};
+
+type Entry = { outgoing: ServerResponse; client: string; bytes: number; tookAt: number };
+
+/**
+ * Bounds the bytes of answers that are under way: a client that does not read what it asked for makes the service hold it. An
+ * answer counts from when it is sent until its client's connection has taken all of it, or has ended.
+ */
+export function createOutbox({
+  maxPerClient = MAX_PER_CLIENT,
+  maxInAll = MAX_IN_ALL,
+  now = () => performance.now(),
+}: OutboxOptions = {}) {
+  const waiting = new Set<Entry>();
+  const byClient = new Map<string, number>();
+  let inAll = 0;
+
+  function add(entry: Entry): void {
+    waiting.add(entry);
+    inAll += entry.bytes;
+    byClient.set(entry.client, (byClient.get(entry.client) ?? 0) + entry.bytes);
+    entry.outgoing.once("close", () => remove(entry));
+  }
+
+  function remove(entry: Entry): void {
+    if (!waiting.delete(entry)) return;
+    const { client, bytes } = entry;
+    inAll -= bytes;
+    const rest = (byClient.get(client) ?? 0) - bytes;
+    if (rest > 0) byClient.set(client, rest);
+    else byClient.delete(client);
+  }
+
+  /** Closes the connections whose clients have taken nothing for the longest time, if that makes room enough. */
+  function makeRoom(bytes: number): void {
+    const stale = [...waiting].filter(({ tookAt }) => now() - tookAt >= STALE_MS).sort((a, b) => a.tookAt - b.tookAt);
+    const rest = inAll - stale.reduce((sum, entry) => sum + entry.bytes, 0);
+    if (rest + bytes > maxInAll) return;
+    for (const entry of stale) {
+      if (inAll + bytes <= maxInAll) return;
+      remove(entry);
+      entry.outgoing.req.socket.destroy();
+    }
+  }
+
+  return {
+    /** Bytes that wait now, and connections on which they do. */
+    get load() {
+      return { bytes: inAll, answers: waiting.size };
+    },
+
+    /**
+     * Counts an answer that is about to be sent.
+     *
+     * @param client the name under which its requests are counted
+     * @param bytes that are held until it is sent
+     * @returns why it may not be sent, if so
+     */
+    admit(outgoing: ServerResponse, client: string, bytes: number): Waiting | Problem {
+      const own = byClient.get(client) ?? 0;
+      if (own > 0 && own + bytes > maxPerClient)
+        return refusal(outgoing, `${Math.ceil(own / MIB)} MiB of answers wait for this client to read them.`);
+      if (inAll + bytes > maxInAll) makeRoom(bytes);
+      if (inAll > 0 && inAll + bytes > maxInAll)
+        return refusal(outgoing, "Too many answers wait for their clients to read them.");
+      const entry = { outgoing, client, bytes, tookAt: now() };
+      add(entry);
+      return {
+        took() {
+          entry.tookAt = now();
+        },
+      };
+    },
+  };
+}
+
+/** A payment that came with the request is safe, whatever became of it: its answer is there for the same header. */
+function refusal({ req }: ServerResponse, detail: string): Problem {
+  const members = req.headers["payment-signature"] === undefined ? {} : SAME_HEADER;
+  return new Problem("too_many_requests", detail, { retryAfter: RETRY_AFTER, members });
+}
