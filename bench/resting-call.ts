@@ -5,7 +5,7 @@ import type { Journal } from "../packages/service/src/calls/journal.ts";
 import { createRunner } from "../packages/service/src/calls/runner.ts";
 import { systemClock } from "../packages/service/src/clock.ts";
 import { contextOfCalls } from "../packages/service/src/monitoring/traced.ts";
-import { aCall, aLargeEvidence, GOOD_COURSE } from "../packages/service/test/fakes/calls.ts";
+import { aCall, aLargeEvidence, GOOD_COURSE, goodCourseFrom } from "../packages/service/test/fakes/calls.ts";
 import { type Effort, judge, type Row } from "./measure.ts";
 
 const CALLS = 2_000;
@@ -38,7 +38,7 @@ function begin(): object {
   const journal: Partial<Journal> = { holds: () => true, update: async () => undefined, listen: () => () => undefined };
   const runner = createRunner({
     journal: journal as Journal,
-    perform: async (call) => COURSE[call.version - 1],
+    perform: async (call) => COURSE[COURSE.length - goodCourseFrom(call).length],
     clock: { ...systemClock, sleep: () => new Promise<void>((resolve) => sleeping.push(resolve)) },
     log: pino({ level: "silent" }),
     carrying: contextOfCalls(undefined),

@@ -8,7 +8,7 @@ import type { SourceJournal } from "../../packages/service/src/ledger/evidence/s
 export type { Journal } from "../../packages/service/src/calls/journal.ts";
 
 /** The name of a call's commit: its insertion, or the event that an update applies. */
-export type CommitName = "call_prepared" | CallEvent["type"];
+export type CommitName = "call_begun" | CallEvent["type"];
 
 /** A commit of the collector of evidence. */
 export type EvidenceCommit =
@@ -62,7 +62,7 @@ export function watchCommits<J extends Journal>(journal: J, { killAt, kill, comm
   }
 
   const watched: Pick<Journal, "insert" | "update" | "lease"> = {
-    insert: (call, ...more) => commit("call_prepared", () => journal.insert(call, ...more)),
+    insert: (call, ...more) => commit("call_begun", () => journal.insert(call, ...more)),
     async update(after) {
       const name = nameOf(after, states.get(after.key));
       await commit(name, () => journal.update(after));
@@ -95,11 +95,9 @@ export function watchCommits<J extends Journal>(journal: J, { killAt, kill, comm
   });
 }
 
-/** The event of an update, from the call's state and the state before. */
+/** The event of an update, from the call's state and the state before; of several, the last. */
 function nameOf({ state, attempts }: Call, before: CallState | undefined): CommitName {
   switch (state) {
-    case "prepared":
-      return "call_prepared";
     case "settling":
       return "settlement_begun";
     case "paid":

@@ -65,7 +65,7 @@ class Failover implements AsyncDisposable {
       if (this.#run.journal === "postgres") await expireLeases(settings.DATABASE_URL as string);
       const next = await follow();
       ({ url } = next);
-      if (this.#isClosing("before it leaves")) void begunTwice(next).then(() => first.up());
+      if (this.#isClosing("before it leaves")) void begunAgain(next).then(() => first.up());
     });
     taken.catch((error) => lost.abort(error));
     const bought = await buy(() => url, request, payment, AbortSignal.any([this.#signal, lost.signal]));
@@ -101,8 +101,8 @@ class Failover implements AsyncDisposable {
 
   /** The commit at which the process kills itself, if it does. */
   #killAt(): CommitPoint | undefined {
-    if (this.#run.moment === "before it leaves") return { commit: "settlement_begun", nth: 1, side: "after" };
-    if (this.#run.moment === "during the proof") return { commit: "payment_proved", nth: 1, side: "before" };
+    if (this.#run.moment === "before it leaves") return { commit: "call_begun", nth: 1, side: "after" };
+    if (this.#run.moment === "during the proof") return { commit: "attestation_signed", nth: 1, side: "before" };
     return undefined;
   }
 
@@ -144,7 +144,7 @@ class Failover implements AsyncDisposable {
     atFirst({ from: to + 1 });
     if (this.#isClosing("during the proof")) {
       first.add({ match: { path: /^\/verify$/ }, onSent: () => void first.down() });
-      void begunTwice(victim).then(() => first.up());
+      void begunAgain(victim).then(() => first.up());
     }
 
     const countSecond = () => {
@@ -182,9 +182,9 @@ class Failover implements AsyncDisposable {
   }
 }
 
-/** Resolves when a process has begun a second settlement: the first has failed. */
-async function begunTwice(process: ServiceProcess): Promise<void> {
-  while (process.committed.filter((name) => name === "settlement_begun").length < 2) await process.nextCommit();
+/** Resolves when a process has begun another settlement: the first has failed. */
+async function begunAgain(process: ServiceProcess): Promise<void> {
+  while (!process.committed.includes("settlement_begun")) await process.nextCommit();
 }
 
 /**

@@ -26,8 +26,8 @@ export type FloodOutcome = {
   floodAnswers: Record<string, number>;
   /** Settlements requested from the facilitator, for the flood and for the other buyers. */
   settlements: number;
-  /** Calls of the flood that were committed as prepared. */
-  prepared: number;
+  /** Calls of the flood that were committed. */
+  begun: number;
   /** All answers of each other buyer, and the time of the slowest purchase. */
   otherAnswers: string[][];
   longestSeconds: number;
@@ -80,7 +80,7 @@ export async function runFlood(testBed: TestBed, flood: Flood): Promise<FloodOut
   ]);
   const seconds = (performance.now() - started) / 1_000;
   const delivered = bought.filter(({ status }) => status === 200).length;
-  const prepared = service.committed.filter((name) => name === "call_prepared").length - delivered;
+  const begun = service.committed.filter((name) => name === "call_begun").length - delivered;
   await rounds(sandbox, 2);
   await service.kill();
   const ended = [...flooded, ...bought].map(({ payment, ...purchase }) => endedPurchase(payment, purchase));
@@ -91,7 +91,7 @@ export async function runFlood(testBed: TestBed, flood: Flood): Promise<FloodOut
     flood,
     floodAnswers,
     settlements,
-    prepared,
+    begun,
     otherAnswers: bought.map(({ answers }) => answers),
     longestSeconds,
     seconds,
@@ -108,7 +108,7 @@ async function judged(sending: () => ReturnType<typeof send>, signal: AbortSigna
   }
 }
 
-/** Repeats until there is an answer: the answer of a prepared call must be counted. */
+/** Repeats until there is an answer: the answer of a committed call must be counted. */
 async function answered<T>(sending: () => Promise<T>, signal: AbortSignal): Promise<T> {
   for (;;) {
     try {

@@ -225,7 +225,7 @@ async function flood(): Promise<boolean> {
   console.log({ ...outcome, otherAnswers });
   await report();
   const delivered = otherAnswers.every((answers) => answers.endsWith("200"));
-  return outcome.wrong.length === 0 && outcome.prepared <= FLOOD.backed && delivered;
+  return outcome.wrong.length === 0 && outcome.begun <= FLOOD.backed && delivered;
 }
 
 async function list(): Promise<boolean> {

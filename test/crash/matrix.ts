@@ -39,7 +39,7 @@ export function runTitle({ subject, accountKey, ...cell }: CellRun): string {
 const SAMPLE: readonly (readonly [string, SubjectName, AccountKey?])[] = [
   ["attestation_signed after · base · postgres · other replica", "inclusion"],
   ["settle after · solana · postgres · other replica", "transaction"],
-  ["call_prepared before · algorand · postgres · restart", "inclusion"],
+  ["call_begun before · algorand · postgres · restart", "inclusion"],
   ["verify after · base · sqlite · restart", "block"],
   ["submit after · algorand · sqlite · restart", "block", "falcon-1024"],
   ["answer after · solana · sqlite · restart", "batch"],

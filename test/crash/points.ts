@@ -132,16 +132,13 @@ const effect = (scenario: ScenarioName, name: EffectName, sides: readonly Effect
 /** Every commit and every effect of a call, in order. */
 export const POINTS: readonly Point[] = [
   ...effect("plain", "verify", BOTH_SIDES),
-  ...commit("plain", "call_prepared", EACH_SIDE),
-  ...commit("plain", "settlement_begun", EACH_SIDE),
+  ...commit("plain", "call_begun", EACH_SIDE),
   ...effect("plain", "settle", ["before", "after", "late"]),
-  ...commit("plain", "payment_proved", EACH_SIDE),
   ...commit("plain", "attestation_signed", EACH_SIDE),
   ...effect("plain", "submit", ["before", "after", "late"]),
-  ...commit("plain", "attestation_confirmed", EACH_SIDE),
   ...commit("plain", "bundle_sealed", EACH_SIDE),
   ...effect("plain", "answer", BOTH_SIDES),
-  ...commit("settled_again", "settlement_begun", BOTH_SIDES, 2),
+  ...commit("settled_again", "settlement_begun", BOTH_SIDES),
   ...effect("settled_again", "settle", ["before", "after", "late"], 2),
   ...commit("expired", "payment_void", BOTH_SIDES),
   ...commit("blocked", "attestation_blocked", BOTH_SIDES),
@@ -150,7 +147,7 @@ export const POINTS: readonly Point[] = [
   ...commit("watched", "payment_seen_again", BOTH_SIDES),
 ];
 
-/** The name in the tables: `settle after`, `settlement_begun during, the 2nd`. */
+/** The name in the tables: `call_begun during`, `settle after, the 2nd`. */
 export function nameOf(point: Point): string {
   const what = "commit" in point ? point.commit : point.effect;
   return `${what} ${point.side}${point.nth > 1 ? `, the ${point.nth}nd` : ""}`;

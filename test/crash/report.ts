@@ -260,7 +260,7 @@ ${date}, seed ${trial.seed}.
 }
 
 function floodPart(outcome: FloodOutcome, date: string): string[] {
-  const { flood, floodAnswers, settlements, prepared, otherAnswers, longestSeconds, seconds, wrong } = outcome;
+  const { flood, floodAnswers, settlements, begun, otherAnswers, longestSeconds, seconds, wrong } = outcome;
   const given = Object.entries(floodAnswers).map(([answer, count]) => `${count} × \`${answer}\``);
   const delivered = otherAnswers.filter((one) => one.at(-1) === "200").length;
   const unhindered = otherAnswers.filter((one) => one.length === 1).length;
@@ -271,8 +271,8 @@ ${date}.
 One account on Algorand, which can pay for ${flood.backed} calls, signs ${flood.payments} authorizations, each valid by itself, and sends them
 ${flood.atOnce} at a time. Others buy at the same time, on all rails, one after the other.
 
-- Answers to the flood, in ${seconds.toFixed(0)} s: ${given.join(", ")}. ${prepared} of its calls were prepared.
-- Settlements requested from the facilitator: ${settlements}, for ${prepared} and ${flood.honest} purchases.
+- Answers to the flood, in ${seconds.toFixed(0)} s: ${given.join(", ")}. ${begun} of its calls were committed.
+- Settlements requested from the facilitator: ${settlements}, for ${begun} and ${flood.honest} purchases.
 - The others: ${delivered} of ${flood.honest} delivered, ${unhindered} of them at the first request; the longest took ${longestSeconds.toFixed(1)} s.
 - Chains and journal: ${wrong.length === 0 ? "each bundle paid once and attested once, no fee for anything else, the audit clean" : wrong.join("; ")}.
 `.split("\n");

@@ -149,12 +149,12 @@ describe("three replicas", () => {
 describe("many authorizations on one small balance", () => {
   const outcome = () => fulfilled(flood);
 
-  test("are prepared and settled only as far as the balance goes", () => {
-    const { floodAnswers, prepared, settlements } = outcome();
-    expect(prepared).toBeGreaterThan(0);
-    expect(prepared).toBeLessThanOrEqual(FLOOD.backed);
-    expect(floodAnswers["200"]).toBe(prepared);
-    expect(settlements).toBe(prepared + FLOOD.honest);
+  test("are committed and settled only as far as the balance goes", () => {
+    const { floodAnswers, begun, settlements } = outcome();
+    expect(begun).toBeGreaterThan(0);
+    expect(begun).toBeLessThanOrEqual(FLOOD.backed);
+    expect(floodAnswers["200"]).toBe(begun);
+    expect(settlements).toBe(begun + FLOOD.honest);
   });
 
   test("do not prevent other purchases, and cost nothing", () => {

@@ -26,13 +26,7 @@ export type Behind = {
 };
 
 /** Every commit of a call that is under way. */
-export const UNDER_WAY: readonly CommitName[] = [
-  "call_prepared",
-  "settlement_begun",
-  "payment_proved",
-  "attestation_signed",
-  "attestation_confirmed",
-];
+export const UNDER_WAY: readonly CommitName[] = ["call_begun", "attestation_signed"];
 
 /** More than an attestation's lease lasts: the ledger itself would take a second one. */
 const LEASE_ROUNDS = 120;

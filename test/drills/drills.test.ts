@@ -12,7 +12,7 @@ import { killBackup, killPrune, killRestore, newPlace, type Place } from "./kill
 
 const CALLS = 40;
 const ROUND_MS = 300;
-const DELIVERED = { savedAfter: "settlement_begun", delivers: true } as const;
+const DELIVERED = { savedAfter: "call_begun", delivers: true } as const;
 const KINDS: JournalKind[] = ["sqlite", "postgres"];
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;

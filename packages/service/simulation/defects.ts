@@ -91,6 +91,38 @@ export const DEFECTS = {
     breaks: "noBundleBefore",
   },
 
+  /** A settlement may leave as soon as its call has been handed in to be committed. */
+  "settle before the call is committed": {
+    defect: {
+      journal: (journal: Journal): Journal => ({
+        ...journal,
+        insert: async (call, expectation) => {
+          const earlier = await journal.find(call.key);
+          if (earlier) return earlier;
+          void journal.insert(call, expectation).catch(() => undefined);
+          return call;
+        },
+        holds: () => true,
+      }),
+    },
+    breaks: "committedFirst",
+  },
+
+  /** An attestation counts as committed as soon as it has been handed in. */
+  "submit while the commit is under way": {
+    defect: {
+      journal: (journal: Journal): Journal => ({
+        ...journal,
+        update: async (after) => {
+          const committed = journal.update(after);
+          if (after.state === "signed") void committed.catch(() => undefined);
+          else await committed;
+        },
+      }),
+    },
+    breaks: "committedFirst",
+  },
+
   /** A replica refuses a payment without asking whether another one is about to begin its call. */
   "a replica refuses what another one is checking": {
     defect: {

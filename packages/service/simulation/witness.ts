@@ -127,8 +127,7 @@ export class Witness {
     if (feePayer !== undefined && feePayer !== by.feePayer)
       this.object("ownFacilitator", `${key} is settled by ${by.id} and names the fee payer ${feePayer}`);
     const state = course.call?.state;
-    if (state === undefined || state === "prepared")
-      this.object("committedFirst", `${key} is settled while ${state ?? "unknown"}`);
+    if (state === undefined) this.object("committedFirst", `${key} is settled while its call is not committed`);
     if (state === "settling" && !course.facilitators.has(by.id))
       this.object("committedFirst", `${key} is settled by ${by.id}, which its row has never named`);
   }

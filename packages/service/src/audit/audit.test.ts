@@ -164,7 +164,7 @@ const PLANTED: Record<string, { plant: Plant; finds: Code[]; alsoFinds?: Code[] 
   },
   "two rows of one payment": {
     plant: (world, call) =>
-      world.rows.push({ ...call, key: `${call.key}/again`, aliases: [call.key], state: "prepared" }),
+      world.rows.push({ ...call, key: `${call.key}/again`, aliases: [call.key], state: "settling" }),
     finds: ["two_rows_one_key", "bundle_before_done"],
   },
   "a bundle whose attestation is not on the ledger": {
@@ -378,7 +378,7 @@ describe("what is open", () => {
   test("is also one of an earlier price that the rows remember", async () => {
     const world = new AuditWorld();
     const { key } = await world.buy("paid");
-    await world.buy("prepared");
+    await world.buy("settling");
     world.rows = world.rows.filter((row) => row.key !== key);
     expect((await judge(world, { prices: [PRICE * 2n] })).counts.unaccounted).toBe(1);
   });

@@ -100,7 +100,7 @@ function checkAttestations({ call, payment, attestations }: Joined, { premises }
     } else if (isBehind && (!attempt || attempt.dead)) {
       const message = "The row is of before this attestation, for the journal was put back: the service delivers it.";
       report.open("attestation_unknown_to_row", message, txid);
-    } else if (state === "prepared" || state === "settling" || state === "void") {
+    } else if (state === "settling" || state === "void") {
       report.violation("attested_without_payment", `The call is ${state}, and an attestation is on the ledger.`, txid);
     } else if (!attempt || !ATTESTED.has(state)) {
       report.violation("attestation_unknown_to_row", "The call does not know this attestation of its payment.", txid);

@@ -2,7 +2,7 @@ import type { PaymentPayload } from "@x402/core/types";
 import pino from "pino";
 import { beforeEach, describe, expect, test } from "vitest";
 import { Database } from "../../simulation/database.ts";
-import { aCall, GOOD_COURSE } from "../../test/fakes/calls.ts";
+import { aCall, afterCommit, GOOD_COURSE, goodCourseFrom } from "../../test/fakes/calls.ts";
 import { TestClock } from "../../test/fakes/clock.ts";
 import { ServiceError } from "../errors.ts";
 import { type Facilitator, facilitatorFailed, type VerifyAnswer } from "../payment/facilitator.ts";
@@ -92,9 +92,8 @@ class FakeRail implements Pick<Rail, "name" | "network"> {
   news = async () => undefined;
 }
 
-const goodCourse: Perform = async (call) => GOOD_COURSE[call.version - 1];
-const unpaid: Perform = async (call) =>
-  call.state === "prepared" ? GOOD_COURSE[0] : { type: "payment_void", reason: "expired unspent", receipt: "failed" };
+const goodCourse: Perform = async (call) => goodCourseFrom(call)[0];
+const unpaid: Perform = async () => ({ type: "payment_void", reason: "expired unspent", receipt: "failed" });
 const stuck: Perform = (_call, _effect, _memory, stop) =>
   new Promise((_, reject) => stop.addEventListener("abort", () => reject(stop.reason)));
 
@@ -189,7 +188,7 @@ describe("admission", () => {
 
   /** Moves the call of a payment on. */
   async function move(key: string, ...events: CallEvent[]): Promise<void> {
-    for (const event of events) await journal.update(reduce((await journal.find(key)) as Call, event));
+    for (const event of events) await journal.update(afterCommit((await journal.find(key)) as Call, event));
   }
 
   test("asks for a payment where none comes, and delivers for one that does, once and for ever", async () => {
@@ -306,7 +305,7 @@ describe("admission", () => {
       void problemOf(admit(BLOCK, paying({ id: "1", by: "A" })));
       await clock.advance(0);
       const owed: CallEvent = { type: "attestation_blocked", reason: "unfunded" };
-      await move("key/1", ...GOOD_COURSE.slice(0, 2), owed, {
+      await move("key/1", ...GOOD_COURSE.slice(0, 1), owed, {
         type: "payment_refunded",
         transaction: "BACK",
         refund: "BACK",
@@ -315,11 +314,11 @@ describe("admission", () => {
     });
 
     test.each([
-      ["settlement_pending", 1],
-      ["attestation_pending", 2],
-      ["attestation_pending", 4],
-    ] as const)("waits for its end, and then says %s", async (code, events) => {
-      perform = (call, ...rest) => (call.version <= events ? goodCourse : stuck)(call, ...rest);
+      ["settlement_pending", "settling"],
+      ["attestation_pending", "paid"],
+      ["attestation_pending", "confirmed"],
+    ] as const)("waits for its end, and then says %s while it is %s", async (code, state) => {
+      perform = (call, ...rest) => (call.state === state ? stuck : goodCourse)(call, ...rest);
       const asked = problemOf(admit(BLOCK, paying({ id: "1", by: "A" })));
       await clock.advance(WAIT_MS - 1);
       expect(await Promise.race([asked, "still waiting"])).toBe("still waiting");
@@ -483,7 +482,7 @@ describe("admission", () => {
       await clock.advance(0);
       now();
       const first = await problemOf(admit(BLOCK, payment(), { wait: false }));
-      expect([first.code, (await journal.find("key/1"))?.state]).toEqual(["settlement_pending", "prepared"]);
+      expect([first.code, (await journal.find("key/1"))?.state]).toEqual(["settlement_pending", "settling"]);
       release();
       return answer;
     }
@@ -631,7 +630,7 @@ describe("admission", () => {
         members: { retry: { sameHeader: true } },
       });
 
-      await move("key/1", ...GOOD_COURSE.slice(0, 2));
+      await move("key/1", ...GOOD_COURSE.slice(0, 1));
       perform = goodCourse;
       expect(await second()).toMatchObject({ kind: "delivered" });
     });

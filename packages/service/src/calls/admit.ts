@@ -16,7 +16,7 @@ import type { Capacity } from "./capacity.ts";
 import { bound, createHolders } from "./holders.ts";
 import type { Expectation, Journal } from "./journal.ts";
 import { admissionJournal } from "./journal-failures.ts";
-import { isFinal, isUnpaid, prepare } from "./machine.ts";
+import { beginCall, isFinal, isUnpaid } from "./machine.ts";
 import { namesOf } from "./names.ts";
 import { type Outcome, outcomeOf, paymentRequired } from "./outcome.ts";
 import type { EffectsOptions } from "./perform.ts";
@@ -36,7 +36,7 @@ export type AdmissionOptions = Pick<EffectsOptions, "products" | "resourceOf" | 
   isPayee(rail: Rail, address: string): boolean;
   /** How long a paid request waits for its bundle, in ms. */
   waitMs: number;
-  /** The one deadline of all questions before the call is prepared, in ms. */
+  /** The one deadline of all questions before the call is committed, in ms. */
   deadlineMs: number;
 };
 
@@ -202,12 +202,12 @@ export function createAdmission(options: AdmissionOptions): Admit {
     const evidence = await mapUpstreamErrors(() => unpaidReads.run(readerOf(payment), subject, read));
     const aliases = [...payment.aliases, ...names];
     const bought = { subject, subjectHash: requestHash(subject), requirement, evidence };
-    const call = prepare({ key, aliases, rail, payer, payload, ...bought, facilitator, createdAt: clock.now() });
+    const call = beginCall({ key, aliases, rail, payer, payload, ...bought, facilitator, createdAt: clock.now() });
     const holder = await journal.insert(call, expectation).catch((error) => {
       if (!hasCode(error, "expectation_lost")) throw error;
       throw paymentUnknown("The connection to the journal broke while the payment was being checked.", error);
     });
-    void runner.start(holder);
+    void runner.start(holder, holder === call);
     return holder;
   }
 

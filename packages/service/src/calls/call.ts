@@ -6,9 +6,9 @@ import type { Evidence } from "../subjects/product.ts";
 import type { Subject } from "../subjects/subject.ts";
 
 /**
- * The state of a paid call. Each is committed before the effect that follows it:
+ * The state of a paid call. Whatever leaves the process is committed before it leaves; `paid` and `confirmed`, which their
+ * chains show, are committed together with what follows, and alone only where that fails or takes long:
  *
- * - `prepared`: everything needed is known; nothing has left the process
  * - `settling`: a settlement may have left the process; from here on another payment is never asked for
  * - `paid`: the payment was seen on its chain
  * - `signed`: the attestation transaction's bytes are fixed
@@ -19,19 +19,9 @@ import type { Subject } from "../subjects/subject.ts";
  * - `refunded`: the operator paid it back
  * - `loss`: the payment vanished for ever after the bundle was delivered
  */
-export type CallState =
-  | "prepared"
-  | "settling"
-  | "paid"
-  | "signed"
-  | "confirmed"
-  | "done"
-  | "owed"
-  | "void"
-  | "refunded"
-  | "loss";
+export type CallState = "settling" | "paid" | "signed" | "confirmed" | "done" | "owed" | "void" | "refunded" | "loss";
 
-/** Fixed when the call is prepared. */
+/** Fixed when the call is first committed. */
 export type CallRequest = {
   /** The payment key (docs/format.md, P): the identity of the call on every route and transport. */
   readonly key: string;
@@ -47,8 +37,8 @@ export type CallRequest = {
   readonly requirement: PaymentRequirements;
   readonly evidence: Evidence;
   /**
-   * The facilitator (`facilitatorId`) that verified the payment; from the first settlement on, the one that was asked last.
-   * Absent where the payment was adopted.
+   * The facilitator (`facilitatorId`) that is asked to settle: the one that verified the payment, later the one that was asked
+   * last. Absent where the payment was adopted.
    */
   readonly facilitator?: string;
   /** Unix ms. */
@@ -76,7 +66,7 @@ export type Call = Omit<CallRequest, "evidence" | "payload"> & {
   /** Of a pruned call: `payloadSha256` of the payload that it had. */
   readonly payloadSha256?: string;
   state: CallState;
-  /** Counts the transitions; an update names the version it follows. */
+  /** Counts the commits; an update names the version it follows. */
   version: number;
   /** How often a settlement was begun. */
   settlements: number;

@@ -76,7 +76,7 @@ export interface Journal extends PayeeJournal {
   isExpectedElsewhere(name: string): Promise<boolean>;
 
   /**
-   * Commits a prepared call, and gives its lease to this replica. MUST be atomic: of any number of calls that share a
+   * Commits a new call, and gives its lease to this replica. MUST be atomic: of any number of calls that share a
    * key or an alias, in any number of replicas, one is inserted.
    *
    * @param expectation MUST stand until the call is committed
@@ -112,7 +112,7 @@ export interface Journal extends PayeeJournal {
 
   /**
    * What a payer has promised us and not paid yet, in atomic units of the rail's asset: the sum over its calls that are
-   * `prepared` or `settling`.
+   * `settling`.
    */
   exposure(rail: RailName, payer: string): Promise<bigint>;
 

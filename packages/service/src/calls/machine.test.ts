@@ -6,26 +6,33 @@ import type { Call } from "./call.ts";
 import { type CallEvent, isAtRest, isFinal, nextEffect, reduce } from "./machine.ts";
 
 describe("a call", () => {
-  test("goes from prepared to done, and has a next effect in every state", () => {
+  test("goes from its settlement to done in two further commits, and has a next effect in every state", () => {
     const effects: string[] = [];
     const end = GOOD_COURSE.reduce((call, event) => {
       effects.push(`${call.state}: ${nextEffect(call).do}`);
       return reduce(call, event);
     }, aCall());
-    expect(effects).toEqual([
-      "prepared: settle",
-      "settling: reconcile",
-      "paid: sign",
-      "signed: submit",
-      "confirmed: seal",
-    ]);
-    expect(end).toMatchObject({ state: "done", version: 6, round: 12, bundle: { id: "S", body: "{}" } });
+    expect(effects).toEqual(["settling: reconcile", "paid: sign", "signed: submit", "confirmed: seal"]);
+    expect(end).toMatchObject({ state: "done", version: 3, round: 12, bundle: { id: "S", body: "{}" } });
     expect(end.receipt).toBe("signed receipt");
     expect(nextEffect(end)).toEqual({ do: "nothing" });
   });
 
+  test("settles at once only what its own loop knows to be unsent; any other settlement may have left the process", () => {
+    expect([nextEffect(aCall(), true).do, nextEffect(aCall()).do]).toEqual(["settle", "reconcile"]);
+  });
+
+  test("names the facilitator of its first settlement when it is first committed", () => {
+    expect(aCall({ facilitator: "https://a.example" })).toMatchObject({
+      state: "settling",
+      settlements: 1,
+      version: 1,
+    });
+    expect(aCall()).toMatchObject({ state: "settling", settlements: 0 });
+  });
+
   test("signs a second attestation only after the first is proved dead", () => {
-    const signed = after(aCall(), ...GOOD_COURSE.slice(0, 3));
+    const signed = after(aCall(), ...GOOD_COURSE.slice(0, 2));
     const another: CallEvent = { type: "attestation_signed", attempt: anAttempt("SECOND") };
     expect(() => reduce(signed, another)).toThrow(serviceError("transition_illegal"));
     const owed = reduce(signed, { type: "attestation_blocked", reason: "overspend" });
@@ -41,9 +48,9 @@ describe("a call", () => {
   });
 
   test("watches a delivered payment until it is final, and books one that is lost for ever", () => {
-    const [begun, proved, ...rest] = GOOD_COURSE as [CallEvent, CallEvent & { type: "payment_proved" }, ...CallEvent[]];
+    const [proved, ...rest] = GOOD_COURSE as [CallEvent & { type: "payment_proved" }, ...CallEvent[]];
     const fresh = { ...proved, proof: { ...proved.proof, final: false } };
-    const done = after(aCall(), begun, fresh, ...rest);
+    const done = after(aCall(), fresh, ...rest);
     expect([done.state, isFinal(done.state), isAtRest(done), nextEffect(done).do]).toEqual([
       "done",
       true,
@@ -64,6 +71,7 @@ describe("a call", () => {
   test("keeps every promise in any order of events", () => {
     const events = fc.constantFrom<CallEvent>(
       ...GOOD_COURSE,
+      { type: "settlement_begun" },
       { type: "payment_void", reason: "expired", receipt: "failed" },
       { type: "attestation_dead", txid: "ATTEST" },
       { type: "attestation_blocked", reason: "unfunded" },
@@ -80,9 +88,11 @@ describe("a call", () => {
           const next = attempt(call, event);
           if (!next) continue;
           expect(isAtRest(call)).toBe(false);
-          expect(next.version).toBe(call.version + 1);
+          expect(next.version).toBe(
+            call.version + Number(!["paid", "confirmed"].includes(next.state) || event.type === "attestation_dead"),
+          );
           if (call.proof && call.state !== "done") expect(next.proof).toEqual(call.proof);
-          if (call.proof) expect(["void", "prepared", "settling"]).not.toContain(next.state);
+          if (call.proof) expect(["void", "settling"]).not.toContain(next.state);
           if (call.bundle) expect([next.bundle, next.receipt]).toEqual([call.bundle, call.receipt]);
           if (next.bundle)
             expect(next).toMatchObject({

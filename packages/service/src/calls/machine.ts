@@ -3,7 +3,7 @@ import { ServiceError } from "../errors.ts";
 import type { Attempt } from "../ledger/ledger.ts";
 import { type Call, type CallRequest, type CallState, liveAttempt, type PaymentProof } from "./call.ts";
 
-/** What happened to a call. Each event is committed before any effect that follows from it. */
+/** What happened to a call. Each event is committed before anything that follows from it leaves the process. */
 export type CallEvent =
   /** A settlement is about to leave the process for a facilitator; without one, the settings name none that may settle it. */
   | { type: "settlement_begun"; facilitator?: string }
@@ -34,9 +34,9 @@ export type CallEvent =
 
 /** What to do next for a call in its present state. */
 export type Effect =
-  /** Commit `settlement_begun`, then ask the facilitator to settle. */
+  /** Ask the facilitator that the row names to settle. */
   | { do: "settle" }
-  /** Look for the payment on its chain; settle again only while it is neither there nor void. */
+  /** Look for the payment on its chain; begin another settlement only while it is neither there nor void. */
   | { do: "reconcile" }
   | { do: "sign" }
   | { do: "submit"; attempt: Attempt }
@@ -45,9 +45,13 @@ export type Effect =
   | { do: "watch" }
   | { do: "nothing" };
 
-/** A call as it is first committed. */
-export function prepare(request: CallRequest): Call {
-  return { ...request, state: "prepared", version: 1, settlements: 0, attempts: [] };
+/**
+ * A call as it is first committed: with its first settlement begun, which names the facilitator, so that nothing need be
+ * committed before that settlement is sent. An adopted payment names none, and is settled already.
+ */
+export function beginCall(request: CallRequest): Call {
+  const settlements = request.facilitator === undefined ? 0 : 1;
+  return { ...request, state: "settling", version: 1, settlements, attempts: [] };
 }
 
 /** Whether the request can be answered: no later effect changes the answer. */
@@ -57,7 +61,7 @@ export function isFinal(state: CallState): boolean {
 
 /** Whether the payment is still only promised. */
 export function isUnpaid(state: CallState): boolean {
-  return state === "prepared" || state === "settling";
+  return state === "settling";
 }
 
 /** Whether nothing further is ever done for the call. A delivered one rests once its payment is final. */
@@ -65,14 +69,17 @@ export function isAtRest({ state, proof }: Call): boolean {
   return state === "done" ? proof?.final === true : isFinal(state);
 }
 
-/** Returns the next effect. Pure: the same call gives the same effect, also after a crash in another process. */
-export function nextEffect(call: Call): Effect {
+/**
+ * Returns the next effect.
+ *
+ * @param isUnsent whether it is known that the last settlement which the row counts was not sent: in the loop that
+ *   committed it, and nowhere else
+ */
+export function nextEffect(call: Call, isUnsent = false): Effect {
   const attempt = liveAttempt(call);
   switch (call.state) {
-    case "prepared":
-      return { do: "settle" };
     case "settling":
-      return { do: "reconcile" };
+      return { do: isUnsent ? "settle" : "reconcile" };
     case "paid":
     case "signed":
     case "owed":
@@ -92,13 +99,27 @@ export function nextEffect(call: Call): Effect {
 /**
  * Applies an event.
  *
- * @returns the call after the event, its version raised by one
+ * @returns the call after the event. Its version is raised by one, to be committed, unless the event is deferred
  * @throws transition_illegal when the state does not allow the event
  */
 export function reduce(call: Call, event: CallEvent): Call {
   const next = transition(call, event);
   if (!next) throw new ServiceError("transition_illegal", `a call in state ${call.state} cannot take ${event.type}`);
-  return { ...call, ...next, version: call.version + 1 };
+  const after = { ...call, ...next };
+  return isDeferred(event) ? after : toCommit(after);
+}
+
+/**
+ * Whether an event is committed together with the next one. A chain shows it, so that a crash before that commit loses
+ * nothing. All that leaves the process because of it is a signature, which is committed first.
+ */
+export function isDeferred({ type }: CallEvent): boolean {
+  return type === "payment_proved" || type === "attestation_confirmed";
+}
+
+/** A call as its next commit has it: with the next version. */
+export function toCommit(call: Call): Call {
+  return { ...call, version: call.version + 1 };
 }
 
 function transition(call: Call, event: CallEvent): Partial<Call> | undefined {
@@ -106,18 +127,16 @@ function transition(call: Call, event: CallEvent): Partial<Call> | undefined {
   const live = liveAttempt(call);
   switch (event.type) {
     case "settlement_begun":
-      if (state !== "prepared" && state !== "settling") return undefined;
+      if (state !== "settling") return undefined;
       return {
-        state: "settling",
         settlements: call.settlements + 1,
         ...(event.facilitator !== undefined && { facilitator: event.facilitator }),
       };
     case "payment_proved":
-      // Also from `prepared`: a settlement of ours may have left before a restored backup was taken.
-      if (state !== "prepared" && state !== "settling") return undefined;
+      if (state !== "settling") return undefined;
       return { state: "paid", proof: event.proof, receipt: event.receipt };
     case "payment_void":
-      if (state !== "prepared" && state !== "settling") return undefined;
+      if (state !== "settling") return undefined;
       return { state: "void", reason: event.reason, receipt: event.receipt, evidence: undefined };
     case "attestation_signed":
       // A second live attempt could be confirmed beside the first: one payment, two attestations.
@@ -142,8 +161,7 @@ function transition(call: Call, event: CallEvent): Partial<Call> | undefined {
       if (state !== "done" || call.proof?.final) return undefined;
       return { state: "loss", reason: event.reason };
     case "payment_adopted": {
-      // Also from `settling`: a service that found the row before the adoption was complete may have begun to settle it.
-      if (!isUnpaid(state)) return undefined;
+      if (state !== "settling") return undefined;
       const { proof, receipt, attempt } = event;
       return attempt
         ? { state: "signed", proof, receipt, attempts: [{ ...attempt, dead: false }] }

@@ -98,7 +98,6 @@ export function outcomeOf(call: Call, offers: Offers): Outcome {
       };
     case "refunded":
       throw new Problem("payment_refunded", "The operator gave this payment back.");
-    case "prepared":
     case "settling":
       throw pending("settlement_pending", settling(call, offers));
     default:

@@ -48,7 +48,7 @@ export function newMemory(): Memory {
 /** What one loop remembers between effects. Only pacing: losing it in a crash costs time, never safety. */
 export type Memory = {
   /** The number of the settlement that this loop has committed and not sent yet. */
-  begun?: number;
+  unsent?: number;
   /** The settlement that was sent and has no answer yet; `at` is when it was sent. */
   settling?: { answered: Promise<void>; end: AbortController; at: number };
   /** The last answer of a facilitator, and when it came; `isFailure` when it is no verdict on the payment. */

@@ -3,7 +3,7 @@ import { runInNewContext } from "node:vm";
 import pino from "pino";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { Database } from "../../simulation/database.ts";
-import { aCall, after, GOOD_COURSE } from "../../test/fakes/calls.ts";
+import { aCall, after, afterCommit, GOOD_COURSE, goodCourseFrom } from "../../test/fakes/calls.ts";
 import { TestClock } from "../../test/fakes/clock.ts";
 import { type Call, payloadOf } from "./call.ts";
 import { type Journal, LEASE_MS } from "./journal.ts";
@@ -22,8 +22,10 @@ async function collectGarbage(): Promise<void> {
 }
 
 const KEY = aCall().key;
-const SETTLING = after(aCall(), ...GOOD_COURSE.slice(0, 1));
+const SETTLING = after(aCall(), { type: "settlement_begun" });
 const DONE = after(aCall(), ...GOOD_COURSE);
+/** The same, of which what a chain showed was committed alone. */
+const DONE_SLOWLY = { ...DONE, version: DONE.version + 2 };
 
 /** A replica: a journal, and the runner on it. `effects` are the states in which it was asked for an effect. */
 type Replica = { journal: Journal; runner: Runner; effects: string[] };
@@ -64,8 +66,58 @@ describe("a runner", () => {
     expect(runner.start(call)).toBe(ended);
     await ended;
     expect(runner.active.calls).toBe(0);
-    expect(effects).toEqual(["prepared", "settling", "paid", "signed", "confirmed"]);
+    expect(effects).toEqual(["settling", "paid", "signed", "confirmed"]);
     expect(await journal.find(KEY)).toEqual(DONE);
+  });
+
+  describe("commits", () => {
+    /** The states that are committed after the insertion. */
+    async function committed(perform: Perform, ms: number): Promise<string[]> {
+      const states: string[] = [];
+      const { journal, runner } = replica(perform);
+      const { update } = journal;
+      journal.update = (next) => {
+        states.push(next.state);
+        return update(next);
+      };
+      void runner.start(await journal.insert(aCall()), true);
+      await clock.advance(ms);
+      return states;
+    }
+
+    test("a call that goes well three times: with its settlement, with its attestation, and with its bundle", async () => {
+      expect(await committed(goodCourse, 0)).toEqual(["signed", "done"]);
+    });
+
+    test("what a chain showed alone once the effect after it takes long, and goes on from there", async () => {
+      const late: Perform = async (call, ...rest) => {
+        if (call.state === "paid") await clock.sleep(30_000);
+        return goodCourse(call, ...rest);
+      };
+      expect(await committed(late, 1_000)).toEqual(["paid"]);
+      await clock.advance(29_000);
+      expect(await database.find(KEY)).toEqual({ ...DONE, version: DONE.version + 1 });
+    });
+
+    test("what a chain showed alone when the effect after it fails, before it is tried again", async () => {
+      const failing: Perform = async (call, ...rest) => {
+        if (call.state === "confirmed") throw new Error("the signer refuses");
+        return goodCourse(call, ...rest);
+      };
+      expect(await committed(failing, 2_000)).toEqual(["signed", "confirmed"]);
+    });
+  });
+
+  test("sends at once the settlement of a call that it has just inserted, and first looks for that of any other", async () => {
+    const first = new Map<string, string>();
+    const { journal, runner } = replica(async ({ key }, effect, _memory, stop) => {
+      if (!first.has(key)) first.set(key, effect.do);
+      return stuck({} as Call, effect, _memory, stop);
+    });
+    void runner.start(await journal.insert(aCall({ key: "new" })), true);
+    void runner.start(await journal.insert(aCall({ key: "taken over" })));
+    await clock.advance(0);
+    expect(Object.fromEntries(first)).toEqual({ new: "settle", "taken over": "reconcile" });
   });
 
   test("leaves alone what another replica carries", async () => {
@@ -76,7 +128,7 @@ describe("a runner", () => {
     await two.runner.start(call);
     await clock.advance(10 * LEASE_MS);
     expect(two.effects).toEqual([]);
-    expect(one.effects).toEqual(["prepared"]);
+    expect(one.effects).toEqual(["settling"]);
   });
 
   test("takes up what an earlier run left, before `resume` returns", async () => {
@@ -120,7 +172,7 @@ describe("a runner", () => {
     await clock.advance(0);
     expect(await two.journal.find(KEY)).toEqual(DONE);
     await one.runner.start(aCall());
-    expect(one.effects).toEqual(["prepared"]);
+    expect(one.effects).toEqual(["settling"]);
   });
 
   test("drops a call whose lease it lost, and what it had in hand changes nothing", async () => {
@@ -150,16 +202,16 @@ describe("a runner", () => {
 
   test("goes on with what another writer made of the row", async () => {
     const { journal, runner, effects } = replica(async (call, ...rest) => {
-      if (call.state === "prepared") await database.connect().update(SETTLING);
+      if (call.state === "paid" && call.settlements === 0) await database.connect().update(SETTLING);
       return goodCourse(call, ...rest);
     });
     await runner.start(await journal.insert(aCall()));
-    expect(effects).toEqual(["prepared", "settling", "paid", "signed", "confirmed"]);
-    expect(await journal.find(KEY)).toEqual(DONE);
+    expect(effects).toEqual(["settling", "paid", "settling", "paid", "signed", "confirmed"]);
+    expect(await journal.find(KEY)).toEqual(after(SETTLING, ...GOOD_COURSE));
   });
 
   test("measures how long the oldest paid call has waited for its bundle, and not those that are still to be paid", async () => {
-    let held: CallEvent["type"] = "settlement_begun";
+    let held: CallEvent["type"] = "payment_proved";
     const heldUp: Perform = async (call, effect, memory, stop) => {
       const event = await goodCourse(call, effect, memory, stop);
       return event?.type === held ? stuck(call, effect, memory, stop) : event;
@@ -183,7 +235,7 @@ describe("a runner", () => {
       if (call.state === "paid") return stuck(call, effect, memory, stop);
       if (call.state !== "settling") return goodCourse(call, effect, memory, stop);
       memory.waiting = true;
-      await database.connect().update(after(call, ...GOOD_COURSE.slice(1, 2)));
+      await database.connect().update(afterCommit(call, GOOD_COURSE[0] as CallEvent));
       throw new Error("no node answers");
     });
     void runner.start(await journal.insert(aCall()));
@@ -257,7 +309,7 @@ describe("a runner", () => {
     await clock.advance(0);
     expect(runner.active.calls).toBe(0);
     await clock.advance(1_000);
-    expect([(await journal.find(KEY))?.state, runner.active.calls]).toEqual(["paid", 1]);
+    expect(runner.active.calls).toBe(1);
   });
 
   describe("of a delivered payment that is not final", () => {
@@ -269,7 +321,7 @@ describe("a runner", () => {
       const looks: { at: number; version: number }[] = [];
       let isAway = false;
       const { journal, runner } = replica(async (call, _, memory) => {
-        if (call.state !== "done") return unproven[call.version - 1];
+        if (call.state !== "done") return unproven[unproven.length - goodCourseFrom(call).length];
         looks.push({ at: clock.now(), version: call.version });
         if (isAway) throw new Error("no node answers");
         memory.looks += 1;
@@ -302,7 +354,7 @@ describe("a runner", () => {
         },
         find: async () => JSON.parse(row.text),
       };
-      const { runner } = replica(async (call) => unproven[call.version - 1], journal);
+      const { runner } = replica(async (call) => unproven[unproven.length - goodCourseFrom(call).length], journal);
       const seen: WeakRef<Call>[] = [];
       const begin = () => {
         const call = aCall({ payload: { ...payloadOf(aCall()), payload: { large: "x".repeat(1_000) } } });
@@ -318,7 +370,7 @@ describe("a runner", () => {
   });
 
   test("pauses also when its row cannot be moved and is not found", async () => {
-    const lost = { ...DONE, key: "lost", state: "prepared", version: 1 } as Call;
+    const lost = { ...DONE, key: "lost", state: "settling", version: 1 } as Call;
     const { runner, effects } = replica(goodCourse, { holds: () => true });
     void runner.start(lost);
     await clock.advance(60_000);
@@ -341,10 +393,10 @@ describe("a runner", () => {
     const waited = one.runner.wait(call, clock.timeout(50_000));
     await clock.advance(60_000);
     expect(asked).toBeLessThan(60);
-    expect(await waited).toEqual(aCall());
+    expect(await waited).toMatchObject({ state: "paid", version: 1 });
     Object.assign(one.journal, { renew, find, update });
     await clock.advance(60_000);
-    expect(await one.journal.find(KEY)).toEqual(DONE);
+    expect(await one.journal.find(KEY)).toMatchObject({ state: "done", bundle: DONE.bundle });
   });
 
   describe("waits for a call", () => {
@@ -369,7 +421,7 @@ describe("a runner", () => {
       await clock.advance(9_999);
       const before = clock.now();
       await clock.advance(1);
-      expect(await waited).toEqual(DONE);
+      expect(await waited).toEqual(DONE_SLOWLY);
       expect(clock.now() - before).toBe(1);
       expect(two.effects).toEqual([]);
     });
@@ -380,7 +432,7 @@ describe("a runner", () => {
       void one.runner.start(call);
       const waited = two.runner.wait(call, clock.timeout(600_000));
       await clock.advance(12_000);
-      expect(await Promise.race([waited, "still waiting"])).toEqual(DONE);
+      expect(await Promise.race([waited, "still waiting"])).toEqual(DONE_SLOWLY);
     });
 
     test("that ends while its row is being read", async () => {
@@ -418,7 +470,7 @@ describe("a runner", () => {
       const waited = runner.wait(call, clock.timeout(600_000));
       await clock.advance(LEASE_MS + HEARTBEAT_MS);
       expect(await waited).toEqual(DONE);
-      expect(effects).toHaveLength(5);
+      expect(effects).toHaveLength(4);
     });
 
     test("until the signal aborts, and returns the call as known then", async () => {
@@ -427,7 +479,7 @@ describe("a runner", () => {
       const waiting = [one, two].map(({ runner }) => runner.wait(call, clock.timeout(5_000)));
       await one.journal.update(SETTLING);
       await clock.advance(5_000);
-      expect((await Promise.all(waiting)).map(({ state }) => state)).toEqual(["prepared", "settling"]);
+      expect((await Promise.all(waiting)).map(({ state }) => state)).toEqual(["settling", "settling"]);
     });
 
     test("until it is stopped", async () => {
@@ -449,4 +501,4 @@ describe("a runner", () => {
   };
 });
 
-const goodCourse: Perform = async (call) => GOOD_COURSE[call.version - 1];
+const goodCourse: Perform = async (call) => goodCourseFrom(call)[0];

@@ -1,12 +1,12 @@
 import type { Logger } from "pino";
-import { type Clock, within } from "../clock.ts";
+import { type Clock, race, within } from "../clock.ts";
 import { hasCode } from "../errors.ts";
 import { Waiters } from "../waiters.ts";
 import type { Call } from "./call.ts";
 import type { Load } from "./in-flight.ts";
 import type { Journal } from "./journal.ts";
 import { keepLeases } from "./leases.ts";
-import { type CallEvent, isAtRest, isFinal, isUnpaid, nextEffect, reduce } from "./machine.ts";
+import { type CallEvent, isAtRest, isDeferred, isFinal, isUnpaid, nextEffect, reduce, toCommit } from "./machine.ts";
 import { type Perform, pauseAfter, pauseBeforeLook } from "./perform.ts";
 import { activeOf, newRunning, oldestOf, queueAgeOf, type Running, see, statesOf } from "./running.ts";
 
@@ -26,6 +26,8 @@ export type Carrying = (call: Call, carry: () => Promise<void>) => Promise<void>
 
 /** Failures in a row after which a paid call counts as owed, which is logged as an error. */
 const OWED_AFTER_FAILURES = 3;
+/** How long an effect may take until the deferred event before it is committed alone, in ms: then the row is behind for long. */
+const KEEP_AFTER_MS = 1_000;
 /** How often a row is read again while another replica carries its call, in ms: notifications may be lost. */
 const POLL_MS = 2_000;
 
@@ -35,8 +37,8 @@ export type Runner = ReturnType<typeof createRunner>;
  * Carries the calls whose lease this replica has to their end, with one loop for each call, independent of the request that
  * began it.
  *
- * Every event is committed before the effect that follows from it. The loops have no state that a restart would miss:
- * after a crash, the replica that takes the lease continues from the row.
+ * Every event is committed before anything that follows from it leaves the process. The loops have no state that a restart
+ * would miss: after a crash, the replica that takes the lease continues from the row.
  */
 export function createRunner({ journal, perform, clock, log, onTransition, carrying }: RunnerOptions) {
   const running = new Map<string, Running>();
@@ -115,21 +117,23 @@ export function createRunner({ journal, perform, clock, log, onTransition, carry
   /**
    * Carries a call, unless a loop of it runs already or another replica has its lease.
    *
+   * @param isNew whether this process has just inserted it: its first settlement is known not to be sent
    * @returns resolves at its end; never rejects
    */
-  function start(call: Call): Promise<void> {
+  function start(call: Call, isNew = false): Promise<void> {
     const { key } = call;
     const earlier = running.get(key);
     // The lease was lost and won again: without the wait two loops would carry the call.
     if (earlier?.end.signal.aborted) return earlier.done.then(() => start(call));
     if (earlier) return earlier.done;
     if (isAtRest(call) || stopping.signal.aborted || !journal.holds(key)) return Promise.resolve();
-    return begin(call);
+    return begin(call, isNew);
   }
 
   /** Apart from `start`, whose closures keep the call as it began for as long as one of them lives. */
-  function begin(call: Call): Promise<void> {
+  function begin(call: Call, isNew: boolean): Promise<void> {
     const started = newRunning(call);
+    if (isNew) noteBeginning(started, call);
     running.set(started.key, started);
     const run = () => carry(started);
     started.done = (carrying ? carrying(call, run) : run()).finally(() => {
@@ -137,6 +141,11 @@ export function createRunner({ journal, perform, clock, log, onTransition, carry
       waiters.wake(started.key);
     });
     return started.done;
+  }
+
+  function noteBeginning({ memory }: Running, { key, state, settlements }: Call): void {
+    memory.unsent = settlements;
+    log.info({ key, to: state }, "settlement_begun");
   }
 
   /** Safe at any point: an uncommitted event did not happen, and every effect may happen twice. */
@@ -176,43 +185,67 @@ export function createRunner({ journal, perform, clock, log, onTransition, carry
     const { call, memory, end } = carried;
     if (!call) throw new Error(`the call of ${carried.key} rests`);
     if (!isUnpaid(call.state)) carried.paidSince ??= clock.now();
-    const event = await perform(call, nextEffect(call), memory, end.signal);
+    const performed = perform(call, nextEffect(call, memory.unsent === call.settlements), memory, end.signal);
+    if (carried.isAhead) await keepUnlessQuick(carried, performed);
+    const event = await performed;
     // Before the commit: an event has a next effect, so that the call counts as active again.
     if (event) memory.waiting = false;
-    if (event) await commit(carried, call, event);
+    if (event) await commit(carried, carried.call ?? call, event);
   }
 
-  /** A failed effect changed nothing but what was committed: logs, pauses, reads the row again. */
+  /** Commits a deferred event alone when the effect after it is not quick: the row's state is read by others. Never rejects. */
+  async function keepUnlessQuick(carried: Running, performed: Promise<unknown>): Promise<void> {
+    const quick = performed.then(() => true).catch(() => true);
+    const slow = async (ends: AbortSignal) => clock.sleep(KEEP_AFTER_MS, ends).then(() => false);
+    const isQuick = await race(carried.end.signal, () => quick, slow).catch(() => true);
+    // Where it fails the commit of what follows fails, too, or carries the event.
+    if (!isQuick) await keep(carried).catch(() => undefined);
+  }
+
+  /** Commits a deferred event alone. */
+  async function keep(carried: Running): Promise<void> {
+    const { call } = carried;
+    if (!call || !carried.isAhead) return;
+    const kept = toCommit(call);
+    await journal.update(kept);
+    see(carried, kept);
+  }
+
+  /**
+   * A failed effect changed nothing but what was committed: logs, pauses, reads the row again, and commits what a chain showed
+   * before the failure. While the journal cannot be read it is asked for nothing else.
+   */
   async function recover(carried: Running, error: unknown): Promise<void> {
-    if (hasCode(error, "call_stale") && (await reread(carried))) return;
+    if (hasCode(error, "call_stale") && (await reread(carried)) === "moved") return;
     const { key, memory, end } = carried;
     const { state } = carried.seen;
     memory.failures += 1;
     log.warn({ err: error, key, state, failures: memory.failures }, "call held up");
     await clock.sleep(pauseAfter(memory.failures), end.signal).catch(() => undefined);
-    await reread(carried);
+    const row = await reread(carried);
     const { call } = carried;
-    const isOwed = call?.state === "paid" || call?.state === "signed";
-    if (isOwed && memory.failures >= OWED_AFTER_FAILURES) {
-      const reason = error instanceof Error ? error.message : String(error);
-      await commit(carried, call, { type: "attestation_blocked", reason }).catch(() => undefined);
-    }
+    if (row === "unread" || !call) return;
+    const isOwed = (call.state === "paid" || call.state === "signed") && memory.failures >= OWED_AFTER_FAILURES;
+    const reason = error instanceof Error ? error.message : String(error);
+    const kept = isOwed ? commit(carried, call, { type: "attestation_blocked", reason }) : keep(carried);
+    await kept.catch(() => undefined);
   }
 
-  /** @returns whether another writer had moved the row */
-  async function reread(carried: Running): Promise<boolean> {
+  /** Reads the row again. @returns `moved` when another writer has moved it, which is then taken over */
+  async function reread(carried: Running): Promise<"moved" | "same" | "unread"> {
     const found = await journal.find(carried.key).catch(() => undefined);
-    if (!found || found.version === carried.seen.version) return false;
+    if (!found) return "unread";
+    if (found.version === carried.seen.version) return "same";
     see(carried, found);
     // The event that it waited for may have happened.
     carried.memory.waiting = false;
-    return true;
+    return "moved";
   }
 
   async function commit(carried: Running, before: Call, event: CallEvent): Promise<void> {
     const after = reduce(before, event);
-    await journal.update(after);
-    see(carried, after);
+    if (!isDeferred(event)) await journal.update(after);
+    see(carried, after, isDeferred(event));
     onTransition?.(before, after);
     const { key, state, reason } = after;
     const line = { key, from: before.state, to: state, ...(reason && { reason }) };

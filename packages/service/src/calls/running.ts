@@ -6,10 +6,12 @@ import { type Memory, newMemory } from "./perform.ts";
 /** A call whose loop runs. */
 export type Running = {
   readonly key: string;
-  /** What is known of the row as it was last committed. */
+  /** What is known of the call. */
   seen: Pick<Call, "state" | "version" | "createdAt">;
   /** The row; undefined while a delivered payment is watched, which takes many minutes: a bundle may have megabytes. */
   call: Call | undefined;
+  /** Whether `call` has a deferred event that its row has not (machine.ts). */
+  isAhead: boolean;
   /** Of its subject, among what is in flight. */
   readonly weight: number;
   /** Resolves when the loop has ended. */
@@ -30,6 +32,7 @@ export function newRunning(call: Call): Running {
     key: call.key,
     seen,
     call,
+    isAhead: false,
     weight,
     done: Promise.resolve(),
     memory: newMemory(),
@@ -37,9 +40,10 @@ export function newRunning(call: Call): Running {
   };
 }
 
-/** Takes over a row that was committed or read. */
-export function see(running: Running, call: Call): void {
+/** Takes over a row that was committed or read; or, `isAhead`, what its next commit will have. */
+export function see(running: Running, call: Call, isAhead = false): void {
   running.call = call;
+  running.isAhead = isAhead;
   running.seen = seenOf(call);
 }
 

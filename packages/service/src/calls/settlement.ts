@@ -28,20 +28,17 @@ const MAX_REST_MS = 30_000;
 /** The effects on a call's payment: it is settled, found on its chain, and watched until it is final. */
 export function createSettlement(options: EffectsOptions) {
   const { rails, settlers, ledger, resourceOf, log, clock, deadlineMs, settleMs } = options;
-  return { begin, reconcile, watch };
+  return { settle, reconcile, watch };
 
-  /** The event names the facilitator before anything is sent to it: after a crash the same one is asked. */
-  function begin(call: Call, memory: Memory): CallEvent {
-    const settler = settlerOf(call, memory);
-    memory.begun = call.settlements + 1;
-    return { type: "settlement_begun", ...(settler && { facilitator: settler.id }) };
+  /** Sends the settlement that was committed, to the facilitator that the row names. */
+  async function settle(call: Call, memory: Memory, stop: AbortSignal): Promise<undefined> {
+    delete memory.unsent;
+    const committed = settlers.get(call.rail)?.find(({ id }) => id === call.facilitator);
+    return send(call, committed, memory, stop);
   }
 
-  /** Sends the settlement that was committed; else looks for the payment on its chain, and settles again if it must. */
+  /** Looks for the payment on its chain, and begins another settlement if it must. */
   async function reconcile(call: Call, memory: Memory, stop: AbortSignal): Promise<CallEvent | undefined> {
-    const begun = memory.begun === call.settlements && committedSettler(call);
-    delete memory.begun;
-    if (begun) return settle(call, begun, memory, stop);
     const rail = railOf(call);
     const payment = rail.read(payloadOf(call));
     const standing = await within(clock, deadlineMs, stop, (ends) => rail.standing(payment, ends, memory.hint));
@@ -60,6 +57,7 @@ export function createSettlement(options: EffectsOptions) {
         return { type: "payment_void", reason, receipt };
       }
       case "open":
+        if (memory.unsent === call.settlements) return undefined;
         if (memory.settling && !isOverdue(call, memory.settling)) {
           const { answered } = memory.settling;
           await race(
@@ -86,6 +84,13 @@ export function createSettlement(options: EffectsOptions) {
     }
   }
 
+  /** The event names the facilitator before anything is sent to it: after a crash the same one is asked. */
+  function begin(call: Call, memory: Memory): CallEvent {
+    const settler = settlerOf(call, memory);
+    memory.unsent = call.settlements + 1;
+    return { type: "settlement_begun", ...(settler && { facilitator: settler.id }) };
+  }
+
   /** Looks at a delivered payment that is not final. One that has vanished is settled again while it can be. */
   async function watch(call: Call, memory: Memory, stop: AbortSignal): Promise<CallEvent | undefined> {
     const rail = railOf(call);
@@ -105,7 +110,7 @@ export function createSettlement(options: EffectsOptions) {
         return { type: "payment_lost", reason: standing.reason };
       case "open":
         log.error({ key: call.key, ...call.proof }, "a payment that was delivered for is not on its chain");
-        return memory.settling ? undefined : settle(call, settlerOf(call, memory), memory, stop);
+        return memory.settling ? undefined : send(call, settlerOf(call, memory), memory, stop);
     }
   }
 
@@ -113,12 +118,7 @@ export function createSettlement(options: EffectsOptions) {
    * Sends a settlement, and waits a while for it. Its answer, whenever it comes, is a hint: only the chain decides what
    * became of the payment, and is looked at meanwhile.
    */
-  async function settle(
-    call: Call,
-    settler: Settler | undefined,
-    memory: Memory,
-    stop: AbortSignal,
-  ): Promise<undefined> {
+  async function send(call: Call, settler: Settler | undefined, memory: Memory, stop: AbortSignal): Promise<undefined> {
     if (!settler) return noteOrphan(call, memory);
     const { requirement, subject } = call;
     const { facilitator } = settler;
@@ -181,11 +181,6 @@ export function createSettlement(options: EffectsOptions) {
     if (at + BELIEVED_MS > clock.now()) return false;
     const other = nextSettler(call, railOf(call), settlers.get(call.rail) ?? [], true);
     return other !== undefined && other.id !== call.facilitator && other.obstacle() === undefined;
-  }
-
-  /** The facilitator that `begin` has committed; undefined while the settings do not name it. */
-  function committedSettler(call: Call): Settler | undefined {
-    return settlers.get(call.rail)?.find(({ id }) => id === call.facilitator);
   }
 
   function noteOrphan(call: Call, memory: Memory): undefined {

@@ -5,7 +5,7 @@ import { DatabaseSync } from "node:sqlite";
 import { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { all } from "../../test/fakes/audit-reading.ts";
-import { aCall, after, anAttempt, GOOD_COURSE } from "../../test/fakes/calls.ts";
+import { aCall, after, afterCommit, anAttempt, GOOD_COURSE } from "../../test/fakes/calls.ts";
 import { PASSWORD, startPostgres, type TestPostgres } from "../../test/fakes/postgres.ts";
 import type { KeyJournal } from "../attestor/key-journal.ts";
 import type { Call } from "../calls/call.ts";
@@ -65,7 +65,7 @@ describe.each(DATABASES)("the journal in %s", (_, create) => {
           if (own.attempt) own.attempt = anAttempt(`ATTEST ${i}`);
           if (own.txid) own.txid = `ATTEST ${i}`;
           if (own.bundle) own.bundle = { id: `S${i}`, body: "{}" };
-          call = after(call, own as typeof event);
+          call = afterCommit(call, own as typeof event);
           await journal.update(call);
         }
         rows.set(call.key, call);

@@ -13,7 +13,7 @@ export type PartedRow = Parts & {
   bundle_id: string | null;
 };
 
-/** JSON of what is fixed when a call is prepared and has no column of its own. */
+/** JSON of what is fixed when a call begins and has no column of its own. */
 export function requestOf({ aliases, subject, payload, requirement }: Call): string {
   return JSON.stringify({ aliases, subject, payload, requirement });
 }

@@ -25,7 +25,8 @@ const gaugesOf = (journal: WholeJournal, runner: Runner) =>
     evidence: { ageMs: () => 0 },
   });
 
-const [SETTLING, PAID] = GOOD_COURSE as [CallEvent, CallEvent];
+const [PAID] = GOOD_COURSE as [CallEvent];
+const SETTLING: CallEvent = { type: "settlement_begun" };
 const OWED: CallEvent = { type: "attestation_blocked", reason: "the account is out of ALGO" };
 const MINUTE_MS = 60_000;
 

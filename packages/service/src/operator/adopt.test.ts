@@ -217,7 +217,7 @@ describe("an adoption", () => {
       crash,
     );
     const begun = await restored.journal.find(KEY);
-    expect(begun).toMatchObject({ state: "prepared" });
+    expect(begun).toMatchObject({ state: "settling" });
     // A service that found it has tried to settle it.
     if (begun) await update(reduce(begun, { type: "settlement_begun" }));
 
@@ -233,7 +233,7 @@ describe("an adoption", () => {
     const restored = new Restored();
     await restored.journal.insert(aCall({ key: "other", aliases: ["group"] }));
     restored.payments = restored.payments.map((payment) => ({ ...payment, aliases: ["group"] }));
-    await expect(restored.adopt()).rejects.toThrow("It is prepared, for the algorand transaction SOURCE");
+    await expect(restored.adopt()).rejects.toThrow("It is settling, for the algorand transaction SOURCE");
   });
 
   test("is refused unless the chain shows one final payment to us, of which somebody could claim a key", async () => {

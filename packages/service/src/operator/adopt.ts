@@ -3,7 +3,7 @@ import { findPayment, type KeyedPayment } from "../audit/find-payment.ts";
 import { attestorNotes } from "../audit/ledger.ts";
 import { type Call, type CallRequest, payloadOf } from "../calls/call.ts";
 import type { Journal } from "../calls/journal.ts";
-import { isUnpaid, prepare, reduce } from "../calls/machine.ts";
+import { beginCall, isUnpaid, reduce } from "../calls/machine.ts";
 import type { ChainName } from "../chains/chain.ts";
 import { type Clock, systemClock } from "../clock.ts";
 import { configInvalid } from "../config/config.ts";
@@ -105,7 +105,7 @@ export async function adopt(target: string, subject: Subject, options: AdoptionO
   const lost = await searchAttestations([payment.key], options)(payment.key);
   const evidence = lost ? asAttested(fetched, lost, payment, options) : fetched;
 
-  const call = begun ?? prepare(requestFor(payment, subject, evidence, options));
+  const call = begun ?? beginCall(requestFor(payment, subject, evidence, options));
   if (!begun && (await journal.insert(call)) !== call) throw alreadyKnown(payment);
   const { transaction, height } = payment;
   const receipt = settlementReceipt(payment, call.requirement, { success: true, transaction });

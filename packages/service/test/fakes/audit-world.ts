@@ -52,7 +52,6 @@ export const premises: Premises = {
 
 /** The states that a call may rest or wait in, with the events that lead there. */
 export const STATES: readonly CallState[] = [
-  "prepared",
   "settling",
   "paid",
   "signed",
@@ -102,9 +101,8 @@ export class AuditWorld {
       take({ type: "attestation_confirmed", txid, round: height + 1 });
     };
 
-    if (state !== "prepared") take({ type: "settlement_begun" });
     if (state === "void") take({ type: "payment_void", reason: "expired", receipt: "failed" });
-    if (!["prepared", "settling", "void"].includes(state)) prove(state !== "loss");
+    if (!["settling", "void"].includes(state)) prove(state !== "loss");
     if (state === "signed") take({ type: "attestation_signed", attempt: attemptOf(txid) });
     if (state === "owed" || state === "refunded") take({ type: "attestation_blocked", reason: "overspend" });
     if (state === "refunded")

@@ -1,11 +1,11 @@
-import type { Call, CallRequest } from "../../src/calls/call.ts";
+import { type Call, type CallRequest, liveAttempt } from "../../src/calls/call.ts";
 import type { Journal } from "../../src/calls/journal.ts";
-import { type CallEvent, prepare, reduce } from "../../src/calls/machine.ts";
+import { beginCall, type CallEvent, isDeferred, reduce, toCommit } from "../../src/calls/machine.ts";
 import type { Evidence } from "../../src/subjects/product.ts";
 
-/** A prepared call; `over` replaces members of its request. */
+/** A call as it is first committed; `over` replaces members of its request. */
 export function aCall(over: Partial<CallRequest> = {}): Call {
-  return prepare({
+  return beginCall({
     key: "algorand:genesis/PAYMENT",
     aliases: [],
     rail: "algorand",
@@ -70,12 +70,18 @@ export function after(call: Call, ...events: CallEvent[]): Call {
 
 /** The events of a call that goes well. */
 export const GOOD_COURSE: readonly CallEvent[] = [
-  { type: "settlement_begun" },
   { type: "payment_proved", proof: { transaction: "PAYMENT", height: 9, final: true }, receipt: "receipt" },
   { type: "attestation_signed", attempt: anAttempt("ATTEST") },
   { type: "attestation_confirmed", txid: "ATTEST", round: 12 },
   { type: "bundle_sealed", bundle: { id: "S", body: "{}" }, receipt: "signed receipt" },
 ];
+
+/** The events by which a call goes on well from its state. */
+export function goodCourseFrom(call: Call): readonly CallEvent[] {
+  const state = call.state === "owed" && !liveAttempt(call) ? "paid" : call.state;
+  const place = ["settling", "paid", "signed", "confirmed"].indexOf(state);
+  return place < 0 ? [] : GOOD_COURSE.slice(place);
+}
 
 /** The same with an attestation and a bundle of its own. */
 export function goodCourse(name: string, isFinal = true): CallEvent[] {
@@ -95,21 +101,27 @@ export function goodCourse(name: string, isFinal = true): CallEvent[] {
   });
 }
 
-/** Commits a call and each of these events. @returns the call after them */
+/** A call after an event, to be committed, whether the event is deferred or not. */
+export function afterCommit(call: Call, event: CallEvent): Call {
+  const after = reduce(call, event);
+  return isDeferred(event) ? toCommit(after) : after;
+}
+
+/** Commits a call, and each of these events by itself. @returns the call after them */
 export async function take(
   journal: Pick<Journal, "insert" | "update">,
-  prepared: Call,
+  begun: Call,
   events: readonly CallEvent[],
 ): Promise<Call> {
-  let call = await journal.insert(prepared);
+  let call = await journal.insert(begun);
   for (const event of events) {
-    call = reduce(call, event);
+    call = afterCommit(call, event);
     await journal.update(call);
   }
   return call;
 }
 
 /** Commits a call and each step of its good course. @returns the delivered call */
-export function deliver(journal: Pick<Journal, "insert" | "update">, prepared = aCall()): Promise<Call> {
-  return take(journal, prepared, GOOD_COURSE);
+export function deliver(journal: Pick<Journal, "insert" | "update">, begun = aCall()): Promise<Call> {
+  return take(journal, begun, GOOD_COURSE);
 }

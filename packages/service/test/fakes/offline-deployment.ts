@@ -31,9 +31,9 @@ export function offlineSettings(databaseUrl: string) {
 }
 
 /**
- * Begins the journal that the settings name, with a call that is delivered, and one that is prepared.
+ * Begins the journal that the settings name, with a call that is delivered, and one that was begun.
  *
- * @param more prepared calls, each with 100 KB of evidence
+ * @param more begun calls, each with 100 KB of evidence
  * @returns the two calls, and where the journal is
  */
 export async function beginJournal(settings: ReturnType<typeof offlineSettings>, more = 0) {

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Call } from "../../src/calls/call.ts";
 import type { WholeJournal } from "../../src/journal/journal.ts";
 import type { KeptStateProof, Stake } from "../../src/ledger/evidence/journal.ts";
-import { aCall, after, anAttempt, GOOD_COURSE } from "../fakes/calls.ts";
+import { aCall, after, afterCommit, anAttempt, GOOD_COURSE } from "../fakes/calls.ts";
 import type { SharedDatabase, TestDatabase } from "./calls.ts";
 
 export type EvidenceDatabase = Omit<TestDatabase, "open"> & { open(): Promise<WholeJournal> };
@@ -45,7 +45,7 @@ export function evidenceContract(name: string, create: () => Promise<EvidenceDat
         if (own.attempt) own.attempt = anAttempt(txid);
         if (own.txid) Object.assign(own, { txid, round });
         if (own.bundle) own.bundle = { id: `S of ${txid}`, body: `{"of":"${txid}"}` };
-        call = after(call, own as typeof event);
+        call = afterCommit(call, own as typeof event);
         await journal.update(call);
       }
       return call;
@@ -67,7 +67,7 @@ export function evidenceContract(name: string, create: () => Promise<EvidenceDat
       const items = [0, 1].map((n) => ({ id: `item ${n}`, start: 2 * n, length: 2 }));
       let call = await journal.insert(aCall());
       for (const event of GOOD_COURSE) {
-        call = after(
+        call = afterCommit(
           call,
           event.type === "bundle_sealed" ? { ...event, bundle: { id: "head", body: "0011", items } } : event,
         );

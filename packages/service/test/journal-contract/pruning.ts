@@ -71,7 +71,7 @@ export function pruningContract(name: string, create: () => Promise<EvidenceData
     });
 
     test("prunes what is void or refunded, and nothing for which something is still to be done", async () => {
-      const paid = goodCourse("owed").slice(0, 2);
+      const paid = goodCourse("owed").slice(0, 1);
       const blocked: CallEvent = { type: "attestation_blocked", reason: "unfunded" };
       const refunded: CallEvent = { type: "payment_refunded", transaction: "BACK", refund: "refund:BACK" };
       const atRest = [
@@ -79,7 +79,7 @@ export function pruningContract(name: string, create: () => Promise<EvidenceData
         await take(journal, request("refunded", 2), [...paid, blocked, refunded]),
       ];
       const open = [
-        await take(journal, request("prepared", 1), []),
+        await take(journal, request("settling", 1), []),
         await take(journal, request("owed", 1), [...paid, blocked]),
         await take(journal, request("watched", 1), goodCourse("watched", false)),
       ];

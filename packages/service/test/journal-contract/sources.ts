@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { SealedSource } from "../../src/attestor/attestor.ts";
 import type { WholeJournal } from "../../src/journal/journal.ts";
-import { aCall, after, anAttempt, GOOD_COURSE } from "../fakes/calls.ts";
+import { aCall, afterCommit, anAttempt, GOOD_COURSE } from "../fakes/calls.ts";
 import { type EvidenceDatabase, LATER, proof } from "./evidence.ts";
 
 /** What every journal of sources must do; each implementation runs these tests (ledger/evidence/source-journal.ts). */
@@ -31,7 +31,7 @@ export function sourceContract(name: string, create: () => Promise<EvidenceDatab
         if (own.attempt) own.attempt = anAttempt(`attestation of ${key}`);
         if (own.txid) own.txid = `attestation of ${key}`;
         if (own.bundle) own.bundle = { id: `S of ${key}`, body: "{}", sources };
-        call = after(call, own as typeof event);
+        call = afterCommit(call, own as typeof event);
         await journal.update(call);
       }
     }

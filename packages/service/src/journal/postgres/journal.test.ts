@@ -7,7 +7,7 @@ import pino from "pino";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { temporaryFolder } from "../../../../../test/helpers/temporary-folder.ts";
 import { serviceError } from "../../../test/errors.ts";
-import { aCall, after, deliver, GOOD_COURSE } from "../../../test/fakes/calls.ts";
+import { aCall, after, deliver, GOOD_COURSE, goodCourseFrom } from "../../../test/fakes/calls.ts";
 import { PASSWORD, sql, startPostgres, type TestPostgres } from "../../../test/fakes/postgres.ts";
 import { journalContract, replicaContract } from "../../../test/journal-contract/calls.ts";
 import { copiedContract } from "../../../test/journal-contract/copied.ts";
@@ -92,7 +92,7 @@ test("a journal in PostgreSQL is saved as it is, and restored row by row into an
 
   const [saved, again] = [join(folder.path, "one.ndjson"), join(folder.path, "two.ndjson")];
   await dumpPostgres(from, saved);
-  expect(await checkDump(saved)).toMatchObject({ identity: { genesisHash: "g" }, calls: { done: 1, prepared: 1 } });
+  expect(await checkDump(saved)).toMatchObject({ identity: { genesisHash: "g" }, calls: { done: 1, settling: 1 } });
   await loadDump(saved, to);
   await expect(loadDump(saved, to)).rejects.toThrow("has a journal already");
   await dumpPostgres(to, again);
@@ -305,7 +305,7 @@ describe("PostgreSQL journal", () => {
 
     expect(await one.renew()).toEqual([]);
     expect(await one.find(first.key)).toEqual(first);
-    await one.update(after(first, ...GOOD_COURSE.slice(0, 1)));
+    await one.update(after(first, { type: "settlement_begun" }));
     expect(await one.insert(second)).toEqual(second);
     let heard = false;
     two.listen({
@@ -350,7 +350,7 @@ describe("PostgreSQL journal", () => {
           journal,
           perform: async (call) => {
             effects += 1;
-            const event = GOOD_COURSE[call.version - 1];
+            const [event] = goodCourseFrom(call);
             if (event?.type === "attestation_signed")
               return { ...event, attempt: { ...event.attempt, txid: `ATTEST ${call.key}` } };
             if (event?.type === "attestation_confirmed") return { ...event, txid: `ATTEST ${call.key}` };

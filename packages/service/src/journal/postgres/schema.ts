@@ -22,7 +22,7 @@ export const VERSIONS: readonly string[] = [
     amount bigint NOT NULL,                -- of the payment, in atomic units of its asset
     bundle_id text UNIQUE,
     evidence_hash text REFERENCES evidence,
-    request json NOT NULL,                 -- what is fixed when the call is prepared, but for the evidence
+    request json NOT NULL,                 -- what is fixed when the call begins, but for the evidence
     progress json NOT NULL,                -- the rest, but for attempts and bundle
     bundle text,
     dictionary bytea REFERENCES dictionaries,
@@ -34,7 +34,7 @@ export const VERSIONS: readonly string[] = [
   CREATE INDEX calls_to_pack ON calls (created_at) WHERE NOT open AND rest = 0;
   CREATE INDEX calls_to_prune ON calls (created_at) WHERE NOT open AND rest < 2;
   -- What a payer has promised and not paid yet is summed for every purchase.
-  CREATE INDEX calls_unpaid ON calls (rail, payer, amount) WHERE state IN ('prepared', 'settling');
+  CREATE INDEX calls_unpaid ON calls (rail, payer, amount) WHERE state = 'settling';
   -- Every key and alias: one table, so that no alias is ever another call's key.
   CREATE TABLE names (name text PRIMARY KEY, key text NOT NULL REFERENCES calls);
   CREATE TABLE attempts (

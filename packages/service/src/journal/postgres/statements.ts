@@ -58,7 +58,7 @@ export const SQL = {
   page: `SELECT ${CALL} FROM calls WHERE key > $1 ORDER BY key LIMIT $2`,
   exposure: `
     SELECT coalesce(sum(amount), 0)::text AS amount FROM calls
-    WHERE rail = $1 AND payer = $2 AND state IN ('prepared', 'settling')`,
+    WHERE rail = $1 AND payer = $2 AND state = 'settling'`,
   toPack: `SELECT ${CALL} FROM calls WHERE NOT open AND rest = 0 AND ${OWN} ORDER BY created_at LIMIT $2`,
   toPrune: `
     SELECT ${CALL} FROM calls WHERE NOT open AND rest < 2 AND created_at < $1 ORDER BY created_at LIMIT $2`,

@@ -94,7 +94,7 @@ test.skipIf("reason" in disk)(
 
     await rm(join(path, "ballast"));
     await journal.insert(large(1_000));
-    expect(await journal.find("large 1000")).toMatchObject({ state: "prepared" });
+    expect(await journal.find("large 1000")).toMatchObject({ state: "settling" });
     await journal.close();
   },
 );

@@ -26,7 +26,7 @@ export const VERSIONS: readonly string[] = [
     amount INTEGER NOT NULL,               -- of the payment, in atomic units of its asset
     bundle_id TEXT UNIQUE,
     evidence_hash TEXT REFERENCES evidence,
-    request TEXT NOT NULL,                 -- JSON of what is fixed when the call is prepared, but for the evidence
+    request TEXT NOT NULL,                 -- JSON of what is fixed when the call begins, but for the evidence
     progress TEXT NOT NULL,                -- JSON of the rest, but for attempts and bundle
     bundle TEXT,
     dictionary BLOB REFERENCES dictionaries,
@@ -37,7 +37,7 @@ export const VERSIONS: readonly string[] = [
   CREATE INDEX calls_to_pack ON calls (created_at) WHERE NOT open AND rest = 0;
   CREATE INDEX calls_to_prune ON calls (created_at) WHERE NOT open AND rest < 2;
   -- What a payer has promised and not paid yet is summed for every purchase, from this alone.
-  CREATE INDEX calls_unpaid ON calls (rail, payer, state, amount) WHERE state IN ('prepared', 'settling');
+  CREATE INDEX calls_unpaid ON calls (rail, payer, amount) WHERE state = 'settling';
   -- Every key and alias: one table, so that no alias is ever another call's key.
   CREATE TABLE names (name TEXT PRIMARY KEY, key TEXT NOT NULL REFERENCES calls) STRICT, WITHOUT ROWID;
   CREATE TABLE attempts (

@@ -60,7 +60,7 @@ const OWN = {
     ON CONFLICT (txid) DO UPDATE SET dead = excluded.dead WHERE dead <> excluded.dead`,
   exposure: `
     SELECT coalesce(sum(amount), 0) AS amount FROM calls
-    WHERE rail = ? AND payer = ? AND state IN ('prepared', 'settling')`,
+    WHERE rail = ? AND payer = ? AND state = 'settling'`,
   writeBatchItem: `
     INSERT INTO batch_items (id, key, start, length) VALUES (:id, :key, :start, :length) ON CONFLICT DO NOTHING`,
   copiedUntil: "SELECT CAST(value AS INTEGER) AS until FROM meta WHERE name = 'copied_until'",
