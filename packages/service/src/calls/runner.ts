@@ -15,8 +15,8 @@ export type RunnerOptions = {
   perform: Perform;
   clock: Clock;
   log: Logger;
-  /** Called after each commit. */
-  onTransition?: (before: Call, after: Call) => void;
+  /** Called with each transition, and with a call that this process has just inserted. */
+  onTransition?: (before: Call | undefined, after: Call) => void;
   /** Runs the loop of a call. */
   carrying?: Carrying;
 };
@@ -143,8 +143,10 @@ export function createRunner({ journal, perform, clock, log, onTransition, carry
     return started.done;
   }
 
-  function noteBeginning({ memory }: Running, { key, state, settlements }: Call): void {
+  function noteBeginning({ memory }: Running, call: Call): void {
+    const { key, state, settlements } = call;
     memory.unsent = settlements;
+    onTransition?.(undefined, call);
     log.info({ key, to: state }, "settlement_begun");
   }
 

@@ -5,6 +5,7 @@ import { type Call, type CallState, liveAttempt } from "../calls/call.ts";
 import type { Journal } from "../calls/journal.ts";
 import { isFinal } from "../calls/machine.ts";
 import type { Perform } from "../calls/perform.ts";
+import type { RunnerOptions } from "../calls/runner.ts";
 import { count, during, observe, shift, timed } from "../metrics/meter.ts";
 import type { Rail } from "../payment/rails/rail.ts";
 import { Problem } from "../problems.ts";
@@ -46,12 +47,12 @@ export function observedJournal<J extends Pick<Journal, "insert" | "update">>(jo
   };
 }
 
-/** Counts each transition that was committed, and logs one line for each call that comes to its end. */
-export function transitionObserver(log: Pick<Logger, Level>): (before: Call, after: Call) => void {
+/** Counts each transition, and logs one line for each call that comes to its end. */
+export function transitionObserver(log: Pick<Logger, Level>): NonNullable<RunnerOptions["onTransition"]> {
   return (before, after) => {
     const { rail, state, createdAt } = after;
     count("transitions", { rail, state });
-    if (state === before.state || !(isFinal(state) || state === "owed")) return;
+    if (state === before?.state || !(isFinal(state) || state === "owed")) return;
     const subject = after.subject.kind;
     count("calls", { rail, subject, outcome: state });
     if (state === "done") observe("callSeconds", { rail, subject }, (Date.now() - createdAt) / 1000);
