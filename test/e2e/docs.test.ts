@@ -3,6 +3,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { fakeService } from "../../packages/client/test/fake-service.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
 import { type Deployment, startDeployment } from "./deployment.ts";
 import { outsider } from "./ledger.ts";
@@ -42,6 +43,22 @@ test("the stock client of docs/examples buys a bundle, and the verifier of docs/
   bundle.attest.round += 1;
   await writeFile(join(folder.path, "bundle.json"), JSON.stringify(bundle));
   await expect(node(folder.path, ...verifier)).rejects.toMatchObject({ code: 1 });
+});
+
+test("the stock client of docs/examples signs one payment for a service that refuses it with 402", async () => {
+  const unpaid = await fetch(`${deployment.url}/attest`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ txid: deployment.sandbox.sampleTransactions.algorand }),
+  });
+  const refusal = { status: 402, headers: { "payment-required": unpaid.headers.get("payment-required") ?? "" } };
+  await using service = await fakeService(...Array(10).fill(refusal));
+  await using elsewhere = await temporaryFolder();
+  await mkdir(join(elsewhere.path, ".attestd"));
+  const description = JSON.stringify({ ...deployment.sandbox, serviceUrl: service.url });
+  await writeFile(join(elsewhere.path, ".attestd/sandbox.json"), description);
+  await node(elsewhere.path, join(DOCS, "examples/buy.mjs")).catch(() => undefined);
+  expect(service.requests.map(({ header }) => header !== undefined)).toEqual([false, true]);
 });
 
 test("the official A2A client of docs/examples buys a bundle", async () => {

@@ -90,3 +90,52 @@ test("names every line at fault, and asks nobody", async () => {
   expect(stderr).toContain("line 5: the same transaction as in line 2");
   expect([code, service.requests.length]).toEqual([2, 0]);
 });
+
+test("a batch that the service refuses after its payment is not bought by another while that can be taken", async () => {
+  const body = {
+    status: 404,
+    code: "source_not_found",
+    detail: "1 of 12",
+    items: [{ index: 3, code: "source_not_found" }],
+  };
+  const refusal: Reply = { status: 404, body: JSON.stringify(body) };
+  let answer = ({ header }: Seen): Reply => (header === undefined ? offered : refusal);
+  await using service = await fakeService(...Array.from({ length: 40 }, () => (seen: Seen) => answer(seen)));
+  const payments = () => new Set(service.requests.flatMap(({ header }) => header ?? []));
+  const first = await attestd(command(service), options());
+  expect(first.stdout).toContain("✓ signed 0.001 USDC on Base");
+  expect(first.stderr).toMatch(
+    /A payment for them is signed: it can be taken until .* UTC, and no other is signed before/,
+  );
+  expect(first.stderr).not.toContain("othing was paid");
+  expect([first.code, payments().size]).toEqual([6, 1]);
+
+  // The same list sends the same payment, and a list without the fault none.
+  expect((await attestd(command(service), options())).code).toBe(6);
+  await writeFile(inFolder("list.txt"), ids.filter((_, index) => index !== 3).join("\n"));
+  const others = await attestd(command(service), options());
+  expect(others.stderr).toMatch(
+    /^attestd: not paid: there is a signed payment for a part of this list\n {2}It can be taken/,
+  );
+  expect([others.code, payments().size]).toEqual([6, 1]);
+
+  // Once it can no longer be taken, it is given up.
+  const folder = inFolder("state", "attestd", "payments");
+  const [name = ""] = await readdir(folder);
+  const stored = JSON.parse(await readFile(join(folder, name), "utf8"));
+  await writeFile(join(folder, name), JSON.stringify({ ...stored, until: Date.now() - 1 }));
+  const { script, sold } = seller();
+  answer = script[0] as typeof answer;
+  expect((await attestd(command(service), options())).code).toBe(0);
+  expect([...sold.values()].map((bought) => bought.length)).toEqual([11]);
+});
+
+test("a list signs no more in all than the price allowed, whatever the service asks for the second batch", async () => {
+  const dear = paymentRequired([{ ...BASE_OFFER, amount: "9000" }]);
+  const { script, sold } = seller();
+  // The price of both is asked first, then of each again.
+  await using service = await fakeService(offered, offered, offered, script[0] as never, dear);
+  const { code, stderr } = await attestd(command(service, "--batch-size", "6"), options());
+  expect(stderr).toContain("The service asks 0.009 USDC, more than the 0.001 allowed.");
+  expect([code, sold.size]).toEqual([6, 1]);
+});

@@ -4,7 +4,7 @@ import type { Answer } from "../endpoints/answer.ts";
 const CORS_HEADERS = {
   "access-control-allow-origin": "*",
   "access-control-expose-headers":
-    "PAYMENT-REQUIRED, PAYMENT-RESPONSE, Retry-After, ETag, Allow, X-Request-Id, X-A2A-Extensions, RateLimit, RateLimit-Policy",
+    "PAYMENT-REQUIRED, PAYMENT-RESPONSE, Date, Retry-After, ETag, Allow, X-Request-Id, X-A2A-Extensions, RateLimit, RateLimit-Policy",
 };
 
 /**
