@@ -3,7 +3,7 @@ import { heldUntil } from "./attest-text.ts";
 import { EXIT, type ExitCode, Failure, fileTrouble } from "./failure.ts";
 
 const AGAIN = "Run the same command again; you will not pay twice.";
-/** Said only where nothing was signed. */
+/** Said only where there was no payment. */
 const UNPAID = "Nothing was paid.";
 const IS_IT_RUNNING = "Is the sandbox running? Start it with: attestd sandbox";
 
@@ -22,7 +22,7 @@ export function attestFailure(error: unknown, purchase: Purchase): Failure {
 
 /** What the command has signed, where it was not delivered for. */
 function sumOf({ signed }: AttestError, exitCode: ExitCode): string[] {
-  if (signed === undefined || exitCode === EXIT.paidUnfinished) return [];
+  if (!signed || exitCode === EXIT.paidUnfinished) return [];
   return [`This command has signed ${formatUsdc(signed)} USDC in all.`];
 }
 
@@ -77,10 +77,10 @@ function interruption({ paymentId, signed }: AttestError): string[] {
 }
 
 /** What can become of the payment: none was signed, it can still be taken, or it no longer can. */
-function fateOf({ paymentId, until, signed }: AttestError): string[] {
+function fateOf({ until, signed }: AttestError): string[] {
   if (until !== undefined && canBeTaken({ until }, Date.now()))
     return [`The signed payment is kept: ${heldUntil(until)}.`, "The same command sends it again."];
-  if (paymentId === undefined && signed === undefined) return [UNPAID];
+  if (signed === undefined) return [UNPAID];
   return ["The signed payment can no longer be taken. If it was taken before, its chain shows it."];
 }
 
@@ -91,6 +91,8 @@ function refused(error: AttestError, why: string, vault: Purchase["vault"]): Tex
   switch (problem?.code) {
     case "payment_bound_to_other_request":
       return text(`To sign another then, remove this one: ${paymentId && vault.path(paymentId)}`);
+    case "payment_refunded":
+      return paymentId === undefined ? [EXIT.notPaid, what, why, "The same command signs a new payment."] : text();
     case "source_not_final":
       return text("Run the same command again in a few minutes, or with --wait.");
     case "source_not_found":

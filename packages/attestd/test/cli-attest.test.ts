@@ -243,6 +243,32 @@ $`,
     expect(await storedPayments()).toHaveLength(1);
   });
 
+  test("says that nothing was paid only where no payment was signed, also by an earlier command", async () => {
+    const refused = paymentRequired([BASE_OFFER], "expired");
+    await using service = await fakeService(offered, refused, problem(410, "payment_refunded"), refused, offered);
+    await run(service);
+    const [name = ""] = await storedPayments();
+    const path = inFolder("state", "attestd", "payments", name);
+    const stored = JSON.parse(await readFile(path, "utf8"));
+    const expire = () => writeFile(path, JSON.stringify({ ...stored, until: Date.now() - 1 }), { mode: 0o600 });
+
+    await expire();
+    const refunded = await run(service);
+    expect(refunded.stderr).toMatch(/\(payment_refunded\)\n.*\n {2}The same command signs a new payment\.\n$/);
+    expect(await storedPayments()).toEqual([]);
+
+    // The earlier payment has expired, and no other is signed: the first may have been taken.
+    await expire();
+    service.keys = { hello: "world" };
+    const unsigned = await run(service);
+    expect(unsigned.stderr).toMatch(
+      / {2}The signed payment can no longer be taken\. If it was taken before, its chain shows it\.\n$/,
+    );
+    expect(unsigned.code).toBe(6);
+    // Without it, nothing was paid.
+    expect((await run(service)).stderr).toMatch(/\n {2}Nothing was paid\.\n$/);
+  });
+
   test("dates the payment of a device with a slow clock by the service's, and prints that", async () => {
     await using service = await fakeService(offered, delivery(bytes));
     service.now = () => Date.now() + 3_600_000;

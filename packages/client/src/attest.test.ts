@@ -334,7 +334,7 @@ describe("another payment is signed only when the earlier one can no longer be t
     );
     expect(await first.stored()).toBeDefined();
     const second = purchase(service, { vault });
-    await expect(second.run()).rejects.toEqual(failing("not_paid", { signed: undefined }));
+    await expect(second.run()).rejects.toEqual(failing("not_paid", { signed: 0n }));
     expect((await purchase(service, { vault }).run()).bundle).toEqual(bundle);
     expect(service.requests.map(({ header }) => signatureOf(header))).toEqual([undefined, 1, 1, 1]);
   });

@@ -67,8 +67,8 @@ export type Call = Required<Omit<CallOptions, "maxPrice" | "maxSourceWaitMs" | "
   id: string;
   /** micro-USDC of all that is signed. */
   maxPrice: bigint;
-  /** micro-USDC of what was signed and sent. */
-  signed: bigint;
+  /** As `signed` of AttestError. */
+  signed?: bigint;
   /** When to stop asking, in the clock's ms: `maxWaitMs` after the beginning, or after the source was last too new. */
   deadline: number;
   /** When to stop waiting for a source that is too new; absent where that is not wanted. */
@@ -85,7 +85,6 @@ export function openCall(options: CallOptions, request: PaidRequest): Call {
     id: paymentId(service, request),
     wallet,
     maxPrice: readPrice(options.maxPrice),
-    signed: 0n,
     vault,
     onProgress: options.onProgress ?? (() => undefined),
     maxWaitMs,

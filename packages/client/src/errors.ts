@@ -58,7 +58,10 @@ export class AttestError extends Error {
   readonly paymentId?: string;
   /** When that payment can no longer be taken: ms since 1970, by this device's clock. Until then no other is signed. */
   readonly until?: number;
-  /** micro-USDC of all payments that this call has signed and sent; absent when there are none. */
+  /**
+   * micro-USDC of all payments that this call has signed and sent; 0 when there was only one of an earlier call. Absent when
+   * there was no payment at all: then nothing was paid.
+   */
   signed?: bigint;
 
   constructor(code: AttestErrorCode, message: string, details: Details = {}) {

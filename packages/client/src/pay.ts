@@ -56,7 +56,7 @@ export async function settle<A>(
 
 /** An error that says how much the call has signed. */
 function withSum(error: unknown, { signed }: Call): unknown {
-  if (error instanceof AttestError && signed > 0n) error.signed = signed;
+  if (error instanceof AttestError && signed !== undefined) error.signed = signed;
   return error;
 }
 
@@ -67,8 +67,10 @@ function withSum(error: unknown, { signed }: Call): unknown {
 async function obtainBundle(call: Call): Promise<Delivered> {
   let payment = await call.vault.get(call.id).catch(vaultFailed);
   const isResumed = payment !== undefined;
-  if (payment) call.onProgress({ step: "resumed", offer: payment.offer });
-  else payment = await signAndStore(call, await askOffers(call));
+  if (payment) {
+    call.signed = 0n;
+    call.onProgress({ step: "resumed", offer: payment.offer });
+  } else payment = await signAndStore(call, await askOffers(call));
 
   for (;;) {
     const answer = await sendUntilAnswered(call, payment);
@@ -127,7 +129,7 @@ export async function askOffers(
 }
 
 async function signAndStore(call: Call, { paymentRequired, aheadMs }: Offers): Promise<StoredPayment> {
-  const chosen = chooseOffer(paymentRequired.accepts, call.wallet, call.maxPrice, call.signed);
+  const chosen = chooseOffer(paymentRequired.accepts, call.wallet, call.maxPrice, call.signed ?? 0n);
   const { network, amount, payTo, maxTimeoutSeconds } = chosen;
   const offer = { network, amount, payTo, maxTimeoutSeconds, payer: call.wallet.payer(network) ?? "" };
   call.onProgress({ step: "offered", offer });
@@ -146,10 +148,9 @@ async function signAndStore(call: Call, { paymentRequired, aheadMs }: Offers): P
   const signed: StoredPayment = { version: 1, service: call.service, request: call.request, offer, ...made };
   // Only the payment in the vault is sent: if another process stored one first, it serves both.
   const stored = await call.vault.put(call.id, signed).catch(vaultFailed);
-  if (stored.header === signed.header) {
-    call.signed += BigInt(amount);
-    call.onProgress({ step: "signed", offer });
-  } else call.onProgress({ step: "resumed", offer: stored.offer });
+  const isOwn = stored.header === signed.header;
+  call.signed = (call.signed ?? 0n) + (isOwn ? BigInt(amount) : 0n);
+  call.onProgress(isOwn ? { step: "signed", offer } : { step: "resumed", offer: stored.offer });
   return stored;
 }
 
