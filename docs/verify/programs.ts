@@ -1,5 +1,6 @@
-import { execFile } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { promisify } from "node:util";
 import {
   type CheckName,
@@ -15,10 +16,11 @@ import { fileText, utf8 } from "@attestd/proof/encoding";
 
 export type Ended = { code: number; stdout: string; stderr: string };
 
+// Python would write compiled modules into this folder, and an older Go would fetch another one.
+const env = { ...process.env, PYTHONDONTWRITEBYTECODE: "1", GOTOOLCHAIN: "local" };
+
 /** Runs a command to its end, whatever that is. */
 export async function run(command: string, args: string[], cwd = import.meta.dirname, timeout = 0): Promise<Ended> {
-  // Python would write compiled modules into this folder, and an older Go would fetch another one.
-  const env = { ...process.env, PYTHONDONTWRITEBYTECODE: "1", GOTOOLCHAIN: "local" };
   try {
     return { code: 0, ...(await promisify(execFile)(command, args, { cwd, env, timeout, maxBuffer: 2 ** 24 })) };
   } catch (error) {
@@ -29,6 +31,27 @@ export async function run(command: string, args: string[], cwd = import.meta.dir
 
 /** A verifier that can be run here, or why it cannot. */
 export type Program = { command: string; args: string[] } | { missing: string };
+
+/** What a verifier answers to a list of arguments: the exit code is undefined where it ended before. */
+export type Answer = { code: number | undefined; stdout: string };
+
+/** Gives a verifier many lists of arguments in one process. @returns its answers, in their order */
+export async function runAll(
+  { command, args }: Exclude<Program, { missing: string }>,
+  lists: readonly (readonly string[])[],
+  timeout = 0,
+): Promise<{ answers: Answer[]; stderr: string }> {
+  const child = spawn(command, [...args, "-"], { cwd: import.meta.dirname, env, timeout });
+  child.stdin.on("error", () => undefined); // One that ended reads no more; its answers show that.
+  child.stdin.end(lists.map((list) => `${JSON.stringify(list)}\n`).join(""));
+  const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)]);
+  const parts = stdout.split(/^exit (\d+)\n/m);
+  const answers = lists.map((_, index): Answer => {
+    const code = parts[2 * index + 1];
+    return { code: code === undefined ? undefined : Number(code), stdout: parts[2 * index] ?? "" };
+  });
+  return { answers, stderr };
+}
 
 async function python(): Promise<Program> {
   const { code, stderr } = await run("python3", ["-c", "from cryptography.hazmat.primitives.asymmetric import mldsa"]);

@@ -72,20 +72,36 @@ export type TestEvidence = {
 const file = JSON.parse(readFileSync(new URL("falcon-key.json", import.meta.url), "utf8"));
 const key = { publicKey: fromBase64(file.publicKey), secretKey: fromBase64(file.secretKey) };
 
+/** A key of Ed25519 to which an account was rekeyed, and what it signs. */
+export type TestSigner = { publicKey: Uint8Array; sign: (message: Uint8Array) => Uint8Array };
+
+/** What is unusual of a network. */
+type Oddities = {
+  /** More members of every header. */
+  header?: Readonly<Record<string, MsgpackMember>>;
+  /** The leaf of a light header, 32 bytes. */
+  lightLeaf?: (header: Uint8Array) => Uint8Array;
+  /** A member more of `pqsig`. */
+  pqMember?: readonly [key: string | number, value: MsgpackMember];
+};
+type MsgpackMember = string | number | Uint8Array | MsgpackMember[];
+
 /**
  * @param genesisHash of the ledger, base64
  * @param committed the key to which the participant has committed; another than signs makes a forgery
- * @param signedBy the key of the account; one of Falcon-1024, the participant's, to which the account was rekeyed; or nobody's
+ * @param signedBy the key of the account; one of Falcon-1024, the participant's, to which the account was rekeyed, or of
+ *   Ed25519; or nobody's
  */
 export function testEvidence(
   genesisHash: string = ALGORAND_MAINNET_GENESIS_HASH,
   committed: Uint8Array = key.publicKey,
-  signedBy: "account" | "rekeyed" | "nobody" = "account",
+  signedBy: "account" | "rekeyed" | "nobody" | TestSigner = "account",
+  { header: more = {}, lightLeaf = ownLightLeaf, pqMember }: Oddities = {},
 ): TestEvidence {
   const gh = fromBase64(genesisHash);
   const attestor = testAttestor();
   const ledger = algorandCaip2(gh);
-  const source = sourceIn(gh);
+  const source = sourceIn(gh, more);
   const { hash: b, time: u } = source;
   const unsigned = testBundle({
     ...{ attestor, ledger, round: ROUND, txnBytes: source.transaction },
@@ -105,16 +121,27 @@ export function testEvidence(
   const bundle = signBundle(attestor, { ...unsigned, attest: { ...unsigned.attest, txnId: txid(transaction) } });
 
   const message = concatBytes(utf8("TX"), transaction);
-  const authorizer = falconAccount(SALT, key.publicKey);
-  const pq = () => ({ sch: utf8("f1"), slt: SALT, pk: key.publicKey, sig: deterministic(message) });
-  const isRekeyed = signedBy === "rekeyed";
+  const pq = () => {
+    const members = structMap({ sch: utf8("f1"), slt: SALT, pk: key.publicKey, sig: deterministic(message) });
+    return pqMember ? new Map([...members, pqMember]) : members;
+  };
   const other = { sig: new Uint8Array(64).fill(7) };
-  const own = () => (signedBy === "account" ? { sig: attestor.signTransaction(message) } : other);
-  const signature = isRekeyed ? { pqsig: structMap(pq()), sgnr: authorizer } : own();
+  const authorizer =
+    signedBy === "rekeyed"
+      ? falconAccount(SALT, key.publicKey)
+      : typeof signedBy === "object"
+        ? signedBy.publicKey
+        : undefined;
+  const signature = () => {
+    if (signedBy === "rekeyed") return { pqsig: pq() };
+    if (typeof signedBy === "object") return { sig: signedBy.sign(message) };
+    return signedBy === "account" ? { sig: attestor.signTransaction(message) } : other;
+  };
+  const signed = { ...signature(), ...(authorizer && { sgnr: authorizer }) };
   const stibs = ["before", "", "after"].map((note) =>
     encodeMsgpack(
       structMap(
-        note ? { ...other, txn: structMap({ ...fields, note: utf8(note) }) } : { ...signature, txn: structMap(fields) },
+        note ? { ...other, txn: structMap({ ...fields, note: utf8(note) }) } : { ...signed, txn: structMap(fields) },
       ),
     ),
   );
@@ -123,10 +150,10 @@ export function testEvidence(
     return transactionLeaf("txn256", bytes, stibs[index] as Uint8Array);
   });
   const headers = Array.from({ length: INTERVAL }, (_, index) =>
-    FIRST + index === SOURCE_ROUND ? source.header : headerOf(gh, FIRST + index, leaves),
+    FIRST + index === SOURCE_ROUND ? source.header : headerOf(gh, FIRST + index, leaves, more),
   );
   const header = headers[ROUND - FIRST] as Uint8Array;
-  const light = headers.map((one) => lightHeaderLeaf(decodeMsgpackMap(one), headerDigest(one)));
+  const light = headers.map(lightLeaf);
   const inclusion: AlgorandInclusionItem = {
     type: "algorand-inclusion/1",
     txnBytesBase64: toBase64(transaction),
@@ -165,7 +192,8 @@ export function testEvidence(
   };
   const authorisation: AlgorandAuthorisationItem = {
     type: "algorand-authorisation/1",
-    ...(isRekeyed ? { alg: "falcon-1024", authorizer: encodeAddress(authorizer) } : { alg: "ed25519" }),
+    alg: signedBy === "rekeyed" ? "falcon-1024" : "ed25519",
+    ...(authorizer && { authorizer: encodeAddress(authorizer) }),
   };
   const evidence: Evidence = {
     format: "attestd.evidence/1",
@@ -184,8 +212,12 @@ export function testEvidence(
   return { bundle, block, evidence, ...items, checkpoint };
 }
 
+function ownLightLeaf(header: Uint8Array): Uint8Array {
+  return lightHeaderLeaf(decodeMsgpackMap(header), headerDigest(header));
+}
+
 /** A transaction in a block of another, with what shows it. */
-function sourceIn(gh: Uint8Array) {
+function sourceIn(gh: Uint8Array, more: Readonly<Record<string, MsgpackMember>>) {
   const fields = (amt: number) => ({ amt, fee: 1000, fv: 990, lv: 1990, rcv: gh, snd: gh, type: "pay" });
   const amounts = [1, 2];
   const stibs = amounts.map((amt) =>
@@ -193,7 +225,7 @@ function sourceIn(gh: Uint8Array) {
   );
   const transactions = amounts.map((amt) => encodeMsgpack(structMap({ ...fields(amt), gh })));
   const leaves = stibs.map((stib, index) => transactionLeaf("txn256", transactions[index] as Uint8Array, stib));
-  const header = headerOf(gh, SOURCE_ROUND, leaves);
+  const header = headerOf(gh, SOURCE_ROUND, leaves, more);
   const inclusion: AlgorandSourceInclusionItem = {
     type: "algorand-source-inclusion/1",
     headerBase64: toBase64(header),
@@ -205,8 +237,13 @@ function sourceIn(gh: Uint8Array) {
   return { transaction, header, hash: blockHash(header), time: timeOf(SOURCE_ROUND), inclusion };
 }
 
-function headerOf(gh: Uint8Array, rnd: number, leaves: Uint8Array[]): Uint8Array {
-  return encodeMsgpack(structMap({ gh, rnd, ts: timeOf(rnd), txn256: treeRoot("txn256", leaves) }));
+function headerOf(
+  gh: Uint8Array,
+  rnd: number,
+  leaves: Uint8Array[],
+  more: Readonly<Record<string, MsgpackMember>>,
+): Uint8Array {
+  return encodeMsgpack(structMap({ gh, rnd, ts: timeOf(rnd), txn256: treeRoot("txn256", leaves), ...more }));
 }
 
 function timeOf(round: number): number {

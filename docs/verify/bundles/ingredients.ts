@@ -148,10 +148,13 @@ export const { receipt } = baseInclusion.inclusion as Required<BaseInclusion>;
 export const lightHeader = testLightHeader(blocks.algorand.header);
 
 /** The inclusion in a block of another consensus version, under a state proof over this round alone: its leaf. */
-export function attestedBy(commit: string, leaf: string): InclusionBundle {
-  const members = new Map(decodeMsgpackMap(blocks.algorand.header));
+export function attestedBy(
+  commit: string,
+  leaf: string,
+  seed: { seed?: Uint8Array } = { seed: new Uint8Array(32).fill(7) },
+): InclusionBundle {
+  const members = new Map([...decodeMsgpackMap(blocks.algorand.header), ...Object.entries(seed)]);
   members.set("proto", `https://github.com/algorandfoundation/specs/tree/${commit}`);
-  members.set("seed", new Uint8Array(32).fill(7));
   const under = testInclusionBundle({
     ...now,
     block: { ...blocks.algorand, header: encodeMsgpack(members) },

@@ -4,7 +4,6 @@ package main
 
 import (
 	"bytes"
-	"crypto/ed25519"
 )
 
 // checkAuthorisation panics unless the signature of an inclusion's transaction is as the item says.
@@ -23,7 +22,7 @@ func checkAuthorisation(item, in object, sender any, isProven bool) string {
 	}
 	message := append([]byte("TX"), decode(in["txnBytesBase64"])...)
 	if item["alg"] == "ed25519" {
-		require(ed25519.Verify(account, message, readBytes(entry["sig"])), "a signature that does not fit")
+		require(verifyEd25519(account, message, readBytes(entry["sig"])), "a signature that does not fit")
 	} else {
 		pq, salt := readMap(entry["pqsig"], false), uint64(0)
 		members := 3
@@ -31,7 +30,9 @@ func checkAuthorisation(item, in object, sender any, isProven bool) string {
 			salt, members = readInteger(pq["slt"]), 4
 		}
 		key := readBytes(pq["pk"])
-		require(len(pq) == members && string(readBytes(pq["sch"])) == "f1" && salt < 256 && len(key) == 1793, "no key of Falcon-1024")
+		// The first byte counts all members, those under integers too.
+		isWhole := len(pq) == members && entry["pqsig"][0] == 0x80+byte(members)
+		require(isWhole && string(readBytes(pq["sch"])) == "f1" && salt < 256 && len(key) == 1793, "no key of Falcon-1024")
 		require(bytes.Equal(sha512_256([]byte("PQAf1"), []byte{byte(salt)}, key), account), "another account's key")
 		if !hasFalcon {
 			return notChecked

@@ -48,6 +48,20 @@ func signedPart(bundle object) object {
 	return bundle
 }
 
+// itemsOf gives the items of the answer of a batch, each with its head; it panics where it is none.
+func itemsOf(value any) (bundles []object) {
+	answer := value.(object)
+	items, head := answer["items"].([]any), answer["batch"].(object)
+	require(len(answer) == 2 && len(items) > 0 && head["size"] == float64(len(items)), "no answer of a batch")
+	for index, item := range items {
+		bundle := with(item.(object), object{"batch": head})
+		isItem := item.(object)["batch"] == nil && chainOf(bundle) != ""
+		require(isItem && bundle["proof"].(object)["index"] == float64(index), "no item at its place")
+		bundles = append(bundles, bundle)
+	}
+	return bundles
+}
+
 // isInBatch says whether an item's statement is a leaf of its batch.
 func isInBatch(statement, path, head object) bool {
 	siblings := [][]byte{}

@@ -66,15 +66,17 @@ func isItem(value any) bool {
 func readEvidence(file string, bundle object) map[string]object {
 	text, err := os.ReadFile(file)
 	require(err == nil, "no such evidence")
-	value, err := parseUpTo(text, 9<<20)
+	value, err := parseUpTo(text, 9<<20, 4096)
 	require(err == nil && fits(value, evidenceForm), "another form")
 	evidence, items := value.(object), map[string]object{}
 	require(evidence["bundle"] == "sha256:"+hexSHA256([]byte(canonical(bundle))), "another bundle")
 	for _, item := range evidence["items"].([]any) {
 		name := item.(object)["type"].(string)
 		_, isKnown := itemForms[name]
-		require(!isKnown || items[name] == nil, "an item twice")
-		items[name] = item.(object)
+		require(items[name] == nil, "an item twice")
+		if isKnown {
+			items[name] = item.(object)
+		}
 	}
 	return items
 }

@@ -7,6 +7,16 @@ import (
 	"math/bits"
 )
 
+// isNextInterval says whether a message attests the interval after a checkpoint: a power of two of rounds, the last a multiple of it.
+func isNextInterval(message, checkpoint object) bool {
+	first, last := message["firstAttestedRound"].(float64), message["lastAttestedRound"].(float64)
+	if first != checkpoint["round"].(float64)+1 || first > last || last-first >= 256 {
+		return false
+	}
+	interval := uint64(last-first) + 1
+	return bits.OnesCount64(interval) == 1 && uint64(last)%interval == 0
+}
+
 // messageHash is what the participants sign.
 func messageHash(message object) []byte {
 	encoded := []byte{0x85}

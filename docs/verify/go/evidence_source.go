@@ -48,7 +48,7 @@ func checkProof(item object, head []byte, items map[string]object, trusted strin
 	first, last := message["firstAttestedRound"].(float64), message["lastAttestedRound"].(float64)
 	index := float64(readInteger(of["rnd"])) - first
 	light := object{"index": index, "interval": last - first + 1, "commitment": message["blockHeadersCommitment"]}
-	require(index >= 0 && last-first < 256, "not of its interval")
+	require(index >= 0 && isNextInterval(message, checkpoint), "not of its interval")
 	require(isCommitted(with(light, object{"siblings": item["siblings"]}), of, head), "not of its commitment")
 	held := item["stateProofBase64"]
 	for _, other := range items { // it may stand in another item

@@ -21,9 +21,9 @@ var integerForm = regexp.MustCompile(`^(0|-?[1-9][0-9]{0,15})$`)
 
 // parse reads the value of a file. encoding/json alone would hide a member that is there twice, half a surrogate pair,
 // bytes that are not UTF-8, and how numbers are spelled.
-func parse(text []byte) (value any, err error) { return parseUpTo(text, 1<<21) }
+func parse(text []byte) (value any, err error) { return parseUpTo(text, 1<<21, 4096) }
 
-func parseUpTo(text []byte, most int) (value any, err error) {
+func parseUpTo(text []byte, most, mostMembers int) (value any, err error) {
 	defer func() {
 		if reason := recover(); reason != nil {
 			value, err = nil, fmt.Errorf("%v", reason)
@@ -37,12 +37,11 @@ func parseUpTo(text []byte, most int) (value any, err error) {
 	}
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.UseNumber()
-	members := 0
-	return read(decoder, 1, &members), nil
+	return read(decoder, 1, &mostMembers), nil
 }
 
 // read takes one value, of which json.Valid has said that its grammar is right.
-func read(decoder *json.Decoder, depth int, members *int) any {
+func read(decoder *json.Decoder, depth int, left *int) any {
 	token, err := decoder.Token()
 	require(err == nil, "no JSON")
 	if number, ok := token.(json.Number); ok {
@@ -57,16 +56,16 @@ func read(decoder *json.Decoder, depth int, members *int) any {
 	require(depth <= 16, "nested deeper than 16")
 	found, items := object{}, []any{}
 	for decoder.More() {
-		*members++
-		require(*members <= 4096, "more than 4,096 members")
+		*left--
+		require(*left >= 0, "too many members")
 		if token == json.Delim('[') {
-			items = append(items, read(decoder, depth+1, members))
+			items = append(items, read(decoder, depth+1, left))
 			continue
 		}
-		name := read(decoder, depth+1, members).(string)
+		name := read(decoder, depth+1, left).(string)
 		_, isThere := found[name]
 		require(!isThere && name != "__proto__", "a member that is there twice, or __proto__")
-		found[name] = read(decoder, depth+1, members)
+		found[name] = read(decoder, depth+1, left)
 	}
 	_, _ = decoder.Token()
 	if token == json.Delim('[') {

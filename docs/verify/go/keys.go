@@ -87,8 +87,12 @@ func judgeKey(bundle object, believed trust) (string, bool) {
 
 // signs says whether a signature is the key's over the canonical bytes of a value: ML-DSA-65 with an empty context.
 func signs(publicKey any, value object, signature any) bool {
+	return signsBytes(publicKey, []byte(canonical(value)), decode(signature))
+}
+
+func signsBytes(publicKey any, message, signature []byte) bool {
 	key, err := mldsa.NewPublicKey(mldsa.MLDSA65(), decode(publicKey))
-	return err == nil && mldsa.Verify(key, []byte(canonical(value)), decode(signature), nil) == nil
+	return err == nil && mldsa.Verify(key, message, signature, nil) == nil
 }
 
 // keyID is the key's RFC 7638 thumbprint.

@@ -25,10 +25,8 @@ var scheme = []byte{0, 0}
 // verifyStateProof panics unless a state proof is one of the message, on the checkpoint.
 func verifyStateProof(data []byte, message, checkpoint object) {
 	integer := func(of object, name string) uint64 { return uint64(of[name].(float64)) }
-	first, last := integer(message, "firstAttestedRound"), integer(message, "lastAttestedRound")
-	interval := last - first + 1
-	isInterval := bits.OnesCount64(interval) == 1 && interval <= 256 && last%interval == 0
-	require(first <= last && first == integer(checkpoint, "round")+1 && isInterval, "no interval after the checkpoint")
+	last := integer(message, "lastAttestedRound")
+	require(isNextInterval(message, checkpoint), "no interval after the checkpoint")
 	proof, voters, proven := readStateProof(data), decode(checkpoint["votersCommitment"]), integer(checkpoint, "lnProvenWeight")
 	hash := messageHash(message)
 	require(isEnough(proof.weight, proven, int64(len(proof.places))), "too few coins")

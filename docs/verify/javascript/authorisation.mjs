@@ -1,12 +1,10 @@
 // By what key the attestation transaction was signed, which its block's entry says.
 import assert from "node:assert/strict";
-import { createHash, createPublicKey, verify } from "node:crypto";
+import { createHash } from "node:crypto";
 import { falcon1024 } from "@noble/post-quantum/falcon.js";
 import { addressBytes, readDigest, readInteger } from "./algorand.mjs";
+import { verifiesEd25519 } from "./ed25519.mjs";
 import { readMap } from "./msgpack.mjs";
-
-/** What comes before a raw ed25519 key in DER (RFC 8410). */
-const ED25519_SPKI = Buffer.from("302a300506032b6570032100", "hex");
 
 /** Throws unless the signature of an inclusion's transaction is as the item says. */
 export function checkAuthorisation({ alg, authorizer }, { txnBytesBase64, stibBase64 }, sender) {
@@ -18,15 +16,13 @@ export function checkAuthorisation({ alg, authorizer }, { txnBytesBase64, stibBa
   assert(!authorizer || readDigest(entry.get("sgnr")).equals(account), "another authorizer");
   const message = Buffer.concat([Buffer.from("TX"), Buffer.from(txnBytesBase64, "base64")]);
   if (alg === "ed25519") {
-    const key = createPublicKey({ key: Buffer.concat([ED25519_SPKI, account]), format: "der", type: "spki" });
-    assert(verify(null, message, key, bytesOf(entry.get("sig"))), "a signature that does not fit");
+    assert(verifiesEd25519(account, message, bytesOf(entry.get("sig"))), "a signature that does not fit");
     return;
   }
   const pq = readMap(entry.get("pqsig"));
-  assert(
-    [...pq.keys()].every((name) => ["sch", "slt", "pk", "sig"].includes(name)),
-    "a member more",
-  );
+  const isKnown = (name) => ["sch", "slt", "pk", "sig"].includes(name);
+  // The first byte counts all members, those under integers too.
+  assert([...pq.keys()].every(isKnown) && entry.get("pqsig")[0] === 0x80 + pq.size, "a member more");
   const [scheme, key, signature] = ["sch", "pk", "sig"].map((name) => bytesOf(pq.get(name)));
   const salt = pq.has("slt") ? readInteger(pq.get("slt")) : 0;
   assert(scheme.equals(Buffer.from("f1")) && salt < 256 && key.length === 1793, "no key of Falcon-1024");

@@ -1,5 +1,6 @@
 // A batch: many transactions under one head, which is what the key signed.
 import { createHash } from "node:crypto";
+import { chainOf } from "./form.mjs";
 import { canonical } from "./json.mjs";
 
 const hash = (...parts) => createHash("sha256").update(Buffer.concat(parts)).digest();
@@ -23,4 +24,12 @@ export function rootOf(leaf, index, size, siblings) {
 export function isInBatch({ statement, proof: { index, siblings }, batch: { size, root } }) {
   const found = index < size ? rootOf(canonical(statement), index, size, siblings) : undefined;
   return found?.toString("base64") === root;
+}
+
+/** The items of the answer of a batch, each with its head; undefined where it is none. */
+export function itemsOf({ batch, items, ...others }) {
+  const isAnswer = Array.isArray(items) && batch?.size === items.length && Object.keys(others).length === 0;
+  const bundles = isAnswer ? items.map((item) => ({ ...item, batch })) : [];
+  const isItem = (bundle, index) => !("batch" in items[index]) && bundle.proof?.index === index && chainOf(bundle);
+  return isAnswer && bundles.length > 0 && bundles.every(isItem) ? bundles : undefined;
 }

@@ -56,7 +56,7 @@ export function readEvidence(text, bundle) {
   const known = evidence.items.map(({ type }) => type).filter((type) => Object.hasOwn(ITEMS, type));
   assert(new Set(known).size === known.length, "an item twice");
   assert(evidence.bundle === `sha256:${sha256(canonical(bundle)).toString("hex")}`, "another bundle");
-  return evidence;
+  return { ...evidence, items: evidence.items.filter(({ type }) => Object.hasOwn(ITEMS, type)) };
 }
 
 /** The root to which a path leads from a checkpoint (RFC 9162 section 2.1.3.2). */

@@ -6,7 +6,7 @@ import { isCheckpoint, rootOf, sha256 } from "./evidence-form.mjs";
 import { HEX } from "./form.mjs";
 import { canonical, parse } from "./json.mjs";
 import { readMap } from "./msgpack.mjs";
-import { verifyStateProof } from "./state-proof.mjs";
+import { isNextInterval, verifyStateProof } from "./state-proof.mjs";
 
 const decode = (text) => Buffer.from(text, "base64");
 
@@ -24,9 +24,10 @@ export function checkProof(item, head, items, { root, checkpoint: own }) {
   assert(decode(checkpoint.genesisHash).equals(of.get("gh").subarray(2)), "of another network");
   assert(readInteger(of.get("ts")) < 2 ** 43, "no time");
   const interval = message.lastAttestedRound - message.firstAttestedRound + 1;
+  assert(isNextInterval(message, checkpoint), "not of the interval after the checkpoint");
   const index = readInteger(of.get("rnd")) - message.firstAttestedRound;
   const lightHeader = { index, interval, commitment: message.blockHeadersCommitment, siblings };
-  assert(index >= 0 && interval <= 256 && isCommitted(lightHeader, of, head), "not of its commitment");
+  assert(index >= 0 && isCommitted(lightHeader, of, head), "not of its commitment");
   const isHere = (one) => one.stateProofSha256 === stateProofSha256 && one.stateProofBase64 !== undefined;
   const { stateProofBase64 } = isHere(item) ? item : (items.find(isHere) ?? {});
   if (stateProofBase64 === undefined) return "not_checked";

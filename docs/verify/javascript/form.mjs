@@ -9,7 +9,8 @@ export const base64 = (length) => (value) => {
   return bytes.length > 0 && bytes.length === (length ?? bytes.length) && bytes.toString("base64") === value;
 };
 export const HEX = /^[0-9a-f]{64}$/;
-const SHA256 = /^[\w-]{42}[AEIMQUYcgkosw048]$/;
+export const SHA256 = /^[\w-]{42}[AEIMQUYcgkosw048]$/;
+export const CAIP2 = /^[-a-z0-9]{3,8}:[-_a-zA-Z0-9]{1,32}$/;
 export const ID = { algorand: /^[A-Z2-7]{51}[AQ]$/, base: /^0x[0-9a-f]{64}$/ };
 
 const attestation = {
@@ -42,7 +43,7 @@ const LEVEL = { algorand: "finalized", base: /^(included|safe|finalized)$/ };
 const OUTCOME = { algorand: "not_applicable", base: /^(succeeded|failed)$/ };
 const statement = (chain) => ({
   type: "transaction",
-  chain: /^[-a-z0-9]{3,8}:[-_a-zA-Z0-9]{1,32}$/,
+  chain: CAIP2,
   txnId: ID[chain],
   hashSha256: HEX,
   block: { hash: ID[chain], height: integer(0), time: integer(0) },

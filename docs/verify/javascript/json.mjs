@@ -7,7 +7,7 @@ const TOKENS = /[{}[\],]|"[^"\\]*(?:\\.[^"\\]*)*"(\s*:)?|[^\s{}[\],"]+/g;
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
 /** The value of a file. JSON.parse alone would hide a member that is there twice, and how numbers are spelled. */
-export function parse(bytes, most = 2 ** 21) {
+export function parse(bytes, most = 2 ** 21, members = 4096) {
   assert(bytes.length <= most, "too large");
   const text = utf8.decode(bytes);
   const value = JSON.parse(text);
@@ -27,7 +27,7 @@ export function parse(bytes, most = 2 ** 21) {
         Number.isSafeInteger(Number(token)) && token === String(Number(token)),
         "no integer, or spelled otherwise",
       );
-    if (!colon && !/[}\],]/.test(token[0])) assert(++values <= 4097, "more than 4,096 members"); // and the whole
+    if (!colon && !/[}\],]/.test(token[0])) assert(++values <= members + 1, "too many members"); // and the whole
   }
   return value;
 }

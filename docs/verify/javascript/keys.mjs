@@ -41,7 +41,11 @@ export function judgeKey({ attest, attestor }, { kid, keys }) {
 
 /** Whether a signature is the key's over the canonical bytes of a value: ML-DSA-65 with an empty context. */
 export function signs(pqPublicKey, value, signature) {
-  return ml_dsa65.verify(decode(signature), canonical(value), decode(pqPublicKey));
+  return signsBytes(pqPublicKey, canonical(value), decode(signature));
+}
+
+export function signsBytes(pqPublicKey, bytes, signature) {
+  return ml_dsa65.verify(signature, bytes, decode(pqPublicKey));
 }
 
 /** The key's RFC 7638 thumbprint. */

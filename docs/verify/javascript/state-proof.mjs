@@ -37,12 +37,16 @@ function lead(leaves, { pth, td }, root) {
   assert(hints.length === 0 && level.length === 1 && level[0][1].equals(root), "does not lead to its root");
 }
 
+/** Whether a message attests the interval after a checkpoint: a power of two of rounds, the last a multiple of it. */
+export function isNextInterval({ firstAttestedRound: first, lastAttestedRound: last }, { round }) {
+  const interval = last - first + 1;
+  return first === round + 1 && [1, 2, 4, 8, 16, 32, 64, 128, 256].includes(interval) && last % interval === 0;
+}
+
 /** Throws unless a state proof is one of the message, on the checkpoint. */
 export function verifyStateProof(bytes, message, checkpoint) {
-  const { firstAttestedRound: first, lastAttestedRound: last } = message;
-  const interval = last - first + 1;
-  assert(first === checkpoint.round + 1 && interval <= 256 && Number.isInteger(Math.log2(interval)), "no interval");
-  assert(last % interval === 0, "no interval");
+  const { lastAttestedRound: last } = message;
+  assert(isNextInterval(message, checkpoint), "no interval");
   const { c, w, S, P, v, reveals, pr } = readStateProof(bytes);
   const voters = decode(checkpoint.votersCommitment);
   const [hash, weight] = [messageHash(message), BigInt(checkpoint.lnProvenWeight)];

@@ -6,6 +6,7 @@ from base64 import b32decode, b32encode, b64decode, urlsafe_b64encode
 
 from msgpack import read_map
 
+MAINNET = "algorand:wGHE2Pwdvd7S12BL5FaOP20EGYesN73k"
 LEVELS = ("finalized",)
 # Whether a transaction that failed stands in a block.
 CAN_FAIL = False

@@ -3,8 +3,8 @@
 import re
 from base64 import b64decode
 
+from algorand import MAINNET
 from keccak import keccak
-from keys import MAINNET
 from rlp import Item, read_fields, read_integer, read_list
 
 LEVELS = ("included", "safe", "finalized")

@@ -3,12 +3,23 @@
 import hashlib
 from base64 import b64decode
 
+from form import chain_of
 from strict_json import canonical
 
 
 def signed_part(bundle: dict) -> dict:
     """What the key signed, with its signature: the head of an item's batch, of every other bundle all of it."""
     return bundle.get("batch", bundle)
+
+
+def items_of(value: dict) -> list[dict] | None:
+    """The items of the answer of a batch, each with its head; None where it is none."""
+    head, items = value["batch"], value["items"]
+    bundles = [{**item, "batch": head} for item in items]
+    is_whole = value.keys() == {"batch", "items"} and bundles and head["size"] == len(items)
+    places = [item["proof"]["index"] for item in items] == list(range(len(items)))
+    is_formed = places and all("batch" not in item for item in items) and all(map(chain_of, bundles))
+    return bundles if is_whole and is_formed else None
 
 
 def is_in_batch(bundle: dict) -> bool:

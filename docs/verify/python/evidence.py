@@ -8,6 +8,7 @@ from base64 import b32decode, b64decode
 from pathlib import Path
 
 from algorand import header, is_committed, is_included, read_digest, read_integer, transaction
+from attempt import attempt
 from batch import signed_part
 from evidence_authorisation import authorisation
 from evidence_form import (
@@ -24,7 +25,7 @@ from note import read, statement
 CHECKS = ("inclusion", "stateProof", "authorisation", "sourceInclusion", "sourceStateProof")
 
 
-def check_evidence(file: str, bundle: dict, passed: dict, attempt) -> tuple[dict[str, str], list[str]]:
+def check_evidence(file: str, bundle: dict, passed: dict) -> tuple[dict[str, str], list[str]]:
     """The results of the checks: pass, FAIL or not_checked; and who signed. `passed` are the bundle's own."""
     signed = signed_part(bundle)
     results = {"schema": "FAIL", **dict.fromkeys(CHECKS, "not_checked")}
@@ -37,13 +38,13 @@ def check_evidence(file: str, bundle: dict, passed: dict, attempt) -> tuple[dict
         results[name] = "pass" if attempt(compute) else "FAIL"
         return results[name] == "pass"
 
-    def prove(name: str, item: dict | None, head: str) -> None:
-        if item and not attempt(lambda: is_named(item, b64decode(head))):
+    def prove(name: str, kind: str, head: str) -> None:
+        if kind in items and not attempt(lambda: is_named(items[kind], b64decode(head), items)):
             results[name] = "FAIL"
 
     inclusion, signature = items.get(INCLUSION), items.get(AUTHORISATION)
     if inclusion and judge("inclusion", lambda: is_recorded(inclusion, signed)):
-        prove("stateProof", items.get(STATE_PROOF), inclusion["headerBase64"])
+        prove("stateProof", STATE_PROOF, inclusion["headerBase64"])
         if signature:
             sender = signed["attestor"]["algorandAddress"]
             results["authorisation"] = attempt(lambda: authorisation(signature, inclusion, sender)) or "FAIL"
@@ -51,11 +52,11 @@ def check_evidence(file: str, bundle: dict, passed: dict, attempt) -> tuple[dict
     source, block = items.get(SOURCE_INCLUSION), bundle.get("block")
     if passed["note"] and source:
         if judge("sourceInclusion", lambda: is_stated(source, bundle)):
-            prove("sourceStateProof", items.get(SOURCE_STATE_PROOF), source["headerBase64"])
+            prove("sourceStateProof", SOURCE_STATE_PROOF, source["headerBase64"])
     elif passed["note"] and block and passed["blockHash"] and SOURCE_STATE_PROOF in items:
         head = block["headerBase64"]
         if attempt(lambda: header(b64decode(head), "")["network"] == chain_of_source(bundle)):
-            prove("sourceStateProof", items[SOURCE_STATE_PROOF], head)
+            prove("sourceStateProof", SOURCE_STATE_PROOF, head)
         else:
             results["sourceStateProof"] = "FAIL"
     return results, [by] if results["authorisation"] == "pass" else []
@@ -96,11 +97,10 @@ def is_recorded(item: dict, bundle: dict) -> bool:
     is_payment = fields[b"type"] == b"\xa3pay" and not {b"amt", b"close", b"rekey"} & fields.keys()
     is_sent = read_digest(fields[b"snd"]) == b32decode(address + "======")[:32] and fields[b"gh"] == of[b"gh"]
     is_timed = read_integer(of.get(b"ts", b"\x00")) < 2**43
-    path = {**item, "tree": "txn256"}
-    return is_note and is_payment and is_sent and is_timed and is_included(path, txn, head)
+    return is_note and is_payment and is_sent and is_timed and is_included({**item, "tree": "txn256"}, txn, head)
 
 
-def is_named(item: dict, head: bytes) -> bool:
+def is_named(item: dict, head: bytes, items: dict[str, dict]) -> bool:
     """Whether the header is one of those to which the message commits, and the state proof the one that is named."""
     message, fields = item["message"], read_map(head)
     first = message["firstAttestedRound"]
@@ -109,8 +109,12 @@ def is_named(item: dict, head: bytes) -> bool:
     commitment = message["blockHeadersCommitment"]
     light = {"index": index, "interval": interval, "commitment": commitment, "siblings": item["siblings"]}
     is_timed = read_integer(fields.get(b"ts", b"\x00")) < 2**43
-    if index < 0 or interval > 256 or not is_timed or not is_committed(light, fields, head):
+    if first != item["checkpoint"]["round"] + 1 or not 1 <= interval <= 256 or message["lastAttestedRound"] % interval:
         return False
-    proof = item.get("stateProofBase64")
-    is_own = proof is None or hashlib.sha256(b64decode(proof)).hexdigest() == item["stateProofSha256"]
+    if index < 0 or not is_timed or not is_committed(light, fields, head):
+        return False
+    # A state proof that both items name may stand in one of them alone.
+    named = [one for one in (item, *items.values()) if one.get("stateProofSha256") == item["stateProofSha256"]]
+    proof = next((b64decode(one["stateProofBase64"]) for one in named if "stateProofBase64" in one), None)
+    is_own = proof is None or hashlib.sha256(proof).hexdigest() == item["stateProofSha256"]
     return is_own and b64decode(item["checkpoint"]["genesisHash"]) == read_digest(fields[b"gh"])

@@ -8,8 +8,7 @@ import hashlib
 from base64 import b32decode, b64decode
 
 from algorand import read_digest, read_integer
-from cryptography.exceptions import InvalidSignature
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+from ed25519 import verifies
 from msgpack import read_map
 
 
@@ -24,15 +23,18 @@ def authorisation(item: dict, inclusion: dict, sender: str) -> str:
         raise ValueError("another authorizer")
     if item["alg"] == "falcon-1024":
         pq = read_map(entry[b"pqsig"])
-        salt = read_integer(pq.get(b"slt", b"\x00"))
-        own = hashlib.new("sha512_256", b"PQAf1" + bytes([salt]) + read_bytes(pq[b"pk"])).digest()
-        if read_bytes(pq[b"sch"]) != b"f1" or own != account or pq.keys() - {b"sch", b"slt", b"pk", b"sig"}:
+        key, signature = read_bytes(pq[b"pk"]), read_bytes(pq[b"sig"])
+        own = hashlib.new("sha512_256", b"PQAf1" + bytes([read_integer(pq.get(b"slt", b"\x00"))]) + key).digest()
+        if read_bytes(pq[b"sch"]) != b"f1" or len(key) != 1793 or own != account:
             raise ValueError("another account's key")
+        # The first byte counts all members, those under integers too.
+        if pq.keys() - {b"sch", b"slt", b"pk", b"sig"} or entry[b"pqsig"][0] != 0x80 + len(pq):
+            raise ValueError("a member more")
+        if not 3 <= len(signature) <= 1423 or signature[0] != 0xBA:
+            raise ValueError("no signature")
         return "not_checked"
     message = b"TX" + b64decode(inclusion["txnBytesBase64"])
-    try:
-        Ed25519PublicKey.from_public_bytes(account).verify(read_bytes(entry[b"sig"]), message)
-    except InvalidSignature:
+    if not verifies(account, message, read_bytes(entry[b"sig"])):
         return "FAIL"
     return "not_checked" if "authorizer" in item else "pass"
 

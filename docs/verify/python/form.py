@@ -31,6 +31,7 @@ def text(value):
 
 HEX = re.compile("[0-9a-f]{64}")
 SHA256 = re.compile(r"[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]")
+CAIP2 = re.compile("[-a-z0-9]{3,8}:[-_a-zA-Z0-9]{1,32}")
 ID = {"algorand": re.compile("[A-Z2-7]{51}[AQ]"), "base": re.compile("0x[0-9a-f]{64}")}
 
 ATTESTATION = {
@@ -88,7 +89,7 @@ def shapes(chain: str):
 def statement(chain: str):
     module = {"algorand": algorand, "base": base_chain}[chain]
     return {
-        **{"type": "transaction", "chain": re.compile("[-a-z0-9]{3,8}:[-_a-zA-Z0-9]{1,32}")},
+        **{"type": "transaction", "chain": CAIP2},
         **{"txnId": ID[chain], "hashSha256": HEX, "nonce": b64(16)},
         "block": {"hash": ID[chain], "height": integer(0), "time": integer(0)},
         "level": lambda level: level in module.LEVELS,

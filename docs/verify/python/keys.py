@@ -8,10 +8,9 @@ from pathlib import Path
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.mldsa import MLDSA65PublicKey
 
+from algorand import MAINNET
 from form import HISTORY, fits
 from strict_json import canonical, parse
-
-MAINNET = "algorand:wGHE2Pwdvd7S12BL5FaOP20EGYesN73k"
 
 
 def read_trust(argument: str) -> dict:
@@ -52,8 +51,12 @@ def judge_key(bundle: dict, trust: dict) -> tuple[str, bool]:
 
 def signs(pq_public_key: str, value: dict, signature: str) -> bool:
     """Whether a signature is the key's over the canonical bytes of a value: ML-DSA-65 with an empty context."""
+    return signs_bytes(pq_public_key, canonical(value), b64decode(signature))
+
+
+def signs_bytes(pq_public_key: str, message: bytes, signature: bytes) -> bool:
     try:
-        MLDSA65PublicKey.from_public_bytes(b64decode(pq_public_key)).verify(b64decode(signature), canonical(value))
+        MLDSA65PublicKey.from_public_bytes(b64decode(pq_public_key)).verify(signature, message)
         return True
     except InvalidSignature:
         return False

@@ -3,13 +3,13 @@
 import json
 
 
-def parse(data: bytes, most: int = 2**21):
+def parse(data: bytes, most: int = 2**21, most_members: int = 4096):
     if len(data) > most:
         raise ValueError("too large")
     hooks = {"parse_int": integer, "parse_float": refuse, "parse_constant": refuse}
     value = json.loads(data.decode("utf-8-sig"), object_pairs_hook=unique, **hooks)
-    if members(value) > 4096:
-        raise ValueError("more than 4,096 members")
+    if members(value) > most_members:
+        raise ValueError("too many members")
     canonical(value)  # refuses half a surrogate pair
     return value
 

@@ -3,7 +3,7 @@ import { attempt, formatError } from "./errors.ts";
 import { canonicalize } from "./json/canonical.ts";
 import { parseJson } from "./json/parse.ts";
 import { base64Url32Bytes, caip2, constant, integer, object, type Reader, string } from "./json/readers.ts";
-import { type Crypto, nobleCrypto, verifySignature } from "./signature.ts";
+import { type Crypto, ML_DSA_65_SIGNATURE_LENGTH, nobleCrypto, verifySignature } from "./signature.ts";
 import { keyId } from "./trust.ts";
 
 /** The attestor's statement that it was paid and has delivered: x402 extension `offer-receipt`, version 1, section 5.2. */
@@ -12,11 +12,11 @@ export type PaymentReceipt = {
   version: 1;
   /** CAIP-2 of the payment's chain. */
   network: string;
-  /** What was paid for. */
+  /** What was paid for: 1 to 8,000 bytes of UTF-8, a URL where our services wrote it. */
   resourceUrl: string;
-  /** Address of the payer on the payment's chain. */
+  /** Address of the payer on the payment's chain: 1 to 128 characters of ASCII. */
   payer: string;
-  /** Id of the payment's transaction on its chain. */
+  /** Id of the payment's transaction on its chain: 1 to 128 characters of ASCII. */
   transaction: string;
   /** Unix seconds. */
   issuedAt: number;
@@ -65,25 +65,29 @@ function readSigned(jws: string) {
   if (rest.length > 0) throw formatError("", "must be a compact JWS: three parts");
   const { kid } = readHeader(decodeJson(header, "/header"), "/header");
   const receipt = readReceipt(decodeJson(payload, "/payload"), "/payload");
-  return { kid, receipt, signed: `${header}.${payload}`, signature: decode(signature, "/signature") };
+  const bytes = decode(signature, "/signature");
+  if (bytes.length !== ML_DSA_65_SIGNATURE_LENGTH)
+    throw formatError("/signature", `must be base64url of ${ML_DSA_65_SIGNATURE_LENGTH} bytes`);
+  return { kid, receipt, signed: `${header}.${payload}`, signature: bytes };
 }
 
 const readHeader = object({ alg: constant("ML-DSA-65"), kid: base64Url32Bytes });
+
+/** The longest URL that recipients must support (RFC 9110 section 4.1). */
+const MAX_RESOURCE_BYTES = 8000;
+const isResource = (text: string) => text !== "" && utf8(text).length <= MAX_RESOURCE_BYTES;
+/** Addresses and transaction ids have letters, digits and signs of ASCII on every chain. */
+const asciiId = string("1 to 128 characters of ASCII, none of them a space or a control", /^[!-~]{1,128}$/);
 
 const readReceipt: Reader<PaymentReceipt> = object({
   type: constant("x402-receipt"),
   version: constant(1),
   network: caip2,
-  resourceUrl: string("a URL", isUrl),
-  payer: string("an address", /./),
-  transaction: string("a transaction id", /./),
+  resourceUrl: string(`text of 1 to ${MAX_RESOURCE_BYTES} bytes`, isResource),
+  payer: asciiId,
+  transaction: asciiId,
   issuedAt: integer(0),
 });
-
-/** 8000 characters are what recipients must support (RFC 9110 section 4.1); some parsers take minutes for a 1 MB host. */
-function isUrl(text: string): boolean {
-  return text.length <= 8000 && URL.canParse(text);
-}
 
 function encode(text: string): string {
   return toBase64Url(utf8(text));

@@ -1,4 +1,4 @@
-import { ed25519 } from "@noble/curves/ed25519.js";
+import { verifyEd25519 } from "../algorand/ed25519.ts";
 import { FALCON_SCHEME, falconAccount, verifyFalcon } from "../algorand/falcon-account.ts";
 import {
   decodeAddress,
@@ -20,23 +20,12 @@ import type { AlgorandAuthorisationItem, AlgorandInclusionItem, AuthorisationAlg
  * `data/transactions/signedtxn.go`, `data/transactions/pqsig.go`.
  */
 
-/**
- * Verifies a signature by Ed25519 (RFC 8032). MUST return false, not throw, for one that does not verify.
- *
- * @param publicKey 32 bytes
- * @param signature 64 bytes
- */
-export type VerifyEd25519 = (publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array) => boolean;
-
-export const nobleEd25519: VerifyEd25519 = (publicKey, message, signature) =>
-  ed25519.verify(signature, message, publicKey, { zip215: false });
-
 /** What a block's entry says of the signature. */
 type Authorisation = {
   alg: AuthorisationAlgorithm;
   /** The account that the entry names in place of the sender, 32 bytes. */
   authorizer: Uint8Array | undefined;
-  isBy(account: Uint8Array, message: Uint8Array, verify: VerifyEd25519): boolean;
+  isBy(account: Uint8Array, message: Uint8Array): boolean;
 };
 
 const SIGNATURES = ["sig", "msig", "lsig", "pqsig"];
@@ -61,7 +50,6 @@ export function checkAuthorisationItem(
   { txnBytesBase64, stibBase64 }: AlgorandInclusionItem,
   sender: string,
   pointer: string,
-  verifyEd25519 = nobleEd25519,
 ): Finding[] {
   const found = attempt("malformed", () => readAuthorisation(fromBase64(stibBase64)));
   if (found === undefined) return [{ pointer, message: "has no signature of one key in the block's entry" }];
@@ -70,7 +58,7 @@ export function checkAuthorisationItem(
   return [
     ...compare(`${pointer}/alg`, item.alg, alg),
     ...compare(`${pointer}/authorizer`, item.authorizer ?? SENDER, authorizer ? encodeAddress(authorizer) : SENDER),
-    ...(isBy(authorizer ?? decodeAddress(sender), message, verifyEd25519)
+    ...(isBy(authorizer ?? decodeAddress(sender), message)
       ? []
       : [{ pointer, message: "has a signature that is not the account's" }]),
   ];
@@ -85,7 +73,7 @@ function readAuthorisation(stib: Uint8Array): Authorisation {
   const pq = getMap(map, "pqsig");
   if (kind === undefined || more.length > 0) throw malformed("entry has not one signature");
   if (signature)
-    return { alg: "ed25519", authorizer, isBy: (account, message, verify) => verify(account, message, signature) };
+    return { alg: "ed25519", authorizer, isBy: (account, message) => verifyEd25519(account, message, signature) };
   if (pq) return { alg: "falcon-1024", authorizer, isBy: (account, message) => isFalcon(pq, message, account) };
   throw malformed("entry has a signature of another kind");
 }

@@ -2,6 +2,7 @@ import {
   type Checkpoint,
   checkStateProof,
   commitsToDecodedHeader,
+  isNextInterval,
   MAX_STATE_PROOF_BYTES,
   STATE_PROOF_FAULTS,
   type StateProofFault,
@@ -54,6 +55,8 @@ function faultsOf(
 ): Finding[] | undefined {
   if (checkpoint.genesisHash !== toBase64(header.genesisHash))
     return [{ pointer: `${pointer}/checkpoint/genesisHash`, message: "is of another network than the header" }];
+  if (!isNextInterval(message, checkpoint))
+    return [{ pointer: `${pointer}/message`, message: "is not of the interval after the checkpoint" }];
   if (!commitsToDecodedHeader(message, header, siblings.map(fromBase64)))
     return [{ pointer: `${pointer}/siblings`, message: "does not lead to the message's commitment" }];
   const at = `${pointer}/stateProofSha256`;

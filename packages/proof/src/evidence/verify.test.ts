@@ -1,4 +1,3 @@
-import { createPublicKey, verify as verifyByPlatform } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { signBundle, testAttestor, testHistory } from "../../../../test/bundles/bundles.ts";
 import { testEvidence } from "../../../../test/bundles/evidence.ts";
@@ -25,20 +24,6 @@ const results = ({ verified, evidence: found, recordedBy }: ReturnType<typeof ju
 };
 
 describe("evidence", () => {
-  it("asks the Ed25519 that it is given about the transaction's signature by the account", () => {
-    const asked: Uint8Array[][] = [];
-    const refusing = (...parts: Uint8Array[]) => asked.push(parts) === 0;
-    const judged = judge(evidence, { ...trusted, ed25519: refusing });
-    expect([judged.verified, judged.evidence?.authorisation]).toEqual([false, "fail"]);
-    const [[publicKey, message, signature] = []] = asked;
-    const key = createPublicKey({
-      key: Buffer.from(publicKey ?? []),
-      format: "raw-public",
-      asymmetricKeyType: "ed25519",
-    });
-    expect(verifyByPlatform(null, message ?? new Uint8Array(), key, signature ?? new Uint8Array())).toBe(true);
-  });
-
   it("shows that the network's stake recorded the attestation", () => {
     for (const input of [evidence, JSON.stringify(evidence), Buffer.from(JSON.stringify(evidence))]) {
       const judged = judge(input);

@@ -7,17 +7,14 @@ import type { Note } from "../note.ts";
 import { parsedOf } from "../parsed.ts";
 import type { EvidenceCheck, EvidenceReport, Recorded, VerifyReport } from "../report.ts";
 import { sha256 } from "../sha2.ts";
-import { checkAuthorisationItem, type VerifyEd25519 } from "./authorisation.ts";
+import { checkAuthorisationItem } from "./authorisation.ts";
 import { type Evidence, itemOf, parseEvidence, type StakeProof } from "./form.ts";
 import type { ProvenHeader } from "./header.ts";
 import { checkInclusionItem } from "./inclusion.ts";
 import { checkSourceInclusionItem, readOwnHeader } from "./source.ts";
 import { checkStakeProof, type StakeOptions } from "./stake.ts";
 
-export type EvidenceOptions = Partial<StakeOptions> & {
-  /** Verifies ed25519 signatures of attestation transactions; noble's JavaScript, unless given. */
-  ed25519?: VerifyEd25519;
-};
+export type EvidenceOptions = Partial<StakeOptions>;
 
 /**
  * Adds what the evidence beside a bundle shows to the report of `verify`. It makes no bundle verified that was not; evidence
@@ -35,7 +32,7 @@ export function withEvidence(
   evidence: unknown,
   options: EvidenceOptions = {},
 ): VerifyReport {
-  const { checkpoints = [], tables = [], roots = [], stateProof, memory = new Map(), ed25519, ...others } = options;
+  const { checkpoints = [], tables = [], roots = [], stateProof, memory = new Map(), ...others } = options;
   const [unknown] = Object.keys(others);
   if (unknown !== undefined) throw new TypeError(`withEvidence has no option ${JSON.stringify(unknown)}`);
   const judged: Judged = { ...report, evidence: noFindings() };
@@ -50,7 +47,7 @@ export function withEvidence(
     ...{ checkpoints, tables, roots, memory },
     stateProof: (sha256) => stateProofIn(read.evidence, sha256) ?? stateProof?.(sha256),
   };
-  checkRecord(judged, read.evidence, signed, note, stake, ed25519);
+  checkRecord(judged, read.evidence, signed, note, stake);
   checkSource(judged, read.evidence, whole, note, stake);
   return judged;
 }
@@ -82,7 +79,6 @@ function checkRecord(
   signed: SignedBundle,
   note: Note | undefined,
   stake: StakeOptions,
-  ed25519?: VerifyEd25519,
 ): void {
   const inclusion = itemOf(evidence, "algorand-inclusion/1");
   if (inclusion === undefined) return;
@@ -98,7 +94,7 @@ function checkRecord(
   if (authorisation === undefined) return;
   const { alg, authorizer } = authorisation.item;
   const sender = signed.attestor.algorandAddress;
-  const wrong = checkAuthorisationItem(authorisation.item, inclusion.item, sender, authorisation.pointer, ed25519);
+  const wrong = checkAuthorisationItem(authorisation.item, inclusion.item, sender, authorisation.pointer);
   if (wrong.length > 0) record(judged, "authorisation", wrong);
   // Whose key another account's is, only the ledger knows: a header that nobody signed for says it of anyone.
   else if (authorizer === undefined || judged.evidence.stateProof === "pass") {

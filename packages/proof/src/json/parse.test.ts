@@ -21,8 +21,8 @@ describe("parseJson", () => {
         const text = JSON.stringify(value, undefined, indent);
         const isSafe = JSON.stringify(value, (_, v) => (typeof v === "number" && Math.abs(v) > 2 ** 53 - 1 ? 0 : v));
         if (isSafe !== JSON.stringify(value) || text.includes('"__proto__"')) return;
-        expect(parseJson(text)).toEqual(JSON.parse(text));
-        expect(parseJson(utf8(text))).toEqual(JSON.parse(text));
+        expect(parseJson(text, { allowFractions: true })).toEqual(JSON.parse(text));
+        expect(parseJson(utf8(text), { allowFractions: true })).toEqual(JSON.parse(text));
       }),
     );
   });
@@ -78,9 +78,21 @@ describe("parseJson", () => {
     ["unsafe_integer", '{"a":[0,9007199254740992]}', "/a/1"],
     ["unsafe_integer", "-9007199254740992", ""],
     ["unsafe_integer", "1e400", ""],
-    ...["-0", "1.0", "1e0", "1E3", "2.5e3", "1.50", "0.0", "-0.0", "1.00000000000000000001", "1e-400"].map(
-      (digits): [JsonFault, string, string] => ["number_spelling", `{"a":${digits}}`, "/a"],
-    ),
+    ...[
+      "-0",
+      "1.0",
+      "1e0",
+      "1E3",
+      "2.5e3",
+      "1.50",
+      "0.0",
+      "-0.0",
+      "1.00000000000000000001",
+      "1e-400",
+      "1.5",
+      "1e-7",
+      "-0.5",
+    ].map((digits): [JsonFault, string, string] => ["number_spelling", `{"a":${digits}}`, "/a"]),
     ["too_deep", `${"[".repeat(17)}${"]".repeat(17)}`, "/0".repeat(16)],
     ["too_deep", `{"a/b~c":${"[".repeat(16)}`, `/a~1b~0c${"/0".repeat(15)}`],
   ])("refuses as %s: %j", (code, text, pointer) => {
@@ -89,7 +101,9 @@ describe("parseJson", () => {
 
   it("allows what lies just within the limits", () => {
     expect(parseJson(`${"[".repeat(16)}${"]".repeat(16)}`)).toBeDefined();
-    expect(parseJson("[9007199254740991,-9007199254740991,1.5,1e-7]")).toEqual([2 ** 53 - 1, 1 - 2 ** 53, 1.5, 1e-7]);
+    expect(parseJson("[9007199254740991,-9007199254740991]")).toEqual([2 ** 53 - 1, 1 - 2 ** 53]);
+    expect(parseJson("[1.5,1e-7]", { allowFractions: true })).toEqual([1.5, 1e-7]);
+    expect(refusal("[1.50]", { allowFractions: true }).fault).toBe("number_spelling");
     expect(parseJson('"12345678"', { maxSize: 10 })).toBe("12345678");
     expect(refusal('"123456789"', { maxSize: 10 }).fault).toBe("too_large");
     expect(refusal("[[1]]", { maxDepth: 1 }).fault).toBe("too_deep");
@@ -134,6 +148,7 @@ describe("parseJson", () => {
   it("says how a number is spelled instead", () => {
     expect(refusal("[1.0]").message).toBe("line 1: 1.0 must be spelled 1");
     expect(refusal("-0").message).toBe("line 1: -0 must be spelled 0");
+    expect(refusal("[1.5]").message).toBe("line 1: 1.5 is no integer");
   });
 
   it("names the line, counted from 1", () => {

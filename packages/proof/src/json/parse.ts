@@ -20,21 +20,23 @@ export interface JsonLimits {
   maxMembers?: number;
   /** Whether an integer may end in `.0`, as protobuf's JSON writes the numbers of a `google.protobuf.Struct`. */
   allowPointZero?: boolean;
+  /** Whether a number may be no integer, as in messages of protocols. No file of the format has one. */
+  allowFractions?: boolean;
 }
 
 /**
  * JSON (RFC 8259) of which every reader sees the same value. Beyond the grammar it refuses what parsers read
  * differently: duplicate members, however their names are escaped, `__proto__`, lone surrogates, invalid UTF-8, numbers
- * that are integers beyond ±(2^53 - 1), and numbers that RFC 8785 spells otherwise, such as `-0`, `1.0` and `1e3`.
+ * that are no integers or are beyond ±(2^53 - 1), and numbers that RFC 8785 spells otherwise, such as `-0`, `1.0` and `1e3`.
  * @param input text, or the bytes of a file, whose byte order mark is skipped
  * @throws ProofError `json`
  */
 export function parseJson(input: string | Uint8Array, limits: JsonLimits = {}): JsonValue {
   const { maxSize = MAX_JSON_BYTES, maxDepth = MAX_JSON_DEPTH, maxMembers = MAX_JSON_MEMBERS } = limits;
-  const { allowPointZero = false } = limits;
+  const { allowPointZero = false, allowFractions = false } = limits;
   if (input.length > maxSize) throw refusal("too_large", `larger than ${maxSize} bytes`);
   const text = typeof input === "string" ? input : textOf(input);
-  return new Parser(text, { maxDepth, maxMembers, allowPointZero }).document();
+  return new Parser(text, { maxDepth, maxMembers, allowPointZero, allowFractions }).document();
 }
 
 function textOf(bytes: Uint8Array): string {
@@ -199,6 +201,8 @@ class Parser {
     // Readers differ in numbers of 2^53 and more.
     if (Math.abs(number) > Number.MAX_SAFE_INTEGER)
       throw this.#error("unsafe_integer", `${excerpt(digits)} is too large`);
+    if (!this.#limits.allowFractions && !Number.isInteger(number))
+      throw this.#error("number_spelling", `${excerpt(digits)} is no integer`);
     const spelled = this.#limits.allowPointZero && digits.endsWith(".0") ? digits.slice(0, -2) : digits;
     if (spelled !== String(number))
       throw this.#error("number_spelling", `${excerpt(digits)} must be spelled ${number}`);

@@ -9,7 +9,7 @@ import { Problem } from "../problems.ts";
 export type InputError = { pointer: string; detail: string };
 
 /** The limits of all JSON but bundles. A payment with every extension on offer has some 200 members. */
-export const REQUEST_LIMITS = { maxMembers: 1024 } as const satisfies JsonLimits;
+export const REQUEST_LIMITS = { maxMembers: 1024, allowFractions: true } as const satisfies JsonLimits;
 
 /**
  * Parses strict JSON of a request.
@@ -22,7 +22,7 @@ export function parseInput(
   { maxMembers = REQUEST_LIMITS.maxMembers }: JsonLimits = REQUEST_LIMITS,
 ): JsonValue {
   try {
-    return parseJson(bytes, { maxMembers });
+    return parseJson(bytes, { ...REQUEST_LIMITS, maxMembers });
   } catch (error) {
     if (!isProofError(error, "json")) throw error;
     throw notJson(error.message, error.pointer);

@@ -36,7 +36,12 @@ const USUAL: RequestLimits = { bytes: MAX_REQUEST_BYTES, members: REQUEST_LIMITS
 /** Bytes of `_meta` and of `metadata`, which have the payment; over HTTP it must fit into 16 KB of headers. */
 const MAX_METADATA_BYTES = 16 * 1024;
 /** A bundle is six deep in a message of A2A, three deep in one of MCP. */
-const LIMITS = { maxSize: MAX_MESSAGE_BYTES, maxDepth: 16 + 6, maxMembers: 4096 + REQUEST_LIMITS.maxMembers };
+const LIMITS = {
+  maxSize: MAX_MESSAGE_BYTES,
+  maxDepth: 16 + 6,
+  maxMembers: 4096 + REQUEST_LIMITS.maxMembers,
+  allowFractions: true,
+};
 
 /** Clients of A2A 1.x write integers as protobuf's JSON does (`1.0`); a bundle that is taken out has them as `1`. */
 function limitsOf({ protocol }: MessageForm): JsonLimits {

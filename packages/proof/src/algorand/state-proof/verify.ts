@@ -65,7 +65,7 @@ export function checkStateProof(
 }
 
 /** Whether the message attests the interval after the checkpoint: a power of two of rounds, the last a multiple of it. */
-function isNextInterval(message: StateProofMessage, { round }: Checkpoint): boolean {
+export function isNextInterval(message: StateProofMessage, { round }: Checkpoint): boolean {
   const { firstAttestedRound: first, lastAttestedRound: last } = message;
   const interval = last - first + 1;
   return first === round + 1 && intervalDepth(interval) !== undefined && last % interval === 0;

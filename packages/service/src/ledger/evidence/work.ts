@@ -4,7 +4,6 @@ import { type AlgorandInclusionItem, authorisationItem, type Evidence, withEvide
 import { checkStateProof } from "@attestd/proof/state-proof";
 import { paysetProver, readAlgorandHeader } from "../../chains/algorand/block-work.ts";
 import { serviceCrypto, trusting } from "../../crypto/crypto.ts";
-import { isEd25519Signature } from "../../crypto/ed25519.ts";
 import type { Delivered, KeptStateProof } from "./journal.ts";
 import { evidenceOf } from "./sidecar.ts";
 import type { SourceHeader, UnfinishedSource } from "./source-journal.ts";
@@ -93,5 +92,5 @@ async function judged(bundle: string, items: Evidence["items"]) {
   const own = verify(bundle, { crypto: await crypto });
   if (own.checks.schema !== "pass") return undefined;
   const evidence = evidenceOf(bundleId(signedPart(parseBundle(bundle))), items);
-  return withEvidence(own, bundle, evidence, { ed25519: isEd25519Signature });
+  return withEvidence(own, bundle, evidence);
 }
