@@ -13,8 +13,12 @@ const prefix = "attestd/v1:j"
 
 var paymentForm = regexp.MustCompile(`^[\w-]{21}[AQgw]$`)
 
+// readNote gives what stands behind the prefix, where a byte order mark is no JSON.
 func readNote(text string) object {
-	value, _ := parse([]byte(strings.TrimPrefix(text, prefix)))
+	if !strings.HasPrefix(text, prefix) || strings.HasPrefix(text, prefix+"\uFEFF") {
+		return nil
+	}
+	value, _ := parse([]byte(text[len(prefix):]))
 	note, _ := value.(object)
 	return note
 }

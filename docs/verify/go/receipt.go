@@ -3,6 +3,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/base64"
 	"fmt"
 	"regexp"
@@ -37,6 +38,9 @@ func decodeURL(part string) []byte {
 func readReceipt(jws string) (header, stated object, signature []byte) {
 	parts := strings.Split(jws, ".")
 	require(len(parts) == 3, "not three parts")
+	for _, part := range parts[:2] {
+		require(!bytes.HasPrefix(decodeURL(part), []byte("\uFEFF")), "a byte order mark, which only a file may have")
+	}
 	named, err := parse(decodeURL(parts[0]))
 	require(err == nil && fits(named, receiptHeader), "another header")
 	payload, err := parse(decodeURL(parts[1]))

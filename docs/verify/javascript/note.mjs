@@ -1,4 +1,5 @@
 // The note: its check against the bundle, and what is stated of a transaction.
+import assert from "node:assert/strict";
 import * as algorand from "./algorand.mjs";
 import * as base from "./base.mjs";
 import { ID, integer } from "./form.mjs";
@@ -7,7 +8,11 @@ import { canonical, parse } from "./json.mjs";
 const CHAINS = { algorand, base };
 const PREFIX = "attestd/v1:j";
 const decode = (text) => Buffer.from(text, "base64");
-export const readNote = (note) => parse(Buffer.from(note.slice(PREFIX.length)));
+/** What stands behind the prefix, where a byte order mark is no JSON. */
+export function readNote(note) {
+  assert(note.startsWith(PREFIX) && note[PREFIX.length] !== "\ufeff", "no note");
+  return parse(Buffer.from(note.slice(PREFIX.length)));
+}
 
 /** Whether a note states what was recomputed, and its other members have their form. */
 export function isNote(text, facts, chain) {

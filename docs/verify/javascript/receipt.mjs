@@ -26,13 +26,19 @@ function decode(part) {
   return bytes;
 }
 
+/** JSON within a text, which has no byte order mark. */
+function parseWithin(bytes) {
+  assert(bytes[0] !== 0xef, "a byte order mark");
+  return parse(bytes);
+}
+
 /** What is written in a receipt, which is refused if it has another form. */
 function read(jws) {
   const [header, payload, signature, ...rest] = jws.split(".");
-  const [{ kid }, stated] = [parse(decode(header)), parse(decode(payload))];
-  assert(rest.length === 0 && fits(parse(decode(header)), HEADER) && fits(stated, PAYLOAD), "another form");
+  const [named, stated] = [header, payload].map((part) => parseWithin(decode(part)));
+  assert(rest.length === 0 && fits(named, HEADER) && fits(stated, PAYLOAD), "another form");
   assert(decode(signature).length === 3309, "no signature");
-  return { kid, stated, signed: Buffer.from(`${header}.${payload}`), signature: decode(signature) };
+  return { kid: named.kid, stated, signed: Buffer.from(`${header}.${payload}`), signature: decode(signature) };
 }
 
 /** Says what is right and wrong with a receipt, and whether it verifies. It names no round: no revoked key proves it. */

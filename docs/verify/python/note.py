@@ -34,6 +34,9 @@ def statement(bundle: dict) -> tuple:
 
 
 def read(text: str) -> dict:
+    """What stands behind the prefix, where a byte order mark is no JSON."""
+    if not text.startswith(PREFIX) or text.startswith(PREFIX + "\ufeff"):
+        raise ValueError("no note")
     return parse(text.removeprefix(PREFIX).encode())
 
 

@@ -31,6 +31,8 @@ def read(jws: str) -> tuple[str, dict, bytes, bytes]:
     """What is written in a receipt, which is refused if it has another form: kid, payload, what is signed, signature."""
     header, payload, signature = jws.split(".")
     named, stated, signed = parse(decode(header)), parse(decode(payload)), decode(signature)
+    if decode(header)[0] == 0xEF or decode(payload)[0] == 0xEF:  # a byte order mark, which only a file may have
+        raise ValueError("no JSON")
     if not fits(named, HEADER) or not fits(stated, PAYLOAD) or len(signed) != 3309:
         raise ValueError("another form")
     return named["kid"], stated, f"{header}.{payload}".encode(), signed

@@ -1,6 +1,6 @@
 import type { Level } from "./chain-format.ts";
 import { toBase64Url, utf8 } from "./encoding.ts";
-import { formatError, isProofError, type ProofError } from "./errors.ts";
+import { attempt, formatError, isProofError, type ProofError } from "./errors.ts";
 import { canonicalize } from "./json/canonical.ts";
 import { type JsonValue, parseJson } from "./json/parse.ts";
 import {
@@ -96,6 +96,12 @@ export function noteOrFault(text: string): Note | ProofError {
     if (isProofError(error, "format")) return error;
     throw error;
   }
+}
+
+/** The ledger that a text names which begins as a note and is JSON, whatever else it states; undefined where it names none. */
+export function ledgerOfNote(text: string): string | undefined {
+  const value = text.startsWith(PREFIX) ? attempt("json", () => parseJson(text.slice(PREFIX.length))) : undefined;
+  return isObject(value) && typeof value.g === "string" ? value.g : undefined;
 }
 
 function parseNoteJson(text: string): JsonValue {

@@ -16,7 +16,7 @@ import { type ProvenHeader, readHeader } from "./header.ts";
 
 /**
  * Checks that the item's transaction is the attestation that the bundle names, and that it stands under the item's header.
- * @param ledger CAIP-2 of the ledger that the note names; undefined if the note has not its form
+ * @param ledger CAIP-2 of the ledger that the note names; undefined if it names none
  * @returns the header, or the faults
  */
 export function checkInclusionItem(

@@ -3,7 +3,7 @@ import type { Finding } from "../chain-format.ts";
 import { fromBase64, toHex } from "../encoding.ts";
 import { isProofError } from "../errors.ts";
 import { canonicalBytes } from "../json/canonical.ts";
-import type { Note } from "../note.ts";
+import { ledgerOfNote, type Note } from "../note.ts";
 import { parsedOf } from "../parsed.ts";
 import type { EvidenceCheck, EvidenceReport, Recorded, VerifyReport } from "../report.ts";
 import { sha256 } from "../sha2.ts";
@@ -47,7 +47,7 @@ export function withEvidence(
     ...{ checkpoints, tables, roots, memory },
     stateProof: (sha256) => stateProofIn(read.evidence, sha256) ?? stateProof?.(sha256),
   };
-  checkRecord(judged, read.evidence, signed, note, stake);
+  checkRecord(judged, read.evidence, signed, stake);
   checkSource(judged, read.evidence, whole, note, stake);
   return judged;
 }
@@ -73,16 +73,10 @@ function record(judged: Judged, check: EvidenceCheck, faults: readonly Finding[]
 }
 
 /** Checks what shows that the ledger recorded the attestation, and by whose key. */
-function checkRecord(
-  judged: Judged,
-  evidence: Evidence,
-  signed: SignedBundle,
-  note: Note | undefined,
-  stake: StakeOptions,
-): void {
+function checkRecord(judged: Judged, evidence: Evidence, signed: SignedBundle, stake: StakeOptions): void {
   const inclusion = itemOf(evidence, "algorand-inclusion/1");
   if (inclusion === undefined) return;
-  const header = checkInclusionItem(inclusion.item, signed, note?.g, inclusion.pointer);
+  const header = checkInclusionItem(inclusion.item, signed, ledgerOfNote(signed.attest.note), inclusion.pointer);
   record(judged, "inclusion", Array.isArray(header) ? header : []);
   if (Array.isArray(header)) return;
 
