@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { decodeMsgpackMap, encodeMsgpack, structMap } from "@attestd/proof/algorand";
+import { ODD_SIGNERS } from "../../../packages/proof/test/odd-signatures.ts";
 import { testEvidence } from "../../../test/bundles/evidence.ts";
-import { ODD_SIGNERS } from "../../../test/bundles/odd-signatures.ts";
 import { type EvidenceCase, fail, open, own, pass } from "./evidence.ts";
 import { v38, v39 } from "./ingredients.ts";
 

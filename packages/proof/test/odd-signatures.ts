@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
 import { ed25519 } from "@noble/curves/ed25519.js";
-import type { TestSigner } from "./evidence.ts";
+import type { TestSigner } from "../../../test/bundles/evidence.ts";
 
 /*
  * Signatures of Ed25519 that implementations of RFC 8032 judge differently. Which of them Algorand's consensus takes is recorded in
- * packages/proof/test/recorded/ed25519.json, of signatures of the same kinds.
+ * recorded/ed25519.json, of signatures of the same kinds.
  */
 
 const { Point } = ed25519;
