@@ -88,6 +88,9 @@ export type ErrorDetails = {
   /** The attestor's account cannot pay for a note. */
   attestor_unfunded: undefined;
 
+  /** What a call itself says or has on its chains prevents its next step; other calls may go on. */
+  call_held_up: undefined;
+
   /** A signer gave no signature that fits, so that nothing was signed. */
   signer_failed: { failure: SignerFailure };
 };

@@ -1,6 +1,7 @@
 import { parseNote } from "@attestd/proof";
 import type { SealedSource } from "../attestor/attestor.ts";
 import { endOf, race, within } from "../clock.ts";
+import { ServiceError } from "../errors.ts";
 import { RECENT_ROUNDS } from "../ledger/evidence/source-journal.ts";
 import { type Attempt, leaseOf, type Standing } from "../ledger/ledger.ts";
 import { noteOf } from "../ledger/recorded.ts";
@@ -33,7 +34,7 @@ export function createAttestation(options: EffectsOptions) {
     return products[subject.kind].note(evidenceOf(call), { keySha256, ledger: ledger.caip2, paymentKey });
   }
 
-  /** @throws Error when the ledger has another attestation of the payment than this call's row makes */
+  /** @throws call_held_up when the ledger has another attestation of the payment than this call's row makes */
   async function earlierAttestation(call: Call, memory: Memory, stop: AbortSignal): Promise<Attempt | undefined> {
     if (!attestationOf) return undefined;
     memory.waiting = true;
@@ -43,7 +44,7 @@ export function createAttestation(options: EffectsOptions) {
     const text = noteOf(earlier);
     const note = parseNote(text);
     if (!("a" in note) || text !== noteBy(note.a, call))
-      throw new Error(`the ledger has an attestation of this payment that is not of this call, ${earlier.txid}`);
+      throw heldUp(`the ledger has an attestation of this payment that is not of this call, ${earlier.txid}`);
     log.info({ key: call.key, txid: earlier.txid }, "attested before the journal was copied back");
     return earlier;
   }
@@ -59,7 +60,8 @@ export function createAttestation(options: EffectsOptions) {
     if (submission.status === "unfunded" || submission.status === "rejected") {
       // An alert for the operator; the same bytes are tried again until the ledger takes them or they are dead.
       if (call.state !== "owed") return { type: "attestation_blocked", reason: submission.reason };
-      throw new Error(`the ledger does not take the attestation: ${submission.reason}`);
+      const message = `the ledger does not take the attestation: ${submission.reason}`;
+      throw submission.status === "rejected" ? heldUp(message) : new Error(message);
     }
     const settled = await race<Settled | undefined>(
       stop,
@@ -103,6 +105,10 @@ export function createAttestation(options: EffectsOptions) {
     });
     return { type: "bundle_sealed", bundle: { ...bundle, ...(recent.length > 0 && { sources: recent }) }, receipt };
   }
+}
+
+function heldUp(message: string): ServiceError {
+  return new ServiceError("call_held_up", message);
 }
 
 function eventOf(standing: Settled, { txid }: Attempt): CallEvent {

@@ -1,5 +1,6 @@
 import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
 import type { SealedBundle } from "../attestor/attestor.ts";
+import { ServiceError } from "../errors.ts";
 import type { Attempt } from "../ledger/ledger.ts";
 import type { RailName } from "../payment/rails/rail.ts";
 import type { Evidence } from "../subjects/product.ts";
@@ -91,9 +92,9 @@ export type Call = Omit<CallRequest, "evidence" | "payload"> & {
   bundle?: SealedBundle;
 };
 
-/** The evidence of a call. @throws Error for a call that is void */
+/** The evidence of a call. @throws call_held_up for a call that is void */
 export function evidenceOf({ key, state, evidence }: Call): Evidence {
-  if (!evidence) throw new Error(`the call of ${key} is ${state} and has no evidence`);
+  if (!evidence) throw new ServiceError("call_held_up", `the call of ${key} is ${state} and has no evidence`);
   return evidence;
 }
 

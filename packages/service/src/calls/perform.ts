@@ -1,6 +1,7 @@
 import type { Logger } from "pino";
 import type { Attestor } from "../attestor/attestor.ts";
 import type { Clock } from "../clock.ts";
+import { hasCode } from "../errors.ts";
 import type { Attempt, Ledger } from "../ledger/ledger.ts";
 import type { SettleAnswer } from "../payment/facilitator.ts";
 import type { Rail, RailName } from "../payment/rails/rail.ts";
@@ -63,6 +64,8 @@ export type Memory = {
   waiting?: boolean;
   /** Effects in a row that failed. */
   failures: number;
+  /** The last effect failed for a cause of the call's own. */
+  isHeldUp?: boolean;
 };
 
 /** A quarter of the time in which a paid call has to end once everything works: one pause must not use it up. */
@@ -75,6 +78,11 @@ const MAX_DOUBLINGS = 5;
 /** The pause before a delivered payment is looked at again, in ms. @param looks that got an answer */
 export function pauseBeforeLook(looks: number): number {
   return FIRST_LOOK_MS * 2 ** Math.min(looks, MAX_DOUBLINGS);
+}
+
+/** Whether an effect failed for a cause of the call's own, which delays no other call. */
+export function isOwnCause(error: unknown): boolean {
+  return hasCode(error, "call_held_up") || (hasCode(error, "signer_failed") && error.details.failure === "refused");
 }
 
 /** A pause that doubles with every failure in a row, in ms. */

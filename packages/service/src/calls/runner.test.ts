@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { Database } from "../../simulation/database.ts";
 import { aCall, after, afterCommit, GOOD_COURSE, goodCourseFrom } from "../../test/fakes/calls.ts";
 import { TestClock } from "../../test/fakes/clock.ts";
+import { ServiceError } from "../errors.ts";
 import { type Call, payloadOf } from "./call.ts";
 import { type Journal, LEASE_MS } from "./journal.ts";
 import { HEARTBEAT_MS } from "./leases.ts";
@@ -228,6 +229,47 @@ describe("a runner", () => {
     expect(runner.queueAge).toBe(1_500);
     await runner.stop();
     expect(runner.queueAge).toBe(0);
+  });
+
+  describe("that carries a call which its signer refuses", () => {
+    const refused = new ServiceError("signer_failed", "not this one", { details: { failure: "refused" } });
+    const refusing: Perform = async (call, ...rest) => {
+      if (call.state === "confirmed" && call.key.startsWith("refused")) throw refused;
+      return goodCourse(call, ...rest);
+    };
+
+    test("goes on selling: its age is not the queue's", async () => {
+      const { journal, runner } = replica(refusing);
+      void runner.start(await journal.insert(aCall({ key: "refused" })), true);
+      await clock.advance(600_000);
+      expect([runner.queueAge, runner.oldest().proved > 600_000]).toEqual([0, true]);
+      await runner.start(await journal.insert(aCall({ key: "good" })), true);
+      expect((await journal.find("good"))?.state).toBe("done");
+    });
+
+    test("stops selling when there are so many that the cause is not theirs", async () => {
+      const { journal, runner } = replica(refusing);
+      for (const n of [1, 2, 3]) void runner.start(await journal.insert(aCall({ key: `refused ${n}` })), true);
+      await clock.advance(60_000);
+      expect(runner.queueAge).toBe(0);
+      void runner.start(await journal.insert(aCall({ key: "refused 4" })), true);
+      await clock.advance(1_000);
+      expect(runner.queueAge).toBe(61_000);
+    });
+
+    test("counts it as work again when something else is the matter", async () => {
+      let error: Error = refused;
+      const { journal, runner } = replica(async (call, ...rest) => {
+        if (call.state === "confirmed") throw error;
+        return goodCourse(call, ...rest);
+      });
+      void runner.start(await journal.insert(aCall()), true);
+      await clock.advance(60_000);
+      expect(runner.queueAge).toBe(0);
+      error = new Error("no node answers");
+      await clock.advance(20_000);
+      expect(runner.queueAge).toBe(80_000);
+    });
   });
 
   test("counts a call as work again when another writer has moved it meanwhile", async () => {

@@ -7,7 +7,7 @@ import type { Load } from "./in-flight.ts";
 import type { Journal } from "./journal.ts";
 import { keepLeases } from "./leases.ts";
 import { type CallEvent, isAtRest, isDeferred, isFinal, isUnpaid, nextEffect, reduce, toCommit } from "./machine.ts";
-import { type Perform, pauseAfter, pauseBeforeLook } from "./perform.ts";
+import { isOwnCause, type Perform, pauseAfter, pauseBeforeLook } from "./perform.ts";
 import { activeOf, newRunning, oldestOf, queueAgeOf, type Running, see, statesOf } from "./running.ts";
 
 export type RunnerOptions = {
@@ -58,7 +58,7 @@ export function createRunner({ journal, perform, clock, log, onTransition, carry
 
     /**
      * How long the oldest paid call of this replica has waited for its bundle, in ms; 0 without one. Calls that can only
-     * wait do not count: their cause delays no other call.
+     * wait do not count, nor do a few that are held up by themselves: their cause delays no other call.
      */
     get queueAge(): number {
       return queueAgeOf(running.values(), clock.now());
@@ -165,6 +165,7 @@ export function createRunner({ journal, perform, clock, log, onTransition, carry
         if (isFinal(carried.seen.state)) await rest(carried);
         await step(carried);
         carried.memory.failures = 0;
+        carried.memory.isHeldUp = false;
       } catch (error) {
         if (!signal.aborted) await recover(carried, error);
       }
@@ -222,6 +223,7 @@ export function createRunner({ journal, perform, clock, log, onTransition, carry
     const { key, memory, end } = carried;
     const { state } = carried.seen;
     memory.failures += 1;
+    memory.isHeldUp = isOwnCause(error);
     log.warn({ err: error, key, state, failures: memory.failures }, "call held up");
     await clock.sleep(pauseAfter(memory.failures), end.signal).catch(() => undefined);
     const row = await reread(carried);

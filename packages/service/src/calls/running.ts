@@ -69,12 +69,24 @@ export function statesOf(calls: Calls): Map<CallState, number> {
   return states;
 }
 
-/** How long the oldest paid call has waited for its bundle, in ms, of those that can do more than wait; 0 without one. */
+/** More calls than these are not held up by themselves: a signer that refuses everything would take money without an end. */
+const MAX_HELD_UP = 3;
+
+/**
+ * How long the oldest paid call has waited for its bundle, in ms; 0 without one. Calls that can only wait do not count, nor
+ * do up to MAX_HELD_UP whose last effect failed for a cause of their own.
+ */
 export function queueAgeOf(calls: Calls, now: number): number {
-  let age = 0;
-  for (const { seen, memory, paidSince = now } of calls)
-    if (!isUnpaid(seen.state) && !isFinal(seen.state) && !memory.waiting) age = Math.max(age, now - paidSince);
-  return age;
+  let [age, ageOfHeldUp, heldUp] = [0, 0, 0];
+  for (const { seen, memory, paidSince = now } of calls) {
+    if (isUnpaid(seen.state) || isFinal(seen.state) || memory.waiting) continue;
+    if (!memory.isHeldUp) age = Math.max(age, now - paidSince);
+    else {
+      heldUp += 1;
+      ageOfHeldUp = Math.max(ageOfHeldUp, now - paidSince);
+    }
+  }
+  return heldUp > MAX_HELD_UP ? Math.max(age, ageOfHeldUp) : age;
 }
 
 /** How old the oldest call without an answer is, in ms, by whether its payment is proved; 0 without one. */
