@@ -16,6 +16,7 @@ import type { TableWatch } from "../ledger/checkpoints/table-watch.ts";
 import { sidecarOf } from "../ledger/evidence/sidecar.ts";
 import { ANY_SALE, type Sale } from "../payment/sale.ts";
 import { PROBLEMS, Problem, type ProblemCode } from "../problems.ts";
+import { batchSaleReader, type ReadSale } from "../subjects/batch-sale.ts";
 import { blockCapabilities } from "../subjects/block-capabilities.ts";
 import { attestSubject, batchSubject, blockSubject, inclusionSubject, type Subject } from "../subjects/subject.ts";
 import type { Verifier } from "../verification/verifier.ts";
@@ -32,6 +33,8 @@ export type PaidOperation = {
   subject(body: unknown): Subject;
   /** What is priced for a request without a body. */
   probe: Sale;
+  /** Reads what a body asks for as far as its price needs it, where that costs less than to read all of it. */
+  sale?: ReadSale;
 };
 
 type VerifyOperation = {
@@ -105,10 +108,13 @@ export function createOperations(options: OperationsOptions): Record<EndpointId,
     attest: selling(CATALOGUE.attest.body.schema, (body) => attestSubject(body, sources)),
     attestBlock: selling(CATALOGUE.attestBlock.body.schema, (body) => blockSubject(body, sources)),
     proveInclusion: selling(CATALOGUE.proveInclusion.body.schema, (body) => inclusionSubject(body, sources)),
-    attestBatch: selling(CATALOGUE.attestBatch.body.schema, (body) => batchSubject(body, sources, maxBatch), {
-      ...ANY_SALE,
-      items: MIN_BATCH_ITEMS,
-    }),
+    attestBatch: {
+      ...selling(CATALOGUE.attestBatch.body.schema, (body) => batchSubject(body, sources, maxBatch), {
+        ...ANY_SALE,
+        items: MIN_BATCH_ITEMS,
+      }),
+      sale: batchSaleReader(sources, maxBatch),
+    },
     verify: verifying(verifier, "transaction-attestation", "batch-item"),
     verifyBlock: verifying(verifier, "block-attestation"),
     verifyInclusion: verifying(verifier, "tx-inclusion"),

@@ -38,7 +38,7 @@ export function paidHandler(
       if (bytes.length === 0)
         throw new Problem("payment_without_body", "The request has a PAYMENT-SIGNATURE and no body.");
       requireJson(incoming.headers);
-      if (header === undefined) return price(saleOf(read(bytes)));
+      if (header === undefined) return price(operation.sale?.(bytes) ?? saleOf(read(bytes)));
       const answer = paid(String(header), bytes);
       return endpoint.isBatch && wantsLines(accept) ? Promise.resolve(answer).then(inLines) : answer;
     });
