@@ -38,6 +38,7 @@ const FLOORS = [
     "node-http",
     "own-memory",
     "problems",
+    "regular-file",
     "tracing",
     "waiters",
     "workers",

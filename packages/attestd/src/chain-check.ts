@@ -56,7 +56,7 @@ export async function chainCheck(
   const ledger = trusted?.trust.ledger ?? ALGORAND_MAINNET;
   if (hasNodes) return checkByNodes(await ownNodes(options), ledger);
   const ofSandbox = trusted !== undefined && isSandboxLedger(ledger);
-  const asked = service ?? (ofSandbox ? (await standingSandbox())?.serviceUrl : undefined);
+  const asked = service ?? (ofSandbox ? standingSandbox()?.serviceUrl : undefined);
   if (asked !== undefined) return checkByService(asked);
   throw new Failure(EXIT.usage, "--chain needs a service or nodes to ask", [
     "Name a service: --service URL. Or your own nodes: --algod URL, --indexer URL, --base-rpc URL.",

@@ -1,4 +1,3 @@
-import { existsSync } from "node:fs";
 import {
   ALGORAND_MAINNET,
   isProofError,
@@ -24,7 +23,7 @@ import type { Environment } from "./environment.ts";
 import { EXIT, Failure } from "./failure.ts";
 import { readKeys, type TrustedKeys, trustOptions } from "./keys-file.ts";
 import { sandboxKeys } from "./sandbox-folder.ts";
-import { readPath, readSource, requireSize, type Source } from "./sources.ts";
+import { readBeside, readSource, requireSize, type Source } from "./sources.ts";
 
 /** Options of every command that checks bundles: the keys to trust, and whom to ask. */
 export type TrustOptions = ChainOptions & { keys?: string; kid?: string[]; ledger?: string };
@@ -181,13 +180,14 @@ export function isReceiptOf(name: string, bundleName: string): boolean {
 
 async function receiptBeside(checked: Checked, trusted: TrustedKeys | undefined): Promise<CheckedReceipt | undefined> {
   const file = receiptFileName(checked.file);
-  if (!existsSync(file)) return undefined;
   const { kid } = checked.report.attestor;
   const pqPublicKey = checked.bundle && signedPart(checked.bundle).attestor.pqPublicKey;
   const key = checked.report.verified && kid && pqPublicKey ? { kid, pqPublicKey } : undefined;
-  const contents = await readPath(file)
-    .then(readFileContents)
-    .catch((error: Error) => ({ kind: "failed", why: error.message }) as const);
+  const contents = await Promise.try(async () => {
+    const bytes = readBeside(file);
+    return bytes && (await readFileContents(bytes));
+  }).catch((error: Error) => ({ kind: "failed", why: error.message }) as const);
+  if (contents === undefined) return undefined;
   if (contents.kind === "receipt")
     return { kind: "receipt", file, findings: judgeReceipt(contents.jws, trusted?.trust, key) };
   const why = contents.kind === "failed" ? contents.why : "not a receipt";

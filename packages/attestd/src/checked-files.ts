@@ -1,9 +1,11 @@
+import { existsSync } from "node:fs";
 import { aborted } from "node:util";
 import { isVerified } from "@attestd/web/verdict";
 import { chainCheck } from "./chain-check.ts";
 import { checkSource, isReceiptOf, type Result, type TrustOptions, trustedKeys } from "./checked-file.ts";
 import type { Environment } from "./environment.ts";
 import { EXIT, type ExitCode, Failure, worst } from "./failure.ts";
+import { SANDBOX_KEYS } from "./sandbox-folder.ts";
 import { nothingIn, type Source, sourcesOf } from "./sources.ts";
 
 /**
@@ -14,6 +16,10 @@ import { nothingIn, type Source, sourcesOf } from "./sources.ts";
  */
 export async function openChecking(names: string[], options: TrustOptions, environment: Environment) {
   const trusted = await trustedKeys(options);
+  if (trusted === undefined && existsSync(SANDBOX_KEYS))
+    environment.err.line(
+      `attestd: ${SANDBOX_KEYS} is left out: no sandbox of yours runs here. --keys ${SANDBOX_KEYS} takes it`,
+    );
   const chains = await chainCheck(options, trusted);
   const sources = withoutReceiptsBeside(await sourcesOf(names));
   return { sources, trusted, results: results() };

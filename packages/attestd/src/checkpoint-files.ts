@@ -1,4 +1,3 @@
-import { readFile, stat } from "node:fs/promises";
 import { parseJson } from "@attestd/proof";
 import {
   type AlgorandStateProofItem,
@@ -15,6 +14,7 @@ import {
 } from "@attestd/proof/evidence";
 import { type Checkpoint, readCheckpoint } from "@attestd/proof/state-proof";
 import { EXIT, Failure, failsFor } from "./failure.ts";
+import { readNamed } from "./files.ts";
 import { fault } from "./keys-file.ts";
 
 /**
@@ -74,9 +74,7 @@ async function readBounded(path: string): Promise<Uint8Array> {
     "file",
     `Shipped: ${Object.keys(SHIPPED_CHECKPOINTS).join(", ")}.`,
   );
-  const { size } = await stat(path).catch(failure);
-  if (size > MAX_CHECKPOINT_TABLE_BYTES) throw new Failure(EXIT.unreadable, `${path} is too large for a table`);
-  return readFile(path).catch(failure);
+  return (await readNamed(path, MAX_CHECKPOINT_TABLE_BYTES).catch(failure)).bytes;
 }
 
 /** For `withEvidence`. */

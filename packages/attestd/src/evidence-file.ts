@@ -1,5 +1,3 @@
-import { existsSync, readFileSync, statSync } from "node:fs";
-import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { isProofError } from "@attestd/proof";
 import { itemOf, MAX_EVIDENCE_BYTES, parseEvidence, withEvidence } from "@attestd/proof/evidence";
@@ -7,6 +5,7 @@ import { MAX_STATE_PROOF_BYTES } from "@attestd/proof/state-proof";
 import type { Checked } from "./checked-file.ts";
 import { checkpointTrusts, trustOf, trustOptions } from "./checkpoint-files.ts";
 import { EXIT, Failure, failsFor } from "./failure.ts";
+import { readFound, readNamed } from "./files.ts";
 
 /** The evidence of one bundle, or in each certificate, or beside each bundle, the checkpoints that the user trusts, and a folder of state proofs. */
 export type EvidenceFiles = {
@@ -34,8 +33,11 @@ export async function evidenceCheck(files: EvidenceFiles, isMany: boolean) {
   return async (checked: Checked): Promise<Checked> => {
     const file = evidence ?? evidenceFileName(checked.answer ?? checked.file);
     const carried = named ?? checked.evidence;
-    if (carried === undefined && isMany && !existsSync(file)) return checked;
-    const bytes = carried ?? (await readEvidenceFile(file));
+    const bytes = carried ?? evidenceBeside(file);
+    if (bytes === undefined) {
+      if (isMany) return checked;
+      throw new Failure(EXIT.unreadable, `can't read ${file}`, ["There is no such file."]);
+    }
     try {
       const report = withEvidence(checked.report, checked.bytes, bytes, options);
       const withIt = { ...checked, report, evidence: bytes };
@@ -61,17 +63,28 @@ export function stateProofFile(folder: string, sha256: string): string {
   return join(folder, `${sha256}.msgpack`);
 }
 
-/** Finds state proofs in a folder. A file that is too large is none; the bytes are held to the hash by who asks. */
+/** Finds state proofs in a folder. What can't be read is none; the bytes are held to the hash by who asks. */
 function stateProofsIn(folder: string) {
   return {
     stateProof(sha256: string): Uint8Array | undefined {
       const file = stateProofFile(folder, sha256);
-      const found = statSync(file, { throwIfNoEntry: false });
-      return found?.isFile() && found.size <= MAX_STATE_PROOF_BYTES ? readFileSync(file) : undefined;
+      try {
+        return readFound(file, MAX_STATE_PROOF_BYTES);
+      } catch {
+        return undefined;
+      }
     },
   };
 }
 
 async function readEvidenceFile(path: string): Promise<Uint8Array> {
-  return readFile(path).catch(failsFor(EXIT.unreadable, `read ${path}`));
+  return (await readNamed(path, MAX_EVIDENCE_BYTES).catch(failsFor(EXIT.unreadable, `read ${path}`))).bytes;
+}
+
+function evidenceBeside(path: string): Uint8Array | undefined {
+  try {
+    return readFound(path, MAX_EVIDENCE_BYTES);
+  } catch (error) {
+    return failsFor(EXIT.unreadable, `read ${path}`)(error);
+  }
 }

@@ -1,7 +1,9 @@
-import { readFile, stat } from "node:fs/promises";
 import { type KeyHistory, parseJson, parseKeyHistory, type Trust } from "@attestd/proof";
+import { MAX_JSON_BYTES } from "@attestd/proof/json";
+import { readRegularFile } from "@attestd/service/regular-file";
 import { historyAge, statedBasis, type TrustBasis, writtenAt } from "@attestd/web/trust-basis";
 import { EXIT, Failure, failsFor } from "./failure.ts";
+import { readNamed } from "./files.ts";
 
 /** The keys that the user trusts, and where they come from. */
 export type TrustedKeys = { trust: Trust; basis: TrustBasis };
@@ -26,11 +28,14 @@ export function trustForPrograms(trusted: TrustedKeys | undefined): ReturnType<t
  * @throws Failure `unreadable`
  */
 export async function readKeys(path: string, basis: "file" | "sandbox" = "file"): Promise<TrustedHistory> {
-  const reading = Promise.all([readFile(path), stat(path)]);
-  const [bytes, { mtimeMs }] = await reading.catch(failsFor(EXIT.unreadable, `read ${path}`));
+  const reading =
+    basis === "sandbox"
+      ? Promise.try(() => readRegularFile(path, { maxBytes: MAX_JSON_BYTES, isFound: true }))
+      : readNamed(path, MAX_JSON_BYTES);
+  const { bytes, writtenMs } = await reading.catch(failsFor(EXIT.unreadable, `read ${path}`));
   try {
     const trust = parseKeyHistory(parseJson(bytes));
-    const since = writtenAt(mtimeMs);
+    const since = writtenAt(writtenMs);
     return { trust, basis: { basis, name: path, ...(since !== undefined && { since }) } };
   } catch (error) {
     throw new Failure(EXIT.unreadable, `${path} is not a key history`, [fault(error)], error);

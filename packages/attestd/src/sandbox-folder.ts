@@ -1,8 +1,8 @@
-import { existsSync } from "node:fs";
-import { basename, join, resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { ALGORAND_PUBLIC_NETWORKS } from "@attestd/proof/algorand";
 import { EXIT, Failure } from "./failure.ts";
-import { readJsonObject } from "./files.ts";
+import { foundJsonObject } from "./files.ts";
+import { isLockedByThisUser } from "./folder-lock.ts";
 import { readKeys, type TrustedHistory } from "./keys-file.ts";
 import { isLoopback } from "./loopback.ts";
 
@@ -33,33 +33,35 @@ export type SandboxFolder = ReturnType<typeof sandboxFolder>;
 
 /**
  * The sandbox in `./.attestd`, which is the default of commands. Anyone may have written these files, which may have come
- * with the current folder. So they are used only for a sandbox on this machine.
+ * with the current folder. So they count only while a process of this user, the sandbox, has the folder locked.
  *
- * @returns undefined when `./.attestd` has no sandbox, or one of another machine
+ * @returns undefined when no sandbox of this user runs in `./.attestd`, or it is not ready
  */
-export async function standingSandbox() {
+export function standingSandbox() {
   const folder = sandboxFolder(DEFAULT_FOLDER);
-  if (!existsSync(folder.description)) return undefined;
-  const { serviceUrl } = await readJsonObject(folder.description);
+  if (!isLockedByThisUser(folder.lock)) return undefined;
+  const serviceUrl = foundJsonObject(folder.description)?.serviceUrl;
   return typeof serviceUrl === "string" && isOnThisMachine(serviceUrl) ? { folder, serviceUrl } : undefined;
 }
 
+/** Keys in `./.attestd`, as an option names them. */
+export const SANDBOX_KEYS = join(DEFAULT_FOLDER, "keys.json");
+
 /**
- * The key history of the sandbox in `./.attestd`. Verdicts that rest on it have the warning that its ledger is not real.
+ * The key history of the sandbox that runs in `./.attestd`. Verdicts that rest on it have the warning that its ledger is not
+ * real.
  *
- * @returns undefined when there is none
+ * @returns undefined when none runs there
  * @throws Failure `usage` for a history that is not only of a sandbox
  */
 export async function sandboxKeys(): Promise<TrustedHistory | undefined> {
-  const { keys } = sandboxFolder(DEFAULT_FOLDER);
-  if (!existsSync(keys)) return undefined;
-  const shown = join(DEFAULT_FOLDER, basename(keys));
-  const trusted = await readKeys(shown, "sandbox");
+  if (standingSandbox() === undefined) return undefined;
+  const trusted = await readKeys(SANDBOX_KEYS, "sandbox");
   const outside = trusted.trust.keys.find(({ origin }) => !isOnThisMachine(origin))?.origin;
   if (outside === undefined && isSandboxLedger(trusted.trust.ledger)) return trusted;
-  throw new Failure(EXIT.usage, `${shown} is not of a sandbox`, [
+  throw new Failure(EXIT.usage, `${SANDBOX_KEYS} is not of a sandbox`, [
     `It is the key history of ${outside ?? "this machine"}, on ${trusted.trust.ledger}.`,
-    `The person who made this folder could have made it. If you trust it, name it: --keys ${shown}`,
+    `The person who made this folder could have made it. If you trust it, name it: --keys ${SANDBOX_KEYS}`,
   ]);
 }
 

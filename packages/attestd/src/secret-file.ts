@@ -1,7 +1,9 @@
 import { randomBytes } from "node:crypto";
-import { mkdir, open, readFile, writeFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { mkdir, open, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { EXIT, Failure, failsFor } from "./failure.ts";
+import { readText } from "./files.ts";
 
 /**
  * Writes a secret durably to a new file that only its owner can read.
@@ -24,9 +26,7 @@ export async function writeSecret(path: string, secret: string, option: string):
  * @param option that chose the file. @throws Failure `usage` when the file has no seed, or cannot be read or created
  */
 export async function requireSeed(path: string, option: string): Promise<void> {
-  const text = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
-    return error.code === "ENOENT" ? undefined : failsFor(EXIT.usage, `read ${path}`)(error);
-  });
+  const text = existsSync(path) ? await readText(path, EXIT.usage) : undefined;
   if (text === undefined) return writeSecret(path, randomBytes(32).toString("hex"), option);
   if (!/^[0-9a-fA-F]{64}$/.test(text.trim()))
     throw new Failure(EXIT.usage, `${path} has no seed`, ["A seed is 32 bytes in hex. Choose a new file."]);
@@ -34,7 +34,7 @@ export async function requireSeed(path: string, option: string): Promise<void> {
 
 /** The token in a file of one line. @throws Failure `usage` when the file has no token, or cannot be read */
 export async function tokenIn(path: string): Promise<string> {
-  const text = await readFile(path, "utf8").catch(failsFor(EXIT.usage, `read ${path}`));
+  const text = await readText(path, EXIT.usage);
   // Only characters that a header may have (RFC 9110): an error about others would print the token.
   if (/^[\x21-\x7e]+$/.test(text.trim())) return text.trim();
   throw new Failure(EXIT.usage, `${path} has no token`, ["A token is one line, without blanks."]);

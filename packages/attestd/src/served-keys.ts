@@ -2,9 +2,9 @@ import type { Wallet } from "@attestd/client";
 import { type KeyHistory, parseJson, parseKeyHistory } from "@attestd/proof";
 import { withoutTrailing } from "@attestd/proof/text";
 import { breakBetween } from "@attestd/web/trust-basis";
-import { EXIT, Failure } from "./failure.ts";
+import { EXIT, Failure, failsFor } from "./failure.ts";
+import { collect } from "./files.ts";
 import { fault, type TrustedHistory } from "./keys-file.ts";
-import { collect } from "./sources.ts";
 
 const TIMEOUT_MS = 30_000;
 const MAX_BYTES = 2 ** 20;
@@ -16,7 +16,7 @@ export async function servedKeys(service: string): Promise<Uint8Array> {
     throw new Failure(EXIT.unreachable, `no answer from ${service}`, ["Try again later."], error);
   });
   if (!response.ok) throw new Failure(EXIT.unreachable, `${url} answered ${response.status}`);
-  return collect(response.body ?? new Blob().stream(), MAX_BYTES);
+  return collect(response.body ?? new Blob().stream(), MAX_BYTES).catch(failsFor(EXIT.unreachable, `read ${url}`));
 }
 
 /**

@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
-import { readFile } from "node:fs/promises";
 import { parseEnv } from "node:util";
 import type { Environment } from "./environment.ts";
-import { EXIT, Failure, failsFor } from "./failure.ts";
+import { EXIT, Failure } from "./failure.ts";
+import { foundText, readText } from "./files.ts";
 import { DEFAULT_FOLDER, sandboxFolder } from "./sandbox-folder.ts";
 
 /** Sources of a service's settings, in addition to the environment: a file or, with `sandbox`, the one in `./.attestd`. */
@@ -27,7 +27,7 @@ export async function readSettings(options: SettingsOptions, { variables }: Envi
  * @throws Failure `usage`
  */
 export async function attestorSettings(path: string): Promise<Settings> {
-  const text = await readFile(path, "utf8").catch(failsFor(EXIT.usage, `read the settings in ${path}`));
+  const text = await readText(path, EXIT.usage, `read the settings in ${path}`);
   const named = Object.entries(parseEnv(text)).filter(([name]) => name.startsWith("ATTESTOR_"));
   if (named.length === 0) throw new Failure(EXIT.usage, `${path} has no setting that begins with ATTESTOR_`);
   return { ATTESTOR_SIGNER: "seed", ...Object.fromEntries(named) };
@@ -38,7 +38,8 @@ export async function settingsFileOf({ env, sandbox }: SettingsOptions) {
   const ofSandbox = sandboxFolder(DEFAULT_FOLDER).settings;
   const path = env ?? (sandbox && existsSync(ofSandbox) ? ofSandbox : undefined);
   if (path === undefined) return undefined;
-  const text = await readFile(path, "utf8").catch(failsFor(EXIT.usage, `read the settings in ${path}`));
+  const action = `read the settings in ${path}`;
+  const text = env === undefined ? (foundText(path, action) ?? "") : await readText(path, EXIT.usage, action);
   const settings = parseEnv(text);
   return { path, settings, names: Object.keys(settings), doubts: doubtsOf(text).map((doubt) => `${path}, ${doubt}`) };
 }

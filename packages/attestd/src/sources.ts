@@ -1,8 +1,9 @@
-import { createReadStream } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
+import { FileRefusal, readRegularFile } from "@attestd/service/regular-file";
 import { MAX_FILE_BYTES } from "@attestd/web/bundle-file";
 import { EXIT, Failure, failsFor, fileTrouble } from "./failure.ts";
+import { collect, readFound, readNamed } from "./files.ts";
 import { isLoopback } from "./loopback.ts";
 import type { Input } from "./terminal.ts";
 
@@ -83,44 +84,46 @@ async function filesIn(folder: string, most: number, depth: number): Promise<str
  * @throws Failure `unreadable`, also for one that is too large; `unreachable` for a URL without an answer
  */
 export async function readSource(
-  { name, kind }: Source,
+  { name, kind, isFound }: Source,
   stdin: () => Input,
   maxBytes = MAX_FILE_BYTES,
 ): Promise<Buffer> {
   if (kind === "url") return download(name, maxBytes);
-  return kind === "file" ? readPath(name, maxBytes) : collect(stdin(), maxBytes).catch(unreadable);
-}
-
-/** Reads a file of a bounded size. @throws Failure `unreadable` */
-export async function readPath(path: string, maxBytes = MAX_FILE_BYTES): Promise<Buffer> {
   try {
-    requireSize((await stat(path)).size, maxBytes);
-    return await collect(createReadStream(path), maxBytes);
+    if (kind === "stdin") return await collect(stdin(), maxBytes);
+    return isFound ? readFoundFile(name, maxBytes) : (await readNamed(name, maxBytes)).bytes;
   } catch (error) {
     return unreadable(error);
   }
 }
 
-function unreadable(error: unknown): never {
-  throw error instanceof Failure ? error : new Failure(EXIT.unreadable, fileTrouble(error), [], error);
+/** Reads a file that stands beside another. @returns undefined when there is none. @throws Failure `unreadable` */
+export function readBeside(path: string, maxBytes = MAX_FILE_BYTES): Buffer | undefined {
+  try {
+    return readFound(path, maxBytes);
+  } catch (error) {
+    return unreadable(error);
+  }
 }
 
-/** Reads all that comes, of a bounded size. @throws Failure `unreadable` when there is more */
-export async function collect(from: AsyncIterable<Uint8Array | string>, maxBytes: number): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of from) {
-    chunks.push(Buffer.from(chunk as Uint8Array));
-    size += chunk.length;
-    requireSize(size, maxBytes);
-  }
-  return Buffer.concat(chunks);
+/** It was there when its folder was read. */
+function readFoundFile(path: string, maxBytes: number): Buffer {
+  return readRegularFile(path, { maxBytes, isFound: true }).bytes;
+}
+
+function unreadable(error: unknown): never {
+  if (error instanceof Failure) throw error;
+  if (error instanceof FileRefusal && error.code === "TOO_LARGE") throw tooLarge(error.bytes);
+  throw new Failure(EXIT.unreadable, fileTrouble(error), [], error);
 }
 
 /** @throws Failure `unreadable` */
 export function requireSize(size: number, maxBytes = MAX_FILE_BYTES): void {
-  const megabytes = (size / 1e6).toFixed(1);
-  if (size > maxBytes) throw new Failure(EXIT.unreadable, `${megabytes} MB or more; bundles are smaller.`);
+  if (size > maxBytes) throw tooLarge(size);
+}
+
+function tooLarge(bytes: number): Failure {
+  return new Failure(EXIT.unreadable, `${(bytes / 1e6).toFixed(1)} MB or more; bundles are smaller.`);
 }
 
 /** Gets what is at a URL, in a bounded time and size. Redirects stay as safe as the URL itself. */
@@ -139,7 +142,7 @@ async function download(address: string, maxBytes: number): Promise<Buffer> {
         throw new Failure(EXIT.unreachable, `${url.host} answered ${response.status}.`);
       }
       return collect(response.body ?? new Blob().stream(), maxBytes).catch((error) => {
-        if (error instanceof Failure) throw error;
+        if (error instanceof FileRefusal) throw tooLarge(error.bytes);
         throw new Failure(EXIT.unreachable, `The answer of ${url.host} broke off.`, [], error);
       });
     }

@@ -33,7 +33,7 @@ export type Terminal = {
   line(text?: string): void;
   /** Writes a line that begins with a mark, after `indent` spaces. */
   marked(mark: Mark, text: string, indent?: number): void;
-  /** Writes a line of JSON, for programs. */
+  /** Writes a line of JSON, for programs, in which what `line` would replace is escaped: the values stay what they are. */
   json(value: object): void;
   /** Writes the result of a command: the value for programs or, without `asJson`, a title marked as done, and lines. */
   done(asJson: boolean | undefined, value: object, title: string, ...lines: string[]): void;
@@ -51,7 +51,7 @@ export function terminal(stream: Output, look: Look, around: (write: () => void)
   const isColoured = colour === "always" || (colour === "on a terminal" && stream.isTTY === true && !isDumb);
   const ellipsis = unicode ? "…" : "...";
   const text = (whole: string) => around(() => stream.write(whole));
-  const json = (value: object) => text(`${JSON.stringify(value)}\n`);
+  const json = (value: object) => text(`${printableJson(value)}\n`);
   const line = (words = "") => text(`${printable(words, unicode)}\n`);
   const marked = (mark: Mark, words: string, indent = 0) => {
     const sign = unicode ? MARKS[mark].unicode : MARKS[mark].ascii;
@@ -78,3 +78,15 @@ export function terminal(stream: Output, look: Look, around: (write: () => void)
 export function printable(text: string, unicode: boolean): string {
   return unicode ? printableUnicode(text) : ascii(text.replaceAll("…", "..."));
 }
+
+/** JSON that a terminal shows as it is. JSON.stringify alone escapes only the first control characters. */
+function printableJson(value: object): string {
+  return JSON.stringify(value).replace(UNPRINTABLE, (character) =>
+    Array.from(
+      { length: character.length },
+      (_, at) => `\\u${character.charCodeAt(at).toString(16).padStart(4, "0")}`,
+    ).join(""),
+  );
+}
+
+const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;

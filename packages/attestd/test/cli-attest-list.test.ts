@@ -1,9 +1,11 @@
-import { readdir, readFile, writeFile } from "node:fs/promises";
+import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { testBatch } from "../../../test/bundles/batches.ts";
-import { testHistory, testPayment } from "../../../test/bundles/bundles.ts";
+import { testBundle, testHistory, testPayment } from "../../../test/bundles/bundles.ts";
 import { attestd, start } from "../../../test/helpers/command.ts";
 import { temporaryFolder } from "../../../test/helpers/temporary-folder.ts";
 import {
@@ -17,6 +19,8 @@ import {
 
 const ITEMS = Array.from({ length: 12 }, (_, n) => ({ chain: "algorand", txnBytes: testPayment(`payment ${n}`) }));
 const ids = testBatch(ITEMS).items.map(({ source }) => source.txnId);
+/** Of a transaction that is in no list. */
+const testBatchId = (n: number) => testBundle({ txnBytes: testPayment(`other ${n}`) }).source.txnId;
 const offered = paymentRequired([BASE_OFFER]);
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
@@ -138,4 +142,92 @@ test("a list signs no more in all than the price allowed, whatever the service a
   const { code, stderr } = await attestd(command(service, "--batch-size", "6"), options());
   expect(stderr).toContain("The service asks 0.009 USDC, more than the 0.001 allowed.");
   expect([code, sold.size]).toEqual([6, 1]);
+});
+
+/** Leaves a state of the command in the folder of the list. */
+async function stateOf(service: { url: string }, state: object) {
+  await mkdir(inFolder("list-attested"));
+  const whole = { version: 1, service: service.url, list: "", refused: [], pending: [], done: {}, ...state };
+  await writeFile(inFolder("list-attested", ".attest.json"), JSON.stringify(whole));
+}
+
+/** As the command hashes a list: SHA-256 of its ids, sorted, a line each. */
+const hashOf = (list: readonly string[]) => createHash("sha256").update(list.toSorted().join("\n")).digest("hex");
+
+describe("a stranger's state in the folder buys nothing that the list does not hold", () => {
+  const others = Array.from({ length: 51 }, (_, n) => testBatchId(n));
+  test.each<[string, object, RegExp]>([
+    ["of another list", { list: hashOf(others), pending: [others] }, /was begun with another list/],
+    ["of no list", { pending: [others] }, /was begun with another list/],
+    [
+      "with more than the list",
+      { list: hashOf(ids), pending: [[...ids, ...others]] },
+      /would buy more than the list holds/,
+    ],
+    ["with others as done", { list: hashOf(ids), done: { [others[0] as string]: "" } }, /is not in the list/],
+    ["with a transaction twice", { list: hashOf(ids), pending: [ids, ids.slice(1)] }, /names a transaction twice/],
+    ["with a receipt elsewhere", { list: hashOf(ids), done: { [ids[0] as string]: "../../keys.json" } }, /not a state/],
+    ["without a list", { list: undefined, pending: [ids] }, /not a state of this command/],
+  ])("%s", async (_, state, words) => {
+    await using service = await fakeService(...seller().script);
+    await stateOf(service, state);
+    const { code, stderr } = await attestd(command(service, "--yes"), options());
+    expect(stderr).toMatch(words);
+    expect([code === 2 || code === 3, service.requests.length]).toEqual([true, 0]);
+  });
+
+  test.each([
+    ["a named pipe", () => void execFileSync("mkfifo", [inFolder("list-attested", ".attest.json")]), /named pipe/],
+    ["a device", () => symlink("/dev/zero", inFolder("list-attested", ".attest.json")), /It is a link/],
+    ["a pipe for its lock", () => void execFileSync("mkfifo", [inFolder("list-attested", ".attest.lock")]), /no lock/],
+  ])("%s", async (_, make, words) => {
+    await using service = await fakeService(...seller().script);
+    await mkdir(inFolder("list-attested"));
+    await make();
+    const { stderr } = await start(command(service, "--yes"), options()).ended;
+    expect(stderr).toMatch(words);
+    expect(service.requests).toEqual([]);
+  });
+});
+
+test("what can't be attested may be taken out of the list, and nothing else", async () => {
+  const [first = "", ...good] = ids;
+  const { sold, script } = seller();
+  const refusing = (seen: Seen): Reply => {
+    const { items } = seen.body as { items: { txid: string }[] };
+    const index = items.findIndex(({ txid }) => txid === first);
+    if (index === -1 || seen.header === undefined) return script[0]?.(seen) ?? "hang up";
+    const body = {
+      status: 404,
+      code: "source_not_found",
+      detail: "no such",
+      items: [{ index, code: "source_not_found" }],
+    };
+    return { status: 404, headers: { "content-type": "application/problem+json" }, body: JSON.stringify(body) };
+  };
+  await using service = await fakeService(...script.map(() => refusing));
+  const partly = await attestd(command(service, "--batch-size", "6"), options());
+  expect(partly).toMatchObject({ code: 6, stderr: expect.stringContaining(`line 1: ${first}: source_not_found`) });
+  await writeFile(inFolder("list.txt"), good.slice(1).join("\n"));
+  expect(await attestd(command(service), options())).toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(/another list/),
+  });
+  await writeFile(inFolder("list.txt"), good.join("\n"));
+  expect(await attestd(command(service), options())).toMatchObject({ code: 0, stderr: "" });
+  expect([...sold.values()].flat().toSorted()).toEqual(good.toSorted());
+});
+
+test("a list may come from a pipe, behind a byte order mark, and not in UTF-16", async () => {
+  const { sold, script } = seller();
+  await using service = await fakeService(...script);
+  const args = (file: string) => ["attest", "--file", file, "--yes", "--out", "out", ...parties(service)];
+  const utf16 = inFolder("utf16.txt");
+  await writeFile(utf16, Buffer.from(`\ufeff${ids.join("\r\n")}`, "utf16le"));
+  expect(await attestd(args(utf16), options())).toMatchObject({
+    code: 3,
+    stderr: expect.stringMatching(/UTF-16, as PowerShell's > writes it: save it as UTF-8\.\n$/),
+  });
+  const { code } = await attestd(args("-"), { ...options(), input: `\ufeff${ids.join("\r\n")}` });
+  expect([code, [...sold.values()].flat().toSorted()]).toEqual([0, ids.toSorted()]);
 });

@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
+import { readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -12,6 +12,7 @@ import {
 } from "../../../test/bundles/bundles.ts";
 import { SANDBOX_LEDGER, sandboxHistory } from "../../../test/e2e/key-histories.ts";
 import { attestd, attestdProcess, start } from "../../../test/helpers/command.ts";
+import { standingSandbox } from "../../../test/helpers/standing-sandbox.ts";
 import { temporaryFolder } from "../../../test/helpers/temporary-folder.ts";
 import {
   ALGORAND_OFFER,
@@ -424,12 +425,26 @@ $`,
   });
 
   describe("in a folder with a sandbox", () => {
+    let standing: Disposable | undefined;
     const stand = async (serviceUrl: string) => {
-      await mkdir(inFolder(".attestd"));
       const description = { serviceUrl, payers: { base: { address, privateKey } } };
-      await writeFile(inFolder(".attestd", "sandbox.json"), JSON.stringify(description));
-      await writeFile(inFolder(".attestd", "keys.json"), JSON.stringify(sandboxHistory()));
+      standing = await standingSandbox(folder.path, { "sandbox.json": description, "keys.json": sandboxHistory() });
     };
+    afterEach(() => standing?.[Symbol.dispose]());
+
+    test("uses neither its wallet nor its keys once it has ended", async () => {
+      await using service = await fakeService();
+      await stand(service.url);
+      standing?.[Symbol.dispose]();
+      standing = undefined;
+      const result = await attestd(["attest", txnId], options());
+      expect(result).toMatchObject({
+        code: 2,
+        stdout: "",
+        stderr: expect.stringContaining("No sandbox of yours runs"),
+      });
+      expect(service.requests).toEqual([]);
+    });
 
     test("needs only the id, and stores its payment there", async () => {
       let kept: string[] = [];

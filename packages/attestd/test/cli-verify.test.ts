@@ -1,4 +1,4 @@
-import { mkdir, readFile, stat, utimes, writeFile } from "node:fs/promises";
+import { readFile, stat, utimes, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -15,6 +15,7 @@ import {
 } from "../../../test/bundles/bundles.ts";
 import { SANDBOX_LEDGER as SANDBOX, sandboxHistory, withOrigin } from "../../../test/e2e/key-histories.ts";
 import { attestd, type InProcess } from "../../../test/helpers/command.ts";
+import { standingSandbox } from "../../../test/helpers/standing-sandbox.ts";
 import { temporaryFolder } from "../../../test/helpers/temporary-folder.ts";
 import { WARNINGS } from "../../web/src/words.ts";
 
@@ -25,14 +26,8 @@ const attestor = testAttestor();
 const batch = testBatch();
 const tampered: ProofBundle = { ...bundle, source: { ...bundle.source, hashSha256: "ab".repeat(32) } };
 
-/** A folder with a `.attestd`, such as someone might send. */
-async function folderWith(files: Record<string, object>) {
-  const folder = await temporaryFolder();
-  await mkdir(join(folder.path, ".attestd"));
-  for (const [name, value] of Object.entries(files))
-    await writeFile(join(folder.path, ".attestd", name), JSON.stringify(value));
-  return folder;
-}
+/** Where a sandbox of this machine answers. */
+const serviceUrl = "http://127.0.0.1:4020";
 
 describe("attestd verify", () => {
   let folder: Awaited<ReturnType<typeof temporaryFolder>>;
@@ -177,8 +172,9 @@ describe("attestd verify", () => {
     expect((await run(`sandbox.json --kid ${attestor.kid} --ledger ${SANDBOX}`)).code).toBe(0);
   });
 
-  test("trusts the sandbox in the current folder unless --keys is given", async () => {
-    await using here = await folderWith({ "keys.json": sandboxHistory() });
+  test("trusts the sandbox that runs in the current folder unless --keys is given", async () => {
+    await using here = await temporaryFolder();
+    using _ = await standingSandbox(here.path, { "sandbox.json": { serviceUrl }, "keys.json": sandboxHistory() });
     const file = join(folder.path, "sandbox.json");
     const { code, stdout } = await attestd(["verify", file], { cwd: here.path });
     expect(stdout).toMatch(
@@ -220,8 +216,9 @@ describe("attestd verify", () => {
       withOrigin("http://127.0.0.1.evil.example", testHistory(undefined, SANDBOX)),
       /127\.0\.0\.1\.evil/,
     ],
-  ])("does not trust the keys of %s in ./.attestd unless --keys names them", async (_, keys, words) => {
-    await using here = await folderWith({ "keys.json": keys });
+  ])("does not trust the keys of %s in ./.attestd unless --keys names them", async (_name, keys, words) => {
+    await using here = await temporaryFolder();
+    using _ = await standingSandbox(here.path, { "sandbox.json": { serviceUrl }, "keys.json": keys });
     for (const command of ["verify", "certificate"])
       for (const file of ["good.json", "sandbox.json"]) {
         const refused = await attestd([command, join(folder.path, file)], { cwd: here.path });
@@ -241,10 +238,8 @@ describe("attestd verify", () => {
     });
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const serviceUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    await using here = await folderWith({
-      "sandbox.json": { serviceUrl },
-      "keys.json": sandboxHistory(),
-    });
+    await using here = await temporaryFolder();
+    using _ = await standingSandbox(here.path, { "sandbox.json": { serviceUrl }, "keys.json": sandboxHistory() });
     const verified = (...args: string[]) => attestd(["verify", ...args, "--chain"], { cwd: here.path });
     const [good, keys] = [join(folder.path, "good.json"), join(folder.path, "keys.json")];
     for (const args of [

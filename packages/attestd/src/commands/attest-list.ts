@@ -27,7 +27,7 @@ import { EXIT, type ExitCode, Failure, failsFor } from "../failure.ts";
 import { writeWhole } from "../files.ts";
 import { lockFile } from "../folder-lock.ts";
 import { trustOptions } from "../keys-file.ts";
-import { type ListState, readState, writeState } from "../list-state.ts";
+import { type ListState, noteRefused, readState, receiptName, writeState } from "../list-state.ts";
 import { csvFile } from "./export.ts";
 import { readList } from "./list-arguments.ts";
 import { mayPay, type Parties, type PurchaseCommandOptions, parties } from "./purchase.ts";
@@ -55,17 +55,18 @@ const TABLE = "attestations.csv";
 export async function attestList(options: AttestListOptions, environment: Environment): Promise<ExitCode> {
   const { out, err } = environment;
   const signal = environment.stop();
-  const listed = await readList(options.file, options.column, environment);
+  const listed = await readList(options.file, options.column, environment, signal);
   const all = await parties(options, environment);
   const folder =
     options.out ?? `${options.file === "-" ? "list" : basename(options.file).replace(/\.\w+$/, "")}-attested`;
   await mkdir(folder, { recursive: true }).catch(failsFor(EXIT.usage, `save into ${folder}`, "folder"));
   using _lock = lockFile(join(folder, ".attest.lock"), `another process attests into ${folder}`, "Wait for it.");
   const service = withoutTrailing(all.service, "/");
-  const state = await readState(folder, service, options.require);
-  state.pending = await givenUp(state, listed, service, all);
+  const ids = listed.map(({ txid }) => txid);
+  const state = readState({ folder, service, require: options.require, ids });
+  state.pending = await givenUp(state, ids, service, all);
   const known = new Set([...Object.keys(state.done), ...state.pending.flat()]);
-  const fresh = listed.map(({ txid }) => txid).filter((txid) => !known.has(txid));
+  const fresh = ids.filter((txid) => !known.has(txid));
   const parts = [...state.pending, ...split(fresh, options.batchSize ?? MAX_BATCH_ITEMS)];
   const total = listed.length;
   const doneOf = () => listed.filter(({ txid }) => Object.hasOwn(state.done, txid)).length;
@@ -86,6 +87,10 @@ export async function attestList(options: AttestListOptions, environment: Enviro
       const { codes, until = 0 } = await buyPart(part, left, folder, state, options, all, signal, progress);
       for (const [txid, code] of codes) refused.set(txid, code);
       kept = Math.max(kept, until);
+      if (codes.size > 0) {
+        noteRefused(state, ids, [...codes.keys()]);
+        await writeState(folder, state);
+      }
       if (codes.size === 0) out.marked("ok", `${doneOf()} of ${total}`, 2);
     }
   } catch (error) {
@@ -108,8 +113,8 @@ export async function attestList(options: AttestListOptions, environment: Enviro
  * The parts that are bought on: those with a transaction that was taken out of the list are given up.
  * @throws Failure while the payment of such a part can be taken
  */
-async function givenUp(state: ListState, listed: readonly Listed[], service: string, { vault }: Parties) {
-  const wanted = new Set(listed.map(({ txid }) => txid));
+async function givenUp(state: ListState, listed: readonly string[], service: string, { vault }: Parties) {
+  const wanted = new Set(listed);
   const kept: string[][] = [];
   for (const ids of state.pending) {
     const isWhole = ids.every((txid) => wanted.has(txid));
@@ -194,12 +199,12 @@ async function buyPart(
 ): Promise<{ codes: Map<string, string>; until?: number | undefined }> {
   const save = async (bought: readonly { bundleBytes: Uint8Array }[], receipt: SignedReceipt | undefined) => {
     const [first = ""] = ids;
-    const receiptName = receipt ? `payment-${first}.receipt.json` : "";
-    if (receipt) await writeWhole(join(folder, receiptName), receiptFile(receipt.jws), 0o666);
+    const name = receipt ? receiptName(first) : "";
+    if (receipt) await writeWhole(join(folder, name), receiptFile(receipt.jws), 0o666);
     for (const [index, txid] of ids.entries())
       await writeWhole(join(folder, `${txid}.json`), bought[index]?.bundleBytes as Uint8Array, 0o666);
     // Before the payment is forgotten: what is done is not bought again.
-    for (const txid of ids) state.done[txid] = receiptName;
+    for (const txid of ids) state.done[txid] = name;
     state.pending = state.pending.filter((one) => one[0] !== first);
     await writeState(folder, state);
   };

@@ -20,7 +20,7 @@ import type { Environment } from "../environment.ts";
 import { evidenceFileName, stateProofFile } from "../evidence-file.ts";
 import { evidenceLines } from "../evidence-text.ts";
 import { EXIT, type ExitCode, Failure, failsFor } from "../failure.ts";
-import { readJsonObject, writeWhole } from "../files.ts";
+import { foundJsonObject, writeWhole } from "../files.ts";
 import { isLoopback } from "../loopback.ts";
 import { namedNode } from "../named-node.ts";
 import { isSandboxLedger, standingSandbox } from "../sandbox-folder.ts";
@@ -185,8 +185,8 @@ async function fetched(
 
 /** The node of the sandbox in `./.attestd`. @throws Failure `usage` without one */
 async function sandboxNode(ledger: string) {
-  const sandbox = isSandboxLedger(ledger) ? await standingSandbox() : undefined;
-  const { algodUrl } = sandbox ? await readJsonObject(sandbox.folder.description) : {};
+  const sandbox = isSandboxLedger(ledger) ? standingSandbox() : undefined;
+  const algodUrl = sandbox && foundJsonObject(sandbox.folder.description)?.algodUrl;
   if (typeof algodUrl === "string" && isLoopback(new URL(algodUrl).hostname)) return { url: algodUrl };
   throw new Failure(EXIT.usage, "evidence comes from a node of the ledger", [
     "Name yours: --algod URL. Or name the service that delivered the bundle: --service URL.",

@@ -51,7 +51,7 @@ async function find(options: KeysHistoryOptions, environment: Environment) {
     const kept = await operate(options, environment, texts, ({ readKeyHistory }, ...rest) => readKeyHistory(...rest));
     return { history: checked(from, () => parseKeyHistory(kept)), from };
   }
-  const url = service ?? (await standingSandbox())?.serviceUrl;
+  const url = service ?? standingSandbox()?.serviceUrl;
   if (url !== undefined) {
     const bytes = await servedKeys(url);
     return { history: checked(url, () => parseKeyHistory(parseJson(bytes))), from: url };

@@ -1,8 +1,7 @@
-import { readFile } from "node:fs/promises";
-import { buffer } from "node:stream/consumers";
 import type { Listed } from "@attestd/web/id-list";
 import type { Environment } from "../environment.ts";
 import { EXIT, Failure, failsFor } from "../failure.ts";
+import { collect, readNamed, textOf } from "../files.ts";
 import { readIdList } from "../id-list.ts";
 
 const MAX_LIST_BYTES = 16 * 1024 * 1024;
@@ -24,9 +23,20 @@ export function checkListOptions(txid: string | undefined, options: Record<strin
 }
 
 /** Reads the list of transactions that `--file` names. @throws Failure */
-export async function readList(file: string, column: string | undefined, { stdin }: Environment): Promise<Listed[]> {
-  const failure = failsFor(EXIT.unreadable, `read ${file}`);
-  const bytes = file === "-" ? await buffer(stdin) : await readFile(file).catch(failure);
-  if (bytes.length > MAX_LIST_BYTES) throw new Failure(EXIT.usage, `${file} has more than ${MAX_LIST_BYTES} bytes`);
-  return readIdList(bytes.toString(), file, column);
+export async function readList(
+  file: string,
+  column: string | undefined,
+  environment: Environment,
+  signal: AbortSignal,
+): Promise<Listed[]> {
+  const action = `read ${file}`;
+  const reading =
+    file === "-"
+      ? collect(environment.stdin, MAX_LIST_BYTES, signal)
+      : readNamed(file, MAX_LIST_BYTES, signal).then(({ bytes }) => bytes);
+  const bytes = await reading.catch((error: unknown) => {
+    if (error instanceof Failure) throw error;
+    return failsFor(EXIT.unreadable, action)(error);
+  });
+  return readIdList(textOf(bytes, EXIT.unreadable, action), file, column);
 }

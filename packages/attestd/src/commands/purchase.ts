@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { access, constants, readFile } from "node:fs/promises";
+import { access, constants } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import {
   type Attestation,
@@ -19,7 +19,7 @@ import { printResult, progressLines } from "../attest-text.ts";
 import { DEFAULT_WAIT } from "../command-line/options.ts";
 import type { Environment } from "../environment.ts";
 import { EXIT, type ExitCode, Failure, failsFor } from "../failure.ts";
-import { writeWhole } from "../files.ts";
+import { readFound, writeWhole } from "../files.ts";
 import { readKeys, trustForPrograms, trustOptions } from "../keys-file.ts";
 import type { Working } from "../live-line.ts";
 import { evidenceBeside } from "../purchase-evidence.ts";
@@ -150,14 +150,14 @@ export async function parties(
   options: Pick<PurchaseCommandOptions, "service" | "wallet" | "keys">,
   { stateFolder }: Environment,
 ) {
-  const standing = await standingSandbox();
+  const standing = standingSandbox();
   const sandbox = options.service === undefined || options.service === standing?.serviceUrl ? standing : undefined;
   const service = options.service ?? sandbox?.serviceUrl;
   const walletFile = options.wallet ?? sandbox?.folder.description;
   if (service === undefined || walletFile === undefined) {
     const missing = [service === undefined && "--service URL", walletFile === undefined && "--wallet FILE"];
     throw new Failure(EXIT.usage, `${missing.filter(Boolean).join(" and ")} must be given`, [
-      "There is no sandbox in ./.attestd to take them from.",
+      "No sandbox of yours runs in ./.attestd to take them from.",
       "Without --keys FILE the bundle will be saved with its signer unknown.",
     ]);
   }
@@ -230,13 +230,22 @@ async function saveBundle(
 ): Promise<string> {
   const name = `${subjectName(bundle)}-${signedPart(bundle).attest.round}`;
   let path = out ?? `${name}.json`;
-  for (let n = 2; out === undefined && existsSync(path) && !(await readFile(path)).equals(bundleBytes); n++) {
+  for (let n = 2; out === undefined && existsSync(path) && !hasBytes(path, bundleBytes); n++) {
     path = `${name}-${n}.json`;
   }
   // First: if the bundle is there, so is its receipt.
   if (signedReceipt) await writeWhole(receiptFileName(path), receiptFile(signedReceipt.jws), 0o666);
   await writeWhole(path, bundleBytes, 0o666);
   return path;
+}
+
+function hasBytes(path: string, bytes: Uint8Array): boolean {
+  try {
+    return readFound(path, bytes.length)?.equals(bytes) === true;
+  } catch {
+    // Another thing has the name.
+    return false;
+  }
 }
 
 function subjectName(bundle: Bundle): string {

@@ -1,12 +1,13 @@
 import { once } from "node:events";
 import { existsSync } from "node:fs";
-import { mkdir, readdir, readFile, rename, rm } from "node:fs/promises";
+import { mkdir, readdir, rename, rm } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { aborted, parseEnv } from "node:util";
 import type { Behaviour, Sandbox, SandboxOptions as StartOptions } from "@attestd/sandbox";
 import type { Environment } from "../environment.ts";
 import { EXIT, type ExitCode, Failure, failsFor } from "../failure.ts";
+import { foundText } from "../files.ts";
 import { lockFile } from "../folder-lock.ts";
 import type { Working } from "../live-line.ts";
 import { forShell, IS_RELEASED, ownCommand } from "../own-command.ts";
@@ -172,10 +173,7 @@ async function clear(folder: SandboxFolder): Promise<void> {
 
 /** The service's settings at the last start. @throws Failure `usage` when the seed of the sandbox's keys is not there */
 async function settingsBefore({ settings, journal }: SandboxFolder): Promise<Settings> {
-  const text = await readFile(settings, "utf8").catch((error: NodeJS.ErrnoException) => {
-    return error.code === "ENOENT" ? "" : failsFor(EXIT.usage, `read ${settings}`)(error);
-  });
-  const before = parseEnv(text);
+  const before = parseEnv(foundText(settings) ?? "");
   if (existsSync(journal) && seedSettings(before) === undefined)
     throw damaged(`${settings}: the seed of the attestor's key is not there`);
   return before;

@@ -176,7 +176,10 @@ describe("facilitators of a rail", () => {
       "F_FACILITATOR_SECRET has 2 entries and F_FACILITATOR_URL has 1: a secret with a comma belongs in F_FACILITATOR_SECRET_FILE.",
     ],
     [{ ...CDP, SECRET_FILE: "/no/such/file" }, "F_FACILITATOR_SECRET_FILE cannot be read: ENOENT."],
-    [{ ...CDP, SECRET: "x", SECRET_FILE: "/dev/null" }, "F_FACILITATOR_SECRET_FILE names an empty file."],
+    [
+      { ...CDP, SECRET: "x", SECRET_FILE: "/dev/null" },
+      "F_FACILITATOR_SECRET_FILE cannot be read: It is a device, not a file.",
+    ],
   ])("refuse %j", (own, sentence) => {
     expect(read(own)).toEqual([sentence]);
   });

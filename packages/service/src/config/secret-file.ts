@@ -1,12 +1,16 @@
-import { readFileSync } from "node:fs";
+import { FileRefusal, readRegularFile } from "../regular-file.ts";
+
+/** A seed, a mnemonic, a token or a key in PEM. */
+const MAX_BYTES = 64 * 1024;
 
 /** Reads a secret's file, without the white space around it. @throws RangeError a predicate, when there is nothing to read */
 export function readSecretFile(path: string): string {
   let text: string;
   try {
-    text = readFileSync(path, "utf8").trim();
+    text = readRegularFile(path, { maxBytes: MAX_BYTES }).bytes.toString().trim();
   } catch (error) {
-    throw new RangeError(`cannot be read: ${(error as NodeJS.ErrnoException).code ?? "unknown error"}`);
+    const why = error instanceof FileRefusal ? error.message.replace(/\.$/, "") : (error as NodeJS.ErrnoException).code;
+    throw new RangeError(`cannot be read: ${why ?? "unknown error"}`);
   }
   if (text === "") throw new RangeError("names an empty file");
   return text;

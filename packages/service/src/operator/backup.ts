@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { createReadStream, existsSync } from "node:fs";
-import { lstat, mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { mkdir, readdir, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { isDeepStrictEqual } from "node:util";
@@ -12,6 +12,7 @@ import { checkSaved, restoreJournal, savedName, saveJournal } from "../journal/b
 import { requireOwner } from "../journal/open.ts";
 import { syncToDisk } from "../journal/sqlite/backup.ts";
 import { RAIL_SETTINGS } from "../payment/rails/registry.ts";
+import { openRegularFile, readRegularFile } from "../regular-file.ts";
 import { type OperatorOptions, openSession, type Settings } from "./session.ts";
 
 const Saved = z.strictObject({ name: z.string(), bytes: z.int().nonnegative(), sha256: z.string() });
@@ -95,11 +96,8 @@ export async function checkBackup(from: string): Promise<BackupManifest> {
     throw new ServiceError("not_allowed", `${from} has files that were not saved: ${others.slice(0, 3).join(", ")}.`);
   for (const file of manifest.files) {
     const path = join(from, file.name);
-    // Before it is read: a pipe would never end, and neither would a device.
-    const found = await lstat(path).catch(() => undefined);
-    const isWhole =
-      found?.isFile() && found.size === file.bytes && (await described(from, file.name)).sha256 === file.sha256;
-    if (!isWhole) throw new ServiceError("not_allowed", `${path} is not as it was saved.`);
+    const found = await described(from, file.name, file.bytes).catch(() => undefined);
+    if (found?.sha256 !== file.sha256) throw new ServiceError("not_allowed", `${path} is not as it was saved.`);
   }
   const saved = await checkSaved(manifest.database, join(from, savedName(manifest.database)));
   if (!isDeepStrictEqual(saved, manifest.journal))
@@ -128,9 +126,7 @@ export async function restoreBackup(
 async function readManifest(from: string): Promise<BackupManifest> {
   const path = join(from, MANIFEST);
   try {
-    const found = await lstat(path);
-    if (!found.isFile() || found.size > MAX_MANIFEST) throw new RangeError(`no file of at most ${MAX_MANIFEST} bytes`);
-    const text = await readFile(path, "utf8");
+    const text = readRegularFile(path, { maxBytes: MAX_MANIFEST, isFound: true }).bytes.toString();
     const manifest = Manifest.parse(JSON.parse(text));
     // A bit of it may have flipped in a place where it is still a manifest.
     if (textOf(sealed(manifest)) !== text) throw new Error("it is not as it was written");
@@ -153,11 +149,14 @@ function namesIn(kind: BackupManifest["database"]): string[] {
   return [savedName(kind), KEYS, SETTINGS];
 }
 
-async function described(folder: string, name: string): Promise<z.infer<typeof Saved>> {
-  const path = join(folder, name);
+/** @param bytes that the file must have. @throws FileRefusal, or the system's error */
+async function described(folder: string, name: string, bytes?: number): Promise<z.infer<typeof Saved>> {
+  const { fd, stats } = openRegularFile(join(folder, name), { isFound: true });
   const hash = createHash("sha256");
-  await pipeline(createReadStream(path), hash);
-  return { name, bytes: (await stat(path)).size, sha256: hash.digest("hex") };
+  const reading = createReadStream("", { fd });
+  if (bytes !== undefined && stats.size !== bytes) reading.destroy(new RangeError("it has another size"));
+  await pipeline(reading, hash);
+  return { name, bytes: stats.size, sha256: hash.digest("hex") };
 }
 
 /** Settings whose values are saved. Any other may hold a secret, or a URL that has one in its path. */

@@ -1,4 +1,3 @@
-import { readFileSync, statSync } from "node:fs";
 import {
   type CheckpointTable,
   checkpointAt,
@@ -11,6 +10,7 @@ import {
   onTable,
   type PublishedCheckpoints,
 } from "@attestd/proof/evidence";
+import { readRegularFile } from "../../regular-file.ts";
 import { answerJobs } from "../../workers/worker.ts";
 
 /** Checkpoints that are published with the head of a table. */
@@ -20,8 +20,7 @@ let table: CheckpointTable | undefined;
 
 /** Reads the file of a table, and keeps it. @throws ProofError `json`, `format` or `malformed` */
 function load(path: string): PublishedCheckpoints {
-  if (statSync(path).size > MAX_CHECKPOINT_TABLE_BYTES) throw new RangeError(`${path} is too large for a table`);
-  const read = decodeCheckpointTable(readFileSync(path));
+  const read = decodeCheckpointTable(readRegularFile(path, { maxBytes: MAX_CHECKPOINT_TABLE_BYTES }).bytes);
   const size = checkpointCount(read);
   const last = Array.from({ length: Math.min(LAST, size) }, (_, place, from = size - Math.min(LAST, size)) => {
     return checkpointAt(read, from + place);
