@@ -1,4 +1,5 @@
-import { mkdtemp, readdir, rm, stat, writeFile } from "node:fs/promises";
+import { execFileSync } from "node:child_process";
+import { mkdtemp, readdir, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -62,5 +63,11 @@ describe("a vault of files", () => {
     await expect(vault.get(ID)).rejects.toThrow("is not a stored payment");
     await writeFile(vault.path(ID), "{");
     await expect(vault.get(ID)).rejects.toThrow("is not JSON");
+    await rm(vault.path(ID));
+    execFileSync("mkfifo", [vault.path(ID)]);
+    await expect(vault.get(ID)).rejects.toThrow("is not a stored payment");
+    await rm(vault.path(ID));
+    await symlink("/dev/zero", vault.path(ID));
+    await expect(vault.get(ID)).rejects.toThrow("ELOOP");
   });
 });

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from "node:crypto";
-import { link, mkdir, open, readFile, unlink, writeFile } from "node:fs/promises";
+import { constants, link, mkdir, open, unlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { StoredPayment, Vault } from "./vault.ts";
 
@@ -16,7 +16,7 @@ export function fileVault(folder: string): FileVault {
   const path = (id: string) => join(folder, `${createHash("sha256").update(id).digest("hex").slice(0, 32)}.json`);
 
   const get = async (id: string): Promise<StoredPayment | undefined> => {
-    const text = await readFile(path(id), "utf8").catch((error: NodeJS.ErrnoException) => {
+    const text = await textOf(path(id)).catch((error: NodeJS.ErrnoException) => {
       if (error.code === "ENOENT") return undefined;
       throw error;
     });
@@ -47,6 +47,18 @@ export function fileVault(folder: string): FileVault {
       if (stored?.header === payment.header) await unlink(path(id));
     },
   };
+}
+
+/** A payment with every extension on offer has some 100 kB. */
+const MAX_BYTES = 2 ** 20;
+
+/** The text of a regular file. Whoever made the folder may have put a pipe or a device there, which would never end. */
+async function textOf(path: string): Promise<string> {
+  const { O_RDONLY, O_NONBLOCK, O_NOFOLLOW } = constants;
+  await using handle = await open(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW);
+  const stats = await handle.stat();
+  if (!stats.isFile() || stats.size > MAX_BYTES) throw new Error(`${path} is not a stored payment.`);
+  return handle.readFile("utf8");
 }
 
 /** @throws when the text is not a stored payment: no other payment may be signed then */

@@ -22,7 +22,7 @@ const CHAINS = ["algorand", "base"];
 export function addBuying(program: Command, running: Running): void {
   const purchase = (name: string, summary: string, ...description: string[]) =>
     subcommand(program, name, summary, ...description)
-      .option("--service <url>", "the service (default: the sandbox in ./.attestd)", serviceUrl)
+      .option("--service <url>", "the service (default: the sandbox that runs in ./.attestd)", serviceUrl)
       .option("--wallet <file>", "the payer's keys, in the form of docs/command-line.md (default: the sandbox's)")
       .addOption(trustedKeyHistory())
       .option("--max-price <usdc>", "ask before signing for more in all; without a terminal, refuse", "0.01")

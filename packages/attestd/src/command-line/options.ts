@@ -17,7 +17,7 @@ export function operatorCommand(parent: Command, name: string, summary: string, 
 }
 
 export const trustedKeyHistory = () =>
-  new Option("--keys <file>", "the key history that you trust (default: the sandbox's in ./.attestd)");
+  new Option("--keys <file>", "the key history that you trust (default: that of the sandbox that runs in ./.attestd)");
 
 /** The options that ask the chains: a service, or the user's own nodes. */
 export function addChainOptions(command: Command): Command {
