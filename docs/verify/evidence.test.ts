@@ -5,14 +5,12 @@ import { verify } from "@attestd/proof";
 import { SHIPPED_CHECKPOINTS, withEvidence } from "@attestd/proof/evidence";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { testHistory } from "../../test/bundles/bundles.ts";
-import { fail, OF_EVIDENCE, OF_FALCON, open, own, pass, type Result } from "./bundles/evidence.ts";
-import { ODD_EVIDENCE, ODD_FALCON } from "./bundles/evidence-odd.ts";
+import { fail, open, own, pass, type Result } from "./bundles/evidence.ts";
+import { EVIDENCE, FALCON_EVIDENCE } from "./bundles.ts";
 import { PROGRAMS, type Program, runAll } from "./programs.ts";
 
 /* What the verifiers of this folder, and the library, say of evidence: in Go by Algorand's own Falcon and sumhash. */
 
-const ALL = [...OF_EVIDENCE, ...ODD_EVIDENCE];
-const ALL_OF_FALCON = [...OF_FALCON, ...ODD_FALCON];
 const RECORDED = "recorded 1000 2026-05-28T20:27:01.000Z 599900000000000";
 const SOURCE = "source 995 2026-05-28T20:26:46.000Z 599900000000000";
 
@@ -26,22 +24,25 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-it.each([...ALL, ...ALL_OF_FALCON])("the library says what is right: %s", (_name, results, items, trusts, of = own) => {
-  const trusted = trusts === undefined ? { checkpoints: [of.checkpoint] } : { roots: [trusts] };
-  const report = withEvidence(
-    verify(of.bundle, { trust: testHistory() }),
-    of.bundle,
-    JSON.stringify({ ...of.evidence, items }),
-    trusted,
-  );
-  const { failures: _, ...found } = report.evidence ?? { failures: [] };
-  expect(Object.values(found)).toEqual(Array.from({ length: 6 }, (_, index) => results[index] ?? open));
-  expect(report.verified).toBe(!results.includes(fail));
-  expect([report.recordedBy !== undefined, report.sourceRecordedBy !== undefined]).toEqual([
-    results[2] === pass,
-    results[5] === pass,
-  ]);
-});
+it.each([...EVIDENCE, ...FALCON_EVIDENCE])(
+  "the library says what is right: %s",
+  (_name, results, items, trusts, of = own) => {
+    const trusted = trusts === undefined ? { checkpoints: [of.checkpoint] } : { roots: [trusts] };
+    const report = withEvidence(
+      verify(of.bundle, { trust: testHistory() }),
+      of.bundle,
+      JSON.stringify({ ...of.evidence, items }),
+      trusted,
+    );
+    const { failures: _, ...found } = report.evidence ?? { failures: [] };
+    expect(Object.values(found)).toEqual(Array.from({ length: 6 }, (_, index) => results[index] ?? open));
+    expect(report.verified).toBe(!results.includes(fail));
+    expect([report.recordedBy !== undefined, report.sourceRecordedBy !== undefined]).toEqual([
+      results[2] === pass,
+      results[5] === pass,
+    ]);
+  },
+);
 
 it.each(Object.entries(SHIPPED_CHECKPOINTS))("the checkpoint %s is also a file here", (name, { checkpoint }) => {
   expect(JSON.parse(readFileSync(join(import.meta.dirname, `checkpoints/${name}.json`), "utf8"))).toEqual(checkpoint);
@@ -58,7 +59,7 @@ describe.each(Object.entries(PROGRAMS))("the verifier in %s", (language, find) =
     if ("missing" in verifier) return skip();
     const keys = write("keys.json", testHistory());
     const hasFalcon = language !== "Python";
-    const all = [...ALL, ...(hasFalcon ? ALL_OF_FALCON : [])];
+    const all = [...EVIDENCE, ...(hasFalcon ? FALCON_EVIDENCE : [])];
     const lists = all.map(([, , items, trusts, of = own], index) => {
       const bundleFile = write(`${index}.bundle.json`, of.bundle);
       const evidenceFile = write(`${index}.evidence.json`, { ...of.evidence, items });

@@ -2,19 +2,10 @@ import { toBase64, toBase64Url, utf8 } from "@attestd/proof/encoding";
 import { algorandSubject } from "./algorand-subject.ts";
 import { baseSubject } from "./base-subject.ts";
 import type { Corpus } from "./corpus.ts";
-import { canonicalJson, type Keys, oddKeys, rightKeys } from "./keys.ts";
-import { Random } from "./random.ts";
-
+import { canonicalJson, type Keys } from "./keys.ts";
+import type { Random } from "./random.ts";
 import { spell, spoil } from "./text.ts";
 import { alterValue, type Json, respelledText } from "./values.ts";
-
-/** Bundles that are judged by the same keys, so that each program is started once for all of them. */
-export type Batch = { keys: Keys; bundles: Uint8Array[] };
-
-/** Of a run: batches with right keys, which are long, and with odd ones, which are short. */
-export const [LONG, SHORT] = [244, 6];
-/** Both together. */
-export const ROUND = LONG + SHORT;
 
 /** What is altered of a bundle. */
 type Layer = "bytes" | "proof" | "value" | "note" | "signature" | "spelling" | "text";
@@ -28,15 +19,8 @@ const LAYERS: [weight: number, layer: Layer][] = [
   [6, "text"],
 ];
 
-/** The keys of a batch of a seed, by the index of its first bundle. */
-export function makeKeys(seed: string, start: number): Keys {
-  const random = new Random(`${seed} keys ${start}`);
-  return start % ROUND === 0 ? rightKeys(random) : oddKeys(random);
-}
-
-/** A bundle of a seed by its index: the same every time, but for signatures, which Node's signer hedges. */
-export function makeBundle(seed: string, index: number, keys: Keys, corpus: Corpus): Uint8Array {
-  const random = new Random(`${seed} bundle ${index}`);
+/** A bundle by one of the keys' signers. */
+export function makeBundle(random: Random, keys: Keys, corpus: Corpus): Uint8Array {
   const layers = Array.from(
     {
       length: random.weigh([

@@ -67,18 +67,21 @@ export function rightKeys(random: Random): Keys {
 
 /** A history with mistakes: some that its keys have signed, some of its text. */
 export function oddKeys(random: Random): Keys {
+  // Of one place alone, half of the time: of several, the first hides the others.
+  const [isOne, at] = [random.once(2), random.below(8)];
   const made = history(random, (entry, index) => {
+    if (isOne && index !== at) return;
     if (random.once(3)) entry.origin = random.pick(ORIGINS);
     if (random.once(8)) entry.algorandAddress = random.pick(ATTESTORS).algorandAddress;
     if (random.once(10)) entry.fromRound = random.pick([0, 1, 2 ** 53 - 1, index]);
     if (random.once(10)) alterValue(random, entry);
   });
   const value: Json = { version: 1, ledger: made.ledger, keys: made.entries };
-  if (random.once(3)) alterEntries(random, made.entries);
-  if (random.once(4)) alterValue(random, value);
+  if (random.once(isOne ? 8 : 3)) alterEntries(random, made.entries);
+  if (random.once(isOne ? 8 : 4)) alterValue(random, value);
   const text = random.once(3) ? spell(random, value) : canonicalJson(value);
   return {
-    trust: random.once(5) ? spoil(random, text) : utf8(text),
+    trust: random.once(isOne ? 20 : 5) ? spoil(random, text) : utf8(text),
     ledger: made.ledger,
     signers: signers(made.entries, made.keys),
   };

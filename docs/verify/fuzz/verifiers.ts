@@ -2,109 +2,128 @@ import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Trust } from "@attestd/proof";
 import * as ours from "@attestd/proof";
+import type { Checkpoint } from "@attestd/proof/state-proof";
 import { nativeCrypto } from "../../../packages/proof/test/native-crypto.ts";
-import { type Program, run, statedLine } from "../programs.ts";
-import type { Batch } from "./cases.ts";
+import { type Beside, type Proof, saidOf } from "../library.ts";
+import { type Program, runAll } from "../programs.ts";
+import type { Task } from "./tasks.ts";
 
-/** What a verifier says of each bundle of a batch, line by line but for the file's name. */
-export type Verifier = (batch: Batch) => Promise<string[]>;
+export type Verifier = {
+  /** What is said of each task, with `FILE` for the name of the file. */
+  judge(tasks: readonly Task[]): Promise<string[]>;
+  /** One without Falcon checks no state proof, and no account's signature by Falcon. */
+  hasFalcon: boolean;
+};
 
-type Proof = Pick<typeof ours, "ProofError" | "parseJson" | "parseKeyHistory" | "verify">;
+/** Of keys that are refused. */
+const NOTHING = "nothing";
 
-/** Of keys that are refused, and of all that is judged by them. */
-export const NOTHING = "nothing";
-
-/** The library, in the words of the programs. @param proof of which it is, where it is an altered one */
-export function library(proof: Proof = ours): Verifier {
-  const { ProofError, parseKeyHistory } = proof;
-  const isRefusal = (error: unknown) => error instanceof ProofError && error.code !== "malformed";
-  return async ({ keys, bundles }) => {
-    let trust: Trust;
+/**
+ * The library, in the words of the programs.
+ * @param proof another library
+ * @param hasFalcon whether it checks state proofs
+ */
+export function library(proof: Proof & Pick<typeof ours, "parseKeyHistory"> = ours, hasFalcon = true): Verifier {
+  const trusts = new Map<Task["keys"], Trust | undefined>();
+  const trustOf = (keys: Task["keys"]) => {
+    if (typeof keys === "string") return { kids: [keys] };
     try {
-      trust = typeof keys.trust === "string" ? { kids: [keys.trust] } : parseKeyHistory(keys.trust, nativeCrypto);
+      return proof.parseKeyHistory(keys, nativeCrypto);
     } catch (error) {
-      return bundles.map(() => (isRefusal(error) ? NOTHING : `crashed: ${error}`));
+      if (isRefusal(proof, error)) return undefined;
+      throw error;
     }
-    return bundles.map((bytes) => {
+  };
+  const judge = (tasks: readonly Task[]) =>
+    tasks.map(({ keys, subject, evidence }) => {
       try {
-        return said(proof, bytes, trust);
+        if (!trusts.has(keys)) trusts.set(keys, trustOf(keys));
+        const trust = trusts.get(keys);
+        if (trust === undefined) return NOTHING;
+        return saidOf("FILE", subject, trust, evidence && besideOf(evidence, hasFalcon), proof);
       } catch (error) {
-        return isRefusal(error) ? REFUSED : `crashed: ${error}`;
+        return `crashed: ${error}`;
       }
     });
-  };
+  return { judge: async (tasks) => judge(tasks), hasFalcon };
 }
 
-const REFUSED = "FAIL schema\nnot verified";
+/** Says of every state proof that it was found right before: then only its checkpoint is open. */
+const UNCHECKED = Object.assign(new Map<string, undefined>(), { has: () => true });
 
-function said({ verify, parseJson }: Proof, bytes: Uint8Array, trust: Trust): string {
-  const report = verify(bytes, { trust, crypto: nativeCrypto });
-  const { checks, verified, attestor, warnings, lightHeader, receipt, statement } = report;
-  if (checks.schema === "fail") return REFUSED;
-  const offline = Object.entries(checks).filter(([check]) => !check.startsWith("chain"));
-  const { attest } = parseJson(bytes) as { attest: { round: number } };
-  return [
-    ...offline.map(([check, result]) => `${result === "fail" ? "FAIL" : result} ${check}`),
-    ...(lightHeader ? [`${lightHeader} commitment`] : []),
-    ...(receipt ? [`receipt ${receipt.status}`] : []),
-    ...(statement && checks.note === "pass" ? [statedLine(statement)] : []),
-    `key ${attestor.kid} ${attestor.status}`,
-    ...(verified ? warnings.map((warning) => `warning ${warning}`) : []),
-    verified ? `verified, stated as recorded on Algorand in round ${attest.round}` : "not verified",
-  ].join("\n");
+function besideOf({ bytes, trusted }: NonNullable<Task["evidence"]>, hasFalcon: boolean): Beside {
+  if (!hasFalcon) return { evidence: bytes, options: { memory: UNCHECKED } };
+  const options =
+    typeof trusted === "string"
+      ? { roots: [trusted] }
+      : { checkpoints: [ours.parseJson(trusted) as unknown as Checkpoint] };
+  return { evidence: bytes, options };
 }
 
-/** No bundle takes longer, on a busy machine neither. */
-const TIMEOUT = 120_000;
+function isRefusal({ ProofError }: Proof, error: unknown): boolean {
+  return error instanceof ProofError && error.code !== "malformed";
+}
 
-/** A program, given all bundles of a batch at once, and again those behind one by which it ends. @param folder for files */
-export function program({ command, args }: Exclude<Program, { missing: string }>, folder: string): Verifier {
-  let batches = 0;
-  return async ({ keys, bundles }) => {
-    const home = join(folder, `${command}${args.join("")}`.replaceAll(/\W/g, ""), String(batches++));
+/** No process takes longer for its tasks, on a busy machine neither. */
+const TIMEOUT = 300_000;
+
+/**
+ * A program, which is given all tasks at once, and again those behind one by which it ends.
+ * @param folder for files
+ * @param hasFalcon whether it takes what is trusted behind evidence
+ */
+export function program(found: Exclude<Program, { missing: string }>, folder: string, hasFalcon: boolean): Verifier {
+  let rounds = 0;
+  async function judge(tasks: readonly Task[]): Promise<string[]> {
+    const home = join(folder, `${found.command}${found.args.join("")}`.replaceAll(/\W/g, ""), String(rounds++));
     mkdirSync(home, { recursive: true });
-    const files = bundles.map((_, index) => join(home, `${index}.json`));
-    for (const [index, file] of files.entries()) writeFileSync(file, bundles[index] as Uint8Array);
-    const blank = join(home, "blank.json");
-    writeFileSync(blank, "{}");
-    const trust = typeof keys.trust === "string" ? keys.trust : join(home, "keys.json");
-    if (typeof keys.trust !== "string") writeFileSync(trust, keys.trust);
-    const outputs: string[] = [];
-    while (outputs.length < files.length) {
-      const rest = files.slice(outputs.length);
-      const { code, stdout, stderr } = await run(command, [...args, ...rest, trust], undefined, TIMEOUT);
-      const found = outputsOf(stdout, rest);
-      outputs.push(...found.map((output) => (isExit(code, found, rest) ? output : `${output}\nexit code ${code}`)));
-      if (found.length === rest.length) continue;
-      // A program that does not take the keys says nothing of any bundle, of one that is none neither.
-      const areRefused = outputs.length === 0 && (await run(command, [...args, blank, trust])).stdout === "";
-      if (areRefused) return files.map(() => NOTHING);
-      const reason = stderr.trim().split("\n").at(-1)?.slice(0, 500);
-      outputs.push(`crashed: exit code ${code}: ${reason}`);
+    const files = writer(home);
+    const named: string[] = [];
+    const lists = tasks.map(({ keys, subject, evidence }, index) => {
+      const subjectFile = files(`${index}.json`, subject);
+      named.push(subjectFile);
+      const trust = typeof keys === "string" ? keys : files("keys.json", keys);
+      if (evidence === undefined) return [subjectFile, trust];
+      const { bytes, trusted } = evidence;
+      const checkpoint = typeof trusted === "string" ? trusted : files("checkpoint.json", trusted);
+      const beside = ["--evidence", files(`${index}.evidence.json`, bytes), ...(hasFalcon ? [checkpoint] : [])];
+      return [...beside, subjectFile, trust];
+    });
+    const said: string[] = [];
+    while (said.length < tasks.length) {
+      const { answers, stderr } = await runAll(found, lists.slice(said.length), TIMEOUT);
+      for (const { code, stdout } of answers) {
+        if (code === undefined) {
+          said.push(`crashed: ${stderr.trim().split("\n").at(-1)?.slice(0, 500)}`);
+          break;
+        }
+        said.push(wordsOf(code, stdout, named[said.length] as string));
+      }
     }
     rmSync(home, { recursive: true });
-    return outputs;
+    return said;
+  }
+  return { judge, hasFalcon };
+}
+
+/** Writes each content once, under the name that it was first given. */
+function writer(home: string) {
+  const written = new Map<Uint8Array, string>();
+  return (name: string, content: Uint8Array): string => {
+    const known = written.get(content);
+    if (known !== undefined) return known;
+    const file = join(home, `${written.size}-${name}`);
+    writeFileSync(file, content);
+    written.set(content, file);
+    return file;
   };
 }
 
-/** Whether the exit code is the right one of what was printed; a program that crashed has another. */
-function isExit(code: number, found: string[], files: string[]): boolean {
-  if (found.length < files.length) return code !== 0;
-  return code === (found.every((output) => output.includes("\nverified, ")) ? 0 : 1);
-}
-
-/** What was printed behind each file's name, of the files whose verdict was printed. */
-function outputsOf(stdout: string, files: string[]): string[] {
-  const outputs: string[] = [];
-  let rest = stdout;
-  for (const [index, file] of files.entries()) {
-    if (!rest.startsWith(`${file}\n`)) break;
-    const next = files[index + 1];
-    const end = next === undefined ? rest.length : rest.indexOf(`\n${next}\n`) + 1;
-    const output = rest.slice(file.length + 1, end || rest.length).trimEnd();
-    if (!/(^|\n)(not verified|verified, .*)$/.test(output)) break;
-    outputs.push(output);
-    rest = end === 0 ? "" : rest.slice(end);
-  }
-  return outputs;
+/** An output with `FILE` for the file's name, and the exit code where it is not the right one. */
+function wordsOf(code: number, stdout: string, file: string): string {
+  if (stdout === "" && code === 1) return NOTHING;
+  const said = stdout.replaceAll(file, "FILE").trimEnd();
+  const verdicts = said.split("\n").filter((line) => line === "not verified" || line.startsWith("verified, "));
+  const right = verdicts.length > 0 && verdicts.every((line) => line !== "not verified") ? 0 : 1;
+  return code === right ? said : `${said}\nexit code ${code}`;
 }

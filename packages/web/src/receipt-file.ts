@@ -40,6 +40,7 @@ export function receiptIn(value: unknown): string | undefined {
   const extension = memberOf(memberOf(value, "extensions"), "offer-receipt");
   const receipt = extension === undefined ? value : memberOf(memberOf(extension, "info"), "receipt");
   const signature = memberOf(receipt, "signature");
+  if (!isObject(receipt) || Object.keys(receipt).length !== 2) return undefined;
   return memberOf(receipt, "format") === "jws" && typeof signature === "string" ? signature : undefined;
 }
 

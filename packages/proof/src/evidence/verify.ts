@@ -1,6 +1,6 @@
 import { type Bundle, type SignedBundle, signedPart } from "../bundle.ts";
 import type { Finding } from "../chain-format.ts";
-import { fromBase64, toHex } from "../encoding.ts";
+import { toHex } from "../encoding.ts";
 import { isProofError } from "../errors.ts";
 import { canonicalBytes } from "../json/canonical.ts";
 import { ledgerOfNote, type Note } from "../note.ts";
@@ -43,10 +43,7 @@ export function withEvidence(
   record(judged, "schema", "evidence" in read ? [] : [read.fault]);
   if (!("evidence" in read)) return judged;
 
-  const stake: StakeOptions = {
-    ...{ checkpoints, tables, roots, memory },
-    stateProof: (sha256) => stateProofIn(read.evidence, sha256) ?? stateProof?.(sha256),
-  };
+  const stake: StakeOptions = { checkpoints, tables, roots, memory, stateProof: stateProof ?? (() => undefined) };
   checkRecord(judged, read.evidence, signed, stake);
   checkSource(judged, read.evidence, whole, note, stake);
   return judged;
@@ -81,7 +78,7 @@ function checkRecord(judged: Judged, evidence: Evidence, signed: SignedBundle, s
   if (Array.isArray(header)) return;
 
   const proof = itemOf(evidence, "algorand-state-proof/1");
-  const recorded = proof && recordStake(judged, "stateProof", proof, header, stake);
+  const recorded = proof && recordStake(judged, "stateProof", withHeld(proof, evidence), header, stake);
   if (recorded) judged.recordedBy = recorded;
 
   const authorisation = itemOf(evidence, "algorand-authorisation/1");
@@ -118,7 +115,7 @@ function checkSource(
     if (Array.isArray(header)) record(judged, "sourceStateProof", header);
   }
   if (header === undefined || Array.isArray(header) || proof === undefined) return;
-  const recorded = recordStake(judged, "sourceStateProof", proof, header, stake);
+  const recorded = recordStake(judged, "sourceStateProof", withHeld(proof, evidence), header, stake);
   if (recorded) judged.sourceRecordedBy = recorded;
 }
 
@@ -135,12 +132,11 @@ function recordStake(
   return recorded;
 }
 
-/** The state proof in an item of the evidence that states this hash of it. */
-function stateProofIn({ items }: Evidence, sha256: string): Uint8Array | undefined {
-  for (const item of items)
-    if ("stateProofBase64" in item && item.stateProofBase64 !== undefined && item.stateProofSha256 === sha256)
-      return fromBase64(item.stateProofBase64);
-  return undefined;
+/** The item with the state proof that it names, where another item has that: it may stand in one of them alone. */
+function withHeld({ item, pointer }: { item: StakeProof; pointer: string }, { items }: Evidence) {
+  const isHere = (one: Evidence["items"][number]): one is StakeProof & { type: string } =>
+    "stateProofBase64" in one && one.stateProofSha256 === item.stateProofSha256;
+  return { item: { ...items.find(isHere), ...item }, pointer };
 }
 
 function readOf(input: unknown, signed: SignedBundle): { evidence: Evidence } | { fault: Finding } {
