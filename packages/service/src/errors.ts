@@ -25,7 +25,10 @@ export type ErrorDetails = {
    * 2.0 section 5.1, EIP-1474; of Solana: agave's rpc-client-api, custom_error.rs.
    */
   rpc_refused: { rpcCode: number };
-  /** The cause of `providers_unavailable` of a node that lacks a block, or part of it, that its URL has shown before. */
+  /**
+   * The cause of `providers_unavailable` of a node that lacks a block, or part of it, that its URL has shown before; and of nodes
+   * that all answered, and of which some lag behind the others.
+   */
   block_unknown: undefined;
 
   /** As many caught-up providers as are needed have no such transaction. */

@@ -17,7 +17,7 @@ import type { AlgorandSource } from "../chains/algorand/source.ts";
 import type { Attempt } from "../ledger/ledger.ts";
 import { unlessAbsent } from "../ledger/recorded.ts";
 import { unavailable } from "../providers/provider.ts";
-import { agree, failover, type QuorumRules } from "../providers/quorum.ts";
+import { agree, ifAny, type QuorumRules } from "../providers/quorum.ts";
 import type { LedgerNote, Span } from "./facts.ts";
 import type { FoundTransaction, IndexerSearch, Wanted } from "./indexer-search.ts";
 import { type Ask, fewAtOnce, inPieces } from "./reading.ts";
@@ -40,10 +40,11 @@ type Found = LedgerTransaction & Pick<FoundTransaction, "signature" | "auth-addr
 /** Transactions in one piece of a span, unless the piece is a single round. */
 const MAX_TRANSACTIONS = 1_000;
 
-/** Unix s of a round, as one indexer states it; undefined when it does not go back that far. */
-export function timeOfRound({ indexers, ask }: LedgerReading, round: number): Promise<number | undefined> {
+/** Unix s of a round, as the indexers agree; undefined when they do not go back that far. */
+export function timeOfRound({ indexers, rules, ask }: LedgerReading, round: number): Promise<number | undefined> {
+  const read = (indexer: IndexerSearch, ends: AbortSignal) => indexer.timeOf(round, ends);
   const about = `the time of round ${round}`;
-  return ask((signal) => failover(indexers, (indexer, ends) => indexer.timeOf(round, ends), { about, signal }));
+  return ask(async (signal) => (await agree(indexers, read, ifAny(about, String, signal), rules))[0]);
 }
 
 /** Every transaction within the span that names an account of the attestor, ours or a stranger's, in no order. */

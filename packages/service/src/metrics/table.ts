@@ -46,6 +46,11 @@ export const COUNTERS = {
     help: "Questions to which providers gave contradictory answers: at least one of them is wrong.",
     labels: [],
   },
+  minorityAnswers: {
+    name: "attestd_provider_minority_answers_total",
+    help: "Answers that were taken from fewer providers than a majority, as PROVIDER_QUORUM allows: one lying node may have given them.",
+    labels: [],
+  },
   evidence: {
     name: "attestd_evidence_total",
     help: "Evidence of delivered attestations, of the record or of its source: included, whole, impossible or absent, a step of one; waiting, a step back; unanswered, wrong or forgotten, a round that is tried again.",

@@ -23,11 +23,16 @@ export type Nodes = {
 export function openNodes(config: Config, log: Logger, kinds = RAILS): Nodes {
   const { providerQuorum } = config;
   count("conflicts", {}, 0);
+  count("minorityAnswers", {}, 0);
   const rules: QuorumRules = {
     ...(providerQuorum !== undefined && { quorum: providerQuorum }),
     onConflict(conflict) {
       count("conflicts", {});
       log.error(conflict, "providers contradict one another");
+    },
+    onMinority(minority) {
+      count("minorityAnswers", {});
+      log.warn(minority, "an answer rests on fewer providers than a majority, as PROVIDER_QUORUM allows");
     },
   };
   const sources = new Map<SourceChainKind, object>();

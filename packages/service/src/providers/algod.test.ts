@@ -119,8 +119,10 @@ describe("locate", () => {
   });
 
   it("does not take a node that lags for one that contradicts", async () => {
-    const { nodes } = await start(chainOf(3, 3), chainOf(2));
+    const { nodes } = await start(chainOf(3, 3), chainOf(2), chainOf(3, 3));
     expect(await locate(nodes, id, never)).toEqual({ round: 3 });
+    const { nodes: two } = await start(chainOf(3, 3), chainOf(2));
+    await expect(locate(two, id, never)).rejects.toEqual(unavailable);
   });
 
   it("does not count the absence of a node that lags far behind", async () => {

@@ -23,6 +23,8 @@ export type Location = {
 /** A node's statement that a transaction is in no round after `after` up to `upTo`, inclusive. */
 export type Absence = { after: number; upTo: number };
 type Sighting = Location | Absence;
+/** A text of further facts in a location. @throws ProviderError when it lacks them */
+type FactsOf = (location: Location) => string;
 
 /** Rounds for which algod remembers a transaction (consensus parameter MaxTxnLife). */
 export const ALGOD_REMEMBERS = 1_000;
@@ -33,12 +35,19 @@ const MAX_LAG = 10;
  * Finds the round of a transaction. algod knows the latest 1000 rounds, an indexer all but the very latest; together they
  * can show that it is in none.
  *
+ * @param factsOf what the nodes must agree on beside the round: of a location nothing else is proved by the transaction's id
  * @returns undefined when caught-up nodes of both kinds agree that no round up to now has it
  * @throws ProviderError when the nodes cannot answer, or contradict one another
  */
-export async function locate(nodes: AlgorandNodes, txid: string, signal: AbortSignal): Promise<Location | undefined> {
-  const [recent] = await agree<Algod, Sighting>(nodes.algods, lookInAlgod(txid), about(txid, signal), nodes.rules);
-  return "round" in recent ? recent : locateOlder(nodes, txid, recent, signal);
+export async function locate(
+  nodes: AlgorandNodes,
+  txid: string,
+  signal: AbortSignal,
+  factsOf?: FactsOf,
+): Promise<Location | undefined> {
+  const question = about(txid, signal, factsOf);
+  const [recent] = await agree<Algod, Sighting>(nodes.algods, lookInAlgod(txid), question, nodes.rules);
+  return "round" in recent ? recent : locateOlder(nodes, txid, recent, signal, factsOf);
 }
 
 /**
@@ -53,8 +62,9 @@ export async function locateOlder(
   txid: string,
   recent: Absence,
   signal: AbortSignal,
+  factsOf?: FactsOf,
 ): Promise<Location | undefined> {
-  const question = about(txid, signal);
+  const question = about(txid, signal, factsOf);
   const [older] = await agree<Indexer, Sighting>(nodes.indexers, lookInIndexer(txid), question, nodes.rules);
   if ("round" in older) return older;
   if (older.upTo < recent.after)
@@ -64,8 +74,10 @@ export async function locateOlder(
   return undefined;
 }
 
-function about(txid: string, signal: AbortSignal): Question<Sighting> {
-  return { about: `transaction ${txid}`, same: describe, behind: contradictsNone, signal };
+function about(txid: string, signal: AbortSignal, factsOf: FactsOf = () => ""): Question<Sighting> {
+  const same = (sighting: Sighting) =>
+    "round" in sighting ? `in round ${sighting.round}${factsOf(sighting)}` : "in no round";
+  return { about: `transaction ${txid}`, same, behind: contradictsNone, signal };
 }
 
 function lookInAlgod(txid: string) {
@@ -86,10 +98,6 @@ function lookInIndexer(txid: string) {
     if (round === undefined) throw unavailable(`${indexer.name} names no round of transaction ${txid}`);
     return { round, record: transaction };
   };
-}
-
-function describe(sighting: Sighting): string {
-  return "round" in sighting ? `in round ${sighting.round}` : "in no round";
 }
 
 /** An absence contradicts only a location in one of its rounds. */

@@ -1,21 +1,30 @@
-import { setTimeout as pause } from "node:timers/promises";
-import { ServiceError } from "../errors.ts";
+import { hasCode, ServiceError } from "../errors.ts";
 import { isProviderError, type ProviderError, unavailable } from "./provider.ts";
 
 /** Different answers of providers to one question, for an alert: at least one of them is wrong. */
 export type Conflict = { about: string; answers: readonly { provider: string; answer: string }[] };
 
+/** An answer that fewer providers than a majority gave, while the others were away. */
+export type Minority = { about: string; answered: readonly string[]; of: number };
+
 /** How many providers must agree, and what is called when they do not. The same for all questions of a deployment. */
 export type QuorumRules = {
-  /**
-   * k of n: how many must give the same answer. Default: one of fewer than three providers, else more than half. A k
-   * greater than n counts as n.
-   */
+  /** k of n: how many must give the same answer. A majority unless given; a k greater than n counts as n. */
   quorum?: number;
   onConflict: (conflict: Conflict) => void;
-  /** How long, once enough have answered, the others may take, in ms; then they count as unreachable. */
-  patienceMs?: number;
+  /** Called when an answer is taken from fewer providers than a majority, which only a lower `quorum` allows. */
+  onMinority?: (minority: Minority) => void;
 };
+
+/** How many of n providers are more than half of them: 1 of 1, 2 of 2, 2 of 3, 3 of 4. */
+export function majorityOf(providers: number): number {
+  return Math.floor(providers / 2) + 1;
+}
+
+/** How many of n providers must agree. */
+export function quorumOf(providers: number, { quorum = majorityOf(providers) }: Pick<QuorumRules, "quorum">): number {
+  return Math.max(1, Math.min(quorum, providers));
+}
 
 export type Question<T> = {
   /** The subject, for errors and alerts: "transaction ABC…". */
@@ -46,15 +55,13 @@ export function ifAny<T>(
   };
 }
 
-const PATIENCE_MS = 2_000;
-
 type Received<T> = { provider: { readonly name: string }; answer: T };
 
 /**
  * Asks every provider at once and returns the answers that agree: at least a quorum, in the order in which they came.
  *
- * A provider may fail or be too slow. A provider that contradicts the others is outvoted by a majority quorum of three or
- * more; otherwise two different answers are an error. Every conflict is reported.
+ * A majority decides as soon as it is there, and outvotes who contradicts it. Fewer, where the rules allow it, decide once
+ * nobody is left to ask, and only when nobody contradicts them. Every conflict is reported.
  *
  * @throws ProviderError providers_conflict, or providers_unavailable when too few answered or the signal's time is up;
  * the signal's reason when it was aborted for another reason
@@ -66,8 +73,8 @@ export async function agree<P extends { readonly name: string }, T>(
   rules: QuorumRules,
 ): Promise<[T, ...T[]]> {
   const { about, same, signal } = question;
-  const enough = Math.min(rules.quorum ?? defaultQuorum(providers.length), providers.length);
-  const outvotes = providers.length >= 3 && enough > providers.length / 2;
+  const enough = quorumOf(providers.length, rules);
+  const majority = majorityOf(providers.length);
   const received: Received<T>[] = [];
   const failures: ProviderError[] = [];
   const dispute = () => {
@@ -84,30 +91,32 @@ export async function agree<P extends { readonly name: string }, T>(
       return [provider, ask(provider, ends).then(answered, (error: unknown) => ({ provider, error }))] as const;
     }),
   );
-  let patience: Promise<undefined> | undefined;
 
   try {
     for (;;) {
       const facts = countVotes(received, question);
       const [leader] = facts;
-      const won = leader !== undefined && leader.length >= enough;
+      const votes = leader?.length ?? 0;
       const disputed = facts.length > 1;
-      if (disputed && !outvotes) throw dispute();
-      if (won && (outvotes || outstanding.size === 0)) {
+      if (leader && votes >= Math.max(enough, majority)) {
         if (disputed) dispute();
         return leader;
       }
-      if (outstanding.size === 0) throw disputed ? dispute() : tooFew(about, failures);
-
-      const patienceMs = rules.patienceMs ?? PATIENCE_MS;
-      if (won)
-        patience ??= pause(patienceMs, undefined, laggards && { signal: laggards.signal }).catch(() => undefined);
-      const arrived = await Promise.race([...outstanding.values(), ...(patience ? [patience] : [])]);
-      if (arrived === undefined) {
-        if (won) return leader;
-        patience = undefined;
-        continue;
+      /** With every answer that may still come. */
+      const most = votes + outstanding.size;
+      if (disputed && most < Math.max(enough, majority)) throw dispute();
+      if (most < enough) {
+        const lag = new ServiceError("block_unknown", "some providers lag behind the others");
+        const cause = received.length >= enough ? lag : failures[0];
+        throw tooFew(`${about}, on which ${enough} of ${providers.length} must agree`, failures, cause);
       }
+      if (leader && outstanding.size === 0) {
+        const answered = received.map(({ provider }) => provider.name);
+        rules.onMinority?.({ about, answered, of: providers.length });
+        return leader;
+      }
+
+      const arrived = await Promise.race(outstanding.values());
       outstanding.delete(arrived.provider);
       if ("answer" in arrived) received.push(arrived);
       else if (signal.aborted) throw ended(signal, about);
@@ -115,7 +124,7 @@ export async function agree<P extends { readonly name: string }, T>(
       else throw arrived.error;
     }
   } finally {
-    if (outstanding.size > 0 || patience) laggards?.abort();
+    if (outstanding.size > 0) laggards?.abort();
   }
 }
 
@@ -168,10 +177,6 @@ export async function fastest<P, T>(
   }
 }
 
-function defaultQuorum(providers: number): number {
-  return providers < 3 ? 1 : Math.floor(providers / 2) + 1;
-}
-
 /** Groups the answers by fact, most votes first, without those of providers that lag. */
 function countVotes<T>(received: readonly Received<T>[], { same, behind }: Question<T>): [T, ...T[]][] {
   const answers = received.map(({ answer }) => answer);
@@ -187,11 +192,20 @@ export function reportConflict(conflict: Conflict, { onConflict }: QuorumRules):
   return new ServiceError("providers_conflict", `providers contradict one another about ${conflict.about}: ${answers}`);
 }
 
-function tooFew(about: string, failures: readonly ProviderError[]): ProviderError {
+function tooFew(
+  about: string,
+  failures: readonly ProviderError[],
+  cause: Error | undefined = failures[0],
+): ProviderError {
   const contradictory = failures.find(({ code }) => code === "providers_conflict");
   if (contradictory) return contradictory;
   const reasons = failures.map(({ message }) => message).join("; ");
-  return unavailable(`too few providers answered about ${about}${reasons && `: ${reasons}`}`, failures[0]);
+  return unavailable(`too few providers answered about ${about}${reasons && `: ${reasons}`}`, cause);
+}
+
+/** Whether `agree` failed although enough providers answered: some of them lag behind the others, and will catch up. */
+export function hasLaggards(error: unknown): boolean {
+  return isProviderError(error) && hasCode(error.cause, "block_unknown");
 }
 
 /**
@@ -203,4 +217,13 @@ function tooFew(about: string, failures: readonly ProviderError[]): ProviderErro
 export function ended(signal: AbortSignal, about: string): unknown {
   const late = signal.reason instanceof Error && signal.reason.name === "TimeoutError";
   return late ? unavailable(`no answer about ${about} in time`, signal.reason) : signal.reason;
+}
+
+/** The answers to a question to every provider. @throws what the first failed with, or as `ended` says */
+export async function orEnded<T>(answers: Promise<T>, about: string, signal: AbortSignal): Promise<T> {
+  try {
+    return await answers;
+  } catch (error) {
+    throw signal.aborted ? ended(signal, about) : error;
+  }
 }

@@ -15,7 +15,7 @@ export function testReading(): { rules: QuorumRules; ask: Ask; conflicts: Confli
     },
   };
   return {
-    rules: { onConflict: (conflict) => conflicts.push(conflict), patienceMs: 100 },
+    rules: { onConflict: (conflict) => conflicts.push(conflict) },
     ask: patiently(clock, new AbortController().signal),
     conflicts,
     pauses,

@@ -251,11 +251,12 @@ describe("payments on Algorand", () => {
   });
 
   test("are asked of indexers that have come so far", async () => {
-    const [fast, slow] = [new FakeIndexer(), new FakeIndexer()];
-    fast.transactions = [transfer(990)];
+    const [fast, other, slow] = [new FakeIndexer(), new FakeIndexer(), new FakeIndexer()];
+    const sent = transfer(990);
+    for (const indexer of [fast, other]) indexer.transactions = [sent];
     slow.round = 980;
-    const { reader } = await reading(fast, slow);
-    expect(await reader.heads()).toEqual({ latest: 980, final: 980 });
+    const { reader } = await reading(fast, slow, other);
+    expect((await reader.heads()).latest).toBeGreaterThanOrEqual(980);
     expect(await all(reader.payments([payee], { from: 1, to: 1_000 }))).toHaveLength(1);
     fast.round = 980;
     await expect(all(reader.payments([payee], { from: 999, to: 1_000 }))).rejects.toThrow(

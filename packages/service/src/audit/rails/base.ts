@@ -8,7 +8,7 @@ import { isTooMuch } from "../../payment/rails/base/log-pieces.ts";
 import { addressTopic, Log, readBlock, TRANSFER, USED } from "../../payment/rails/base/usdc-contract.ts";
 import { type EthereumNodes, type EthereumRpc, rpcBytes, rpcInteger } from "../../providers/ethereum-rpc.ts";
 import { unavailable } from "../../providers/provider.ts";
-import { agree, failover } from "../../providers/quorum.ts";
+import { agree, ifAny } from "../../providers/quorum.ts";
 import type { ChainPayment, Span } from "../facts.ts";
 import { type Ask, answersOf, fewAtOnce, firstAt, inPieces } from "../reading.ts";
 import type { PaymentReader } from "./rail.ts";
@@ -52,7 +52,7 @@ export function baseReader({ rpcs, rules }: EthereumNodes, ask: Ask, logSpan: nu
       firstAt(time, latest, (number) => {
         const about = `the time of block ${number}`;
         const read = async (rpc: EthereumRpc, signal: AbortSignal) => (await rpc.block(number, signal))?.timestamp;
-        return ask((signal) => failover(rpcs, read, { about, signal }));
+        return ask(async (signal) => (await agree(rpcs, read, ifAny(about, String, signal), rules))[0]);
       }),
 
     async *payments(addresses, span) {

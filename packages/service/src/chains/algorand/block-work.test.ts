@@ -107,23 +107,29 @@ describe("a block of Algorand", () => {
     });
   });
 
-  it("is not there yet above the nodes' rounds, and is where one node lags", async () => {
+  it("is not there yet above the nodes' rounds, is where one of three lags, and is asked for later where one of two does", async () => {
     const behind = () => Object.assign(new FakeChain(), { latest: ROUND - 1 });
     const { source } = await sourceOf([behind(), behind()]);
     await expect(source.block(ROUND, never)).rejects.toMatchObject({ code: "block_not_found" });
-    const { source: ahead, conflicts } = await sourceOf([behind(), nodeWith(ANSWER, ROUND)]);
+    const there = () => nodeWith(ANSWER, ROUND);
+    const { source: ahead, conflicts } = await sourceOf([behind(), there(), there()]);
     expect(await ahead.block(ROUND, never)).toMatchObject({ height: ROUND });
     expect(conflicts).toEqual([]);
+    const { source: unsure } = await sourceOf([behind(), there()]);
+    await expect(unsure.block(ROUND, never)).rejects.toMatchObject({ code: "providers_unavailable" });
   });
 
-  it("is refused for good when no node keeps it any more, later when one is away that may, and read from one that does", async () => {
+  it("is refused for good when no node keeps it any more, later when one is away that may, and read where most do", async () => {
     const pruned = () => Object.assign(new FakeChain(), { latest: ROUND + 10 });
     const { source, upstreams } = await sourceOf([pruned(), pruned()]);
     await expect(source.block(ROUND, never)).rejects.toMatchObject({ code: "source_not_kept" });
     await upstreams[0]?.close();
     await expect(source.block(ROUND, never)).rejects.toMatchObject({ code: "providers_unavailable" });
-    const { source: archival } = await sourceOf([pruned(), nodeWith(ANSWER, ROUND)]);
-    expect(await archival.block(ROUND, never)).toMatchObject({ height: ROUND });
+    const archival = () => nodeWith(ANSWER, ROUND);
+    const { source: kept } = await sourceOf([pruned(), archival(), archival()]);
+    expect(await kept.block(ROUND, never)).toMatchObject({ height: ROUND });
+    const { source: keptByOne } = await sourceOf([pruned(), archival()]);
+    await expect(keptByOne.block(ROUND, never)).rejects.toMatchObject({ code: "source_not_kept" });
   });
 
   it("of another genesis is taken only where that is accepted", async () => {
@@ -258,9 +264,12 @@ describe("the light header", () => {
     });
   });
 
-  it("is added where one node of two does not know of it yet", async () => {
-    const { source } = await sourceOf([nodeThatTells({ ...told, path: undefined }), nodeThatTells(told)]);
+  it("is added where one node of three does not know of it yet, and left out where one of two does not", async () => {
+    const [late, knows] = [() => nodeThatTells({ ...told, path: undefined }), () => nodeThatTells(told)];
+    const { source } = await sourceOf([late(), knows(), knows()]);
     expect((await prove(source, ROUND, ID)).inclusion.lightHeader).toEqual(whole);
+    const { source: unsure } = await sourceOf([late(), knows()]);
+    expect((await prove(unsure, ROUND, ID)).inclusion.lightHeader).toBeUndefined();
   });
 
   const path = told.path;

@@ -1,9 +1,9 @@
 import { isProofError } from "@attestd/proof";
-import { ServiceError } from "../../errors.ts";
+import { ignoring, ServiceError } from "../../errors.ts";
 import type { Algod } from "../../providers/algod.ts";
 import type { AlgorandNodes } from "../../providers/algorand-nodes.ts";
 import { type ProviderError, unavailable } from "../../providers/provider.ts";
-import { agree, ifAny, type Question, reportConflict } from "../../providers/quorum.ts";
+import { agree, hasLaggards, orEnded, type Question, quorumOf, reportConflict } from "../../providers/quorum.ts";
 import type { ChainReading, ProvedTransaction, SourceBlock, SourceError, TransactionInBlock } from "../chain.ts";
 import type * as algorandWork from "./block-work.ts";
 import type { AlgorandFinding, AlgorandHeaderFacts } from "./block-work.ts";
@@ -41,12 +41,13 @@ export async function readAlgorandBlock(
     behind: ({ kind }, others) => kind !== "block" && others.some((other) => other.kind !== kind),
     signal,
   };
-  const answers = await agree(nodes.algods, ask, question, nodes.rules);
-  const [first] = answers;
+  // Where nodes answer and no majority has the block, those without it may have discarded it.
+  const answers = await agree(nodes.algods, ask, question, nodes.rules).catch(ignoring(hasLaggards));
+  const [first] = answers ?? [{ kind: "unkept" } as const];
   if (first.kind === "future") throw new ServiceError("block_not_found", `Algorand has no round ${round} yet`);
-  if (first.kind === "unkept") {
+  if (!answers || first.kind === "unkept") {
     await requireUnkept(nodes, round, signal);
-    throw new ServiceError("source_not_kept", `no node keeps ${about} any more`);
+    throw new ServiceError("source_not_kept", `too few nodes keep ${about} to agree on it`);
   }
 
   const { facts } = first;
@@ -98,8 +99,8 @@ export async function readAlgorandBlock(
 }
 
 /**
- * Checks that every node answers, and that none keeps the block. A quorum without it does not show that: the one node that
- * keeps old blocks may be away.
+ * Checks that every node answers, has come to the round, and that too few keep its block to agree on it: a majority's word does not
+ * show that, because the node that keeps old blocks may be away.
  *
  * @throws ProviderError otherwise
  */
@@ -108,10 +109,17 @@ export async function requireUnkept(
   round: number,
   signal: AbortSignal,
 ): Promise<void> {
-  const ask = (algod: Algod, ends: AbortSignal) => algod.block(round, ends);
-  const question = ifAny(`whether a node keeps the block of round ${round}`, () => "kept", signal);
-  const [kept] = await agree(algods, ask, question, { ...rules, quorum: algods.length });
-  if (kept) throw unavailable(`the block of round ${round} could not be read at first`);
+  const about = `whether nodes keep the block of round ${round}`;
+  const ask = async (algod: Algod) => (await algod.block(round, signal)) !== undefined;
+  const kept = await orEnded(Promise.all(algods.map(ask)), about, signal);
+  const keeping = kept.filter(Boolean).length;
+  if (keeping >= quorumOf(algods.length, rules))
+    throw unavailable(`the block of round ${round} could not be read at first`);
+  if (keeping === 0) return;
+  const others = algods.filter((_, index) => !kept[index]);
+  const rounds = await orEnded(Promise.all(others.map((algod) => algod.lastRound(signal))), about, signal);
+  const late = others.find((_, index) => (rounds[index] as number) < round);
+  if (late) throw unavailable(`${late.name} has not come to round ${round}, which others have`);
 }
 
 /** The error for a transaction that is no leaf of its block. @param rootId of the transaction that contains it */

@@ -4,7 +4,7 @@ import type { Algod } from "../../providers/algod.ts";
 import type { Location } from "../../providers/algorand-nodes.ts";
 import type { Indexer } from "../../providers/indexer.ts";
 import type { ProviderError } from "../../providers/provider.ts";
-import { agree, ifAny, type Question, reportConflict } from "../../providers/quorum.ts";
+import { agree, hasLaggards, ifAny, type Question, reportConflict } from "../../providers/quorum.ts";
 import { blockWork } from "../block-work.ts";
 import type { BlockOfTransaction } from "../chain.ts";
 import { type AlgorandReading, asAnswerOf, innerTransaction, requireUnkept } from "./block.ts";
@@ -16,7 +16,7 @@ import { rebuildHeader } from "./rebuild-header.ts";
 /** What a node's block shows of a transaction that the look-up found in it. */
 export type InBlock =
   | algorandWork.PlaceInRound
-  /** The nodes that answered do not keep the block, or (`error`) too few could be asked. */
+  /** Too few nodes keep the block to agree on it, or (`error`) too few could be asked. */
   | { kind: "unread"; error?: ProviderError };
 
 /** A transaction of an accepted chain, whose id is that of `bytes`. `block`: absent where no node keeps it. */
@@ -57,7 +57,8 @@ export async function readBlockOf(
     const agreeing = await agree(nodes.algods, ask, question, nodes.rules);
     return agreeing.find((answer) => answer.kind !== "unread" && (answer.others?.size ?? 0) > 0) ?? agreeing[0];
   } catch (error) {
-    if (hasCode(error, "providers_unavailable")) return { kind: "unread", error };
+    if (hasCode(error, "providers_unavailable"))
+      return hasLaggards(error) ? { kind: "unread" } : { kind: "unread", error };
     throw error;
   }
 }
@@ -92,7 +93,7 @@ export async function readTransaction(
       if (rebuilt) return accepted(reading, txnId, rebuilt);
       if (inBlock.error) throw inBlock.error;
       await requireUnkept(reading.nodes, location.round, signal);
-      const message = `${about} is in round ${location.round}, but no node keeps its block any more, and the indexer's JSON does not lead to its id`;
+      const message = `${about} is in round ${location.round}, but too few nodes keep its block to agree on it, and the indexer's JSON does not lead to its id`;
       throw new ServiceError("source_not_kept", message);
     }
   }
@@ -114,7 +115,7 @@ function accepted(
 }
 
 /**
- * The block of a round that no algod keeps, by the header to which the JSON of the agreeing indexers leads.
+ * The block of a round that too few algods keep to agree on it, by the header to which the JSON of the agreeing indexers leads.
  *
  * @throws source_not_kept; ProviderError
  */
@@ -134,6 +135,6 @@ export async function rebuildBlock(
   const question = ifAny(`the header of round ${round}`, ({ hash }: BlockOfTransaction) => hash, signal);
   const [block] = await agree(nodes.indexers, ask, question, nodes.rules);
   if (block) return block;
-  const message = `no node keeps the block of round ${round} any more, and the indexer's JSON does not lead to its hash`;
+  const message = `too few nodes keep the block of round ${round} to agree on it, and the indexers' JSON does not lead to its hash`;
   throw new ServiceError("source_not_kept", message);
 }

@@ -124,10 +124,11 @@ describe("several transactions of Algorand, by hand-made nodes", () => {
     expect(conflicts).toHaveLength(1);
   });
 
-  it("are found by the node that is caught up, and absent only where one is", async () => {
+  it("are found by nodes that are caught up, and absent only where those are", async () => {
     const lagging = chainOf(payments.slice(0, 20));
     const whole = chainOf(payments.slice(0, 20), payments.slice(20));
-    const { read } = await sourceOf([whole, lagging]);
+    const other = chainOf(payments.slice(0, 20), payments.slice(20));
+    const { read } = await sourceOf([whole, lagging, other]);
     const missing = idOf(payment("never sent"));
     const { found } = await read([...ids, missing]);
     expect([...found.values()].filter((one) => "bytes" in one)).toHaveLength(40);

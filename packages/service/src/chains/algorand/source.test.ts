@@ -98,12 +98,13 @@ describe("AlgorandSource", () => {
     }
   });
 
-  it("takes the block from the node that keeps it", async () => {
+  it("takes the block from the nodes that keep it, where they can agree on it, and from no single one of several", async () => {
     const forgetful = chainWith(transaction);
     forgetful.blocks.clear();
-    expect(await (await sourceOf([forgetful, chainWith(transaction)])).read(id)).toMatchObject({
-      block: { height: 1 },
-    });
+    const kept = [chainWith(transaction), chainWith(transaction)];
+    expect(await (await sourceOf([forgetful, ...kept])).read(id)).toMatchObject({ block: { height: 1 } });
+    const read = (await sourceOf([forgetful, chainWith(transaction)])).read(id);
+    await expect(read).rejects.toMatchObject({ code: "source_not_kept" });
   });
 
   it("names the root of an inner transaction, which it finds by recomputing ids in the block", async () => {

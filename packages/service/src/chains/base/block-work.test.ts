@@ -98,13 +98,15 @@ describe("a block of Base", () => {
     expect(await source.block(NUMBER, never)).toMatchObject({ level: "safe" });
   });
 
-  it("is not there yet above every head, and is where one node lags", async () => {
+  it("is not there yet above every head, is where one of three nodes lags, and is asked for later where one of two does", async () => {
     const behind = () => Object.assign(madeNode(), { latest: NUMBER - 1, safe: 0, finalized: 0 });
     const { source } = await sourceOf(behind(), behind());
     await expect(source.block(NUMBER, never)).rejects.toMatchObject({ code: "block_not_found" });
-    const { source: ahead, conflicts } = await sourceOf(behind(), madeNode());
+    const { source: ahead, conflicts } = await sourceOf(behind(), madeNode(), madeNode());
     expect(await ahead.block(NUMBER, never)).toMatchObject({ blockHash: madeBlock().hash });
     expect(conflicts).toEqual([]);
+    const { source: unsure } = await sourceOf(behind(), madeNode());
+    await expect(unsure.block(NUMBER, never)).rejects.toMatchObject({ code: "providers_unavailable" });
   });
 
   it("cannot be told of by a node that dropped it", async () => {

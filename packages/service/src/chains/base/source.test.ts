@@ -178,21 +178,22 @@ describe("BaseSource", () => {
 
   it("does not take a node that lags for one that contradicts", async () => {
     const behind = Object.assign(new FakeBase(), { latest: 99 });
-    const { read } = await sourceOf(new FakeBase().include(100, transaction), behind);
+    const there = () => new FakeBase().include(100, transaction);
+    const { read, conflicts } = await sourceOf(there(), behind, there());
     expect(await read(hash)).toMatchObject({ block: { height: 100 } });
+    const { read: unsure, conflicts: none } = await sourceOf(there(), behind);
+    await expect(unsure(hash)).rejects.toMatchObject({ code: "providers_unavailable" });
+    expect([...conflicts, ...none]).toEqual([]);
   });
 
   it("does not take a node that lags behind others of its URL for one that contradicts", async () => {
     for (const [height, code] of [
-      [51, undefined],
+      [51, "providers_unavailable"],
       [50, "providers_conflict"],
     ] as const) {
       const { read, conflicts } = await sourceOf(new FakeBase().include(height, transaction), new FakeBase());
-      const reading = read(hash);
-      await (code
-        ? expect(reading).rejects.toMatchObject({ code })
-        : expect(reading).resolves.toMatchObject({ block: { height } }));
-      expect(conflicts).toHaveLength(code ? 1 : 0);
+      await expect(read(hash)).rejects.toMatchObject({ code });
+      expect(conflicts).toHaveLength(code === "providers_conflict" ? 1 : 0);
     }
     const late = new FakeBase().include(100, transaction);
     const block = late.methods.eth_getBlockByNumber;

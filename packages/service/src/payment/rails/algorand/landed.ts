@@ -27,7 +27,12 @@ const Signed = z.object({
  * @throws ProviderError when the node's answer has no signature
  */
 export function hasSigned(envelope: Envelope, landed: Location): boolean {
-  return JSON.stringify(signerOf(envelope)) === JSON.stringify(signerOfLanded(landed));
+  return JSON.stringify(signerOf(envelope)) === signerFact(landed);
+}
+
+/** Who signed a transaction that has landed, as a text on which nodes can agree: its id does not cover its signature. */
+export function signerFact(landed: Location): string | undefined {
+  return JSON.stringify(signerOfLanded(landed));
 }
 
 function signerOf(envelope: Envelope): Signer {

@@ -9,7 +9,7 @@ import type { PaymentStanding, Rail } from "../rail.ts";
 import { checkFeePayer, checkLayout, checkTransfer, checkWindow } from "./checks.ts";
 import { ALGORAND } from "./facts.ts";
 import type { GroupMember } from "./group.ts";
-import { hasSigned } from "./landed.ts";
+import { hasSigned, signerFact } from "./landed.ts";
 import { type AlgorandPayment, readPayment } from "./payment.ts";
 import { isSignedByAuthorizer } from "./signature.ts";
 
@@ -111,7 +111,7 @@ export function algorandRail(options: AlgorandRailOptions): Rail<AlgorandPayment
       if (await isAuthorized(payment, signal)) return true;
       // The signer may have been authorized when the payment was made: then the ledger accepted it from the same signer.
       const found = await find(payment, signal);
-      const landed = found && (found.signed || found.record ? found : await locate(nodes, payment.txid, signal));
+      const landed = found && (await locate(nodes, payment.txid, signal, (location) => ` ${signerFact(location)}`));
       return landed !== undefined && hasSigned(payment.signed, landed);
     },
 

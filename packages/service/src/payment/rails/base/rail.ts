@@ -1,9 +1,10 @@
 import type { PaymentPayload } from "@x402/core/types";
 import type { Hex } from "viem";
 import type { Clock } from "../../../clock.ts";
+import { ignoring } from "../../../errors.ts";
 import type { Block, EthereumNodes, EthereumRpc } from "../../../providers/ethereum-rpc.ts";
 import { unavailable } from "../../../providers/provider.ts";
-import { agree, failover } from "../../../providers/quorum.ts";
+import { agree, failover, hasLaggards } from "../../../providers/quorum.ts";
 import { type PaymentStanding, paymentRefused, type Rail, VOID_WITNESSES } from "../rail.ts";
 import {
   type Authorization,
@@ -40,7 +41,6 @@ export type BaseRailOptions = {
  * they never measure time.
  */
 type Sight = ({ kind: "unused"; head: number } | Use) & { final: boolean };
-type Behind = (sight: Sight, others: readonly Sight[]) => boolean;
 
 /** What is remembered of a node: its searches, and the newest block that it has shown, with the Unix time of that in s. */
 type View = { rpc: EthereumRpc; name: string; search: UseSearch; newest?: { number: number; at: number } };
@@ -116,9 +116,8 @@ export function baseRail(options: BaseRailOptions): Rail<BasePayment> {
     },
 
     async standing(payment, signal, hint): Promise<PaymentStanding> {
-      // The payment is open until every node that answers has reached the block.
-      const behind: Behind = (sight, others) => others.some((other) => isBefore(other, sight));
-      const sights = await lookEverywhere(payment, behind, signal, hint);
+      const sights = await lookEverywhere(payment, signal, hint).catch(ignoring(hasLaggards));
+      if (!sights) return { state: "open" };
       const [sight] = sights;
       const final = sights.every((one) => one.final);
       if (pays(payment, sight)) return { state: "paid", transaction: sight.transaction, height: sight.block, final };
@@ -129,26 +128,20 @@ export function baseRail(options: BaseRailOptions): Rail<BasePayment> {
     },
 
     async spent(payment, signal) {
-      const sight = await lookForUse(payment, signal);
+      const [sight] = await lookEverywhere(payment, signal);
       return sight.kind === "used" && BASE.sameAddress(sight.to, payment.payTo);
     },
 
     news: (signal) => clock.sleep(POLL_MS, signal),
   };
 
-  /** Looks for a use. One node that shows it is enough, because then no other payment is asked for. */
-  async function lookForUse(payment: BasePayment, signal: AbortSignal): Promise<Sight> {
-    const behind: Behind = (sight, others) => others.some((other) => isBefore(sight, other));
-    const [sight] = await lookEverywhere(payment, behind, signal);
-    return sight;
-  }
-
   /** Whether the token accepted the payment with this signature: the transaction that used it contains it. */
   async function hasBeenTaken(payment: BasePayment, signal: AbortSignal): Promise<boolean> {
-    const sight = await lookForUse(payment, signal);
+    const [sight] = await lookEverywhere(payment, signal);
     if (!pays(payment, sight)) return false;
-    const about = `the transaction ${sight.transaction}`;
-    const input = await failover(nodes.rpcs, (rpc, ends) => readInput(rpc, sight.transaction, ends), { about, signal });
+    const question = { about: `the input of ${sight.transaction}`, same: String, signal };
+    const ask = (rpc: EthereumRpc, ends: AbortSignal) => readInput(rpc, sight.transaction, ends);
+    const [input] = await agree(nodes.rpcs, ask, question, nodes.rules);
     return bringsSignature(input, payment.authorization, payment.signature);
   }
 
@@ -156,12 +149,9 @@ export function baseRail(options: BaseRailOptions): Rail<BasePayment> {
     return authorizationDigest(authorization, BASE.asset, domain);
   }
 
-  function lookEverywhere(
-    payment: BasePayment,
-    behind: Behind,
-    signal: AbortSignal,
-    hint?: string,
-  ): Promise<[Sight, ...Sight[]]> {
+  /** A node that has not reached the block in which others show a use contradicts none of them, and is no witness of it. */
+  function lookEverywhere(payment: BasePayment, signal: AbortSignal, hint?: string): Promise<[Sight, ...Sight[]]> {
+    const behind = (sight: Sight, others: readonly Sight[]) => others.some((other) => isBefore(sight, other));
     const question = { about: `the payment ${payment.key}`, same: describe, behind, signal };
     const ask = (view: View, ends: AbortSignal) => untilCaughtUp(clock, () => look(view, payment, ends, hint), ends);
     return agree(views, ask, question, nodes.rules);

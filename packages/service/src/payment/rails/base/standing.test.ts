@@ -131,7 +131,7 @@ describe("the standing of a Base payment", () => {
       throw new Error("down");
     };
     world.pass(1_000);
-    expect(await standing(payment)).toEqual({ state: "open" });
+    await expect(standing(payment)).rejects.toMatchObject({ code: "providers_unavailable" });
     two.distort = back;
     expect(await standing(payment)).toMatchObject({ state: "void" });
   });
@@ -299,7 +299,7 @@ describe("several Base nodes", () => {
     ahead.head += 3;
     const transaction = ahead.use(ahead.head, transfer);
     expect(await world.rail.standing(payment, signal())).toEqual({ state: "open" });
-    expect(await world.rail.spent(payment, signal())).toBe(true);
+    await expect(world.rail.spent(payment, signal())).rejects.toMatchObject({ code: "providers_unavailable" });
     late.head += 3;
     late.receipts.set(transaction, ahead.receipts.get(transaction) as never);
     expect(await world.rail.standing(payment, signal())).toMatchObject({
@@ -307,6 +307,7 @@ describe("several Base nodes", () => {
       transaction,
       height: ahead.head,
     });
+    expect(await world.rail.spent(payment, signal())).toBe(true);
     expect(world.conflicts).toEqual([]);
   });
 
@@ -338,9 +339,24 @@ describe("several Base nodes", () => {
     expect(await world.rail.standing(await read(), signal())).toMatchObject(paid);
   });
 
-  test("one is down: the other's answer counts", async () => {
-    const [, down] = [await world.node(), await world.node()];
+  test("one of two is down: the other's word is neither paid, nor void, nor unspent", async () => {
+    const [one, down] = [await world.node(), await world.node()];
+    one.use(one.head, transfer);
     await down.close();
-    expect(await world.rail.standing(await read(), signal())).toEqual({ state: "open" });
+    const untold = { code: "providers_unavailable" };
+    await expect(world.rail.standing(await read(), signal())).rejects.toMatchObject(untold);
+    await expect(world.rail.spent(await read(), signal())).rejects.toMatchObject(untold);
+  });
+
+  test("one of three is down, or has not reached the block: it is paid by the word of the others", async () => {
+    const [one, two, late] = [await world.node(), await world.node(), await world.node()];
+    for (const node of [one, two]) node.head += 3;
+    const transaction = one.use(one.head, transfer);
+    two.receipts.set(transaction, one.receipts.get(transaction) as never);
+    const paid = { state: "paid", transaction };
+    expect(await world.rail.standing(await read(), signal())).toMatchObject(paid);
+    await late.close();
+    expect(await world.rail.standing(await read(), signal())).toMatchObject(paid);
+    expect(world.conflicts).toEqual([]);
   });
 });

@@ -3,7 +3,8 @@ import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
 import type { Clock } from "../../../clock.ts";
 import { solanaAddressBytes } from "../../../config/solana-address.ts";
 import { isEd25519Signature } from "../../../crypto/ed25519.ts";
-import { agree, failover } from "../../../providers/quorum.ts";
+import { ignoring } from "../../../errors.ts";
+import { agree, failover, hasLaggards } from "../../../providers/quorum.ts";
 import type { SolanaNodes, SolanaRpc } from "../../../providers/solana-rpc.ts";
 import { type Payment, type PaymentStanding, paymentRefused, type Rail, VOID_WITNESSES } from "../rail.ts";
 import { SOLANA } from "./facts.ts";
@@ -19,8 +20,6 @@ const AHEAD_SLOTS = 32;
 export type SolanaPayment = Payment & { readonly rail: "solana"; readonly transaction: TransferTransaction };
 
 export type SolanaRailOptions = { nodes: SolanaNodes; limits: SolanaLimits; clock: Clock };
-
-type Behind = (sight: Sight, others: readonly Sight[]) => boolean;
 
 /** The Solana USDC rail: scheme `exact` of @x402/svm, a token transfer that lacks the fee payer's signature alone. */
 export function solanaRail({ nodes, limits, clock }: SolanaRailOptions): Rail<SolanaPayment> {
@@ -102,25 +101,24 @@ export function solanaRail({ nodes, limits, clock }: SolanaRailOptions): Rail<So
     },
 
     async standing(payment, signal): Promise<PaymentStanding> {
-      // The payment is open until every node that answers has reached its slot.
-      const behind: Behind = (sight, others) => others.some((other) => isBefore(other, sight));
-      const sights = await lookEverywhere(payment, behind, signal);
+      const sights = await lookEverywhere(payment, signal).catch(ignoring(hasLaggards));
+      if (!sights) return { state: "open" };
       const standing = standingOf(payment, sights);
       if (standing.state !== "open") expiredBy.delete(payment.key);
       return standing;
     },
 
     async spent(payment, signal) {
-      // If one node has seen it land, no other payment is asked for.
-      const behind: Behind = (sight, others) => others.some((other) => isBefore(sight, other));
-      const [sight] = await lookEverywhere(payment, behind, signal);
+      const [sight] = await lookEverywhere(payment, signal);
       return sight.kind === "moved";
     },
 
     news: (signal) => clock.sleep(POLL_MS, signal),
   };
 
-  function lookEverywhere(payment: SolanaPayment, behind: Behind, signal: AbortSignal): Promise<[Sight, ...Sight[]]> {
+  /** A node that has not reached the slot in which others saw it land contradicts none of them, and is no witness of it. */
+  function lookEverywhere(payment: SolanaPayment, signal: AbortSignal): Promise<[Sight, ...Sight[]]> {
+    const behind = (sight: Sight, others: readonly Sight[]) => others.some((other) => isBefore(sight, other));
     const question = { about: `the payment ${payment.key}`, same: describe, behind, signal };
     return agree(searches, (search, ends) => search.look(payment.transaction, ends), question, nodes.rules);
   }

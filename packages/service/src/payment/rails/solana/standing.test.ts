@@ -408,9 +408,10 @@ describe("several Solana nodes", () => {
     const landed = ahead.land(wireOf(payment));
     world.pass(1);
     expect(await standing(payment)).toEqual(OPEN);
-    expect(await spent(payment)).toBe(true);
+    await expect(spent(payment)).rejects.toMatchObject({ code: "providers_unavailable" });
     late.landed.unshift(landed);
     expect(await standing(payment)).toMatchObject(paid(landed));
+    expect(await spent(payment)).toBe(true);
     expect(world.conflicts).toEqual([]);
   });
 
@@ -455,13 +456,20 @@ describe("several Solana nodes", () => {
       throw new Error("down");
     };
     world.pass(130 + 32 + 1);
+    const untold = { code: "providers_unavailable" };
     for (let slots = 0; slots < 300; slots += 50) {
-      expect(await standing(unspent)).toEqual(OPEN);
-      expect(await standing(failed)).toEqual(OPEN);
+      await expect(standing(unspent)).rejects.toMatchObject(untold);
+      await expect(standing(failed)).rejects.toMatchObject(untold);
       world.pass(50);
     }
     two.distort = back;
-    expect(await standing(unspent)).toEqual(EXPIRED);
+    // Both must have seen for how long the blockhash is too old.
+    let seen = await standing(unspent);
+    for (let slots = 0; slots < 100 && seen.state === "open"; slots += 5) {
+      world.pass(5);
+      seen = await standing(unspent);
+    }
+    expect(seen).toEqual(EXPIRED);
     expect(await standing(failed)).toMatchObject({ state: "void", reason: expect.stringContaining("failed on chain") });
   });
 });
