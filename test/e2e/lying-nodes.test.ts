@@ -26,7 +26,7 @@ let rails: Awaited<ReturnType<typeof railsOf>>;
 /** The first lies, lags or is away; the others are honest. */
 let nodes: Record<Chain, [FaultProxy, FaultProxy, FaultProxy]>;
 beforeAll(async () => {
-  deployment = await startDeployment();
+  deployment = await startDeployment({ roundMs: 500 });
   const { sandbox } = deployment;
   rails = await railsOf(sandbox);
   const origins = {

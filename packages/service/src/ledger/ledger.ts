@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { Location } from "../providers/algorand-nodes.ts";
+import type { FactsOf, Location } from "../providers/algorand-nodes.ts";
 
 /** Rounds in which a transaction may be confirmed, both inclusive (`fv` and `lv`). */
 export type Window = { firstValid: number; lastValid: number };
@@ -82,10 +82,11 @@ export interface Rounds {
    * Finds quickly whether any transaction, ours or not, is confirmed by now.
    *
    * @param from the first round that may have it; any, unless given
+   * @param factsOf what nodes that are asked must agree on beside the round
    * @returns its round, with the transaction only where a node was asked for it; undefined when caught-up nodes have it in no round
    * @throws ProviderError when the nodes cannot decide
    */
-  find(txid: string, signal: AbortSignal, from?: number): Promise<Location | undefined>;
+  find(txid: string, signal: AbortSignal, from?: number, factsOf?: FactsOf): Promise<Location | undefined>;
 }
 
 /** What the transaction of a key note has beside the others. */

@@ -8,6 +8,7 @@ import {
   type Absence,
   ALGOD_REMEMBERS,
   type AlgorandNodes,
+  type FactsOf,
   type Location,
   locate,
   locateOlder,
@@ -106,12 +107,14 @@ export class RoundWatcher implements Rounds {
     return this.#options.now() - this.#headerAt < CURRENT_MS;
   }
 
-  async find(id: string, signal: AbortSignal, from = 0): Promise<Location | undefined> {
+  async find(id: string, signal: AbortSignal, from = 0, factsOf?: FactsOf): Promise<Location | undefined> {
     const recent = await this.#lookBack(id, signal);
     if (recent && "round" in recent) return recent;
-    if (recent === undefined) return locate(this.#nodes, id, signal);
+    if (recent === undefined) return locate(this.#nodes, id, signal, factsOf);
     if (recent.after < from) return undefined;
-    return isAllOfAlgod(recent) ? locateOlder(this.#nodes, id, recent, signal) : locate(this.#nodes, id, signal);
+    return isAllOfAlgod(recent)
+      ? locateOlder(this.#nodes, id, recent, signal, factsOf)
+      : locate(this.#nodes, id, signal, factsOf);
   }
 
   /**

@@ -24,7 +24,7 @@ export type Location = {
 export type Absence = { after: number; upTo: number };
 type Sighting = Location | Absence;
 /** A text of further facts in a location. @throws ProviderError when it lacks them */
-type FactsOf = (location: Location) => string;
+export type FactsOf = (location: Location) => string;
 
 /** Rounds for which algod remembers a transaction (consensus parameter MaxTxnLife). */
 export const ALGOD_REMEMBERS = 1_000;

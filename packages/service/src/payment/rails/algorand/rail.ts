@@ -2,7 +2,7 @@ import { ALGORAND_MAINNET_GENESIS_HASH, encodeAddress, isAlgorandAddress } from 
 import { fromBase64 } from "@attestd/proof/encoding";
 import type { Rounds } from "../../../ledger/ledger.ts";
 import type { Algod } from "../../../providers/algod.ts";
-import { type AlgorandNodes, locate } from "../../../providers/algorand-nodes.ts";
+import { type AlgorandNodes, type FactsOf, type Location, locate } from "../../../providers/algorand-nodes.ts";
 import { unavailable } from "../../../providers/provider.ts";
 import { agree, failover } from "../../../providers/quorum.ts";
 import type { PaymentStanding, Rail } from "../rail.ts";
@@ -37,8 +37,8 @@ export function algorandRail(options: AlgorandRailOptions): Rail<AlgorandPayment
   const hashes = [genesisHash, ALGORAND_MAINNET_GENESIS_HASH];
   const spellings = new Set([ALGORAND.optionNetwork, ALGORAND.network, ...hashes.map((hash) => `algorand:${hash}`)]);
 
-  const find = ({ txid: id, window }: AlgorandPayment, signal: AbortSignal) =>
-    rounds.find(id, signal, window.firstValid);
+  const find = ({ txid: id, window }: AlgorandPayment, signal: AbortSignal, factsOf?: FactsOf) =>
+    rounds.find(id, signal, window.firstValid, factsOf);
 
   let waiting = 0;
 
@@ -110,8 +110,10 @@ export function algorandRail(options: AlgorandRailOptions): Rail<AlgorandPayment
     async onChain(payment, signal) {
       if (await isAuthorized(payment, signal)) return true;
       // The signer may have been authorized when the payment was made: then the ledger accepted it from the same signer.
-      const found = await find(payment, signal);
-      const landed = found && (await locate(nodes, payment.txid, signal, (location) => ` ${signerFact(location)}`));
+      const bySigner = (location: Location) => ` signed by ${signerFact(location)}`;
+      const found = await find(payment, signal, bySigner);
+      const isTold = found?.signed !== undefined || found?.record !== undefined;
+      const landed = found && (isTold ? found : await locate(nodes, payment.txid, signal, bySigner));
       return landed !== undefined && hasSigned(payment.signed, landed);
     },
 
