@@ -104,12 +104,16 @@ export class Answers {
     this.#asked.getOrInsertComputed(key, () => new Map()).set(by, this.#options.step());
   }
 
-  /** The request that carries the payload has learnt something: it may answer from the journal of now. */
-  looked({ payload }: Pick<PaymentPayload, "payload">): void {
+  /**
+   * The request that carries the payload has learnt something: it may answer from the journal of now, and from what the chain
+   * showed at a time, Unix ms.
+   */
+  looked({ payload }: Pick<PaymentPayload, "payload">, at = Number.POSITIVE_INFINITY): void {
     const { authorization: key } = payload as SimulatedScheme;
     const { call, spentAt, authorization } = this.#options.witness.course(key);
     if (call) this.#seen.set(payload, call.state === "void" ? "void" : "held");
-    else this.#seen.set(payload, spentAt !== undefined && isPurchase(authorization) ? "paid" : "unknown");
+    else
+      this.#seen.set(payload, spentAt !== undefined && spentAt <= at && isPurchase(authorization) ? "paid" : "unknown");
   }
 
   /** A facilitator is asked about a payment, or a chain about its payer's money or what was made of it. */

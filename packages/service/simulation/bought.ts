@@ -3,6 +3,7 @@ import { type Note, parseNote } from "@attestd/proof";
 import { fromBase64 } from "@attestd/proof/encoding";
 import type { Call } from "../src/calls/call.ts";
 import type { Subject } from "../src/subjects/subject.ts";
+import { hashOfBlock, truthOf } from "./sources.ts";
 
 /** What these judgements read of a bundle, of whatever kind. */
 type AnyBundle = {
@@ -27,6 +28,21 @@ export function judgeNote(note: Note, subject: Subject): string | undefined {
   return isNoteOf(note, subject)
     ? undefined
     : `the note names ${JSON.stringify(note)}, and ${JSON.stringify(subject)} was bought`;
+}
+
+/** @returns what is false in what is signed about a subject, whatever nodes have said */
+export function judgeTruth(note: Note, subject: Subject): string | undefined {
+  if (subject.kind === "batch") return undefined;
+  const stated = note as { b?: string; n?: number; u?: number; s?: number };
+  const truth = subject.kind === "transaction" ? truthOf(subject.chain, subject.id) : blockAt(subject);
+  const isTrue = Object.entries(truth ?? {}).every(
+    ([member, value]) => stated[member as keyof typeof stated] === value,
+  );
+  return truth && isTrue ? undefined : `the note states ${JSON.stringify(note)} of ${JSON.stringify(subject)}`;
+}
+
+function blockAt({ chain, height }: { chain: string; height: number }): object {
+  return { b: hashOfBlock(chain, height), n: height };
 }
 
 function isNoteOf(note: Note, subject: Subject): boolean {

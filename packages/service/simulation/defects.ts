@@ -4,6 +4,7 @@ import type { Perform } from "../src/calls/perform.ts";
 import type { Ledger } from "../src/ledger/ledger.ts";
 import { Problem } from "../src/problems.ts";
 import type { Products } from "../src/subjects/product.ts";
+import { NODE_DEFECTS } from "./node-defects.ts";
 import type { SimulatedScheme } from "./payload.ts";
 import type { PlantedDefect } from "./service.ts";
 import { SETTLEMENT_DEFECTS } from "./settlement-defects.ts";
@@ -11,6 +12,7 @@ import { SETTLEMENT_DEFECTS } from "./settlement-defects.ts";
 /** Mistakes planted around the real parts: a simulation that does not find them proves nothing. */
 export const DEFECTS = {
   ...SETTLEMENT_DEFECTS,
+  ...NODE_DEFECTS,
 
   /** An attempt counts as dead once its window has passed, and another is signed without looking for it. */
   "no look-up before re-signing": {

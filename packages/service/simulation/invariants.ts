@@ -9,6 +9,7 @@ export const INVARIANTS = {
   committedFirst: "a state is committed before the effect that follows from it",
   voidForEver: "a void payment is never spent",
   bought: "the note and the bundle say what was bought, and by whose key",
+  true: "what is signed is true: block, time and outcome",
   bound: "a payment buys one thing, and always the same bytes",
   namedOnce: "payments that their payer named alike are not charged twice",
   bounded: "no call is let in beyond those that may be in flight",

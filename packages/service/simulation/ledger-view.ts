@@ -1,10 +1,10 @@
 import type { Attempt, Ledger, Rounds, Standing, Submission, Window } from "../src/ledger/ledger.ts";
 import { RoundMemory } from "../src/ledger/round-memory.ts";
-import { isProviderError, unavailable } from "../src/providers/provider.ts";
-import { ended } from "../src/providers/quorum.ts";
+import { isProviderError } from "../src/providers/provider.ts";
 import type { Faults } from "./faults.ts";
 import type { SimulatedLedger } from "./ledger.ts";
 import type { Ask } from "./network.ts";
+import { NODES, type Nodes, type Sight } from "./nodes.ts";
 import type { Life, Scheduler } from "./scheduler.ts";
 
 export type LedgerViewOptions = {
@@ -13,13 +13,12 @@ export type LedgerViewOptions = {
   scheduler: Scheduler;
   faults: Faults;
   ask: Ask;
+  nodes: Nodes;
 };
 
-/** How the nodes of a chain fail, whatever the reason (providers/quorum.ts). */
-export const NODES = {
-  broken: () => unavailable("no node answers"),
-  ended: (signal: AbortSignal) => ended(signal, "a chain"),
-};
+/** Where one node has a transaction, among the rounds up to one. */
+type Located = { round: number | undefined; upTo: number };
+
 /** How soon a round that could not be read is asked for again. */
 const RETRY_MS = 1_000;
 
@@ -117,18 +116,22 @@ class RoundsView implements Rounds {
     });
   }
 
-  /** Where any node has the transaction by now. */
-  #locate(id: string, signal: AbortSignal): Promise<number | undefined> {
-    const { life, ledger, ask } = this.#options;
-    return ask<number | undefined>({
-      life,
-      to: "ledger",
-      what: "locate",
-      about: id,
-      signal,
-      serve: (answer) => answer(ledger.roundOf(id)),
-      ...NODES,
-    });
+  /** Where the nodes agree that the transaction is by now. */
+  async #locate(id: string, signal: AbortSignal): Promise<number | undefined> {
+    const { ledger, nodes } = this.#options;
+    const answer = ({ at, now, lies }: Sight): Located => {
+      const upTo = ledger.round - (at < now ? 1 : 0);
+      const held = ledger.roundOf(id);
+      const round = held !== undefined && held <= upTo ? held : undefined;
+      if (!lies) return { round, upTo };
+      return { round: round === undefined ? upTo : undefined, upTo };
+    };
+    const same = ({ round }: Located) => `${round}`;
+    const behind = ({ round, upTo }: Located, others: readonly Located[]) =>
+      round === undefined && others.some((other) => other.round !== undefined && other.round > upTo);
+    const asked = { list: "ledger", to: "ledger", what: "locate", about: id, answer, same, behind, signal } as const;
+    const [{ round }] = await nodes.agreeOn(asked);
+    return round;
   }
 
   #read(again: boolean): void {

@@ -1,11 +1,14 @@
 import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
 import type { Clock } from "../src/clock.ts";
+import { ignoring } from "../src/errors.ts";
 import type { Rounds } from "../src/ledger/ledger.ts";
 import { type Payment, type PaymentStanding, paymentRefused, type Rail } from "../src/payment/rails/rail.ts";
-import { NODES } from "./ledger-view.ts";
+import { hasLaggards } from "../src/providers/quorum.ts";
 import type { Ask } from "./network.ts";
+import { LAG_MS, type ListName, NODES, type Nodes, type Sight } from "./nodes.ts";
 import { isPayers, type Sent, type Signer, type SimulatedScheme } from "./payload.ts";
 import { type Authorization, FINALITY_MS, type PaymentChain } from "./payments.ts";
+import type { Random } from "./random.ts";
 import type { Life, Scheduler } from "./scheduler.ts";
 
 export type SimulatedPayment = Payment & { authorization: Authorization; signature: Sent["signature"]; by: Signer };
@@ -15,23 +18,27 @@ export type RailOptions = {
   clock: Clock;
   scheduler: Scheduler;
   ask: Ask;
+  nodes: Nodes;
+  /** Draws what nodes make up. */
+  lies: Random;
   /** Every authorization that was ever signed, by id. */
   authorizations: ReadonlyMap<string, Authorization>;
   /** Called when an upstream is asked that only the payer of the payment may cause to be asked. */
   vouched(payload: PaymentPayload): void;
-  /** The request that carries the payload has just learnt something from outside. */
-  looked(payload: PaymentPayload): void;
+  /** The request that carries the payload has learnt something from outside, as it was at that time, Unix ms. */
+  looked(payload: PaymentPayload, at: number): void;
 };
 
 /** Life that must be left when a payment is admitted, in ms; as long as any that a payer signs for. */
 const MARGIN_MS = 10_000;
-/** How far behind a node may be. */
-const LAG_MS = 3_000;
+/** How far behind any node may be that follows a token's chain, in ms. */
+const BEHIND_MS = 3_000;
 const POLL_MS = 1_000;
 
 /** What every rail does alike: it reads and checks the payload, and asks nodes. */
 function railOn(chain: PaymentChain, options: RailOptions) {
-  const { life, ask, authorizations, looked, vouched } = options;
+  const { life, ask, nodes, scheduler, authorizations, looked, vouched } = options;
+  const list = chain.rail as ListName;
 
   function question<T>(
     what: string,
@@ -41,6 +48,25 @@ function railOn(chain: PaymentChain, options: RailOptions) {
   ): Promise<T> {
     const about = authorization.key;
     return ask<T>({ life, to: "payments", what, about, signal, serve: (answer) => answer(work()), ...NODES });
+  }
+
+  /** Asks every node of the chain a question of yes or no. */
+  async function agreed(
+    what: string,
+    { authorization, payload }: SimulatedPayment,
+    signal: AbortSignal,
+    isSo: (at: number) => boolean,
+  ): Promise<boolean> {
+    const about = authorization.key;
+    let isFirst = true;
+    const answer = ({ at, lies }: Sight) => {
+      // What every node shows that is asked now or later.
+      if (isFirst) looked(payload, scheduler.now - (nodes.mayLag(list) ? LAG_MS : 0));
+      isFirst = false;
+      return isSo(at) !== lies;
+    };
+    const [is] = await nodes.agreeOn({ list, to: "payments", what, about, answer, same: String, signal });
+    return is;
   }
 
   const rail = {
@@ -83,8 +109,7 @@ function railOn(chain: PaymentChain, options: RailOptions) {
     },
 
     onChain(payment: SimulatedPayment, signal: AbortSignal): Promise<boolean> {
-      return question("wallet", payment, signal, () => {
-        looked(payment.payload);
+      return agreed("wallet", payment, signal, () => {
         const { authorization, signature, by } = payment;
         // A signature that can no longer be checked is known from the payment that was made with it.
         const canBeTold = by !== "program" || chain.isSpendable(authorization);
@@ -102,10 +127,9 @@ function railOn(chain: PaymentChain, options: RailOptions) {
     },
 
     spent(payment: SimulatedPayment, signal: AbortSignal): Promise<boolean> {
-      return question("spent", payment, signal, () => {
-        looked(payment.payload);
+      return agreed("spent", payment, signal, (at) => {
         vouched(payment.payload);
-        return chain.spending(payment.authorization) !== undefined;
+        return (chain.spending(payment.authorization)?.at ?? Number.POSITIVE_INFINITY) <= at;
       });
     },
   } satisfies Partial<Rail<SimulatedPayment>>;
@@ -120,20 +144,56 @@ function checkTransfer({ amount, payTo, feePayer }: Authorization, requirement: 
 
 /** The rail of a token's chain, which nodes are asked about, some of them a while behind. */
 export function tokenRail(chain: PaymentChain, options: RailOptions): Rail<SimulatedPayment> {
-  const { clock, scheduler } = options;
-  const { rail, question } = railOn(chain, options);
+  const { clock, scheduler, nodes, lies } = options;
+  const { rail } = railOn(chain, options);
   return {
     ...rail,
     async check({ authorization }, requirement) {
       checkTransfer(authorization, requirement);
       if (authorization.validUntil < clock.now() + MARGIN_MS) throw paymentRefused("the payment expires too soon");
     },
-    standing: (payment, signal) =>
-      question("standing", payment, signal, () =>
-        standingAt(scheduler.now - scheduler.random.below(LAG_MS), chain, payment.authorization),
-      ),
+    async standing({ authorization }, signal) {
+      const about = authorization.key;
+      const answer = ({ at, lies: isLying }: Sight): Shown => {
+        const seen = at - scheduler.random.below(BEHIND_MS);
+        return { ...(isLying ? madeUp(lies, authorization) : standingAt(seen, chain, authorization)), seen };
+      };
+      const list = chain.rail as ListName;
+      const asked = { list, to: "payments", what: "standing", about, answer, same: describe, behind, signal } as const;
+      const shown = await nodes.agreeOn(asked).catch(ignoring(hasLaggards));
+      return shown ? commonStanding(shown) : { state: "open" };
+    },
     news: (signal) => clock.sleep(POLL_MS, signal),
   };
+}
+
+/** What a node shows of a payment, and the Unix ms until which it has seen everything. */
+type Shown = PaymentStanding & { seen: number };
+
+/** The fact on which nodes must agree: what is not paid may become void while they answer. */
+function describe(shown: Shown): string {
+  return shown.state === "paid" ? `paid in ${shown.height}` : "unpaid";
+}
+
+/** Whether a node had not reached the block in which another saw the payment. */
+function behind(shown: Shown, others: readonly Shown[]): boolean {
+  return shown.state !== "paid" && others.some((other) => other.state === "paid" && shown.seen <= other.seen);
+}
+
+/** As the rails do (payment/rails/base/rail.ts): void, or final, is what every agreeing node shows as such. */
+function commonStanding(shown: readonly [Shown, ...Shown[]]): PaymentStanding {
+  const [first] = shown;
+  if (first.state === "paid") return { ...first, final: shown.every((each) => each.state === "paid" && each.final) };
+  return shown.every(({ state }) => state === "void") ? first : { state: "open" };
+}
+
+/** What a node says that lies. */
+function madeUp(lies: Random, { key, validUntil }: Authorization): PaymentStanding {
+  return lies.pick<PaymentStanding>([
+    { state: "paid", transaction: key, height: 1, final: true },
+    { state: "void", reason: `made up, before ${validUntil}` },
+    { state: "open" },
+  ]);
 }
 
 /** What a node shows that has seen all until a time. */

@@ -16,12 +16,14 @@ import { SETTLE_MS } from "../src/payment/facilitator.ts";
 import { watchFacilitator } from "../src/payment/facilitator-watch.ts";
 import { createOffers } from "../src/payment/offers.ts";
 import type { Rail } from "../src/payment/rails/rail.ts";
+import type { QuorumRules } from "../src/providers/quorum.ts";
 import type { Signer } from "../src/signers/signer.ts";
 import type { Products } from "../src/subjects/product.ts";
 import { createProducts } from "../src/subjects/products.ts";
 import { type FacilitatorName, simulatedFacilitator } from "./facilitator.ts";
 import type { Invariant } from "./invariants.ts";
 import { LedgerView } from "./ledger-view.ts";
+import { type Agree, type Nodes, nodesOf } from "./nodes.ts";
 import { type Authorization, PAY_TO, type PaymentChain, PRICE } from "./payments.ts";
 import { ledgerRail, type SimulatedPayment, tokenRail } from "./rail.ts";
 import type { Life, Scheduler } from "./scheduler.ts";
@@ -36,6 +38,9 @@ export type Defect = {
   rail?(rail: Rail<SimulatedPayment>, chain: PaymentChain): Rail<SimulatedPayment>;
   journal?(journal: Journal): Journal;
   products?(products: Products): Products;
+  /** How the answers of nodes are made one, and how many of them must agree. */
+  agree?: Agree;
+  rules?: Pick<QuorumRules, "quorum">;
   /** The name of the key that a process signs with. */
   keyOf?(process: string): string;
 };
@@ -81,13 +86,14 @@ export async function openService(
   const start = clock.timeout(DEADLINE_MS);
   const opened = openJournal(life, world);
   const journal = defect.journal?.(opened) ?? opened;
-  const view = new LedgerView({ life, ...world });
+  const nodes = nodesOf({ ...world, life, agree: defect.agree, rules: defect.rules });
+  const view = new LedgerView({ ...world, life, nodes });
   const ledger = defect.ledger?.(view) ?? view;
   // Some processes still have earlier settings, which name the facilitators in another order.
   const named = world.settings.now.facilitators;
   const facilitators = scheduler.random.chance(0.2) ? named.toReversed() : named;
   const enabled = chains.map((chain) => {
-    const one = enabledOn(chain, facilitators, life, clock, ledger, world);
+    const one = enabledOn(chain, facilitators, { life, clock, nodes }, ledger, world);
     return { ...one, rail: defect.rail?.(one.rail, chain) ?? one.rail };
   });
   const rails = enabled.map(({ rail }) => rail);
@@ -95,7 +101,9 @@ export async function openService(
   await offers.refresh(start);
 
   const names = ["algorand", "base"] as const;
-  const sources = new Map(names.map((name) => [name, simulatedSource(name, life, clock, ask)]));
+  const sources = new Map(
+    names.map((name) => [name, simulatedSource(name, life, clock, ask, { nodes, lies: world.lies })]),
+  );
   const random = (bytes: number) => Uint8Array.from({ length: bytes }, () => scheduler.random.below(256));
   const sold = createProducts(sources, { clock, random });
   const products = defect.products?.(sold) ?? sold;
@@ -182,17 +190,16 @@ function openJournal(life: Life, { database, ask, scheduler, faults, answers }: 
 function enabledOn(
   chain: PaymentChain,
   facilitators: readonly FacilitatorName[],
-  life: Life,
-  clock: Clock,
+  { life, clock, nodes }: { life: Life; clock: Clock; nodes: Nodes },
   { rounds }: Ledger,
   world: World,
 ): EnabledRail & { rail: Rail<SimulatedPayment> } {
   const { witness, answers } = world;
-  const looked = (payload: PaymentPayload) => answers.looked(payload);
+  const looked = (payload: PaymentPayload, at?: number) => answers.looked(payload, at);
   const vouched = (payload: PaymentPayload) => answers.vouched(payload);
   const asked = (authorization: Authorization, by: FacilitatorName) => witness.settlementAsked(authorization, by);
   const sent = (authorization: Authorization) => witness.settlementSent(authorization, life);
-  const options = { ...world, life, clock, looked, vouched, sent, asked };
+  const options = { ...world, life, clock, nodes, looked, vouched, sent, asked };
   return {
     rail: chain.rail === "algorand" ? ledgerRail(chain, rounds, options) : tokenRail(chain, options),
     payTo: PAY_TO,

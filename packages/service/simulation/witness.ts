@@ -3,7 +3,7 @@ import { paymentCommitment } from "@attestd/proof/attestor";
 import type { Call } from "../src/calls/call.ts";
 import { isAtRest, isUnpaid } from "../src/calls/machine.ts";
 import { SETTLE_MS } from "../src/payment/facilitator.ts";
-import { judgeBundle, judgeNote } from "./bought.ts";
+import { judgeBundle, judgeNote, judgeTruth } from "./bought.ts";
 import type { FacilitatorName } from "./facilitator.ts";
 import type { Invariant, Violation } from "./invariants.ts";
 import type { Authorization } from "./payments.ts";
@@ -149,6 +149,7 @@ export class Witness {
     const { authorization, attestations } = course;
     attestations.push(txid);
     if (course.call) this.#objectTo("bought", judgeNote(parsed, course.call.subject));
+    if (course.call) this.#objectTo("true", judgeTruth(parsed, course.call.subject));
     if (course.spentAt === undefined && course.undoneAt === undefined)
       this.object("attestedOnce", `${txid}: ${authorization.key} is unpaid`);
     if (attestations.length > 1) this.object("attestedOnce", `${authorization.key} has ${attestations.join(" and ")}`);

@@ -5,6 +5,7 @@ import { FACILITATORS, type FacilitatorName } from "./facilitator.ts";
 import { Faults } from "./faults.ts";
 import { SimulatedLedger } from "./ledger.ts";
 import { type Ask, createNetwork } from "./network.ts";
+import { drawNodes, type ListName, type NodeList } from "./nodes.ts";
 import { type Authorization, LedgerPayments, type PaymentChain, TokenChain } from "./payments.ts";
 import { Random } from "./random.ts";
 import { Scheduler } from "./scheduler.ts";
@@ -20,6 +21,10 @@ export type World = {
   readonly scheduler: Scheduler;
   readonly faults: Faults;
   readonly ask: Ask;
+  /** The nodes of each chain. */
+  readonly nodes: ReadonlyMap<ListName, NodeList>;
+  /** Draws what nodes make up. */
+  readonly lies: Random;
   readonly database: Database;
   readonly ledger: SimulatedLedger;
   readonly chains: readonly PaymentChain[];
@@ -86,6 +91,9 @@ export function createWorld({ seed, trace }: WorldOptions): World {
     new TokenChain({ ...common, rail: "solana", network: "solana:simulation", asset: "S1", blockMs: 400 }),
   ];
   const ask = createNetwork(scheduler, faults);
+  // Apart from all else that is drawn: a schedule with one honest node of each chain goes the same way as without these.
+  const lies = new Random(seed ^ 0x5eed_11e5);
+  const nodes = drawNodes(lies, count);
   const watched = { witness, answers, counts, count };
-  return { scheduler, faults, ask, database, ledger, chains, authorizations, settings, ...watched };
+  return { scheduler, faults, ask, nodes, lies, database, ledger, chains, authorizations, settings, ...watched };
 }

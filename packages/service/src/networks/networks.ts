@@ -33,7 +33,7 @@ export async function openNetworks(config: Config, account: AccountSigner, log: 
   const rails = await openRails(nodes.rail, { config, rounds, clock: systemClock, signal });
   const chains = openChains(config, nodes, blockWorkers, (txnId, ends) => rounds.search(txnId, ends));
   const closing = opened.move();
-  const indexers = watchIndexers(nodes.algorand.indexers, Date.now);
+  const indexers = watchIndexers(nodes.algorand.indexers, nodes.algorand.rules, Date.now);
   const congestion = watchCongestion(nodes.algorand.algods, log);
   return {
     ledger,

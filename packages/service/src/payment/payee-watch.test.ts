@@ -12,10 +12,7 @@ test("a payee that can no longer be paid closes its rail; while its chain cannot
   const read = () => watch.refresh(AbortSignal.timeout(1_000));
 
   await read();
-  expect([watch.faults(), watch.obstacle("algorand")]).toEqual([
-    [],
-    "PAY_TO_ALGORAND could not be read on its chain yet",
-  ]);
+  expect([watch.faults(), watch.obstacle("algorand")]).toEqual([[], "witness_missing: no node answers"]);
   answer = () => undefined;
   await read();
   expect([watch.faults(), watch.obstacle("algorand")]).toEqual([[], undefined]);
@@ -29,11 +26,11 @@ test("a payee that can no longer be paid closes its rail; while its chain cannot
   expect([watch.faults(), watch.obstacle("algorand")]).toEqual([[`${fault}.`], fault]);
 });
 
-test("a rail whose nodes have not answered for a minute is closed until they answer", async () => {
+test("a rail whose nodes have been too few to agree for a minute is closed until enough answer", async () => {
   const noon = Date.UTC(2026, 10, 23, 12);
   let [now, isAway] = [noon, false];
   const payeeFault = async () => {
-    if (isAway) throw unavailable("no node answers");
+    if (isAway) throw unavailable("2 of 2 must agree: rpc.example is down");
     return undefined;
   };
   const watch = watchPayees([{ rail: { name: "base", payeeFault }, payTo: "PAYEE" }], () => now);
@@ -45,7 +42,9 @@ test("a rail whose nodes have not answered for a minute is closed until they ans
   expect(await readAt(0)).toBeUndefined();
   isAway = true;
   expect(await readAt(60_000)).toBeUndefined();
-  expect(await readAt(60_001)).toBe("none of its nodes has answered since 2026-11-23T12:00:00.000Z");
+  expect(await readAt(60_001)).toBe(
+    "witness_missing since 2026-11-23T12:00:00.000Z: 2 of 2 must agree: rpc.example is down",
+  );
   isAway = false;
   expect(await readAt(75_000)).toBeUndefined();
 });

@@ -2,27 +2,38 @@ import { expect, test } from "vitest";
 import { watchIndexers } from "./indexer-watch.ts";
 import { unavailable } from "./provider.ts";
 
-test("indexers that have all been silent for a minute are named until one answers", async () => {
-  let now = Date.UTC(2026, 10, 23, 12);
-  let away = [false, true];
-  const indexers = [0, 1].map((index) => ({
+/** Indexers that answer or are away, and what the watch says after a while. */
+function watched(count: number, quorum?: number) {
+  const now = { ms: Date.UTC(2026, 10, 23, 12) };
+  const away = Array.from({ length: count }, () => false);
+  const indexers = away.map((_, index) => ({
+    name: `indexer${index}`,
     async currentRound() {
-      if (away[index]) throw unavailable("no answer");
+      if (away[index]) throw unavailable(`indexer${index} is down`);
       return 1;
     },
   }));
-  const watch = watchIndexers(indexers, () => now);
-  const doubtAfter = async (ms: number) => {
-    now += ms;
+  const watch = watchIndexers(indexers, quorum === undefined ? {} : { quorum }, () => now.ms);
+  return async (ms: number, ...down: boolean[]) => {
+    now.ms += ms;
+    away.splice(0, count, ...down);
     await watch.refresh(AbortSignal.timeout(1_000));
     return watch.doubt();
   };
-  expect(await doubtAfter(60_001)).toBeUndefined();
-  away = [true, true];
-  expect(await doubtAfter(60_000)).toBeUndefined();
-  expect(await doubtAfter(1)).toBe(
-    "no indexer has answered since 2026-11-23T12:01:00.001Z: older Algorand transactions cannot be attested",
+}
+
+test("too few indexers for a majority are named after a minute, until enough answer", async () => {
+  const doubt = watched(2);
+  expect(await doubt(60_001, false, false)).toBeUndefined();
+  expect(await doubt(60_000, true, false)).toBeUndefined();
+  expect(await doubt(1, true, false)).toBe(
+    "witness_missing: 2 of 2 indexers must agree, and too few have answered since 2026-11-23T12:01:00.001Z (indexer0 is down): older Algorand transactions cannot be attested",
   );
-  away = [true, false];
-  expect(await doubtAfter(15_000)).toBeUndefined();
+  expect(await doubt(15_000, false, false)).toBeUndefined();
+});
+
+test("one of three indexers may be silent for ever, and so may one of two where the operator asks for one alone", async () => {
+  const [three, lowered] = [watched(3), watched(2, 1)];
+  expect(await three(600_000, true, false, false)).toBeUndefined();
+  expect(await lowered(600_000, true, false)).toBeUndefined();
 });

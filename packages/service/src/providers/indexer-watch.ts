@@ -1,33 +1,41 @@
 import type { Indexer } from "./indexer.ts";
 import { isProviderError } from "./provider.ts";
+import { type QuorumRules, quorumOf } from "./quorum.ts";
 
-/** How long the indexers may be silent before it is said, in ms. */
+/** How long too few indexers may answer before it is said, in ms. */
 const MAX_SILENCE_MS = 60_000;
 
 /**
- * Watches whether any indexer answers. Without one only the transactions that algod still keeps are found: a call for an older
- * one is refused before it is charged.
+ * Watches whether as many indexers answer as must agree. Otherwise only the transactions that algod still keeps are found: a call
+ * for an older one is refused before it is charged.
  *
  * @param now Unix ms
  */
-export function watchIndexers(indexers: readonly Pick<Indexer, "currentRound">[], now: () => number) {
+export function watchIndexers(
+  indexers: readonly Pick<Indexer, "name" | "currentRound">[],
+  rules: Pick<QuorumRules, "quorum">,
+  now: () => number,
+) {
+  const enough = quorumOf(indexers.length, rules);
   let answeredAt = now();
+  let away: string[] = [];
   return {
     async refresh(signal: AbortSignal): Promise<void> {
-      try {
-        // Its lag is judged with each look-up.
-        await Promise.any(indexers.map((indexer) => indexer.currentRound(signal)));
-        answeredAt = now();
-      } catch (error) {
-        if (!(error instanceof AggregateError) || !error.errors.every(isProviderError)) throw error;
-      }
+      // Its lag is judged with each look-up.
+      const asked = await Promise.allSettled(indexers.map((indexer) => indexer.currentRound(signal)));
+      const failed = asked.flatMap((one) => (one.status === "rejected" ? [one.reason as Error] : []));
+      const defect = failed.find((error) => !isProviderError(error));
+      if (defect) throw defect;
+      away = failed.map(({ message }) => message);
+      if (indexers.length - away.length >= enough) answeredAt = now();
     },
 
     /** What cannot be sold meanwhile. */
     doubt(): string | undefined {
       if (now() - answeredAt <= MAX_SILENCE_MS) return undefined;
       const since = new Date(answeredAt).toISOString();
-      return `no indexer has answered since ${since}: older Algorand transactions cannot be attested`;
+      const who = `${enough} of ${indexers.length} indexers must agree, and too few have answered since ${since}`;
+      return `witness_missing: ${who} (${away.join("; ")}): older Algorand transactions cannot be attested`;
     },
   };
 }
