@@ -27,6 +27,10 @@ describe("paid calls, simulated", { timeout: TIMEOUT_MS }, () => {
     expect(counts.get("settlement asked of the second facilitator")).toBeGreaterThan(SCHEDULES / 10);
     const rare = [
       "facilitator removed from the settings",
+      "fault: a node lies",
+      "nodes: away",
+      "nodes: honest, lies",
+      "nodes: lags, lags, lies",
       "fault: facilitator pending",
       "fault: facilitator false pending",
       "fault: facilitator limited",

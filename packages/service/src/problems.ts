@@ -51,8 +51,8 @@ export const PROBLEMS = {
   source_not_found: [404, "No such transaction", "The indexer has no transaction with this id. Nothing was charged."],
   source_not_kept: [
     404,
-    "No node keeps this block any more",
-    "The configured nodes have discarded the block, so that a repeat gets the same answer. Nothing was charged.",
+    "Too few nodes keep this block",
+    "The configured nodes have discarded the block, or too few keep it to agree on it, so that a repeat gets the same answer. Nothing was charged.",
   ],
   source_elsewhere: [404, "The transaction is in another block", "`height` is that of its block. Nothing was charged."],
   block_not_found: [404, "No such block", "The chain has no block of this height yet. Nothing was charged."],

@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { stat } from "node:fs/promises";
 import { createServer } from "node:net";
 import type { Config } from "../../config/config.ts";
+import { majorityOf } from "../../providers/quorum.ts";
 import type { Settings } from "../session.ts";
 import { type Finding, fail, inSeconds, ok, warning } from "./finding.ts";
 
@@ -12,9 +13,19 @@ const HEALTH_MS = 3_000;
 const READABLE_BY_OTHERS = 0o077;
 
 /** Settings that are right, but that an operator may not have meant. */
-export function checkChoices({ publicUrl, host, port, sandbox }: Config): Finding[] {
+export function checkChoices({ publicUrl, host, port, sandbox, ...config }: Config): Finding[] {
   if (sandbox) return [];
   const findings: Finding[] = [];
+  const quorum = config.providerQuorum ?? Number.POSITIVE_INFINITY;
+  const longest = Math.max(
+    ...[config.algorand.algod, config.algorand.indexer, ...Object.values(config.sources).map(({ rpc }) => rpc)].map(
+      ({ length }) => length,
+    ),
+  );
+  if (quorum < majorityOf(longest)) {
+    const risk = `${quorum} of ${longest} nodes are believed while the others are away, lies and all`;
+    findings.push(warning(`PROVIDER_QUORUM: ${risk}. Remove it, so that a majority must agree.`));
+  }
   if (publicUrl === undefined) {
     const remedy = "Set it before the first start: the key history names it for ever";
     findings.push(warning(`PUBLIC_URL is not set: every link names http://${host}:${port}. ${remedy}.`));
