@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { createServer } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { buffer, text } from "node:stream/consumers";
@@ -52,6 +53,18 @@ routes.push({
   handle: async () => ({ status: 200, headers: {}, body: new Uint8Array(LONG) }),
 });
 
+/** Ends when the client of the request has hung up. */
+const hungUp = Promise.withResolvers<void>();
+routes.push({
+  method: "GET",
+  path: "/late",
+  async handle({ socket }) {
+    if (!socket.closed) await once(socket, "close");
+    hungUp.resolve();
+    return { status: 200, headers: {}, body: new Uint8Array(40 * 1024 * 1024) };
+  },
+});
+
 let limited = false;
 const server = createServer(
   createListener({
@@ -64,6 +77,7 @@ const server = createServer(
     },
     origin: "https://attestd.example",
     log,
+    trustProxy: true,
   }),
 );
 let port = 0;
@@ -156,6 +170,15 @@ test("long answers to requests that come one behind the other are sent whole, in
   const bodies = answers.map((answer) => answer.slice(answer.indexOf("\r\n\r\n") + 4));
   expect(answers.map((answer) => answer.slice(0, 3))).toEqual(["", "200", "200", "404"]);
   for (const body of bodies.slice(1, 3)) expect(Buffer.from(body, "latin1").equals(LONG)).toBe(true);
+});
+
+test("an answer that is ready after its client has hung up holds no place of that client's", async () => {
+  const socket = connect(port, "127.0.0.1");
+  socket.write("GET /late HTTP/1.1\r\nhost: a\r\nx-forwarded-for: 192.0.2.1\r\n\r\n");
+  await once(server, "request");
+  socket.destroy();
+  await hungUp.promise;
+  expect(await ask("GET /long", "x-forwarded-for: 192.0.2.1\n")).toMatch(/^HTTP\/1\.1 200 /);
 });
 
 test("parameters are decoded, and the first of two values counts", async () => {

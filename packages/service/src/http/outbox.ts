@@ -41,6 +41,8 @@ export function createOutbox({
   let inAll = 0;
 
   function add(entry: Entry): void {
+    // Its client hung up before it was ready: there is no `close` to come.
+    if (entry.outgoing.closed) return;
     waiting.add(entry);
     inAll += entry.bytes;
     byClient.set(entry.client, (byClient.get(entry.client) ?? 0) + entry.bytes);
