@@ -150,7 +150,7 @@ function write(exchange: Exchange, body: Answer["body"], waiting: Waiting | unde
   const { incoming, outgoing } = exchange;
   const took = (piece: Uint8Array) => {
     exchange.bytes += piece.length;
-    waiting?.took();
+    waiting?.took(piece.length);
   };
   if (incoming.method === "HEAD" || body === null) return void outgoing.end();
   if (body instanceof ReadableStream) return void writeStream(outgoing, body, took);

@@ -52,21 +52,34 @@ describe("answers that are not read", () => {
     const { clock, outbox, send } = stage({ maxInAll: 40 * MIB });
     const [idle, read, idler] = [send("a", 10 * MIB), send("b", 10 * MIB), send("c", 10 * MIB)];
     clock.time = 5_000;
-    (read.result as Waiting).took();
-    (idle.result as Waiting).took();
+    (read.result as Waiting).took(2 * MIB);
+    (idle.result as Waiting).took(MIB);
     clock.time = 29_999;
     expect(send("d", 11 * MIB).result).toMatchObject({
       code: "too_many_requests",
       message: expect.stringMatching(/wait for their clients/),
     });
     clock.time = 35_000;
-    (read.result as Waiting).took();
+    (read.result as Waiting).took(2 * MIB);
     expect(send("d", 11 * MIB).result).toHaveProperty("took");
     expect([idle, read, idler].map(({ isClosed }) => isClosed())).toEqual([false, false, true]);
     expect(send("e", 20 * MIB).result).toMatchObject({ code: "too_many_requests" });
     // To close the other would not have made room enough.
     expect([idle, read, idler].map(({ isClosed }) => isClosed())).toEqual([false, false, true]);
     expect(outbox.load).toEqual({ bytes: 31 * MIB, answers: 3 });
+  });
+
+  test("keep no place by a little that is read now and then; a reader of 50 kB/s keeps it", () => {
+    const { clock, outbox, send } = stage({ maxInAll: 30 * MIB });
+    const [trickle, slow] = [send("a", 15 * MIB), send("b", 15 * MIB)];
+    const take = () => {
+      (trickle.result as Waiting).took(64 * 1024);
+      (slow.result as Waiting).took(26 * 50_000);
+    };
+    for (clock.time = 26_000; clock.time < 260_000; clock.time += 26_000) take();
+    expect(send("c", 10 * MIB).result).toHaveProperty("took");
+    expect([trickle, slow].map(({ isClosed }) => isClosed())).toEqual([true, false]);
+    expect(outbox.load).toEqual({ bytes: 25 * MIB, answers: 2 });
   });
 
   test("leave nothing behind", () => {

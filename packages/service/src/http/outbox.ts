@@ -7,7 +7,9 @@ const MIB = 1024 * 1024;
 const MAX_PER_CLIENT = 32 * MIB;
 /** The same for all clients. */
 const MAX_IN_ALL = 128 * MIB;
-/** After how long without progress an answer may be dropped for want of room, in ms: longer than a reader of 50 kB/s needs. */
+/** The slowest reader whose answer is never dropped for want of room, in bytes per ms. */
+const MIN_RATE = 50;
+/** How long an answer may be behind that reader, or without any progress, in ms: such a reader is seen to take some every 26 s. */
 const STALE_MS = 30_000;
 /** After how many seconds a refused request may come again. */
 const RETRY_AFTER = 10;
@@ -21,11 +23,17 @@ export type OutboxOptions = {
 
 /** An answer that waits for its client to read it. */
 export type Waiting = {
-  /** To be called whenever the connection has taken some of it. */
-  took(): void;
+  /** To be called whenever the connection has taken some of it. @param bytes how many */
+  took(bytes: number): void;
 };
 
-type Entry = { outgoing: ServerResponse; client: string; bytes: number; tookAt: number };
+/** `since`: when it was sent, `tookAt`: when `taken` grew last, by the outbox's clock. */
+type Entry = { outgoing: ServerResponse; client: string; bytes: number; taken: number; since: number; tookAt: number };
+
+/** From when an answer may be dropped: its client takes nothing, or a little now and then to keep its place. */
+function staleAt({ since, taken, tookAt }: Entry): number {
+  return STALE_MS + Math.min(tookAt, since + taken / MIN_RATE);
+}
 
 /**
  * Bounds the bytes of answers that are under way: a client that does not read what it asked for makes the service hold it. An
@@ -58,9 +66,9 @@ export function createOutbox({
     else byClient.delete(client);
   }
 
-  /** Closes the connections whose clients have taken nothing for the longest time, if that makes room enough. */
+  /** Closes the connections of the answers that are stale for the longest time, if that makes room enough. */
   function makeRoom(bytes: number): void {
-    const stale = [...waiting].filter(({ tookAt }) => now() - tookAt >= STALE_MS).sort((a, b) => a.tookAt - b.tookAt);
+    const stale = [...waiting].filter((entry) => staleAt(entry) <= now()).sort((a, b) => staleAt(a) - staleAt(b));
     const rest = inAll - stale.reduce((sum, entry) => sum + entry.bytes, 0);
     if (rest + bytes > maxInAll) return;
     for (const entry of stale) {
@@ -90,10 +98,11 @@ export function createOutbox({
       if (inAll + bytes > maxInAll) makeRoom(bytes);
       if (inAll > 0 && inAll + bytes > maxInAll)
         return refusal(outgoing, "Too many answers wait for their clients to read them.");
-      const entry = { outgoing, client, bytes, tookAt: now() };
+      const entry: Entry = { outgoing, client, bytes, taken: 0, since: now(), tookAt: now() };
       add(entry);
       return {
-        took() {
+        took(more) {
+          entry.taken += more;
           entry.tookAt = now();
         },
       };
