@@ -28,11 +28,13 @@ let deployment: Deployment;
 let node: Awaited<ReturnType<typeof startLiar>>;
 let failed: TransactionReceipt;
 let time: number;
+const log: string[] = [];
 beforeAll(async () => {
   node = await startLiar();
   deployment = await startDeployment(
     { networks: ["base"] },
-    { ATTESTOR_PQ_SEED: toHex(attestor.pqSeed), BASE_CONFIRMATION: "included" },
+    { ATTESTOR_PQ_SEED: toHex(attestor.pqSeed), BASE_CONFIRMATION: "included", LOG_LEVEL: "error", ADMIN_PORT: "0" },
+    { log: { write: (line) => log.push(line) } },
   );
   node.target = deployment.sandbox.baseRpcUrl ?? "";
   await deployment.restart({ BASE_RPC_URL: node.url });
@@ -166,33 +168,73 @@ describe("a transaction that failed on Base", () => {
     expect(await buy(failed.transactionHash)).toMatchObject({ status: 503, json: { code: "providers_unavailable" } });
     node.lies = {};
   });
+
+  test("is not sold when a fork has given its header a field that attestd does not know: uncharged, and an alert that names the field", async () => {
+    const ofFork = {
+      blockAccessListHash: `0x${"22".repeat(32)}`,
+      slotNumber: "0x5",
+      rootOfAFork: `0x${"33".repeat(32)}`,
+    };
+    node.lies = ofBlock((header) => ({ ...header, ...ofFork }), ["rootOfAFork"]);
+    log.length = 0;
+    const [before, unread] = [await payerHas(), await unreadHeaders()];
+    const { status, json } = await buy(failed.transactionHash);
+    expect({ status, json }).toMatchObject({ status: 503, json: { code: "providers_unavailable" } });
+    expect(log.map((line) => JSON.parse(line))).toContainEqual(
+      expect.objectContaining({ level: "error", unknownFields: ["rootOfAFork"], about: `block ${failed.blockNumber}` }),
+    );
+    expect(await unreadHeaders()).toBeGreaterThan(unread);
+    expect(await payerHas()).toBe(before);
+    // The same without that field is Amsterdam's, which is known.
+    node.lies = ofBlock((header) => ({ ...header, ...ofFork, rootOfAFork: undefined }));
+    expect(await buy(failed.transactionHash)).toMatchObject({ status: 200 });
+    node.lies = {};
+  });
 });
+
+/** The headers with an unknown field that the service has counted. */
+async function unreadHeaders(): Promise<number> {
+  const text = await (await fetch(`${deployment.adminUrl}/metrics`)).text();
+  return Number(/^attestd_unread_headers_total\{reason="unknown_field"\} (\d+)$/m.exec(text)?.[1]);
+}
+
+/** The payer's USDC on the ledger. */
+async function payerHas(): Promise<bigint> {
+  const { algorand, payers } = deployment.sandbox;
+  const response = await fetch(`${algorand.networkUrl}/v2/accounts/${payers.algorand.address}/assets/31566704`);
+  const { "asset-holding": holding } = (await response.json()) as { "asset-holding": { amount: number } };
+  return BigInt(holding.amount);
+}
 
 const hex = (value: number | bigint) => `0x${value.toString(16)}`;
 const FIELDS = (
   "parentHash sha3Uncles miner stateRoot transactionsRoot receiptsRoot logsBloom difficulty number gasLimit gasUsed " +
-  "timestamp extraData mixHash nonce baseFeePerGas withdrawalsRoot blobGasUsed excessBlobGas parentBeaconBlockRoot requestsHash"
+  "timestamp extraData mixHash nonce baseFeePerGas withdrawalsRoot blobGasUsed excessBlobGas parentBeaconBlockRoot requestsHash " +
+  "blockAccessListHash slotNumber"
 ).split(" ");
-const QUANTITIES = "difficulty number gasLimit gasUsed timestamp baseFeePerGas blobGasUsed excessBlobGas".split(" ");
+const QUANTITIES =
+  "difficulty number gasLimit gasUsed timestamp baseFeePerGas blobGasUsed excessBlobGas slotNumber".split(" ");
 
-/** A header's hash, by viem. */
-function hashOf(header: Json): Hex {
-  const fields = FIELDS.filter((name) => header[name] !== undefined && header[name] !== null).map((name) => {
-    const digits = String(header[name]).slice(2);
-    if (!QUANTITIES.includes(name)) return `0x${digits}` as const;
-    const short = digits.replace(/^0+/, "");
-    return `0x${short.length % 2 === 0 ? short : `0${short}`}` as const;
-  });
+/** A header's hash, by viem. `more`: fields behind those of today. */
+function hashOf(header: Json, more: readonly string[] = []): Hex {
+  const fields = [...FIELDS, ...more]
+    .filter((name) => header[name] !== undefined && header[name] !== null)
+    .map((name) => {
+      const digits = String(header[name]).slice(2);
+      if (!QUANTITIES.includes(name)) return `0x${digits}` as const;
+      const short = digits.replace(/^0+/, "");
+      return `0x${short.length % 2 === 0 ? short : `0${short}`}` as const;
+    });
   return keccak256(toRlp(fields));
 }
 
 /** The lies of a node that puts the transaction that failed in another block, each consistent with the others. */
-function ofBlock(change: (header: Json) => Json): Lies {
+function ofBlock(change: (header: Json) => Json, more: readonly string[] = []): Lies {
   let lie: Json | undefined;
   const block = async (): Promise<Json> => {
     if (lie) return lie;
     const header = change((await node.ask("eth_getBlockByNumber", [hex(failed.blockNumber), false])) as Json);
-    lie = { ...header, hash: hashOf(header) };
+    lie = { ...header, hash: hashOf(header, more) };
     return lie;
   };
   return {

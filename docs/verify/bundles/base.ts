@@ -10,7 +10,7 @@ import {
 } from "@attestd/proof/base";
 import { concatBytes, fromHex, toBase64, toHex } from "@attestd/proof/encoding";
 import { sha256 } from "@noble/hashes/sha2.js";
-import { recordedBaseBlock } from "../../../packages/proof/test/recorded.ts";
+import { recordedAmsterdamBlock, recordedBaseBlock } from "../../../packages/proof/test/recorded.ts";
 import { type TestBlock, testBundle, testInclusionBundle } from "../../../test/bundles/bundles.ts";
 import { type Case, fails, is, type Verdict } from "./case.ts";
 import { altered, baseBlock, blocks, local, now, ofBase, SANDBOX, transfer, withNote } from "./ingredients.ts";
@@ -58,6 +58,14 @@ const anvil = proving(
   recordedBaseBlock.transactions.map((hex) => fromHex(hex.slice(2))),
   recordedBaseBlock.receipts.map((hex) => fromHex(hex.slice(2))),
 );
+/** A block of go-ethereum's since Amsterdam, its header in go-ethereum's own RLP. */
+const amsterdam = proving(
+  fromHex(recordedAmsterdamBlock.headerRlp.slice(2)),
+  recordedAmsterdamBlock.transactions.map((hex) => fromHex(hex.slice(2))),
+  recordedAmsterdamBlock.receipts.map((hex) => fromHex(hex.slice(2))),
+);
+/** Its fields, with the number of the block of which they become another header. */
+const amsterdamFields = (decodeRlp(amsterdam.header) as RlpItem[]).with(8, header[8] as RlpItem);
 
 function proving(head: Uint8Array, transactions: Uint8Array[], receipts: Uint8Array[]): TestBlock {
   const nodes = (items: Uint8Array[], index: number) => proveIndex(items, index).nodes.map(toBase64);
@@ -115,6 +123,10 @@ const BAD_HEADERS: [name: string, fields: RlpItem[]][] = [
   ["of number 2^53", header.with(8, Uint8Array.of(0x20, 0, 0, 0, 0, 0, 0))],
   ["with a list for extra data", header.with(12, [])],
   ["with a nonce of 7 bytes", header.with(14, new Uint8Array(7))],
+  ["with an access list's hash of 31 bytes", amsterdamFields.with(21, WORD.subarray(1))],
+  ["with no access list's hash before its slot", amsterdamFields.with(21, NONE)],
+  ["with a slot that begins with zero", amsterdamFields.with(22, Uint8Array.of(0, 1))],
+  ["with a list for its slot", amsterdamFields.with(22, [])],
 ];
 const RECEIPTS: [name: string, transaction: Uint8Array, receipt: Uint8Array][] = [
   ["of status 2", legacy, encodeRlp(RECEIPT.with(0, Uint8Array.of(2)))],
@@ -154,13 +166,21 @@ export const OF_BASE: readonly Case[] = [
     { ...fails("transactionId", "note"), keys: "sandbox", warnings: ["sandbox"] },
   ),
   is("base header of the first days, of 15 fields", ofHeader(header.slice(0, 15))),
-  is("base header with a field of a later fork", ofHeader([...header, [ONE], WORD])),
+  is("base header since Amsterdam", ofHeader(amsterdamFields)),
+  is("base header with fields of a later fork", ofHeader([...amsterdamFields, [ONE], WORD])),
   ...BAD_HEADERS.map(([name, fields]) => is(`base header ${name}`, ofHeader(fields), fails("blockHash", "note"))),
   ...(["succeeded", "failed", "succeeded", "failed", "failed"] as const).map((receipt, index) =>
     is(
       `base inclusion in anvil's block, transaction ${index}, which ${receipt}`,
       testInclusionBundle({ ...now, block: anvil, index }),
       receipt === "failed" ? failed : { receipt },
+    ),
+  ),
+  ...[0, 1, 2].map((index) =>
+    is(
+      `base inclusion in go-ethereum's block since Amsterdam, transaction ${index}`,
+      testInclusionBundle({ ...now, block: amsterdam, index }),
+      { receipt: "succeeded" },
     ),
   ),
   is("a receipt of an opaque type", receiptCase(opaque, Uint8Array.of(0x79)), { receipt: "unknown" }),

@@ -12,7 +12,7 @@ import (
 const (
 	baseNetwork  = "eip155:8453"
 	deposit      = 0x7e
-	headerFields = "hhahhhBqqqqqbhNqhqqhh"
+	headerFields = "hhahhhBqqqqqbhNqhqqhhhq"
 )
 
 // The fields of each type of transaction: legacy, EIP-2930, EIP-1559, EIP-4844, EIP-7702, a deposit of the OP Stack.

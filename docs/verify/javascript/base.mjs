@@ -21,7 +21,7 @@ const TRANSACTIONS = {
   4: "cqqqqaqbllqqq",
   126: "haoqqqqb",
 };
-const HEADER = "hhahhhBqqqqqbhNqhqqhh";
+const HEADER = "hhahhhBqqqqqbhNqhqqhhhq";
 
 /** The id and the network of a transaction. A sandbox plays recordings of other chains as Base. */
 export function transaction(bytes, ledger) {

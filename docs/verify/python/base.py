@@ -18,7 +18,7 @@ TRANSACTIONS = {
     **{0: "qqqoqbqqq", 1: "cqqqoqblqqq", 2: "cqqqqoqblqqq"},
     **{3: "cqqqqaqblqlqqq", 4: "cqqqqaqbllqqq", 0x7E: "haoqqqqb"},
 }
-HEADER = "hhahhhBqqqqqbhNqhqqhh"
+HEADER = "hhahhhBqqqqqbhNqhqqhhhq"
 
 
 def transaction(data: bytes, ledger: str) -> dict:

@@ -41,3 +41,11 @@ export type RecordedBaseBlock = {
   receipts: string[];
 };
 export const recordedBaseBlock: RecordedBaseBlock = read("base-block.json");
+
+/** A block of Base's chain id as go-ethereum made it after Amsterdam, hex with `0x`. */
+export type RecordedAmsterdamBlock = RecordedBaseBlock & {
+  headerRlp: string;
+  /** Its header in other slots: the JSON of go-ethereum's `types.Header`, and its RLP. */
+  otherHeaders: { header: Record<string, unknown> & { hash: string }; rlp: string }[];
+};
+export const recordedAmsterdamBlock: RecordedAmsterdamBlock = read("amsterdam-block.json");

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
+import { recordedAmsterdamBlock } from "../../test/recorded.ts";
 import { describeVectors } from "../../test/vectors.ts";
 import { fromHex, toHex } from "../encoding.ts";
-import { baseHeaderHash, decodeBaseHeader, encodeBaseHeader } from "./header.ts";
+import { baseHeaderHash, decodeBaseHeader, encodeBaseHeader, unknownHeaderFields } from "./header.ts";
 import { decodeRlpList, encodeRlp } from "./rlp.ts";
 
 describeVectors("headers of OP Stack blocks and of Ethereum", (vectors) => {
@@ -47,15 +48,64 @@ describeVectors("headers of OP Stack blocks and of Ethereum", (vectors) => {
   });
 });
 
+describe("a header since Amsterdam", () => {
+  const { block, headerRlp, otherHeaders } = recordedAmsterdamBlock;
+
+  it.each<[string, Record<string, unknown>, string, number]>([
+    ["in slot 0", block, headerRlp, 23],
+    ["without a slot", otherHeaders[0]?.header ?? {}, otherHeaders[0]?.rlp ?? "", 22],
+    ["in slot 15028224", otherHeaders[1]?.header ?? {}, otherHeaders[1]?.rlp ?? "", 23],
+  ])("%s has go-ethereum's bytes and hash, and comes back", (_what, json, rlp, count) => {
+    const bytes = encodeBaseHeader(json);
+    expect(`0x${toHex(bytes)}`).toBe(rlp);
+    expect(baseHeaderHash(bytes)).toBe(json.hash);
+    const { fields } = decodeBaseHeader(bytes);
+    expect(fields.size).toBe(count);
+    expect(`0x${toHex(fields.get("blockAccessListHash") ?? new Uint8Array())}`).toBe(json.blockAccessListHash);
+  });
+
+  it.each<[string, Record<string, unknown>]>([
+    ["an access list's hash of 31 bytes", { ...block, blockAccessListHash: `0x${"11".repeat(31)}` }],
+    ["another slot", { ...block, slotNumber: "0x1" }],
+    ["no slot", { ...block, slotNumber: undefined }],
+    ["a slot and no access list", { ...block, blockAccessListHash: null }],
+  ])("is refused with %s", (_what, json) => {
+    expect(() => encodeBaseHeader(json)).toThrow(expect.objectContaining({ name: "ProofError", code: "malformed" }));
+  });
+});
+
+describe("a header with a field that is not known here", () => {
+  const { slotNumber, ...block } = recordedAmsterdamBlock.block;
+
+  it("is refused by the names that the node gives it", () => {
+    const json = { ...block, slotOfAFork: slotNumber, rootOfAFork: "0x00" };
+    expect(() => encodeBaseHeader(json)).toThrow("unknown fields: slotOfAFork, rootOfAFork");
+  });
+
+  it("is not seen in members that are in no header, of any client", () => {
+    const strangers = {
+      ...{ totalDifficulty: "0x0", timestampMs: "0x0", l1BlockNumber: "0x1", sendCount: "0x1", sendRoot: "0x00" },
+      ...{ milliTimestamp: "0x0", author: "0x00", sealFields: [], absent: null },
+    };
+    expect(unknownHeaderFields({ ...recordedAmsterdamBlock.block, ...strangers })).toEqual([]);
+  });
+
+  it("does not let a node fill an error with names", () => {
+    const names = [...Array(1_000)].map((_, index) => [`field${index}`, "0x0"]);
+    const json = { ...block, ...Object.fromEntries(names), [`a${"b".repeat(1e6)}`]: "0x", "new\nline": "0x" };
+    expect(unknownHeaderFields(json)).toEqual(["field0", "field1", "field2", "field3", "field4"]);
+  });
+});
+
 describe("decodeBaseHeader", () => {
   const lengths = [32, 32, 20, 32, 32, 32, 256, 0, 1, 1, 1, 1, 5, 32, 8];
   const fields = lengths.map((length) => new Uint8Array(length).fill(1));
 
   it("takes 15 fields and more, also more than it knows", () => {
     expect(decodeBaseHeader(encodeRlp(fields)).fields.size).toBe(15);
-    const future = [...fields, ...[1, 32, 1, 1, 32, 32, 7].map((length) => new Uint8Array(length).fill(1))];
-    expect(decodeBaseHeader(encodeRlp(future)).fields.size).toBe(21);
-    expect(decodeRlpList(encodeRlp(future))).toHaveLength(22);
+    const future = [...fields, ...[1, 32, 1, 1, 32, 32, 32, 1, 7].map((length) => new Uint8Array(length).fill(1))];
+    expect(decodeBaseHeader(encodeRlp(future)).fields.size).toBe(23);
+    expect(decodeRlpList(encodeRlp(future))).toHaveLength(24);
   });
 
   it.each<[string, Uint8Array]>([

@@ -33,9 +33,29 @@ const FIELDS = [
   ["excessBlobGas", "quantity"],
   ["parentBeaconBlockRoot", 32],
   ["requestsHash", 32],
+  // Amsterdam: EIP-7928 and EIP-7843.
+  ["blockAccessListHash", 32],
+  ["slotNumber", "quantity"],
 ] as const satisfies readonly (readonly [string, FieldKind])[];
 
 const MANDATORY_FIELDS = 15;
+
+/**
+ * Members of a node's block that are in no header. The first line is all that go-ethereum 1.17.10 adds (`RPCMarshalBlock` of
+ * internal/ethapi); then what go-ethereum added before 1.14, Base since Denim, Arbitrum, BNB, and OpenEthereum and Nethermind.
+ */
+const OTHER_MEMBERS = [
+  ...["hash", "size", "transactions", "uncles", "withdrawals"],
+  "totalDifficulty",
+  "timestampMs",
+  ...["l1BlockNumber", "sendCount", "sendRoot"],
+  "milliTimestamp",
+  ...["author", "sealFields"],
+];
+const KNOWN_MEMBERS = new Set<string>([...FIELDS.map(([name]) => name), ...OTHER_MEMBERS]);
+/** Names come from a node, and go into errors and logs. */
+const MEMBER_NAME = /^[A-Za-z]\w{0,39}$/;
+const MAX_UNKNOWN_NAMED = 5;
 
 export type BaseHeaderField = (typeof FIELDS)[number][0];
 
@@ -53,9 +73,19 @@ export function baseHeaderHash(bytes: Uint8Array, keccak256: Keccak256 = keccak_
 }
 
 /**
- * RLP of the header of a block from JSON-RPC (`eth_getBlockByNumber`); ignores members that are no header fields. The hash
- * shows whether a header has a field that this table lacks, so no schedule of forks is needed.
- * @throws ProofError `malformed`, also when the bytes do not have the block's own `hash`
+ * Returns the members of a block from JSON-RPC that may be header fields of a fork that is newer than this code: neither a
+ * field known here nor a member known to be in no header. At most 5 names.
+ */
+export function unknownHeaderFields(block: Record<string, unknown>): string[] {
+  const isUnknown = (name: string) => !KNOWN_MEMBERS.has(name) && MEMBER_NAME.test(name) && block[name] !== null;
+  return Object.keys(block).filter(isUnknown).slice(0, MAX_UNKNOWN_NAMED);
+}
+
+/**
+ * RLP of the header of a block from JSON-RPC (`eth_getBlockByNumber`). The hash decides whether the header has a field that
+ * is not known here: no schedule of forks is needed, and a member that is in no header does no harm.
+ * @throws ProofError `malformed`, also when the bytes do not have the block's own `hash`; the message then names
+ *   `unknownHeaderFields`
  */
 export function encodeBaseHeader(block: Record<string, unknown>, keccak256: Keccak256 = keccak_256): Uint8Array {
   const isPresent = (name: string) => block[name] !== undefined && block[name] !== null;
@@ -64,8 +94,11 @@ export function encodeBaseHeader(block: Record<string, unknown>, keccak256: Kecc
   const gap = FIELDS.slice(length).find(([name]) => isPresent(name));
   if (length < MANDATORY_FIELDS || gap) throw malformed(`header has no ${FIELDS[length]?.[0]}`);
   const bytes = encodeRlp(FIELDS.slice(0, length).map(([name, kind]) => encodeField(name, kind, block[name])));
-  if (baseHeaderHash(bytes, keccak256) !== block.hash) throw malformed("header's bytes do not have its hash");
-  return bytes;
+  if (baseHeaderHash(bytes, keccak256) === block.hash) return bytes;
+  const unknown = unknownHeaderFields(block);
+  throw malformed(
+    `header's bytes do not have its hash${unknown.length > 0 ? `; unknown fields: ${unknown.join(", ")}` : ""}`,
+  );
 }
 
 function encodeField(name: string, kind: FieldKind, value: unknown): Uint8Array {

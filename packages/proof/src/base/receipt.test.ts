@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { recordedBaseBlock } from "../../test/recorded.ts";
+import { recordedAmsterdamBlock, recordedBaseBlock } from "../../test/recorded.ts";
 import { describeVectors } from "../../test/vectors.ts";
 import { fromHex, toHex } from "../encoding.ts";
 import { encodeBaseHeader } from "./header.ts";
@@ -25,6 +25,17 @@ describe("a block that anvil made", () => {
   it("says of each transaction whether it succeeded, as the node does", () => {
     const status = receipts.map((receipt, index) => readReceiptStatus(receipt, transactions[index] as Uint8Array));
     expect(status).toEqual(["succeeded", "failed", "succeeded", "failed", "failed"]);
+  });
+});
+
+describe("a block that go-ethereum made after Amsterdam", () => {
+  it("has its transactions' hashes and its roots", () => {
+    const { block, transactions, receipts } = recordedAmsterdamBlock;
+    expect(transactions.map((hex) => baseTxHash(bytesOf(hex)))).toEqual(block.transactions);
+    expect(`0x${toHex(trieRoot(transactions.map(bytesOf)))}`).toBe(block.transactionsRoot);
+    expect(`0x${toHex(trieRoot(receipts.map(bytesOf)))}`).toBe(block.receiptsRoot);
+    const status = receipts.map((hex, at) => readReceiptStatus(bytesOf(hex), bytesOf(transactions[at] ?? "0x")));
+    expect(status).toEqual(["succeeded", "succeeded", "succeeded"]);
   });
 });
 

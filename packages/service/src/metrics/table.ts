@@ -51,6 +51,11 @@ export const COUNTERS = {
     help: "Answers that were taken from fewer providers than a majority, as PROVIDER_QUORUM allows: one lying node may have given them.",
     labels: [],
   },
+  unreadHeaders: {
+    name: "attestd_unread_headers_total",
+    help: "Block headers that do not lead to their hash and were refused: unknown_field where the node's answer has members that may be fields of a new fork, else other.",
+    labels: ["reason"],
+  },
   evidence: {
     name: "attestd_evidence_total",
     help: "Evidence of delivered attestations, of the record or of its source: included, whole, impossible or absent, a step of one; waiting, a step back; unanswered, wrong or forgotten, a round that is tried again.",

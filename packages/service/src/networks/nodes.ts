@@ -24,6 +24,7 @@ export function openNodes(config: Config, log: Logger, kinds = RAILS): Nodes {
   const { providerQuorum } = config;
   count("conflicts", {}, 0);
   count("minorityAnswers", {}, 0);
+  for (const reason of ["unknown_field", "other"]) count("unreadHeaders", { reason }, 0);
   const rules: QuorumRules = {
     ...(providerQuorum !== undefined && { quorum: providerQuorum }),
     onConflict(conflict) {
@@ -33,6 +34,11 @@ export function openNodes(config: Config, log: Logger, kinds = RAILS): Nodes {
     onMinority(minority) {
       count("minorityAnswers", {});
       log.warn(minority, "an answer rests on fewer providers than a majority, as PROVIDER_QUORUM allows");
+    },
+    onUnreadHeader(header) {
+      const isUnknown = header.unknownFields.length > 0;
+      count("unreadHeaders", { reason: isUnknown ? "unknown_field" : "other" });
+      log.error(header, "a header cannot be read: after a fork of its chain, update attestd");
     },
   };
   const sources = new Map<SourceChainKind, object>();

@@ -7,6 +7,9 @@ export type Conflict = { about: string; answers: readonly { provider: string; an
 /** An answer that fewer providers than a majority gave, while the others were away. */
 export type Minority = { about: string; answered: readonly string[]; of: number };
 
+/** A block header whose bytes cannot be made from a node's answer. `unknownFields`: members that may be fields of a new fork. */
+export type UnreadHeader = { about: string; provider: string; reason: string; unknownFields: readonly string[] };
+
 /** How many providers must agree, and what is called when they do not. The same for all questions of a deployment. */
 export type QuorumRules = {
   /** k of n: how many must give the same answer. A majority unless given; a k greater than n counts as n. */
@@ -14,6 +17,7 @@ export type QuorumRules = {
   onConflict: (conflict: Conflict) => void;
   /** Called when an answer is taken from fewer providers than a majority, which only a lower `quorum` allows. */
   onMinority?: (minority: Minority) => void;
+  onUnreadHeader?: (header: UnreadHeader) => void;
 };
 
 /** How many of n providers are more than half of them: 1 of 1, 2 of 2, 2 of 3, 3 of 4. */

@@ -58,6 +58,7 @@ const QUANTITIES: readonly BaseHeaderField[] = [
   "baseFeePerGas",
   "blobGasUsed",
   "excessBlobGas",
+  "slotNumber",
 ];
 
 function headerJson(header: Uint8Array): Json {

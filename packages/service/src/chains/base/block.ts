@@ -1,10 +1,10 @@
 import { isProofError } from "@attestd/proof";
-import { decodeBaseHeader, decodeQuantity, encodeBaseHeader } from "@attestd/proof/base";
+import { decodeBaseHeader, decodeQuantity, encodeBaseHeader, unknownHeaderFields } from "@attestd/proof/base";
 import { equalBytes, toBase64 } from "@attestd/proof/encoding";
 import { hasCode, ServiceError } from "../../errors.ts";
 import type { EthereumRpc } from "../../providers/ethereum-rpc.ts";
 import { unavailable } from "../../providers/provider.ts";
-import { agree, ifAny, reportConflict } from "../../providers/quorum.ts";
+import { agree, ifAny, type QuorumRules, reportConflict } from "../../providers/quorum.ts";
 import { type ConfirmationLevel, LEVELS, type ProvedTransaction, type SourceBlock } from "../chain.ts";
 import { type BaseReading, foreignChain, readTransactions } from "./bytes.ts";
 import { proveReceipt } from "./receipts.ts";
@@ -20,7 +20,7 @@ type Seen = { rpc: EthereumRpc; hash: string; header: Uint8Array; transactions: 
 export async function readBaseBlock(number: number, reading: BaseReading, signal: AbortSignal): Promise<SourceBlock> {
   const { nodes, caip2, accepted, work } = reading;
   const question = ifAny(`block ${number}`, (block: Seen) => block.hash, signal, "none yet");
-  const ask = (rpc: EthereumRpc, ends: AbortSignal) => look(rpc, number, ends);
+  const ask = (rpc: EthereumRpc, ends: AbortSignal) => look(rpc, number, nodes.rules, ends);
   const answers = await agree(nodes.rpcs, ask, question, nodes.rules);
   const seen = answers.filter((answer) => answer !== undefined);
   const [first] = seen;
@@ -102,23 +102,33 @@ export function lowestLevel(seen: readonly { level: ConfirmationLevel }[]): Conf
 }
 
 /** @returns undefined where the node's chain does not reach that far yet */
-async function look(rpc: EthereumRpc, number: number, signal: AbortSignal): Promise<Seen | undefined> {
+async function look(
+  rpc: EthereumRpc,
+  number: number,
+  rules: QuorumRules,
+  signal: AbortSignal,
+): Promise<Seen | undefined> {
   // Before the block: what is canonical afterwards was so when a head had passed it.
   const [latest, levelOf] = await Promise.all([rpc.latest(signal), readLevels(rpc, signal)]);
   if (latest.number < number) return undefined;
   const json = await rpc.header(number, signal);
   if (json === undefined) throw unavailable(`${rpc.name} does not keep block ${number}`);
   const { hash, transactions } = json;
-  return { rpc, hash, header: readHeader(rpc, number, json).bytes, transactions, level: levelOf(number) };
+  const header = readHeader({ provider: rpc.name, number }, json, rules).bytes;
+  return { rpc, hash, header, transactions, level: levelOf(number) };
 }
 
 /**
- * Reads the header in a block's JSON.
+ * Reads the header in a block's JSON. One that cannot be read is reported: a fork may have given headers a new field.
  *
  * @returns its bytes, which have the block's hash and number, and its time in Unix s
  * @throws ProviderError when the JSON makes no such header
  */
-export function readHeader(rpc: EthereumRpc, number: number, json: Record<string, unknown>) {
+export function readHeader(
+  { provider, number }: { provider: string; number: number },
+  json: Record<string, unknown>,
+  rules: QuorumRules,
+) {
   try {
     const bytes = encodeBaseHeader(json);
     const header = decodeBaseHeader(bytes);
@@ -126,7 +136,9 @@ export function readHeader(rpc: EthereumRpc, number: number, json: Record<string
     if (header.number === number && Number.isSafeInteger(time)) return { bytes, time };
   } catch (error) {
     if (!isProofError(error, "malformed")) throw error;
-    throw unavailable(`${rpc.name} gave a header of block ${number} that cannot be read: ${error.message}`, error);
+    const unknownFields = unknownHeaderFields(json);
+    rules.onUnreadHeader?.({ about: `block ${number}`, provider, reason: error.message, unknownFields });
+    throw unavailable(`${provider} gave a header of block ${number} that cannot be read: ${error.message}`, error);
   }
-  throw unavailable(`${rpc.name} gave another block than ${number}`);
+  throw unavailable(`${provider} gave another block than ${number}`);
 }

@@ -105,7 +105,7 @@ export function viewOf(rpc: EthereumRpc, wanted: ReadonlySet<string>, rules: Quo
     if (json === undefined || json instanceof Error) return json;
     const there = [...json.transactions.entries()].filter(([, hash]) => wanted.has(hash));
     const places = new Map(there.map(([index, hash]) => [hash, index]));
-    const time = orProviderError(() => readHeader(rpc, number, json).time);
+    const time = orProviderError(() => readHeader({ provider: name, number }, json, rules).time);
     return { hash: json.hash, time, places };
   }
 }
