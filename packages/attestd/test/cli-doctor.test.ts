@@ -6,6 +6,7 @@ import { join } from "node:path";
 import algosdk from "algosdk";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { attestd } from "../../../test/helpers/command.ts";
+import { recordedAmsterdamBlock } from "../../proof/test/recorded.ts";
 import { sandboxFolder } from "../src/sandbox-folder.ts";
 import type { Settings } from "../src/settings-file.ts";
 import { type ExaminedDeployment, jsonAnswer, rpcAnswer, startExaminedDeployment } from "./examined-deployment.ts";
@@ -200,6 +201,15 @@ describe("attestd doctor", () => {
       "a node that refuses logs of so many blocks",
       () => meddle("base", rpcAnswer("eth_getLogs", { error: { code: -32600, message: "up to a 10 block range" } })),
       /^warning BASE_RPC_URL: .* refuses logs of \d+ blocks \(up to a 10 block range\)\. Set BASE_LOG_SPAN/,
+    ],
+    [
+      "a node of a fork that is newer than attestd",
+      () => {
+        const timestamp = `0x${Math.floor(Date.now() / 1000).toString(16)}`;
+        const result = { ...recordedAmsterdamBlock.block, timestamp, rootOfAFork: "0x00" };
+        return meddle("base", rpcAnswer("eth_getBlockByNumber", { result }));
+      },
+      /^fail BASE_RPC_URL: .* gave a header of block 1 that .*unknown fields: rootOfAFork\. If Base has forked, update/,
     ],
     [
       "another cluster",

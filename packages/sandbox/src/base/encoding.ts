@@ -10,7 +10,8 @@ import {
 
 type Reader = (item: RlpItem) => unknown;
 
-const QUANTITIES = "difficulty number gasLimit gasUsed timestamp baseFeePerGas blobGasUsed excessBlobGas slotNumber".split(" ");
+const QUANTITIES =
+  "difficulty number gasLimit gasUsed timestamp baseFeePerGas blobGasUsed excessBlobGas slotNumber".split(" ");
 const AUTHORIZATION = "chainId address nonce yParity r s".split(" ");
 
 const bytes = (item: RlpItem) => bytesToHex(item as Uint8Array);

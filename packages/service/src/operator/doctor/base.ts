@@ -2,10 +2,12 @@ import { BASE_CHAIN_ID } from "@attestd/proof/base";
 import { excerpt } from "@attestd/proof/text";
 import { numberToHex } from "viem/utils";
 import { z } from "zod";
+import { readHeader } from "../../chains/base/block.ts";
 import { BASE } from "../../payment/rails/base/facts.ts";
 import { BASE_RAIL, baseLogSpan } from "../../payment/rails/base/kind.ts";
 import { TRANSFER } from "../../payment/rails/base/usdc-contract.ts";
-import type { EthereumRpc } from "../../providers/ethereum-rpc.ts";
+import type { EthereumNodes, EthereumRpc } from "../../providers/ethereum-rpc.ts";
+import { orProviderError } from "../../providers/provider.ts";
 import {
   away,
   type Check,
@@ -26,15 +28,19 @@ const MAX_AHEAD_MS = 5_000;
 /** Blocks before the newest one, whose state some nodes have pruned: an hour of blocks of 200 ms, a payment's longest life. */
 const OLD_BLOCKS = 18_000;
 
-/** Base's nodes: chain, sync, final blocks, old state, and the limits of their searches for logs. */
+/** Base's nodes: chain, sync, the form of headers, final blocks, old state, and the limits of their searches for logs. */
 export const checkBase: Check = async (examined) => {
   const { config, nodes } = examined;
   if (!config.sources.base) return [ok("BASE_RPC_URL is not set: nothing of Base is sold, nor paid there.")];
-  const { rpcs } = nodes.rail(BASE_RAIL);
-  return checkEach(rpcs, { setting: "BASE_RPC_URL" }, (rpc) => checkRpc(rpc, examined));
+  const { rpcs, rules } = nodes.rail(BASE_RAIL);
+  return checkEach(rpcs, { setting: "BASE_RPC_URL" }, (rpc) => checkRpc(rpc, rules, examined));
 };
 
-async function checkRpc(rpc: EthereumRpc, { config, signal }: Examined): Promise<Finding[]> {
+async function checkRpc(
+  rpc: EthereumRpc,
+  rules: EthereumNodes["rules"],
+  { config, signal }: Examined,
+): Promise<Finding[]> {
   const setting = `BASE_RPC_URL: ${rpc.name}`;
   const latest = await rpc.latest(signal);
   const ageMs = Date.now() - latest.timestamp * 1000;
@@ -43,6 +49,11 @@ async function checkRpc(rpc: EthereumRpc, { config, signal }: Examined): Promise
   const findings: Finding[] = [];
   if (ageMs < -MAX_AHEAD_MS)
     findings.push(fail(`The clock of this host is ${inSeconds(-ageMs)} behind Base's newest block. Set it by NTP.`));
+  const newest = await rpc.header(latest.number, signal);
+  const place = { provider: rpc.name, number: latest.number };
+  const header = newest && orProviderError(() => readHeader(place, newest, rules));
+  if (header instanceof Error)
+    findings.push(fail(`BASE_RPC_URL: ${header.message}. If Base has forked, update attestd; else name another node.`));
   for (const tag of ["safe", "finalized"] as const) {
     const block = rpc.block(tag, signal);
     if ((await refusalBy(block)) !== undefined || (await block) === undefined)
