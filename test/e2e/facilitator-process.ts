@@ -12,7 +12,11 @@ const { algorand, base, solana, port } = JSON.parse(process.argv[2] as string) a
 const { url } = await startFacilitator({
   port,
   rails: [
-    registerAlgorand(algorand.url, Buffer.from(algorand.key, "base64")),
+    registerAlgorand({
+      algodUrl: algorand.url,
+      genesisHash: algorand.genesisHash,
+      secretKey: Buffer.from(algorand.key, "base64"),
+    }),
     registerBase(base.url, base.key),
     registerSolana(solana.url, solana.key),
   ],

@@ -81,7 +81,7 @@ describe.each(ROUNDS)("with facilitators %o", (round) => {
     expect((await rails[name].received()) - before).toBe(1_000n);
   });
 
-  // GoPlausible's is a stock one, on every rail alike.
+  // GoPlausible's is a stock one on these rails.
   if (round.base === "goplausible") return;
 
   test.each(["pending", "pending:700", "lost", "denied:transaction_failed", "exhausted"])(
@@ -128,6 +128,28 @@ describe("a settlement that a facilitator answers otherwise", () => {
     ["limited"],
     ["failing"],
   ])("%s: ends in one payment and a bundle", (behaviour) => buyDespite(round, `settle=${behaviour}*1`));
+});
+
+test("GoPlausible's own package settles on Algorand, under the name that it lists; buyer and receipt have CAIP-2's", async () => {
+  await use({ algorand: "goplausible" });
+  const facilitator = deployment.sandbox.facilitators.algorand.find(isOf("goplausible")) as Facilitator;
+  const supported = (await (await fetch(`${facilitator.url}/supported`)).json()) as { kinds: unknown[] };
+  expect(supported.kinds).toContainEqual(
+    expect.objectContaining({ network: `algorand:${deployment.sandbox.genesisHash}`, x402Version: 2 }),
+  );
+  const short = "algorand:wGHE2Pwdvd7S12BL5FaOP20EGYesN73k";
+  const before = await rails.algorand.received();
+  const payment = await signed("algorand");
+  expect(payment.accepted.network).toBe(short);
+  const { status, headers } = await pay(attestUrl(), sample(), payment);
+  expect(status).toBe(200);
+  const receipt = JSON.parse(Buffer.from(headers.get("payment-response") ?? "", "base64").toString());
+  expect(receipt).toMatchObject({ success: true, network: short });
+  expect((await rails.algorand.received()) - before).toBe(1_000n);
+  // A client that names the network as the facilitator does.
+  const again = await signed("algorand");
+  const named = { ...again.accepted, network: `algorand:${deployment.sandbox.genesisHash}` } as typeof again.accepted;
+  expect(await pay(attestUrl(), sample(), { ...again, accepted: named })).toMatchObject({ status: 200 });
 });
 
 test("a settlement that is reported as done or under way, and never sent, ends in a 402 once its payment has expired", async () => {

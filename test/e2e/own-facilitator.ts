@@ -9,7 +9,7 @@ export type OwnFacilitator = {
   /** 0 picks a free one. */
   port: number;
   /** Keys of Algorand and Solana: base64 of 64 bytes. */
-  algorand: { url: string; key: string };
+  algorand: { url: string; key: string; genesisHash: string };
   base: { url: string; key: `0x${string}` };
   solana: { url: string; key: string };
 };
@@ -37,6 +37,7 @@ export async function startKillableFacilitator(sandbox: Sandbox, port = 0): Prom
     port,
     algorand: {
       url: algorand.networkUrl,
+      genesisHash: algorand.genesisHash,
       key: Buffer.from(algorand.accounts.thirdFeePayer.secretKey).toString("base64"),
     },
     base: { url: base.rpcUrl, key: baseKey.privateKey },

@@ -115,6 +115,13 @@ describe("attestd doctor", () => {
     ]);
   });
 
+  test("takes a facilitator that names Algorand by the whole genesis hash, as the rail does that sells by it", async () => {
+    const network = `algorand:${deployment.sandbox.genesisHash}`;
+    const over = meddle("facilitator", jsonAnswer(200, { kinds: [{ x402Version: 2, scheme: "exact", network }] }));
+    const { bad } = await examine(over ?? {});
+    expect(bad.filter((line) => line.includes(" FACILITATOR_URL"))).toEqual([]);
+  });
+
   test.each<[what: string, over: Settings | (() => Settings | undefined), line: string | RegExp]>([
     [
       "a misspelt setting",

@@ -169,7 +169,8 @@ async function runAlgorand(
   });
   const { feePayer, secondFeePayer, thirdFeePayer } = network.accounts;
   const keys = [feePayer, secondFeePayer, thirdFeePayer];
-  const registrations = keys.map(({ secretKey }) => registerAlgorand(network.networkUrl, secretKey));
+  const { networkUrl: algodUrl, genesisHash } = network;
+  const registrations = keys.map(({ secretKey }) => registerAlgorand({ algodUrl, genesisHash, secretKey }));
   const rail: SandboxRail = { network: RAILS.algorand.network, registrations };
   return { ...network, rail };
 }

@@ -1,3 +1,4 @@
+import { AlgorandClient } from "@algorandfoundation/algokit-utils/algorand-client";
 import { ExactAvmScheme, toClientAvmSigner } from "@x402/avm";
 import { HTTPFacilitatorClient } from "@x402/core/server";
 import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
@@ -54,7 +55,11 @@ afterAll(async () => {
 function payingFetch(): typeof fetch {
   const { secretKey } = sandbox.algorand.accounts.payer;
   const signer = toClientAvmSigner(Buffer.from(secretKey).toString("base64"));
-  const client = new x402Client().register("algorand:*", new ExactAvmScheme(signer, { algodUrl: sandbox.algodUrl }));
+  const { algodUrl: server } = sandbox;
+  const algod = AlgorandClient.fromConfig({ algodConfig: { server, port: new URL(server).port, token: "" } });
+  // Ten rounds of the stock client pass in half a second.
+  const scheme = new ExactAvmScheme(signer, { algorandClient: algod.setDefaultValidityWindow(1_000) });
+  const client = new x402Client().register("algorand:*", scheme);
   return wrapFetchWithPayment(fetch, client) as typeof fetch;
 }
 

@@ -1,15 +1,38 @@
 import { toBase64 } from "@attestd/proof/encoding";
 import { ALGORAND_MAINNET_CAIP2, toFacilitatorAvmSigner } from "@x402/avm";
 import { ExactAvmScheme } from "@x402/avm/exact/facilitator";
+import type { Network, SchemeNetworkFacilitator } from "@x402/core/types";
 import type { RailRegistration } from "./server.ts";
 
+export type AlgorandFacilitatorOptions = {
+  algodUrl: string;
+  /** Of the ledger, base64: 44 characters. */
+  genesisHash: string;
+  /** Of the fee payer, 64 bytes. */
+  secretKey: Uint8Array;
+};
+
 /**
- * Settles x402's `exact` payments on the sandbox's Algorand ledger. The rail has MainNet's name, because stock packages
- * know only MainNet and TestNet; its payments are valid only on the ledger behind `algodUrl`, because every transaction
+ * Settles x402's `exact` payments on the sandbox's Algorand ledger. They are valid only there, because every transaction
  * contains the genesis.
- * @param secretKey of the fee payer, 64 bytes
+ *
+ * GoPlausible's facilitator runs its own package, which compares the network's name with each transaction's whole genesis
+ * hash: so its rail has the name of the sandbox's ledger, and it lists TestNet too. Every other one has MainNet's name, because
+ * the stock package knows only MainNet and TestNet.
  */
-export function registerAlgorand(algodUrl: string, secretKey: Uint8Array): RailRegistration {
-  const signer = toFacilitatorAvmSigner(toBase64(secretKey), { mainnetUrl: algodUrl });
-  return (facilitator) => void facilitator.register(ALGORAND_MAINNET_CAIP2, new ExactAvmScheme(signer));
+export function registerAlgorand(options: AlgorandFacilitatorOptions): RailRegistration {
+  const { algodUrl, genesisHash } = options;
+  const secretKey = toBase64(options.secretKey);
+  return async (facilitator, kind) => {
+    if (kind !== "goplausible") {
+      const signer = toFacilitatorAvmSigner(secretKey, { mainnetUrl: algodUrl });
+      facilitator.register(ALGORAND_MAINNET_CAIP2, new ExactAvmScheme(signer));
+      return;
+    }
+    const [avm, exact] = await Promise.all([import("@x402-avm/avm"), import("@x402-avm/avm/exact/facilitator")]);
+    const signer = avm.toFacilitatorAvmSigner(secretKey, { mainnetUrl: algodUrl, testnetUrl: algodUrl });
+    const scheme = new exact.ExactAvmScheme(signer) as unknown as SchemeNetworkFacilitator;
+    // With two networks @x402/core hands the scheme a payment under any name of Algorand's: the scheme refuses it.
+    facilitator.register([`algorand:${genesisHash}`, avm.ALGORAND_TESTNET_CAIP2 as Network], scheme);
+  };
 }

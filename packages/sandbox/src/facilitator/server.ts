@@ -6,8 +6,8 @@ import { cdpDialect } from "./cdp.ts";
 import { type Dialect, type FacilitatorKind, stockDialect } from "./dialect.ts";
 import { payaiDialect } from "./payai.ts";
 
-/** Adds one rail's schemes to the facilitator. */
-export type RailRegistration = (facilitator: x402Facilitator) => void | Promise<void>;
+/** Adds one rail's schemes to the facilitator, as its kind has them. */
+export type RailRegistration = (facilitator: x402Facilitator, kind: FacilitatorKind) => void | Promise<void>;
 
 export interface FacilitatorOptions extends ServerOptions {
   rails: RailRegistration[];
@@ -23,14 +23,14 @@ export interface FacilitatorOptions extends ServerOptions {
 export type Facilitator = Awaited<ReturnType<typeof startFacilitator>>;
 
 /**
- * Starts a facilitator for the registered rails. The stock scheme packages verify and settle, whatever its kind.
+ * Starts a facilitator for the registered rails. The stock scheme packages verify and settle, and GoPlausible's own on Algorand.
  *
  * @throws {Error} when the behaviour is wrong, or the port in use
  */
 export async function startFacilitator({ rails, kind = "stock", ...options }: FacilitatorOptions) {
   const { behaviour, solanaRpcUrl, ...server } = options;
   const facilitator = new x402Facilitator();
-  for (const register of rails) await register(facilitator);
+  for (const register of rails) await register(facilitator, kind);
   const behaviours = createBehaviours(behaviour);
   const closing = new AbortController();
   let host = "";

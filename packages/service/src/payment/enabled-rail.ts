@@ -3,6 +3,7 @@ import { facilitatorId } from "../config/facilitators.ts";
 import type { RailSettings } from "../config/rails.ts";
 import { type Facilitator, httpFacilitator } from "./facilitator.ts";
 import { type Condition, watchFacilitator } from "./facilitator-watch.ts";
+import { namedAsListed } from "./listed-network.ts";
 import { observedFacilitator } from "./observed-facilitator.ts";
 import { type PayeeWatch, watchPayees } from "./payee-watch.ts";
 import type { Rail } from "./rails/rail.ts";
@@ -46,8 +47,9 @@ export function enableRails(
     price,
     facilitators: facilitators.map((own): EnabledFacilitator => {
       const { url } = own;
-      const named = log.child({ rail: rail.name, facilitator: new URL(url).host });
-      const counted = observedFacilitator(httpFacilitator(own), rail.name, new URL(url).host);
+      const { host } = new URL(url);
+      const named = log.child({ rail: rail.name, facilitator: host });
+      const counted = observedFacilitator(namedAsListed(httpFacilitator(own), rail), rail.name, host);
       const watch = watchFacilitator({ facilitator: counted, log: named, now: Date.now });
       const { obstacle, doubt, isBusy } = watch;
       return { id: facilitatorId(url), url, facilitator: watch, obstacle, doubt, isBusy };

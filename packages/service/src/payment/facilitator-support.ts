@@ -1,5 +1,6 @@
 import { hasCode, ignoring } from "../errors.ts";
 import type { Facilitator } from "./facilitator.ts";
+import { kindOn } from "./listed-network.ts";
 import type { Rail } from "./rails/rail.ts";
 
 /** A facilitator's last answer about its rail. */
@@ -44,7 +45,7 @@ export function facilitatorSupport(rail: Rail, facilitator: Facilitator, offerMs
     async refresh(signal: AbortSignal): Promise<boolean> {
       const kinds = await facilitator.supported(signal).catch(unlessUnavailable);
       if (!kinds) return false;
-      const kind = kinds.find(({ network }) => rail.isNetwork(network));
+      const kind = kindOn(rail, kinds);
       const feePayer = kind?.extra.feePayer;
       const isNamed = typeof feePayer === "string" && FEE_PAYER.test(feePayer);
       if (!kind) support = "not settled";

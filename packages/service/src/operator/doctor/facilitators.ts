@@ -6,6 +6,7 @@ import type { FacilitatorSettings } from "../../config/facilitators.ts";
 import { namesOf, type RailSettings } from "../../config/rails.ts";
 import { hasCode } from "../../errors.ts";
 import { type Facilitator, type FacilitatorError, httpFacilitator } from "../../payment/facilitator.ts";
+import { kindOn, namedAsListed } from "../../payment/listed-network.ts";
 import { exactRequirement } from "../../payment/payment-option.ts";
 import type { RailKind } from "../../payment/rails/rail.ts";
 import { RAILS } from "../../payment/rails/registry.ts";
@@ -47,7 +48,9 @@ async function checkFacilitator(
 ): Promise<Finding[]> {
   const { url } = namesOf(kind.settings).facilitator;
   const name = `${url}: ${new URL(own.url).host}`;
-  const facilitator = httpFacilitator(own);
+  const { network } = kind;
+  const rail = { network, isNetwork: (name: string) => kind.isNetwork(name, config) };
+  const facilitator = namedAsListed(httpFacilitator(own), rail);
   let supported: Awaited<ReturnType<Facilitator["supported"]>>;
   try {
     supported = await facilitator.supported(signal);
@@ -55,17 +58,17 @@ async function checkFacilitator(
     if (!hasCode(error, "facilitator_failed")) throw error;
     return [refused(url, own, "/supported", error)];
   }
-  const settled = supported.find(({ network }) => network === kind.network);
+  const settled = kindOn(rail, supported);
   if (!settled) {
-    const networks = [...new Set(supported.map(({ network }) => network))]
+    const networks = [...new Set(supported.map((listed) => listed.network))]
       .slice(0, 6)
-      .map((network) => excerpt(network, 64))
+      .map((listed) => excerpt(listed, 64))
       .join(", ");
-    return [fail(`${name} does not settle ${kind.network}, but ${networks || "nothing"}. Name one that does.`)];
+    return [fail(`${name} does not settle ${network}, but ${networks || "nothing"}. Name one that does.`)];
   }
   const { feePayer } = settled.extra;
   if (kind.needsFeePayer && typeof feePayer !== "string")
-    return [fail(`${name} names no fee payer on ${kind.network}, without which nobody can pay. Name another one.`)];
+    return [fail(`${name} names no fee payer on ${network}, without which nobody can pay. Name another one.`)];
 
   const requirement = exactRequirement(kind, {
     amount: settings?.price ?? 0n,
@@ -86,7 +89,7 @@ async function checkFacilitator(
   }
   const signed =
     own.auth.kind === "none" ? "takes requests without credentials" : `takes our ${own.auth.kind} credentials`;
-  return [ok(`${name} settles ${kind.network}, and ${signed}.`)];
+  return [ok(`${name} settles ${settled.network}, and ${signed}.`)];
 }
 
 function refused(

@@ -126,6 +126,9 @@ export type RailContext = {
 export interface RailKind<N extends object = object> extends RailFacts {
   readonly settings: RailVariables;
 
+  /** As of the rail that these settings open. */
+  isNetwork(network: string, config: Config): boolean;
+
   /** Whether a text has the form of this rail's payment keys, which no other rail's have. */
   isPaymentKey(text: string): boolean;
 
@@ -160,7 +163,7 @@ export interface Rail<P extends Payment = Payment> extends RailFacts {
   /** Absent where wallets have nodes of their own. */
   readonly wallets?: WalletHelp;
 
-  /** Whether `network` of a client's `accepted` names this rail, in any spelling that clients use. */
+  /** Whether a network is this rail's, in any spelling that clients and facilitators use. */
   isNetwork(network: string): boolean;
 
   /**

@@ -46,6 +46,7 @@ const MOON_RAIL: RailKind<{ urls: string[] }> = {
   isPaymentKey: (text) => text.startsWith("moon:serial/"),
   isTransactionId: (text) => /^crater-\d+$/.test(text),
   canonical: (text) => text.trim(),
+  isNetwork: (network) => network === IOU.network || network === IOU.optionNetwork,
   open: (nodes, { config }): Rail => ({
     ...IOU,
     extra: { tide: "low" },

@@ -1,5 +1,17 @@
+import { ALGORAND_MAINNET_GENESIS_HASH } from "@attestd/proof/algorand";
 import { RAILS } from "@attestd/proof/rails";
 import type { RailFacts } from "../rail.ts";
+
+/**
+ * Every spelling of the network of a ledger, or of MainNet: in our options, by CAIP-2, and by the whole genesis hash, as
+ * @x402-avm 2.6.1 and x402-avm for Python name it.
+ *
+ * @param genesisHash base64, of the ledger
+ */
+export function algorandSpellings(genesisHash: string): ReadonlySet<string> {
+  const whole = [genesisHash, ALGORAND_MAINNET_GENESIS_HASH].map((hash) => `algorand:${hash}`);
+  return new Set([ALGORAND.optionNetwork, ALGORAND.network, ...whole]);
+}
 
 export const ALGORAND = {
   name: "algorand",

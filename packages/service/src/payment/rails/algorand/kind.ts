@@ -5,7 +5,7 @@ import { algorandAddress, whole } from "../../../config/formats.ts";
 import type { RailVariables } from "../../../config/rails.ts";
 import type { AlgorandNodes } from "../../../providers/algorand-nodes.ts";
 import type { RailKind } from "../rail.ts";
-import { ALGORAND } from "./facts.ts";
+import { ALGORAND, algorandSpellings } from "./facts.ts";
 import { algorandRail } from "./rail.ts";
 
 const settings = {
@@ -19,6 +19,7 @@ const settings = {
 export const ALGORAND_RAIL: RailKind<AlgorandNodes> = {
   ...ALGORAND,
   settings,
+  isNetwork: (network, { algorand }) => algorandSpellings(algorand.genesisHash).has(network),
   isPaymentKey: (text) => /^algorand:[\w-]{43}\//.test(text),
   isTransactionId: (text) => ALGORAND_ID.pattern.test(text),
   canonical: (text) => text,

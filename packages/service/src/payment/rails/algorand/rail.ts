@@ -1,4 +1,4 @@
-import { ALGORAND_MAINNET_GENESIS_HASH, encodeAddress, isAlgorandAddress } from "@attestd/proof/algorand";
+import { encodeAddress, isAlgorandAddress } from "@attestd/proof/algorand";
 import { fromBase64 } from "@attestd/proof/encoding";
 import type { Rounds } from "../../../ledger/ledger.ts";
 import type { Algod } from "../../../providers/algod.ts";
@@ -7,7 +7,7 @@ import { unavailable } from "../../../providers/provider.ts";
 import { agree, failover } from "../../../providers/quorum.ts";
 import type { PaymentStanding, Rail } from "../rail.ts";
 import { checkFeePayer, checkLayout, checkTransfer, checkWindow } from "./checks.ts";
-import { ALGORAND } from "./facts.ts";
+import { ALGORAND, algorandSpellings } from "./facts.ts";
 import type { GroupMember } from "./group.ts";
 import { hasSigned, signerFact } from "./landed.ts";
 import { type AlgorandPayment, readPayment } from "./payment.ts";
@@ -33,9 +33,7 @@ const MAX_WAITING = 100;
 export function algorandRail(options: AlgorandRailOptions): Rail<AlgorandPayment> {
   const { genesisHash, nodes, rounds, maxLifeSeconds, maxFee } = options;
   const genesis = fromBase64(genesisHash);
-  // Some clients, such as x402-avm for Python, name a network by its whole genesis hash.
-  const hashes = [genesisHash, ALGORAND_MAINNET_GENESIS_HASH];
-  const spellings = new Set([ALGORAND.optionNetwork, ALGORAND.network, ...hashes.map((hash) => `algorand:${hash}`)]);
+  const spellings = algorandSpellings(genesisHash);
 
   const find = ({ txid: id, window }: AlgorandPayment, signal: AbortSignal, factsOf?: FactsOf) =>
     rounds.find(id, signal, window.firstValid, factsOf);

@@ -1,5 +1,5 @@
 import { RAILS } from "@attestd/proof/rails";
-import type { RailFacts } from "../rail.ts";
+import type { Rail, RailFacts } from "../rail.ts";
 
 /** Whether a text has the form of a transaction's hash. */
 export function isTransactionHash(text: string): text is `0x${string}` {
@@ -9,10 +9,11 @@ export function isTransactionHash(text: string): text is `0x${string}` {
 export const BASE = {
   name: "base",
   network: RAILS.base.network,
+  isNetwork: (network: string) => network === RAILS.base.network,
   asset: RAILS.base.usdc,
   // EIP-3009: a nonce is used once, and the account that submits the authorization pays the fee.
   isForAnyFacilitator: true,
   paysFor: (source) => source !== "algorand",
   // Hex may differ in case alone (EIP-55).
   sameAddress: (a, b) => a.toLowerCase() === b.toLowerCase(),
-} as const satisfies RailFacts;
+} as const satisfies RailFacts & Pick<Rail, "isNetwork">;

@@ -54,7 +54,6 @@ export function baseRail(options: BaseRailOptions): Rail<BasePayment> {
   return {
     ...BASE,
     extra: { name: domain.name, version: domain.version },
-    isNetwork: (network) => network === BASE.network,
 
     read(payload: PaymentPayload): BasePayment {
       if (payload.x402Version !== 2) throw paymentRefused("x402Version is not 2");

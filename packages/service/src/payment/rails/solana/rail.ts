@@ -43,7 +43,6 @@ export function solanaRail({ nodes, limits, clock }: SolanaRailOptions): Rail<So
         return failover(nodes.rpcs, ask, { about: `the balance of ${address}`, signal });
       },
     },
-    isNetwork: (network) => network === SOLANA.network,
 
     read(payload: PaymentPayload): SolanaPayment {
       if (payload.x402Version !== 2) throw paymentRefused("x402Version is not 2");
