@@ -61,6 +61,7 @@ export function addKeys(program: Command, running: Running): void {
   )
     .option("--seed-file <file>", "the new seed; a file that does not exist is created with one")
     .option("--next <file>", "settings of the next key, for a key of a signer: all that begin with ATTESTOR_")
+    .option("--from <round>", "first round of the new key (default: some ten from now); a signer's record names it")
     .action(runs(running, async () => (await import("../commands/keys-change.ts")).keysRotate));
 
   operatorCommand(

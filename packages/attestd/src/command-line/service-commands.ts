@@ -67,8 +67,8 @@ export function addSigner(program: Command, running: Running): void {
     .option("--address <address>", "of the account, where it is rekeyed to that key (default: the key's own)")
     .option("--group", "let the socket's group connect too: mode 0660 instead of 0600")
     .option("--genesis-hash <base64>", "of the ledger to sign for (default: Algorand MainNet's)")
-    .option("--endorse <kid>", "also sign for a rotation to this key; without it, for none")
-    .option("--revoke <kid>", "also sign the note that revokes this key; without it, of none")
+    .option("--endorse <hash>", "also sign this record of a next key, as `keys rotate` prints it; without it, none")
+    .option("--revoke <hash>", "also sign this record of a revocation, as `keys revoke` prints it; without it, none")
     .option("--rekey <address>", "also sign that the account is rekeyed to this address; without it, to none")
     .option("--per-minute <n>", "signatures a minute of both keys together (default: no limit)")
     .action(runs(running, async () => (await import("../commands/signer.ts")).signer));

@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import { keyEntryHash, keyRevocationHash } from "@attestd/proof/attestor";
 import type { KeyChangeReport } from "@attestd/service/operator";
 import type { Environment } from "../environment.ts";
 import { EXIT, type ExitCode, Failure } from "../failure.ts";
@@ -7,7 +8,7 @@ import { operate } from "../operate.ts";
 import { requireSeed } from "../secret-file.ts";
 import { attestorSettings, type SettingsOptions } from "../settings-file.ts";
 
-export type KeysRotateOptions = SettingsOptions & { seedFile?: string; next?: string; json?: boolean };
+export type KeysRotateOptions = SettingsOptions & { seedFile?: string; next?: string; from?: string; json?: boolean };
 export type KeysRevokeOptions = SettingsOptions & { from?: string; json?: boolean };
 
 /** An interrupted change is not undone. */
@@ -20,7 +21,7 @@ const PUBLISH = "  Pass the new history on to verifiers: attestd keys history --
  */
 export async function keysRotate(options: KeysRotateOptions, environment: Environment): Promise<ExitCode> {
   const { settings: changed, following } = nextKey(options);
-  const next = { settings: changed, onWait: waitLine(environment) };
+  const next = { settings: changed, onWait: waitLine(environment), fromRound: roundOf(options.from) };
   const texts = { doing: "replacing the key", undone: "not rotated", interrupted: INTERRUPTED };
   const change = await operate(options, environment, texts, ({ rotateKey }, settings, operator) =>
     rotateKey(settings, next, operator),
@@ -30,10 +31,11 @@ export async function keysRotate(options: KeysRotateOptions, environment: Enviro
   const { kid, fromRound } = key;
   environment.out.done(
     options.json,
-    { kid, fromRound, replaces: old.kid, note: change.txid, settings: following.settings },
+    { kid, fromRound, replaces: old.kid, record: keyEntryHash(key), note: change.txid, settings: following.settings },
     `Rotated  ${kid}`,
     `  from round  ${fromRound}`,
     `  replaces    ${old.kid}`,
+    `  record      ${keyEntryHash(key)}`,
     `  noted in    ${noteOf(change)}`,
     "Next:",
     ...following.lines,
@@ -92,9 +94,7 @@ export async function keysRekey(
 
 /** Revokes a key of the attestor. */
 export async function keysRevoke(kid: string, options: KeysRevokeOptions, environment: Environment): Promise<ExitCode> {
-  const { from } = options;
-  if (from !== undefined && !/^\d{1,15}$/.test(from)) throw new Failure(EXIT.usage, "--from is not a round");
-  const what = { kid, round: from === undefined ? undefined : Number(from), onWait: waitLine(environment) };
+  const what = { kid, round: roundOf(options.from), onWait: waitLine(environment) };
   const texts = { doing: "withdrawing the key", undone: "not revoked", interrupted: INTERRUPTED };
   const change = await operate(options, environment, texts, ({ revokeKey }, settings, operator) =>
     revokeKey(settings, what, operator),
@@ -102,11 +102,14 @@ export async function keysRevoke(kid: string, options: KeysRevokeOptions, enviro
   const key = change.history.keys.find((entry) => entry.kid === kid);
   if (!key) throw new TypeError("a revoked key is in the history");
   const { revokedRound, untilRound } = key;
+  if (revokedRound === undefined) throw new TypeError("a revoked key has its round");
+  const record = keyRevocationHash({ ...key, revokedRound });
   environment.out.done(
     options.json,
-    { kid, revokedRound, note: change.txid },
+    { kid, revokedRound, record, note: change.txid },
     `Revoked  ${kid}`,
     `  from round  ${revokedRound}`,
+    `  record      ${record}`,
     `  noted in    ${noteOf(change)}`,
     "Its bundles now verify only if the ledger has them in an earlier round: attestd verify --chain.",
     "Next:",
@@ -134,6 +137,13 @@ export async function keysRestore(
     `  current  ${history.keys.at(-1)?.kid}`,
   );
   return EXIT.good;
+}
+
+/** @throws Failure `usage` when the option is no round */
+function roundOf(from: string | undefined): number | undefined {
+  if (from === undefined) return undefined;
+  if (!/^\d{1,15}$/.test(from)) throw new Failure(EXIT.usage, "--from is not a round");
+  return Number(from);
 }
 
 function waitLine({ err }: Environment): (round: number) => void {

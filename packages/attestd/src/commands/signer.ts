@@ -30,6 +30,9 @@ export async function signer(options: SignerOptions, environment: Environment): 
   for (const [name, value] of Object.entries({ address, rekey }))
     if (value !== undefined && !isAlgorandAddress(value))
       throw new Failure(EXIT.usage, `--${name} is not an Algorand address`);
+  for (const [name, value] of Object.entries({ endorse, revoke }))
+    if (value !== undefined && !/^[0-9a-f]{64}$/.test(value))
+      throw new Failure(EXIT.usage, `--${name} is not the SHA-256 of a key record, which attestd keys prints`);
   const genesisHash = genesisOf(options.genesisHash ?? ALGORAND_MAINNET_GENESIS_HASH);
   const perMinute = perMinuteOf(options.perMinute);
   const { readSeeds, signerLog, startSigner } = await import("@attestd/service/signer");

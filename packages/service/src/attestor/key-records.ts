@@ -2,8 +2,8 @@ import { createHash } from "node:crypto";
 import type { KeyEntry } from "@attestd/proof";
 import { encodeNote, keyEntryBytes, keyRevocationBytes } from "@attestd/proof/attestor";
 import { toBase64 } from "@attestd/proof/encoding";
-import { ServiceError } from "../errors.ts";
-import { type Ledger, leaseOf } from "../ledger/ledger.ts";
+import { hasCode, ServiceError } from "../errors.ts";
+import { ATTEMPT_ROUNDS, type Ledger, leaseOf } from "../ledger/ledger.ts";
 import type { Signer } from "../signers/signer.ts";
 import { entryOf, readHistory } from "./history.ts";
 import type { KeyAnnouncement, KeyJournal, KeyRecord } from "./key-journal.ts";
@@ -29,6 +29,9 @@ type Revocation = Extract<KeyRecord, { kind: "revocation" }>;
  */
 const NOTICE_ROUNDS = 10;
 
+/** The same where a signer has to be started for the record first: some five minutes on MainNet. */
+const PLANNED_ROUNDS = 100;
+
 /**
  * Replaces the attestor's key: the new one is endorsed by the current one, announced in the journal, noted on the ledger,
  * and only then added to the history. Interrupted anywhere, the same call resumes: it finishes what was announced, so that
@@ -39,13 +42,15 @@ const NOTICE_ROUNDS = 10;
  * @param keys.current the key that the history ends with; any, to finish an interrupted rotation
  * @param keys.next MUST have been saved
  * @param keys.origin of the service from now on; as before unless given
- * @throws not_allowed; journal_in_use; calls_unfinished; attestor_unfunded; ProviderError when the ledger cannot be
+ * @param keys.fromRound the first round of the new key; some ten from now unless given
+ * @throws not_allowed, also with what a signer must be started for; journal_in_use; calls_unfinished; attestor_unfunded; ProviderError when the ledger cannot be
  *   asked
  */
 export async function rotateKey(
-  { current, next, origin }: { current: Signer; next: Signer; origin: string | undefined },
+  keys: { current: Signer; next: Signer; origin: string | undefined; fromRound?: number | undefined },
   options: KeyChangeOptions,
 ): Promise<KeyChange<NewKey>> {
+  const { current, next, origin, fromRound: chosen } = keys;
   const { journal, ledger } = options;
   const entries = await journal.keys();
   const last = entries.at(-1);
@@ -55,7 +60,10 @@ export async function rotateKey(
     throw new ServiceError("not_allowed", `The seed is of ${next.kid}, which is in the history: a key never returns.`);
   requireAccount(last, ledger);
 
-  const isOurs = (record: KeyRecord): record is NewKey => record.kind === "key" && record.entry.kid === next.kid;
+  const isOurs = (record: KeyRecord): record is NewKey =>
+    record.kind === "key" &&
+    record.entry.kid === next.kid &&
+    (chosen ?? record.entry.fromRound) === record.entry.fromRound;
   const requireCurrent = () => {
     if (last.kid === current.kid) return;
     const message = `The attestor's key is ${current.kid} (ATTESTOR_SIGNER), but ${last.kid} is the current one, which must endorse the next.`;
@@ -65,13 +73,22 @@ export async function rotateKey(
   const announced = await journal.announced();
   if (!announced || !isOurs(announced.record)) requireCurrent();
 
-  const make = async (fromRound: number): Promise<{ record: NewKey; keyRecord: Uint8Array }> => {
+  const entryFrom = (fromRound: number) =>
+    entryOf(next, { algorandAddress: ledger.address, origin: origin ?? last.origin, fromRound });
+  const make = async (latest: number): Promise<Made<NewKey>> => {
     requireCurrent();
-    const entry = entryOf(next, { algorandAddress: ledger.address, origin: origin ?? last.origin, fromRound });
+    const entry = entryFrom(chosen ?? latest + 1 + NOTICE_ROUNDS);
+    if (entry.fromRound <= latest + 1)
+      throw new ServiceError("not_allowed", `Round ${entry.fromRound} is too soon: choose a later one, or none.`);
     const endorsement = toBase64(await current.sign(keyEntryBytes(entry), options.signal));
-    return { record: { kind: "key", entry: { ...entry, endorsement } }, keyRecord: keyEntryBytes(entry) };
+    const lastValid = entry.fromRound - 1;
+    return { record: { kind: "key", entry: { ...entry, endorsement } }, keyRecord: keyEntryBytes(entry), lastValid };
   };
-  return carry({ isOurs, make, lease: leaseOf(`attestor-key/successor/${current.kid}`), alone: true }, options);
+  const plan = (latest: number): Planned => {
+    const entry = entryFrom(chosen ?? latest + 1 + PLANNED_ROUNDS);
+    return { option: "--endorse", keyRecord: keyEntryBytes(entry), from: entry.fromRound };
+  };
+  return carry({ isOurs, make, plan, lease: leaseOf(`attestor-key/successor/${current.kid}`), alone: true }, options);
 }
 
 /**
@@ -107,13 +124,14 @@ export async function revokeKey(
   const isOurs = (record: KeyRecord): record is Revocation =>
     record.kind === "revocation" && record.kid === kid && isSame(record.revokedRound);
   const from = revokedRound ?? latest + 1;
-  const make = async (): Promise<{ record: Revocation; keyRecord: Uint8Array }> => ({
-    record: { kind: "revocation", kid, revokedRound: from },
-    keyRecord: keyRevocationBytes({ ...entry, revokedRound: from }),
-  });
+  const keyRecord = keyRevocationBytes({ ...entry, revokedRound: from });
+  const make = async (newest: number): Promise<Made<Revocation>> => {
+    return { record: { kind: "revocation", kid, revokedRound: from }, keyRecord, lastValid: newest + NOTICE_ROUNDS };
+  };
+  const plan = (): Planned => ({ option: "--revoke", keyRecord, from });
   // A retired key signs nothing any more: replicas may go on.
   const alone = entry.untilRound === undefined;
-  return carry({ isOurs, make, lease: leaseOf(`attestor-key/revocation/${kid}`), alone }, options);
+  return carry({ isOurs, make, plan, lease: leaseOf(`attestor-key/revocation/${kid}`), alone }, options);
 }
 
 /** @throws not_allowed when the entry is of another account than the ledger's */
@@ -123,12 +141,19 @@ function requireAccount({ algorandAddress }: KeyEntry, { address }: KeyChangeOpt
   throw new ServiceError("not_allowed", message);
 }
 
+/** A record, the bytes whose hash is the K of its note, and the last round in which the note may be recorded. */
+type Made<R extends KeyRecord> = { record: R; keyRecord: Uint8Array; lastValid: number };
+/** A record for which a signer has to be started, by its option, and the round with which the command makes the same record again. */
+type Planned = { option: "--endorse" | "--revoke"; keyRecord: Uint8Array; from: number };
+
 type Plan<R extends KeyRecord> = {
   isOurs(record: KeyRecord): record is R;
   /** 32 bytes: of notes under one lease, at most one is recorded. */
   lease: Uint8Array;
-  /** Makes the record, and the bytes whose hash is the K of its note, which is recorded before `fromRound` or never. */
-  make(fromRound: number): Promise<{ record: R; keyRecord: Uint8Array }>;
+  /** @param latest round of the ledger */
+  make(latest: number): Promise<Made<R>>;
+  /** Called where the signer refuses the record. */
+  plan(latest: number): Planned;
   /** Whether no replica may run meanwhile. */
   alone: boolean;
 };
@@ -163,11 +188,15 @@ async function announce<R extends KeyRecord>(plan: Plan<R>, options: KeyChangeOp
   const { journal, ledger, signal } = options;
   if (plan.alone) await requireAlone(options);
   const latest = ledger.rounds.latest() || (await ledger.rounds.next(signal));
-  const fromRound = latest + 1 + NOTICE_ROUNDS;
-  const { record, keyRecord } = await plan.make(fromRound);
-  const k = createHash("sha256").update(keyRecord).digest("hex");
-  const special = { lastValid: fromRound - 1, keyRecord };
-  const attempt = await ledger.sign(encodeNote({ g: ledger.caip2, k }), plan.lease, signal, special);
+  const signed = async () => {
+    const { record, keyRecord, lastValid } = await plan.make(latest);
+    const special = { lastValid: Math.min(lastValid, latest + ATTEMPT_ROUNDS), keyRecord };
+    const note = encodeNote({ g: ledger.caip2, k: hashOf(keyRecord) });
+    return { record, attempt: await ledger.sign(note, plan.lease, signal, special) };
+  };
+  const { record, attempt } = await signed().catch((error: unknown) => {
+    throw isForRecord(error) ? notAllowedYet(plan.plan(latest), error) : error;
+  });
   const standing = await journal.announce({ record, attempt });
   if (plan.alone && standing.attempt.txid === attempt.txid) {
     // Check again: a replica that started before it could see the announcement is seen now. Nothing was submitted yet.
@@ -177,6 +206,23 @@ async function announce<R extends KeyRecord>(plan: Plan<R>, options: KeyChangeOp
     });
   }
   return standing;
+}
+
+function hashOf(keyRecord: Uint8Array): string {
+  return createHash("sha256").update(keyRecord).digest("hex");
+}
+
+/** Whether a signer refuses a record because it was not started for it. */
+function isForRecord(error: unknown): boolean {
+  const isRefusal = hasCode(error, "signer_failed") && error.details.failure === "refused";
+  return isRefusal && error.message.includes("was not started with --");
+}
+
+/** What the operator does so that the signer signs a record. */
+function notAllowedYet({ option, keyRecord, from }: Planned, cause: unknown): ServiceError {
+  const again = `run the same command with --from ${from}${option === "--endorse" ? ", before that round" : ""}`;
+  const message = `The signer signs no key record that it was not started for. Start it with ${option} ${hashOf(keyRecord)}, and ${again}.`;
+  return new ServiceError("not_allowed", message, { cause });
 }
 
 async function requireAlone({ journal, unfinished }: KeyChangeOptions): Promise<void> {

@@ -44,17 +44,19 @@ export async function readKeyHistory(settings: Settings, options: OperatorOption
  *
  * @param next.settings gives the settings that change with the key, once it is kept; asked for when the settings and the
  *   journal fit. Those that choose a signer replace every setting of the attestor's keys; an empty one is removed
+ * @param next.fromRound the first round of the next key; some ten from now unless given
  * @throws ServiceError; Error when the journal cannot be opened
  */
 export async function rotateKey(
   settings: Settings,
-  next: { settings(): Promise<Settings>; onWait(round: number): void },
+  next: { settings(): Promise<Settings>; onWait(round: number): void; fromRound?: number | undefined },
   options: OperatorOptions,
 ): Promise<KeyChangeReport> {
   return withKeys(settings, options, next.onWait, async ({ config, signer }, changing) => {
     const current = await signer();
     const changed = nextConfig(settings, await next.settings(), options);
-    return rotate({ current, next: await signer(changed), origin: config.publicUrl }, changing);
+    const { fromRound } = next;
+    return rotate({ current, next: await signer(changed), origin: config.publicUrl, fromRound }, changing);
   });
 }
 

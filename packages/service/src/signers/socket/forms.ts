@@ -10,9 +10,9 @@ export type Attestor = Pick<Signer, "pqPublicKey" | "keySha256" | "kid"> & {
   /** Of the ledger: 32 bytes, and CAIP-2. */
   genesisHash: Uint8Array;
   ledger: string;
-  /** The one key that it may endorse, and note on the ledger; none unless given. */
+  /** The one record of a next key that it may endorse and note on the ledger, by its SHA-256 in hex; none unless given. */
   endorse?: string | undefined;
-  /** The one key that it may revoke on the ledger; none unless given. */
+  /** The one record of a revocation that it may note on the ledger, by its SHA-256 in hex; none unless given. */
   revoke?: string | undefined;
   /** The one address to which it may rekey the account; none unless given. */
   rekey?: string | undefined;
@@ -29,7 +29,13 @@ export class Refusal extends Error {
   override readonly name = "Refusal";
 }
 
-/** @throws Refusal unless the signer was started with the option for this key */
-export function requireKid(kid: string, allowed: string | undefined, option: string): void {
-  if (kid !== allowed) throw new Refusal(`this signer was not started with ${option} ${kid}`);
+/**
+ * A record that is allowed may be signed again: a command that was interrupted asks again, and several notes that say the same count
+ * as one.
+ *
+ * @param record SHA-256 in hex
+ * @throws Refusal unless the signer was started with the option for this record
+ */
+export function requireRecord(record: string, allowed: string | undefined, option: string): void {
+  if (record !== allowed) throw new Refusal(`this signer was not started with ${option} ${record}`);
 }

@@ -14,7 +14,7 @@ import {
 import { keyEntryBytes, keyRevocationBytes, parseKeyEntry } from "@attestd/proof/attestor";
 import { equalBytes, fromUtf8, utf8 } from "@attestd/proof/encoding";
 import type { SignedContext } from "../signer.ts";
-import { type Attestor, type Form, Refusal, requireKid } from "./forms.ts";
+import { type Attestor, type Form, Refusal, requireRecord } from "./forms.ts";
 
 /** Rounds from the first to the last in which it may be recorded. */
 export const MAX_LIFETIME = 100n;
@@ -46,7 +46,7 @@ export function accountForm(message: Uint8Array, context: SignedContext, attesto
   if (getBytes(transaction, "lx", 32) === undefined) throw new Refusal("the transaction has no lease");
   const note = parseNote(fromUtf8(getBytes(transaction, "note") ?? new Uint8Array()));
   if (note.g !== attestor.ledger) throw new Refusal("the note is of another ledger");
-  if ("k" in note) return keyNote(note.k, context.keyRecord, attestor);
+  if ("k" in note) return keyNote(note.k, context.keyRecord, getInteger(transaction, "lv"), attestor);
   if (context.keyRecord) throw new Refusal("a key record comes with a key note alone");
   if (note.a !== attestor.keySha256) throw new Refusal("the note names another key");
   return { form: "note", about: txid(new Uint8Array(bytes)) };
@@ -70,8 +70,11 @@ function checkMembers(transaction: MsgpackMap, attestor: Attestor, members: read
     throw new Refusal(`the transaction lives for ${lifetime} rounds, over ${MAX_LIFETIME}`);
 }
 
-/** @param k SHA-256 in hex of the record that the note announces, which must come with it */
-function keyNote(k: string, record: Uint8Array | undefined, attestor: Attestor): Form {
+/**
+ * @param k SHA-256 in hex of the record that the note announces, which must come with it
+ * @param lastValid the last round in which the note can be recorded
+ */
+function keyNote(k: string, record: Uint8Array | undefined, lastValid: bigint, attestor: Attestor): Form {
   if (!record || createHash("sha256").update(record).digest("hex") !== k)
     throw new Refusal("a key note comes with the record that it announces");
   const entry = parseKeyEntry(fromUtf8(record));
@@ -79,7 +82,9 @@ function keyNote(k: string, record: Uint8Array | undefined, attestor: Attestor):
   const { revokedRound } = entry;
   const bytes = revokedRound === undefined ? keyEntryBytes(entry) : keyRevocationBytes({ ...entry, revokedRound });
   if (!equalBytes(bytes, record)) throw new Refusal("the key record is not as it is noted");
-  if (revokedRound === undefined) requireKid(entry.kid, attestor.endorse, "--endorse");
-  else requireKid(entry.kid, attestor.revoke, "--revoke");
-  return { form: "key-note", about: entry.kid };
+  if (revokedRound === undefined) requireRecord(k, attestor.endorse, "--endorse");
+  else requireRecord(k, attestor.revoke, "--revoke");
+  if (revokedRound === undefined && lastValid >= entry.fromRound)
+    throw new Refusal("the note of a key could be recorded after its first round");
+  return { form: "key-note", about: k };
 }

@@ -2,6 +2,7 @@ import { type BatchHead, nobleCrypto, parseJson, parseNote, verify, verifyPaymen
 import {
   encodeNote,
   keyEntryBytes,
+  keyEntryHash,
   ML_DSA_65_SIGNATURE_LENGTH,
   parseBatchHead,
   parseKeyEntry,
@@ -11,7 +12,7 @@ import {
 import { equalBytes, fromBase64, fromUtf8, toBase64, toBase64Url, toHex } from "@attestd/proof/encoding";
 import { isObject } from "@attestd/proof/json";
 import { trusting } from "../../crypto/crypto.ts";
-import { type Attestor, type Form, Refusal, requireKid } from "./forms.ts";
+import { type Attestor, type Form, Refusal, requireRecord } from "./forms.ts";
 
 /** What is examined is to be signed only now. */
 const UNSIGNED = trusting(nobleCrypto);
@@ -58,7 +59,8 @@ export function endorsementForm(message: Uint8Array, attestor: Attestor): Form {
   const entry = parseKeyEntry(fromUtf8(message));
   if (!equalBytes(keyEntryBytes(entry), message)) throw new Refusal("the key entry is not as it is endorsed");
   if (entry.algorandAddress !== attestor.algorandAddress) throw new Refusal("the key entry names another account");
-  requireKid(entry.kid, attestor.endorse, "--endorse");
   if (entry.kid === attestor.kid) throw new Refusal("a key does not endorse itself");
-  return { form: "endorsement", about: entry.kid };
+  const record = keyEntryHash(entry);
+  requireRecord(record, attestor.endorse, "--endorse");
+  return { form: "endorsement", about: record };
 }

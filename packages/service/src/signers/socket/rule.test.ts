@@ -50,9 +50,9 @@ const history = testHistory([
   { attestor: next, fromRound: 200 },
 ]);
 const [firstEntry, nextEntry] = history.keys as [(typeof history.keys)[0], (typeof history.keys)[0]];
-const rotating = { ...attestor, endorse: next.kid, revoke: own.kid };
 const nextRecord = keyEntryBytes(nextEntry);
 const revoked = { ...firstEntry, revokedRound: 150 };
+const rotating = { ...attestor, endorse: keyEntryHash(nextEntry), revoke: keyRevocationHash(revoked) };
 
 const { batch: head } = testBatch(undefined, { attestor: own });
 const { signature: _signature, ...unsignedHead } = head;
@@ -121,7 +121,7 @@ describe("the signer signs", () => {
     for (const { attest } of bundles) expect(sign("account", transaction({ note: utf8(attest.note) }))).toBe("note");
   });
 
-  test("a rotation and a revocation, to the keys that it was started with alone", () => {
+  test("a rotation and a revocation, of the records that it was started for alone", () => {
     const announcing = (k: string) => transaction({ note: utf8(encodeNote({ g: ALGORAND_MAINNET, k })) });
     const announced = announcing(keyEntryHash(nextEntry));
     const withdrawn = announcing(keyRevocationHash(revoked));
@@ -149,6 +149,53 @@ describe("the signer signs", () => {
     const elsewhere = keyEntryBytes({ ...nextEntry, algorandAddress: thief.algorandAddress });
     expect(() => sign("pq", elsewhere, rotating)).toThrow(refused(/another account/));
     expect(() => sign("pq", concatBytes(nextRecord, utf8(" ")), rotating)).toThrow(refused(/not as it is endorsed/));
+    // Of a key that begins in round 200.
+    const late = transaction({
+      note: utf8(encodeNote({ g: ALGORAND_MAINNET, k: keyEntryHash(nextEntry) })),
+      lv: 200,
+      fv: 150,
+    });
+    expect(() => sign("account", late, rotating, nextRecord)).toThrow(refused(/recorded after its first round/));
+  });
+
+  test("of one key no other entry and no other revocation than the one that it was started for", () => {
+    const announcing = (k: string) => transaction({ note: utf8(encodeNote({ g: ALGORAND_MAINNET, k })) });
+    for (const entry of [
+      { ...nextEntry, origin: "https://elsewhere.example" },
+      { ...nextEntry, origin: "http://attestd.example" },
+      { ...nextEntry, fromRound: 201 },
+      { ...nextEntry, fromRound: 199 },
+    ]) {
+      const record = keyEntryBytes(entry);
+      expect(() => sign("pq", record, rotating)).toThrow(refused(/not started with --endorse/));
+      const announced = announcing(keyEntryHash(entry));
+      expect(() => sign("account", announced, rotating, record)).toThrow(refused(/not started with --endorse/));
+    }
+    for (const entry of [
+      ...[0, 1, 149, 151, 1_000_000].map((revokedRound) => ({ ...firstEntry, revokedRound })),
+      { ...revoked, origin: "https://elsewhere.example" },
+      { ...revoked, fromRound: 2 },
+      { ...nextEntry, revokedRound: 150 },
+    ]) {
+      const withdrawn = announcing(keyRevocationHash(entry));
+      expect(() => sign("account", withdrawn, rotating, keyRevocationBytes(entry))).toThrow(
+        refused(/not started with --revoke/),
+      );
+    }
+    // A command that was interrupted asks for the same again, in a transaction of its own.
+    for (const fv of [57, 60, 90])
+      expect(
+        sign(
+          "account",
+          transaction({
+            note: utf8(encodeNote({ g: ALGORAND_MAINNET, k: keyEntryHash(nextEntry) })),
+            fv,
+            lv: fv + 100,
+          }),
+          rotating,
+          nextRecord,
+        ),
+      ).toBe("key-note");
   });
 });
 
