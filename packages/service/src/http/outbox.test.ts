@@ -82,6 +82,15 @@ describe("answers that are not read", () => {
     expect(outbox.load).toEqual({ bytes: 25 * MIB, answers: 2 });
   });
 
+  test("of one client give way to its next one when it reads none of them, and nobody else's do", () => {
+    const { clock, outbox, send } = stage();
+    const [gone, other] = [send("a", 40 * MIB), send("b", 20 * MIB)];
+    clock.time = 30_000;
+    expect(send("a", 10 * MIB).result).toHaveProperty("took");
+    expect([gone, other].map(({ isClosed }) => isClosed())).toEqual([true, false]);
+    expect(outbox.load).toEqual({ bytes: 30 * MIB, answers: 2 });
+  });
+
   test("leave nothing behind", () => {
     const { outbox, send } = stage();
     const answers = Array.from({ length: 9 }, (_, n) => send(`${n % 2}`, MIB));

@@ -35,6 +35,15 @@ function staleAt({ since, taken, tookAt }: Entry): number {
   return STALE_MS + Math.min(tookAt, since + taken / MIN_RATE);
 }
 
+function bytesOf(entries: readonly Entry[]): number {
+  return entries.reduce((sum, { bytes }) => sum + bytes, 0);
+}
+
+/** Whether so many bytes more are above a limit; the first ones are not, however many. */
+function isOver(held: number, more: number, limit: number): boolean {
+  return held > 0 && held + more > limit;
+}
+
 /**
  * Bounds the bytes of answers that are under way: a client that does not read what it asked for makes the service hold it. An
  * answer counts from when it is sent until its client's connection has taken all of it, or has ended.
@@ -66,16 +75,27 @@ export function createOutbox({
     else byClient.delete(client);
   }
 
-  /** Closes the connections of the answers that are stale for the longest time, if that makes room enough. */
-  function makeRoom(bytes: number): void {
-    const stale = [...waiting].filter((entry) => staleAt(entry) <= now()).sort((a, b) => staleAt(a) - staleAt(b));
-    const rest = inAll - stale.reduce((sum, entry) => sum + entry.bytes, 0);
-    if (rest + bytes > maxInAll) return;
+  /**
+   * Closes the connections of stale answers, the stalest first, until so many bytes more are within a limit. Closes none
+   * where that makes too little room.
+   *
+   * @param client whose answers are meant; those of all unless given
+   */
+  function makeRoom(bytes: number, limit: number, client?: string): void {
+    const among = [...waiting].filter((entry) => client === undefined || entry.client === client);
+    const stale = among.filter((entry) => staleAt(entry) <= now()).sort((a, b) => staleAt(a) - staleAt(b));
+    let held = bytesOf(among);
+    if (isOver(held - bytesOf(stale), bytes, limit)) return;
     for (const entry of stale) {
-      if (inAll + bytes <= maxInAll) return;
+      if (!isOver(held, bytes, limit)) return;
+      held -= entry.bytes;
       remove(entry);
       entry.outgoing.req.socket.destroy();
     }
+  }
+
+  function ownOf(client: string): number {
+    return byClient.get(client) ?? 0;
   }
 
   return {
@@ -92,11 +112,13 @@ export function createOutbox({
      * @returns why it may not be sent, if so
      */
     admit(outgoing: ServerResponse, client: string, bytes: number): Waiting | Problem {
-      const own = byClient.get(client) ?? 0;
-      if (own > 0 && own + bytes > maxPerClient)
-        return refusal(outgoing, `${Math.ceil(own / MIB)} MiB of answers wait for this client to read them.`);
-      if (inAll + bytes > maxInAll) makeRoom(bytes);
-      if (inAll > 0 && inAll + bytes > maxInAll)
+      if (isOver(ownOf(client), bytes, maxPerClient)) makeRoom(bytes, maxPerClient, client);
+      if (isOver(ownOf(client), bytes, maxPerClient)) {
+        const held = Math.ceil(ownOf(client) / MIB);
+        return refusal(outgoing, `${held} MiB of answers wait for this client to read them.`);
+      }
+      if (isOver(inAll, bytes, maxInAll)) makeRoom(bytes, maxInAll);
+      if (isOver(inAll, bytes, maxInAll))
         return refusal(outgoing, "Too many answers wait for their clients to read them.");
       const entry: Entry = { outgoing, client, bytes, taken: 0, since: now(), tookAt: now() };
       add(entry);
