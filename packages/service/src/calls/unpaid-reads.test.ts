@@ -100,12 +100,26 @@ test("a batch whose source is not final yet counts each time: its payer chooses 
   expect(asked()).toBe(MAX_REFUSED);
 });
 
-test("readings that are begun and left keep their places for a while", async () => {
+test("readings that are begun and left keep their places for a while, and then count against their payer", async () => {
   const { clock, run, asked } = stage();
   for (let n = 0; n < 20; n++) await run("base 1", n, "source_reading");
   expect(asked()).toBe(MAX_UNDER_WAY);
   expect(await run("base 1", 0, "found")).toBe("found");
   clock.time = WINDOW_MS;
+  expect(await run("base 1", 99, "found")).toBe("over_capacity");
+  expect(await run("base 2", 99, "found")).toBe("found");
+  clock.time = 2 * WINDOW_MS;
+  expect(await run("base 1", 99, "found")).toBe("found");
+});
+
+test("a reading that its payer comes back for counts against nobody, however long it takes and however it fails", async () => {
+  const { clock, run } = stage();
+  for (let n = 0; n < MAX_UNDER_WAY; n++) await run("base 1", n, "source_reading");
+  for (clock.time = WINDOW_MS / 2; clock.time < 3 * WINDOW_MS; clock.time += WINDOW_MS / 2)
+    for (let n = 0; n < MAX_UNDER_WAY; n++) expect(await run("base 1", n, "source_reading")).toBe("source_reading");
+  const away = new ServiceError("providers_unavailable", "No node answers.");
+  for (let n = 0; n < MAX_UNDER_WAY; n++) await run("base 1", n, n % 2 === 0 ? "found" : away);
+  clock.time += WINDOW_MS;
   expect(await run("base 1", 99, "found")).toBe("found");
 });
 

@@ -4,11 +4,11 @@ import { Problem, type ProblemCode } from "../problems.ts";
 import { ITEM_FAULTS } from "../subjects/batch.ts";
 import { requestHash, type Subject } from "../subjects/subject.ts";
 
-/** Batches of one payer that may be refused for what they name, within the window. */
+/** Batches of one payer that may be refused for what they name, or left, within the window. */
 export const MAX_REFUSED = 4;
 /** Batches of one payer that may be under way: no more than may wait to be read at all (`batch-reader.ts`). */
 export const MAX_UNDER_WAY = 8;
-/** For how long a refusal counts, and for how long a batch that its payer has left keeps its place, in ms. */
+/** For how long a refusal counts, and after how long a batch counts as left whose payer does not come again, in ms. */
 export const WINDOW_MS = 5 * 60_000;
 /** For how long a batch keeps its place that we could not read, in ms: as long as its payer is told to wait. */
 const FAILED_MS = 10_000;
@@ -17,16 +17,20 @@ const RETRY_AFTER = 5;
 /** Payers that are remembered; each of them has shown money for a batch. */
 const MAX_PAYERS = 10_000;
 
-/** A batch under way; `until`: when its place is free, whatever became of it (Unix ms). */
-type Place = { until: number };
+/**
+ * A batch under way. `until`: when its place is free, whatever became of it (Unix ms); `isAwaited`: it is being read, and its
+ * payer was told to come again.
+ */
+type Place = { until: number; isAwaited: boolean };
 
-/** What a payer has caused: when its batches were refused, oldest first, and what is under way, by the batch's hash. */
+/** What a payer has caused: when its batches were refused or counted as left, oldest first, and what is under way, by the batch's hash. */
 type Payer = { refusedAt: readonly number[]; underWay: ReadonlyMap<string, Place> };
 
 /**
  * Bounds what a payer may have read without buying: a thousand look-ups are one request, and one unknown id makes them
- * free. Only refusals for what a batch names count against its payer; what is under way takes a place until it ends. Both go
- * by the payer, not by the payment, because to sign another payment costs nothing.
+ * free. Refusals for what a batch names count against its payer, and so does a batch that it has read and never comes back
+ * for; what is under way takes a place until it ends. All go by the payer, not by the payment, because to sign another
+ * payment costs nothing.
  */
 export function createUnpaidReads(clock: Pick<Clock, "now">) {
   // By size: with `max` the room for all of them would be made now.
@@ -36,8 +40,10 @@ export function createUnpaidReads(clock: Pick<Clock, "now">) {
   function standing(payer: string): Payer {
     const now = clock.now();
     const { refusedAt = [], underWay = new Map<string, Place>() } = payers.get(payer) ?? {};
+    const left = [...underWay.values()].filter(({ until, isAwaited }) => isAwaited && until <= now);
+    const countedAt = [...refusedAt, ...left.map(({ until }) => until)].sort((a, b) => a - b);
     return {
-      refusedAt: refusedAt.filter((at) => now - at < WINDOW_MS),
+      refusedAt: countedAt.filter((at) => now - at < WINDOW_MS),
       underWay: new Map([...underWay].filter(([, { until }]) => until > now)),
     };
   }
@@ -54,7 +60,7 @@ export function createUnpaidReads(clock: Pick<Clock, "now">) {
   /** Takes a place, or the one that the batch has already. */
   function take(payer: string, hash: string): Place {
     const { refusedAt, underWay } = standing(payer);
-    const place = underWay.get(hash) ?? { until: 0 };
+    const place = underWay.get(hash) ?? { until: 0, isAwaited: false };
     place.until = clock.now() + WINDOW_MS;
     payers.set(payer, { refusedAt, underWay: new Map(underWay).set(hash, place) });
     return place;
@@ -99,8 +105,10 @@ export function createUnpaidReads(clock: Pick<Clock, "now">) {
         const code = error instanceof Problem ? error.code : undefined;
         if (code && PAYERS_OWN.includes(code)) leave(payer, hash, place, true);
         else if (code === "over_capacity") leave(payer, hash, place, false);
-        // Its payer comes again for what is still being read.
-        else if (code !== "source_reading") place.until = clock.now() + FAILED_MS;
+        else {
+          place.isAwaited = code === "source_reading";
+          if (!place.isAwaited) place.until = clock.now() + FAILED_MS;
+        }
         throw error;
       }
     },
@@ -111,7 +119,7 @@ export function createUnpaidReads(clock: Pick<Clock, "now">) {
 const PAYERS_OWN: readonly ProblemCode[] = ITEM_FAULTS;
 
 function refused(ms: number): Problem {
-  const detail = `${MAX_REFUSED} batches of this payer named transactions that cannot be attested. Nothing was charged: leave out what the answers named.`;
+  const detail = `${MAX_REFUSED} batches of this payer named transactions that cannot be attested, or were left while they were read. Nothing was charged: leave out what the answers named.`;
   return new Problem("over_capacity", detail, { retryAfter: Math.max(1, Math.ceil(ms / 1000)) });
 }
 
