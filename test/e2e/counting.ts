@@ -1,4 +1,5 @@
 import type { Sandbox } from "@attestd/sandbox";
+import { toFunctionSelector } from "viem";
 import { usdcAccountOf } from "../../packages/service/src/payment/rails/solana/token-account.ts";
 import { type FaultProxy, type ProxiedRequest, startFaultProxy } from "../crash/fault-proxy.ts";
 
@@ -59,9 +60,12 @@ function nothing(): Record<Upstream, string[]> {
   return { algod: [], indexer: [], base: [], solana: [], facilitator: [] };
 }
 
+const PAYEE_QUESTIONS = ["function isBlacklisted(address)", "function paused()"].map(toFunctionSelector);
+
 /**
  * Recognizes the service's periodic requests: for rounds, each new block once, the attestor's balance, the parameters of
- * the next attestation, what the facilitators settle, the payees' accounts, and the indexer's health.
+ * the next attestation, what the facilitators settle, the payees' accounts, whether the token on Base lets the payee be paid,
+ * the indexer's health, and the notes of the attestor's keys.
  */
 export function ownQuestions({
   attestor,
@@ -80,7 +84,9 @@ export function ownQuestions({
       path === "/v2/transactions/params" ||
       path === "/supported" ||
       path === "/health" ||
+      path.startsWith(`/v2/transactions?address=${attestor.address}`) ||
       path.startsWith(`/v2/accounts/${payTo.algorand}/assets/`) ||
+      (rpc === "eth_call" && PAYEE_QUESTIONS.some((selector) => body?.includes(selector))) ||
       (rpc === "getAccountInfo" && solanaPayee !== undefined && body?.includes(solanaPayee) === true)
     );
   };

@@ -2,8 +2,9 @@ import { mkdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { type KeyHistory, type ProofBundle, parseKeyHistory, parseNote, verify } from "@attestd/proof";
-import { keyEntryHash, keyRevocationHash } from "@attestd/proof/attestor";
+import { keyEntryHash, keyNotePrefix, keyRevocationHash } from "@attestd/proof/attestor";
 import { auditJournal } from "@attestd/service/operator";
+import algosdk from "algosdk";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { sandboxFolder } from "../../packages/attestd/src/sandbox-folder.ts";
 import { newServiceSettings, writeSettings } from "../../packages/attestd/src/sandbox-settings.ts";
@@ -117,6 +118,21 @@ function edit(statement: string): void {
   const db = new DatabaseSync(join(folder.path, ".attestd/data/journal.db"));
   db.exec(statement);
   db.close();
+}
+
+/** Has the attestor's account send a note, without the service. */
+async function note(text: string): Promise<void> {
+  const { algodUrl, attestor } = deployment.sandbox;
+  const algod = new algosdk.Algodv2("", algodUrl, new URL(algodUrl).port);
+  const suggestedParams = await algod.getTransactionParams().do();
+  const parties = { sender: attestor.address, receiver: attestor.address, amount: 0 };
+  const made = algosdk.makePaymentTxnWithSuggestedParamsFromObject({
+    ...parties,
+    note: Buffer.from(text),
+    suggestedParams,
+  });
+  const { txid } = await algod.sendRawTransaction(made.signTxn(algosdk.mnemonicToSecretKey(attestor.mnemonic).sk)).do();
+  await algosdk.waitForConfirmation(algod, txid, 20);
 }
 
 /** Key notes on the ledger, oldest first. */
@@ -288,10 +304,48 @@ describe("keys over time", { timeout: 120_000 }, () => {
     await deployment.stopService();
     const third = history.keys[2]?.kid;
     edit(`DELETE FROM key_revocations; DELETE FROM keys WHERE kid = '${third}'`);
-    await expect(deployment.restart()).rejects.toThrow(`The attestor's key is ${third} (ATTESTOR_SIGNER), but`);
+    await expect(deployment.restart()).rejects.toThrow(
+      new RegExp(`The attestor's key is ${third} \\(ATTESTOR_SIGNER\\), but .* by "attestd keys restore"`),
+    );
     expect((await operate("third.seed", "restore", "bad3.json")).stderr).toContain("It does not fit the ledger");
     expect((await operate("third.seed", "restore", "keys.json")).code).toBe(0);
     await deployment.restart();
     expect(await served()).toEqual(history);
+  });
+
+  /** `/ready`, and the answer to somebody who pays. */
+  async function standing() {
+    const ready = await fetch(`${deployment.url}/ready`);
+    const { reasons } = (await ready.json()) as { reasons: string[] };
+    const url = `${deployment.url}/attest`;
+    const body = { txid: deployment.sandbox.sampleTransactions.algorand };
+    const answer = await pay(url, body, await sign(url, body, algorandClient(deployment.sandbox)));
+    return { ready: ready.status, reasons, paid: [answer.status, answer.json.code ?? "sold"] };
+  }
+  const sells = { ready: 200, reasons: [], paid: [200, "sold"] };
+  const lacks =
+    /^key_history_behind: the note \w+ in round \d+ is of a key or a revocation that is not here\. Restore .*keys restore/;
+  const isBehind = {
+    ready: 503,
+    reasons: [expect.stringMatching(lacks)],
+    paid: [503, "attestor_key_unusable"],
+  };
+
+  test("a journal of before a rotation sells nothing under the old key, which every verifier would refuse", async () => {
+    expect(await standing()).toEqual(sells);
+    await deployment.stopService();
+    edit(`DELETE FROM key_revocations; DELETE FROM keys WHERE kid = '${history.keys[2]?.kid}'`);
+    await deployment.restart({ ATTESTOR_PQ_SEED: await seedIn("second.seed") });
+    expect(await standing()).toEqual(isBehind);
+    await deployment.stopService();
+    expect((await operate("third.seed", "restore", "keys.json")).code).toBe(0);
+    await deployment.restart({ ATTESTOR_PQ_SEED: await seedIn("third.seed") });
+    expect(await standing()).toEqual(sells);
+  });
+
+  test("a service that runs stops selling when its account notes a key that the journal does not know", async () => {
+    await note(`${keyNotePrefix(history.ledger)}${"ab".repeat(32)}"}`);
+    await expect.poll(async () => (await fetch(`${deployment.url}/ready`)).status, { timeout: 10_000 }).toBe(503);
+    expect(await standing()).toEqual(isBehind);
   });
 });

@@ -270,7 +270,7 @@ describe("attestd doctor", () => {
     [
       "a seed that is not the journal's",
       { ATTESTOR_PQ_SEED: "ab".repeat(32) },
-      /^fail The attestor's key is .* \(ATTESTOR_SIGNER\), .*\. Choose the signer, or the seed, that belongs to this journal\.$/,
+      /^fail The attestor's key is .* \(ATTESTOR_SIGNER\), .* "attestd keys restore"; if not, choose the signer, or the seed, of this journal\.$/,
     ],
     [
       "no journal",

@@ -125,7 +125,7 @@ export const PROBLEMS = {
   attestor_key_unusable: [
     503,
     "The attestor's key may no longer sign",
-    "It was replaced or revoked; the operator has been notified. Nothing was charged.",
+    "It was replaced or revoked, or the key history lacks a change that the ledger has; the operator has been notified. Nothing was charged.",
   ],
   signer_unavailable: [503, "The attestor cannot sign now", NOTIFIED],
   journal_unavailable: [503, "The journal does not answer", NOTIFIED],

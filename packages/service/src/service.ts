@@ -1,7 +1,9 @@
 import type { Logger } from "pino";
 import { createAttestor } from "./attestor/attestor.ts";
+import { watchKeyNotes } from "./attestor/key-notes.ts";
 import { openKeyWatch } from "./attestor/key-watch.ts";
 import { copiedCalls } from "./audit/copied-calls.ts";
+import { recordedKeyNotes } from "./audit/key-notes.ts";
 import { createAdmission } from "./calls/admit.ts";
 import { createCapacity } from "./calls/capacity.ts";
 import { createDiskWatch } from "./calls/disk-watch.ts";
@@ -16,7 +18,7 @@ import { readiness } from "./calls/readiness.ts";
 import { keepRetention } from "./calls/retention.ts";
 import { createRunner } from "./calls/runner.ts";
 import { CATALOGUE } from "./catalogue/catalogue.ts";
-import { systemClock } from "./clock.ts";
+import { deadline, systemClock } from "./clock.ts";
 import { type Config, configInvalid } from "./config/config.ts";
 import { useNativeSha2 } from "./crypto/sha2.ts";
 import { createDocuments } from "./documents/documents.ts";
@@ -75,6 +77,8 @@ export type Seams = {
 const DEADLINE_MS = 20_000;
 /** How long a paid request waits for its bundle after the time-out of its offer, in ms. */
 const WAIT_BEYOND_TIMEOUT_MS = 30_000;
+/** How long the start waits for the key notes on the ledger, in ms; later they are read while nothing is sold. */
+const KEY_NOTES_MS = 5_000;
 const REFRESH_MS = 15_000;
 /** How often a signer that fails is asked whether it signs again, and the journal whether it answers, in ms. */
 const ANSWER_REFRESH_MS = 5_000;
@@ -131,6 +135,19 @@ export async function openService(
     },
   });
 
+  const keyNotes = watchKeyNotes({
+    journal,
+    ledger: ledger.caip2,
+    account: address,
+    rounds,
+    newest: networks.newest,
+    search: (from, signal) => recordedKeyNotes(config, { account: address, from, log, signal }),
+    clock: systemClock,
+    log,
+  });
+  const unread = (err: unknown) => log.warn({ err }, "the ledger's notes of keys cannot be read yet: nothing is sold");
+  await keyNotes.refresh(deadline(systemClock, KEY_NOTES_MS, start)).catch(unread);
+
   const { enabled, offers, isPayee, refreshed } = await openPayments(config, { journal, rails, log, signal: start });
 
   const resourceOf = resourcesAt(origin);
@@ -165,7 +182,8 @@ export async function openService(
     runner,
     maxInFlight: () => seams.maxInFlight ?? inFlight.max(),
     obstacles: {
-      attestor_key_unusable: keys.obstacle,
+      attestor_key_unusable: () => keys.obstacle() ?? keyNotes.obstacle(),
+      providers_unavailable: keyNotes.unread,
       signer_unavailable: signers.obstacle,
       journal_unavailable: answering.obstacle,
       disk_low: disk.obstacle,
@@ -185,7 +203,7 @@ export async function openService(
 
   const collector = openCollector(config, { journal, newest: networks.newest, log });
   opened.defer(() => collector.close());
-  const loops = [collector.run(refreshing.signal)];
+  const loops = [collector.run(refreshing.signal), keyNotes.run(refreshing.signal)];
   if (config.retentionDays !== undefined)
     loops.push(keepRetention(config.retentionDays, { journal, clock: systemClock, log }, refreshing.signal));
   opened.defer(async () => {

@@ -53,8 +53,12 @@ export function obstacleTo(kid: string, { history: { keys }, announced }: KeyVie
   const own = keys.find((entry) => entry.kid === kid);
   const current = keys.at(-1);
   if (!own || own !== current) {
-    const but = own?.untilRound === undefined ? "but" : `which was replaced in round ${own.untilRound}:`;
-    return `The attestor's key is ${kid} (ATTESTOR_SIGNER), ${but} the history's current key is ${current?.kid}.`;
+    const key = `The attestor's key is ${kid} (ATTESTOR_SIGNER)`;
+    const now = `the history's current key is ${current?.kid}`;
+    if (own?.untilRound !== undefined)
+      return `${key}, which was replaced in round ${own.untilRound}: ${now}. Choose its signer, or its seed.`;
+    const restore = 'if the journal is a backup of before a rotation, restore the history by "attestd keys restore"';
+    return `${key}, but ${now}: ${restore}; if not, choose the signer, or the seed, of this journal.`;
   }
   if (own.revokedRound !== undefined)
     return `The current key ${kid} is revoked from round ${own.revokedRound} on: replace it with "attestd keys rotate".`;

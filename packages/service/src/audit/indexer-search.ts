@@ -1,3 +1,4 @@
+import { toBase64, utf8 } from "@attestd/proof/encoding";
 import { z } from "zod";
 import { Indexer } from "../providers/indexer.ts";
 import { unavailable } from "../providers/provider.ts";
@@ -19,6 +20,7 @@ const Effects = z.looseObject({
 const Found = Effects.extend({
   id: z.string(),
   "confirmed-round": round,
+  note: z.base64().optional(),
   signature: z.looseObject({ sig: z.base64().optional() }).optional(),
   /** Of an account that another authorises for. */
   "auth-addr": z.string().optional(),
@@ -39,6 +41,8 @@ export type Wanted = {
   address: string;
   /** Transfers of an asset that the address receives, also by inner ones; absent: whatever names the address. */
   receivesAsset?: string;
+  /** How the notes of the transactions begin; absent: any note, or none. */
+  notePrefix?: string;
 };
 
 /** Transactions in one answer: what an indexer gives by default. */
@@ -46,6 +50,9 @@ const LIMIT = 1_000;
 
 /** Lists an account's transactions by one indexer. Its methods throw ProviderError. */
 export class IndexerSearch extends Indexer {
+  /** Whether it searches by `note-prefix`: with its default settings it refuses that (indexer, `api/disabled_parameters.go`). */
+  #searchesNotes = true;
+
   /** The last round that it has indexed. */
   async latest(signal: AbortSignal): Promise<number> {
     return (await this.json({ path: "/health" }, Health, signal)).round;
@@ -58,29 +65,36 @@ export class IndexerSearch extends Indexer {
   }
 
   /**
-   * Lists what is wanted within the rounds, whole, out of at most `most` transactions that name the address. Filters here:
-   * an indexer with its default settings refuses all other filters (indexer, `api/disabled_parameters.go`).
+   * Lists what is wanted within the rounds, whole, out of at most `most` transactions that it lists. Filters here in any case:
+   * an indexer may refuse a filter, or ignore it.
    *
    * @throws ProviderError also when there are more, or when it has not indexed all of the rounds yet
    */
-  async list({ address, receivesAsset }: Wanted, span: Span, most: number, signal: AbortSignal) {
+  async list(wanted: Wanted, span: Span, most: number, signal: AbortSignal): Promise<FoundTransaction[]> {
+    const { address, notePrefix } = wanted;
     const query = new URLSearchParams({
       address,
       "min-round": String(span.from),
       "max-round": String(span.to),
       limit: String(LIMIT),
     });
+    if (notePrefix !== undefined && this.#searchesNotes) query.set("note-prefix", toBase64(utf8(notePrefix)));
     const found = new Map<string, FoundTransaction>();
     let listed = 0;
     for (;;) {
-      const page = await this.json({ path: `/v2/transactions?${query}` }, Page, signal);
+      const answer = await this.request({ path: `/v2/transactions?${query}` }, signal);
+      if (answer.status === 400 && query.has("note-prefix")) {
+        this.#searchesNotes = false;
+        return await this.list(wanted, span, most, signal);
+      }
+      if (answer.status !== 200) throw this.unexpected(answer);
+      const page = this.read(answer, Page);
       if (page["current-round"] < span.to) throw unavailable(`${this.name} has not indexed round ${span.to} yet`);
       for (const transaction of page.transactions) {
         const at = transaction["confirmed-round"];
         if (at < span.from || at > span.to)
           throw unavailable(`${this.name} lists round ${at}, which was not asked for`);
-        if (receivesAsset === undefined || receives(transaction, address, receivesAsset))
-          found.set(transaction.id, transaction);
+        if (isWanted(transaction, wanted)) found.set(transaction.id, transaction);
       }
       listed += page.transactions.length;
       if (listed > most) throw unavailable(`${this.name} lists more than ${most} transactions of ${address}`);
@@ -90,6 +104,11 @@ export class IndexerSearch extends Indexer {
       query.set("next", next);
     }
   }
+}
+
+function isWanted(transaction: FoundTransaction, { address, receivesAsset, notePrefix }: Wanted): boolean {
+  const begins = notePrefix === undefined || Buffer.from(transaction.note ?? "", "base64").indexOf(notePrefix) === 0;
+  return begins && (receivesAsset === undefined || receives(transaction, address, receivesAsset));
 }
 
 /** Whether a transaction, or one that it made at any depth, transfers the asset to the address. */

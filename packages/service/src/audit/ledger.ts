@@ -1,5 +1,7 @@
 import { hash } from "node:crypto";
+import type { RecordedNote } from "@attestd/proof";
 import {
+  algorandCaip2,
   decodeAddress,
   decodeMsgpackMap,
   encodeAddress,
@@ -10,6 +12,7 @@ import {
   type MsgpackMap,
   structMap,
 } from "@attestd/proof/algorand";
+import { keyNotePrefix } from "@attestd/proof/attestor";
 import { equalBytes, fromBase64, fromUtf8 } from "@attestd/proof/encoding";
 import { attempt } from "@attestd/proof/errors";
 import { rebuildTransaction } from "../chains/algorand/rebuild.ts";
@@ -56,6 +59,17 @@ export async function* attestorNotes(
   for (const address of accounts)
     for await (const found of searchLedger(reading, { address }, span))
       yield { ...toNote(found), attempt: attemptOf(found) };
+}
+
+/** Every key note that an account has sent within the span, in no order. */
+export async function keyNotes(reading: LedgerReading, account: string, span: Span): Promise<RecordedNote[]> {
+  const notePrefix = keyNotePrefix(algorandCaip2(fromBase64(reading.genesisHash)));
+  const notes: RecordedNote[] = [];
+  for await (const found of searchLedger(reading, { address: account, notePrefix }, span)) {
+    const { txid, round, sender, note } = toNote(found);
+    if (note !== undefined && sender === account) notes.push({ txid, round, sender, note });
+  }
+  return notes;
 }
 
 /** The note of one transaction; undefined when the ledger has no such transaction. */

@@ -22,6 +22,7 @@ const RETRY_AFTER = {
   signer_unavailable: 15,
   journal_unavailable: 15,
   disk_low: 60,
+  providers_unavailable: 15,
 } as const satisfies Partial<Record<ProblemCode, number>>;
 
 export type Capacity = ReturnType<typeof createCapacity>;

@@ -1,4 +1,12 @@
-import { encodeAddress, encodeMsgpack, type MsgpackValue, structMap, txid } from "@attestd/proof/algorand";
+import {
+  algorandCaip2,
+  encodeAddress,
+  encodeMsgpack,
+  type MsgpackValue,
+  structMap,
+  txid,
+} from "@attestd/proof/algorand";
+import { keyNotePrefix } from "@attestd/proof/attestor";
 import { toBase64 } from "@attestd/proof/encoding";
 import { afterEach, describe, expect, test } from "vitest";
 import { GENESIS, GENESIS_HASH } from "../../../test/fakes/algorand-providers.ts";
@@ -7,7 +15,7 @@ import { type Handler, json, Upstream } from "../../../test/fakes/providers.ts";
 import type { LedgerTransaction } from "../../chains/algorand/source.ts";
 import { ServiceError } from "../../errors.ts";
 import { IndexerSearch } from "../indexer-search.ts";
-import { attestorNotes, type LedgerReading } from "../ledger.ts";
+import { attestorNotes, keyNotes, type LedgerReading } from "../ledger.ts";
 import { algorandReader } from "./algorand.ts";
 
 const account = (byte: number) => new Uint8Array(32).fill(byte);
@@ -76,6 +84,8 @@ class FakeIndexer {
   round = 1_000;
   transactions: Placed[] = [];
   searches = 0;
+  /** Whether it allows a search by `note-prefix`: `--enable-all-parameters`. */
+  searchesNotes = false;
   /** Of transactions, at most. */
   page = PAGE;
 
@@ -88,10 +98,15 @@ class FakeIndexer {
         ? json(response, { timestamp: 5_000 + Number(header) * 3 })
         : json(response, { message: "block not found" }, 404);
     this.searches += 1;
-    const disabled = DISABLED.find((name) => searchParams.has(name));
+    const isAllowed = (name: string) => this.searchesNotes && name === "note-prefix";
+    const disabled = DISABLED.find((name) => searchParams.has(name) && !isAllowed(name));
     if (disabled !== undefined) return json(response, { message: `provided disabled parameter: ${disabled}` }, 400);
     const number = (name: string) => Number(searchParams.get(name));
-    const found = this.transactions.filter(({ round }) => round >= number("min-round") && round <= number("max-round"));
+    const prefix = Buffer.from(searchParams.get("note-prefix") ?? "", "base64");
+    const begins = ({ record }: Placed) => Buffer.from(String(record.note ?? ""), "base64").indexOf(prefix) === 0;
+    const found = this.transactions.filter(
+      (one) => one.round >= number("min-round") && one.round <= number("max-round") && begins(one),
+    );
     const start = number("next");
     const page = found.slice(start, start + this.page);
     json(response, {
@@ -318,6 +333,26 @@ test("notes on the ledger come with their sender, what they move, and the bytes 
   const { attempt } = notes[0] ?? {};
   expect(attempt).toMatchObject({ txid: attest.id, firstValid: 1 });
   expect(attempt?.raw).toEqual(signedBytes(attest.bytes));
+});
+
+test.each([
+  ["searches by notes", true, 2],
+  ["has its default settings", false, 30],
+])("an account's key notes alone are read of an indexer that %s", async (_, searchesNotes, most) => {
+  const indexer = new FakeIndexer();
+  indexer.searchesNotes = searchesNotes;
+  const begin = keyNotePrefix(algorandCaip2(GENESIS));
+  const [first, second] = [noted(40, `${begin}1"}`), noted(900, `${begin}2"}`)];
+  const others = Array.from({ length: 3_000 }, (_, i) => noted(1 + (i % 1_000), "attestd/v1:j{}"));
+  const stranger = noted(50, `${begin}3"}`, { snd: PAYER });
+  indexer.transactions = [first, ...others, stranger, second];
+  const { options } = await reading(indexer);
+  const notes = await keyNotes(options, encodeAddress(ATTESTOR), { from: 0, to: 1_000 });
+  expect(notes.map(({ txid, round }) => [txid, round])).toEqual([
+    [first.id, 40],
+    [second.id, 900],
+  ]);
+  expect(indexer.searches).toBeLessThanOrEqual(most);
 });
 
 /** The signed transaction's msgpack, put together by hand: {"sig": …, "txn": <bytes>}. */

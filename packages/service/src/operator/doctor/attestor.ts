@@ -1,6 +1,7 @@
 import { checkKeyNotes, type KeyHistory, type RecordedNote } from "@attestd/proof";
 import { obstacleTo, readHistory } from "../../attestor/history.ts";
 import { NOTE_BEGINS } from "../../audit/chain-index.ts";
+import { recordedKeyNotes } from "../../audit/key-notes.ts";
 import { attestorNotes } from "../../audit/ledger.ts";
 import { readableChains } from "../../audit/rails/registry.ts";
 import { attestationsFor } from "../../calls/capacity.ts";
@@ -56,18 +57,15 @@ async function checkKeys(examined: Examined, address: string): Promise<Finding[]
   }
   const [first] = history?.keys ?? [];
   if (!history || !first) {
-    const before = await notesOf(examined, [address], 0, 1);
+    const before = await firstNoteOf(examined, address);
     const begin = `ATTESTOR_SIGNER: the key ${kid} begins a history at the first start`;
-    if (before === "unfinished" || before.length === 0) return [ok(`${begin}.`)];
+    if (!before) return [ok(`${begin}.`)];
     const remedy = "Restore its journal and name it by DATABASE_URL, or make a new attestor by `attestd keygen`";
-    return [warning(`${begin}, but ${address} has attested before, in round ${before[0]?.round}. ${remedy}.`)];
+    return [warning(`${begin}, but ${address} has attested before, in round ${before.round}. ${remedy}.`)];
   }
   const obstacle = obstacleTo(kid, { history, announced: undefined });
-  if (obstacle !== undefined)
-    return [fail(`${obstacle} Choose the signer, or the seed, that belongs to this journal.`)];
-  const accounts = [...new Set(history.keys.map(({ algorandAddress }) => algorandAddress))];
-  const notes = await notesOf(examined, accounts, first.fromRound);
-  return [compared(history, notes, kid)];
+  if (obstacle !== undefined) return [fail(obstacle)];
+  return [compared(history, await keyNotesOf(examined, first.algorandAddress), kid)];
 }
 
 function compared(history: KeyHistory, notes: RecordedNote[] | "unfinished", kid: string): Finding {
@@ -84,26 +82,31 @@ function compared(history: KeyHistory, notes: RecordedNote[] | "unfinished", kid
   );
 }
 
-/** The notes of accounts from a round on: all, or the first ones. */
-async function notesOf(
-  { config, log, signal }: Examined,
-  accounts: readonly string[],
-  from: number,
-  most = Number.POSITIVE_INFINITY,
-): Promise<RecordedNote[] | "unfinished"> {
+/** The first note of ours that an account has sent, if it has. */
+async function firstNoteOf({ config, log, signal }: Examined, account: string): Promise<RecordedNote | undefined> {
   const ends = deadline(systemClock, NOTES_MS, signal);
   const { ledger, ledgerReader } = readableChains(config, log, ends);
-  const notes: RecordedNote[] = [];
-  try {
+  const search = async () => {
     const to = (await ledgerReader.heads()).latest;
-    for (const account of accounts)
-      for await (const { note, ...one } of attestorNotes(ledger, [account], { from, to })) {
-        if (note?.startsWith(NOTE_BEGINS) && one.sender === account) notes.push({ ...one, note });
-        if (notes.length >= most) return notes;
-      }
-    return notes;
+    for await (const { note, ...one } of attestorNotes(ledger, [account], { from: 0, to }))
+      if (note?.startsWith(NOTE_BEGINS) && one.sender === account) return { ...one, note };
+    return undefined;
+  };
+  return unlessUnfinished(search(), ends, undefined);
+}
+
+async function keyNotesOf({ config, log, signal }: Examined, account: string): Promise<RecordedNote[] | "unfinished"> {
+  const ends = deadline(systemClock, NOTES_MS, signal);
+  const reading = recordedKeyNotes(config, { account, from: 0, log, signal: ends }).then(({ notes }) => notes);
+  return unlessUnfinished(reading, ends, "unfinished");
+}
+
+/** @returns `otherwise` when the nodes gave no answer, or not in time */
+async function unlessUnfinished<T, O>(reading: Promise<T>, ends: AbortSignal, otherwise: O): Promise<T | O> {
+  try {
+    return await reading;
   } catch (error) {
-    if (isProviderError(error) || ends.aborted) return "unfinished";
+    if (isProviderError(error) || ends.aborted) return otherwise;
     throw error;
   }
 }

@@ -1,0 +1,132 @@
+import { checkKeyNotes, type RecordedNote } from "@attestd/proof";
+import { decodeMsgpackMap, encodeAddress, getBytes, paysetReader, splitRawBlock } from "@attestd/proof/algorand";
+import { keyNotePrefix } from "@attestd/proof/attestor";
+import type { Logger } from "pino";
+import type { Clock } from "../clock.ts";
+import type { NewestBlocks } from "../ledger/evidence/state-proofs.ts";
+import type { Rounds } from "../ledger/ledger.ts";
+import { readHistory } from "./history.ts";
+import type { KeyJournal } from "./key-journal.ts";
+
+export type KeyNotesOptions = {
+  journal: Pick<KeyJournal, "keys" | "revocations" | "announced">;
+  /** CAIP-2. */
+  ledger: string;
+  /** Of the attestor. */
+  account: string;
+  rounds: Pick<Rounds, "latest" | "next">;
+  newest: NewestBlocks;
+  /** Reads the account's key notes from a round on, up to a round that it names. @throws ProviderError */
+  search(from: number, signal: AbortSignal): Promise<{ upTo: number; notes: RecordedNote[] }>;
+  clock: Pick<Clock, "sleep">;
+  log: Pick<Logger, "error" | "warn" | "info">;
+};
+
+/** Pause before another try, in ms, where the journal or the indexers cannot be read. */
+const PAUSE_MS = 5_000;
+
+/**
+ * Watches whether the key history has every key note on the ledger. A journal that was restored from before a rotation
+ * lacks one: every verifier who asks the ledger would then reject what is sold.
+ *
+ * The notes of before the start are read from the indexers, and those that come from the blocks that are read anyway.
+ */
+export function watchKeyNotes(options: KeyNotesOptions) {
+  const { journal, ledger, account, rounds, newest, search, clock, log } = options;
+  const notes: RecordedNote[] = [];
+  /** The last round whose notes are known. */
+  let readTo: number | undefined;
+  let obstacle: string | undefined;
+
+  /** Whether the notes and the history have been compared once, and since the last note came. */
+  let [isKnown, isCompared] = [false, false];
+
+  /** Reads the notes that have come, and compares them with the history. @throws Error; the last result then stands */
+  async function refresh(signal: AbortSignal): Promise<void> {
+    const found = await readNotes(signal);
+    notes.push(...found);
+    if (found.length > 0) isCompared = false;
+    if (!isCompared || obstacle !== undefined) await compare();
+    [isKnown, isCompared] = [true, true];
+  }
+
+  async function readNotes(signal: AbortSignal): Promise<RecordedNote[]> {
+    const latest = rounds.latest();
+    const from = readTo === undefined ? 0 : readTo + 1;
+    const blocks = Array.from({ length: latest + 1 - from }, (_, i) => newest.block(from + i));
+    if (readTo !== undefined && blocks.every((block) => block !== undefined)) {
+      readTo = latest;
+      return blocks.flatMap((block, i) => keyNotesIn(block, { round: from + i, ledger, account }));
+    }
+    const read = await search(from, signal);
+    readTo = Math.max(read.upTo, from - 1);
+    return read.notes;
+  }
+
+  /** The journal is read after the notes: what notes a change was announced in the journal before it was submitted. */
+  async function compare(): Promise<void> {
+    const announced = await journal.announced();
+    const history = await readHistory(journal, ledger);
+    const own = announced?.attempt.txid;
+    const [finding] = checkKeyNotes(
+      history,
+      notes.filter(({ txid }) => txid !== own),
+    );
+    const remedy = 'Restore the history by "attestd keys restore"';
+    const sentence = finding && `key_history_behind: ${finding.message}. ${remedy}.`;
+    if (sentence !== undefined && obstacle === undefined) log.error({ reason: sentence }, "key_history_behind");
+    if (sentence === undefined && obstacle !== undefined) log.info({}, "the key history has every note again");
+    obstacle = sentence;
+  }
+
+  return {
+    refresh,
+    /** Why nothing may be sold under the history, as a sentence. */
+    obstacle: () => obstacle,
+    /** Why it is not known yet, as a sentence. */
+    unread: () => (!isKnown ? "The ledger's notes of keys have not been read yet." : undefined),
+
+    /** Refreshes with each round, until `stop`. Never rejects. */
+    async run(stop: AbortSignal): Promise<void> {
+      while (!stop.aborted) {
+        try {
+          await refresh(stop);
+          await rounds.next(stop);
+        } catch (err) {
+          if (stop.aborted) return;
+          log.warn({ err }, "the ledger's notes of keys cannot be read");
+          await clock.sleep(PAUSE_MS, stop).catch(() => undefined);
+        }
+      }
+    },
+  };
+}
+
+/**
+ * Finds the key notes of an account in a block.
+ *
+ * @param block `{block, cert}` in msgpack
+ * @param of.ledger CAIP-2
+ */
+export function keyNotesIn(
+  block: Uint8Array,
+  { round, ledger, account }: { round: number; ledger: string; account: string },
+): RecordedNote[] {
+  const prefix = keyNotePrefix(ledger);
+  // Few blocks have the bytes of one anywhere: searching is much cheaper than reading a block.
+  if (!hasText(block, prefix)) return [];
+  const { header, entries } = splitRawBlock(block);
+  const reader = paysetReader(header);
+  return entries
+    .filter(({ txn }) => hasText(txn, prefix))
+    .flatMap((entry) => {
+      const transaction = decodeMsgpackMap(reader.transaction(entry));
+      const sender = encodeAddress(getBytes(transaction, "snd", 32) ?? new Uint8Array(32));
+      const note = Buffer.from(getBytes(transaction, "note") ?? []).toString();
+      return sender === account && note.startsWith(prefix) ? [{ txid: reader.txid(entry), round, sender, note }] : [];
+    });
+}
+
+function hasText(bytes: Uint8Array, text: string): boolean {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).includes(text);
+}
