@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import algosdk from "algosdk";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { attestd } from "../../../test/helpers/command.ts";
+import { attestd, attestdProcess } from "../../../test/helpers/command.ts";
 import { recordedAmsterdamBlock } from "../../proof/test/recorded.ts";
 import { sandboxFolder } from "../src/sandbox-folder.ts";
 import type { Settings } from "../src/settings-file.ts";
@@ -27,13 +27,17 @@ const meddle: ExaminedDeployment["meddle"] = (...args) => deployment.meddle(...a
 const behave: ExaminedDeployment["behave"] = (...args) => deployment.behave(...args);
 const nobody = algosdk.generateAccount();
 
-/** Examines with some settings replaced, `undefined` for none. */
-async function examine(over: Settings = {}) {
+/**
+ * Examines with some settings replaced, `undefined` for none.
+ *
+ * @param run in a process of its own, where what it learns of the clock must not reach the service in this one
+ */
+async function examine(over: Settings = {}, run: typeof attestdProcess = attestd) {
   const all = { ...settings, ...over };
   const lines = Object.entries(all).filter(([, value]) => value !== undefined);
   const file = here("changed.env");
   await writeFile(file, lines.map(([name, value]) => `${name}="${value}"\n`).join(""), { mode: 0o600 });
-  const { code, stdout, stderr } = await attestd(["doctor", "--sandbox", "--env", file, "--json"]);
+  const { code, stdout, stderr } = await run(["doctor", "--sandbox", "--env", file, "--json"]);
   expect(stderr).toBe("");
   for (const secret of secrets(all)) expect(stdout).not.toContain(secret);
   const found = stdout
@@ -255,14 +259,6 @@ describe("attestd doctor", () => {
       /^fail FACILITATOR_URL: \/verify: .* answered HTTP 403: .*free_tier_exhausted.*\. Check the account/,
     ],
     [
-      "a clock that is wrong",
-      () =>
-        meddle("algod", {
-          response: (headers) => Object.assign(headers, { date: new Date(Date.now() - 90_000).toUTCString() }),
-        }),
-      /^fail The clock of this host is (89|90|91) s ahead of 127.0.0.1:\d+: .* Set it by NTP\.$/,
-    ],
-    [
       "a journal of another ledger's attestor",
       { ATTESTOR_MNEMONIC: algosdk.secretKeyToMnemonic(nobody.sk) },
       /^fail DATABASE_URL holds the journal of another attestor, \w{58}\. Name the journal/,
@@ -332,6 +328,31 @@ describe("attestd doctor", () => {
     expect(bad).toContainEqual(typeof line === "string" ? line : expect.stringMatching(line));
     expect(code).toBe(bad.some((one) => one.startsWith("fail")) ? 1 : 0);
   });
+});
+
+test.each([
+  [
+    "two hosts of two",
+    ["algod", "facilitator"] as const,
+    "fail",
+    "2 of 2",
+    /: payments and tokens .* Set it by NTP\.$/,
+  ],
+  [
+    "one host alone",
+    ["algod"] as const,
+    "warning",
+    "1 of 1",
+    /\. Set it by NTP, or find out which of them is wrong\.$/,
+  ],
+])("a clock that is 90 s ahead by the answers of %s is a finding", async (_, hosts, mark, count, end) => {
+  for (const host of hosts)
+    meddle(host, {
+      response: (headers) => Object.assign(headers, { date: new Date(Date.now() - 90_000).toUTCString() }),
+    });
+  const { bad } = await examine({}, attestdProcess);
+  expect(bad).toEqual([expect.stringMatching(end)]);
+  expect(bad[0]).toMatch(new RegExp(`^${mark} The clock of this host is (89|90) s ahead of ${count} others \\(127`));
 });
 
 test("attestd costs takes prices, facilitators and the balance from the configured service", async () => {

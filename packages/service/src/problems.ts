@@ -129,6 +129,7 @@ export const PROBLEMS = {
   ],
   signer_unavailable: [503, "The attestor cannot sign now", NOTIFIED],
   journal_unavailable: [503, "The journal does not answer", NOTIFIED],
+  clock_wrong: [503, "The service's clock is wrong", NOTIFIED],
   disk_low: [503, "The journal has little room left", NOTIFIED],
   stopping: [503, "The service is stopping", REPEAT],
 } as const satisfies Record<string, readonly [status: number, title: string, advice: string]>;

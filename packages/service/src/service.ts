@@ -6,6 +6,7 @@ import { copiedCalls } from "./audit/copied-calls.ts";
 import { recordedKeyNotes } from "./audit/key-notes.ts";
 import { createAdmission } from "./calls/admit.ts";
 import { createCapacity } from "./calls/capacity.ts";
+import { createClockWatch } from "./calls/clock-watch.ts";
 import { createDiskWatch } from "./calls/disk-watch.ts";
 import { confirmedPerform, createEffects } from "./calls/effects.ts";
 import { watchInFlight } from "./calls/in-flight.ts";
@@ -45,6 +46,7 @@ import { openNetworks } from "./networks/networks.ts";
 import { SETTLE_MS } from "./payment/facilitator.ts";
 import { openPayments } from "./payment/open.ts";
 import { resourcesAt } from "./payment/resource.ts";
+import { hostClock } from "./providers/host-clock.ts";
 import { openAccount, openSigner, watchSigners } from "./signers/open.ts";
 import { createProducts } from "./subjects/products.ts";
 import type { Tracer } from "./tracing/tracer.ts";
@@ -176,6 +178,7 @@ export async function openService(
   const disk = createDiskWatch({ journal, minBytes: config.diskReserve, log });
   await disk.refresh();
   const answering = createJournalWatch({ journal, clock: systemClock, log });
+  const clock = createClockWatch({ hostClock, log });
   const inFlight = watchInFlight(rounds);
   const capacity = createCapacity({
     ledger,
@@ -186,6 +189,7 @@ export async function openService(
       providers_unavailable: keyNotes.unread,
       signer_unavailable: signers.obstacle,
       journal_unavailable: answering.obstacle,
+      clock_wrong: clock.obstacle,
       disk_low: disk.obstacle,
     },
   });
@@ -194,11 +198,16 @@ export async function openService(
   await runner.resume();
 
   const evidence = watchEvidence(journal, Date.now);
-  const watches = [indexers, congestion, evidence];
+  const watches = [indexers, congestion, evidence, clock];
   const refreshing = new AbortController();
   opened.defer(() => refreshing.abort());
-  void keepFresh([capacity, inFlight, ...refreshed, keys, ...watches], REFRESH_MS, refreshing.signal, log);
-  void keepFresh([signers, answering], ANSWER_REFRESH_MS, refreshing.signal, log);
+  void keepFresh(
+    [capacity, inFlight, ...refreshed, keys, indexers, congestion, evidence],
+    REFRESH_MS,
+    refreshing.signal,
+    log,
+  );
+  void keepFresh([signers, answering, clock], ANSWER_REFRESH_MS, refreshing.signal, log);
   void keepFresh([disk], DISK_REFRESH_MS, refreshing.signal, log);
 
   const collector = openCollector(config, { journal, newest: networks.newest, log });

@@ -21,6 +21,7 @@ const RETRY_AFTER = {
   attestor_key_unusable: 60,
   signer_unavailable: 15,
   journal_unavailable: 15,
+  clock_wrong: 60,
   disk_low: 60,
   providers_unavailable: 15,
 } as const satisfies Partial<Record<ProblemCode, number>>;

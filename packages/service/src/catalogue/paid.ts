@@ -41,6 +41,7 @@ const PROBLEMS = [
   "over_capacity",
   "attestor_unfunded",
   "journal_unavailable",
+  "clock_wrong",
   "disk_low",
   "attestor_key_unusable",
   "signer_unavailable",

@@ -28,6 +28,8 @@ export type RoundWatcherOptions = {
   run?: RunWork;
   /** ms. */
   now?: () => number;
+  /** Called with the time of each new block, Unix ms, when it is read. */
+  onBlock?: (time: number) => void;
   /** Called each time reading fails; reading goes on after a pause. */
   onError?: (error: unknown) => void;
   /** The first pause after a failure; each further one is twice as long, up to 32 times the first. */
@@ -69,7 +71,7 @@ export class RoundWatcher implements Rounds {
   #running: Promise<void> | undefined;
 
   constructor(options: RoundWatcherOptions) {
-    this.#options = { now: Date.now, onError: () => {}, retryMs: 250, ...options };
+    this.#options = { now: Date.now, onBlock: () => {}, onError: () => {}, retryMs: 250, ...options };
     this.#nodes = options.nodes;
     this.#holds = olderRounds(options.nodes);
   }
@@ -230,6 +232,7 @@ export class RoundWatcher implements Rounds {
     this.#blocks.set(round, inOwnMemory(answer), { size: answer.length });
     this.#latestAt = this.#options.now();
     this.#headerAt = at;
+    this.#options.onBlock(at);
     this.#waiters.wake(NEXT_ROUND);
   }
 

@@ -12,6 +12,7 @@ import { RoundWatcher } from "../ledger/rounds.ts";
 import { openRails } from "../payment/rails/registry.ts";
 import type { AlgorandNodes } from "../providers/algorand-nodes.ts";
 import { watchCongestion } from "../providers/congestion-watch.ts";
+import { hostClock } from "../providers/host-clock.ts";
 import { watchIndexers } from "../providers/indexer-watch.ts";
 import type { AccountSigner } from "../signers/signer.ts";
 import { type Nodes, openNodes } from "./nodes.ts";
@@ -107,7 +108,8 @@ export function followLedger(config: Config, signer: AccountSigner, nodes: Algor
 function followRounds({ algorand }: Config, nodes: AlgorandNodes, log: Logger, run?: RunWork): RoundWatcher {
   const onError = (err: unknown) => log.warn({ err }, "rounds cannot be read");
   const { genesisHash } = algorand;
-  const rounds = new RoundWatcher({ nodes, genesisHash, now: Date.now, onError, ...(run && { run }) });
+  const onBlock = (time: number) => hostClock.noteBlock("algorand's blocks", time);
+  const rounds = new RoundWatcher({ nodes, genesisHash, now: Date.now, onBlock, onError, ...(run && { run }) });
   rounds.start();
   return rounds;
 }

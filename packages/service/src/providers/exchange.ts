@@ -1,6 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { type Ending, ServiceError } from "../errors.ts";
 import { HttpAgent, HttpsAgent, requestByHttp, requestByHttps } from "../node-http.ts";
+import { hostClock } from "./host-clock.ts";
 
 export type Sent = {
   method: "GET" | "POST";
@@ -37,7 +38,7 @@ const IDLE_MS = 4_000;
  *   of which only `code` may be logged; the signal's reason when the signal comes first. The connection is closed then.
  */
 export function exchangeWith(origin: string): (sent: Sent, signal: AbortSignal) => Promise<HttpAnswer> {
-  const { protocol, hostname, port } = new URL(origin);
+  const { protocol, host, hostname, port } = new URL(origin);
   const isPlain = protocol === "http:";
   const kept = { keepAlive: true, maxSockets: MAX_CONNECTIONS, timeout: IDLE_MS };
   const agent = isPlain ? new HttpAgent(kept) : new HttpsAgent(kept);
@@ -58,6 +59,7 @@ export function exchangeWith(origin: string): (sent: Sent, signal: AbortSignal) 
     signal.throwIfAborted();
     const { promise, resolve, reject } = Promise.withResolvers<HttpAnswer>();
     const length = body === undefined ? undefined : { "content-length": String(Buffer.byteLength(body)) };
+    const noteDate = hostClock.begin();
     const outgoing = begin(method, path, { ...headers, ...length });
     const stop = () => {
       clearTimeout(timer);
@@ -76,6 +78,8 @@ export function exchangeWith(origin: string): (sent: Sent, signal: AbortSignal) 
     let size = 0;
     outgoing.on("error", (error) => fail(unreadable(error)));
     outgoing.on("response", (response) => {
+      const { date, age } = response.headers;
+      noteDate(host, { date, age, address: response.socket.remoteAddress });
       response.on("error", (error) => fail(unreadable(error)));
       response.on("data", (chunk: Buffer) => {
         size += chunk.length;

@@ -52,10 +52,9 @@ export const checkAlgods: Check = async (examined) => {
 };
 
 async function checkAlgod(algod: Algod, examined: Examined, rounds: Map<string, number>): Promise<Finding[]> {
-  const { signal, noteDate, config } = examined;
+  const { signal, config } = examined;
   const setting = `ALGOD_URL: ${algod.name}`;
   const answer = await algod.request({ path: "/versions" }, signal);
-  noteDate(algod.name, answer.date);
   const { feePerByte, genesisId, minFee } = await algod.params(signal);
   const status = await algod.json({ path: "/v2/status" }, Status, signal);
   const round = status["last-round"];
@@ -107,12 +106,11 @@ export const checkIndexers: Check = async (examined) => {
 async function checkIndexer(
   indexer: IndexerSearch,
   latest: number | undefined,
-  { signal, config, noteDate }: Examined,
+  { signal, config }: Examined,
 ): Promise<Finding[]> {
   const setting = `INDEXER_URL: ${indexer.name}`;
   const answer = await indexer.request({ path: "/health" }, signal);
   if (answer.status !== 200) throw indexer.unexpected(answer);
-  noteDate(indexer.name, answer.date);
   const health = indexer.read(answer, Health);
   if (health["db-available"] === false) return [away(`${setting} has lost its database. Check it.`)];
   if (health["is-migrating"] === true) return [away(`${setting} is migrating its database. Wait until it has.`)];

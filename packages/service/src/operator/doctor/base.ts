@@ -23,8 +23,6 @@ import {
 
 /** How old a node's newest block may be, in ms: Base makes five a second. */
 const MAX_AGE_MS = 60_000;
-/** How far a block may be ahead of our clock, in ms. */
-const MAX_AHEAD_MS = 5_000;
 /** Blocks before the newest one, whose state some nodes have pruned: an hour of blocks of 200 ms, a payment's longest life. */
 const OLD_BLOCKS = 18_000;
 
@@ -47,8 +45,6 @@ async function checkRpc(
   if (ageMs > MAX_AGE_MS)
     return [away(`${setting} has had no new block for ${inSeconds(ageMs)}. Check that it follows the chain.`)];
   const findings: Finding[] = [];
-  if (ageMs < -MAX_AHEAD_MS)
-    findings.push(fail(`The clock of this host is ${inSeconds(-ageMs)} behind Base's newest block. Set it by NTP.`));
   const newest = await rpc.header(latest.number, signal);
   const place = { provider: rpc.name, number: latest.number };
   const header = newest && orProviderError(() => readHeader(place, newest, rules));

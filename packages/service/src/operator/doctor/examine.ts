@@ -5,13 +5,14 @@ import { hasCode } from "../../errors.ts";
 import { followLedger } from "../../networks/networks.ts";
 import { openNodes } from "../../networks/nodes.ts";
 import { RAIL_SETTINGS } from "../../payment/rails/registry.ts";
+import { hostClock } from "../../providers/host-clock.ts";
 import type { OperatorOptions, Settings } from "../session.ts";
 import { checkAlgods, checkIndexers } from "./algorand.ts";
 import { checkAttestor } from "./attestor.ts";
 import { checkBase } from "./base.ts";
 import { checkFacilitators } from "./facilitators.ts";
 import { away, type Check, type Examined, type Finding, fail, ok, type SubjectFinding, warning } from "./finding.ts";
-import { checkChoices, checkPort, checkSecretFiles, createClockCheck, secretFilesOf } from "./host.ts";
+import { checkChoices, checkClock, checkPort, checkSecretFiles, secretFilesOf } from "./host.ts";
 import { checkJournal } from "./journal.ts";
 import { checkPayees } from "./payees.ts";
 import { checkPublicUrl } from "./public-url.ts";
@@ -70,16 +71,15 @@ export async function* examine(settings: Settings, options: ExaminationOptions):
   const { kid, account } = examinedSigner.keys;
   const { ledger, rounds } = followLedger(config, account, nodes.algorand, log);
   opened.defer(() => rounds.stop());
-  const clock = createClockCheck(systemClock.now);
   const found = CHECKS.map(async ([subject, check]) => {
     const ends = deadline(systemClock, CHECK_MS, signal);
-    const examined: Examined = { config, nodes, ledger, kid, log, signal: ends, noteDate: clock.note };
+    const examined: Examined = { config, nodes, ledger, kid, log, signal: ends };
     return (await check(examined).catch(lateOr(ends, signal))).map(about(subject));
   });
   // All run at once; a failure that is not awaited yet must not end the process.
   for (const one of found) one.catch(() => undefined);
   for (const one of found) yield* await one;
-  yield* clock.finding().map(about("clock"));
+  yield* checkClock(hostClock.compare()).map(about("clock"));
   if (isStarting) return;
   const { finding, isServed } = await checkPort(config);
   yield about("address")(finding);

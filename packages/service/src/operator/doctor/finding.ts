@@ -47,8 +47,6 @@ export type Examined = {
   log: Logger;
   /** Ends the check. */
   signal: AbortSignal;
-  /** Notes the `Date` of an answer that has just come, to compare clocks. */
-  noteDate(host: string, date: string | undefined): void;
 };
 
 /** One subject's check. It throws only what `troubleOf` does not describe. */

@@ -2,13 +2,13 @@ import { once } from "node:events";
 import { stat } from "node:fs/promises";
 import { createServer } from "node:net";
 import type { Config } from "../../config/config.ts";
+import type { ClockComparison } from "../../providers/host-clock.ts";
 import { majorityOf } from "../../providers/quorum.ts";
 import type { Settings } from "../session.ts";
 import { type Finding, fail, inSeconds, ok, warning } from "./finding.ts";
 
-/** How far this host's clock may be from the others', in ms: tokens for facilitators are dated back by 30 s. */
-const FEW_SECONDS_MS = 5_000;
-const MAX_SKEW_MS = 25_000;
+/** Of the clocks of upstreams, in one sentence. */
+const MAX_NAMED = 3;
 const HEALTH_MS = 3_000;
 const READABLE_BY_OTHERS = 0o077;
 
@@ -86,24 +86,13 @@ async function isAttestd(origin: string): Promise<boolean> {
   return Array.isArray((body as { keys?: unknown } | undefined)?.keys);
 }
 
-/** Notes what other hosts' clocks show, beside this host's. */
-export function createClockCheck(now: () => number) {
-  const skews: { host: string; ms: number }[] = [];
-  return {
-    note(host: string, date: string | undefined): void {
-      const time = Date.parse(date ?? "");
-      // The header has whole seconds.
-      if (!Number.isNaN(time)) skews.push({ host, ms: now() - (time + 500) });
-    },
-    /** Judges by the middle one, because another host's clock may be wrong too. */
-    finding(): Finding[] {
-      const middle = skews.toSorted((a, b) => a.ms - b.ms)[skews.length >> 1];
-      if (!middle) return [];
-      const { host, ms } = middle;
-      if (Math.abs(ms) < FEW_SECONDS_MS) return [ok(`The clock of this host agrees with that of ${host}.`)];
-      const sentence = `The clock of this host is ${inSeconds(Math.abs(ms))} ${ms > 0 ? "ahead of" : "behind"} ${host}`;
-      if (Math.abs(ms) < MAX_SKEW_MS) return [warning(`${sentence}. Set it by NTP.`)];
-      return [fail(`${sentence}: payments and tokens count as expired or not yet valid. Set it by NTP.`)];
-    },
-  };
+/** What the upstreams' answers have shown of this host's clock. */
+export function checkClock({ verdict, aheadMs, by, of }: ClockComparison): Finding[] {
+  if (verdict === "unknown") return [];
+  const names = by.slice(0, MAX_NAMED).join(", ") + (by.length > MAX_NAMED ? ", …" : "");
+  if (verdict === "right") return [ok(`The clock of this host agrees with that of ${names}.`)];
+  const side = aheadMs > 0 ? "ahead of" : "behind";
+  const sentence = `The clock of this host is ${inSeconds(aheadMs)} ${side} ${by.length} of ${of} others (${names})`;
+  if (verdict === "doubtful") return [warning(`${sentence}. Set it by NTP, or find out which of them is wrong.`)];
+  return [fail(`${sentence}: payments and tokens count as expired or not yet valid. Set it by NTP.`)];
 }
