@@ -38,7 +38,7 @@ export const DEFECTS = {
       },
     },
     breaks: "attestedOnce",
-    shownBy: 328,
+    shownBy: 381,
   },
 
   /** A payment without a signature is treated as one whose signature the chain must check. */
@@ -172,7 +172,7 @@ export const DEFECTS = {
         },
     },
     breaks: "served",
-    shownBy: 1996,
+    shownBy: 2371,
   },
 
   /** A failed purchase keeps its name: a later purchase under that name gets the void call for ever. */
@@ -188,7 +188,7 @@ export const DEFECTS = {
       }),
     },
     breaks: "served",
-    shownBy: 537,
+    shownBy: 585,
   },
 
   /** A call that once had nothing to do but wait is never counted as work again. */
@@ -201,7 +201,7 @@ export const DEFECTS = {
       },
     },
     breaks: "bounded",
-    shownBy: 1299,
+    shownBy: 1389,
   },
 
   /** An inclusion is sold, and its block alone attested. */

@@ -102,7 +102,7 @@ export const SETTLEMENT_DEFECTS = {
       },
     },
     breaks: "settledAgain",
-    shownBy: 2562,
+    shownBy: 2809,
   },
 } satisfies Record<string, PlantedDefect>;
 

@@ -158,7 +158,7 @@ export function simulatedSource(
               () => ({ ...found, ...(name === "base" ? { succeeded: false } : {}), level: "finalized" }),
               () => ({ ...found, level: "finalized" }),
               () => ({ ...found, block: { ...found.block, time: found.block.time + 1 } }),
-              () => ({ ...found, block: { ...found.block, hash: "made up" } }),
+              () => ({ ...found, block: { ...found.block, hash: "madeup" } }),
             ])(),
           factOf: ({ block, succeeded }) => `${block.hash} ${block.height} ${block.time} ${succeeded}`,
         },
@@ -198,7 +198,7 @@ export function simulatedSource(
           alter: (found) =>
             lies.pick<() => SourceBlock>([
               () => ({ ...found, level: "finalized" }),
-              () => ({ ...found, blockHash: "made up", header: utf8("made up") }),
+              () => ({ ...found, blockHash: "madeup", header: utf8("madeup") }),
             ])(),
           factOf: ({ blockHash }) => blockHash,
         },
