@@ -105,7 +105,9 @@ describe("the service", () => {
     const [, { stateProofBase64, ...item }] = items;
     expect(items.map(({ type }: { type: string }) => type)).toContain("algorand-source-state-proof/1");
     const detached = await (await fetch(`${deployment.url}${late}?detached=1`)).json();
-    expect(detached).toEqual({ ...JSON.parse(text), items: items.with(1, item) });
+    // The source has a state proof of its own where it stands in an earlier interval than the attestation.
+    const bare = items.map(({ stateProofBase64: _, ...rest }: { stateProofBase64?: string }) => rest);
+    expect(detached).toEqual({ ...JSON.parse(text), items: bare });
     expect(items[2]).toEqual({ type: "algorand-authorisation/1", alg: "ed25519" });
     const proof = await fetch(`${deployment.url}/stateproofs/${item.stateProofSha256}`);
     expect(proof.headers.get("content-type")).toBe("application/msgpack");
