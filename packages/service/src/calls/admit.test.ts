@@ -15,7 +15,7 @@ import { type Admit, createAdmission } from "./admit.ts";
 import { type Call, evidenceOf } from "./call.ts";
 import { type Capacity, createCapacity } from "./capacity.ts";
 import { expectationLost, type Journal, LEASE_MS } from "./journal.ts";
-import { type CallEvent, reduce } from "./machine.ts";
+import type { CallEvent } from "./machine.ts";
 import type { Perform } from "./perform.ts";
 import { createRunner } from "./runner.ts";
 
