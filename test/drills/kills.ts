@@ -5,7 +5,6 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import { type BackupManifest, checkBackup } from "@attestd/service/operator";
 import type { Call } from "../../packages/service/src/calls/call.ts";
-import { isPruned } from "../../packages/service/src/calls/pruning.ts";
 import { readConfig } from "../../packages/service/src/config/config.ts";
 import { openJournal, openJournalReader } from "../../packages/service/src/journal/open.ts";
 import { RAIL_SETTINGS } from "../../packages/service/src/payment/rails/registry.ts";
@@ -127,10 +126,11 @@ export async function killPrune(place: Pick<Place, "kind" | "databases" | "folde
       const call = byKey.get(found.key);
       if (!call) continue;
       byKey.delete(found.key);
-      pruned += Number(isPruned(found));
+      const isPruned = found.payload === undefined;
+      pruned += Number(isPruned);
       const isWhole = isDeepStrictEqual(found, call);
       const isLeft = found.bundle?.body === call.bundle?.body && found.receipt === call.receipt && !found.evidence;
-      if (!(isPruned(found) ? isLeft : isWhole)) wrong.push(`${found.key} is neither whole nor pruned`);
+      if (!(isPruned ? isLeft : isWhole)) wrong.push(`${found.key} is neither whole nor pruned`);
     }
     for (const key of byKey.keys()) wrong.push(`${key} is lost`);
     return pruned;

@@ -91,7 +91,20 @@ describe("a batch of two chains", () => {
       const checks = { inclusion: "pass", chainSource: "pass", chainAttest: "pass" };
       expect(checked, checked.text).toMatchObject({ status: 200, json: { verified: true, checks } });
     }
-    expect(await (await fetch(`${deployment.url}/bundles/${bundleId(batch)}`)).text()).toBe(bought.text);
+    const answer = `${deployment.url}/bundles/${bundleId(batch)}`;
+    expect(await (await fetch(answer)).text()).toBe(bought.text);
+    for (const [of, length] of [
+      [answer, bought.text.length],
+      [`${deployment.url}/bundles/${bundleId(bundles[0] as (typeof bundles)[0])}`, JSON.stringify(bundles[0]).length],
+    ] as const) {
+      const [head, get] = [await fetch(of, { method: "HEAD" }), await fetch(of)];
+      const headers = ["content-length", "content-type", "etag", "cache-control"];
+      expect(headers.map((name) => head.headers.get(name))).toEqual(headers.map((name) => get.headers.get(name)));
+      expect(head.headers.get("content-length")).toBe(`${length}`);
+      expect((await get.text()).length).toBe(length);
+      const etag = get.headers.get("etag") ?? "";
+      expect((await fetch(of, { headers: { "if-none-match": etag } })).status).toBe(304);
+    }
 
     const lines = await fetch(url(), {
       method: "POST",
@@ -197,6 +210,23 @@ describe("a batch is refused whole, with nothing charged,", () => {
     // The payment was not taken: it buys what can be attested.
     const rest = itemsOf(base[0], failed, base[1]);
     await requireItems(await payUntilAnswered(url(), rest, payment), [base[0], failed, base[1]]);
+  });
+
+  test("where its transactions have more bytes than it pays for: each is sold alone", async () => {
+    const large = await baseSources(deployment.sandbox, 3, 100_000);
+    const before = { notes: await notes(), settlements: settlements() };
+    const body = itemsOf(...large);
+    const payment = await sign(url(), body, rails.base.client);
+    const refused = await payUntilAnswered(url(), body, payment);
+    expect(refused).toMatchObject({ status: 400, json: { code: "source_too_large" } });
+    expect(refused.json).toMatchObject({ items: [0, 1, 2].map((index) => ({ index, code: "source_too_large" })) });
+    expect(refused.json.detail).toMatch(
+      /^A batch of 3 may have 274432 bytes of transactions, .*0x[0-9a-f]{64} \(100\d{3}\)/,
+    );
+    expect({ notes: await notes(), settlements: settlements() }).toEqual(before);
+    const two = itemsOf(large[0], large[1]);
+    const fitting = await sign(url(), two, rails.base.client);
+    await requireItems(await payUntilAnswered(url(), two, fitting), [large[0], large[1]]);
   });
 
   test("and a payer gets no more read whose batches named what does not exist", async () => {

@@ -2,7 +2,7 @@ import { createPrivateKey, sign } from "node:crypto";
 import { setTimeout } from "node:timers/promises";
 import type { Sandbox } from "@attestd/sandbox";
 import algosdk from "algosdk";
-import { createPublicClient, createWalletClient, type Hex, http } from "viem";
+import { createPublicClient, createWalletClient, type Hex, http, toHex } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { base } from "viem/chains";
 
@@ -39,8 +39,13 @@ export async function algorandSources({ algodUrl, payers }: Sandbox, count: numb
   return ids;
 }
 
-/** Sends nothing to itself so many times on the sandbox's Base. @returns the ids, which are safe, in their order */
-export async function baseSources({ baseRpcUrl, payers }: Sandbox, count: number): Promise<string[]> {
+/**
+ * Sends nothing to itself so many times on the sandbox's Base.
+ *
+ * @param bytes of call data that each has
+ * @returns the ids, which are safe, in their order
+ */
+export async function baseSources({ baseRpcUrl, payers }: Sandbox, count: number, bytes = 0): Promise<string[]> {
   const transport = http(baseRpcUrl);
   const account = privateKeyToAccount(payers.base?.privateKey as Hex);
   const wallet = createWalletClient({ account, chain: base, transport });
@@ -54,7 +59,8 @@ export async function baseSources({ baseRpcUrl, payers }: Sandbox, count: number
         to: account.address,
         value: 0n,
         nonce,
-        gas: 21_000n,
+        gas: 21_000n + 45n * BigInt(bytes),
+        ...(bytes > 0 && { data: toHex(new Uint8Array(bytes).fill(0xab)) }),
         maxFeePerGas: 2_000_000_000n,
         maxPriorityFeePerGas: 1n,
         type: "eip1559",

@@ -147,7 +147,9 @@ export class Answers {
     const { witness } = this.#options;
     const { key } = sent.authorization;
     // Durable rows only: a bundle that a crash could take back is not done.
-    const call = this.#callsOf(sent, payload).find(({ bundle }) => bundle?.body === body);
+    const call = this.#callsOf(sent, payload).find(({ bundle }) =>
+      typeof body === "string" ? bundle?.body === body : bundle?.id === body.id,
+    );
     const isDone = call?.state === "done" || call?.state === "loss";
     if (!isDone || call.receipt !== receipt) witness.object("noBundleBefore", `${key} is delivered, and none is done`);
     else if (call.subjectHash !== requestHash(subject))

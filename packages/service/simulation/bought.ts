@@ -5,7 +5,7 @@ import type { Call } from "../src/calls/call.ts";
 import type { Subject } from "../src/subjects/subject.ts";
 import { hashOfBlock, truthOf } from "./sources.ts";
 
-/** What these judgements read of a bundle, of whatever kind. */
+/** What these judgements read of a bundle, of whatever kind; of a batch that is the head. */
 type AnyBundle = {
   type?: string;
   source?: { txnId: string };
@@ -15,7 +15,7 @@ type AnyBundle = {
   attestor: { pqPublicKey: string };
 };
 
-type AnyBatch = { batch: AnyBundle; items: { statement: { txnId: string }; proof: { index: number } }[] };
+type AnyItem = { statement: { txnId: string }; proof: { index: number } };
 
 const TYPES: Record<Exclude<Subject["kind"], "batch">, string | undefined> = {
   transaction: undefined,
@@ -64,12 +64,12 @@ export function judgeBundle(
   { key, subject, bundle, round }: Call,
   attestations: readonly string[],
 ): string | undefined {
-  const body = JSON.parse(bundle?.body ?? "") as AnyBundle | AnyBatch;
-  const { type, source, block, root, attest, attestor } = "batch" in body ? body.batch : body;
+  const { type, source, block, root, attest, attestor } = JSON.parse(bundle?.body ?? "") as AnyBundle;
   const note = parseNote(attest.note);
   const keySha256 = createHash("sha256").update(fromBase64(attestor.pqPublicKey)).digest("base64url");
   if (subject.kind === "batch") {
-    const given = "batch" in body ? body.items.map(({ statement, proof }) => `${proof.index} ${statement.txnId}`) : [];
+    const items = (bundle?.items ?? []).map(({ text }) => JSON.parse(text) as AnyItem);
+    const given = items.map(({ statement, proof }) => `${proof.index} ${statement.txnId}`);
     const due = subject.items.map(({ id }, index) => `${index} ${id}`);
     if (given.join() !== due.join()) return `${key} is given the items ${given.join()}`;
     if (!("r" in note) || Buffer.from(root ?? "", "base64").toString("hex") !== note.r)

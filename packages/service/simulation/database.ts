@@ -1,4 +1,6 @@
+import { type Division, divisionOf, keptBundle, rowOf } from "../src/calls/apart.ts";
 import type { Call } from "../src/calls/call.ts";
+import { APART } from "../src/calls/call.ts";
 import {
   callStale,
   expectationLost,
@@ -6,11 +8,12 @@ import {
   type Journal,
   type Listener,
   nameTaken,
+  type StoredBundle,
 } from "../src/calls/journal.ts";
 import { isAtRest, isFinal, isUnpaid } from "../src/calls/machine.ts";
 import { ServiceError } from "../src/errors.ts";
 import type { RailName } from "../src/payment/rails/rail.ts";
-import { itemAt } from "../src/subjects/batch-answer.ts";
+import { BESIDE_ITEM } from "../src/subjects/batch-answer.ts";
 import { Expectations } from "./expectations.ts";
 
 export type DatabaseOptions = {
@@ -56,7 +59,10 @@ export class Database {
   readonly #rows = new Map<string, Row>();
   /** Keys and aliases with the key of the call that holds them. */
   readonly #holders = new Map<string, string>();
-  readonly #bundles = new Map<string, string>();
+  /** What stands of each bundle in its row, and apart, by its id. */
+  readonly #bundles = new Map<string, Division>();
+  /** Where each item of a batch stands. */
+  readonly #items = new Map<string, { bundleId: string; place: number }>();
   readonly #payees: { rail: RailName; address: string }[] = [];
   #identity: Identity | undefined;
   readonly #replicas: Replica[] = [];
@@ -77,8 +83,29 @@ export class Database {
     return this.#rows.get(this.#holders.get(key) ?? "")?.call;
   }
 
-  bundle(id: string): string | undefined {
+  /** How a delivered bundle is kept. */
+  bundle(id: string): Division | undefined {
     return this.#bundles.get(id);
+  }
+
+  #stored(id: string): StoredBundle | undefined {
+    const item = this.#items.get(id);
+    const { bundleId, place } = item ?? { bundleId: id, place: null };
+    const kept = this.#bundles.get(bundleId);
+    if (!kept) return undefined;
+    const { body = "", bytes, parts } = kept;
+    const length = place === null ? bytes : BESIDE_ITEM + body.length + (parts[place]?.text.length ?? 0);
+    return { bundleId, bytes: length, place, parts: parts.length };
+  }
+
+  #partsOf(bundleId: string, from: number, bytes: number): string[] {
+    const parts = this.#bundles.get(bundleId)?.parts ?? [];
+    let sum = 0;
+    const next = parts.slice(from).map(({ text }) => text);
+    return next.filter((text, i) => {
+      sum += text.length;
+      return i === 0 || sum <= bytes;
+    });
   }
 
   /**
@@ -104,7 +131,16 @@ export class Database {
     return {
       secret: () => link("secret", "", () => new Uint8Array(32)),
       claim: (identity) => link("claim", "", () => (this.#identity ??= identity)),
-      find: (key) => link("find", key, () => this.find(key)),
+      find: (key) =>
+        link("find", key, () => {
+          const call = this.find(key);
+          return call && rowOf(call);
+        }),
+      evidenceOf: (key) =>
+        link("evidence", key, () => {
+          const evidence = this.#rows.get(key)?.call.evidence;
+          return evidence === APART ? undefined : evidence;
+        }),
       expect: (names) => {
         const { step = () => 0 } = this.#options;
         return link("expect", names[0] ?? "", () => this.#expectations.add({ names, session, since: step() }));
@@ -131,7 +167,15 @@ export class Database {
         await link(`update to ${after.state}`, after.key, () => this.#update(after));
         if (isAtRest(after)) held.delete(after.key);
       },
-      open: () => link("open", "", () => this.#open().map(({ call }) => call)),
+      open: () =>
+        link("open", "", () =>
+          this.#open().map(({ call: { key, state, createdAt, bundle } }) => ({
+            key,
+            state,
+            createdAt,
+            ...(bundle && { bundle }),
+          })),
+        ),
       lease: async (limit) => {
         const known = new Set(held);
         const calls = await link("lease", "", () => this.#lease(limit, replica, known));
@@ -155,7 +199,9 @@ export class Database {
         this.#listening.add(entry);
         return () => this.#listening.delete(entry);
       },
-      bundle: (id) => link("bundle", id, () => this.bundle(id)),
+      stored: (id) => link("bundle", id, () => this.#stored(id)),
+      bodyOf: (id) => link("bundle", id, () => this.#bundles.get(id)?.body),
+      partsOf: (id, from, bytes) => link("parts", id, () => this.#partsOf(id, from, bytes)),
       rememberPayees: (payees) =>
         link("payees", "", () => {
           for (const { rail, address } of payees)
@@ -192,12 +238,15 @@ export class Database {
     const { refund } = after;
     if (refund !== undefined && (this.#holders.get(refund) ?? after.key) !== after.key) throw nameTaken(after.key);
     if (refund !== undefined) this.#holders.set(refund, after.key);
-    row.call = after;
-    if (after.bundle) {
-      const { items = [], ...bundle } = after.bundle;
-      row.call = { ...after, bundle };
-      this.#bundles.set(bundle.id, bundle.body);
-      for (const item of items) this.#bundles.set(item.id, itemAt(bundle.body, item));
+    // Evidence is written when the call is inserted.
+    row.call = { ...after, evidence: after.evidence && row.call.evidence };
+    const division = after.bundle && divisionOf(after.bundle);
+    if (after.bundle && division) {
+      const { id: bundleId } = after.bundle;
+      row.call = { ...after, bundle: keptBundle(bundleId, division) };
+      this.#bundles.set(bundleId, division);
+      for (const [place, { id }] of division.parts.entries())
+        if (id !== undefined) this.#items.set(id, { bundleId, place });
     }
     this.#options.committed?.(after);
     if (isAtRest(after)) row.carrier = undefined;
@@ -230,7 +279,7 @@ export class Database {
         this.#options.taken?.(call);
       row.carrier = replica;
     }
-    return taken.map(({ call }) => call);
+    return taken.map(({ call }) => rowOf(call));
   }
 
   #renew(replica: number, held: readonly string[]): string[] {

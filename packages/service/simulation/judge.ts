@@ -59,7 +59,7 @@ function judgePaid(course: Course, spentAt: number, witness: Witness, database: 
   const bundle = call?.bundle;
   if (call?.state !== "done" || attestations.length !== 1)
     witness.object("delivered", `${key} is paid and ${call?.state}, with ${attestations.length} attestations`);
-  else if (!bundle || database.bundle(bundle.id) !== bundle.body || !bundle.body.includes(`"${attestations[0]}"`))
+  else if (!bundle?.body?.includes(`"${attestations[0]}"`) || database.bundle(bundle.id)?.body !== bundle.body)
     witness.object("delivered", `${key} has no bundle of its own`);
   const late = (doneAt ?? Number.POSITIVE_INFINITY) - Math.max(spentAt, healedAt);
   if (late > PROMPT_MS) witness.object("prompt", `${key} took ${Math.round(late / 1000)} s`);

@@ -4,10 +4,12 @@ import type { PaymentPayload } from "@x402/core/types";
 import type { Logger } from "pino";
 import { createAttestor } from "../src/attestor/attestor.ts";
 import { type Admit, createAdmission } from "../src/calls/admit.ts";
+import { createBundles } from "../src/calls/bundles.ts";
 import { type Capacity, createCapacity } from "../src/calls/capacity.ts";
 import { createEffects } from "../src/calls/effects.ts";
 import type { Journal } from "../src/calls/journal.ts";
 import type { EffectsOptions, Perform } from "../src/calls/perform.ts";
+import { createReading, readingLimits } from "../src/calls/reading.ts";
 import { createRunner, type Runner } from "../src/calls/runner.ts";
 import type { Clock } from "../src/clock.ts";
 import type { Ledger } from "../src/ledger/ledger.ts";
@@ -108,6 +110,7 @@ export async function openService(
   const sold = createProducts(sources, { clock, random });
   const products = defect.products?.(sold) ?? sold;
   const options: EffectsOptions = {
+    journal,
     rails: new Map(enabled.map(({ rail }) => [rail.name, rail])),
     settlers: offers.settlers,
     products,
@@ -129,7 +132,8 @@ export async function openService(
   keepFresh([capacity, offers], life, clock, scheduler);
   const isPayee = (_: unknown, address: string) => address === PAY_TO;
   const deadlineMs = DEADLINE_MS;
-  const common = { journal, runner, capacity, log, clock, resourceOf };
+  const bundles = createBundles(journal, createReading({ ...readingLimits(), clock }));
+  const common = { journal, bundles, runner, capacity, log, clock, resourceOf };
   const admit = createAdmission({ ...common, offers, rails, products, isPayee, waitMs, deadlineMs });
   return { admit: defect.admit?.(admit, journal) ?? admit, capacity, runner, journal };
 }

@@ -43,7 +43,7 @@ export const PROBLEMS = {
   source_too_large: [
     400,
     "The bundle would exceed 2 MiB",
-    "The transactions of a batch may have 8 MiB in all. Nothing was charged.",
+    "The transactions of a batch of n may have 256 KiB and n times 4 KiB in all: attest those with the most alone. Nothing was charged.",
   ],
   bundle_rejected: [400, "The bundle is not verified", "`report` names each failed check."],
   request_malformed: [400, "The request is invalid HTTP", "The connection is closed. No part of the request was read."],

@@ -5,6 +5,7 @@ import { openKeyWatch } from "./attestor/key-watch.ts";
 import { copiedCalls } from "./audit/copied-calls.ts";
 import { recordedKeyNotes } from "./audit/key-notes.ts";
 import { createAdmission } from "./calls/admit.ts";
+import { createBundles } from "./calls/bundles.ts";
 import { createCapacity } from "./calls/capacity.ts";
 import { createClockWatch } from "./calls/clock-watch.ts";
 import { createDiskWatch } from "./calls/disk-watch.ts";
@@ -16,6 +17,7 @@ import { createJournalWatch } from "./calls/journal-watch.ts";
 import { keepFresh } from "./calls/keep-fresh.ts";
 import { createRecall } from "./calls/outcome.ts";
 import { readiness } from "./calls/readiness.ts";
+import { createReading, readingLimits } from "./calls/reading.ts";
 import { keepRetention } from "./calls/retention.ts";
 import { createRunner } from "./calls/runner.ts";
 import { CATALOGUE } from "./catalogue/catalogue.ts";
@@ -161,6 +163,7 @@ export async function openService(
   const common = { products, resourceOf, log, clock: systemClock, deadlineMs: DEADLINE_MS };
   const effects = createEffects({
     ...common,
+    journal,
     rails: new Map(rails.map((rail) => [rail.name, rail])),
     settlers: offers.settlers,
     ledger,
@@ -220,9 +223,14 @@ export async function openService(
     await Promise.all(loops);
   });
 
+  const reading = createReading({ ...readingLimits(), clock: systemClock });
+  const admitting = admissionJournal(journal, log);
+  const bundles = createBundles(admitting, reading);
+  const kept = keptJournal(journal, log);
   const admit = createAdmission({
     ...common,
     journal,
+    bundles,
     runner,
     capacity,
     offers,
@@ -244,7 +252,7 @@ export async function openService(
   const about = { origin, sandbox: config.sandbox, contact: config.contact, chains: [...chains.keys()] };
   const api: Api = {
     admit: tracedAdmit(observedAdmit(admit, rails), tracer),
-    recall: createRecall(admissionJournal(journal, log), offers),
+    recall: createRecall(admitting, offers, bundles),
     offers,
     readMessage: verification.readMessage,
     operations: createOperations({
@@ -252,7 +260,8 @@ export async function openService(
       verifier: observedVerifier(verification.verifier),
       sources: chains,
       maxBatch: config.batch.maxItems,
-      kept: keptJournal(journal, log),
+      kept,
+      bundles: createBundles(kept, reading),
       table,
       readiness: ready,
       status: () => statusOf({ ...about, readiness: ready(), history: keys.history(), rounds, offers }),

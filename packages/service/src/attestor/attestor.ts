@@ -7,19 +7,19 @@ import type { Signer } from "../signers/signer.ts";
 export type SealedBundle = {
   /** Base64url SHA-256 of the bundle's RFC 8785 JSON: its name at `GET /bundles/{S}`. */
   id: string;
-  /** The JSON as it is delivered. */
+  /** The JSON as it is delivered, in ASCII; of a batch that of its head, which the answer and each item have. */
   body: string;
-  /** Of a batch that was just sealed: where each of its items stands in `body`, which is ASCII, and its own id. */
+  /** The items of a batch, in their order (subjects/batch-answer.ts). */
   items?: readonly SealedItem[];
-  /** Of a bundle that was just sealed: what it is about, where that stands in a recent block of the ledger's own network. */
+  /** What it is about, where that stands in a recent block of the ledger's own network. */
   sources?: readonly SealedSource[];
 };
 
 /** A source of which evidence can be collected: `id` is the bundle's, or of a batch the item's, whose source it is. */
 export type SealedSource = { id: string; round: number; blockHash: string; txnId?: string };
 
-/** An item of a batch: its name at `GET /bundles/{S}`, and the place of its JSON, without the head, in the answer's. */
-export type SealedItem = { id: string; start: number; length: number };
+/** An item of a batch: its name at `GET /bundles/{S}`, and its canonical JSON without the head. */
+export type SealedItem = { id: string; text: string };
 
 /** The identity that signs bundles, and receipts for them. */
 export interface Attestor extends Pick<Signer, "kid" | "keySha256" | "pqPublicKey"> {

@@ -10,26 +10,27 @@ import {
   verify,
   withChain,
 } from "@attestd/proof";
-import { signingBytes } from "@attestd/proof/attestor";
-import { equalBytes } from "@attestd/proof/encoding";
-import { canonicalBytes } from "@attestd/proof/json";
-import { type Call, evidenceOf, liveAttempt } from "../calls/call.ts";
-import { isPruned } from "../calls/pruning.ts";
-import { itemTexts } from "../subjects/batch-answer.ts";
+import type { Call } from "../calls/call.ts";
+import { trusting } from "../crypto/crypto.ts";
+import type { Evidence } from "../subjects/product.ts";
 import type { Recorded } from "./chain-index.ts";
 import { covers, type Premises } from "./facts.ts";
-import { isPrunedBundleOf } from "./pruned-bundle.ts";
+import { bundleTexts, isBundleOf } from "./own-bundle.ts";
 import type { Joined, RowContext, RowReport } from "./row.ts";
 
-/** @returns whether the bundle is there, verifies, and is the call's own */
+/**
+ * @param text of the bundle, of a batch that of the first item; undefined where the call has none
+ * @returns whether the bundle is there, verifies, and is the call's own
+ */
 export async function checkBundle(
   { call, attestations }: Joined,
+  text: string | undefined,
   { premises, spans }: RowContext,
   report: RowReport,
 ): Promise<boolean> {
   const { state, bundle } = call;
   const isDue = state === "done" || state === "loss";
-  if (!bundle) {
+  if (!bundle || text === undefined) {
     if (isDue) report.violation("bundle_missing", `The call is ${state} and has no bundle.`);
     return false;
   }
@@ -37,8 +38,6 @@ export async function checkBundle(
     report.violation("bundle_before_done", `The call is ${state} and has a bundle.`);
     return false;
   }
-  // All items of a batch have one head: one of them is verified, and all are compared with the evidence below.
-  const text = call.subject.kind === "batch" ? firstItem(bundle.body) : bundle.body;
   const faults = faultsOf(text, attestations, premises);
   // Only the ledger could decide, and it was not read: counted, not judged.
   if (faults === REVOKED && !covers(spans.ledger, call.round ?? -1)) return false;
@@ -47,46 +46,26 @@ export async function checkBundle(
     return false;
   }
   const signed = signedPart(parseJson(Buffer.from(text)) as unknown as Bundle);
+  // The head, which all items have, was verified with the first.
+  const itemsPremises = { ...premises, crypto: trusting(premises.crypto) };
   const isOwn =
     bundleId(signed) === bundle.id &&
-    (isPruned(call)
-      ? isPrunedBundleOf(call, (item) => faultsOf(item, attestations, premises) === "")
-      : isBundleOf(call, signed, premises) && (text === bundle.body || (await isAnswerOf(call, signed, premises))));
+    (await isBundleOf(call, bundleTexts(bundle, premises.apart), (item) => {
+      return faultsOf(item, attestations, itemsPremises) === "";
+    }));
   if (!isOwn)
     report.violation("bundle_of_another_call", "The bundle is not of this call's attestation.", signed.attest.txnId);
   return isOwn;
 }
 
-/** The first item of a batch's answer with its head; an empty text where there is none. */
-function firstItem(answer: string): string {
-  return itemTexts(answer).next().value ?? "";
-}
-
-/** Whether a batch was delivered with each item as the row's evidence has it. @param head verified */
-async function isAnswerOf(call: Call, head: SignedBundle, { products }: Premises): Promise<boolean> {
-  const { answer } = products[call.subject.kind];
-  if (!answer || !call.bundle) return false;
-  const due = await answer(evidenceOf(call), { id: call.bundle.id, body: JSON.stringify(head) });
-  return due.body === call.bundle.body;
-}
-
-/** Whether what was signed is what the row makes. @param signed verified */
-function isBundleOf(call: Call, signed: SignedBundle, premises: Premises): boolean {
-  const attempt = liveAttempt(call);
-  const key = premises.history.keys.find(({ pqPublicKey }) => pqPublicKey === signed.attestor.pqPublicKey);
-  if (!attempt || call.round === undefined || !key || !call.evidence) return false;
-  const { algorandAddress, pqPublicKey } = key;
-  const due = premises.products[call.subject.kind].bundle(evidenceOf(call), {
-    attest: { txnId: attempt.txid, round: call.round, note: noteOf(call, key, premises) },
-    attestor: { algorandAddress, pqPublicKey },
-  });
-  return equalBytes(signingBytes(signed), canonicalBytes(due));
-}
-
-/** The note of a call's attestation by that key (docs/format.md). */
-export function noteOf(call: Call, { keySha256 }: KeyEntry, { history, products }: Premises): string {
-  const context = { keySha256, ledger: history.ledger, paymentKey: call.key };
-  return products[call.subject.kind].note(evidenceOf(call), context);
+/** The note of a call's attestation by that key (docs/format.md). @param evidence of the call */
+export function noteOf(
+  call: Call,
+  evidence: Evidence,
+  { keySha256 }: KeyEntry,
+  { history, products }: Premises,
+): string {
+  return products[call.subject.kind].note(evidence, { keySha256, ledger: history.ledger, paymentKey: call.key });
 }
 
 /** The fault of a bundle whose only fault is that its key was revoked and the ledger does not show it before that. */

@@ -2,6 +2,7 @@ import type { Crypto, KeyHistory } from "@attestd/proof";
 import type { RailName } from "../payment/rails/rail.ts";
 import type { Product } from "../subjects/product.ts";
 import type { Subject } from "../subjects/subject.ts";
+import type { Apart } from "./own-bundle.ts";
 
 /** Heights of a chain, both inclusive: rounds, block numbers or slots. */
 export type Span = { from: number; to: number };
@@ -68,8 +69,10 @@ export type Premises = {
   crypto: Crypto;
   /** The present prices in micro-USDC, of whichever rail; earlier prices are in the rows. */
   prices: readonly bigint[];
-  /** The note and the bundle that a call of each kind has to have. */
-  products: Readonly<Record<Subject["kind"], Pick<Product, "note" | "bundle" | "answer">>>;
+  /** The note that a call of each kind has to have. */
+  products: Readonly<Record<Subject["kind"], Pick<Product, "note">>>;
+  /** Of the journal whose rows are audited. */
+  apart: Apart;
   /** Unix ms. */
   now: number;
   /** The journal's mark, where it was put back from a copy (calls/copied.ts). */

@@ -1,12 +1,11 @@
 import type { KeyEntry } from "@attestd/proof";
-import { type Call, type CallState, liveAttempt } from "../calls/call.ts";
+import { APART, type Call, type CallState, liveAttempt } from "../calls/call.ts";
 import { mayBeBehind } from "../calls/copied.ts";
 import { isFinal } from "../calls/machine.ts";
-import { isPruned } from "../calls/pruning.ts";
 import { railKind } from "../payment/rails/registry.ts";
 import { checkBundle, noteOf } from "./bundle-checks.ts";
 import { type ChainPayment, covers, type Premises } from "./facts.ts";
-import { noteIn } from "./pruned-bundle.ts";
+import { bundleTexts, noteIn } from "./own-bundle.ts";
 import type { Code, Severity } from "./report.ts";
 import type { Joined, RowContext, RowReport } from "./row.ts";
 
@@ -42,11 +41,13 @@ export async function checkRow(joined: Joined, context: RowContext) {
     context.findings.add(severity, code, message, { key: call.key, ...(txid !== undefined && { txid }) });
   const report = { violation: as("violation"), open: as("open"), information: as("information") };
   const settled = checkPayment(joined, context, report);
-  checkAttestations(joined, context, report);
+  const { bundle } = call;
+  const text = bundle && (await firstOf(bundleTexts(bundle, context.premises.apart)));
+  await checkAttestations(joined, text, context, report);
   checkRecord(joined, context, report);
   return {
     settled,
-    delivered: await checkBundle(joined, context, report),
+    delivered: await checkBundle(joined, text, context, report),
     notRead: isBeyond(call, context.spans),
   };
 }
@@ -82,7 +83,12 @@ function checkPayment({ call, payment }: Joined, { spans }: RowContext, report: 
 }
 
 /** Checks that the ledger has the row's own attestation for this payment, and no other. */
-function checkAttestations({ call, payment, attestations }: Joined, { premises }: RowContext, report: RowReport): void {
+async function checkAttestations(
+  { call, payment, attestations }: Joined,
+  bundle: string | undefined,
+  { premises }: RowContext,
+  report: RowReport,
+): Promise<void> {
   const { state, attempts } = call;
   // What is final stays as it is, and a payment that is not there pays for nothing.
   const isBehind = !isFinal(state) && payment !== undefined && mayBeBehind(call, premises.copiedUntil);
@@ -111,19 +117,30 @@ function checkAttestations({ call, payment, attestations }: Joined, { premises }
     if (!key) report.violation("note_of_another_key", "The note names a key that is not in the key history.", txid);
     else if (round < key.fromRound || round >= (key.untilRound ?? Number.POSITIVE_INFINITY))
       report.violation("note_of_another_key", `The note names the key ${key.kid}, not of round ${round}.`, txid);
-    else if (text !== (dueNote(call, key, premises) ?? text))
+    else if (text !== ((await dueNote(call, bundle, key, premises)) ?? text))
       report.violation("note_of_another_request", "The note says something else than what was bought.", txid);
   }
 }
 
 /**
- * The note that a call's attestation by that key has to have: made of the evidence, or of a pruned call its bundle's.
+ * The note that a call's attestation by that key has to have: made of the evidence, or of a final call its bundle's.
  *
  * @returns undefined where neither is there, and nothing was bought
  */
-function dueNote(call: Call, key: KeyEntry, premises: Premises): string | undefined {
-  if (call.evidence) return noteOf(call, key, premises);
-  return isPruned(call) && call.bundle ? noteIn(call.bundle.body) : undefined;
+async function dueNote(
+  call: Call,
+  bundle: string | undefined,
+  key: KeyEntry,
+  premises: Premises,
+): Promise<string | undefined> {
+  const evidence = call.evidence === APART ? await premises.apart.evidenceOf(call.key) : call.evidence;
+  if (evidence) return noteOf(call, evidence, key, premises);
+  return bundle === undefined ? undefined : noteIn(bundle);
+}
+
+async function firstOf(texts: AsyncGenerator<string>): Promise<string | undefined> {
+  for await (const text of texts) return text;
+  return undefined;
 }
 
 /** Checks that what the row claims to be on the ledger is there. */

@@ -12,11 +12,13 @@ import { Problem } from "../problems.ts";
 import type { Evidence, Products } from "../subjects/product.ts";
 import { requestHash, type Subject } from "../subjects/subject.ts";
 import { type Admit, createAdmission } from "./admit.ts";
+import { createBundles } from "./bundles.ts";
 import { type Call, evidenceOf } from "./call.ts";
 import { type Capacity, createCapacity } from "./capacity.ts";
 import { expectationLost, type Journal, LEASE_MS } from "./journal.ts";
 import type { CallEvent } from "./machine.ts";
 import type { Perform } from "./perform.ts";
+import { createReading, readingLimits } from "./reading.ts";
 import { createRunner } from "./runner.ts";
 
 const NETWORK = "eip155:8453";
@@ -165,6 +167,7 @@ describe("admission", () => {
       clock,
       waitMs: WAIT_MS,
       deadlineMs: 20_000,
+      bundles: createBundles(journal, createReading({ ...readingLimits(), clock })),
       resourceOf: () => ({ url: "https://attestd.example/attest", description: "An attestation." }),
     };
     const admission = createAdmission(options);

@@ -10,7 +10,9 @@ import { Problem } from "../problems.ts";
 import { requestHash, type Subject, saleOf } from "../subjects/subject.ts";
 import { currentContext } from "../tracing/context.ts";
 import { inSpan } from "../tracing/span.ts";
+import { rowOf } from "./apart.ts";
 import { createBacking } from "./backing.ts";
+import type { Bundles } from "./bundles.ts";
 import type { Call } from "./call.ts";
 import type { Capacity } from "./capacity.ts";
 import { bound, createHolders } from "./holders.ts";
@@ -27,6 +29,8 @@ import { createUnpaidReads } from "./unpaid-reads.ts";
 
 export type AdmissionOptions = Pick<EffectsOptions, "products" | "resourceOf" | "log" | "clock"> & {
   journal: Journal;
+  /** Reads what was delivered. */
+  bundles: Pick<Bundles, "of">;
   runner: Runner;
   capacity: Capacity;
   offers: Offers;
@@ -67,7 +71,7 @@ const MISFIT = "the payer's signature does not fit the payment";
  * shows as spent on us never gets a 402, nor does one that another request brought while this one was under way.
  */
 export function createAdmission(options: AdmissionOptions): Admit {
-  const { runner, capacity, offers, rails, products, log, clock } = options;
+  const { runner, capacity, offers, rails, products, bundles, log, clock } = options;
   const journal = admissionJournal(options.journal, log);
   const backing = createBacking(journal);
   const holders = createHolders(journal, clock);
@@ -85,12 +89,12 @@ export function createAdmission(options: AdmissionOptions): Admit {
     if (wait && !hasCode(call, "payment_refused") && !isFinal(call.state))
       call = await runner.wait(call, clock.timeout(options.waitMs), isHeldUp);
     if (hasCode(call, "payment_refused")) return paymentRequired(offers, saleOf(subject), call.message);
-    if (call.state !== "void" || call.key === read.payment.key) return outcomeOf(call, offers);
+    if (call.state !== "void" || call.key === read.payment.key) return outcomeOf(call, offers, bundles);
     // The earlier payment of this name is void; this one may be spent all the same.
     using held = new DisposableStack();
     held.defer(capacity.enter());
     const own = await refuse(request(), paymentRefused("the earlier payment of that name is void"));
-    return outcomeOf(hasCode(own, "payment_refused") ? call : own, offers);
+    return outcomeOf(hasCode(own, "payment_refused") ? call : own, offers, bundles);
   };
 
   /** Whether the payment of a call is not made, and cannot be made now. */
@@ -207,7 +211,7 @@ export function createAdmission(options: AdmissionOptions): Admit {
       if (!hasCode(error, "expectation_lost")) throw error;
       throw paymentUnknown("The connection to the journal broke while the payment was being checked.", error);
     });
-    void runner.start(holder, holder === call);
+    void runner.start(holder === call ? rowOf(call) : holder, holder === call);
     return holder;
   }
 

@@ -6,7 +6,8 @@ import { RECENT_ROUNDS } from "../ledger/evidence/source-journal.ts";
 import { type Attempt, leaseOf, type Standing } from "../ledger/ledger.ts";
 import { noteOf } from "../ledger/recorded.ts";
 import { signReceipt } from "../payment/receipt.ts";
-import { type Call, evidenceOf } from "./call.ts";
+import type { Call } from "./call.ts";
+import { createEvidence } from "./evidence.ts";
 import type { CallEvent } from "./machine.ts";
 import type { EffectsOptions, Memory } from "./perform.ts";
 
@@ -18,20 +19,22 @@ const RESUBMIT_AFTER_ROUNDS = 4;
 /** The effects on a call's attestation: it is signed, submitted until it is confirmed, and sealed in a bundle. */
 export function createAttestation(options: EffectsOptions) {
   const { products, ledger, attestor, attestationOf, resourceOf, log, clock, deadlineMs } = options;
+  const evidence = createEvidence(options.journal);
   return { sign, submit, seal };
 
   async function sign(call: Call, memory: Memory, stop: AbortSignal): Promise<CallEvent> {
     const earlier = await earlierAttestation(call, memory, stop);
     if (earlier) return { type: "attestation_signed", attempt: earlier };
-    const note = noteBy(attestor.keySha256, call);
+    const note = await noteBy(attestor.keySha256, call);
     const attempt = await within(clock, deadlineMs, stop, (ends) => ledger.sign(note, leaseOf(call.key), ends));
     return { type: "attestation_signed", attempt };
   }
 
   /** The note of a call's attestation, by a key that was ours then. */
-  function noteBy(keySha256: string, call: Call): string {
+  async function noteBy(keySha256: string, call: Call): Promise<string> {
     const { key: paymentKey, subject } = call;
-    return products[subject.kind].note(evidenceOf(call), { keySha256, ledger: ledger.caip2, paymentKey });
+    using read = await evidence.of(call);
+    return products[subject.kind].note(read.evidence, { keySha256, ledger: ledger.caip2, paymentKey });
   }
 
   /** @throws call_held_up when the ledger has another attestation of the payment than this call's row makes */
@@ -43,7 +46,7 @@ export function createAttestation(options: EffectsOptions) {
     if (!earlier) return undefined;
     const text = noteOf(earlier);
     const note = parseNote(text);
-    if (!("a" in note) || text !== noteBy(note.a, call))
+    if (!("a" in note) || text !== (await noteBy(note.a, call)))
       throw heldUp(`the ledger has an attestation of this payment that is not of this call, ${earlier.txid}`);
     log.info({ key: call.key, txid: earlier.txid }, "attested before the journal was copied back");
     return earlier;
@@ -89,16 +92,18 @@ export function createAttestation(options: EffectsOptions) {
       attestor: { algorandAddress: ledger.address, pqPublicKey: attestor.pqPublicKey },
     };
     const { bundle: unsignedBundle, answer, sources } = products[subject.kind];
-    const evidence = evidenceOf(call);
+    const read = await evidence.of(call);
+    // A batch takes many times its row until its bundle is committed: so many are sealed at a time.
+    memory.release = () => read[Symbol.dispose]();
     const [sealed, receipt] = await within(clock, deadlineMs, stop, (ends) =>
       Promise.all([
-        attestor.seal(unsignedBundle(evidence, attested), ends),
+        attestor.seal(unsignedBundle(read.evidence, attested), ends),
         signReceipt(unsigned, { resourceUrl: resourceOf(subject).url, at: clock.now() }, attestor, ends),
       ]),
     );
-    const bundle = answer ? await answer(evidence, sealed) : sealed;
+    const bundle = answer ? await answer(read.evidence, sealed) : sealed;
     const ids = bundle.items?.map(({ id }) => id) ?? [bundle.id];
-    const recent = sources(evidence).flatMap(({ caip2, height, blockHash, txnId }, index): SealedSource[] => {
+    const recent = sources(read.evidence).flatMap(({ caip2, height, blockHash, txnId }, index): SealedSource[] => {
       const id = ids[index];
       if (id === undefined || caip2 !== ledger.caip2 || height <= round - RECENT_ROUNDS) return [];
       return [{ id, round: height, blockHash, ...(txnId !== undefined && { txnId }) }];

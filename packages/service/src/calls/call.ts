@@ -59,9 +59,21 @@ export type PaymentProof = {
 /** An attestation transaction of a call, and whether it is proved that it can never be confirmed. */
 export type CallAttempt = Attempt & { dead: boolean };
 
+/** In place of evidence that stands apart (apart.ts; `Journal.evidenceOf`). */
+export const APART = "apart";
+
+/** A delivered bundle as a row has it. */
+export type KeptBundle = {
+  readonly id: string;
+  /** The JSON as it is delivered; of a batch that of its head; absent where it stands apart. */
+  readonly body?: string;
+  /** Where the answer has parts: their number, and the bytes of all of it. */
+  readonly apart?: { readonly parts: number; readonly bytes: number };
+} & Pick<SealedBundle, "items" | "sources">;
+
 export type Call = Omit<CallRequest, "evidence" | "payload"> & {
-  /** Undefined when the call is void or pruned: it is never needed again, and may be large. */
-  readonly evidence: Evidence | undefined;
+  /** Undefined when the call is final: it is never needed again. `APART` where it is too large for the row. */
+  readonly evidence: Evidence | typeof APART | undefined;
   /** Undefined when the call is pruned (pruning.ts). */
   readonly payload: PaymentPayload | undefined;
   /** Of a pruned call: `payloadSha256` of the payload that it had. */
@@ -89,12 +101,13 @@ export type Call = Omit<CallRequest, "evidence" | "payload"> & {
    */
   receipt?: string;
   /** Of `done`: the bundle, byte for byte as it is delivered now and on every replay. */
-  bundle?: SealedBundle;
+  bundle?: KeptBundle;
 };
 
-/** The evidence of a call. @throws call_held_up for a call that is void */
+/** The evidence of a call that has it in its row. @throws call_held_up for one that is final, or has it apart */
 export function evidenceOf({ key, state, evidence }: Call): Evidence {
-  if (!evidence) throw new ServiceError("call_held_up", `the call of ${key} is ${state} and has no evidence`);
+  if (!evidence || evidence === APART)
+    throw new ServiceError("call_held_up", `the row of ${key}, which is ${state}, has no evidence`);
   return evidence;
 }
 
@@ -105,7 +118,7 @@ export function payloadOf({ key, payload }: Call): PaymentPayload {
 }
 
 /** The attestation transaction that may still be confirmed. */
-export function liveAttempt(call: Call): Attempt | undefined {
-  const last = call.attempts.at(-1);
+export function liveAttempt({ attempts }: Pick<Call, "attempts">): Attempt | undefined {
+  const last = attempts.at(-1);
   return last && !last.dead ? last : undefined;
 }

@@ -1,4 +1,4 @@
-import type { Call } from "./call.ts";
+import type { OpenCall } from "./journal.ts";
 
 /*
  * A journal that was put back from a copy lacks what came after it: a call that the copy has open may have been attested for
@@ -7,7 +7,10 @@ import type { Call } from "./call.ts";
  */
 
 /** Whether a call may have gone further than its row shows. @param until the journal's mark */
-export function mayBeBehind({ createdAt, bundle }: Call, until: number | undefined): boolean {
+export function mayBeBehind(
+  { createdAt, bundle }: Omit<OpenCall, "key" | "state">,
+  until: number | undefined,
+): boolean {
   return until !== undefined && createdAt <= until && bundle === undefined;
 }
 

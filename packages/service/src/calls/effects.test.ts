@@ -1,4 +1,3 @@
-import type { BatchAnswer } from "@attestd/proof";
 import { encodeMsgpack, structMap } from "@attestd/proof/algorand";
 import { encodeNote } from "@attestd/proof/attestor";
 import { utf8 } from "@attestd/proof/encoding";
@@ -13,9 +12,9 @@ import type { Attempt, Ledger, Submission } from "../ledger/ledger.ts";
 import type { Facilitator, SettleAnswer } from "../payment/facilitator.ts";
 import { encodeHeader } from "../payment/header.ts";
 import type { PaymentStanding, Rail } from "../payment/rails/rail.ts";
-import type { TransactionEvidence } from "../subjects/product.ts";
+import type { Evidence, TransactionEvidence } from "../subjects/product.ts";
 import { createProducts } from "../subjects/products.ts";
-import { type Call, evidenceOf } from "./call.ts";
+import { APART, type Call, evidenceOf } from "./call.ts";
 import { createEffects } from "./effects.ts";
 import { nextEffect } from "./machine.ts";
 import { type EffectsOptions, type Memory, newMemory, type Perform, pauseAfter } from "./perform.ts";
@@ -61,6 +60,8 @@ describe("effects", () => {
   let settling: AbortSignal | undefined;
   let news: () => Promise<void>;
 
+  /** Evidence that stands apart from the rows. */
+  const apart = new Map<string, Evidence>();
   beforeEach(() => {
     clock = new TestClock();
     standing = () => ({ state: "open" });
@@ -112,6 +113,7 @@ describe("effects", () => {
       signReceipt: async () => "signature",
     };
     perform = createEffects({
+      journal: { evidenceOf: async (key) => apart.get(key) },
       rails: new Map([["algorand", rail]]),
       settlers: new Map([["algorand", [{ id: FACILITATOR, facilitator, obstacle: () => undefined }]]]),
       products: createProducts(new Map()),
@@ -342,14 +344,42 @@ describe("effects", () => {
 
     test("seal a batch by what was read before its payment, though no node has its sources any more", async () => {
       const { evidence, subject } = await new AuditWorld().buy("paid", "algorand", 3);
-      if (evidence?.kind !== "batch" || subject.kind !== "batch") throw new Error("a batch was bought");
+      if (!evidence || evidence === APART || evidence.kind !== "batch" || subject.kind !== "batch")
+        throw new Error("a batch was bought");
       const { root: r, items } = evidence;
       const note = encodeNote({ a: KEY_SHA256, g: GENESIS, p: `${"P".repeat(21)}A`, r, z: items.length });
-      const event = await effectOf({ ...confirmedWith(note), evidence, subject });
-      if (event?.type !== "bundle_sealed") throw new Error(`no bundle but ${event?.type}`);
-      const answer = JSON.parse(event.bundle.body) as BatchAnswer;
-      expect(answer.batch.attest).toMatchObject({ txnId: "ATTEST", round: 12, note });
-      expect(answer.items.map(({ source }) => source.txnId)).toEqual(subject.items.map(({ id }) => id));
+      const call = { ...confirmedWith(note), subject };
+      apart.set(call.key, evidence);
+      for (const kept of [evidence, APART] as const) {
+        const event = await effectOf({ ...call, evidence: kept });
+        if (event?.type !== "bundle_sealed") throw new Error(`no bundle but ${event?.type}`);
+        expect(JSON.parse(event.bundle.body).attest).toMatchObject({ txnId: "ATTEST", round: 12, note });
+        const sources = event.bundle.items?.map(({ text }) => JSON.parse(text).source.txnId);
+        expect(sources).toEqual(subject.items.map(({ id }) => id));
+      }
+    });
+
+    test("have what two large batches take in memory at a time: the next one waits until one of them is committed", async () => {
+      const { evidence, subject } = await new AuditWorld().buy("paid", "algorand", 3);
+      if (!evidence || evidence === APART || evidence.kind !== "batch") throw new Error("a batch was bought");
+      const { root: r, items } = evidence;
+      const note = encodeNote({ a: KEY_SHA256, g: GENESIS, p: `${"P".repeat(21)}A`, r, z: items.length });
+      const calls = ["1", "2", "3", "4"].map((key) => ({ ...confirmedWith(note), key, subject, evidence: APART }));
+      for (const { key } of calls) apart.set(key, evidence);
+      const memories = calls.map(() => newMemory());
+      const sealed: string[] = [];
+      const under = calls.map(async (call, i) => {
+        await perform(call as Call, nextEffect(call as Call), memories[i] as Memory, STOP);
+        sealed.push(call.key);
+      });
+      await Promise.all(under.slice(0, 2));
+      await clock.advance(1_000);
+      expect(sealed).toEqual(["1", "2"]);
+      memories[0]?.release?.();
+      await under[2];
+      expect(sealed).toEqual(["1", "2", "3"]);
+      memories[1]?.release?.();
+      await under[3];
     });
 
     test("seal nothing whose note names another key", async () => {

@@ -35,8 +35,16 @@ test("any other failure is a payment of which nothing is known, which the payer 
 
 test("what was delivered cannot be fetched, and nothing is said of a payment", async () => {
   const failed = () => Promise.reject(new Error("Connection terminated"));
-  const journal = keptJournal({ bundle: failed, evidence: failed, source: failed, stateProof: failed }, log);
-  for (const ask of [journal.bundle, journal.evidence, journal.source, journal.stateProof])
-    await expect(ask("id")).rejects.toMatchObject({ code: "journal_unavailable", retryAfter: 15 });
-  requireLines(4);
+  const reads = { stored: failed, bodyOf: failed, partsOf: failed };
+  const journal = keptJournal({ ...reads, evidence: failed, source: failed, stateProof: failed }, log);
+  for (const ask of [
+    () => journal.stored("id"),
+    () => journal.bodyOf("id"),
+    () => journal.partsOf("id", 0, 1),
+    () => journal.evidence("id"),
+    () => journal.source("id"),
+    () => journal.stateProof("id"),
+  ])
+    await expect(ask()).rejects.toMatchObject({ code: "journal_unavailable", retryAfter: 15 });
+  requireLines(6);
 });

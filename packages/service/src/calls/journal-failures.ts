@@ -11,8 +11,9 @@ import { paymentUnknown } from "./problems.ts";
  * is only logged.
  */
 
-const ADMISSION = ["find", "insert", "exposure", "expect", "isExpectedElsewhere"] as const;
-const KEPT = ["bundle", "evidence", "source", "stateProof"] as const;
+const READS = ["stored", "bodyOf", "partsOf"] as const;
+const ADMISSION = ["find", "insert", "exposure", "expect", "isExpectedElsewhere", ...READS] as const;
+const KEPT = [...READS, "evidence", "source", "stateProof"] as const;
 
 type AdmissionJournal = Pick<Journal, (typeof ADMISSION)[number]>;
 type Log = Pick<Logger, "error">;

@@ -1,7 +1,8 @@
 import { ServiceError } from "../errors.ts";
 import type { PayeeJournal } from "../payment/open.ts";
 import type { RailName } from "../payment/rails/rail.ts";
-import type { Call } from "./call.ts";
+import type { Evidence } from "../subjects/product.ts";
+import type { Call, KeptBundle } from "./call.ts";
 
 /** @param key of the call */
 export function callStale(key: string): ServiceError {
@@ -29,6 +30,21 @@ export type Identity = { genesisHash: string; algorandAddress: string };
 
 /** How long the leases of a replica outlive its last sign of life, in ms. */
 export const LEASE_MS = 15_000;
+
+/** A call that is not at rest, without what may be large. */
+export type OpenCall = Pick<Call, "key" | "state" | "createdAt"> & { readonly bundle?: Pick<KeptBundle, "id"> };
+
+/** Where a delivered bundle stands. */
+export type StoredBundle = {
+  /** Of the bundle; of a batch's item, of its head. */
+  bundleId: string;
+  /** Of the whole answer, in UTF-8; of an item, with the head. */
+  bytes: number;
+  /** Of a batch's item: its place. */
+  place: number | null;
+  /** In how many parts it stands apart (apart.ts). */
+  parts: number;
+};
 
 /** Notifications about calls. Only hints: they may be lost, late or doubled, so no caller may rely on them alone. */
 export type Listener = {
@@ -58,7 +74,10 @@ export interface Journal extends PayeeJournal {
   /** 32 random bytes, made on first use: the same for every replica, and for nobody else. */
   secret(): Promise<Uint8Array>;
 
-  /** The call that holds a payment key, or an alias of one. MUST show every change that has resolved, in any replica. */
+  /**
+   * The row of the call that holds a payment key, or an alias of one: as it was committed, but for what stands apart (`rowOf`).
+   * MUST show every change that has resolved, in any replica.
+   */
   find(key: string): Promise<Call | undefined>;
 
   /**
@@ -89,14 +108,17 @@ export interface Journal extends PayeeJournal {
    * Commits a transition. The version alone decides: the lease MUST NOT be asked for, and is given up when the call is
    * at rest.
    *
-   * @param after the call, its version one above the stored one; what the state machine adds to `Call` is JSON. `items` of its
-   *   bundle are kept, and not returned with the call again
+   * @param after the call, its version one above the stored one; what the state machine adds to `Call` is JSON. A
+   *   bundle that was just sealed is kept, and what of it stands apart is not returned with the row again
    * @throws call_stale when the stored version is another; name_taken when its `refund` is a name of another call
    */
   update(after: Call): Promise<void>;
 
   /** Every call that is not at rest (machine.ts), whichever replica carries it, oldest first. */
-  open(): Promise<Call[]>;
+  open(): Promise<OpenCall[]>;
+
+  /** The evidence of a call that is not final, whether or not it stands apart. */
+  evidenceOf(key: string): Promise<Evidence | undefined>;
 
   /**
    * Takes the leases of calls that are not at rest and that no living replica holds, oldest first; among them calls of
@@ -129,8 +151,12 @@ export interface Journal extends PayeeJournal {
   /** Notifies a listener from now on. @returns a function that ends it */
   listen(listener: Listener): () => void;
 
-  /** A delivered bundle by its id; an item of a batch with its head (subjects/batch-answer.ts). */
-  bundle(id: string): Promise<string | undefined>;
+  /** Finds a delivered bundle by its id, or by that of a batch's item. MUST read nothing that may be large. */
+  stored(id: string): Promise<StoredBundle | undefined>;
+  /** What the row holds of a delivered bundle: all of it, or the head of a batch; undefined where it stands apart. */
+  bodyOf(bundleId: string): Promise<string | undefined>;
+  /** Parts of a bundle from a place on, at least one: as many as have at most `bytes` together. */
+  partsOf(bundleId: string, from: number, bytes: number): Promise<string[]>;
 
   /**
    * Bytes that are free for the journal; undefined where that cannot be known. A database on another host shows it only

@@ -105,7 +105,8 @@ export function nextEffect(call: Call, isUnsent = false): Effect {
 export function reduce(call: Call, event: CallEvent): Call {
   const next = transition(call, event);
   if (!next) throw new ServiceError("transition_illegal", `a call in state ${call.state} cannot take ${event.type}`);
-  const after = { ...call, ...next };
+  const isOver = next.state !== undefined && isFinal(next.state);
+  const after = { ...call, ...next, ...(isOver && { evidence: undefined }) };
   return isDeferred(event) ? after : toCommit(after);
 }
 
@@ -137,7 +138,7 @@ function transition(call: Call, event: CallEvent): Partial<Call> | undefined {
       return { state: "paid", proof: event.proof, receipt: event.receipt };
     case "payment_void":
       if (state !== "settling") return undefined;
-      return { state: "void", reason: event.reason, receipt: event.receipt, evidence: undefined };
+      return { state: "void", reason: event.reason, receipt: event.receipt };
     case "attestation_signed":
       // A second live attempt could be confirmed beside the first: one payment, two attestations.
       if ((state !== "paid" && state !== "owed") || live) return undefined;

@@ -7,6 +7,7 @@ import { type Resource, resourceInfo } from "../payment/resource.ts";
 import type { Sale } from "../payment/sale.ts";
 import { Problem } from "../problems.ts";
 import { saleOf } from "../subjects/subject.ts";
+import type { Bundles, DeliveredText } from "./bundles.ts";
 import type { Call } from "./call.ts";
 import type { Journal } from "./journal.ts";
 import { pending } from "./problems.ts";
@@ -17,7 +18,7 @@ export type Outcome = Delivered | PaymentRequired;
 export type Delivered = {
   kind: "delivered";
   /** The bundle, the same bytes in every answer. */
-  body: string;
+  body: DeliveredText;
   /** The value of PAYMENT-RESPONSE. */
   receipt: string;
 };
@@ -86,11 +87,11 @@ export function x402PaymentRequired(
  * @throws Problem `payment_refunded`; `settlement_pending` or `attestation_pending` of a call that is not final; of a void
  *   call as `paymentRequired`
  */
-export function outcomeOf(call: Call, offers: Offers): Outcome {
+export function outcomeOf(call: Call, offers: Offers, bundles: Pick<Bundles, "of">): Outcome {
   switch (call.state) {
     case "done":
     case "loss":
-      return delivered(call);
+      return delivered(call, bundles);
     case "void":
       return {
         ...paymentRequired(offers, saleOf(call.subject), call.reason),
@@ -112,9 +113,9 @@ function settling({ rail }: Call, offers: Offers): string {
 }
 
 /** @throws Error when the call has no bundle: a defect of ours */
-function delivered({ key, bundle, receipt }: Call): Delivered {
+function delivered({ key, bundle, receipt }: Call, bundles: Pick<Bundles, "of">): Delivered {
   if (!bundle || receipt === undefined) throw new Error(`the delivered call of ${key} has no bundle`);
-  return { kind: "delivered", body: bundle.body, receipt };
+  return { kind: "delivered", body: bundles.of(bundle), receipt };
 }
 
 /**
@@ -125,9 +126,9 @@ function delivered({ key, bundle, receipt }: Call): Delivered {
  */
 export type Recall = (name: string) => Promise<Outcome | undefined>;
 
-export function createRecall(journal: Pick<Journal, "find">, offers: Offers): Recall {
+export function createRecall(journal: Pick<Journal, "find">, offers: Offers, bundles: Pick<Bundles, "of">): Recall {
   return async (name) => {
     const call = await journal.find(name);
-    return call && outcomeOf(call, offers);
+    return call && outcomeOf(call, offers, bundles);
   };
 }

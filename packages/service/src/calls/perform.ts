@@ -10,6 +10,7 @@ import type { Settler } from "../payment/routes.ts";
 import type { Products } from "../subjects/product.ts";
 import type { Subject } from "../subjects/subject.ts";
 import type { Call } from "./call.ts";
+import type { Journal } from "./journal.ts";
 import type { CallEvent, Effect } from "./machine.ts";
 
 /**
@@ -24,6 +25,7 @@ export type EffectsOptions = {
   /** Of the enabled rails, in order of preference; a payment on another rail is looked up, and not settled. */
   settlers: ReadonlyMap<RailName, readonly Settler[]>;
   products: Products;
+  journal: Pick<Journal, "evidenceOf">;
   ledger: Ledger;
   attestor: Attestor;
   /**
@@ -62,6 +64,8 @@ export type Memory = {
   looks: number;
   /** The call can only wait: for an authorization to expire, for a payment to become final, for another key. */
   waiting?: boolean;
+  /** Ends the hold of an effect on memory that its event takes: called once that is committed, or has failed. */
+  release?: () => void;
   /** Effects in a row that failed. */
   failures: number;
   /** The last effect failed for a cause of the call's own. */

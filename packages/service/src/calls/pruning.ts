@@ -40,13 +40,8 @@ export function isSame(
   return canonicalize(known.payload.payload as JsonObject) === canonicalize(payload.payload as JsonObject);
 }
 
-/** Whether payload and evidence of a call were dropped. */
-export function isPruned({ payloadSha256 }: Pick<Call, "payloadSha256">): boolean {
-  return payloadSha256 !== undefined;
-}
-
 /**
- * A call without its payload, its evidence, and the bytes of its attestation transactions, which the ledger has.
+ * A call without its payload and the bytes of its attestation transactions, which the ledger has.
  *
  * @throws Error when the call is not at rest
  */
@@ -58,7 +53,6 @@ export function pruned(call: Call): Call {
     ...rest,
     payload: undefined,
     payloadSha256: payloadSha256(payload),
-    evidence: undefined,
     attempts: call.attempts.map((attempt) => ({ ...attempt, raw: new Uint8Array() })),
   };
 }

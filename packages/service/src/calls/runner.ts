@@ -2,6 +2,7 @@ import type { Logger } from "pino";
 import { type Clock, race, within } from "../clock.ts";
 import { hasCode } from "../errors.ts";
 import { Waiters } from "../waiters.ts";
+import { rowOf } from "./apart.ts";
 import type { Call } from "./call.ts";
 import type { Load } from "./in-flight.ts";
 import type { Journal } from "./journal.ts";
@@ -188,12 +189,17 @@ export function createRunner({ journal, perform, clock, log, onTransition, carry
     const { call, memory, end } = carried;
     if (!call) throw new Error(`the call of ${carried.key} rests`);
     if (!isUnpaid(call.state)) carried.paidSince ??= clock.now();
-    const performed = perform(call, nextEffect(call, memory.unsent === call.settlements), memory, end.signal);
-    if (carried.isAhead) await keepUnlessQuick(carried, performed);
-    const event = await performed;
-    // Before the commit: an event has a next effect, so that the call counts as active again.
-    if (event) memory.waiting = false;
-    if (event) await commit(carried, carried.call ?? call, event);
+    try {
+      const performed = perform(call, nextEffect(call, memory.unsent === call.settlements), memory, end.signal);
+      if (carried.isAhead) await keepUnlessQuick(carried, performed);
+      const event = await performed;
+      // Before the commit: an event has a next effect, so that the call counts as active again.
+      if (event) memory.waiting = false;
+      if (event) await commit(carried, carried.call ?? call, event);
+    } finally {
+      memory.release?.();
+      delete memory.release;
+    }
   }
 
   /** Commits a deferred event alone when the effect after it is not quick: the row's state is read by others. Never rejects. */
@@ -249,12 +255,12 @@ export function createRunner({ journal, perform, clock, log, onTransition, carry
   async function commit(carried: Running, before: Call, event: CallEvent): Promise<void> {
     const after = reduce(before, event);
     if (!isDeferred(event)) await journal.update(after);
-    see(carried, after, isDeferred(event));
+    see(carried, rowOf(after), isDeferred(event));
     onTransition?.(before, after);
     const { key, state, reason } = after;
     const line = { key, from: before.state, to: state, ...(reason && { reason }) };
     if (state === "owed" || state === "loss") log.error(line, event.type);
     else log.info(line, event.type);
-    if (isFinal(state)) waiters.wake(key, after);
+    if (isFinal(state)) waiters.wake(key, carried.call);
   }
 }

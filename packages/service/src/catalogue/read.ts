@@ -83,7 +83,7 @@ export const READ = {
         schema: Bundle,
       },
     },
-    problems: ["not_found", "journal_unavailable"],
+    problems: ["not_found", "over_capacity", "journal_unavailable"],
     cacheControl: IMMUTABLE,
     tool: { name: "get_bundle", title: "Fetch a delivered bundle", annotations: ANNOTATIONS },
   },

@@ -1,10 +1,19 @@
+import { MAX_BATCH_ITEMS } from "@attestd/proof";
 import { ServiceError } from "../errors.ts";
 import { isSourceError, type SourceError, type SourceTransaction, type SourceTransactions } from "./chain.ts";
 
-/** Bytes that the sources of one request may have in all. */
-export const MAX_SOURCE_BYTES = 8 * 1024 * 1024;
+/** Bytes that the transactions of a batch may have in all, and for each item: stored bytes are priced by the item. */
+const SOURCE_BYTES = 256 * 1024;
+const SOURCE_BYTES_OF_ITEM = 4 * 1024;
+/** Bytes that the sources of any request may have in all. */
+export const MAX_SOURCE_BYTES = maxSourceBytes(MAX_BATCH_ITEMS);
 /** How many transactions an error names. */
 const MAX_NAMED = 10;
+
+/** Bytes that so many transactions may have in all, as one batch. What is larger is sold alone. */
+export function maxSourceBytes(items: number): number {
+  return SOURCE_BYTES + items * SOURCE_BYTES_OF_ITEM;
+}
 
 /** Gathers what is known of several transactions, within a bound of bytes. */
 export class Gathered {
@@ -16,7 +25,11 @@ export class Gathered {
     this.all.set(txnId, found);
     if (!("bytes" in found)) return;
     this.#bytes += found.bytes.length;
-    if (this.#bytes > MAX_SOURCE_BYTES) throw tooLarge([...this.all.values()].filter((one) => "bytes" in one));
+    if (this.#bytes > MAX_SOURCE_BYTES)
+      throw tooLarge(
+        [...this.all.values()].filter((one) => "bytes" in one),
+        MAX_SOURCE_BYTES,
+      );
   }
 }
 
@@ -24,11 +37,12 @@ export class Gathered {
  * The error for transactions that have too many bytes together.
  *
  * @param transactions those of which the bytes are known
+ * @param most bytes that they may have
  */
-export function tooLarge(transactions: Iterable<SourceTransaction>): ServiceError<"sources_too_large"> {
+export function tooLarge(transactions: Iterable<SourceTransaction>, most: number): ServiceError<"sources_too_large"> {
   const largest = [...transactions].sort((a, b) => b.bytes.length - a.bytes.length).slice(0, MAX_NAMED);
   const named = largest.map(({ txnId, bytes }) => `${txnId} (${bytes.length})`).join(", ");
-  const message = `the transactions have more than ${MAX_SOURCE_BYTES} bytes in all; those with the most: ${named}`;
+  const message = `the transactions have more than ${most} bytes in all; those with the most: ${named}`;
   return new ServiceError("sources_too_large", message, { details: { txnIds: largest.map(({ txnId }) => txnId) } });
 }
 

@@ -7,8 +7,6 @@ export type Answer = {
   status: number;
   headers: Readonly<Record<string, string>>;
   body: string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> | null;
-  /** Of a stream: the bytes that are held until it is sent, where they are more than a piece of it. */
-  holds?: number;
 };
 
 /** JSON text that no cache may keep. */

@@ -5,6 +5,7 @@ import { validate } from "../catalogue/input.ts";
 import { Problem } from "../problems.ts";
 import { type MessageForm, requestLimits } from "./messages.ts";
 import type { FreeOperation, Operation, Operations } from "./operations.ts";
+import { wholeText } from "./text.ts";
 
 /** An agent's arguments: the members of the endpoint's path, query and body, side by side in one object. */
 export type Arguments = {
@@ -72,7 +73,9 @@ export async function callFree(
     }
     case "read": {
       const given = parameters(members, endpoint);
-      return (await operation.read(given, given)).text.toString();
+      const found = await operation.read(given, given);
+      if (!("open" in found)) return found.text.toString();
+      return wholeText(await found.open());
     }
     case "document":
       parameters(members, endpoint);

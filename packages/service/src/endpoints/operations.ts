@@ -1,5 +1,6 @@
 import { type BundleType, type KeyHistory, MIN_BATCH_ITEMS, type VerifyReport } from "@attestd/proof";
 import type { z } from "zod";
+import type { Bundles, FoundBundle } from "../calls/bundles.ts";
 import type { KeptJournal } from "../calls/journal-failures.ts";
 import type { Readiness } from "../calls/readiness.ts";
 import { NAME, VERSION } from "../catalogue/about.ts";
@@ -56,11 +57,11 @@ export type ReadOperation = {
    * @param query the query's, likewise
    * @throws Problem `not_found`
    */
-  read(
-    params: Readonly<Record<string, string>>,
-    query: Readonly<Record<string, string>>,
-  ): Representation | Promise<Representation>;
+  read(params: Readonly<Record<string, string>>, query: Readonly<Record<string, string>>): Found | Promise<Found>;
 };
+
+/** A representation, or a bundle that is read only where its text is needed. */
+type Found = Representation | FoundBundle;
 
 /** Returns the same text until its source changes. */
 export type DocumentOperation = { kind: "document"; text(): string };
@@ -83,7 +84,8 @@ export type OperationsOptions = {
   /** Items that a batch may have. */
   maxBatch: number;
   /** What was delivered. */
-  kept: KeptJournal;
+  kept: Pick<KeptJournal, "evidence" | "source" | "stateProof">;
+  bundles: Pick<Bundles, "find">;
   /** The table of checkpoints. */
   table: Pick<TableWatch, "current" | "rest">;
   readiness: () => Readiness;
@@ -100,7 +102,7 @@ const EVIDENCE_RETRY_S = 15;
 const NO_BUNDLE = "No delivered bundle has this id.";
 
 export function createOperations(options: OperationsOptions): Record<EndpointId, Operation> {
-  const { verifier, sources, maxBatch, kept, table: checkpoints } = options;
+  const { verifier, sources, maxBatch, kept, bundles, table: checkpoints } = options;
   const revision = revisionOf();
   const version = { name: NAME, version: VERSION, ...(revision && { revision }), schema: SCHEMA_VERSION };
   const capabilities = blockCapabilities(sources);
@@ -126,7 +128,7 @@ export function createOperations(options: OperationsOptions): Record<EndpointId,
     status: reading(() => found(options.status())),
     version: reading(() => found(version)),
     blockCapabilities: derived(() => capabilities, JSON.stringify),
-    bundle: reading(async ({ id = "" }) => ({ status: 200, text: present(await kept.bundle(id), NO_BUNDLE) })),
+    bundle: reading(async ({ id = "" }) => present(await bundles.find(id), NO_BUNDLE)),
     evidence: reading(async ({ id = "" }, { detached, table }) => {
       const sidecar = present(await sidecarOf(kept, id, { isDetached: detached !== undefined }), NO_BUNDLE);
       if (!sidecar.isWhole) {

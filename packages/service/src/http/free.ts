@@ -1,10 +1,13 @@
+import type { IncomingHttpHeaders } from "node:http";
+import type { FoundBundle } from "../calls/bundles.ts";
 import type { Endpoint } from "../catalogue/catalogue.ts";
 import { requireJson } from "../catalogue/input.ts";
-import { json } from "../endpoints/answer.ts";
+import { type Answer, json } from "../endpoints/answer.ts";
 import { readBody } from "../endpoints/body.ts";
 import type { FreeOperation } from "../endpoints/operations.ts";
+import { streamOf } from "../endpoints/text.ts";
 import type { Handler } from "../endpoints/transport.ts";
-import { answerPrepared, answerVariant, createVariants, prepareText } from "./prepared.ts";
+import { answerPrepared, answerVariant, createVariants, isKnown, prepareText } from "./prepared.ts";
 
 export function freeHandler(endpoint: Endpoint, operation: FreeOperation): Handler {
   switch (operation.kind) {
@@ -16,8 +19,10 @@ export function freeHandler(endpoint: Endpoint, operation: FreeOperation): Handl
         return json(200, JSON.stringify(report));
       };
     case "read":
-      return async ({ headers }, { params, query }) => {
-        const { status, text, retryAfter, mayChange } = await operation.read(params, query);
+      return async ({ headers, method }, { params, query }) => {
+        const found = await operation.read(params, query);
+        if ("open" in found) return answerBundle(endpoint, found, headers, method === "HEAD");
+        const { status, text, retryAfter, mayChange } = found;
         if (status !== 200 || endpoint.cacheControl === undefined)
           return json(status, text as string, retryAfter === undefined ? {} : { "retry-after": String(retryAfter) });
         const kept = mayChange ? { ...endpoint, cacheControl: "no-cache" } : endpoint;
@@ -28,4 +33,19 @@ export function freeHandler(endpoint: Endpoint, operation: FreeOperation): Handl
       return ({ headers }) => answerVariant(variants(), headers);
     }
   }
+}
+
+/** A bundle under its id, which names its bytes for ever. Only a GET without them reads any. */
+async function answerBundle(
+  { cacheControl = "no-store" }: Endpoint,
+  { id, bytes, open }: FoundBundle,
+  { "if-none-match": ifNoneMatch }: IncomingHttpHeaders,
+  isHead: boolean,
+): Promise<Answer> {
+  const kept = { "cache-control": cacheControl, etag: `"${id}"` };
+  if (isKnown(ifNoneMatch, kept.etag)) return { status: 304, headers: kept, body: null };
+  const headers = { "content-type": "application/json", ...kept, "content-length": String(bytes) };
+  if (isHead) return { status: 200, headers, body: null };
+  const text = await open();
+  return { status: 200, headers, body: typeof text === "string" ? text : await streamOf(text.pieces()) };
 }

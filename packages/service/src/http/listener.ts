@@ -68,6 +68,7 @@ export function createListener({ routes, origin, log, ...options }: ListenerOpti
       if (waiting instanceof Problem) {
         full = complete(problemAnswer(waiting, origin));
         waiting = undefined;
+        dropUnread(answered);
       }
       const { headers, ...rest } = full;
       const answer = { ...rest, headers: { ...headers, ...limits, "x-request-id": context.requestId } };
@@ -78,6 +79,7 @@ export function createListener({ routes, origin, log, ...options }: ListenerOpti
       write(exchange, answer.body, waiting);
     } catch {
       outgoing.destroy();
+      dropUnread(answered);
     }
   }
 
@@ -120,11 +122,18 @@ export function createListener({ routes, origin, log, ...options }: ListenerOpti
       requestId: requestIdOf(incoming, trustProxy),
       call: { stages: {} },
       parent: parseTraceparent(incoming.headers.traceparent),
+      client: () => clientOf(incoming, trustProxy),
+      ended: (run) => (outgoing.closed ? run() : void outgoing.once("close", run)),
     };
     const exchange: Exchange = { incoming, outgoing, context, bytes: 0 };
     accessLog?.(exchange);
     within(context, () => answer(exchange));
   };
+}
+
+/** Ends the stream of an answer that is not sent: what it holds is free again. */
+function dropUnread({ body }: Answer): void {
+  if (body instanceof ReadableStream && !body.locked) void body.cancel();
 }
 
 /** The path of a request target, for messages. */
@@ -141,9 +150,9 @@ function hasUnreadBody({ complete, headers }: IncomingMessage): boolean {
 const PIECE_BYTES = 64 * 1024;
 
 /** Bytes that an answer holds until it is sent. */
-function heldBy({ body, holds }: CompleteAnswer): number {
+function heldBy({ body }: CompleteAnswer): number {
   if (body instanceof Uint8Array) return body.length;
-  return body === null ? 0 : (holds ?? PIECE_BYTES);
+  return body === null ? 0 : PIECE_BYTES;
 }
 
 function write(exchange: Exchange, body: Answer["body"], waiting: Waiting | undefined): void {

@@ -1,9 +1,11 @@
+import type { LongText } from "../calls/bundles.ts";
 import { type PaymentRequired, paymentRequired, x402PaymentRequired } from "../calls/outcome.ts";
 import type { Endpoint } from "../catalogue/catalogue.ts";
 import { parseInput, requireJson } from "../catalogue/input.ts";
 import { type Answer, json } from "../endpoints/answer.ts";
 import { readBody } from "../endpoints/body.ts";
 import type { PaidOperation } from "../endpoints/operations.ts";
+import { streamOf } from "../endpoints/text.ts";
 import type { Handler, TransportOptions } from "../endpoints/transport.ts";
 import { decodePaymentHeader, encodeHeader } from "../payment/header.ts";
 import type { Offers } from "../payment/offers.ts";
@@ -13,7 +15,7 @@ import { Problem } from "../problems.ts";
 import { type Subject, saleOf } from "../subjects/subject.ts";
 import { type CompleteAnswer, complete } from "./cors.ts";
 import { createDeliveredCache, requestName } from "./delivered.ts";
-import { asLines, wantsLines } from "./lines.ts";
+import { asLines, NDJSON, wantsLines } from "./lines.ts";
 
 export type PaidOptions = Pick<TransportOptions, "admit" | "offers" | "origin">;
 
@@ -39,8 +41,7 @@ export function paidHandler(
         throw new Problem("payment_without_body", "The request has a PAYMENT-SIGNATURE and no body.");
       requireJson(incoming.headers);
       if (header === undefined) return price(operation.sale?.(bytes) ?? saleOf(read(bytes)));
-      const answer = paid(String(header), bytes);
-      return endpoint.isBatch && wantsLines(accept) ? Promise.resolve(answer).then(inLines) : answer;
+      return paid(String(header), bytes, endpoint.isBatch === true && wantsLines(accept));
     });
   };
 
@@ -54,23 +55,30 @@ export function paidHandler(
     );
   }
 
-  function paid(header: string, bytes: Uint8Array): CompleteAnswer | Promise<CompleteAnswer> {
+  function paid(header: string, bytes: Uint8Array, isInLines: boolean): CompleteAnswer | Promise<CompleteAnswer> {
     const request = requestName(header, bytes);
-    return delivered.find(request) ?? buy(request, read(bytes), header);
+    return delivered.find(request) ?? buy(request, read(bytes), header, isInLines);
   }
 
-  async function buy(request: string, subject: Subject, header: string): Promise<CompleteAnswer> {
+  async function buy(request: string, subject: Subject, header: string, isInLines: boolean): Promise<CompleteAnswer> {
     const outcome = await admit(subject, decodePaymentHeader(header));
     if (outcome.kind === "payment_required") return complete(demand(outcome, resource));
-    const answer = complete(json(200, outcome.body, { "payment-response": outcome.receipt }));
+    const { body, receipt } = outcome;
+    if (typeof body !== "string") return complete(await streamed(body, receipt, isInLines));
+    const answer = complete(json(200, body, { "payment-response": receipt }));
     delivered.keep(request, answer);
     return answer;
   }
 }
 
-/** Only what is delivered has items. */
-function inLines(answer: CompleteAnswer): CompleteAnswer {
-  return answer.status === 200 ? asLines(answer) : answer;
+/** The answer with a text that is read while it is sent. @param isInLines each item of a batch with its head */
+async function streamed({ bytes, pieces, items }: LongText, receipt: string, isInLines: boolean): Promise<Answer> {
+  const { status, headers } = json(200, "", { "payment-response": receipt });
+  if (items && isInLines) {
+    const body = await streamOf(asLines(items()));
+    return { status, headers: { ...headers, "content-type": NDJSON, vary: "accept" }, body };
+  }
+  return { status, headers: { ...headers, "content-length": String(bytes) }, body: await streamOf(pieces()) };
 }
 
 /** A 402 (x402 v2, HTTP transport), with PAYMENT-RESPONSE if a settlement failed. */

@@ -13,12 +13,18 @@ const rows = Array.from({ length: 6 }, (_, i): PartedRow => {
     payer: "P",
     subject_hash: "00",
     request,
-    evidence: null,
     progress: "{}",
     bundle: "{}",
     attempts: "[]",
   };
-  return { ...parts, key: `${i}`, rail: "algorand", state: "void" } as unknown as PartedRow;
+  return {
+    ...parts,
+    evidence: null,
+    bundle_id: null,
+    key: `${i}`,
+    rail: "algorand",
+    state: "void",
+  } as unknown as PartedRow;
 });
 
 test("no row names a dictionary that is not committed yet, however many prune at once", async () => {

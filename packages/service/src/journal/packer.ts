@@ -130,6 +130,6 @@ export function createPruner(port: PrunerPort): (before: number, limit: number) 
   };
 }
 
-function wholeParts({ payer, subject_hash, request, evidence, progress, bundle, attempts }: PartedRow): Parts {
-  return { payer, subject_hash, request, evidence, progress, bundle, attempts };
+function wholeParts({ payer, subject_hash, request, progress, bundle, attempts }: PartedRow): Parts {
+  return { payer, subject_hash, request, progress, bundle, attempts };
 }

@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import { promisify } from "node:util";
-import { constants, zstdCompress, zstdDecompressSync } from "node:zlib";
+import { constants, zstdCompress, zstdDecompress, zstdDecompressSync } from "node:zlib";
 
 /*
  * A call at rest is read rarely and kept for ever: its row's large parts become one zstd frame. It gives the same text back,
@@ -13,7 +13,6 @@ export type Parts = {
   subject_hash: string;
   /** JSON, as the rest. */
   request: string;
-  evidence: string | null;
   progress: string;
   bundle: string | null;
   /** Oldest first, `raw` in hex, lower case. */
@@ -29,10 +28,11 @@ export type Dictionary = {
 };
 
 const compress = promisify(zstdCompress);
+const decompress = promisify(zstdDecompress);
 /** Higher levels take twice the time and save nothing: what is left is signatures. */
 const PARAMS = { [constants.ZSTD_c_compressionLevel]: 1, [constants.ZSTD_c_checksumFlag]: 1 };
-/** Some times the largest row's text. */
-const MAX_TEXT_BYTES = 64 * 1024 * 1024;
+/** Some times the largest row's text: a request of a thousand transactions, and a bundle of `MAX_IN_ROW`. */
+const MAX_TEXT_BYTES = 4 * 1024 * 1024;
 
 /**
  * Packs a row's parts.
@@ -53,9 +53,16 @@ function frameOf(text: string, dictionary: Dictionary | undefined): Promise<Uint
 
 /** @param packed of `pack`, with the dictionary that it was given. @throws Error when a byte of them is another */
 export function unpack(packed: Uint8Array, dictionary: Uint8Array | undefined): Parts {
-  const limits = { maxOutputLength: MAX_TEXT_BYTES };
-  const text = zstdDecompressSync(packed, { ...limits, ...(dictionary && { dictionary: Buffer.from(dictionary) }) });
-  return partsOf(text.toString());
+  return partsOf(zstdDecompressSync(packed, optionsWith(dictionary)).toString());
+}
+
+/** As `unpack`, beside the event loop. */
+export async function unpackBeside(packed: Uint8Array, dictionary: Uint8Array | undefined): Promise<Parts> {
+  return partsOf((await decompress(packed, optionsWith(dictionary))).toString());
+}
+
+function optionsWith(dictionary: Uint8Array | undefined) {
+  return { maxOutputLength: MAX_TEXT_BYTES, ...(dictionary && { dictionary: Buffer.from(dictionary) }) };
 }
 
 /** What the JSON of parts begins with that do not come back from `textOf`. */
@@ -67,7 +74,7 @@ const TAKEN_OUT = /"(receipt|raw)":0/g;
 
 /** The text that is compressed: the lengths of all pieces in a line, and the pieces. */
 export function textOf(parts: Parts): string {
-  const { payer, subject_hash, request, evidence, progress, bundle, attempts } = parts;
+  const { payer, subject_hash, request, progress, bundle, attempts } = parts;
   const decoded: string[] = [];
   const bare = (json: string) =>
     json.replace(CODED, (member, name: string, value: string) => {
@@ -77,7 +84,7 @@ export function textOf(parts: Parts): string {
       decoded.push(text);
       return `"${name}":0`;
     });
-  const pieces = [bundle, evidence, request, bare(progress), bare(attempts), ...decoded];
+  const pieces = [bundle, request, bare(progress), bare(attempts), ...decoded];
   const head = [payer, subject_hash, ...pieces.map((piece) => piece?.length ?? null)];
   return `${JSON.stringify(head)}\n${pieces.join("")}`;
 }
@@ -90,14 +97,13 @@ function partsOf(text: string): Parts {
     at += length ?? 0;
     return length === null ? null : text.slice(at - length, at);
   });
-  const [bundle = null, evidence = null, request, progress, attempts, ...decoded] = pieces;
+  const [bundle = null, request, progress, attempts, ...decoded] = pieces;
   const whole = (json: string | null | undefined) =>
     (json ?? "").replace(TAKEN_OUT, (_, name: string) => `"${name}":"${encoded(name, decoded.shift() ?? "")}"`);
   return {
     payer,
     subject_hash,
     request: request ?? "",
-    evidence,
     progress: whole(progress),
     bundle,
     attempts: whole(attempts),

@@ -30,12 +30,12 @@ export function schemaState(version: number, known: number): SchemaState {
  */
 export interface JournalReader
   extends AsyncDisposable,
-    Pick<Journal, "payees">,
+    Pick<Journal, "payees" | "evidenceOf" | "partsOf">,
     Pick<CopiedJournal, "copiedUntil">,
     Pick<PruningJournal, "prunable">,
     Pick<KeyJournal, "keys" | "revocations"> {
   /**
-   * Every call, by its key. Page by page, so that a service beside it is not held up; MUST give each call that was
+   * The row of every call, by its key. Page by page, so that a service beside it is not held up; MUST give each call that was
    * committed before it began, as it was then or later.
    */
   calls(): AsyncIterable<Call>;
@@ -55,8 +55,8 @@ export type SavedJournal = {
   keys: number;
 };
 
-/** Calls in a page: with their bundles some 25 KiB each. */
-const PAGE = 200;
+/** Calls in a page: with their bundles some 25 KiB each, and a few times that at most (calls/apart.ts). */
+const PAGE = 100;
 
 /** @param read reads up to `limit` calls with keys greater than `after`, in the order of their keys */
 export async function* inPages(read: (after: string, limit: number) => Promise<Call[]>): AsyncGenerator<Call> {

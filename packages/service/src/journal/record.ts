@@ -1,6 +1,9 @@
 import { hash } from "node:crypto";
+import { keptBundle } from "../calls/apart.ts";
 import type { Call, CallAttempt } from "../calls/call.ts";
+import { APART } from "../calls/call.ts";
 import { pruned } from "../calls/pruning.ts";
+import type { Evidence } from "../subjects/product.ts";
 import type { Parts } from "./packing.ts";
 
 /** A row of `calls` with its attempts and evidence. Both databases name their columns so. */
@@ -10,7 +13,11 @@ export type PartedRow = Parts & {
   created_at: number;
   state: string;
   version: number;
+  /** JSON; `APART` where it is not in the row. */
+  evidence: string | null;
   bundle_id: string | null;
+  answer_bytes: number | null;
+  parts: number | null;
 };
 
 /** JSON of what is fixed when a call begins and has no column of its own. */
@@ -18,11 +25,16 @@ export function requestOf({ aliases, subject, payload, requirement }: Call): str
   return JSON.stringify({ aliases, subject, payload, requirement });
 }
 
-/** JSON of the evidence, and the SHA-256 of that in hex, under which it is kept. */
-export function evidenceRow({ evidence }: Call): { hash: string; content: string } | undefined {
-  if (!evidence) return undefined;
+/** JSON of the evidence of a new call, its length, and its SHA-256 in hex, under which it is kept. */
+export function evidenceRow({ evidence }: Call): { hash: string; bytes: number; content: string } | undefined {
+  if (!evidence || evidence === APART) return undefined;
   const content = JSON.stringify(evidence);
-  return { hash: hash("sha256", content), content };
+  return { hash: hash("sha256", content), bytes: content.length, content };
+}
+
+/** @param json as `evidenceRow` makes it */
+export function evidenceIn(json: string | undefined): Evidence | undefined {
+  return json === undefined ? undefined : JSON.parse(json);
 }
 
 /** JSON of everything else that has no column or table of its own, also of members that this file does not know. */
@@ -47,21 +59,25 @@ export function callOf(row: PartedRow): Call {
     state: row.state,
     version: row.version,
     attempts: attempts.map((attempt) => ({ ...attempt, raw: Uint8Array.fromHex(attempt.raw) })),
-    ...(row.bundle !== null && { bundle: { id: row.bundle_id, body: row.bundle } }),
+    ...(row.bundle_id !== null && {
+      bundle: keptBundle(row.bundle_id, {
+        body: row.bundle ?? undefined,
+        bytes: row.answer_bytes ?? 0,
+        parts: { length: row.parts ?? 0 },
+      }),
+    }),
   };
   return call as Call;
 }
 
 /** The parts of a row whose call is pruned. @throws Error when the call is not at rest */
 export function prunedParts(row: PartedRow): Parts {
-  // Evidence may be megabytes, and is dropped.
-  const call = pruned(callOf({ ...row, evidence: null }));
+  const call = pruned(callOf(row));
   const attempts = call.attempts.map((attempt) => ({ ...attempt, raw: attempt.raw.toHex() }));
   return {
     payer: call.payer,
     subject_hash: call.subjectHash,
     request: requestOf(call),
-    evidence: null,
     progress: progressOf(call),
     bundle: row.bundle,
     attempts: JSON.stringify(attempts),

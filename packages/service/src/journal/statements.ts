@@ -1,3 +1,8 @@
+import { BESIDE_ITEM } from "../subjects/batch-answer.ts";
+
+/** Parts of a bundle that are read at once, at most. */
+const PARTS_AT_ONCE = 128;
+
 /*
  * What both databases are asked in the same words, with parameters as PostgreSQL numbers them. Each has its own tables, and
  * statements of its own where types, JSON or locks come in.
@@ -8,7 +13,8 @@ export const SHARED = {
   dueRound: `
     SELECT round FROM ledger_evidence WHERE state = $1 AND state <> 'whole' AND due <= $2 ORDER BY due, round LIMIT 1`,
   waiting: `
-    SELECT txn_id AS "txnId", bundle, packed, dictionary FROM ledger_evidence e JOIN calls USING (key)
+    SELECT txn_id AS "txnId", bundle_id AS "bundleId", parts, bundle, packed, dictionary
+    FROM ledger_evidence e JOIN calls USING (key)
     WHERE e.state = 'waiting' AND e.state <> 'whole' AND round = $1 LIMIT $2`,
   included: `
     SELECT txn_id AS "txnId", inclusion FROM ledger_evidence
@@ -27,7 +33,7 @@ export const SHARED = {
   ledgerEvidence: `
     SELECT bundle_id AS "bundleId", e.state, round, inclusion, siblings, sha256, message, checkpoint
     FROM calls JOIN ledger_evidence e USING (key) LEFT JOIN state_proofs ON sha256 = state_proof_sha256
-    WHERE bundle_id = $1 OR calls.key = (SELECT key FROM batch_items WHERE id = $1)`,
+    WHERE bundle_id = coalesce((SELECT bundle_id FROM bundle_parts WHERE id = $1), $1)`,
   // Of each state the lowest round: the oldest, without a look at all that wait.
   oldestUnfinished: `
     SELECT round, created_at AS since FROM (
@@ -57,9 +63,20 @@ export const SHARED = {
   addDictionary: "INSERT INTO dictionaries (hash, kind, content) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING",
   dictionary: "SELECT hash, kind, content FROM dictionaries WHERE hash = $1",
   dictionaries: "SELECT hash, kind, content FROM dictionaries",
-  bundle: "SELECT bundle, packed, dictionary FROM calls WHERE bundle_id = $1",
-  batchItem: `
-    SELECT start, length, bundle, packed, dictionary FROM batch_items JOIN calls ON calls.key = batch_items.key WHERE id = $1`,
+  stored: `
+    SELECT bundle_id AS "bundleId", answer_bytes AS bytes, NULL AS place, parts FROM calls WHERE bundle_id = $1
+    UNION ALL
+    SELECT bundle_id, ${BESIDE_ITEM} + body_bytes + bytes, place, parts FROM bundle_parts JOIN calls USING (bundle_id)
+    WHERE id = $1`,
+  bodyOf: "SELECT bundle, packed, dictionary FROM calls WHERE bundle_id = $1",
+  // Contents are read only of the parts that are returned.
+  partsOf: `
+    SELECT content FROM bundle_parts JOIN (
+      SELECT place, sum(bytes) OVER (ORDER BY place) AS sum FROM bundle_parts
+      WHERE bundle_id = $1 AND place >= $2 AND place < $2 + ${PARTS_AT_ONCE}
+    ) AS next USING (place)
+    WHERE bundle_id = $1 AND (sum <= $3 OR place = $2) ORDER BY place`,
+  open: 'SELECT key, state, created_at AS "createdAt", bundle_id AS "bundleId" FROM calls WHERE open ORDER BY created_at',
   claim: "INSERT INTO meta (name, value) VALUES ('identity', $1) ON CONFLICT DO NOTHING",
   beginSecret: "INSERT INTO meta (name, value) VALUES ('secret', $1) ON CONFLICT DO NOTHING",
   secret: "SELECT value FROM meta WHERE name = 'secret'",

@@ -4,6 +4,7 @@ import { type Outcome, statusOf, x402PaymentRequired } from "../calls/outcome.ts
 import { problemOf } from "../endpoints/answer.ts";
 import { type Arguments, callFree, type Offered, requireSize } from "../endpoints/arguments.ts";
 import { observedCall } from "../endpoints/observed-call.ts";
+import { wholeText } from "../endpoints/text.ts";
 import type { TransportOptions } from "../endpoints/transport.ts";
 import { toPaymentPayload } from "../payment/header.ts";
 import { settlementOf } from "../payment/receipt.ts";
@@ -29,7 +30,7 @@ export async function callTool(
       const payment = call.payment === undefined ? undefined : toPaymentPayload(call.payment);
       const resource = { url: `mcp://tool/${name}`, description: endpoint.summary };
       const outcome = await admit(subject, payment);
-      return { status: statusOf(outcome), result: outcomeResult(outcome, resource) };
+      return { status: statusOf(outcome), result: await outcomeResult(outcome, resource) };
     });
   } catch (error) {
     const problem = problemOf(error, { log, mayBePaid: call.payment !== undefined, tool: name });
@@ -39,9 +40,11 @@ export async function callTool(
 }
 
 /** The outcome of a paid call (x402 v2, MCP transport, tool-result binding). */
-function outcomeResult(outcome: Outcome, resource: Resource): CallToolResult {
+async function outcomeResult(outcome: Outcome, resource: Resource): Promise<CallToolResult> {
   const result =
-    outcome.kind === "delivered" ? succeeded(outcome.body) : failed(x402PaymentRequired(outcome, resource));
+    outcome.kind === "delivered"
+      ? succeeded(await wholeText(outcome.body))
+      : failed(x402PaymentRequired(outcome, resource));
   if (outcome.receipt === undefined) return result;
   return { ...result, _meta: { "x402/payment-response": settlementOf(outcome.receipt) } };
 }

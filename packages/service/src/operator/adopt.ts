@@ -80,7 +80,7 @@ function subjectOf({ txid, chain, height }: Adoption["subject"], configured: Rea
 }
 
 export type AdoptionOptions = SearchOptions & {
-  journal: Pick<Journal, "find" | "insert" | "update" | "payees">;
+  journal: Pick<Journal, "find" | "insert" | "update" | "payees" | "evidenceOf">;
   rails: readonly Rail[];
   clock: Pick<Clock, "now">;
 };
@@ -101,7 +101,8 @@ export async function adopt(target: string, subject: Subject, options: AdoptionO
   const { journal, products, signal } = options;
   const payment = await findPayment(target, options);
   const begun = await findBegun(payment, subject, journal);
-  const fetched = begun?.evidence ?? (await products[subject.kind].evidence(subject, signal));
+  const fetched =
+    (begun && (await journal.evidenceOf(begun.key))) ?? (await products[subject.kind].evidence(subject, signal));
   const lost = await searchAttestations([payment.key], options)(payment.key);
   const evidence = lost ? asAttested(fetched, lost, payment, options) : fetched;
 

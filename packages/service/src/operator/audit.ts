@@ -29,6 +29,7 @@ export async function auditJournal(settings: Settings, options: OperatorOptions)
     crypto: nativeCrypto,
     prices: Object.values(config.rails).flatMap(({ price }) => pricesOf(price, config.batch)),
     products: createProducts(new Map()),
+    apart: journal,
     now: systemClock.now(),
     copiedUntil: await journal.copiedUntil(),
   });

@@ -15,7 +15,7 @@ import {
 } from "../attestor/key-records.ts";
 import { attestorNotes } from "../audit/ledger.ts";
 import { liveAttempt } from "../calls/call.ts";
-import { isFinal } from "../calls/machine.ts";
+import { isFinal, isUnpaid } from "../calls/machine.ts";
 import { type Config, readConfig } from "../config/config.ts";
 import { ServiceError } from "../errors.ts";
 import { RAIL_SETTINGS } from "../payment/rails/registry.ts";
@@ -147,8 +147,13 @@ async function withKeys(
     onWait,
     signal: options.signal,
     async unfinished() {
-      const calls = await journal.open();
-      return calls.filter((call) => !isFinal(call.state) && liveAttempt(call)).length;
+      let unfinished = 0;
+      for (const { key, state } of await journal.open()) {
+        if (isUnpaid(state) || isFinal(state)) continue;
+        const call = await journal.find(key);
+        if (call && !isFinal(call.state) && liveAttempt(call)) unfinished += 1;
+      }
+      return unfinished;
     },
   });
   const history = await readHistory(journal, ledger.caip2);

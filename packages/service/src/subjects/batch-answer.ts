@@ -1,45 +1,37 @@
 /*
- * The form of a batch's answer as it is delivered: the head and each item in canonical JSON, so that parts of the text are
- * found without parsing it. No string in it can hold one of these texts, because JSON escapes quotes.
+ * The form of a batch's answer as it is delivered: the head and each item in canonical JSON, which is ASCII. Head and items are
+ * kept apart, so that the answer is written piece by piece, and an item is read alone.
  */
 
 /** What the answer, and an item with its head, begin with. */
-export const BEFORE_HEAD = '{"batch":';
-/** What stands between the head and the first item. */
-export const BEFORE_ITEMS = ',"items":[';
-/** What every item begins with, and nothing else in the answer. */
-const ITEM = '{"network":"algorand-mainnet","proof":';
+const BEFORE_HEAD = '{"batch":';
+/** What stands between the head and the first item, and behind the last one. */
+const BEFORE_ITEMS = ',"items":[';
+const END = "]}";
 
-/**
- * The items of an answer as bundles that need no other, in their order.
- *
- * @param answer as a batch's product makes it
- * @returns the canonical JSON of each
- */
-export function* itemTexts(answer: string): Generator<string> {
-  const headEnd = answer.indexOf(BEFORE_ITEMS);
-  const head = answer.slice(BEFORE_HEAD.length, headEnd);
-  for (let start = headEnd + BEFORE_ITEMS.length; start < answer.length; ) {
-    const next = answer.indexOf(`,${ITEM}`, start);
-    const end = next === -1 ? answer.length - "]}".length : next;
-    yield withHead(head, answer.slice(start, end));
-    if (next === -1) return;
-    start = next + 1;
-  }
+/** Characters that an item with its head has beside both. */
+export const BESIDE_ITEM = BEFORE_HEAD.length;
+
+/** What stands before an item in the answer. @param place from 0 */
+export function beforeItem(head: string, place: number): string {
+  return place === 0 ? `${BEFORE_HEAD}${head}${BEFORE_ITEMS}` : ",";
 }
 
-/** What verifies of a delivered body: a bundle as it is; of a batch's answer the first item, whose head all items have. */
-export function verifiableText(body: string): string {
-  return body.startsWith(BEFORE_HEAD) ? (itemTexts(body).next().value ?? "") : body;
+/** What stands behind the last item in the answer. */
+export const AFTER_ITEMS = END;
+
+/** Bytes of an answer. @param items the JSON of each */
+export function answerBytes(head: string, items: readonly string[]): number {
+  const between = beforeItem(head, 0).length + items.length - 1 + END.length;
+  return items.reduce((sum, item) => sum + item.length, between);
 }
 
-/** The item at a place of an answer, as a bundle that needs no other. @returns its canonical JSON */
-export function itemAt(answer: string, { start, length }: { start: number; length: number }): string {
-  const head = answer.slice(BEFORE_HEAD.length, answer.indexOf(BEFORE_ITEMS));
-  return withHead(head, answer.slice(start, start + length));
-}
-
-/** An item with the head as its member `batch`, as text. */
-function withHead(head: string, item: string): string {
+/** An item with the head as its member `batch`: a bundle that needs no other. @returns its canonical JSON */
+export function withHead(head: string, item: string): string {
   return `${BEFORE_HEAD}${head},${item.slice(1)}`;
+}
+
+/** The text of which an item's id is the hash, without the item's own part, which is `item.slice(1)`. */
+export function beforeIdOf(head: string): string {
+  return `${BEFORE_HEAD}${head},`;
 }

@@ -29,7 +29,7 @@ function stage(bytes = 1) {
   return {
     clock,
     asked: () => asked,
-    read: (n: number, signal = never) => reader.read(batch(n), signal),
+    read: (n: number, { signal = never, items = 1 } = {}) => reader.read(batch(n, items), signal),
     /** Lets the oldest reading that is under way end. */
     async answer() {
       for (let i = 0; i < 100 && open.length === 0; i++) await Promise.resolve();
@@ -41,7 +41,10 @@ function stage(bytes = 1) {
   };
 }
 
-const batch = (n: number): SubjectOf<"batch"> => ({ kind: "batch", items: [{ chain: "base", id: `${n}` }] });
+const batch = (n: number, items = 1): SubjectOf<"batch"> => ({
+  kind: "batch",
+  items: Array.from({ length: items }, (_, i) => ({ chain: "base", id: `${n} ${i}` })),
+});
 
 describe("batches", () => {
   test("are read two at a time, eight wait, and the next is refused with nothing asked", async () => {
@@ -58,7 +61,10 @@ describe("batches", () => {
 
   test("are read on when their request ends, once, and are there for the request that comes again", async () => {
     const { read, asked, answer } = stage();
-    await expect(read(1, AbortSignal.abort())).rejects.toMatchObject({ code: "source_reading", retryAfter: 5 });
+    await expect(read(1, { signal: AbortSignal.abort() })).rejects.toMatchObject({
+      code: "source_reading",
+      retryAfter: 5,
+    });
     const again = [read(1), read(1)];
     await answer();
     expect((await Promise.all(again)).map(({ length }) => length)).toEqual([1, 1]);
@@ -102,17 +108,41 @@ describe("batches", () => {
     expect(asked()).toBe(2);
   });
 
-  test("are kept within 32 MiB, the newest of them", async () => {
-    const { read, asked, answer } = stage(8 * 1024 * 1024 - 1024);
+  test.each([
+    [1, 266_240],
+    [2, 135_168],
+    [1_000, 4_358],
+  ])("of %i items have 256 KiB, and 4 KiB for each item, in all", async (items, bytes) => {
+    const { read: fit, answer: answerFitting } = stage(bytes);
+    const fitting = fit(1, { items });
+    await answerFitting();
+    expect(await fitting).toHaveLength(items);
+    const { read, answer } = stage(bytes + 1);
+    const large = read(1, { items });
+    const refused = expect(large).rejects.toMatchObject({
+      code: "sources_too_large",
+      message: expect.stringMatching(
+        new RegExp(
+          `^the transactions have more than ${256 * 1024 + items * 4096} bytes in all; .*"?1 \\d+ \\(${bytes + 1}\\)`,
+        ),
+      ),
+    });
+    await answer();
+    await refused;
+  });
+
+  test("are kept within 17 MiB, the newest of them", async () => {
+    const { read, asked, answer } = stage(4_358);
+    const of = (n: number) => read(n, { items: 1_000 });
     for (let n = 0; n < 6; n++) {
-      const one = read(n);
+      const one = of(n);
       await answer();
       await one;
     }
-    await read(5);
-    await read(2);
+    await of(5);
+    await of(3);
     expect(asked()).toBe(6);
-    const dropped = read(1);
+    const dropped = of(2);
     await answer();
     await dropped;
     expect(asked()).toBe(7);

@@ -1,5 +1,5 @@
 import type { SourceChains, SourceError, SourceTransaction } from "../chains/chain.ts";
-import { MAX_SOURCE_BYTES, tooLarge } from "../chains/several.ts";
+import { MAX_SOURCE_BYTES, maxSourceBytes, tooLarge } from "../chains/several.ts";
 import { type Clock, endOf, race } from "../clock.ts";
 import { Problem } from "../problems.ts";
 import { createBulkhead } from "../workers/bulkhead.ts";
@@ -51,7 +51,8 @@ export function createBatchReader(chains: SourceChains, clock: BatchClock) {
       return item;
     });
     const transactions = transactionsIn(items);
-    if (bytesOf(transactions) > MAX_SOURCE_BYTES) throw tooLarge(transactions);
+    const most = maxSourceBytes(batch.items.length);
+    if (bytesOf(transactions) > most) throw tooLarge(transactions, most);
     return items;
   }
 

@@ -5,10 +5,11 @@ import { toBase64 } from "@attestd/proof/encoding";
 import { canonicalize } from "@attestd/proof/json";
 import type { SealedItem } from "../attestor/attestor.ts";
 import { isSourceError, type SourceChains } from "../chains/chain.ts";
+import { maxSourceBytes } from "../chains/several.ts";
 import { hasCode } from "../errors.ts";
 import { Problem, type ProblemCode } from "../problems.ts";
 import { mapInSlices } from "../workers/slices.ts";
-import { BEFORE_HEAD, BEFORE_ITEMS } from "./batch-answer.ts";
+import { beforeIdOf } from "./batch-answer.ts";
 import type { BatchReader } from "./batch-reader.ts";
 import type { BatchEvidence, BatchItemEvidence, Product, TransactionEvidence } from "./product.ts";
 import type { SubjectOf } from "./subject.ts";
@@ -43,11 +44,13 @@ export function batchProduct(
     async evidence(batch, signal) {
       const found = await reader.read(batch, signal).catch((error: unknown) => {
         if (!hasCode(error, "sources_too_large")) throw error;
-        const { txnIds } = error.details;
+        const code = "source_too_large";
         const items = batch.items.flatMap(({ id }, index) =>
-          txnIds.includes(id) ? [{ index, code: "source_too_large" as const }] : [],
+          error.details.txnIds.includes(id) ? [{ index, code }] : [],
         );
-        throw refusal(items, batch.items.length);
+        const size = batch.items.length;
+        const detail = `A batch of ${size} may have ${maxSourceBytes(size)} bytes of transactions, and ${error.message}. Nothing was charged: attest the largest alone.`;
+        throw new Problem(code, detail, { members: { items } });
       });
       const refused: Refused[] = [];
       const judged = await mapInSlices(found, (one, index): TransactionEvidence | undefined => {
@@ -86,19 +89,12 @@ export function batchProduct(
       if (tree.root.toHex() !== root) throw new Error("the evidence of a batch is not what its note has recorded");
       const head = canonicalize(JSON.parse(body) as BatchHead);
       // The id of an item's bundle is the hash of its canonical JSON, of which the head is the first member.
-      const hash = createHash("sha256").update(`${BEFORE_HEAD}${head},`);
-      const parts: { id: string; text: string }[] = await mapInSlices(items, (item, index) => {
+      const hash = createHash("sha256").update(beforeIdOf(head));
+      const sealed = await mapInSlices(items, (item, index): SealedItem => {
         const text = canonicalize(answerItem(item, index, tree.path(index)));
         return { id: hash.copy().update(text.slice(1)).digest("base64url"), text };
       });
-      let start = BEFORE_HEAD.length + head.length + BEFORE_ITEMS.length;
-      const sealed = parts.map((part): SealedItem => {
-        const place = { id: part.id, start, length: part.text.length };
-        start += part.text.length + 1;
-        return place;
-      });
-      const answer = `${BEFORE_HEAD}${head}${BEFORE_ITEMS}${parts.map(({ text }) => text).join()}]}`;
-      return { id, body: answer, items: sealed };
+      return { id, body: head, items: sealed };
     },
   };
 }

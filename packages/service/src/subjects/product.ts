@@ -64,7 +64,7 @@ export interface Product<S extends Subject = Subject, E extends Evidence = Evide
   bundle(evidence: E, attested: Pick<UnsignedBundle, "attest" | "attestor">): UnsignedBundle;
   /** What the bundle is about: of a transaction with the block in which it stands, of a batch each in its order. */
   sources(evidence: E): readonly BundleOf[];
-  /** What is delivered with a signed bundle; the bundle alone, unless given. The same arguments give the same bytes. */
+  /** A signed bundle with its items; the bundle alone, unless given. The same arguments give the same bytes. */
   answer?(evidence: E, sealed: SealedBundle): Promise<SealedBundle>;
 }
 

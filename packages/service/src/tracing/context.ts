@@ -9,6 +9,10 @@ export type Context = {
   /** Of the request that is answered, or that began the call. */
   readonly requestId?: string | undefined;
   readonly call: CallContext;
+  /** The name of the request's client. */
+  readonly client?: (() => string) | undefined;
+  /** Runs something when the request is answered, or its connection has ended. */
+  readonly ended?: ((run: () => void) => void) | undefined;
   /** The span of a traced request's client. */
   readonly parent?: Parent | undefined;
   /** The innermost span that runs; undefined where nothing is traced. */

@@ -47,6 +47,8 @@ export const premises: Premises = {
   crypto: nativeCrypto,
   prices: [PRICE],
   products,
+  // Its rows hold all that calls have.
+  apart: { evidenceOf: async () => undefined, partsOf: async () => [] },
   now: 0,
 };
 
@@ -231,7 +233,7 @@ async function sourcesOf(n: number, size: number) {
 export async function seal(call: Call) {
   const attempt = call.attempts.at(-1);
   if (!attempt || call.round === undefined) throw new Error("a confirmed call has an attempt and a round");
-  const product = premises.products[call.subject.kind];
+  const product = products[call.subject.kind];
   const evidence = evidenceOf(call);
   const signed = await attestor.seal(
     product.bundle(evidence, {

@@ -1,7 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { createBundles } from "../../src/calls/bundles.ts";
 import type { Call, CallState } from "../../src/calls/call.ts";
+import { APART } from "../../src/calls/call.ts";
 import type { Journal, Listener } from "../../src/calls/journal.ts";
 import { type CallEvent, reduce } from "../../src/calls/machine.ts";
+import { createReading, readingLimits } from "../../src/calls/reading.ts";
+import { systemClock } from "../../src/clock.ts";
 import { serviceError } from "../errors.ts";
 import { aCall, after, afterCommit, aLargeEvidence, anAttempt, GOOD_COURSE, goodCourseFrom } from "../fakes/calls.ts";
 
@@ -107,24 +111,58 @@ export function journalContract(name: string, create: () => Promise<TestDatabase
       );
       await journal.insert(aCall({ key: "other", evidence: other }));
       expect(await database.evidenceKept()).toBe(2);
-      expect((await journal.find("key 29"))?.evidence).toEqual(large);
+      expect((await journal.find("key 29"))?.evidence).toBe(APART);
+      expect(await journal.evidenceOf("key 29")).toEqual(large);
       const unpaid: CallEvent = { type: "payment_void", reason: "expired", receipt: "" };
       const [last, ...rest] = calls as [Call, ...Call[]];
       await Promise.all(rest.map((call) => journal.update(after(call, unpaid))));
       expect(await database.evidenceKept()).toBe(2);
-      expect((await journal.find(last.key))?.evidence).toEqual(large);
+      expect(await journal.evidenceOf(last.key)).toEqual(large);
       await journal.update(after(last, unpaid));
       expect(await database.evidenceKept()).toBe(1);
       expect(await journal.find(last.key)).toEqual({ ...after(last, unpaid), evidence: undefined });
       await journal.insert(aCall({ key: "again", evidence: large }));
-      expect((await (await reopened()).find("again"))?.evidence).toEqual(large);
-      expect((await journal.open()).map(({ evidence }) => evidence)).toEqual([other, large]);
+      expect(await (await reopened()).evidenceOf("again")).toEqual(large);
+      expect(await journal.evidenceOf("other")).toEqual(other);
     });
 
-    test("keeps the evidence of everything that is paid for", async () => {
+    test("keeps the evidence of what is paid for until it is delivered: the bundle has it then", async () => {
       const evidence = aLargeEvidence("LARGE");
-      const done = await advance(journal, await journal.insert(aCall({ evidence })));
-      expect((await (await reopened()).find(done.key))?.evidence).toEqual(evidence);
+      const confirmed = await advance(journal, await journal.insert(aCall({ evidence })), "confirmed");
+      expect(await (await reopened()).evidenceOf(confirmed.key)).toEqual(evidence);
+      await advance(journal, confirmed);
+      expect(await database.evidenceKept()).toBe(0);
+      expect(await journal.evidenceOf(confirmed.key)).toBeUndefined();
+    });
+
+    test("keeps what is large apart: rows that are found and leased stay small, and all of it comes back in parts", async () => {
+      const evidence = aLargeEvidence("LARGE");
+      const call = await journal.insert(aCall({ evidence }));
+      const [proved, ...rest] = GOOD_COURSE as [CallEvent & { type: "payment_proved" }, ...CallEvent[]];
+      const body = `{"of":"${"0123456789".repeat(60_000)}"}`;
+      let done = call;
+      for (const event of [{ ...proved, proof: { ...proved.proof, final: false } }, ...rest]) {
+        done = afterCommit(done, event.type === "bundle_sealed" ? { ...event, bundle: { id: "LARGE", body } } : event);
+        await journal.update(done);
+      }
+      await journal.release();
+      const [leased] = await (await reopened()).lease(1);
+      for (const found of [leased, await journal.find(call.key)]) {
+        expect(found).toEqual({ ...done, bundle: { id: "LARGE", apart: { bytes: body.length, parts: 10 } } });
+        expect(JSON.stringify(found).length).toBeLessThan(4_000);
+      }
+      expect(await journal.stored("LARGE")).toEqual({ bundleId: "LARGE", bytes: body.length, place: null, parts: 10 });
+      expect(await journal.bodyOf("LARGE")).toBeUndefined();
+      const parts: string[] = [];
+      while (parts.length < 10) parts.push(...(await journal.partsOf("LARGE", parts.length, 200_000)));
+      expect(parts.join("")).toBe(body);
+      expect(await journal.partsOf("LARGE", 2, 200_000)).toHaveLength(3);
+      expect(await journal.partsOf("LARGE", 2, 0)).toHaveLength(1);
+      expect(await journal.partsOf("LARGE", 10, 1)).toEqual([]);
+      // A watcher that moves the call on does not write the bundle again.
+      const watched = { ...(leased as Call), proof: proved.proof, version: done.version + 1 };
+      await journal.update(watched);
+      expect(await journal.stored("LARGE")).toMatchObject({ parts: 10 });
     });
 
     test("lets a refund's transfer close one call, and finds the call by it", async () => {
@@ -165,16 +203,18 @@ export function journalContract(name: string, create: () => Promise<TestDatabase
       await journal.insert(aCall({ key: "young", createdAt: 3 }));
       await journal.insert(aCall({ key: "old", createdAt: 2 }));
       expect((await journal.open()).map(({ key }) => key)).toEqual(["old", "young"]);
-      expect(await journal.bundle("S")).toBe("{}");
-      expect(await journal.bundle("T")).toBeUndefined();
+      expect(await journal.stored("S")).toEqual({ bundleId: "S", bytes: 2, place: null, parts: 0 });
+      expect(await journal.bodyOf("S")).toBe("{}");
+      expect(await journal.stored("T")).toBeUndefined();
     });
 
     test("finds each item of a delivered batch by its own id, with the head", async () => {
       const call = await advance(journal, await journal.insert(aCall({ key: "batch" })), "confirmed");
-      const body = '{"batch":{"size":2},"items":[{"index":0,"b":"x"},{"index":1}]}';
+      const answer = '{"batch":{"size":2},"items":[{"index":0,"b":"x"},{"index":1}]}';
+      const body = '{"size":2}';
       const items = [
-        { id: "FIRST", start: 29, length: 19 },
-        { id: "SECOND", start: 49, length: 11 },
+        { id: "FIRST", text: '{"index":0,"b":"x"}' },
+        { id: "SECOND", text: '{"index":1}' },
       ];
       const done = after(call, {
         type: "bundle_sealed",
@@ -182,10 +222,21 @@ export function journalContract(name: string, create: () => Promise<TestDatabase
         receipt: "signed receipt",
       });
       await journal.update(done);
-      expect(await journal.bundle("HEAD")).toBe(body);
-      expect(await journal.bundle("FIRST")).toBe('{"batch":{"size":2},"index":0,"b":"x"}');
-      expect(await journal.bundle("SECOND")).toBe('{"batch":{"size":2},"index":1}');
-      expect((await journal.find("batch"))?.bundle).toEqual({ id: "HEAD", body });
+      const bundles = createBundles(journal, createReading({ ...readingLimits(), clock: systemClock }));
+      const texts = {
+        HEAD: answer,
+        FIRST: '{"batch":{"size":2},"index":0,"b":"x"}',
+        SECOND: '{"batch":{"size":2},"index":1}',
+      };
+      for (const [id, text] of Object.entries(texts)) {
+        const found = await bundles.find(id);
+        const read = await found?.open();
+        if (!read || typeof read === "string") throw new Error("a batch is read piece by piece");
+        expect([found?.bytes, await read.whole()]).toEqual([text.length, text]);
+        expect((await Array.fromAsync(read.pieces())).join("")).toBe(text);
+      }
+      const apart = { parts: 2, bytes: answer.length };
+      expect((await journal.find("batch"))?.bundle).toEqual({ id: "HEAD", body, apart });
     });
 
     test("keeps a delivered call open, and its lease held, until its payment is final", async () => {
@@ -196,7 +247,8 @@ export function journalContract(name: string, create: () => Promise<TestDatabase
         done = afterCommit(done, event);
         await journal.update(done);
       }
-      expect([done.state, await journal.open(), journal.holds(call.key)]).toEqual(["done", [done], true]);
+      const open = { key: call.key, state: "done", createdAt: call.createdAt, bundle: { id: "S" } };
+      expect([await journal.open(), journal.holds(call.key)]).toEqual([[open], true]);
       await journal.update(reduce(done, { type: "payment_seen_again", proof: proved.proof }));
       expect([await journal.open(), journal.holds(call.key)]).toEqual([[], false]);
     });
@@ -300,8 +352,9 @@ export function replicaContract(name: string, create: () => Promise<SharedDataba
       ],
     ])("inserts one of the calls that race for %s, and returns it for both", async (_, calls) => {
       const holders = await racing(calls);
-      const [holder] = await one.open();
-      expect(await two.open()).toEqual([holder]);
+      const [open] = await one.open();
+      expect(await two.open()).toEqual([open]);
+      const holder = await one.find(open?.key ?? "");
       expect(holders).toEqual(holders.map(() => holder));
       expect([one, two].filter((journal) => journal.holds(holder?.key as string))).toHaveLength(1);
     });
@@ -434,7 +487,7 @@ export function replicaContract(name: string, create: () => Promise<SharedDataba
           two.insert(aCall({ key: `key ${n}`, evidence })),
           one.update(after(last, unpaid)),
         ]);
-        expect((await one.find(next.key))?.evidence).toEqual(evidence);
+        expect(await one.evidenceOf(next.key)).toEqual(evidence);
         expect(await database.evidenceKept()).toBe(1);
         last = next;
       }

@@ -64,18 +64,20 @@ export function evidenceContract(name: string, create: () => Promise<EvidenceDat
     });
 
     test("returns the evidence of a batch by the id of its head and of each item", async () => {
-      const items = [0, 1].map((n) => ({ id: `item ${n}`, start: 2 * n, length: 2 }));
+      const items = [0, 1].map((n) => ({ id: `item ${n}`, text: `{"index":${n}}` }));
       let call = await journal.insert(aCall());
       for (const event of GOOD_COURSE) {
         call = afterCommit(
           call,
-          event.type === "bundle_sealed" ? { ...event, bundle: { id: "head", body: "0011", items } } : event,
+          event.type === "bundle_sealed" ? { ...event, bundle: { id: "head", body: '{"size":2}', items } } : event,
         );
         await journal.update(call);
       }
       const found = { bundleId: "head", state: "waiting", round: 12 };
       for (const id of ["head", "item 0", "item 1"]) expect(await journal.evidence(id)).toEqual(found);
       expect(await journal.evidence("item 2")).toBeUndefined();
+      const bundle = '{"batch":{"size":2},"index":0}';
+      expect(await journal.waiting(12, 9)).toEqual([{ txnId: "ATTEST", bundle }]);
     });
 
     test("keeps each step, and takes none twice or out of its order", async () => {

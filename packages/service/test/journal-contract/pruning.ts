@@ -61,7 +61,7 @@ export function pruningContract(name: string, create: () => Promise<EvidenceData
       await journal.close();
       journal = await database.open();
       for (const known of [call.key, ...call.aliases]) expect(await journal.find(known)).toEqual(left(call));
-      expect(await journal.bundle("S of one")).toBe('{"of":"one"}');
+      expect(await journal.bodyOf("S of one")).toBe('{"of":"one"}');
       expect(await journal.evidence("S of one")).toMatchObject({ state: "waiting", round: 12 });
       expect(await journal.waiting(12, 10)).toEqual([{ txnId: "one", bundle: '{"of":"one"}' }]);
       expect(await journal.insert(request("one", 200))).toEqual(left(call));
@@ -95,7 +95,7 @@ export function pruningContract(name: string, create: () => Promise<EvidenceData
       await take(journal, request("old", 1, { evidence }), goodCourse("old"));
       const open = await journal.insert(request("open", 1, { evidence }));
       await journal.prune(100, 10);
-      expect((await journal.find(open.key))?.evidence).toEqual(evidence);
+      expect(await journal.evidenceOf(open.key)).toEqual(evidence);
       await journal.update(reduce(open, VOID));
       await journal.prune(100, 10);
       expect(await database.evidenceKept()).toBe(0);

@@ -19,7 +19,7 @@ const TABLES = {
   calls: "key",
   names: "name",
   attempts: "txid",
-  batch_items: "id",
+  bundle_parts: "bundle_id, place",
   payees: "rail, address",
   keys: "place",
   key_revocations: "place",

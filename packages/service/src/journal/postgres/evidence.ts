@@ -1,24 +1,38 @@
-import type { EvidenceJournal, Included, KeptEvidence, KeptStateProof } from "../../ledger/evidence/journal.ts";
-import { verifiableText } from "../../subjects/batch-answer.ts";
-import { type EvidenceRow, keptOf } from "../evidence-rows.ts";
-import type { Ask, Packed, postgresReads } from "./reader.ts";
+import { MAX_BUNDLE_BYTES } from "@attestd/proof";
+import type { Journal } from "../../calls/journal.ts";
+import type {
+  Delivered,
+  EvidenceJournal,
+  Included,
+  KeptEvidence,
+  KeptStateProof,
+} from "../../ledger/evidence/journal.ts";
+import { type EvidenceRow, keptOf, MAX_WAITING_BYTES, verifiableText } from "../evidence-rows.ts";
+import type { Ask, PackedBody } from "./reader.ts";
 
-type WaitingRow = Packed & { txnId: string; bundle: string | null };
+type WaitingRow = PackedBody & { txnId: string; bundleId: string; parts: number };
+
+/** How the bundle of a row is read. */
+type BundleReads = Pick<Journal, "partsOf"> & { bodyOf(row: PackedBody): Promise<string | null> };
 
 /** @param me the id of this replica */
-export function evidenceJournal(
-  ask: Ask,
-  me: string,
-  bundleOf: ReturnType<typeof postgresReads>["bundleOf"],
-): EvidenceJournal {
+export function evidenceJournal(ask: Ask, me: string, { bodyOf, partsOf }: BundleReads): EvidenceJournal {
   return {
     collects: async () => (await ask<{ collects: boolean }>("collects", me))[0]?.collects ?? false,
     dueRound: async (state, now) => (await ask<{ round: number }>("dueRound", state, now))[0]?.round,
     async waiting(round, limit) {
-      const rows = await ask<WaitingRow>("waiting", round, limit);
-      return Promise.all(
-        rows.map(async (row) => ({ txnId: row.txnId, bundle: verifiableText((await bundleOf(row)) ?? "") })),
-      );
+      const found: Delivered[] = [];
+      let bytes = 0;
+      for (const row of await ask<WaitingRow>("waiting", round, limit)) {
+        if (bytes > MAX_WAITING_BYTES) break;
+        const { txnId, bundleId, parts } = row;
+        const body = await bodyOf(row);
+        const read = parts > 0 ? await partsOf(bundleId, 0, body === null ? MAX_BUNDLE_BYTES : 0) : [];
+        const bundle = verifiableText(body, read);
+        found.push({ txnId, bundle });
+        bytes += bundle.length;
+      }
+      return found;
     },
     included: (round, limit) => ask<Included>("included", round, limit),
     async unfinishedRounds(state, first, last) {

@@ -194,7 +194,8 @@ describe("PostgreSQL journal", () => {
       aCall({ key: `key ${(i * 7) % 101}`, aliases: [`alias ${(i * 31) % 61}`], payer: `PAYER ${i}` }),
     );
     const holders = await Promise.all(contenders.map((call, i) => (both[i % 2] as Journal).insert(call)));
-    const rows = await (both[0] as Journal).open();
+    const keys = (await (both[0] as Journal).open()).map(({ key }) => key);
+    const rows = await Promise.all(keys.map(async (key) => (await (both[0] as Journal).find(key)) as Call));
     for (const [i, holder] of holders.entries()) {
       const { key, aliases } = contenders[i] as Call;
       expect([holder.key, ...holder.aliases].some((name) => name === key || aliases.includes(name))).toBe(true);

@@ -1,9 +1,17 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { type ClientConfig, DatabaseError } from "pg";
 import type { Logger } from "pino";
-import { callStale, expectationLost, type Identity, LEASE_MS, type Listener, nameTaken } from "../../calls/journal.ts";
+import { divisionOf } from "../../calls/apart.ts";
+import {
+  callStale,
+  expectationLost,
+  type Identity,
+  LEASE_MS,
+  type Listener,
+  nameTaken,
+  type OpenCall,
+} from "../../calls/journal.ts";
 import { isAtRest, isFinal } from "../../calls/machine.ts";
-import { itemAt } from "../../subjects/batch-answer.ts";
 import type { WholeJournal } from "../journal.ts";
 import { createPacker, createPruner, type PackingPort, REST, type Rest } from "../packer.ts";
 import type { Dictionary } from "../packing.ts";
@@ -13,7 +21,7 @@ import { addressOf, connected, connectionTo, messageOf, newClient, newPool, SESS
 import { evidenceJournal } from "./evidence.ts";
 import { createExpectations } from "./expectations.ts";
 import { listenOn } from "./listener.ts";
-import { type Ask, type Packed, postgresReads, statement } from "./reader.ts";
+import { type Ask, postgresReads, statement } from "./reader.ts";
 import { migrate } from "./schema.ts";
 import { sourceJournal } from "./source-evidence.ts";
 import { createWriter, SessionEnded } from "./writer.ts";
@@ -72,7 +80,7 @@ async function open(config: ClientConfig, log: Pick<Logger, "warn"> | undefined)
   const expectations = createExpectations(writer);
 
   const ask: Ask = async (name, ...values) => (await pool.query(statement(name, values))).rows;
-  const { rows, calls, bundleOf, same } = postgresReads(ask);
+  const { rows, calls, bodyOf, same } = postgresReads(ask);
 
   const find = async (key: string) => (await calls("find", key))[0];
 
@@ -106,7 +114,13 @@ async function open(config: ClientConfig, log: Pick<Logger, "warn"> | undefined)
     ...same,
     find,
     renew,
-    open: () => calls("open"),
+    async open() {
+      const found = await ask<Omit<OpenCall, "bundle"> & { bundleId: string | null }>("open");
+      return found.map(({ bundleId, ...call }) => ({
+        ...call,
+        ...(bundleId !== null && { bundle: { id: bundleId } }),
+      }));
+    },
     holds: (key) => held.has(key),
     async claim(own) {
       await ask("claim", JSON.stringify(own));
@@ -119,7 +133,7 @@ async function open(config: ClientConfig, log: Pick<Logger, "warn"> | undefined)
       return Uint8Array.fromHex(row?.value ?? "");
     },
     ...expectations.journal,
-    ...evidenceJournal(ask, me, bundleOf),
+    ...evidenceJournal(ask, me, { bodyOf, partsOf: same.partsOf }),
     ...sourceJournal(ask),
     async insert(call, expectation) {
       const { key, rail, payer, subjectHash, createdAt, state, version, requirement } = call;
@@ -127,7 +141,15 @@ async function open(config: ClientConfig, log: Pick<Logger, "warn"> | undefined)
       const evidence = evidenceRow(call);
       const fixed = [key, rail, payer, subjectHash, createdAt, requestOf(call)];
       const moving = [state, version, progressOf(call), me];
-      const values = [names, ...fixed, ...moving, evidence?.hash, evidence?.content, requirement.amount];
+      const values = [
+        names,
+        ...fixed,
+        ...moving,
+        evidence?.hash,
+        evidence?.content,
+        requirement.amount,
+        evidence?.bytes,
+      ];
       const session = expectation && expectations.sessionOf(expectation);
       const inserting = writer.write(key, statement("insert", values), session);
       const { rowCount } = await inserting.catch((error: unknown) => {
@@ -146,14 +168,16 @@ async function open(config: ClientConfig, log: Pick<Logger, "warn"> | undefined)
     async update(after) {
       const { key, version, state, bundle, attempts, evidence, refund } = after;
       const last = attempts.at(-1);
-      const row = [key, version, state, !isAtRest(after), progressOf(after), bundle?.id, bundle?.body];
+      const division = bundle && divisionOf(bundle);
+      const row = [key, version, state, !isAtRest(after), progressOf(after), bundle?.id, division?.body];
       const attempt = [last?.txid, attempts.length - 1, last?.raw, last?.firstValid, last?.lastValid, last?.dead];
-      const items = bundle?.items ?? [];
+      const parts = division?.parts ?? [];
       const sources = bundle?.sources ?? [];
       const columns = [
-        ...[items.map(({ id }) => id), items.map(({ start }) => start), items.map(({ length }) => length)],
+        ...[division?.bytes, division && parts.length, parts.map(({ id = null }) => id)],
         ...[sources.map(({ id }) => id), sources.map(({ round }) => round)],
         ...[sources.map(({ blockHash }) => blockHash), sources.map(({ txnId = null }) => txnId)],
+        parts.map(({ text }) => text),
       ];
       const delivered = state === "done" ? [true, after.round] : [false, null];
       const values = [...row, ...attempt, isFinal(state), evidence === undefined, refund, ...delivered, ...columns];
@@ -183,13 +207,6 @@ async function open(config: ClientConfig, log: Pick<Logger, "warn"> | undefined)
     listen(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);
-    },
-    async bundle(id) {
-      const [row] = await ask<Packed & { bundle: string | null }>("bundle", id);
-      if (row) return bundleOf(row);
-      const [item] = await ask<Packed & { bundle: string | null; start: number; length: number }>("batchItem", id);
-      const answer = item && (await bundleOf(item));
-      return answer && itemAt(answer, item);
     },
     async rememberPayees(payees) {
       for (const { rail, address } of payees) await ask("rememberPayee", rail, address);

@@ -2,9 +2,10 @@ import type { KeyEntry } from "@attestd/proof";
 import type { QueryConfig, QueryResultRow } from "pg";
 import type { KeyAnnouncement, KeyRevocation } from "../../attestor/key-journal.ts";
 import type { Call } from "../../calls/call.ts";
-import type { Identity } from "../../calls/journal.ts";
+import type { Identity, StoredBundle } from "../../calls/journal.ts";
 import type { RailName } from "../../payment/rails/rail.ts";
-import { type Dictionary, type Parts, unpack } from "../packing.ts";
+import type { Evidence } from "../../subjects/product.ts";
+import { type Dictionary, type Parts, unpackBeside } from "../packing.ts";
 import { inPages, type JournalReader } from "../reader.ts";
 import { callOf, type PartedRow } from "../record.ts";
 import { newClient, TYPES } from "./connections.ts";
@@ -17,6 +18,7 @@ type StatementName = keyof typeof SQL;
 export type Ask = <R extends QueryResultRow>(name: StatementName, ...values: unknown[]) => Promise<R[]>;
 
 export type Packed = { packed: Uint8Array | null; dictionary: Uint8Array | null };
+export type PackedBody = Packed & { bundle: string | null };
 type AnnouncementRow = Pick<KeyAnnouncement, "record"> & Omit<KeyAnnouncement["attempt"], "raw"> & { raw: Buffer };
 
 export function statement(name: StatementName, values: unknown[]): QueryConfig {
@@ -34,10 +36,10 @@ export function postgresReads(ask: Ask) {
   }
   /** The parts of a packed row; undefined of one that is not. */
   async function partsOf({ packed, dictionary }: Packed): Promise<Parts | undefined> {
-    return packed ? unpack(packed, dictionary ? await contentOf(dictionary) : undefined) : undefined;
+    return packed ? unpackBeside(packed, dictionary ? await contentOf(dictionary) : undefined) : undefined;
   }
 
-  type RowsName = "find" | "open" | "among" | "page" | "toPack" | "toPrune";
+  type RowsName = "find" | "among" | "page" | "toPack" | "toPrune";
   /** Rows of calls with their parts, packed or not. */
   async function rows(name: RowsName, ...values: unknown[]): Promise<PartedRow[]> {
     const found = (await ask<PartedRow & Packed>(name, ...values)).map(async ({ packed, dictionary, ...row }) => {
@@ -46,15 +48,26 @@ export function postgresReads(ask: Ask) {
     return Promise.all(found);
   }
 
+  /** What a row holds of a bundle, packed or not. */
+  const bodyOf = async (row: PackedBody): Promise<string | null> => (await partsOf(row))?.bundle ?? row.bundle;
+
   return {
-    /** The bundle of a row, packed or not. */
-    async bundleOf(row: Packed & { bundle: string | null }): Promise<string | undefined> {
-      return ((await partsOf(row))?.bundle ?? row.bundle) || undefined;
-    },
+    bodyOf,
     rows,
     calls: async (...asked: Parameters<typeof rows>): Promise<Call[]> => (await rows(...asked)).map(callOf),
     /** Methods of the journal and of its reader. */
     same: {
+      async evidenceOf(key: string) {
+        return (await ask<{ content: Evidence }>("evidenceOf", key))[0]?.content;
+      },
+      stored: async (id: string) => (await ask<StoredBundle>("stored", id))[0],
+      async bodyOf(bundleId: string) {
+        const [row] = await ask<PackedBody>("bodyOf", bundleId);
+        return row && ((await bodyOf(row)) ?? undefined);
+      },
+      async partsOf(bundleId: string, from: number, bytes: number) {
+        return (await ask<{ content: string }>("partsOf", bundleId, from, bytes)).map(({ content }) => content);
+      },
       async prunable(before: number) {
         const [row] = await ask<{ calls: number; bytes: number }>("prunable", before);
         return row ?? { calls: 0, bytes: 0 };

@@ -9,7 +9,7 @@ export const VERSIONS: readonly string[] = [
   `
   CREATE TABLE meta (name text PRIMARY KEY, value json NOT NULL);
   -- What is attested, by the SHA-256 of its JSON: it may be large, and many calls may be of one subject.
-  CREATE TABLE evidence (hash text PRIMARY KEY, content json NOT NULL);
+  CREATE TABLE evidence (hash text PRIMARY KEY, bytes integer NOT NULL, content json NOT NULL);
   -- What packed calls of a kind have in common, by its SHA-256. Never deleted: without it they cannot be read.
   CREATE TABLE dictionaries (hash bytea PRIMARY KEY, kind text NOT NULL, content bytea NOT NULL);
   CREATE TABLE calls (
@@ -21,12 +21,13 @@ export const VERSIONS: readonly string[] = [
     rail text NOT NULL, payer text NOT NULL, subject_hash text NOT NULL, created_at bigint NOT NULL,
     amount bigint NOT NULL,                -- of the payment, in atomic units of its asset
     bundle_id text UNIQUE,
+    answer_bytes integer, body_bytes integer, parts integer,   -- of what is delivered, and of the bundle; 0 parts where it is whole
     evidence_hash text REFERENCES evidence,
     request json NOT NULL,                 -- what is fixed when the call begins, but for the evidence
     progress json NOT NULL,                -- the rest, but for attempts and bundle
-    bundle text,
+    bundle text,                           -- of a batch its head; NULL where it stands apart
     dictionary bytea REFERENCES dictionaries,
-    packed bytea                           -- in place of payer, subject_hash, request, evidence, progress, bundle and attempts
+    packed bytea                           -- in place of payer, subject_hash, request, progress, bundle and attempts
   );
   ALTER TABLE calls ALTER COLUMN packed SET STORAGE EXTERNAL;   -- compressed already
   CREATE INDEX calls_open ON calls (created_at) WHERE open;
@@ -43,9 +44,11 @@ export const VERSIONS: readonly string[] = [
     first_valid bigint NOT NULL, last_valid bigint NOT NULL, dead boolean NOT NULL, raw bytea NOT NULL,
     UNIQUE (key, place)                    -- a second transaction in one place would be a second attestation
   );
-  -- The items of delivered batches by their ids: where each stands in its call's bundle, in bytes from 0.
-  CREATE TABLE batch_items (
-    id text PRIMARY KEY, key text NOT NULL REFERENCES calls, start integer NOT NULL, length integer NOT NULL
+  -- What stands apart of delivered bundles (calls/apart.ts): pieces of a large one, the items of a batch by their ids.
+  CREATE TABLE bundle_parts (
+    bundle_id text NOT NULL REFERENCES calls (bundle_id), place integer NOT NULL, id text UNIQUE,
+    bytes integer NOT NULL, content text NOT NULL,
+    PRIMARY KEY (bundle_id, place)
   );
   -- A replica lives until then, and with it every lease that it holds: a heartbeat is one row, however many the calls.
   CREATE TABLE replicas (id uuid PRIMARY KEY, until timestamptz NOT NULL);

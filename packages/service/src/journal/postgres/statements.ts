@@ -1,3 +1,5 @@
+import { MAX_IN_ROW } from "../../calls/apart.ts";
+import { APART } from "../../calls/call.ts";
 import { SHARED } from "../statements.ts";
 import { ENDED, FREED } from "./listener.ts";
 
@@ -10,8 +12,11 @@ const ATTEMPTS = `(
 
 /** A call with its evidence and its attempts, of one snapshot, its parts as text. */
 const CALL = `
-  calls.key, rail, payer, subject_hash, created_at, request::text, state, version, progress::text, bundle_id, bundle, packed,
-  dictionary, (SELECT content::text FROM evidence WHERE hash = calls.evidence_hash) AS evidence,
+  calls.key, rail, payer, subject_hash, created_at, request::text, state, version, progress::text, bundle_id, answer_bytes,
+  parts, bundle, packed, dictionary, (
+    SELECT CASE WHEN bytes <= ${MAX_IN_ROW} THEN content::text ELSE '"${APART}"' END FROM evidence
+    WHERE hash = calls.evidence_hash
+  ) AS evidence,
   ${ATTEMPTS}::text AS attempts`;
 /** A call of this replica, or of one that is gone. */
 const OWN = "(owner = $1 OR NOT EXISTS (SELECT FROM replicas WHERE id = owner AND until > now()))";
@@ -53,7 +58,7 @@ export const SQL = {
       WHEN 'included' THEN s.state = 'waiting' WHEN 'whole' THEN s.state = 'included'
       ELSE s.state IN ('waiting', 'included') END`,
   find: `SELECT ${CALL} FROM names JOIN calls ON calls.key = names.key WHERE name = $1`,
-  open: `SELECT ${CALL} FROM calls WHERE open ORDER BY created_at`,
+  evidenceOf: "SELECT content FROM evidence WHERE hash = (SELECT evidence_hash FROM calls WHERE key = $1)",
   among: `SELECT ${CALL} FROM calls WHERE key = ANY ($1) ORDER BY created_at`,
   page: `SELECT ${CALL} FROM calls WHERE key > $1 ORDER BY key LIMIT $2`,
   exposure: `
@@ -62,21 +67,14 @@ export const SQL = {
   toPack: `SELECT ${CALL} FROM calls WHERE NOT open AND rest = 0 AND ${OWN} ORDER BY created_at LIMIT $2`,
   toPrune: `
     SELECT ${CALL} FROM calls WHERE NOT open AND rest < 2 AND created_at < $1 ORDER BY created_at LIMIT $2`,
-  // Evidence that another call starts to use meanwhile is a foreign key violation.
   pack: `
     WITH small AS (
       SELECT * FROM unnest($1::text[], $2::bytea[], $3::bytea[]) AS small (key, packed, dictionary)
-    ), left_behind AS (
-      SELECT evidence_hash FROM calls JOIN small USING (key) WHERE rest < $4
     ), made_small AS (
       UPDATE calls SET rest = $4, packed = small.packed, dictionary = small.dictionary,
-        payer = '', subject_hash = '', request = '{}', progress = '{}', bundle = NULL, evidence_hash = NULL
+        payer = '', subject_hash = '', request = '{}', progress = '{}', bundle = NULL
       FROM small WHERE calls.key = small.key AND rest < $4 AND NOT open
       RETURNING calls.key
-    ), dropped AS (
-      DELETE FROM evidence USING left_behind WHERE hash = left_behind.evidence_hash
-        AND NOT EXISTS (SELECT FROM calls WHERE calls.evidence_hash = hash
-          AND calls.key NOT IN (SELECT key FROM made_small))
     )
     DELETE FROM attempts USING made_small WHERE attempts.key = made_small.key`,
   // Locks of the session that commits: they end with it, and so does its power to insert.
@@ -90,7 +88,8 @@ export const SQL = {
     WITH free AS (
       SELECT WHERE NOT EXISTS (SELECT FROM names WHERE name = ANY ($1))
     ), kept AS (
-      INSERT INTO evidence (hash, content) SELECT $12, $13::json FROM free WHERE $12::text IS NOT NULL
+      INSERT INTO evidence (hash, bytes, content) SELECT $12, $15::integer, $13::json FROM free
+      WHERE $12::text IS NOT NULL
       ON CONFLICT DO NOTHING
     ), inserted AS (
       INSERT INTO calls
@@ -104,10 +103,11 @@ export const SQL = {
   // call starts to use meanwhile a foreign key violation.
   update: `
     WITH moved AS (
-      UPDATE calls SET version = $2, state = $3, open = $4, progress = $5, bundle_id = $6, bundle = $7,
-        evidence_hash = CASE WHEN $15::boolean THEN NULL ELSE evidence_hash END
+      UPDATE calls SET version = $2, state = $3, open = $4, progress = $5, bundle_id = coalesce(bundle_id, $6),
+        bundle = coalesce(bundle, $7), body_bytes = coalesce(body_bytes, length($7)),
+        answer_bytes = coalesce(answer_bytes, $19::integer), parts = coalesce(parts, $20::integer), evidence_hash = CASE WHEN $15::boolean THEN NULL ELSE evidence_hash END
       WHERE key = $1 AND version = $2 - 1 AND packed IS NULL
-      RETURNING key, created_at
+      RETURNING key, created_at, bundle_id
     ), begun AS (
       INSERT INTO ledger_evidence (txn_id, key, round, state, due)
       SELECT $8, key, $18::bigint, 'waiting', created_at FROM moved WHERE $17::boolean
@@ -120,10 +120,10 @@ export const SQL = {
     ), dropped AS (
       DELETE FROM evidence USING left_behind, moved WHERE hash = left_behind.evidence_hash
         AND NOT EXISTS (SELECT FROM calls WHERE calls.evidence_hash = hash AND calls.key <> $1)
-    ), items AS (
-      INSERT INTO batch_items (id, key, start, length)
-      SELECT item.id, moved.key, item.start, item.length
-      FROM moved, unnest($19::text[], $20::integer[], $21::integer[]) AS item (id, start, length)
+    ), kept AS (
+      INSERT INTO bundle_parts (bundle_id, place, id, bytes, content)
+      SELECT moved.bundle_id, part.place - 1, part.id, length(part.content), part.content
+      FROM moved, unnest($21::text[], $26::text[]) WITH ORDINALITY AS part (id, content, place)
       ON CONFLICT DO NOTHING
     ), sources AS (
       INSERT INTO source_evidence (id, key, round, block_hash, txn_id, state, due)

@@ -1,13 +1,12 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { KeyEntry } from "@attestd/proof";
 import type { KeyAnnouncement, KeyRevocation } from "../../attestor/key-journal.ts";
-import { callStale, type Identity, nameTaken } from "../../calls/journal.ts";
+import { callStale, type Identity, nameTaken, type OpenCall, type StoredBundle } from "../../calls/journal.ts";
 import type { RailName } from "../../payment/rails/rail.ts";
-import { itemAt } from "../../subjects/batch-answer.ts";
 import type { PackedRow, Rest } from "../packer.ts";
 import { type Dictionary, unpack } from "../packing.ts";
 import type { PartedRow } from "../record.ts";
-import { type All, evidenceCommands } from "./evidence.ts";
+import { type All, evidenceCommands, type PartsOf } from "./evidence.ts";
 import type { MovedRow, NewRow } from "./rows.ts";
 import { SQL } from "./statements.ts";
 
@@ -36,6 +35,9 @@ export function sqliteCommands(db: DatabaseSync) {
   const rows = (name: "openBut" | "page" | "toPack" | "toPrune", ...values: (string | number)[]): PartedRow[] =>
     (all(name, ...values) as Found[]).map(whole);
 
+  const partsOf: PartsOf = (bundleId, from, bytes) =>
+    all("partsOf", bundleId, from, bytes).map(({ content }) => content as string);
+
   const identity = (): Identity | undefined => {
     const row = sql("identity").get();
     return row && JSON.parse(row.value as string);
@@ -60,7 +62,7 @@ export function sqliteCommands(db: DatabaseSync) {
   }
 
   function forgetEvidence(key: string): void {
-    const hash = sql("evidenceOf").get(key)?.hash as string | null;
+    const hash = sql("evidenceHash").get(key)?.hash as string | null;
     if (hash === null) return;
     sql("leaveEvidence").run(key);
     sql("dropEvidence").run({ hash });
@@ -70,14 +72,15 @@ export function sqliteCommands(db: DatabaseSync) {
     for (const { hash, kind, content } of fresh) sql("addDictionary").run(hash, kind, content);
     for (const { key, packed, dictionary } of rows) {
       const { changes } = sql("pack").run({ key, packed, dictionary: dictionary?.hash ?? null, rest });
-      if (changes !== 1) continue;
-      sql("dropAttempts").run(key);
-      forgetEvidence(key);
+      if (changes === 1) sql("dropAttempts").run(key);
     }
   }
 
   return {
-    ...evidenceCommands(sql, all, (row) => whole(row as Found).bundle ?? ""),
+    ...evidenceCommands(sql, all, {
+      bodyOf: (row) => whole(row as Found).bundle,
+      partsOf,
+    }),
     ready(): void {},
     identity,
     /** @returns the recorded identity: the first that was claimed */
@@ -104,28 +107,35 @@ export function sqliteCommands(db: DatabaseSync) {
       for (const name of names) sql("insertName").run(name, row.key);
       return undefined;
     },
-    update({ row, ends, items, sources, attempt, dropsEvidence, name, delivered }: MovedRow): void {
+    update({ row, rests, bundle, sources, attempt, dropsEvidence, name, delivered }: MovedRow): void {
       if (sql("updateCall").run(row).changes !== 1) throw callStale(row.key);
       if (name !== undefined) giveName(name, row.key);
       if (dropsEvidence) forgetEvidence(row.key);
-      if (ends) sql("endCall").run(ends);
-      for (const { id, start, length } of items) sql("writeBatchItem").run({ id, key: row.key, start, length });
+      if (rests) sql("rest").run(row.key);
+      if (bundle) {
+        sql("keepBundle").run(bundle.row);
+        for (const part of bundle.parts) sql("keepPart").run(part);
+      }
       if (attempt) sql("writeAttempt").run(attempt);
       if (delivered) sql("beginLedgerEvidence").run(delivered);
       for (const { txnId = null, ...source } of sources) sql("beginSource").run({ ...source, txnId, key: row.key });
     },
-    /** @param limit all, when it is negative */
+    open: (): OpenCall[] =>
+      all("open").map(
+        ({ bundleId, ...call }) => ({ ...call, ...(bundleId !== null && { bundle: { id: bundleId } }) }) as OpenCall,
+      ),
     openBut: (held: readonly string[], limit: number) => rows("openBut", JSON.stringify(held), limit),
     /** @param after the key that the page before ended with; empty for the first */
     page: (after: string, limit: number) => rows("page", after, limit),
     exposure: (rail: RailName, payer: string) => sql("exposure").get(rail, payer)?.amount as number,
-    bundle(id: string): string | undefined {
-      const row = sql("bundle").get(id) as Found | undefined;
-      if (row) return whole(row).bundle ?? undefined;
-      const item = sql("batchItem").get(id) as (Found & { start: number; length: number }) | undefined;
-      const answer = item && whole(item).bundle;
-      return answer ? itemAt(answer, item) : undefined;
+    /** @returns JSON */
+    evidenceOf: (key: string) => sql("evidenceOf").get(key)?.content as string | undefined,
+    stored: (id: string) => sql("stored").get(id) as StoredBundle | undefined,
+    bodyOf(bundleId: string): string | undefined {
+      const row = sql("bodyOf").get(bundleId) as Found | undefined;
+      return (row && whole(row).bundle) ?? undefined;
     },
+    partsOf,
     /** Calls at rest whose rows are as they were written, the oldest first. */
     toPack: (limit: number) => rows("toPack", limit),
     dictionaries: () => all("dictionaries") as Dictionary[],

@@ -1,11 +1,21 @@
 import type { StatementSync } from "node:sqlite";
-import type { EvidenceJournal, Included, KeptEvidence, KeptStateProof, Stake } from "../../ledger/evidence/journal.ts";
+import { MAX_BUNDLE_BYTES } from "@attestd/proof";
+import type {
+  Delivered,
+  EvidenceJournal,
+  Included,
+  KeptEvidence,
+  KeptStateProof,
+  Stake,
+} from "../../ledger/evidence/journal.ts";
 import type { KeptSource, SourceJournal, UnfinishedSource } from "../../ledger/evidence/source-journal.ts";
-import { verifiableText } from "../../subjects/batch-answer.ts";
-import { keptOf, present } from "../evidence-rows.ts";
+import { keptOf, MAX_WAITING_BYTES, present, verifiableText } from "../evidence-rows.ts";
 import type { SQL } from "./statements.ts";
 
 type Row = Record<string, unknown>;
+
+/** Parts of a bundle from a place on, as `Journal.partsOf`. */
+export type PartsOf = (bundleId: string, from: number, bytes: number) => string[];
 
 /** Every row of a statement. */
 export type All = (name: keyof typeof SQL, ...values: (string | number)[]) => Row[];
@@ -14,14 +24,26 @@ export type All = (name: keyof typeof SQL, ...values: (string | number)[]) => Ro
 export function evidenceCommands(
   sql: (name: keyof typeof SQL) => StatementSync,
   all: All,
-  bundleOf: (row: Row) => string,
+  { bodyOf, partsOf }: { bodyOf: (row: Row) => string | null; partsOf: PartsOf },
 ) {
   return {
     dueRound: (state, now) => sql("dueRound").get(state, now)?.round as number | undefined,
-    waiting: (round, limit) =>
-      all("waiting", round, limit).map((row) => {
-        return { txnId: row.txnId as string, bundle: verifiableText(bundleOf(row)) };
-      }),
+    waiting(round, limit) {
+      const found: Delivered[] = [];
+      let bytes = 0;
+      for (const row of all("waiting", round, limit)) {
+        if (bytes > MAX_WAITING_BYTES) break;
+        const [bundleId, parts] = [row.bundleId as string, row.parts as number];
+        const body = bodyOf(row);
+        const bundle = verifiableText(
+          body,
+          parts > 0 ? partsOf(bundleId, 0, body === null ? MAX_BUNDLE_BYTES : 0) : [],
+        );
+        found.push({ txnId: row.txnId as string, bundle });
+        bytes += bundle.length;
+      }
+      return found;
+    },
     included: (round, limit) => all("included", round, limit).map((row) => parsed<Included>(row)),
     unfinishedRounds: (state, first, last) =>
       all("unfinishedRounds", state, first, last).map(({ round }) => round as number),

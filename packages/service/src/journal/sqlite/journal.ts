@@ -10,14 +10,15 @@ import { observe } from "../../metrics/meter.ts";
 import type { WholeJournal } from "../journal.ts";
 import { createPruner, REST } from "../packer.ts";
 import { createPackingFailures } from "../packing-failures.ts";
-import { callOf } from "../record.ts";
+import { callOf, evidenceIn } from "../record.ts";
 import type { SqliteCommands } from "./commands.ts";
 import { keepPrivate } from "./private-files.ts";
+import { createReads } from "./reads.ts";
 import { movedRow, newRow } from "./rows.ts";
 import type { PackingFailed, Replies, Reply, Request, Requests } from "./worker.ts";
 
 /** The commands that are methods of the journal as they are. */
-const OF_CALLS = ["claim", "bundle", "unpacked", "prunable", "copiedUntil", "markCopied"] as const;
+const OF_CALLS = ["claim", "open", "stored", "unpacked", "prunable", "copiedUntil", "markCopied"] as const;
 const OF_PAYEES = ["rememberPayees", "payees"] as const;
 const OF_KEYS = ["keys", "appendKey", "revocations", "appendRevocation", "announced", "announce", "conclude"] as const;
 const OF_RECORDS = ["dueRound", "waiting", "included", "unfinishedRounds", "step", "postpone"] as const;
@@ -38,7 +39,7 @@ const MAX_REQUESTS_PER_MESSAGE = 256;
  * replica: its leases never run out, and are not written.
  *
  * A worker writes the file, so that an fsync does not block the event loop; what arrives during a commit becomes the next
- * commit (worker.ts).
+ * commit (worker.ts). Another reads what may be large.
  *
  * @param path of the database file, made when absent
  * @param log of a file that others could read (private-files.ts), and of calls that could not be packed
@@ -103,6 +104,7 @@ export async function openSqliteJournal(path: string, log?: Pick<Logger, "warn">
   }
 
   await ask("ready");
+  const reads = createReads(file);
   return {
     ...asked([...OF_CALLS, ...OF_PAYEES, ...OF_KEYS, ...OF_RECORDS, ...OF_EVIDENCE, ...OF_SOURCES]),
     secret: async () => Uint8Array.fromHex(await ask("secret", randomBytes(32).toString("hex"))),
@@ -124,7 +126,9 @@ export async function openSqliteJournal(path: string, log?: Pick<Logger, "warn">
       if (!isFinal(after.state)) return;
       for (const listener of listeners) listener.ended?.(after.key);
     },
-    open: async () => (await ask("openBut", [], -1)).map(callOf),
+    evidenceOf: async (key) => evidenceIn(await reads.evidenceOf(key)),
+    bodyOf: reads.bodyOf,
+    partsOf: reads.partsOf,
     async lease(limit) {
       const calls = (await ask("openBut", [...held], limit)).map(callOf);
       for (const { key } of calls) held.add(key);
@@ -159,6 +163,7 @@ export async function openSqliteJournal(path: string, log?: Pick<Logger, "warn">
       return sizes.reduce((sum, found) => sum + (found?.size ?? 0), 0);
     },
     async close() {
+      await reads[Symbol.asyncDispose]();
       if (failure) return;
       const exited = new Promise<void>((resolve) => worker.once("exit", () => resolve()));
       send({ id: ++last, command: "close", args: [] });

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
 import { inPages, type JournalReader } from "../reader.ts";
-import { callOf } from "../record.ts";
+import { callOf, evidenceIn } from "../record.ts";
 import { sqliteCommands } from "./commands.ts";
 import { stateOf } from "./schema.ts";
 
@@ -18,7 +18,7 @@ export async function openSqliteReader(path: string, { isBrief = false } = {}): 
   const file = pathToFileURL(path);
   if (isClosed) file.searchParams.set("immutable", "1");
   const db = new DatabaseSync(isClosed ? file : path, { readOnly: true });
-  const { page, prunable, identity, copiedUntil, payees, keys, revocations } = sqliteCommands(db);
+  const { page, prunable, identity, copiedUntil, payees, keys, revocations, ...commands } = sqliteCommands(db);
   const reading = async <T>(read: () => T): Promise<T> => {
     try {
       return read();
@@ -29,6 +29,8 @@ export async function openSqliteReader(path: string, { isBrief = false } = {}): 
   };
   return {
     calls: () => inPages((after, limit) => reading(() => page(after, limit).map(callOf))),
+    evidenceOf: (key) => reading(() => evidenceIn(commands.evidenceOf(key))),
+    partsOf: (...asked) => reading(() => commands.partsOf(...asked)),
     prunable: (before) => reading(() => prunable(before)),
     schema: () => reading(() => stateOf(db)),
     identity: () => reading(identity),

@@ -1,4 +1,5 @@
-import type { Call } from "../../calls/call.ts";
+import { divisionOf } from "../../calls/apart.ts";
+import type { Call, KeptBundle } from "../../calls/call.ts";
 import { isAtRest } from "../../calls/machine.ts";
 import { evidenceRow, progressOf, requestOf } from "../record.ts";
 
@@ -10,7 +11,7 @@ import { evidenceRow, progressOf, requestOf } from "../record.ts";
 /** A new row of `calls`, and every name that the call holds: its key and its aliases. */
 export type NewRow = ReturnType<typeof newRow>;
 
-/** What a transition writes: the row's new values, the attempt that may be new or dead, and a new bundle's items and sources. */
+/** What a transition writes: the row's new values, the attempt that may be new or dead, and a bundle that was just sealed. */
 export type MovedRow = ReturnType<typeof movedRow>;
 
 /** @param call as it is first committed */
@@ -34,16 +35,21 @@ export function movedRow(call: Call) {
     row: { key, state, version, progress: progressOf(call) },
     dropsEvidence: evidence === undefined,
     name: refund,
-    // Indexed columns, which are written only when there is something to write in them.
-    ends: (bundle !== undefined || isAtRest(call)) && {
-      key,
-      open: isAtRest(call) ? 0 : 1,
-      bundleId: bundle?.id ?? null,
-      bundle: bundle?.body ?? null,
-    },
+    rests: isAtRest(call),
+    bundle: bundle && keptRow(key, bundle),
     delivered: state === "done" && last && { txnId: last.txid, key, round: round ?? 0, due: call.createdAt },
-    items: bundle?.items ?? [],
     sources: bundle?.sources ?? [],
     attempt: last && { ...last, key, place: attempts.length - 1, dead: last.dead ? 1 : 0 },
+  };
+}
+
+/** A bundle that was just sealed, with its parts; undefined for one that is kept already. */
+function keptRow(key: string, bundle: KeptBundle) {
+  const division = divisionOf(bundle);
+  if (!division) return undefined;
+  const { body = null, bytes, parts } = division;
+  return {
+    row: { key, id: bundle.id, body, bytes, parts: parts.length },
+    parts: parts.map(({ id = null, text }, place) => ({ bundleId: bundle.id, place, id, bytes: text.length, text })),
   };
 }

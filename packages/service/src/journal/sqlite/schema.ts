@@ -14,7 +14,7 @@ export const VERSIONS: readonly string[] = [
   `
   CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
   -- What is attested, by the SHA-256 of its JSON: it may be large, and many calls may be of one subject.
-  CREATE TABLE evidence (hash TEXT PRIMARY KEY, content TEXT NOT NULL) STRICT;
+  CREATE TABLE evidence (hash TEXT PRIMARY KEY, bytes INTEGER NOT NULL, content TEXT NOT NULL) STRICT;
   -- What packed calls of a kind have in common, by its SHA-256. Never deleted: without it they cannot be read.
   CREATE TABLE dictionaries (hash BLOB PRIMARY KEY, kind TEXT NOT NULL, content BLOB NOT NULL) STRICT;
   CREATE TABLE calls (
@@ -25,12 +25,13 @@ export const VERSIONS: readonly string[] = [
     rail TEXT NOT NULL, payer TEXT NOT NULL, subject_hash TEXT NOT NULL, created_at INTEGER NOT NULL,
     amount INTEGER NOT NULL,               -- of the payment, in atomic units of its asset
     bundle_id TEXT UNIQUE,
+    answer_bytes INTEGER, body_bytes INTEGER, parts INTEGER,   -- of what is delivered, and of the bundle; 0 parts where it is whole
     evidence_hash TEXT REFERENCES evidence,
     request TEXT NOT NULL,                 -- JSON of what is fixed when the call begins, but for the evidence
     progress TEXT NOT NULL,                -- JSON of the rest, but for attempts and bundle
-    bundle TEXT,
+    bundle TEXT,                           -- of a batch its head; NULL where it stands apart
     dictionary BLOB REFERENCES dictionaries,
-    packed BLOB                            -- in place of payer, subject_hash, request, evidence, progress, bundle and attempts
+    packed BLOB                            -- in place of payer, subject_hash, request, progress, bundle and attempts
   ) STRICT;
   CREATE INDEX calls_open ON calls (created_at) WHERE open;
   CREATE INDEX calls_of_evidence ON calls (evidence_hash) WHERE evidence_hash IS NOT NULL;
@@ -46,10 +47,12 @@ export const VERSIONS: readonly string[] = [
     first_valid INTEGER NOT NULL, last_valid INTEGER NOT NULL, dead INTEGER NOT NULL, raw BLOB NOT NULL,
     UNIQUE (key, place)                    -- a second transaction in one place would be a second attestation
   ) STRICT;
-  -- The items of delivered batches by their ids: where each stands in its call's bundle, in bytes from 0.
-  CREATE TABLE batch_items (
-    id TEXT PRIMARY KEY, key TEXT NOT NULL REFERENCES calls, start INTEGER NOT NULL, length INTEGER NOT NULL
-  ) STRICT, WITHOUT ROWID;
+  -- What stands apart of delivered bundles (calls/apart.ts): pieces of a large one, the items of a batch by their ids.
+  CREATE TABLE bundle_parts (
+    bundle_id TEXT NOT NULL REFERENCES calls (bundle_id), place INTEGER NOT NULL, id TEXT UNIQUE,
+    bytes INTEGER NOT NULL, content TEXT NOT NULL,
+    PRIMARY KEY (bundle_id, place)
+  ) STRICT;
 
   CREATE TABLE payees (rail TEXT NOT NULL, address TEXT NOT NULL, PRIMARY KEY (rail, address)) STRICT;
   CREATE TABLE keys (place INTEGER PRIMARY KEY, kid TEXT NOT NULL UNIQUE, entry TEXT NOT NULL) STRICT;

@@ -1,8 +1,12 @@
+import { MAX_IN_ROW } from "../../calls/apart.ts";
+import { APART } from "../../calls/call.ts";
 import { SHARED } from "../statements.ts";
 
-/** The columns of a call, its evidence and its attempts. */
+/** The columns of a call, its evidence unless that stands apart, and its attempts. */
 const CALL = `
-  calls.*, (SELECT content FROM evidence WHERE hash = calls.evidence_hash) AS evidence, (
+  calls.*, (
+    SELECT CASE WHEN bytes <= ${MAX_IN_ROW} THEN content ELSE '"${APART}"' END FROM evidence WHERE hash = calls.evidence_hash
+  ) AS evidence, (
     SELECT json_group_array(
       json_object('txid', txid, 'raw', lower(hex(raw)), 'firstValid', first_valid, 'lastValid', last_valid, 'dead',
         json(iif(dead, 'true', 'false'))) ORDER BY place)
@@ -37,8 +41,9 @@ const OWN = {
       (key, rail, payer, subject_hash, created_at, amount, request, evidence_hash, state, version, open, progress)
     VALUES
       (:key, :rail, :payer, :subjectHash, :createdAt, :amount, :request, :evidenceHash, :state, :version, TRUE, :progress)`,
-  insertEvidence: "INSERT INTO evidence (hash, content) VALUES (:hash, :content) ON CONFLICT DO NOTHING",
-  evidenceOf: "SELECT evidence_hash AS hash FROM calls WHERE key = ?",
+  insertEvidence: "INSERT INTO evidence (hash, bytes, content) VALUES (:hash, :bytes, :content) ON CONFLICT DO NOTHING",
+  evidenceHash: "SELECT evidence_hash AS hash FROM calls WHERE key = ?",
+  evidenceOf: "SELECT content FROM evidence WHERE hash = (SELECT evidence_hash FROM calls WHERE key = ?)",
   leaveEvidence: "UPDATE calls SET evidence_hash = NULL WHERE key = ?",
   dropEvidence:
     "DELETE FROM evidence WHERE hash = :hash AND NOT EXISTS (SELECT 1 FROM calls WHERE evidence_hash = :hash)",
@@ -53,7 +58,13 @@ const OWN = {
     WHERE key = :key AND rest < :rest AND NOT open`,
   toPrune: `SELECT ${CALL} FROM calls WHERE NOT open AND rest < 2 AND created_at < ? ORDER BY created_at LIMIT ?`,
   dropAttempts: "DELETE FROM attempts WHERE key = ?",
-  endCall: "UPDATE calls SET open = :open, bundle_id = :bundleId, bundle = :bundle WHERE key = :key",
+  rest: "UPDATE calls SET open = FALSE WHERE key = ?",
+  keepBundle: `
+    UPDATE calls SET bundle_id = :id, bundle = :body, body_bytes = length(:body), answer_bytes = :bytes, parts = :parts
+    WHERE key = :key AND bundle_id IS NULL`,
+  keepPart: `
+    INSERT INTO bundle_parts (bundle_id, place, id, bytes, content) VALUES (:bundleId, :place, :id, :bytes, :text)
+    ON CONFLICT DO NOTHING`,
   writeAttempt: `
     INSERT INTO attempts (txid, key, place, raw, first_valid, last_valid, dead)
     VALUES (:txid, :key, :place, :raw, :firstValid, :lastValid, :dead)
@@ -61,8 +72,6 @@ const OWN = {
   exposure: `
     SELECT coalesce(sum(amount), 0) AS amount FROM calls
     WHERE rail = ? AND payer = ? AND state = 'settling'`,
-  writeBatchItem: `
-    INSERT INTO batch_items (id, key, start, length) VALUES (:id, :key, :start, :length) ON CONFLICT DO NOTHING`,
   copiedUntil: "SELECT CAST(value AS INTEGER) AS until FROM meta WHERE name = 'copied_until'",
   markCopied: `
     INSERT INTO meta (name, value) SELECT 'copied_until', max(created_at) FROM calls HAVING count(*) > 0
