@@ -31,17 +31,24 @@ let indexed: RecordedNote[];
 let upTo: number;
 let isAway: boolean;
 let searched: number[];
+let looked: number[];
 let watch: ReturnType<typeof watchKeyNotes>;
 beforeEach(async () => {
   journal = new MemoryKeys();
   await journal.appendKey(FIRST);
-  [latest, blocks, indexed, upTo, isAway, searched] = [100, new Map(), [], 100, false, []];
+  [latest, blocks, indexed, upTo, isAway, searched, looked] = [100, new Map(), [], 100, false, [], []];
   watch = watchKeyNotes({
     journal,
     ledger: LEDGER,
     account: ACCOUNT,
     rounds: { latest: () => latest, next: () => Promise.reject(new Error("not asked for here")) },
-    newest: { latest: () => latest, block: (round) => blocks.get(round) },
+    newest: {
+      latest: () => latest,
+      block(round) {
+        looked.push(round);
+        return blocks.get(round);
+      },
+    },
     async search(from) {
       searched.push(from);
       if (isAway) throw unavailable("the indexer is away");
@@ -76,6 +83,15 @@ test("nothing is known, and nothing sold, before the ledger's notes were read on
     [true, undefined],
     [0, 0],
   ]);
+});
+
+test("a start costs the same however many rounds the ledger has, and so does a round after many that were missed", async () => {
+  latest = upTo = 50_000_000;
+  await refresh();
+  expect([looked, searched]).toEqual([[], [0]]);
+  latest += 1_000_000;
+  await refresh();
+  expect([looked, searched]).toEqual([[50_000_001], [0, 50_000_001]]);
 });
 
 test("a note of before the start that the journal does not know is a reason to sell nothing, until it has the key", async () => {

@@ -52,15 +52,26 @@ export function watchKeyNotes(options: KeyNotesOptions) {
 
   async function readNotes(signal: AbortSignal): Promise<RecordedNote[]> {
     const latest = rounds.latest();
-    const from = readTo === undefined ? 0 : readTo + 1;
-    const blocks = Array.from({ length: latest + 1 - from }, (_, i) => newest.block(from + i));
-    if (readTo !== undefined && blocks.every((block) => block !== undefined)) {
+    const found = readTo === undefined ? undefined : notesInBlocks(readTo + 1, latest);
+    if (found) {
       readTo = latest;
-      return blocks.flatMap((block, i) => keyNotesIn(block, { round: from + i, ledger, account }));
+      return found;
     }
+    const from = readTo === undefined ? 0 : readTo + 1;
     const read = await search(from, signal);
     readTo = Math.max(read.upTo, from - 1);
     return read.notes;
+  }
+
+  /** Returns the notes in the blocks of some rounds; undefined when one of these blocks is not at hand any more. */
+  function notesInBlocks(first: number, last: number): RecordedNote[] | undefined {
+    const found: RecordedNote[] = [];
+    for (let round = first; round <= last; round++) {
+      const block = newest.block(round);
+      if (block === undefined) return undefined;
+      found.push(...keyNotesIn(block, { round, ledger, account }));
+    }
+    return found;
   }
 
   /** The journal is read after the notes: what notes a change was announced in the journal before it was submitted. */
