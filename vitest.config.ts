@@ -15,7 +15,7 @@ const LONG = [
   "packages/service/simulation/*.test.ts",
   "test/{alerts,crash,drills,web}/*.test.ts",
   "test/e2e/{audit,blacklist,documents-client,evidence,fuzz,kms,megabytes,published,strangers}.test.ts",
-  "test/e2e/{facilitators,facilitator-failover,failover,falcon}.test.ts",
+  "test/e2e/{clock,facilitators,facilitator-failover,failover,falcon,keys-replicas}.test.ts",
 ];
 
 /** What takes longest, by the clock: started last, it would keep the run from ending. */

@@ -173,7 +173,7 @@ export class Database {
             key,
             state,
             createdAt,
-            ...(bundle && { bundle }),
+            ...(bundle && { bundle: { id: bundle.id } }),
           })),
         ),
       lease: async (limit) => {

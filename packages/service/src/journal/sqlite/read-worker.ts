@@ -1,18 +1,12 @@
 import { DatabaseSync } from "node:sqlite";
 import { parentPort, workerData } from "node:worker_threads";
 import { type SqliteCommands, sqliteCommands } from "./commands.ts";
+import type { Read, ReadCommand, ReadReply } from "./reads.ts";
 
 /*
  * The worker that reads what may be large, beside the one that writes the file: WAL lets it, and no commit waits for it. One
  * statement after the other, each in a transaction of its own, so that it keeps no old pages of the WAL in use.
  */
-
-/** The commands that it runs. */
-export const READS = ["evidenceOf", "bodyOf", "partsOf"] as const;
-export type ReadCommand = (typeof READS)[number];
-
-export type Read = { id: number; command: ReadCommand; args: unknown[] };
-export type ReadReply = { id: number; value?: unknown; error?: string };
 
 if (parentPort) {
   const port = parentPort;

@@ -1,6 +1,12 @@
 import { Worker } from "node:worker_threads";
 import type { SqliteCommands } from "./commands.ts";
-import { READS, type Read, type ReadCommand, type ReadReply } from "./read-worker.ts";
+
+/** The commands that the worker runs. */
+const READS = ["evidenceOf", "bodyOf", "partsOf"] as const;
+export type ReadCommand = (typeof READS)[number];
+
+export type Read = { id: number; command: ReadCommand; args: unknown[] };
+export type ReadReply = { id: number; value?: unknown; error?: string };
 
 type Reads = {
   [K in ReadCommand]: (...args: Parameters<SqliteCommands[K]>) => Promise<ReturnType<SqliteCommands[K]>>;
