@@ -1,4 +1,5 @@
 import type { Admit } from "../src/calls/admit.ts";
+import type { CallState } from "../src/calls/call.ts";
 import type { Journal } from "../src/calls/journal.ts";
 import type { Perform } from "../src/calls/perform.ts";
 import type { Ledger } from "../src/ledger/ledger.ts";
@@ -81,14 +82,7 @@ export const DEFECTS = {
   /** The end of a call counts as committed as soon as it has been handed in. */
   "reply before commit": {
     defect: {
-      journal: (journal: Journal): Journal => ({
-        ...journal,
-        update: async (after) => {
-          const committed = journal.update(after);
-          if (after.state === "done") void committed.catch(() => undefined);
-          else await committed;
-        },
-      }),
+      journal: withoutWaiting("done"),
     },
     breaks: "noBundleBefore",
   },
@@ -113,14 +107,7 @@ export const DEFECTS = {
   /** An attestation counts as committed as soon as it has been handed in. */
   "submit while the commit is under way": {
     defect: {
-      journal: (journal: Journal): Journal => ({
-        ...journal,
-        update: async (after) => {
-          const committed = journal.update(after);
-          if (after.state === "signed") void committed.catch(() => undefined);
-          else await committed;
-        },
-      }),
+      journal: withoutWaiting("signed"),
     },
     breaks: "committedFirst",
   },
@@ -218,6 +205,18 @@ export const DEFECTS = {
 } satisfies Record<string, PlantedDefect>;
 
 export type DefectName = keyof typeof DEFECTS;
+
+/** A journal that calls a commit to a state done as soon as it has been handed in. */
+function withoutWaiting(state: CallState): (journal: Journal) => Journal {
+  return (journal) => ({
+    ...journal,
+    update: async (after) => {
+      const committed = journal.update(after);
+      if (after.state === state) void committed.catch(() => undefined);
+      else await committed;
+    },
+  });
+}
 
 /** The same ledger in a new object, whose parts can be replaced. */
 function around(ledger: Ledger): Ledger {
