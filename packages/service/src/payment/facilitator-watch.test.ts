@@ -211,9 +211,11 @@ describe("another facilitator is preferred", () => {
 
   test("for as long as one asks for with 429, in seconds or until a date, and for a minute at most", async () => {
     expect(await afterwards(retryAfter("7"))).toEqual([true, true, false, false, false, false]);
+    // The right time: this process compares its clock with the date of every answer.
     const date: Handler = (_, response) => {
-      response.setHeader("date", "Mon, 23 Nov 2026 12:00:00 GMT");
-      response.writeHead(429, { "retry-after": "Mon, 23 Nov 2026 12:00:07 GMT" }).end();
+      const now = Date.now();
+      response.setHeader("date", new Date(now).toUTCString());
+      response.writeHead(429, { "retry-after": new Date(now + 7_000).toUTCString() }).end();
     };
     expect(await afterwards(date)).toEqual([true, true, false, false, false, false]);
     expect(await afterwards(retryAfter("86400"))).toEqual([true, true, true, true, true, false]);
