@@ -28,6 +28,8 @@ const FLOORS = [
   // Where the attestor's keys are: the ledger and the attestor sign by them.
   ["signers"],
   ["chains"],
+  // Whether parts of the service work: the floors above add theirs.
+  ["health"],
   ["providers"],
   [
     "clock",

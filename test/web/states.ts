@@ -195,7 +195,7 @@ async function* service({ newContext, deployment }: Site): AsyncGenerator<Stop> 
   served = {
     ...status,
     status: "fail",
-    reasons: ["algorand-mainnet is not reachable"],
+    reasons: ["algorand-mainnet is not reachable."],
     contact: "mailto:a@attestd.example",
   };
   await press(page, "Ask again");

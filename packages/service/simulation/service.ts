@@ -125,7 +125,8 @@ export async function openService(
   const effects = createEffects(options);
   const work = new Work(defect.perform?.(effects, options) ?? effects);
   const runner = createRunner({ journal, perform: work.perform, clock, log });
-  const limits = { ledger, runner, maxInFlight: () => maxInFlight };
+  const health = { refusal: () => undefined };
+  const limits = { ledger, runner, health, maxInFlight: () => maxInFlight };
   const capacity = work.watch(createCapacity(limits), maxInFlight, world.witness);
   await capacity.refresh(start);
   await runner.resume();

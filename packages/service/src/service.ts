@@ -7,16 +7,11 @@ import { recordedKeyNotes } from "./audit/key-notes.ts";
 import { createAdmission } from "./calls/admit.ts";
 import { createBundles } from "./calls/bundles.ts";
 import { createCapacity } from "./calls/capacity.ts";
-import { createClockWatch } from "./calls/clock-watch.ts";
-import { createDiskWatch } from "./calls/disk-watch.ts";
 import { confirmedPerform, createEffects } from "./calls/effects.ts";
 import { watchInFlight } from "./calls/in-flight.ts";
 import type { Journal } from "./calls/journal.ts";
 import { admissionJournal, keptJournal } from "./calls/journal-failures.ts";
-import { createJournalWatch } from "./calls/journal-watch.ts";
-import { keepFresh } from "./calls/keep-fresh.ts";
 import { createRecall } from "./calls/outcome.ts";
-import { readiness } from "./calls/readiness.ts";
 import { createReading, readingLimits } from "./calls/reading.ts";
 import { keepRetention } from "./calls/retention.ts";
 import { createRunner } from "./calls/runner.ts";
@@ -28,8 +23,14 @@ import { createDocuments } from "./documents/documents.ts";
 import { siteOf } from "./documents/site.ts";
 import { createNetworks } from "./endpoints/networks.ts";
 import { createOperations } from "./endpoints/operations.ts";
+import { readiness } from "./endpoints/readiness.ts";
 import { statusOf } from "./endpoints/status.ts";
 import type { Api } from "./endpoints/transport.ts";
+import { watchClock } from "./health/clock.ts";
+import { watchDisk } from "./health/disk.ts";
+import { createHealth, unavailableIf } from "./health/health.ts";
+import { watchJournal } from "./health/journal.ts";
+import { watchRounds } from "./health/rounds.ts";
 import { openJournal, requireOwner } from "./journal/open.ts";
 import { watchTable } from "./ledger/checkpoints/table-watch.ts";
 import { watchEvidence } from "./ledger/evidence/watch.ts";
@@ -132,11 +133,8 @@ export async function openService(
     origin,
     round,
     now: Date.now,
-    onObstacle(reason) {
-      log.error({ reason }, "the attestor's key may not sign any more");
-      // A replica that has the current key takes over the calls.
-      void runner.stop();
-    },
+    // A replica that has the current key takes over the calls.
+    onObstacle: () => void runner.stop(),
   });
 
   const keyNotes = watchKeyNotes({
@@ -178,44 +176,48 @@ export async function openService(
   // A change of the keys ends with a release of leases, which notifies at once; without it, `keepFresh` reads the keys.
   const freed = () => void keys.refresh().catch((err: unknown) => log.warn({ err }, "refresh failed"));
   opened.defer(journal.listen({ freed }));
-  const disk = createDiskWatch({ journal, minBytes: config.diskReserve, log });
-  await disk.refresh();
-  const answering = createJournalWatch({ journal, clock: systemClock, log });
-  const clock = createClockWatch({ hostClock, log });
   const inFlight = watchInFlight(rounds);
+  const disk = watchDisk(journal, config.diskReserve);
+  const evidence = watchEvidence(journal, Date.now);
   const capacity = createCapacity({
     ledger,
     runner,
     maxInFlight: () => seams.maxInFlight ?? inFlight.max(),
-    obstacles: {
-      attestor_key_unusable: () => keys.obstacle() ?? keyNotes.obstacle(),
-      providers_unavailable: keyNotes.unread,
-      signer_unavailable: signers.obstacle,
-      journal_unavailable: answering.obstacle,
-      clock_wrong: clock.obstacle,
-      disk_low: disk.obstacle,
-    },
+    health: { refusal: () => health.refusal() },
   });
+  const health = createHealth(
+    [
+      { name: "balance", everyMs: REFRESH_MS, refresh: capacity.refresh },
+      { name: "time between rounds", everyMs: REFRESH_MS, refresh: inFlight.refresh },
+      ...refreshed.map((part) => ({ name: "payment", everyMs: REFRESH_MS, ...part })),
+      {
+        name: "key",
+        everyMs: REFRESH_MS,
+        refresh: keys.refresh,
+        status: () => unavailableIf("attestor_key_unusable", keys.obstacle()),
+      },
+      { name: "key notes", status: keyNotes.status },
+      { name: "signers", everyMs: ANSWER_REFRESH_MS, ...signers },
+      { name: "journal", everyMs: ANSWER_REFRESH_MS, ...watchJournal(journal, systemClock) },
+      { name: "clock", everyMs: ANSWER_REFRESH_MS, ...watchClock(hostClock) },
+      { name: "disk", everyMs: DISK_REFRESH_MS, ...disk },
+      { name: "rounds", ...watchRounds(rounds, Date.now) },
+      { name: "indexers", everyMs: REFRESH_MS, ...indexers },
+      { name: "congestion", everyMs: REFRESH_MS, ...congestion },
+      { name: "evidence", everyMs: REFRESH_MS, ...evidence },
+    ],
+    { clock: systemClock, log },
+  );
+  await disk.refresh();
   await capacity.refresh(start);
   await signers.refresh(start);
   await runner.resume();
 
-  const evidence = watchEvidence(journal, Date.now);
-  const watches = [indexers, congestion, evidence, clock];
   const refreshing = new AbortController();
   opened.defer(() => refreshing.abort());
-  void keepFresh(
-    [capacity, inFlight, ...refreshed, keys, indexers, congestion, evidence],
-    REFRESH_MS,
-    refreshing.signal,
-    log,
-  );
-  void keepFresh([signers, answering, clock], ANSWER_REFRESH_MS, refreshing.signal, log);
-  void keepFresh([disk], DISK_REFRESH_MS, refreshing.signal, log);
-
   const collector = openCollector(config, { journal, newest: networks.newest, log });
   opened.defer(() => collector.close());
-  const loops = [collector.run(refreshing.signal), keyNotes.run(refreshing.signal)];
+  const loops = [health, collector, keyNotes].map((one) => one.run(refreshing.signal));
   if (config.retentionDays !== undefined)
     loops.push(keepRetention(config.retentionDays, { journal, clock: systemClock, log }, refreshing.signal));
   opened.defer(async () => {
@@ -240,7 +242,7 @@ export async function openService(
   });
   const verification = openVerification(config, log, { history: keys.history, genesisHash, deadlineMs: DEADLINE_MS });
   opened.defer(() => verification.close());
-  const ready = () => readiness({ rounds, capacity, offers, watches, now: Date.now() });
+  const ready = () => readiness({ health, capacity, offers });
   opened.defer(
     openGauges({
       ...{ journal, runner, rounds, capacity, offers, enabled, evidence, readiness: ready },

@@ -55,12 +55,17 @@ beforeEach(async () => {
       return { upTo, notes: indexed.filter(({ round }) => round >= from) };
     },
     clock: { sleep: async () => {} },
-    log: { error() {}, warn() {}, info() {} },
+    log: { warn() {} },
   });
 });
 
 const refresh = () => watch.refresh(AbortSignal.timeout(1_000));
-const standing = () => [watch.unread() === undefined, watch.obstacle()];
+/** Whether the notes have been read, and what the history lacks. */
+function standing(): [boolean, string | undefined] {
+  const status = watch.status();
+  if (status.state !== "unavailable") return [true, undefined];
+  return status.code === "providers_unavailable" ? [false, undefined] : [true, status.reason];
+}
 /** Makes the next round, with transactions that carry these notes. */
 function advance(...notes: string[]): void {
   latest += 1;
@@ -106,7 +111,7 @@ test("a note of before the start that the journal does not know is a reason to s
 test("a key of the journal that the ledger has no note of is a reason too", async () => {
   await journal.appendKey(NEXT);
   await refresh();
-  expect(watch.obstacle()).toContain("key_history_behind: the ledger has no note of the key");
+  expect(standing()[1]).toContain("key_history_behind: the ledger has no note of the key");
 });
 
 test("notes that come are read from the blocks that are read anyway; the indexer is asked about blocks that are not kept", async () => {

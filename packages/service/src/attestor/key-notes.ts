@@ -3,6 +3,7 @@ import { decodeMsgpackMap, encodeAddress, getBytes, paysetReader, splitRawBlock 
 import { keyNotePrefix } from "@attestd/proof/attestor";
 import type { Logger } from "pino";
 import type { Clock } from "../clock.ts";
+import { type Status, unavailableIf } from "../health/health.ts";
 import type { NewestBlocks } from "../ledger/evidence/state-proofs.ts";
 import type { Rounds } from "../ledger/ledger.ts";
 import { readHistory } from "./history.ts";
@@ -19,7 +20,7 @@ export type KeyNotesOptions = {
   /** Reads the account's key notes from a round on, up to a round that it names. @throws ProviderError */
   search(from: number, signal: AbortSignal): Promise<{ upTo: number; notes: RecordedNote[] }>;
   clock: Pick<Clock, "sleep">;
-  log: Pick<Logger, "error" | "warn" | "info">;
+  log: Pick<Logger, "warn">;
 };
 
 /** Pause before another try, in ms, where the journal or the indexers cannot be read. */
@@ -36,8 +37,8 @@ export function watchKeyNotes(options: KeyNotesOptions) {
   const notes: RecordedNote[] = [];
   /** The last round whose notes are known. */
   let readTo: number | undefined;
-  let obstacle: string | undefined;
-
+  /** What the history lacks, as a sentence. */
+  let behind: string | undefined;
   /** Whether the notes and the history have been compared once, and since the last note came. */
   let [isKnown, isCompared] = [false, false];
 
@@ -46,7 +47,7 @@ export function watchKeyNotes(options: KeyNotesOptions) {
     const found = await readNotes(signal);
     notes.push(...found);
     if (found.length > 0) isCompared = false;
-    if (!isCompared || obstacle !== undefined) await compare();
+    if (!isCompared || behind !== undefined) await compare();
     [isKnown, isCompared] = [true, true];
   }
 
@@ -84,18 +85,16 @@ export function watchKeyNotes(options: KeyNotesOptions) {
       notes.filter(({ txid }) => txid !== own),
     );
     const remedy = 'Restore the history by "attestd keys restore"';
-    const sentence = finding && `key_history_behind: ${finding.message}. ${remedy}.`;
-    if (sentence !== undefined && obstacle === undefined) log.error({ reason: sentence }, "key_history_behind");
-    if (sentence === undefined && obstacle !== undefined) log.info({}, "the key history has every note again");
-    obstacle = sentence;
+    behind = finding && `key_history_behind: ${finding.message}. ${remedy}.`;
   }
 
   return {
     refresh,
-    /** Why nothing may be sold under the history, as a sentence. */
-    obstacle: () => obstacle,
-    /** Why it is not known yet, as a sentence. */
-    unread: () => (!isKnown ? "The ledger's notes of keys have not been read yet." : undefined),
+    /** Nothing may be sold under a history that lacks a note, or before the notes were read. */
+    status(): Status {
+      if (!isKnown) return unavailableIf("providers_unavailable", "The ledger's notes of keys have not been read yet.");
+      return unavailableIf("attestor_key_unusable", behind);
+    },
 
     /** Refreshes with each round, until `stop`. Never rejects. */
     async run(stop: AbortSignal): Promise<void> {

@@ -137,7 +137,12 @@ describe("admission", () => {
         return queueAge;
       },
     };
-    capacity = createCapacity({ ledger, runner: carrying, maxInFlight: () => 10_000 });
+    capacity = createCapacity({
+      ledger,
+      runner: carrying,
+      maxInFlight: () => 10_000,
+      health: { refusal: () => undefined },
+    });
     const supported = async () => [{ network: NETWORK, extra: {} }];
     const asked: Facilitator["verify"] = async (_payment, _requirement, signal) => verdict(signal);
     const facilitator = { verify: asked, supported } as unknown as Facilitator;

@@ -1,11 +1,12 @@
+import { pino } from "pino";
 import { beforeEach, describe, expect, test } from "vitest";
-import type { Rounds } from "../ledger/ledger.ts";
+import { TestClock } from "../../test/fakes/clock.ts";
+import { readiness } from "../endpoints/readiness.ts";
+import { createHealth, type Health, unavailableIf } from "../health/health.ts";
 import { Problem } from "../problems.ts";
 import { type Capacity, createCapacity, ATTESTOR_RESERVE as RESERVE } from "./capacity.ts";
-import { readiness } from "./readiness.ts";
 
 const FEE = 1_000n;
-const NOW = 1_000_000;
 
 describe("capacity", () => {
   let spendable: bigint;
@@ -15,12 +16,15 @@ describe("capacity", () => {
   let age: number;
   let obstacle: string | undefined;
   let capacity: Capacity;
+  let health: Health;
   beforeEach(async () => {
     spendable = 1_000_000n;
     carried = 0;
     weight = undefined;
     age = 0;
     obstacle = undefined;
+    const key = { name: "key", status: () => unavailableIf("attestor_key_unusable", obstacle) };
+    health = createHealth([key], { clock: new TestClock(), log: pino({ level: "silent" }) });
     capacity = createCapacity({
       ledger: { spendable: async () => spendable, fee: FEE },
       runner: {
@@ -32,17 +36,16 @@ describe("capacity", () => {
         },
       },
       maxInFlight: () => 3,
-      obstacles: { attestor_key_unusable: () => obstacle },
+      health,
     });
     await refresh();
   });
 
   const refresh = () => capacity.refresh(AbortSignal.timeout(1_000));
-  const rounds = { latestAt: () => NOW } as Rounds;
   /** The problem that a payer gets, with the reasons that `/ready` lists. */
   function refusal(): { code: string; retryAfter: number | undefined; reasons: string[] } | undefined {
     const offers = { obstacles: () => [], doubts: () => [], isOpen: true };
-    const { ready, reasons } = readiness({ rounds, capacity, offers, watches: [], now: NOW });
+    const { ready, reasons } = readiness({ health, capacity, offers });
     try {
       capacity.enter()();
     } catch (error) {
@@ -106,11 +109,15 @@ describe("capacity", () => {
       ledger: { spendable: async () => spendable, fee: FEE },
       runner: { active: { calls: 0, weight: 0 }, queueAge: 0 },
       maxInFlight: () => 3,
+      health,
     });
     expect(unread.refusal()?.code).toBe("providers_unavailable");
     obstacle = "The key was revoked.";
     expect(refusal()).toEqual({ code: "attestor_key_unusable", retryAfter: 60, reasons: ["The key was revoked."] });
     capacity.stop();
-    expect(refusal()).toMatchObject({ code: "stopping", reasons: ["The service is stopping."] });
+    expect(refusal()).toMatchObject({
+      code: "stopping",
+      reasons: ["The service is stopping.", "The key was revoked."],
+    });
   });
 });

@@ -1,5 +1,6 @@
+import type { Health } from "../health/health.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import { Problem, type ProblemCode } from "../problems.ts";
+import { Problem } from "../problems.ts";
 import type { Runner } from "./runner.ts";
 
 /** What must be left after all attestations, in microAlgos. */
@@ -12,24 +13,13 @@ export type CapacityOptions = {
   runner: Pick<Runner, "active" | "queueAge">;
   /** The weight that may be between admission and its end at one time. */
   maxInFlight: () => number;
-  /** Why no call may begin, as a sentence, by the problem that it is. */
-  obstacles?: Partial<Record<keyof typeof RETRY_AFTER, () => string | undefined>>;
+  health: Pick<Health, "refusal">;
 };
-
-/** The problems that other parts find, in the order in which they are looked at, and after how many seconds each may be over. */
-const RETRY_AFTER = {
-  attestor_key_unusable: 60,
-  signer_unavailable: 15,
-  journal_unavailable: 15,
-  clock_wrong: 60,
-  disk_low: 60,
-  providers_unavailable: 15,
-} as const satisfies Partial<Record<ProblemCode, number>>;
 
 export type Capacity = ReturnType<typeof createCapacity>;
 
 /** Decides whether another call may begin. It refuses only calls that are not paid yet. */
-export function createCapacity({ ledger, runner, maxInFlight, obstacles = {} }: CapacityOptions) {
+export function createCapacity({ ledger, runner, maxInFlight, health }: CapacityOptions) {
   let admitting = 0;
   let stopping = false;
   let spendable: bigint | undefined;
@@ -37,10 +27,8 @@ export function createCapacity({ ledger, runner, maxInFlight, obstacles = {} }: 
   /** Why no call may begin, if so. */
   function refusal(): Problem | undefined {
     if (stopping) return new Problem("stopping", "The service is stopping.", { retryAfter: 5 });
-    for (const [code, retryAfter] of Object.entries(RETRY_AFTER)) {
-      const obstacle = obstacles[code as keyof typeof RETRY_AFTER]?.();
-      if (obstacle) return new Problem(code as keyof typeof RETRY_AFTER, obstacle, { retryAfter });
-    }
+    const unhealthy = health.refusal();
+    if (unhealthy) return unhealthy;
     const { calls, weight } = runner.active;
     const inFlight = admitting + calls;
     // What is being admitted weighs 1: a batch whose payment is not verified takes no other's place, and few are read at a time.

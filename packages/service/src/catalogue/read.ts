@@ -40,7 +40,7 @@ export const READ = {
       503: {
         description: "Not ready.",
         schema: Readiness,
-        example: { status: "fail", reasons: ["algorand-mainnet is not reachable"] },
+        example: { status: "fail", reasons: ["algorand-mainnet is not reachable."] },
       },
     },
     tool: { name: "readiness", title: "Check whether paid calls can be served", annotations: ANNOTATIONS },

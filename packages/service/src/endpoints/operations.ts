@@ -2,7 +2,6 @@ import { type BundleType, type KeyHistory, MIN_BATCH_ITEMS, type VerifyReport } 
 import type { z } from "zod";
 import type { Bundles, FoundBundle } from "../calls/bundles.ts";
 import type { KeptJournal } from "../calls/journal-failures.ts";
-import type { Readiness } from "../calls/readiness.ts";
 import { NAME, VERSION } from "../catalogue/about.ts";
 import { CATALOGUE, type EndpointId } from "../catalogue/catalogue.ts";
 import type { DocumentId } from "../catalogue/documents.ts";
@@ -22,6 +21,7 @@ import { blockCapabilities } from "../subjects/block-capabilities.ts";
 import { attestSubject, batchSubject, blockSubject, inclusionSubject, type Subject } from "../subjects/subject.ts";
 import type { Verifier } from "../verification/verifier.ts";
 import type { createNetworks } from "./networks.ts";
+import type { Readiness } from "./readiness.ts";
 
 /** The operation of an endpoint, the same for every transport. */
 export type Operation = PaidOperation | FreeOperation;

@@ -1,12 +1,12 @@
 import type { KeyHistory } from "@attestd/proof";
 import type { z } from "zod";
-import type { Readiness } from "../calls/readiness.ts";
 import { VERSION } from "../catalogue/about.ts";
 import type { Status } from "../catalogue/schemas/reports.ts";
 import type { ChainName } from "../chains/chain.ts";
 import type { Rounds } from "../ledger/ledger.ts";
 import type { Offers } from "../payment/offers.ts";
 import { saleOn } from "../payment/sale.ts";
+import type { Readiness } from "./readiness.ts";
 
 export type StatusParts = {
   readiness: Readiness;

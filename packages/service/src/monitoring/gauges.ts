@@ -1,9 +1,9 @@
 import type { CallState } from "../calls/call.ts";
 import type { Capacity } from "../calls/capacity.ts";
-import type { Readiness } from "../calls/readiness.ts";
 import type { Runner } from "../calls/runner.ts";
 import { VERSION } from "../catalogue/about.ts";
 import { revisionOf } from "../config/revision.ts";
+import type { Readiness } from "../endpoints/readiness.ts";
 import type { WholeJournal } from "../journal/journal.ts";
 import type { EvidenceWatch } from "../ledger/evidence/watch.ts";
 import type { Rounds } from "../ledger/ledger.ts";

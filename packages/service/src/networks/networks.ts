@@ -6,14 +6,14 @@ import type { SourceChains } from "../chains/chain.ts";
 import type { ChainOptions } from "../chains/kind.ts";
 import { systemClock } from "../clock.ts";
 import type { Config } from "../config/config.ts";
+import { watchCongestion } from "../health/congestion.ts";
+import { watchIndexers } from "../health/indexers.ts";
 import { AttestorAccount } from "../ledger/account.ts";
 import { ROUND_WORK } from "../ledger/round-reader.ts";
 import { RoundWatcher } from "../ledger/rounds.ts";
 import { openRails } from "../payment/rails/registry.ts";
 import type { AlgorandNodes } from "../providers/algorand-nodes.ts";
-import { watchCongestion } from "../providers/congestion-watch.ts";
 import { hostClock } from "../providers/host-clock.ts";
-import { watchIndexers } from "../providers/indexer-watch.ts";
 import type { AccountSigner } from "../signers/signer.ts";
 import { type Nodes, openNodes } from "./nodes.ts";
 
@@ -35,7 +35,7 @@ export async function openNetworks(config: Config, account: AccountSigner, log: 
   const chains = openChains(config, nodes, blockWorkers, (txnId, ends) => rounds.search(txnId, ends));
   const closing = opened.move();
   const indexers = watchIndexers(nodes.algorand.indexers, nodes.algorand.rules, Date.now);
-  const congestion = watchCongestion(nodes.algorand.algods, log);
+  const congestion = watchCongestion(nodes.algorand.algods);
   return {
     ledger,
     /** The chains whose transactions are attested. */

@@ -71,21 +71,22 @@ describe("a guarded key", () => {
   test("sells no more at once after a wrong signature, and again after a right one", async () => {
     world.behaviour = async () => new Uint8Array(64);
     await expect(guard.sign(message, never)).rejects.toThrow(failed("wrong"));
-    expect(guard.obstacle()).toBe(
-      "The attestor's signer (socket) does not sign with the ed25519 key: its signatures are wrong.",
-    );
+    expect(guard.status()).toMatchObject({
+      code: "signer_unavailable",
+      reason: "The attestor's signer (socket) does not sign with the ed25519 key: its signatures are wrong.",
+      facts: { key: "account", err: expect.objectContaining({ code: "signer_failed" }) },
+    });
     world.behaviour = "right";
     await guard.refresh(never);
-    expect(guard.obstacle()).toBeUndefined();
-    expect(world.lines).toEqual(["error the signer does not sign: nothing is sold", "info the signer signs again"]);
+    expect(guard.status()).toEqual({ state: "ok" });
   });
 
   test("has patience with a signer that is away, up to a bound", async () => {
     world.behaviour = throwing("unreachable");
     await expect(guard.sign(message, never)).rejects.toThrow(failed("unreachable"));
-    expect(guard.obstacle()).toBeUndefined();
+    expect(guard.status()).toEqual({ state: "ok" });
     world.now = 5_000;
-    expect(guard.obstacle()).toContain("it cannot be reached");
+    expect(guard.status()).toMatchObject({ reason: expect.stringContaining("it cannot be reached") });
   });
 
   test("calls an answer late that does not come, and one that ignores its signal", async () => {
@@ -104,18 +105,18 @@ describe("a guarded key", () => {
     for (let i = 0; i < 5; i++) await expect(guard.sign(message, never)).rejects.toThrow(failed("denied"));
     await expect(guard.sign(message, never)).rejects.toThrow(/left alone/);
     expect(world.asked).toBe(5);
-    expect(guard.obstacle()).toContain("it refuses us");
+    expect(guard.status()).toMatchObject({ reason: expect.stringContaining("it refuses us") });
     world.behaviour = "right";
     world.now += 500;
     await guard.sign(message, never);
-    expect(guard.obstacle()).toBeUndefined();
+    expect(guard.status()).toEqual({ state: "ok" });
   });
 
   test("takes a refusal of one message for no failure of the signer", async () => {
     world.behaviour = throwing("refused");
     for (let i = 0; i < 9; i++) await expect(guard.sign(message, never)).rejects.toThrow(failed("refused"));
     world.now = 60_000;
-    expect(guard.obstacle()).toBeUndefined();
+    expect(guard.status()).toEqual({ state: "ok" });
     expect(world.lines[0]).toBe("error the signer refuses to sign");
   });
 
@@ -131,7 +132,7 @@ describe("a guarded key", () => {
     await expect(left).rejects.toThrow("left");
     world.behaviour = "right";
     await guard.sign(message, never);
-    expect(guard.obstacle()).toBeUndefined();
+    expect(guard.status()).toEqual({ state: "ok" });
   });
 
   test("asks for so many at a time; who leaves the queue takes no place", async () => {

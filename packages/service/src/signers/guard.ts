@@ -4,6 +4,7 @@ import { utf8 } from "@attestd/proof/encoding";
 import type { Logger } from "pino";
 import { type Clock, endOf, race, within } from "../clock.ts";
 import { hasCode, ServiceError, type SignerFailure } from "../errors.ts";
+import { OK, type Status, unavailableIf } from "../health/health.ts";
 import { count, during, shift, timed } from "../metrics/meter.ts";
 import { Breaker } from "../providers/breaker.ts";
 import { newProbe } from "./probe.ts";
@@ -36,8 +37,8 @@ const FRESH_MS = 60_000;
 const verifyAsync = promisify(verify);
 
 export type GuardedKey = Key & {
-  /** Why nothing may be sold that needs the key, as a sentence; undefined while it can sign. */
-  obstacle(): string | undefined;
+  /** Unavailable while nothing may be sold that needs the key. */
+  status(): Status;
   /** Signs a probe: a message that says nothing. @throws signer_failed when it cannot */
   probe(signal: AbortSignal): Promise<void>;
   /** Signs a probe, unless a recent signature shows the same. Never rejects. */
@@ -65,28 +66,23 @@ export function guardKey(key: Key, options: GuardOptions): GuardedKey {
   shift("signaturesWaiting", labels, 0);
   let signedAt = Number.NEGATIVE_INFINITY;
   let failing: { since: number; error: ServiceError<"signer_failed"> } | undefined;
-  /** As the log has it. */
-  let isSigning = true;
 
   function failed(failure: SignerFailure, message: string, cause?: unknown): ServiceError<"signer_failed"> {
     return new ServiceError("signer_failed", `${words}: ${message}`, { details: { failure }, cause });
   }
 
-  function obstacle(): string | undefined {
-    if (!failing) return undefined;
+  function status(): Status {
+    if (!failing) return OK;
     const { error, since } = failing;
-    if (error.details.failure !== "wrong" && !breaker.isOpen && now() - since < PATIENCE_MS) return undefined;
-    return `The attestor's signer (${kind}) does not sign with the ${form.words} key: ${WORDS[error.details.failure]}.`;
+    const { failure } = error.details;
+    if (failure !== "wrong" && !breaker.isOpen && now() - since < PATIENCE_MS) return OK;
+    const reason = `The attestor's signer (${kind}) does not sign with the ${form.words} key: ${WORDS[failure]}.`;
+    return unavailableIf("signer_unavailable", reason, { signer: words, key: use, err: error });
   }
 
   function note(error: ServiceError<"signer_failed"> | undefined, begun: number): void {
     if (!error) signedAt = now();
     failing = error && { since: failing?.since ?? begun, error };
-    const reason = obstacle();
-    if (isSigning === (reason === undefined)) return;
-    isSigning = reason === undefined;
-    if (reason === undefined) log.info({ signer: words, key: use }, "the signer signs again");
-    else log.error({ signer: words, key: use, err: error }, "the signer does not sign: nothing is sold");
   }
 
   async function ask(message: Uint8Array, signal: AbortSignal, context?: SignedContext): Promise<Uint8Array> {
@@ -147,7 +143,7 @@ export function guardKey(key: Key, options: GuardOptions): GuardedKey {
     algorithm,
     publicKey,
     sign,
-    obstacle,
+    status,
     probe,
     async refresh(signal) {
       if (!failing && now() - signedAt < (options.freshMs ?? FRESH_MS)) return;

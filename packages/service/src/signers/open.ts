@@ -3,6 +3,7 @@ import type { Logger } from "pino";
 import { deadline, systemClock } from "../clock.ts";
 import { type Config, configInvalid } from "../config/config.ts";
 import type { SignerFailure } from "../errors.ts";
+import { OK } from "../health/health.ts";
 import { count, gauge } from "../metrics/meter.ts";
 import { awsKmsPlace } from "./aws-kms.ts";
 import { googleKmsPlace } from "./google-kms.ts";
@@ -22,7 +23,7 @@ export type OpenOptions = {
 };
 
 /** A key that is open, and whether it can sign. */
-type Opened = Pick<KeyPlace, "words" | "close"> & Pick<GuardedKey, "obstacle" | "probe" | "refresh">;
+type Opened = Pick<KeyPlace, "words" | "close"> & Pick<GuardedKey, "status" | "probe" | "refresh">;
 export type OpenSigner = Signer & Opened;
 export type OpenAccount = AccountSigner & Opened;
 
@@ -51,18 +52,17 @@ export async function openAccount(config: KeyConfig, options: OpenOptions): Prom
 
 /** Watches whether each of these keys can sign, as sales depend on it. */
 export function watchSigners(...keys: readonly Opened[]) {
-  const obstacle = () => keys.map((key) => key.obstacle()).find((sentence) => sentence !== undefined);
+  const status = () => keys.map((key) => key.status()).find(({ state }) => state !== "ok") ?? OK;
   return {
-    /** Why nothing may be sold, as a sentence; undefined while all keys can sign. */
-    obstacle,
+    status,
     /** Looks whether all keys can sign. Never rejects. */
     async refresh(signal: AbortSignal): Promise<void> {
       await Promise.all(keys.map((key) => key.refresh(signal)));
     },
     /** @throws Error with the reason when a key cannot sign */
     confirm(): void {
-      const sentence = obstacle();
-      if (sentence !== undefined) throw new Error(sentence);
+      const found = status();
+      if (found.state !== "ok") throw new Error(found.reason);
     },
   };
 }
@@ -77,7 +77,7 @@ async function openKey(use: KeyUse, config: KeyConfig, { log, signal }: OpenOpti
   });
   for (const outcome of ALARMS) count("signatures", { key: use, signer: kind, outcome }, 0);
   opened.defer(
-    gauge("signerUsable", () => [{ labels: { key: use, signer: kind }, value: key.obstacle() === undefined ? 1 : 0 }]),
+    gauge("signerUsable", () => [{ labels: { key: use, signer: kind }, value: key.status().state === "ok" ? 1 : 0 }]),
   );
   const closing = opened.move();
   return { ...key, words: place.words, close: () => closing.disposeAsync() };

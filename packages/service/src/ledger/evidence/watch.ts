@@ -1,3 +1,4 @@
+import { degradedIf, OK, type Status } from "../../health/health.ts";
 import type { EvidenceJournal } from "./journal.ts";
 
 /** How long evidence may wait before it is said, in ms. On MainNet a state proof takes some 18 minutes; nodes forget after 47. */
@@ -15,11 +16,13 @@ export function watchEvidence(journal: Pick<EvidenceJournal, "oldestUnfinished">
     },
     /** Of the attestation that has waited for longest, as last read; 0 without one. */
     ageMs,
-    /** What is in danger. Nothing that is sold depends on it. */
-    doubt(): string | undefined {
-      if (oldest === undefined || ageMs() <= MAX_AGE_MS) return undefined;
+    /** Nothing that is sold depends on it. */
+    status(): Status {
+      if (oldest === undefined || ageMs() <= MAX_AGE_MS) return OK;
       const since = new Date(oldest.since).toISOString();
-      return `the attestation in round ${oldest.round} has no whole evidence since ${since}: nodes forget what shows it`;
+      return degradedIf(
+        `the attestation in round ${oldest.round} has no complete evidence since ${since}: nodes forget what shows it`,
+      );
     },
   };
 }

@@ -1,6 +1,7 @@
-import type { Indexer } from "./indexer.ts";
-import { isProviderError } from "./provider.ts";
-import { type QuorumRules, quorumOf } from "./quorum.ts";
+import type { Indexer } from "../providers/indexer.ts";
+import { isProviderError } from "../providers/provider.ts";
+import { type QuorumRules, quorumOf } from "../providers/quorum.ts";
+import { degradedIf, OK, type Status } from "./health.ts";
 
 /** How long too few indexers may answer before it is said, in ms. */
 const MAX_SILENCE_MS = 60_000;
@@ -30,12 +31,11 @@ export function watchIndexers(
       if (indexers.length - away.length >= enough) answeredAt = now();
     },
 
-    /** What cannot be sold meanwhile. */
-    doubt(): string | undefined {
-      if (now() - answeredAt <= MAX_SILENCE_MS) return undefined;
+    status(): Status {
+      if (now() - answeredAt <= MAX_SILENCE_MS) return OK;
       const since = new Date(answeredAt).toISOString();
       const who = `${enough} of ${indexers.length} indexers must agree, and too few have answered since ${since}`;
-      return `witness_missing: ${who} (${away.join("; ")}): older Algorand transactions cannot be attested`;
+      return degradedIf(`witness_missing: ${who} (${away.join("; ")}): older Algorand transactions cannot be attested`);
     },
   };
 }
