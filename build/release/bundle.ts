@@ -87,8 +87,6 @@ async function bundle(entries: ReadonlyMap<string, string>, ...plugins: BuildOpt
     define: {
       RELEASE_ARCHIVE: "true",
       RELEASE_REVISION: JSON.stringify(revisionOf() ?? ""),
-      // Google's client computes paths by it when it is loaded. It reads files by them for gRPC alone, which we do not use.
-      __dirname: "FOLDER",
     },
     plugins: [...plugins, standIns, ownSources(MODULE_URL, entries), packages],
   });

@@ -1,13 +1,13 @@
-import type { KeyManagementServiceClient, protos } from "@google-cloud/kms";
 import { createCRC32 } from "hash-wasm";
+import { z } from "zod";
 import { configInvalid } from "../config/config.ts";
 import { messageRepresentative } from "../crypto/mu.ts";
 import type { SignerFailure } from "../errors.ts";
+import { HttpProvider, type HttpRequest } from "../providers/http.ts";
+import { isProviderError } from "../providers/provider.ts";
 import { loadClient } from "./client-package.ts";
 import { KMS_ALGORITHMS, KMS_SETTINGS, MAX_ANSWER_BYTES, rawPublicKey, signerFailed } from "./kms-key.ts";
 import type { Key, KeyPlace, KeyUse } from "./signer.ts";
-
-type Checksum = protos.google.protobuf.IInt64Value | null | undefined;
 
 /**
  * How Cloud KMS names our two kinds of keys. A key of `PQ_SIGN_ML_DSA_65` signs whole messages, of at most 64 KiB: we use
@@ -18,80 +18,106 @@ const ALGORITHMS = {
   account: { name: "EC_SIGN_ED25519", option: "ec-sign-ed25519" },
 } as const satisfies Record<KeyUse, object>;
 
-/** The client would ask again by itself, and a request costs money: who needs a signature asks again (guard.ts). */
-const ONCE = { retry: { retryCodes: [] } };
+const ORIGIN = "https://cloudkms.googleapis.com";
+const SCOPE = "https://www.googleapis.com/auth/cloudkms";
+
+/** What we read of the answers of Cloud KMS's REST API v1: bytes are base64, and int64 a decimal string. */
+const VERSION = z.object({ name: z.string(), algorithm: z.string(), state: z.string() });
+const PUBLIC_KEY = z.object({
+  name: z.string(),
+  pem: z.string().default(""),
+  pemCrc32c: z.string().optional(),
+  publicKey: z.object({ data: z.base64().default(""), crc32cChecksum: z.string().optional() }).default({ data: "" }),
+});
+const SIGNATURE = z.object({
+  name: z.string(),
+  signature: z.base64(),
+  signatureCrc32c: z.string().optional(),
+  verifiedDigestCrc32c: z.boolean().default(false),
+  verifiedDataCrc32c: z.boolean().default(false),
+});
+const FAULT = z.object({ error: z.object({ message: z.string() }) });
 
 /**
- * A key in Google Cloud KMS. Credentials are those that the client finds by itself.
+ * A key in Google Cloud KMS. Credentials are those that Google's library finds by itself.
  *
  * @param name of the key's version, as a resource
- * @param endpoint origin of a regional or private one; the client's own unless given
+ * @param endpoint origin of a regional or private one
  */
-export function googleKmsPlace(name: string, endpoint: string | undefined): KeyPlace {
+export function googleKmsPlace(name: string, endpoint = ORIGIN): KeyPlace {
+  let connected: Promise<Connection> | undefined;
   return {
     words: "Google Cloud KMS",
-    open: async (use, signal) => openKey(await connectionTo(endpoint), use, name, signal),
-    // The client stays for the next key.
+    async open(use, signal) {
+      connected ??= connect(endpoint);
+      return openKey(await connected, use, name, signal);
+    },
     close: async () => undefined,
   };
 }
 
-/** Connections by endpoint: a client takes most of a second to be made, and it keeps nothing of a key. */
-const connections = new Map<string | undefined, Promise<Connection>>();
-
-function connectionTo(endpoint: string | undefined): Promise<Connection> {
-  const connection = connections.get(endpoint) ?? connect(endpoint);
-  connections.set(endpoint, connection);
-  connection.catch(() => connections.delete(endpoint));
-  return connection;
-}
-
 type Connection = {
-  client: KeyManagementServiceClient;
+  /** Asks once, because a request costs money: who needs a signature asks again (guard.ts). @throws signer_failed */
+  ask<S extends z.ZodType>(request: HttpRequest, schema: S, signal: AbortSignal): Promise<z.infer<S>>;
   /** CRC32C, as Cloud KMS protects what is sent and received. */
   crc32c(bytes: Uint8Array): number;
 };
 
-async function connect(endpoint: string | undefined): Promise<Connection> {
-  const { KeyManagementServiceClient } = await loadClient("@google-cloud/kms", () => import("@google-cloud/kms"));
-  const url = endpoint === undefined ? undefined : new URL(endpoint);
-  const client = new KeyManagementServiceClient({
-    // REST over HTTP/1.1, which proxies pass, and whose answers can be bounded.
-    fallback: true,
-    clientOptions: { transporterOptions: { size: MAX_ANSWER_BYTES } },
-    ...(url && {
-      apiEndpoint: url.hostname,
-      port: Number(url.port) || (url.protocol === "http:" ? 80 : 443),
-      protocol: url.protocol.slice(0, -1),
-    }),
-  });
+async function connect(endpoint: string): Promise<Connection> {
+  const { GoogleAuth, JWT } = await loadClient("google-auth-library", () => import("google-auth-library"));
+  const auth = new GoogleAuth({ scopes: SCOPE });
+  const kms = new HttpProvider({ url: endpoint, breaker: undefined });
   const crc = await createCRC32(0x82f63b78);
-  return { client, crc32c: (bytes) => Number.parseInt(crc.init().update(bytes).digest(), 16) };
+
+  async function authorization(): Promise<Record<string, string>> {
+    try {
+      const client = await auth.getClient();
+      // A service account signs its tokens itself: no other server is asked for one.
+      if (client instanceof JWT) client.useJWTAccessWithScope = true;
+      return Object.fromEntries(await client.getRequestHeaders(endpoint));
+    } catch (error) {
+      const { message, response, code } = error as Error & { response?: { status: number }; code?: unknown };
+      const isUnreachable = response === undefined && typeof code === "string";
+      throw signerFailed(
+        isUnreachable ? "unreachable" : failureOf(response?.status ?? 401),
+        `no credentials: ${message}`,
+      );
+    }
+  }
+
+  return {
+    async ask(request, schema, signal) {
+      const headers = { ...(await authorization()), "content-type": "application/json" };
+      try {
+        const asked = { ...request, headers, maxBytes: MAX_ANSWER_BYTES, anyStatus: true };
+        const answer = await kms.request(asked, signal);
+        if (answer.status === 200) return kms.read(answer, schema);
+        throw signerFailed(failureOf(answer.status), kms.read(answer, FAULT).error.message);
+      } catch (error) {
+        throw isProviderError(error) ? signerFailed("unreachable", error.message) : error;
+      }
+    },
+    crc32c: (bytes) => Number.parseInt(crc.init().update(bytes).digest(), 16),
+  };
 }
 
-async function openKey({ client, crc32c }: Connection, use: KeyUse, name: string, signal: AbortSignal): Promise<Key> {
-  const asking = <T>(request: Promise<[T, ...unknown[]]>): Promise<T> =>
-    request.then(
-      ([answer]) => answer,
-      (error: unknown) => Promise.reject(failureOf(error)),
-    );
-  const requireWhole = (bytes: Uint8Array, checksum: Checksum) => {
-    if (Number(checksum?.value ?? Number.NaN) !== crc32c(bytes))
-      throw signerFailed("unreachable", "an answer was damaged on its way (CRC32C)");
+async function openKey({ ask, crc32c }: Connection, use: KeyUse, name: string, signal: AbortSignal): Promise<Key> {
+  const path = `/v1/${name}`;
+  const requireWhole = (bytes: Uint8Array, checksum: string | undefined) => {
+    if (checksum !== `${crc32c(bytes)}`) throw signerFailed("unreachable", "an answer was damaged on its way (CRC32C)");
   };
-  requireUsable(use, name, await asking(client.getCryptoKeyVersion({ name }, { ...ONCE, signal })));
+  requireUsable(use, name, await ask({ path }, VERSION, signal));
 
   async function readPublicKey(): Promise<Uint8Array> {
-    const format = use === "pq" ? ({ publicKeyFormat: "NIST_PQC" } as const) : {};
-    const answer = await asking(client.getPublicKey({ name, ...format }, { ...ONCE, signal }));
+    const format = use === "pq" ? "?publicKeyFormat=NIST_PQC" : "";
+    const answer = await ask({ path: `${path}/publicKey${format}` }, PUBLIC_KEY, signal);
     if (answer.name !== name) throw signerFailed("wrong", `gave the public key of ${answer.name} instead of ${name}`);
     if (use === "account") {
-      const pem = answer.pem ?? "";
-      requireWhole(Buffer.from(pem), answer.pemCrc32c);
-      return rawPublicKey(use, pem);
+      requireWhole(Buffer.from(answer.pem), answer.pemCrc32c);
+      return rawPublicKey(use, answer.pem);
     }
-    const raw = bytesOf(answer.publicKey?.data);
-    requireWhole(raw, answer.publicKey?.crc32cChecksum);
+    const raw = bytesOf(answer.publicKey.data);
+    requireWhole(raw, answer.publicKey.crc32cChecksum);
     return raw;
   }
 
@@ -102,9 +128,10 @@ async function openKey({ client, crc32c }: Connection, use: KeyUse, name: string
     async sign(message, ends) {
       const mu = use === "pq" ? messageRepresentative(publicKey, message) : undefined;
       const sent = mu
-        ? { name, digest: { externalMu: mu }, digestCrc32c: { value: crc32c(mu) } }
-        : { name, data: message, dataCrc32c: { value: crc32c(message) } };
-      const answer = await asking(client.asymmetricSign(sent, { ...ONCE, signal: ends }));
+        ? { digest: { externalMu: base64(mu) }, digestCrc32c: `${crc32c(mu)}` }
+        : { data: base64(message), dataCrc32c: `${crc32c(message)}` };
+      const request = { method: "POST", path: `${path}:asymmetricSign`, body: JSON.stringify(sent) } as const;
+      const answer = await ask(request, SIGNATURE, ends);
       if (answer.name !== name) throw signerFailed("wrong", `signed with ${answer.name} instead of ${name}`);
       if (!(mu ? answer.verifiedDigestCrc32c : answer.verifiedDataCrc32c))
         throw signerFailed("unreachable", "the request was damaged on its way (CRC32C)");
@@ -116,7 +143,7 @@ async function openKey({ client, crc32c }: Connection, use: KeyUse, name: string
 }
 
 /** @throws config_invalid for a key of another kind; signer_failed for one that cannot sign now */
-function requireUsable(use: KeyUse, name: string, version: protos.google.cloud.kms.v1.ICryptoKeyVersion): void {
+function requireUsable(use: KeyUse, name: string, version: z.infer<typeof VERSION>): void {
   const { algorithm, state } = version;
   const wanted = ALGORITHMS[use];
   if (version.name !== name) throw signerFailed("wrong", `described ${version.name} instead of ${name}`);
@@ -124,7 +151,7 @@ function requireUsable(use: KeyUse, name: string, version: protos.google.cloud.k
     const remedy = `Name one that "gcloud kms keys create … --default-algorithm=${wanted.option}" made`;
     throw configInvalid(`${KMS_SETTINGS[use]}: the key version ${name} is ${algorithm}. ${remedy}.`);
   }
-  if (state !== "ENABLED") throw signerFailed("denied", `the key version ${name} ${stateOf(`${state}`)}`);
+  if (state !== "ENABLED") throw signerFailed("denied", `the key version ${name} ${stateOf(state)}`);
 }
 
 function stateOf(state: string): string {
@@ -133,26 +160,17 @@ function stateOf(state: string): string {
   return `is in the state ${state}`;
 }
 
-function bytesOf(data: Uint8Array | string | null | undefined): Uint8Array {
-  return new Uint8Array(typeof data === "string" ? Buffer.from(data, "base64") : (data ?? []));
+function bytesOf(text: string): Uint8Array {
+  return new Uint8Array(Buffer.from(text, "base64"));
 }
 
-/** Numbers of google.rpc.Code. */
-const CODES: Readonly<Record<number, SignerFailure>> = {
-  1: "unreachable",
-  2: "unreachable",
-  4: "late",
-  8: "throttled",
-  10: "unreachable",
-  13: "unreachable",
-  14: "unreachable",
-  15: "unreachable",
-};
+function base64(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString("base64");
+}
 
-function failureOf(error: unknown): unknown {
-  if (!(error instanceof Error)) return error;
-  const { code, message } = error as Error & { code?: unknown };
-  // It has an answer, or the client found no credentials to ask with.
-  const failure = (typeof code === "number" ? CODES[code] : undefined) ?? "denied";
-  return signerFailed(failure, message);
+/** What an HTTP status says; 409 is ABORTED, which may be tried again. */
+function failureOf(status: number): SignerFailure {
+  if (status === 429) return "throttled";
+  if (status === 504) return "late";
+  return status >= 500 || status === 409 ? "unreachable" : "denied";
 }

@@ -2,13 +2,15 @@ import { createPublicKey, verify } from "node:crypto";
 import { type Answer, type FakeRequest, json, type Reading } from "./exchange.ts";
 import { type FakeKey, type Fault, pemOf, publicKeyOf, signatureOf } from "./keys.ts";
 
-/** Numbers of google/cloud/kms/v1/resources.proto: a client that asks for `enum-encoding=int` gets these. */
-const ALGORITHMS = { "ml-dsa-65": 67, "ml-dsa-65-whole-messages": 56, ed25519: 40, "p-256": 12 } as const;
-const STATES = { enabled: 1, disabled: 2, "pending-deletion": 4 } as const;
-const STATE_NAMES = { enabled: "ENABLED", disabled: "DISABLED", "pending-deletion": "DESTROY_SCHEDULED" } as const;
-const PEM = 1;
-const NIST_PQC = 3;
-const SOFTWARE = 1;
+/** Names of enums, as google/cloud/kms/v1/resources.proto has them. */
+const ALGORITHMS = {
+  "ml-dsa-65": "PQ_SIGN_ML_DSA_65_EXTERNAL_MU",
+  "ml-dsa-65-whole-messages": "PQ_SIGN_ML_DSA_65",
+  ed25519: "EC_SIGN_ED25519",
+  "p-256": "EC_SIGN_P256_SHA256",
+} as const;
+const STATES = { enabled: "ENABLED", disabled: "DISABLED", "pending-deletion": "DESTROY_SCHEDULED" } as const;
+const SOFTWARE = "SOFTWARE";
 
 /** The token that the fake metadata server gives. */
 export const METADATA_TOKEN = "ya29.of-the-fake-metadata-server";
@@ -37,8 +39,6 @@ export function answerGoogle(
   function answer(): Answer {
     if (!isAuthorized(headers.authorization, options))
       return error(401, "UNAUTHENTICATED", "Request had invalid authentication credentials.");
-    if (searchParams.get("$alt") !== "json;enum-encoding=int")
-      return error(400, "INVALID_ARGUMENT", "the fake answers with numbers of enums");
     const key = keys.get(name);
     if (!key) return error(404, "NOT_FOUND", `CryptoKeyVersion ${name} not found.`);
     const algorithm = ALGORITHMS[key.kind];
@@ -51,7 +51,7 @@ export function answerGoogle(
         createTime: "2026-11-01T00:00:00Z",
       });
     if (key.state !== "enabled")
-      return error(400, "FAILED_PRECONDITION", `${name} is not enabled, current state is: ${STATE_NAMES[key.state]}.`);
+      return error(400, "FAILED_PRECONDITION", `${name} is not enabled, current state is: ${STATES[key.state]}.`);
     if (operation === "GetPublicKey" && method === "GET")
       return publicKey(key, algorithm, searchParams.get("publicKeyFormat"));
     if (operation === "AsymmetricSign" && method === "POST")
@@ -60,19 +60,18 @@ export function answerGoogle(
   }
 }
 
-function publicKey(key: FakeKey, algorithm: number, asked: string | null): Answer {
+function publicKey(key: FakeKey, algorithm: string, asked: string | null): Answer {
   const common = { name: key.id, algorithm, protectionLevel: SOFTWARE };
-  const format = asked === null ? 0 : Number(asked);
   if (key.kind === "ed25519" || key.kind === "p-256") {
-    if (format !== 0 && format !== PEM)
+    if (asked !== null && asked !== "PEM")
       return error(400, "INVALID_ARGUMENT", "the format is not supported for the algorithm");
     const pem = pemOf(key);
     return json(200, { ...common, pem, pemCrc32c: `${crc32c(Buffer.from(pem))}` });
   }
-  if (format !== NIST_PQC) return error(400, "INVALID_ARGUMENT", "public_key_format is required for PQC algorithms");
+  if (asked !== "NIST_PQC") return error(400, "INVALID_ARGUMENT", "public_key_format is required for PQC algorithms");
   const data = Buffer.from(publicKeyOf(key));
   const checksummed = { data: data.toString("base64"), crc32cChecksum: `${crc32c(data)}` };
-  return json(200, { ...common, publicKeyFormat: NIST_PQC, publicKey: checksummed });
+  return json(200, { ...common, publicKeyFormat: asked, publicKey: checksummed });
 }
 
 type SignRequest = {
