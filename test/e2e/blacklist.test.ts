@@ -20,11 +20,10 @@ let deployment: Deployment;
 let base: Rail;
 const settlements: string[] = [];
 beforeAll(async () => {
-  deployment = await startDeployment({
-    onRequest({ server, url }) {
-      if (server === "facilitator" && url === "/settle") settlements.push(url);
-    },
-  });
+  const onRequest = ({ server, url }: { server: string; url: string }) => {
+    if (server === "facilitator" && url === "/settle") settlements.push(url);
+  };
+  deployment = await startDeployment({ onRequest }, {}, { refreshMs: 1_000 });
   base = (await railsOf(deployment.sandbox)).base;
 });
 afterAll(() => deployment.close());

@@ -129,6 +129,8 @@ test.each<[what: string, request: string, ...statuses: number[]]>([
 ])("%s is answered, for pages too", async (_what, request, ...statuses) => {
   const answers = await exchange(request);
   expect([...answers.matchAll(/HTTP\/1\.1 (\d+) /g)].map(([, status]) => Number(status))).toEqual(statuses);
+  // Every request asked for it.
+  if (/^connection: close\r$/im.test(request)) expect(answers).toMatch(/^connection: close\r$/im);
   const final = statuses.filter((status) => status >= 200);
   expect(answers.match(/^access-control-allow-origin: \*\r$/gm)).toHaveLength(final.length);
 });

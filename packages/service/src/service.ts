@@ -74,6 +74,8 @@ export type Seams = {
   maxInFlight?: number;
   /** Time-out of a settlement, in ms; a test would wait two minutes for `SETTLE_MS`. */
   settleMs?: number;
+  /** How often upstreams are asked again, in ms; a test would wait for `REFRESH_MS`. */
+  refreshMs?: number;
   /** How long a connection may take nothing of an answer, in ms; a test would wait a minute for `MAX_STALL_MS`. */
   maxStallMs?: number;
 };
@@ -185,14 +187,15 @@ export async function openService(
     maxInFlight: () => seams.maxInFlight ?? inFlight.max(),
     health: { refusal: () => health.refusal() },
   });
+  const refreshMs = seams.refreshMs ?? REFRESH_MS;
   const health = createHealth(
     [
-      { name: "balance", everyMs: REFRESH_MS, refresh: capacity.refresh },
-      { name: "time between rounds", everyMs: REFRESH_MS, refresh: inFlight.refresh },
-      ...refreshed.map((part) => ({ name: "payment", everyMs: REFRESH_MS, ...part })),
+      { name: "balance", everyMs: refreshMs, refresh: capacity.refresh },
+      { name: "time between rounds", everyMs: refreshMs, refresh: inFlight.refresh },
+      ...refreshed.map((part) => ({ name: "payment", everyMs: refreshMs, ...part })),
       {
         name: "key",
-        everyMs: REFRESH_MS,
+        everyMs: refreshMs,
         refresh: keys.refresh,
         status: () => unavailableIf("attestor_key_unusable", keys.obstacle()),
       },
@@ -202,9 +205,9 @@ export async function openService(
       { name: "clock", everyMs: ANSWER_REFRESH_MS, ...watchClock(hostClock) },
       { name: "disk", everyMs: DISK_REFRESH_MS, ...disk },
       { name: "rounds", ...watchRounds(rounds, Date.now) },
-      { name: "indexers", everyMs: REFRESH_MS, ...indexers },
-      { name: "congestion", everyMs: REFRESH_MS, ...congestion },
-      { name: "evidence", everyMs: REFRESH_MS, ...evidence },
+      { name: "indexers", everyMs: refreshMs, ...indexers },
+      { name: "congestion", everyMs: refreshMs, ...congestion },
+      { name: "evidence", everyMs: refreshMs, ...evidence },
     ],
     { clock: systemClock, log },
   );

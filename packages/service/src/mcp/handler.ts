@@ -95,7 +95,8 @@ async function answerOf(
   compress?: (text: string) => Buffer<ArrayBuffer> | undefined,
 ): Promise<Answer> {
   const { status, body } = response;
-  const headers = Object.fromEntries(response.headers);
+  // The SDK always says keep-alive. Whether a connection stays open is for its two ends to say (RFC 9110, section 7.6.1).
+  const { connection: _, ...headers } = Object.fromEntries(response.headers);
   if (!compress && headers["content-type"]?.startsWith("text/event-stream")) return { status, headers, body };
   const text = await response.text();
   const bytes = compress?.(text);
