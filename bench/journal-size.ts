@@ -97,7 +97,7 @@ function inFile(path: string): Measured {
         (db) =>
           db
             .prepare(
-              "SELECT sum(pgsize) AS bytes FROM dbstat WHERE name GLOB '*ledger_evidence*' OR name GLOB '*source_evidence*' OR name GLOB '*state_proof*'",
+              "SELECT sum(pgsize) AS bytes FROM dbstat WHERE name GLOB '*ledger_evidence*' OR name GLOB '*ledger_blocks*' OR name GLOB '*state_proof*'",
             )
             .get()?.bytes as number,
       ),
@@ -119,6 +119,6 @@ function onServer(url: string): Measured {
       await sql(url, "VACUUM FULL");
       return sum("<> ''");
     },
-    evidence: () => sum("IN ('ledger_evidence', 'source_evidence', 'state_proofs')"),
+    evidence: () => sum("IN ('ledger_evidence', 'ledger_blocks', 'state_proofs')"),
   };
 }

@@ -67,6 +67,8 @@ export type TestEvidence = {
   /** Without the state proof, which is that of `stateProof`. */
   sourceStateProof: AlgorandSourceStateProofItem;
   checkpoint: Checkpoint;
+  /** The blocks of the attestation and of its source as a node gives them, `{block, cert}` in msgpack. */
+  blocks: { record: Uint8Array; source: Uint8Array };
 };
 
 const file = JSON.parse(readFileSync(new URL("falcon-key.json", import.meta.url), "utf8"));
@@ -209,7 +211,8 @@ export function testEvidence(
   });
   const sourceInclusion = source.inclusion;
   const items = { inclusion, stateProof, authorisation, sourceInclusion, sourceStateProof };
-  return { bundle, block, evidence, ...items, checkpoint };
+  const blocks = { record: answerOf(header, stibs), source: answerOf(source.header, source.stibs) };
+  return { bundle, block, evidence, ...items, checkpoint, blocks };
 }
 
 function ownLightLeaf(header: Uint8Array): Uint8Array {
@@ -234,7 +237,11 @@ function sourceIn(gh: Uint8Array, more: Readonly<Record<string, MsgpackMember>>)
     siblings: proveLeaf("txn256", leaves, 1).map(toBase64),
   };
   const transaction = transactions[1] as Uint8Array;
-  return { transaction, header, hash: blockHash(header), time: timeOf(SOURCE_ROUND), inclusion };
+  return { transaction, header, stibs, hash: blockHash(header), time: timeOf(SOURCE_ROUND), inclusion };
+}
+
+function answerOf(header: Uint8Array, stibs: Uint8Array[]): Uint8Array {
+  return encodeMsgpack(structMap({ block: decodeMsgpackMap(header).set("txns", stibs.map(decodeMsgpackMap)) }));
 }
 
 function headerOf(

@@ -3,7 +3,6 @@ import type { Call, CallState } from "../../packages/service/src/calls/call.ts";
 import type { Journal } from "../../packages/service/src/calls/journal.ts";
 import type { CallEvent } from "../../packages/service/src/calls/machine.ts";
 import type { EvidenceJournal } from "../../packages/service/src/ledger/evidence/journal.ts";
-import type { SourceJournal } from "../../packages/service/src/ledger/evidence/source-journal.ts";
 
 export type { Journal } from "../../packages/service/src/calls/journal.ts";
 
@@ -11,12 +10,7 @@ export type { Journal } from "../../packages/service/src/calls/journal.ts";
 export type CommitName = "call_begun" | CallEvent["type"];
 
 /** A commit of the collector of evidence. */
-export type EvidenceCommit =
-  | "evidence_included"
-  | "state_proof_kept"
-  | "evidence_whole"
-  | "source_included"
-  | "source_whole";
+export type EvidenceCommit = "record_included" | "source_included" | "state_proof_kept" | "block_whole";
 
 /** The commit at which a process kills itself: before the journal gets it, `afterMs` after that, or once it is durable. */
 export type CommitPoint = {
@@ -75,14 +69,14 @@ export function watchCommits<J extends Journal>(journal: J, { killAt, kill, comm
     },
   };
   // Of what its type does not show: `Seams` promises a journal of calls.
-  const { step, stepSources, keepStateProof } = journal as J & Partial<EvidenceJournal & SourceJournal>;
-  async function stepping(of: "evidence" | "source", to: string | undefined, write: () => Promise<void>) {
-    if (to !== "included" && to !== "whole") return write();
-    await killing(`${of}_${to}`, write);
-  }
-  const evidence: Partial<EvidenceJournal & SourceJournal> = {
-    step: (steps) => stepping("evidence", steps[0]?.to, async () => step?.call(journal, steps)),
-    stepSources: (steps) => stepping("source", steps[0]?.to, async () => stepSources?.call(journal, steps)),
+  const { include, stepBlock, keepStateProof } = journal as J & Partial<EvidenceJournal>;
+  const evidence: Partial<EvidenceJournal> = {
+    include: (kind, ...given) =>
+      killing(`${kind}_included`, async () => (await include?.call(journal, kind, ...given)) ?? false),
+    async stepBlock(step) {
+      const write = async () => stepBlock?.call(journal, step);
+      await (step.to === "whole" ? killing("block_whole", write) : write());
+    },
     keepStateProof: (...given) => killing("state_proof_kept", async () => keepStateProof?.call(journal, ...given)),
   };
   const all = { ...watched, ...evidence };

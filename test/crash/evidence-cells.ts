@@ -16,11 +16,10 @@ export type EvidenceCell = { journal: JournalKind } & (
 );
 
 const EVIDENCE_COMMITS: readonly EvidenceCommit[] = [
-  "evidence_included",
-  "state_proof_kept",
-  "evidence_whole",
+  "record_included",
   "source_included",
-  "source_whole",
+  "state_proof_kept",
+  "block_whole",
 ];
 const SIDES = ["before", "during", "after"] as const;
 const JOURNALS = ["sqlite", "postgres"] as const;
@@ -34,7 +33,7 @@ export const EVIDENCE_CELLS: readonly EvidenceCell[] = JOURNALS.flatMap((journal
     .map((fault): EvidenceCell => ({ journal, fault })),
 ]);
 
-/** `evidence_included before · sqlite`. */
+/** `record_included before · sqlite`. */
 export function evidenceTitle(cell: EvidenceCell): string {
   const what = cell.fault === "killed" ? `${cell.killAt.commit} ${cell.killAt.side}` : cell.fault;
   return `${what} · ${cell.journal}`;

@@ -7,6 +7,7 @@ import { auditJournal, rekeyAccount, rotateKey } from "@attestd/service/operator
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { sandboxFolder } from "../../packages/attestd/src/sandbox-folder.ts";
 import { newServiceSettings } from "../../packages/attestd/src/sandbox-settings.ts";
+import { recordItem } from "../../packages/service/src/ledger/evidence/sidecar.ts";
 import { include } from "../../packages/service/src/ledger/evidence/work.ts";
 import { attestd } from "../helpers/command.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
@@ -101,8 +102,9 @@ describe("an attestor with a Falcon account", () => {
     const { txnId, round } = bundle.attest;
     const block = await fetch(`${deployment.sandbox.algodUrl}/v2/blocks/${round}?format=msgpack`);
     // Not included where the signature is wrong.
-    const [inclusion] = await include(await block.bytes(), round, [{ txnId, bundle: JSON.stringify(bundle) }]);
-    expect(inclusion && authorisationItem(inclusion)).toEqual({
+    const shown = await include(await block.bytes(), round, [{ txnId }], JSON.stringify(bundle));
+    const inclusion = shown.found[0]?.inclusion;
+    expect(inclusion && authorisationItem(recordItem(shown.headerBase64, inclusion))).toEqual({
       type: "algorand-authorisation/1",
       alg: "falcon-1024",
       authorizer,

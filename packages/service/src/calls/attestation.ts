@@ -2,7 +2,7 @@ import { parseNote } from "@attestd/proof";
 import type { SealedSource } from "../attestor/attestor.ts";
 import { endOf, race, within } from "../clock.ts";
 import { ServiceError } from "../errors.ts";
-import { RECENT_ROUNDS } from "../ledger/evidence/source-journal.ts";
+import { RECENT_ROUNDS } from "../ledger/evidence/journal.ts";
 import { type Attempt, leaseOf, type Standing } from "../ledger/ledger.ts";
 import { noteOf } from "../ledger/recorded.ts";
 import { signReceipt } from "../payment/receipt.ts";

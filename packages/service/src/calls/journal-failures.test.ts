@@ -36,15 +36,14 @@ test("any other failure is a payment of which nothing is known, which the payer 
 test("what was delivered cannot be fetched, and nothing is said of a payment", async () => {
   const failed = () => Promise.reject(new Error("Connection terminated"));
   const reads = { stored: failed, bodyOf: failed, partsOf: failed };
-  const journal = keptJournal({ ...reads, evidence: failed, source: failed, stateProof: failed }, log);
+  const journal = keptJournal({ ...reads, evidence: failed, stateProof: failed }, log);
   for (const ask of [
     () => journal.stored("id"),
     () => journal.bodyOf("id"),
     () => journal.partsOf("id", 0, 1),
-    () => journal.evidence("id"),
-    () => journal.source("id"),
+    () => journal.evidence("record", "id"),
     () => journal.stateProof("id"),
   ])
     await expect(ask()).rejects.toMatchObject({ code: "journal_unavailable", retryAfter: 15 });
-  requireLines(6);
+  requireLines(5);
 });

@@ -1,7 +1,6 @@
 import type { Logger } from "pino";
 import { hasCode } from "../errors.ts";
 import type { EvidenceJournal } from "../ledger/evidence/journal.ts";
-import type { SourceJournal } from "../ledger/evidence/source-journal.ts";
 import { Problem } from "../problems.ts";
 import type { Journal } from "./journal.ts";
 import { paymentUnknown } from "./problems.ts";
@@ -13,11 +12,11 @@ import { paymentUnknown } from "./problems.ts";
 
 const READS = ["stored", "bodyOf", "partsOf"] as const;
 const ADMISSION = ["find", "insert", "exposure", "expect", "isExpectedElsewhere", ...READS] as const;
-const KEPT = [...READS, "evidence", "source", "stateProof"] as const;
+const KEPT = [...READS, "evidence", "stateProof"] as const;
 
 type AdmissionJournal = Pick<Journal, (typeof ADMISSION)[number]>;
 type Log = Pick<Logger, "error">;
-export type KeptJournal = Pick<Journal & EvidenceJournal & SourceJournal, (typeof KEPT)[number]>;
+export type KeptJournal = Pick<Journal & EvidenceJournal, (typeof KEPT)[number]>;
 
 /**
  * The journal as a paid request asks it. Where it fails, nobody knows whether the payment has a call: the payer must repeat

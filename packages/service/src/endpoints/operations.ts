@@ -84,7 +84,7 @@ export type OperationsOptions = {
   /** Items that a batch may have. */
   maxBatch: number;
   /** What was delivered. */
-  kept: Pick<KeptJournal, "evidence" | "source" | "stateProof">;
+  kept: Pick<KeptJournal, "evidence" | "stateProof">;
   bundles: Pick<Bundles, "find">;
   /** The table of checkpoints. */
   table: Pick<TableWatch, "current" | "rest">;

@@ -9,20 +9,46 @@ const PARTS_AT_ONCE = 128;
  */
 
 export const SHARED = {
-  // `state <> 'whole'`, which always holds: without it SQLite does not see that the partial indexes will do.
-  dueRound: `
-    SELECT round FROM ledger_evidence WHERE state = $1 AND state <> 'whole' AND due <= $2 ORDER BY due, round LIMIT 1`,
-  waiting: `
-    SELECT txn_id AS "txnId", bundle_id AS "bundleId", parts, bundle, packed, dictionary
-    FROM ledger_evidence e JOIN calls USING (key)
-    WHERE e.state = 'waiting' AND e.state <> 'whole' AND round = $1 LIMIT $2`,
-  included: `
-    SELECT txn_id AS "txnId", inclusion FROM ledger_evidence
-    WHERE state = 'included' AND state <> 'whole' AND round = $1 LIMIT $2`,
+  dueEvidence: `
+    SELECT round FROM ledger_evidence WHERE kind = $1 AND state = 'waiting' AND due <= $2 ORDER BY due, round LIMIT 1`,
+  dueBlock: "SELECT round FROM ledger_blocks WHERE state = 'open' AND due <= $1 ORDER BY due, round LIMIT 1",
   unfinishedRounds: `
-    SELECT DISTINCT round FROM ledger_evidence
-    WHERE state = $1 AND state <> 'whole' AND round BETWEEN $2 AND $3 ORDER BY round`,
-  postpone: "UPDATE ledger_evidence SET due = $3 WHERE state = $1 AND state <> 'whole' AND round = $2",
+    SELECT round FROM ledger_evidence WHERE kind = 'record' AND state = 'waiting' UNION
+    SELECT b.round FROM ledger_blocks b JOIN ledger_evidence ON block = b.round AND kind = 'record'
+    WHERE b.state = 'open' ORDER BY round`,
+  postponeEvidence: `
+    UPDATE ledger_evidence SET due = $3, state = CASE WHEN kind = 'source' AND since < $4 THEN 'absent' ELSE state END
+    WHERE kind = $1 AND state = 'waiting' AND round = $2 RETURNING state`,
+  // A block of sources alone is given up with them.
+  postponeBlock: `
+    UPDATE ledger_blocks SET due = $2, state = CASE WHEN EXISTS (
+      SELECT 1 FROM ledger_evidence e WHERE block = ledger_blocks.round AND (kind = 'record' OR since >= $3)
+    ) THEN state ELSE 'impossible' END
+    WHERE round = $1 AND state = 'open' RETURNING state`,
+  waiting: `
+    SELECT id, txn_id AS "txnId", block_hash AS "blockHash" FROM ledger_evidence
+    WHERE kind = $1 AND state = 'waiting' AND round = $2 AND id > $3 ORDER BY id LIMIT $4`,
+  // Returns no row where another header is kept. A block that was given up is tried again for what came later.
+  keepBlock: `
+    INSERT INTO ledger_blocks (round, state, due, header) VALUES ($1, 'open', $2, $3)
+    ON CONFLICT (round) DO UPDATE SET
+      state = CASE ledger_blocks.state WHEN 'impossible' THEN 'open' ELSE ledger_blocks.state END,
+      due = CASE ledger_blocks.state WHEN 'impossible' THEN excluded.due ELSE ledger_blocks.due END
+    WHERE ledger_blocks.header = excluded.header RETURNING round`,
+  include: `
+    UPDATE ledger_evidence SET state = 'included', block = round, inclusion = NULLIF(CAST(value AS text), 'null')
+    FROM json_each($4)
+    WHERE kind = $1 AND ledger_evidence.id = key AND state = 'waiting' AND round = $2
+      AND EXISTS (SELECT 1 FROM ledger_blocks b WHERE b.round = $2 AND header = $3)`,
+  openBlock: "SELECT header FROM ledger_blocks WHERE round = $1 AND state = 'open'",
+  proveBlock: `
+    UPDATE ledger_blocks SET state = 'whole', siblings = $2, state_proof_sha256 = $3
+    WHERE round = $1 AND state <> 'whole'`,
+  leaveBlock: "UPDATE ledger_blocks SET state = 'impossible' WHERE round = $1 AND state = 'open'",
+  exclude: `
+    UPDATE ledger_evidence SET state = 'waiting', block = NULL, inclusion = NULL
+    WHERE block = $1 AND EXISTS (SELECT 1 FROM ledger_blocks b WHERE b.round = $1 AND b.state = 'open')`,
+  dropBlock: "DELETE FROM ledger_blocks WHERE round = $1 AND state = 'open'",
   keepStateProof: `
     INSERT INTO state_proofs (sha256, first_round, last_round, message, checkpoint, content)
     VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING`,
@@ -30,32 +56,21 @@ export const SHARED = {
     SELECT sha256, message, checkpoint FROM state_proofs WHERE last_round >= $1 AND first_round <= $1
     ORDER BY last_round LIMIT 1`,
   stateProof: "SELECT content FROM state_proofs WHERE sha256 = $1",
-  ledgerEvidence: `
-    SELECT bundle_id AS "bundleId", e.state, round, inclusion, siblings, sha256, message, checkpoint
-    FROM calls JOIN ledger_evidence e USING (key) LEFT JOIN state_proofs ON sha256 = state_proof_sha256
-    WHERE bundle_id = coalesce((SELECT bundle_id FROM bundle_parts WHERE id = $1), $1)`,
-  // Of each state the lowest round: the oldest, without a look at all that wait.
+  // The record of a batch's item is that of its head.
+  evidenceOfBundle: `
+    SELECT e.id, e.state, e.round, inclusion, b.state AS block, header, siblings, sha256, message, checkpoint
+    FROM ledger_evidence e LEFT JOIN ledger_blocks b ON b.round = e.block
+      LEFT JOIN state_proofs ON sha256 = state_proof_sha256
+    WHERE kind = $1 AND e.id = coalesce((SELECT bundle_id FROM bundle_parts WHERE $1 = 'record' AND id = $2), $2)`,
   oldestUnfinished: `
-    SELECT round, created_at AS since FROM (
+    SELECT round, since FROM (
       SELECT * FROM (
-        SELECT round, key FROM ledger_evidence WHERE state = 'waiting' AND state <> 'whole' ORDER BY round LIMIT 1
+        SELECT round, since FROM ledger_evidence WHERE kind = 'record' AND state = 'waiting' ORDER BY round LIMIT 1
       ) AS waiting UNION ALL SELECT * FROM (
-        SELECT round, key FROM ledger_evidence WHERE state = 'included' AND state <> 'whole' ORDER BY round LIMIT 1
+        SELECT b.round, since FROM ledger_blocks b JOIN ledger_evidence ON block = b.round AND kind = 'record'
+        WHERE b.state = 'open' ORDER BY b.round LIMIT 1
       ) AS included
-    ) AS first JOIN calls USING (key) ORDER BY round LIMIT 1`,
-  // `IN ('waiting', 'included')`, which always holds: as above.
-  dueSourceRound: `
-    SELECT round FROM source_evidence WHERE state = $1 AND state IN ('waiting', 'included') AND due <= $2
-    ORDER BY round LIMIT 1`,
-  unfinishedSources: `
-    SELECT id, block_hash AS "blockHash", txn_id AS "txnId", created_at AS since, header
-    FROM source_evidence s JOIN calls USING (key)
-    WHERE s.state = $1 AND s.state IN ('waiting', 'included') AND round = $2 LIMIT $3`,
-  postponeSources: `
-    UPDATE source_evidence SET due = $3 WHERE state = $1 AND state IN ('waiting', 'included') AND round = $2`,
-  source: `
-    SELECT state, round, header, siblings, sha256, message, checkpoint
-    FROM source_evidence LEFT JOIN state_proofs ON sha256 = state_proof_sha256 WHERE id = $1`,
+    ) AS first ORDER BY round LIMIT 1`,
   unpacked: "SELECT count(*) AS calls FROM calls WHERE NOT open AND rest = 0",
   prunable: `
     SELECT count(*) AS calls, coalesce(sum(length(packed)), 0) AS bytes FROM calls

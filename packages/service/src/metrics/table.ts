@@ -58,7 +58,7 @@ export const COUNTERS = {
   },
   evidence: {
     name: "attestd_evidence_total",
-    help: "Evidence of delivered attestations, of the record or of its source: included, whole, impossible or absent, a step of one; waiting, a step back; unanswered, wrong or forgotten, a round that is tried again.",
+    help: "Steps of evidence: a record or a source is included, or absent; a block in which they stand is whole, or impossible, or removed (waiting); a round of one of the three is unanswered, wrong or forgotten, and is tried again.",
     labels: ["of", "outcome"],
   },
   packingFailures: {

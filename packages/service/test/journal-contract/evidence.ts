@@ -1,18 +1,16 @@
-import type { AlgorandInclusionItem } from "@attestd/proof/evidence";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { Call } from "../../src/calls/call.ts";
+import type { SealedBundle } from "../../src/attestor/attestor.ts";
 import type { WholeJournal } from "../../src/journal/journal.ts";
-import type { KeptStateProof, Stake } from "../../src/ledger/evidence/journal.ts";
-import { aCall, after, afterCommit, anAttempt, GOOD_COURSE } from "../fakes/calls.ts";
+import type { EvidenceKind, KeptStateProof, Shown, Stake } from "../../src/ledger/evidence/journal.ts";
+import { aCall, after, anAttempt, GOOD_COURSE, take } from "../fakes/calls.ts";
 import type { SharedDatabase, TestDatabase } from "./calls.ts";
 
 export type EvidenceDatabase = Omit<TestDatabase, "open"> & { open(): Promise<WholeJournal> };
 
-export const LATER = 2_000_000_000_000;
-const inclusion = (name: string) =>
-  ({ type: "algorand-inclusion/1", index: 1, headerBase64: name }) as AlgorandInclusionItem;
+const LATER = 2_000_000_000_000;
+const inclusion = (name: string) => ({ index: 1, stibBase64: name, siblings: ["cw=="] });
 const CHECKPOINT = { genesisHash: "g", round: 16, votersCommitment: "v", lnProvenWeight: 7 };
-export const proof = (sha256: string, first: number): KeptStateProof => ({
+const proof = (sha256: string, first: number): KeptStateProof => ({
   sha256,
   checkpoint: CHECKPOINT,
   message: {
@@ -22,6 +20,23 @@ export const proof = (sha256: string, first: number): KeptStateProof => ({
 });
 const SIBLINGS = ["s", "t"];
 const restingOn = ({ sha256: stateProofSha256 }: KeptStateProof): Stake => ({ siblings: SIBLINGS, stateProofSha256 });
+const HEADER = "aGVhZA==";
+
+/** Delivers a bundle whose attestation stands in a round. */
+export async function deliverIn(
+  journal: WholeJournal,
+  txid: string,
+  round: number,
+  { createdAt = round, ...bundle }: Partial<SealedBundle> & { createdAt?: number } = {},
+): Promise<void> {
+  const sealed = { id: `S of ${txid}`, body: `{"of":"${txid}"}`, ...bundle };
+  const course = GOOD_COURSE.map((event) => {
+    if (event.type === "attestation_signed") return { ...event, attempt: anAttempt(txid) };
+    if (event.type === "attestation_confirmed") return { ...event, txid, round };
+    return event.type === "bundle_sealed" ? { ...event, bundle: sealed } : event;
+  });
+  await take(journal, aCall({ key: `key of ${txid}`, createdAt }), course);
+}
 
 /** What every journal of evidence must do; each implementation runs these tests (ledger/evidence/journal.ts). */
 export function evidenceContract(name: string, create: () => Promise<EvidenceDatabase>): void {
@@ -37,101 +52,165 @@ export function evidenceContract(name: string, create: () => Promise<EvidenceDat
       await database.remove();
     });
 
-    /** Delivers an attestation that stands in a round. */
-    async function delivered(txid: string, round: number, createdAt = round): Promise<Call> {
-      let call = await journal.insert(aCall({ key: `key of ${txid}`, createdAt }));
-      for (const event of GOOD_COURSE) {
-        const own = { ...event } as { attempt?: object; txid?: string; round?: number; bundle?: object };
-        if (own.attempt) own.attempt = anAttempt(txid);
-        if (own.txid) Object.assign(own, { txid, round });
-        if (own.bundle) own.bundle = { id: `S of ${txid}`, body: `{"of":"${txid}"}` };
-        call = afterCommit(call, own as typeof event);
-        await journal.update(call);
-      }
-      return call;
-    }
+    const include = (kind: EvidenceKind, round: number, ids: string[], headerBase64 = HEADER) => {
+      const shown = ids.map((id): Shown => ({ id, inclusion: inclusion(id) }));
+      return journal.include(kind, { round, headerBase64, due: 5_000 }, shown);
+    };
+    const idsWaiting = async (kind: EvidenceKind, round: number) =>
+      (await journal.waiting(kind, round, "", 9)).map(({ id }) => id);
 
-    test("begins the evidence of every delivered attestation, and of no other", async () => {
+    test("begins the evidence of every delivered record, and of no other call", async () => {
       const unpaid = await journal.insert(aCall({ key: "unpaid" }));
       await journal.update(after(unpaid, { type: "settlement_begun" }));
       expect(await journal.oldestUnfinished()).toBeUndefined();
-      await delivered("B", 12);
-      await delivered("A", 9);
-      expect(await journal.waiting(12, 9)).toEqual([{ txnId: "B", bundle: '{"of":"B"}' }]);
-      expect(await journal.evidence("S of A")).toEqual({ bundleId: "S of A", state: "waiting", round: 9 });
-      expect(await journal.evidence("S of C")).toBeUndefined();
+      await deliverIn(journal, "B", 12);
+      await deliverIn(journal, "A", 9);
+      expect(await journal.waiting("record", 12, "", 9)).toEqual([{ id: "S of B", txnId: "B" }]);
+      const waiting = { id: "S of A", state: "waiting", round: 9 };
+      expect(await journal.evidence("record", "S of A")).toEqual(waiting);
+      expect(await journal.evidence("source", "S of A")).toBeUndefined();
+      expect(await journal.evidence("record", "S of C")).toBeUndefined();
       expect(await journal.oldestUnfinished()).toEqual({ round: 9, since: 9 });
     });
 
-    test("returns the evidence of a batch by the id of its head and of each item", async () => {
-      const items = [0, 1].map((n) => ({ id: `item ${n}`, text: `{"index":${n}}` }));
-      let call = await journal.insert(aCall());
-      for (const event of GOOD_COURSE) {
-        call = afterCommit(
-          call,
-          event.type === "bundle_sealed" ? { ...event, bundle: { id: "head", body: '{"size":2}', items } } : event,
-        );
-        await journal.update(call);
-      }
-      const found = { bundleId: "head", state: "waiting", round: 12 };
-      for (const id of ["head", "item 0", "item 1"]) expect(await journal.evidence(id)).toEqual(found);
-      expect(await journal.evidence("item 2")).toBeUndefined();
-      const bundle = '{"batch":{"size":2},"index":0}';
-      expect(await journal.waiting(12, 9)).toEqual([{ txnId: "ATTEST", bundle }]);
+    test("begins the evidence of each source with the delivery, and once", async () => {
+      const transaction = { id: "of a transaction", round: 7, blockHash: "B7", txnId: "T" };
+      const block = { id: "of a block", round: 8, blockHash: "B8" };
+      await deliverIn(journal, "A", 12, { sources: [block, transaction] });
+      await deliverIn(journal, "B", 12, { sources: [transaction] });
+      expect(await journal.waiting("source", 7, "", 9)).toEqual([{ id: transaction.id, blockHash: "B7", txnId: "T" }]);
+      expect(await journal.waiting("source", 8, "", 9)).toEqual([{ id: block.id, blockHash: "B8" }]);
+      expect(await journal.dueRound("source", LATER)).toBe(7);
+      expect(await journal.evidence("source", block.id)).toEqual({ id: block.id, state: "waiting", round: 8 });
+      await journal.include("source", { round: 8, headerBase64: HEADER, due: 1 }, [{ id: block.id }]);
+      const kept = { id: block.id, state: "included", round: 8, block: { state: "open", headerBase64: HEADER } };
+      expect(await journal.evidence("source", block.id)).toEqual(kept);
     });
 
-    test("keeps each step, and takes none twice or out of its order", async () => {
-      await delivered("A", 17);
+    test("returns the record of a batch by the id of its head and of each item, and what verifies of it", async () => {
+      const items = [0, 1].map((n) => ({ id: `item ${n}`, text: `{"index":${n}}` }));
+      await deliverIn(journal, "A", 12, { id: "head", body: '{"size":2}', items });
+      const found = { id: "head", state: "waiting", round: 12 };
+      for (const id of ["head", "item 0", "item 1"]) expect(await journal.evidence("record", id)).toEqual(found);
+      expect(await journal.evidence("record", "item 2")).toBeUndefined();
+      expect(await journal.verifiable("head")).toBe('{"batch":{"size":2},"index":0}');
+      const long = `{"of":"${"long".repeat(50_000)}"}`;
+      await deliverIn(journal, "B", 12, { body: long });
+      expect(await journal.verifiable("S of B")).toBe(long);
+      expect(await journal.verifiable("S of C")).toBeUndefined();
+    });
+
+    test("gives what waits in a round page by page", async () => {
+      for (const txid of ["A", "B", "C"]) await deliverIn(journal, txid, 12);
+      const page = async (from: string) => (await journal.waiting("record", 12, from, 2)).map(({ id }) => id);
+      expect([await page(""), await page("S of B"), await page("S of C")]).toEqual([
+        ["S of A", "S of B"],
+        ["S of C"],
+        [],
+      ]);
+    });
+
+    test("keeps the header of a round once, and includes nothing by another one", async () => {
+      for (const txid of ["A", "B", "C"]) await deliverIn(journal, txid, 17, { createdAt: 1_000 });
+      expect(await include("record", 17, ["S of A"])).toBe(true);
+      expect(await include("record", 17, ["S of A", "S of B"])).toBe(true);
+      expect(await include("record", 17, ["S of C"], "another")).toBe(false);
+      expect(await idsWaiting("record", 17)).toEqual(["S of C"]);
+      expect(await journal.openBlock(17)).toBe(HEADER);
+      // Nor by one that stands elsewhere.
+      expect(await include("record", 18, ["S of C"])).toBe(true);
+      expect(await idsWaiting("record", 17)).toEqual(["S of C"]);
+    });
+
+    test("keeps each step of a block, and takes none out of its order", async () => {
+      await deliverIn(journal, "A", 17, { sources: [{ id: "item", round: 17, blockHash: "B", txnId: "T" }] });
       const [first, second] = [proof("p", 17), proof("q", 33)];
       await journal.keepStateProof(first, Uint8Array.of(1, 2));
       await journal.keepStateProof(second, Uint8Array.of(3));
-      await journal.step([{ txnId: "A", to: "whole", ...restingOn(first) }]);
-      await journal.step([{ txnId: "A", to: "impossible" }]);
-      expect(await journal.evidence("S of A")).toEqual({ bundleId: "S of A", state: "waiting", round: 17 });
+      await journal.stepBlock({ round: 17, to: "whole", ...restingOn(first) });
+      await journal.stepBlock({ round: 17, to: "impossible" });
+      expect(await journal.evidence("record", "S of A")).toEqual({ id: "S of A", state: "waiting", round: 17 });
 
-      await journal.step([{ txnId: "A", to: "included", inclusion: inclusion("a") }]);
-      await journal.step([{ txnId: "A", to: "included", inclusion: inclusion("another") }]);
-      const included = { txnId: "A", inclusion: inclusion("a") };
-      expect(await journal.included(17, 9)).toEqual([included]);
-      expect(await journal.waiting(17, 9)).toEqual([]);
+      await include("record", 17, ["S of A"]);
+      await include("source", 17, ["item"]);
+      await journal.stepBlock({ round: 17, to: "waiting" });
+      expect(await journal.openBlock(17)).toBeUndefined();
+      expect([await idsWaiting("record", 17), await idsWaiting("source", 17)]).toEqual([["S of A"], ["item"]]);
 
-      await journal.step([{ txnId: "A", to: "waiting" }]);
-      expect(await journal.evidence("S of A")).toEqual({ bundleId: "S of A", state: "waiting", round: 17 });
-      await journal.step([{ txnId: "A", to: "included", inclusion: inclusion("a") }]);
-      await journal.step([{ txnId: "A", to: "impossible" }]);
+      await include("record", 17, ["S of A"], "right");
+      await journal.stepBlock({ round: 17, to: "impossible" });
       expect(await journal.oldestUnfinished()).toBeUndefined();
-      await journal.step([{ txnId: "A", to: "whole", ...restingOn(first) }]);
-      await journal.step([{ txnId: "A", to: "whole", ...restingOn(second) }]);
-      await journal.step([{ txnId: "A", to: "waiting" }]);
+      expect(await journal.unfinishedRounds()).toEqual([]);
+      await journal.stepBlock({ round: 17, to: "whole", ...restingOn(first) });
+      await journal.stepBlock({ round: 17, to: "whole", ...restingOn(second) });
+      await journal.stepBlock({ round: 17, to: "waiting" });
+      await journal.stepBlock({ round: 17, to: "impossible" });
+      // What comes later into a block that is whole is whole.
+      await include("source", 17, ["item"], "right");
       await journal.close();
       journal = await database.open();
-      const whole = {
-        bundleId: "S of A",
-        state: "whole",
-        round: 17,
-        inclusion: inclusion("a"),
-        stake: { ...first, siblings: SIBLINGS },
-      };
-      expect(await journal.evidence("S of A")).toEqual(whole);
+      const block = { state: "whole", headerBase64: "right", stake: { ...first, siblings: SIBLINGS } };
+      for (const [kind, id] of [
+        ["record", "S of A"],
+        ["source", "item"],
+      ] as const)
+        expect(await journal.evidence(kind, id)).toEqual({
+          ...{ id, state: "included", round: 17, block, inclusion: inclusion(id) },
+        });
     });
 
     test("gives the round that has been due for longest, and a round that was put off when it is due", async () => {
-      await delivered("A", 17, 1_000);
-      await delivered("B", 18, 2_000);
-      await delivered("C", 18, 2_001);
-      expect(await journal.dueRound("waiting", 999)).toBeUndefined();
-      expect(await journal.dueRound("waiting", LATER)).toBe(17);
-      await journal.postpone("waiting", 17, 3_000);
-      expect(await journal.dueRound("waiting", LATER)).toBe(18);
-      expect((await journal.waiting(18, 9)).map(({ txnId }) => txnId).sort()).toEqual(["B", "C"]);
-      expect(await journal.waiting(18, 1)).toHaveLength(1);
-      await journal.step(["B", "C"].map((txnId) => ({ txnId, to: "included", inclusion: inclusion(txnId) })));
-      expect(await journal.dueRound("waiting", 2_999)).toBeUndefined();
-      expect(await journal.dueRound("waiting", 3_000)).toBe(17);
-      expect(await journal.dueRound("included", LATER)).toBe(18);
-      await journal.step([{ txnId: "A", to: "included", inclusion: inclusion("A") }]);
-      expect(await journal.unfinishedRounds("included", 17, 18)).toEqual([17, 18]);
-      expect(await journal.unfinishedRounds("included", 18, 99)).toEqual([18]);
+      await deliverIn(journal, "A", 17, { createdAt: 1_000 });
+      await deliverIn(journal, "B", 18, { createdAt: 2_000 });
+      await deliverIn(journal, "C", 18, { createdAt: 2_001 });
+      expect(await journal.dueRound("record", 999)).toBeUndefined();
+      expect(await journal.dueRound("record", LATER)).toBe(17);
+      expect(await journal.postpone("record", 17, 3_000, LATER)).toEqual({ left: 1, given: 0 });
+      expect(await journal.dueRound("record", LATER)).toBe(18);
+      await include("record", 18, ["S of B", "S of C"]);
+      expect(await journal.dueRound("record", 2_999)).toBeUndefined();
+      expect(await journal.dueRound("record", 3_000)).toBe(17);
+      expect(await journal.dueRound("block", 4_999)).toBeUndefined();
+      expect(await journal.dueRound("block", 5_000)).toBe(18);
+      expect(await journal.postpone("block", 18, 6_000, LATER)).toEqual({ left: 1, given: 0 });
+      expect(await journal.dueRound("block", 5_000)).toBeUndefined();
+      expect(await journal.unfinishedRounds()).toEqual([17, 18]);
+      expect(await journal.oldestUnfinished()).toEqual({ round: 17, since: 1_000 });
+      await include("record", 17, ["S of A"]);
+      expect(await journal.oldestUnfinished()).toEqual({ round: 17, since: 1_000 });
+      expect(await journal.postpone("record", 17, 3_000, LATER)).toEqual({ left: 0, given: 0 });
+    });
+
+    test("gives up old sources alone, and a block in which nothing else stands", async () => {
+      const source = (id: string, round: number) => ({ id, round, blockHash: "B", txnId: id });
+      await deliverIn(journal, "old", 30, {
+        createdAt: 1_000,
+        sources: [source("a", 20), source("c", 21), source("d", 22)],
+      });
+      await deliverIn(journal, "new", 22, { createdAt: 2_000, sources: [source("b", 20)] });
+      expect(await journal.postpone("source", 20, 9_000, 1_500)).toEqual({ left: 1, given: 1 });
+      expect(await journal.evidence("source", "a")).toEqual({ id: "a", state: "absent", round: 20 });
+      expect(await idsWaiting("source", 20)).toEqual(["b"]);
+
+      await include("source", 21, ["c"]);
+      await include("source", 22, ["d"]);
+      await include("record", 22, ["S of new"]);
+      expect(await journal.postpone("block", 21, 9_000, 500)).toEqual({ left: 1, given: 0 });
+      expect(await journal.postpone("block", 21, 9_000, 1_500)).toEqual({ left: 0, given: 1 });
+      expect(await journal.postpone("block", 22, 9_000, LATER)).toEqual({ left: 1, given: 0 });
+      const block = { state: "impossible", headerBase64: HEADER };
+      expect(await journal.evidence("source", "c")).toMatchObject({
+        state: "included",
+        block,
+        inclusion: inclusion("c"),
+      });
+      // For what comes later it is tried again.
+      await deliverIn(journal, "late", 31, { sources: [source("e", 21)] });
+      await include("source", 21, ["e"]);
+      expect(await journal.openBlock(21)).toBe(HEADER);
+      expect(await journal.dueRound("block", 5_000)).toBe(21);
+      await include("source", 20, ["a"]);
+      expect(await journal.evidence("source", "a")).toEqual({ id: "a", state: "absent", round: 20 });
     });
 
     test("keeps a state proof once, by its hash, and finds it by its rounds", async () => {

@@ -62,8 +62,8 @@ export function pruningContract(name: string, create: () => Promise<EvidenceData
       journal = await database.open();
       for (const known of [call.key, ...call.aliases]) expect(await journal.find(known)).toEqual(left(call));
       expect(await journal.bodyOf("S of one")).toBe('{"of":"one"}');
-      expect(await journal.evidence("S of one")).toMatchObject({ state: "waiting", round: 12 });
-      expect(await journal.waiting(12, 10)).toEqual([{ txnId: "one", bundle: '{"of":"one"}' }]);
+      expect(await journal.evidence("record", "S of one")).toMatchObject({ state: "waiting", round: 12 });
+      expect(await journal.verifiable("S of one")).toBe('{"of":"one"}');
       expect(await journal.insert(request("one", 200))).toEqual(left(call));
       const moved = { ...call, version: call.version + 1 };
       await expect(journal.update(moved)).rejects.toThrow(serviceError("call_stale"));

@@ -25,8 +25,8 @@ const TABLES = {
   key_revocations: "place",
   key_announcement: "place",
   state_proofs: "sha256",
-  ledger_evidence: "txn_id",
-  source_evidence: "id",
+  ledger_blocks: "round",
+  ledger_evidence: "id, kind",
 } as const;
 type Table = keyof typeof TABLES;
 

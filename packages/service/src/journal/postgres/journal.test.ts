@@ -14,7 +14,6 @@ import { copiedContract } from "../../../test/journal-contract/copied.ts";
 import { collectorContract, evidenceContract } from "../../../test/journal-contract/evidence.ts";
 import { keyContract } from "../../../test/journal-contract/keys.ts";
 import { pruningContract } from "../../../test/journal-contract/pruning.ts";
-import { sourceContract } from "../../../test/journal-contract/sources.ts";
 import type { KeyJournal } from "../../attestor/key-journal.ts";
 import type { Call } from "../../calls/call.ts";
 import { type Journal, LEASE_MS } from "../../calls/journal.ts";
@@ -57,7 +56,6 @@ copiedContract("PostgreSQL", place);
 replicaContract("PostgreSQL", place);
 keyContract("PostgreSQL", place);
 evidenceContract("PostgreSQL", place);
-sourceContract("PostgreSQL", place);
 pruningContract("PostgreSQL", place);
 collectorContract("PostgreSQL", place);
 

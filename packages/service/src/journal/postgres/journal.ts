@@ -12,18 +12,17 @@ import {
   type OpenCall,
 } from "../../calls/journal.ts";
 import { isAtRest, isFinal } from "../../calls/machine.ts";
+import { begunEvidence, evidenceJournal } from "../evidence.ts";
 import type { WholeJournal } from "../journal.ts";
 import { createPacker, createPruner, type PackingPort, REST, type Rest } from "../packer.ts";
 import type { Dictionary } from "../packing.ts";
 import { createPackingFailures } from "../packing-failures.ts";
 import { evidenceRow, progressOf, requestOf } from "../record.ts";
 import { addressOf, connected, connectionTo, messageOf, newClient, newPool, SESSION } from "./connections.ts";
-import { evidenceJournal } from "./evidence.ts";
 import { createExpectations } from "./expectations.ts";
 import { listenOn } from "./listener.ts";
 import { type Ask, postgresReads, statement } from "./reader.ts";
 import { migrate } from "./schema.ts";
-import { sourceJournal } from "./source-evidence.ts";
 import { createWriter, SessionEnded } from "./writer.ts";
 
 /** Connections for everything but the commits of calls. */
@@ -80,7 +79,7 @@ async function open(config: ClientConfig, log: Pick<Logger, "warn"> | undefined)
   const expectations = createExpectations(writer);
 
   const ask: Ask = async (name, ...values) => (await pool.query(statement(name, values))).rows;
-  const { rows, calls, bodyOf, same } = postgresReads(ask);
+  const { rows, calls, same } = postgresReads(ask);
 
   const find = async (key: string) => (await calls("find", key))[0];
 
@@ -133,8 +132,8 @@ async function open(config: ClientConfig, log: Pick<Logger, "warn"> | undefined)
       return Uint8Array.fromHex(row?.value ?? "");
     },
     ...expectations.journal,
-    ...evidenceJournal(ask, me, { bodyOf, partsOf: same.partsOf }),
-    ...sourceJournal(ask),
+    ...evidenceJournal(ask, same),
+    collects: async () => (await ask<{ collects: boolean }>("collects", me))[0]?.collects ?? false,
     async insert(call, expectation) {
       const { key, rail, payer, subjectHash, createdAt, state, version, requirement } = call;
       const names = [key, ...call.aliases];
@@ -172,15 +171,14 @@ async function open(config: ClientConfig, log: Pick<Logger, "warn"> | undefined)
       const row = [key, version, state, !isAtRest(after), progressOf(after), bundle?.id, division?.body];
       const attempt = [last?.txid, attempts.length - 1, last?.raw, last?.firstValid, last?.lastValid, last?.dead];
       const parts = division?.parts ?? [];
-      const sources = bundle?.sources ?? [];
+      const begun = division ? begunEvidence(after) : [];
       const columns = [
-        ...[division?.bytes, division && parts.length, parts.map(({ id = null }) => id)],
-        ...[sources.map(({ id }) => id), sources.map(({ round }) => round)],
-        ...[sources.map(({ blockHash }) => blockHash), sources.map(({ txnId = null }) => txnId)],
-        parts.map(({ text }) => text),
+        ...[begun.map(({ blockHash }) => blockHash), division?.bytes, division && parts.length],
+        ...[parts.map(({ id = null }) => id), parts.map(({ text }) => text)],
+        ...[begun.map(({ kind }) => kind), begun.map(({ id }) => id)],
+        ...[begun.map(({ round }) => round), begun.map(({ txnId }) => txnId)],
       ];
-      const delivered = state === "done" ? [true, after.round] : [false, null];
-      const values = [...row, ...attempt, isFinal(state), evidence === undefined, refund, ...delivered, ...columns];
+      const values = [...row, ...attempt, isFinal(state), evidence === undefined, refund, ...columns];
       const moving = writer.write(key, statement("update", values));
       const { rowCount } = await moving.catch((error: unknown) => {
         throw isNameTaken(error) ? nameTaken(key) : error;

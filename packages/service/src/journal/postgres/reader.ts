@@ -52,7 +52,6 @@ export function postgresReads(ask: Ask) {
   const bodyOf = async (row: PackedBody): Promise<string | null> => (await partsOf(row))?.bundle ?? row.bundle;
 
   return {
-    bodyOf,
     rows,
     calls: async (...asked: Parameters<typeof rows>): Promise<Call[]> => (await rows(...asked)).map(callOf),
     /** Methods of the journal and of its reader. */

@@ -72,30 +72,28 @@ export const VERSIONS: readonly string[] = [
   -- Each once, by the SHA-256 of its msgpack, however many attestations rest on it.
   CREATE TABLE state_proofs (
     sha256 text PRIMARY KEY, first_round bigint NOT NULL, last_round bigint NOT NULL,
-    message json NOT NULL, checkpoint json NOT NULL, content bytea NOT NULL
+    message text NOT NULL, checkpoint text NOT NULL, content bytea NOT NULL
   );
   CREATE INDEX state_proofs_by_round ON state_proofs (last_round);
-  -- What shows that the ledger recorded a delivered attestation, by its transaction (ledger/evidence/journal.ts).
+  -- A block in which records or sources of delivered bundles stand, with what is the same for all of them
+  -- (ledger/evidence/journal.ts). The header in base64.
+  CREATE TABLE ledger_blocks (
+    round bigint PRIMARY KEY, state text NOT NULL, due bigint NOT NULL, header text NOT NULL,
+    siblings text, state_proof_sha256 text REFERENCES state_proofs   -- once it is whole
+  );
+  CREATE INDEX ledger_blocks_due ON ledger_blocks (due, round) WHERE state = 'open';
+  CREATE INDEX ledger_blocks_open ON ledger_blocks (round) WHERE state = 'open';
+  -- What shows that a delivered bundle's attestation, or its source, stands in a block of the ledger's own network. The id is of the
+  -- bundle; of a batch that of its head for its record, and of each item for its source.
   CREATE TABLE ledger_evidence (
-    txn_id text PRIMARY KEY, key text NOT NULL UNIQUE REFERENCES calls, round bigint NOT NULL,
-    state text NOT NULL, due bigint NOT NULL,
-    state_proof_sha256 text REFERENCES state_proofs,
-    inclusion json, siblings json
+    id text NOT NULL, kind text NOT NULL, round bigint NOT NULL, block bigint REFERENCES ledger_blocks,
+    state text NOT NULL, due bigint NOT NULL, since bigint NOT NULL,
+    txn_id text, block_hash text, inclusion text,                       -- what is looked for, and how it stands there, JSON
+    PRIMARY KEY (id, kind)
   );
-  CREATE INDEX ledger_evidence_due ON ledger_evidence (state, due, round) WHERE state <> 'whole';
-  CREATE INDEX ledger_evidence_unfinished ON ledger_evidence (state, round) WHERE state <> 'whole';
-  CREATE INDEX ledger_evidence_by_state_proof ON ledger_evidence (state_proof_sha256)
-    WHERE state_proof_sha256 IS NOT NULL;
-  -- What shows that the source of a delivered bundle, by the id of the bundle or of a batch's item, stands in a block of the
-  -- ledger's own network (ledger/evidence/source-journal.ts).
-  CREATE TABLE source_evidence (
-    id text PRIMARY KEY, key text NOT NULL REFERENCES calls,
-    round bigint NOT NULL, block_hash text NOT NULL, txn_id text,
-    state text NOT NULL, due bigint NOT NULL,
-    state_proof_sha256 text REFERENCES state_proofs,
-    header json, siblings json
-  );
-  CREATE INDEX source_evidence_unfinished ON source_evidence (state, round) WHERE state IN ('waiting', 'included');
+  CREATE INDEX ledger_evidence_due ON ledger_evidence (kind, due, round) WHERE state = 'waiting';
+  CREATE INDEX ledger_evidence_waiting ON ledger_evidence (kind, round, id) WHERE state = 'waiting';
+  CREATE INDEX ledger_evidence_of_block ON ledger_evidence (block);
   `,
 ];
 

@@ -39,24 +39,6 @@ export const SQL = {
       RETURNING owner
     )
     SELECT EXISTS (SELECT FROM standing WHERE own AND alive) OR EXISTS (SELECT FROM taken) AS collects`,
-  step: `
-    UPDATE ledger_evidence e SET
-      state = step."to",
-      inclusion = CASE step."to" WHEN 'waiting' THEN NULL WHEN 'included' THEN step.inclusion ELSE e.inclusion END,
-      siblings = coalesce(step.siblings, e.siblings),
-      state_proof_sha256 = coalesce(step."stateProofSha256", e.state_proof_sha256)
-    FROM json_to_recordset($1) AS step ("txnId" text, "to" text, inclusion json, siblings json, "stateProofSha256" text)
-    WHERE e.txn_id = step."txnId" AND CASE step."to"
-      WHEN 'included' THEN e.state = 'waiting' WHEN 'impossible' THEN e.state = 'included'
-      ELSE e.state IN ('included', 'impossible') END`,
-  stepSources: `
-    UPDATE source_evidence s SET
-      state = step."to", siblings = step.siblings, state_proof_sha256 = step."stateProofSha256",
-      header = CASE step."to" WHEN 'waiting' THEN NULL WHEN 'included' THEN step.header ELSE s.header END
-    FROM json_to_recordset($1) AS step (id text, "to" text, header json, siblings json, "stateProofSha256" text)
-    WHERE s.id = step.id AND CASE step."to"
-      WHEN 'included' THEN s.state = 'waiting' WHEN 'whole' THEN s.state = 'included'
-      ELSE s.state IN ('waiting', 'included') END`,
   find: `SELECT ${CALL} FROM names JOIN calls ON calls.key = names.key WHERE name = $1`,
   evidenceOf: "SELECT content FROM evidence WHERE hash = (SELECT evidence_hash FROM calls WHERE key = $1)",
   among: `SELECT ${CALL} FROM calls WHERE key = ANY ($1) ORDER BY created_at`,
@@ -105,13 +87,9 @@ export const SQL = {
     WITH moved AS (
       UPDATE calls SET version = $2, state = $3, open = $4, progress = $5, bundle_id = coalesce(bundle_id, $6),
         bundle = coalesce(bundle, $7), body_bytes = coalesce(body_bytes, length($7)),
-        answer_bytes = coalesce(answer_bytes, $19::integer), parts = coalesce(parts, $20::integer), evidence_hash = CASE WHEN $15::boolean THEN NULL ELSE evidence_hash END
+        answer_bytes = coalesce(answer_bytes, $18::integer), parts = coalesce(parts, $19::integer), evidence_hash = CASE WHEN $15::boolean THEN NULL ELSE evidence_hash END
       WHERE key = $1 AND version = $2 - 1 AND packed IS NULL
       RETURNING key, created_at, bundle_id
-    ), begun AS (
-      INSERT INTO ledger_evidence (txn_id, key, round, state, due)
-      SELECT $8, key, $18::bigint, 'waiting', created_at FROM moved WHERE $17::boolean
-      ON CONFLICT DO NOTHING
     ), named AS (
       INSERT INTO names (name, key) SELECT $16, key FROM moved WHERE $16::text IS NOT NULL
         AND NOT EXISTS (SELECT FROM names WHERE name = $16 AND key = $1)
@@ -123,12 +101,13 @@ export const SQL = {
     ), kept AS (
       INSERT INTO bundle_parts (bundle_id, place, id, bytes, content)
       SELECT moved.bundle_id, part.place - 1, part.id, length(part.content), part.content
-      FROM moved, unnest($21::text[], $26::text[]) WITH ORDINALITY AS part (id, content, place)
+      FROM moved, unnest($20::text[], $21::text[]) WITH ORDINALITY AS part (id, content, place)
       ON CONFLICT DO NOTHING
-    ), sources AS (
-      INSERT INTO source_evidence (id, key, round, block_hash, txn_id, state, due)
-      SELECT source.id, moved.key, source.round, source.block_hash, source.txn_id, 'waiting', moved.created_at
-      FROM moved, unnest($22::text[], $23::bigint[], $24::text[], $25::text[]) AS source (id, round, block_hash, txn_id)
+    ), begun AS (
+      INSERT INTO ledger_evidence (kind, id, round, state, due, since, txn_id, block_hash)
+      SELECT own.kind, own.id, own.round, 'waiting', moved.created_at, moved.created_at, own.txn_id, own.block_hash
+      FROM moved, unnest($22::text[], $23::text[], $24::bigint[], $25::text[], $17::text[])
+        AS own (kind, id, round, txn_id, block_hash)
       ON CONFLICT DO NOTHING
     ), attempt AS (
       INSERT INTO attempts (txid, key, place, raw, first_valid, last_valid, dead)

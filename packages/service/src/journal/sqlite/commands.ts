@@ -6,7 +6,6 @@ import type { RailName } from "../../payment/rails/rail.ts";
 import type { PackedRow, Rest } from "../packer.ts";
 import { type Dictionary, unpack } from "../packing.ts";
 import type { PartedRow } from "../record.ts";
-import { type All, evidenceCommands, type PartsOf } from "./evidence.ts";
 import type { MovedRow, NewRow } from "./rows.ts";
 import { SQL } from "./statements.ts";
 
@@ -31,12 +30,10 @@ export function sqliteCommands(db: DatabaseSync) {
     const row = sql("find").get(key) as Found | undefined;
     return row && whole(row);
   };
-  const all: All = (name, ...values) => sql(name).all(...values);
+  type Value = string | number | Uint8Array;
+  const all = (name: keyof typeof SQL, ...values: Value[]) => sql(name).all(...values);
   const rows = (name: "openBut" | "page" | "toPack" | "toPrune", ...values: (string | number)[]): PartedRow[] =>
     (all(name, ...values) as Found[]).map(whole);
-
-  const partsOf: PartsOf = (bundleId, from, bytes) =>
-    all("partsOf", bundleId, from, bytes).map(({ content }) => content as string);
 
   const identity = (): Identity | undefined => {
     const row = sql("identity").get();
@@ -77,10 +74,6 @@ export function sqliteCommands(db: DatabaseSync) {
   }
 
   return {
-    ...evidenceCommands(sql, all, {
-      bodyOf: (row) => whole(row as Found).bundle,
-      partsOf,
-    }),
     ready(): void {},
     identity,
     /** @returns the recorded identity: the first that was claimed */
@@ -107,7 +100,7 @@ export function sqliteCommands(db: DatabaseSync) {
       for (const name of names) sql("insertName").run(name, row.key);
       return undefined;
     },
-    update({ row, rests, bundle, sources, attempt, dropsEvidence, name, delivered }: MovedRow): void {
+    update({ row, rests, bundle, begun, attempt, dropsEvidence, name }: MovedRow): void {
       if (sql("updateCall").run(row).changes !== 1) throw callStale(row.key);
       if (name !== undefined) giveName(name, row.key);
       if (dropsEvidence) forgetEvidence(row.key);
@@ -117,8 +110,7 @@ export function sqliteCommands(db: DatabaseSync) {
         for (const part of bundle.parts) sql("keepPart").run(part);
       }
       if (attempt) sql("writeAttempt").run(attempt);
-      if (delivered) sql("beginLedgerEvidence").run(delivered);
-      for (const { txnId = null, ...source } of sources) sql("beginSource").run({ ...source, txnId, key: row.key });
+      for (const evidence of begun) sql("beginEvidence").run(evidence);
     },
     open: (): OpenCall[] =>
       all("open").map(
@@ -135,7 +127,10 @@ export function sqliteCommands(db: DatabaseSync) {
       const row = sql("bodyOf").get(bundleId) as Found | undefined;
       return (row && whole(row).bundle) ?? undefined;
     },
-    partsOf,
+    partsOf: (bundleId: string, from: number, bytes: number) =>
+      all("partsOf", bundleId, from, bytes).map(({ content }) => content as string),
+    /** The rows of any statement. */
+    all,
     /** Calls at rest whose rows are as they were written, the oldest first. */
     toPack: (limit: number) => rows("toPack", limit),
     dictionaries: () => all("dictionaries") as Dictionary[],

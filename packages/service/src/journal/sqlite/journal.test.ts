@@ -9,7 +9,6 @@ import { copiedContract } from "../../../test/journal-contract/copied.ts";
 import { evidenceContract } from "../../../test/journal-contract/evidence.ts";
 import { keyContract } from "../../../test/journal-contract/keys.ts";
 import { pruningContract } from "../../../test/journal-contract/pruning.ts";
-import { sourceContract } from "../../../test/journal-contract/sources.ts";
 import { copySqlite, restoreSqlite } from "./backup.ts";
 import { openSqliteJournal } from "./journal.ts";
 
@@ -31,7 +30,6 @@ journalContract("SQLite", place);
 copiedContract("SQLite", place);
 keyContract("SQLite", place);
 evidenceContract("SQLite", place);
-sourceContract("SQLite", place);
 pruningContract("SQLite", place);
 
 test("a file that another journal has open is refused, and can be opened once that one is closed", async () => {

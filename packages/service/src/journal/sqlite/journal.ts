@@ -7,6 +7,7 @@ import type { Listener } from "../../calls/journal.ts";
 import { isAtRest, isFinal } from "../../calls/machine.ts";
 import { ServiceError } from "../../errors.ts";
 import { observe } from "../../metrics/meter.ts";
+import { type Ask, evidenceJournal } from "../evidence.ts";
 import type { WholeJournal } from "../journal.ts";
 import { createPruner, REST } from "../packer.ts";
 import { createPackingFailures } from "../packing-failures.ts";
@@ -21,9 +22,6 @@ import type { PackingFailed, Replies, Reply, Request, Requests } from "./worker.
 const OF_CALLS = ["claim", "open", "stored", "unpacked", "prunable", "copiedUntil", "markCopied"] as const;
 const OF_PAYEES = ["rememberPayees", "payees"] as const;
 const OF_KEYS = ["keys", "appendKey", "revocations", "appendRevocation", "announced", "announce", "conclude"] as const;
-const OF_RECORDS = ["dueRound", "waiting", "included", "unfinishedRounds", "step", "postpone"] as const;
-const OF_EVIDENCE = ["evidence", "oldestUnfinished", "keepStateProof", "stateProofOf", "stateProof"] as const;
-const OF_SOURCES = ["dueSourceRound", "unfinishedSources", "stepSources", "postponeSources", "source"] as const;
 
 type AskedCommands = {
   [K in keyof SqliteCommands]: (...args: Parameters<SqliteCommands[K]>) => Promise<ReturnType<SqliteCommands[K]>>;
@@ -105,8 +103,11 @@ export async function openSqliteJournal(path: string, log?: Pick<Logger, "warn">
 
   await ask("ready");
   const reads = createReads(file);
+  const own = asked([...OF_CALLS, ...OF_PAYEES, ...OF_KEYS]);
+  const askRows: Ask = (name, ...values) => ask("all", name, ...(values as string[])) as Promise<never[]>;
   return {
-    ...asked([...OF_CALLS, ...OF_PAYEES, ...OF_KEYS, ...OF_RECORDS, ...OF_EVIDENCE, ...OF_SOURCES]),
+    ...own,
+    ...evidenceJournal(askRows, { stored: own.stored, bodyOf: reads.bodyOf, partsOf: reads.partsOf }),
     secret: async () => Uint8Array.fromHex(await ask("secret", randomBytes(32).toString("hex"))),
     async find(key) {
       const row = await ask("find", key);

@@ -1,6 +1,7 @@
 import { divisionOf } from "../../calls/apart.ts";
 import type { Call, KeptBundle } from "../../calls/call.ts";
 import { isAtRest } from "../../calls/machine.ts";
+import { begunEvidence } from "../evidence.ts";
 import { evidenceRow, progressOf, requestOf } from "../record.ts";
 
 /*
@@ -29,16 +30,16 @@ export function newRow(call: Call) {
 
 /** @param call after a transition, its version one above the stored one */
 export function movedRow(call: Call) {
-  const { key, state, version, bundle, attempts, evidence, refund, round } = call;
+  const { key, state, version, bundle, attempts, evidence, refund } = call;
   const last = attempts.at(-1);
+  const kept = bundle && keptRow(key, bundle);
   return {
     row: { key, state, version, progress: progressOf(call) },
     dropsEvidence: evidence === undefined,
     name: refund,
     rests: isAtRest(call),
-    bundle: bundle && keptRow(key, bundle),
-    delivered: state === "done" && last && { txnId: last.txid, key, round: round ?? 0, due: call.createdAt },
-    sources: bundle?.sources ?? [],
+    bundle: kept,
+    begun: kept ? begunEvidence(call) : [],
     attempt: last && { ...last, key, place: attempts.length - 1, dead: last.dead ? 1 : 0 },
   };
 }

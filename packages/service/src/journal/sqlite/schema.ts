@@ -71,28 +71,25 @@ export const VERSIONS: readonly string[] = [
     message TEXT NOT NULL, checkpoint TEXT NOT NULL, content BLOB NOT NULL
   ) STRICT;
   CREATE INDEX state_proofs_by_round ON state_proofs (last_round);
-  -- What shows that the ledger recorded a delivered attestation, by its transaction (ledger/evidence/journal.ts).
+  -- A block in which records or sources of delivered bundles stand, with what is the same for all of them
+  -- (ledger/evidence/journal.ts). The header in base64.
+  CREATE TABLE ledger_blocks (
+    round INTEGER PRIMARY KEY, state TEXT NOT NULL, due INTEGER NOT NULL, header TEXT NOT NULL,
+    siblings TEXT, state_proof_sha256 TEXT REFERENCES state_proofs   -- once it is whole
+  ) STRICT;
+  CREATE INDEX ledger_blocks_due ON ledger_blocks (due, round) WHERE state = 'open';
+  CREATE INDEX ledger_blocks_open ON ledger_blocks (round) WHERE state = 'open';
+  -- What shows that a delivered bundle's attestation, or its source, stands in a block of the ledger's own network. The id is of the
+  -- bundle; of a batch that of its head for its record, and of each item for its source.
   CREATE TABLE ledger_evidence (
-    txn_id TEXT PRIMARY KEY, key TEXT NOT NULL UNIQUE REFERENCES calls, round INTEGER NOT NULL,
-    state TEXT NOT NULL, due INTEGER NOT NULL,
-    state_proof_sha256 TEXT REFERENCES state_proofs,
-    inclusion TEXT, siblings TEXT          -- JSON
+    id TEXT NOT NULL, kind TEXT NOT NULL, round INTEGER NOT NULL, block INTEGER REFERENCES ledger_blocks,
+    state TEXT NOT NULL, due INTEGER NOT NULL, since INTEGER NOT NULL,
+    txn_id TEXT, block_hash TEXT, inclusion TEXT,                       -- what is looked for, and how it stands there, JSON
+    PRIMARY KEY (id, kind)
   ) STRICT;
-  CREATE INDEX ledger_evidence_due ON ledger_evidence (state, due, round) WHERE state <> 'whole';
-  CREATE INDEX ledger_evidence_unfinished ON ledger_evidence (state, round) WHERE state <> 'whole';
-  CREATE INDEX ledger_evidence_by_state_proof ON ledger_evidence (state_proof_sha256)
-    WHERE state_proof_sha256 IS NOT NULL;
-  -- What shows that the source of a delivered bundle, by the id of the bundle or of a batch's item, stands in a block of the
-  -- ledger's own network (ledger/evidence/source-journal.ts). With rowids: rows of 1 to 2 KB without them take pages of
-  -- their own.
-  CREATE TABLE source_evidence (
-    id TEXT PRIMARY KEY, key TEXT NOT NULL REFERENCES calls,
-    round INTEGER NOT NULL, block_hash TEXT NOT NULL, txn_id TEXT,
-    state TEXT NOT NULL, due INTEGER NOT NULL,
-    state_proof_sha256 TEXT REFERENCES state_proofs,
-    header TEXT, siblings TEXT             -- JSON
-  ) STRICT;
-  CREATE INDEX source_evidence_unfinished ON source_evidence (state, round) WHERE state IN ('waiting', 'included');
+  CREATE INDEX ledger_evidence_due ON ledger_evidence (kind, due, round) WHERE state = 'waiting';
+  CREATE INDEX ledger_evidence_waiting ON ledger_evidence (kind, round, id) WHERE state = 'waiting';
+  CREATE INDEX ledger_evidence_of_block ON ledger_evidence (block);
   `,
 ];
 

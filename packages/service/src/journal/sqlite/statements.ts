@@ -15,23 +15,9 @@ const CALL = `
 
 /** Statements of this database alone. */
 const OWN = {
-  beginLedgerEvidence: `
-    INSERT INTO ledger_evidence (txn_id, key, round, state, due) VALUES (:txnId, :key, :round, 'waiting', :due)
-    ON CONFLICT DO NOTHING`,
-  stepEvidence: `
-    UPDATE ledger_evidence SET state = :to,
-      inclusion = CASE :to WHEN 'waiting' THEN NULL WHEN 'included' THEN :part ELSE inclusion END,
-      siblings = coalesce(:siblings, siblings), state_proof_sha256 = coalesce(:stateProofSha256, state_proof_sha256)
-    WHERE txn_id = :id AND CASE :to WHEN 'included' THEN state = 'waiting' WHEN 'impossible' THEN state = 'included'
-      ELSE state IN ('included', 'impossible') END`,
-  beginSource: `
-    INSERT INTO source_evidence (id, key, round, block_hash, txn_id, state, due)
-    SELECT :id, key, :round, :blockHash, :txnId, 'waiting', created_at FROM calls WHERE key = :key ON CONFLICT DO NOTHING`,
-  stepSource: `
-    UPDATE source_evidence SET state = :to, siblings = :siblings, state_proof_sha256 = :stateProofSha256,
-      header = CASE :to WHEN 'waiting' THEN NULL WHEN 'included' THEN :part ELSE header END
-    WHERE id = :id AND CASE :to WHEN 'included' THEN state = 'waiting' WHEN 'whole' THEN state = 'included'
-      ELSE state IN ('waiting', 'included') END`,
+  beginEvidence: `
+    INSERT INTO ledger_evidence (id, kind, round, state, due, since, txn_id, block_hash)
+    VALUES (:id, :kind, :round, 'waiting', :since, :since, :txnId, :blockHash) ON CONFLICT DO NOTHING`,
   find: `SELECT ${CALL} FROM names JOIN calls ON calls.key = names.key WHERE name = ?`,
   openBut: `
     SELECT ${CALL} FROM calls WHERE open AND key NOT IN (SELECT value FROM json_each(?)) ORDER BY created_at LIMIT ?`,

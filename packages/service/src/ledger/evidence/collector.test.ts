@@ -1,81 +1,235 @@
+import { join } from "node:path";
+import { bundleId, verify } from "@attestd/proof";
+import { decodeMsgpackMap, encodeMsgpack, getMap, structMap } from "@attestd/proof/algorand";
 import { fromBase64, toBase64 } from "@attestd/proof/encoding";
-import { expect, test } from "vitest";
+import { withEvidence } from "@attestd/proof/evidence";
+import { expect, test, vi } from "vitest";
 import { testEvidence } from "../../../../../test/bundles/evidence.ts";
+import { temporaryFolder } from "../../../../../test/helpers/temporary-folder.ts";
+import { deliverIn } from "../../../test/journal-contract/evidence.ts";
+import type { SealedSource } from "../../attestor/attestor.ts";
+import { openSqliteJournal } from "../../journal/sqlite/journal.ts";
 import { unavailable } from "../../providers/provider.ts";
 import { createCollector } from "./collector.ts";
-import type { EvidenceState, EvidenceStep } from "./journal.ts";
+import { sidecarOf } from "./sidecar.ts";
+import * as work from "./work.ts";
 
-const { bundle, inclusion, stateProof } = testEvidence();
-const { txnId, round } = bundle.attest;
-const { message, checkpoint, stateProofSha256, siblings } = stateProof;
-const PATH = siblings.map(fromBase64);
-const LIGHT = { index: 2, siblings: Buffer.concat(PATH) };
-const WRONG = { ...LIGHT, siblings: Buffer.from(LIGHT.siblings).reverse() };
-const whole = { txnId, to: "whole", siblings, stateProofSha256 };
+const own = testEvidence();
+const { bundle, inclusion, stateProof, sourceStateProof, sourceInclusion, blocks, evidence } = own;
+const { txnId, round: ROUND } = bundle.attest;
+const SOURCE_ROUND = 995;
+const HOUR = 60 * 60_000;
+const ID = bundleId(bundle);
+const SOURCE: SealedSource = {
+  ...{ id: ID, round: SOURCE_ROUND, txnId: bundle.source.txnId },
+  blockHash: own.block.block.blockHash,
+};
 
-type LightHeader = () => Promise<typeof LIGHT | undefined>;
+const lightOf = ({ siblings }: { siblings: string[] }) => ({
+  index: 2,
+  siblings: Buffer.concat(siblings.map(fromBase64)),
+});
+const LIGHT = { [ROUND]: lightOf(stateProof), [SOURCE_ROUND]: lightOf(sourceStateProof) };
+const WRONG = { index: 2, siblings: Buffer.from(lightOf(stateProof).siblings).reverse() };
+/** A block without its transactions, and one of another hash with them. */
+const withoutTransactions = (answer: Uint8Array) => altered(answer, (block) => block.delete("txns"));
+const otherHash = (answer: Uint8Array) => altered(answer, (block) => block.set("fees", new Uint8Array(32)));
 
-/** Collects once for attestations of a round whose state proof is kept, by the headers by which they were included. */
-async function collect(headers: Record<string, string>, ...lightHeaders: LightHeader[]) {
-  const steps: EvidenceStep[] = [];
-  const postponed: [state: string, round: number][] = [];
-  const states = new Map<string, EvidenceState>(Object.keys(headers).map((id) => [id, "included"]));
-  const isAny = (state: string) => postponed.length === 0 && [...states.values()].includes(state as EvidenceState);
-  const stop = new AbortController();
-  const collector = createCollector({
-    journal: {
-      collects: async () => true,
-      dueRound: async (state: string) => (isAny(state) ? round : undefined),
-      included: async (_: number, limit: number) =>
-        [...states]
-          .filter(([, own]) => own === "included")
-          .slice(0, limit)
-          .map(([id]) => ({ txnId: id, inclusion: { ...inclusion, headerBase64: headers[id] } })),
-      waiting: async () => [],
-      unfinishedRounds: async () => [round],
-      async step(taken: EvidenceStep[]) {
-        steps.push(...taken);
-        for (const one of taken) states.set(one.txnId, one.to);
-      },
-      postpone: async (state: string) => void postponed.push([state, round]),
-      stateProofOf: async () => ({ sha256: stateProofSha256, message, checkpoint }),
-      stateProof: async () => new Uint8Array(1),
-      dueSourceRound: async () => undefined,
-    } as never,
-    nodes: { algods: lightHeaders.map((lightHeader, n) => ({ name: `node ${n}`, lightHeader })) } as never,
-    newest: { latest: () => round, block: () => undefined },
-    genesisHash: checkpoint.genesisHash,
-    work: {} as never,
-    clock: { now: () => 0, timeout: () => stop.signal, sleep: async () => undefined } as never,
-    log: { warn: () => undefined } as never,
-  });
-  await collector.collect(stop.signal);
-  return { steps, postponed };
+function altered(answer: Uint8Array, change: (block: Map<unknown, unknown>) => void): Uint8Array {
+  const block = getMap(decodeMsgpackMap(answer), "block") as Map<unknown, unknown>;
+  change(block);
+  return encodeMsgpack(structMap({ block: block as never }));
 }
 
-const { headerBase64 } = inclusion;
-/** The header of a block that a node has made up. */
-const MADE_UP = toBase64(fromBase64(headerBase64).with(-1, 1));
+type Answer<T> = () => Promise<T | undefined>;
+type Node = { [K in "block" | "light"]?: Partial<Record<number, Answer<never>>> };
+const gives = (value: unknown) => async () => value as never;
+const gone: Answer<never> = async () => undefined;
+const silent = (): Promise<never> => Promise.reject(unavailable("no answer"));
+const HONEST: Node = {
+  block: { [ROUND]: gives(blocks.record), [SOURCE_ROUND]: gives(blocks.source) },
+  light: { [ROUND]: gives(LIGHT[ROUND]), [SOURCE_ROUND]: gives(LIGHT[SOURCE_ROUND]) },
+};
 
-test("attestations of a round are whole by the way to the commitment, and by no other", async () => {
-  expect(await collect({ [txnId]: headerBase64 }, async () => LIGHT)).toEqual({ steps: [whole], postponed: [] });
-  const nodes = [async () => undefined, async () => WRONG, () => Promise.reject(unavailable("no answer"))];
-  expect(await collect({ [txnId]: headerBase64 }, ...nodes, async () => LIGHT)).toEqual({
-    steps: [whole],
-    postponed: [],
+/** A collector over a journal of one delivered bundle. `watched`: blocks that the ledger's watcher has. */
+async function setUp(sources: SealedSource[] = [], deliveredAt = 1_000) {
+  const folder = await temporaryFolder();
+  const journal = await openSqliteJournal(join(folder.path, "journal.sqlite"));
+  await deliverIn(journal, txnId, ROUND, { id: ID, body: JSON.stringify(bundle), sources, createdAt: deliveredAt });
+  const { message, checkpoint, stateProofSha256: sha256, stateProofBase64 = "" } = stateProof;
+  const asked: string[] = [];
+  const warned: string[] = [];
+
+  async function collect(
+    nodes: Node[],
+    { now = 1_000, watched = {} as Record<number, Uint8Array>, isProven = true } = {},
+  ) {
+    if (isProven) await journal.keepStateProof({ sha256, message, checkpoint }, fromBase64(stateProofBase64));
+    const algods = nodes.map(({ block = {}, light = {} }, n) => {
+      const answer = (kind: string, answers: Partial<Record<number, Answer<never>>>) => (round: number) => {
+        asked.push(`${kind} ${round} of ${n}`);
+        return (answers[round] ?? gone)();
+      };
+      const lastRound = async () => 2_000;
+      const answers = { block: answer("block", block), lightHeader: answer("light", light), lastRound };
+      return { name: `node ${n}`, ...answers, provenRounds: gone };
+    });
+    const stop = new AbortController().signal;
+    asked.length = 0;
+    const collector = createCollector({
+      journal,
+      nodes: { algods } as never,
+      newest: { latest: () => 0, block: (round) => watched[round] },
+      genesisHash: checkpoint.genesisHash,
+      work: { include: work.include, judge: async () => undefined } as never,
+      clock: { now: () => now, timeout: () => stop, sleep: async () => undefined } as never,
+      log: { warn: (_: object, line: string) => warned.push(line) } as never,
+    });
+    await collector.collect(stop);
+    return [...asked];
+  }
+
+  return {
+    journal,
+    collect,
+    state: async (kind: "record" | "source" = "record", id = ID) => {
+      const kept = await journal.evidence(kind, id);
+      return kept?.block?.state ?? kept?.state;
+    },
+    async [Symbol.asyncDispose]() {
+      await journal.close();
+      await folder[Symbol.asyncDispose]();
+    },
+  };
+}
+
+test("what is collected is what any verifier takes for whole, without a look at more than one bundle of a round", async () => {
+  await using one = await setUp([SOURCE]);
+  const { journal, collect } = one;
+  // Bundles whose attestations no block has: were they read, they would not verify.
+  const verifiable = vi.spyOn(journal, "verifiable");
+  for (let n = 0; n < 3; n++) await deliverIn(journal, `UNKNOWN ${n}`, ROUND + 1, { createdAt: 1_000 });
+  expect(await collect([HONEST])).toEqual([
+    ...[`block ${ROUND} of 0`, `block ${ROUND + 1} of 0`, `block ${SOURCE_ROUND} of 0`],
+    ...[`light ${SOURCE_ROUND} of 0`, `light ${ROUND} of 0`],
+  ]);
+  const sidecar = await sidecarOf(journal, ID, { isDetached: false });
+  const expected = { ...evidence, items: expect.arrayContaining(evidence.items) };
+  expect(sidecar).toEqual({ isWhole: true, mayGrow: false, evidence: expected });
+  const kept = (sidecar as { evidence: typeof evidence }).evidence;
+  const judged = withEvidence(verify(JSON.stringify(bundle)), JSON.stringify(bundle), kept, {
+    checkpoints: [own.checkpoint],
   });
+  expect(judged.evidence).toMatchObject({
+    ...{ inclusion: "pass", stateProof: "pass", authorisation: "pass" },
+    ...{ sourceInclusion: "pass", sourceStateProof: "pass" },
+  });
+  expect(verifiable).toHaveBeenCalledTimes(2);
 });
 
-test("what was included by a header that nobody signed for begins again, and the others of its round are whole", async () => {
-  const back = { txnId: "LIED", to: "waiting" };
-  expect(await collect({ [txnId]: headerBase64, LIED: MADE_UP }, async () => LIGHT)).toEqual({
-    steps: [whole, back],
-    postponed: [["waiting", round]],
+test("a round is shown by the ids alone, and not at all where its first record does not verify with its bundle", async () => {
+  await using one = await setUp();
+  const { journal, collect } = one;
+  await deliverIn(journal, "ANOTHER", ROUND, { id: "~", body: JSON.stringify(own.block) });
+  const shown = await work.include(blocks.record, ROUND, [{ txnId }], JSON.stringify(own.block));
+  expect(shown.found).toEqual([undefined]);
+  const right = await work.include(blocks.record, ROUND, [{ txnId }, { txnId: "MISSING" }], JSON.stringify(bundle));
+  const { index, stibBase64, siblings } = inclusion;
+  expect(right).toEqual({
+    headerBase64: inclusion.headerBase64,
+    found: [{ inclusion: { index, stibBase64, siblings } }, undefined],
   });
+  await collect([HONEST]);
+  expect([await one.state(), await one.state("record", "~")]).toEqual(["whole", "waiting"]);
 });
 
-test("a round of which no node gives the way is tried again, and what was included stays", async () => {
-  const later = { steps: [], postponed: [["included", round]] };
-  expect(await collect({ [txnId]: headerBase64 }, async () => undefined)).toEqual(later);
-  expect(await collect({ [txnId]: headerBase64 }, () => Promise.reject(unavailable("no answer")))).toEqual(later);
+test("a block that the ledger's watcher has read is asked of no node", async () => {
+  await using one = await setUp([SOURCE]);
+  const watched = { [ROUND]: blocks.record, [SOURCE_ROUND]: blocks.source };
+  expect(await one.collect([{ light: HONEST.light ?? {} }], { watched })).toEqual([
+    `light ${SOURCE_ROUND} of 0`,
+    `light ${ROUND} of 0`,
+  ]);
+  expect([await one.state(), await one.state("source")]).toEqual(["whole", "whole"]);
+});
+
+test("a node that lies, is silent or has forgotten the block is not the last that is asked", async () => {
+  const bad = [
+    gives(otherHash(blocks.source)),
+    gives(withoutTransactions(blocks.source)),
+    silent,
+    gone,
+    gives(fromBase64("AAAA")),
+  ];
+  for (const answer of bad) {
+    await using one = await setUp([SOURCE]);
+    await one.collect([{ ...HONEST, block: { ...HONEST.block, [SOURCE_ROUND]: answer } }, HONEST]);
+    expect(await one.state("source")).toBe("whole");
+  }
+});
+
+test("a source that no node shows is tried again, and given up after an hour; a record is never given up", async () => {
+  for (const answer of [gone, gives(otherHash(blocks.source)), silent]) {
+    await using one = await setUp([SOURCE]);
+    const nodes = [{ block: { [ROUND]: answer, [SOURCE_ROUND]: answer } }];
+    await one.collect(nodes, { now: HOUR });
+    expect(await one.journal.dueRound("source", HOUR + 14_999)).toBeUndefined();
+    expect(await one.journal.dueRound("source", HOUR + 15_000)).toBe(SOURCE_ROUND);
+    await one.collect(nodes, { now: HOUR + 60_000 });
+    expect([await one.state("source"), await one.state()]).toEqual(["absent", "waiting"]);
+  }
+});
+
+test("what no node shows keeps nothing else of its round back", async () => {
+  const unshown = { ...SOURCE, id: "unshown", blockHash: own.block.block.hashSha256 };
+  await using one = await setUp([SOURCE, unshown]);
+  await one.collect([HONEST]);
+  expect([await one.state("source"), await one.state("source", "unshown")]).toEqual(["whole", "waiting"]);
+});
+
+test("a block is whole by the way to the commitment of the state proof, and by no other", async () => {
+  await using one = await setUp();
+  const light = (...answers: Answer<never>[]) => answers.map((answer) => ({ light: { [ROUND]: answer } }));
+  await one.collect([{ ...HONEST, light: {} }]);
+  expect(await one.journal.dueRound("block", 15_999)).toBeUndefined();
+  expect(await one.journal.dueRound("block", 16_000)).toBe(ROUND);
+  await one.collect(light(silent), { now: 20_000 });
+  expect(await one.state()).toBe("open");
+  await one.collect(light(gone, gives(WRONG), silent, gives(LIGHT[ROUND])), { now: 20_000_000 });
+  expect(await one.state()).toBe("whole");
+});
+
+test("what was included by a header that nobody signed for begins again", async () => {
+  await using one = await setUp();
+  const { index, stibBase64, siblings } = inclusion;
+  const headerBase64 = toBase64(fromBase64(inclusion.headerBase64).with(-1, 1));
+  await one.journal.include("record", { round: ROUND, headerBase64, due: 0 }, [
+    { id: ID, inclusion: { index, stibBase64, siblings } },
+  ]);
+  await one.collect([{ light: HONEST.light ?? {} }]);
+  expect(await one.state()).toBe("waiting");
+  await one.collect([HONEST], { now: 20_000 });
+  expect(await one.state()).toBe("whole");
+});
+
+test("a block is left until its state proof is there; a source whose network made none then is not waited for", async () => {
+  await using one = await setUp([SOURCE]);
+  const header = decodeMsgpackMap(fromBase64(sourceInclusion.headerBase64));
+  // The newest header names a state proof to come, and those of these blocks none.
+  const newest = encodeMsgpack(
+    structMap({ block: header.set("spt", new Map([[0, new Map([["n", 1008]])]])) as never }),
+  );
+  const asked = await one.collect([HONEST], { isProven: false, watched: { 0: newest } });
+  expect(asked.filter((request) => request.startsWith("light"))).toEqual([]);
+  expect([await one.state(), await one.state("source")]).toEqual(["open", "impossible"]);
+});
+
+test("all sources of a round rest on one answer", async () => {
+  const sources = Array.from({ length: 600 }, (_, n) => ({ ...SOURCE, id: `item ${n}` }));
+  await using one = await setUp(sources);
+  const asked = await one.collect([{ ...HONEST, block: { ...HONEST.block, [SOURCE_ROUND]: gone } }, HONEST], {
+    watched: { [SOURCE_ROUND]: blocks.source },
+  });
+  expect(asked.filter((request) => request.includes(`${SOURCE_ROUND}`))).toEqual([`light ${SOURCE_ROUND} of 0`]);
+  for (const n of [0, 255, 256, 599]) expect(await one.state("source", `item ${n}`)).toBe("whole");
 });

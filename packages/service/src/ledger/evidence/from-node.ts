@@ -9,8 +9,8 @@ import type { Algod } from "../../providers/algod.ts";
 import { unavailable } from "../../providers/provider.ts";
 import type { KeptStake } from "./journal.ts";
 import { checkpointFrom, provenNext, stateProofFrom } from "./nodes.ts";
-import { evidenceOf, itemsOfSource, stakeItem } from "./sidecar.ts";
-import { include, includeSources, judge } from "./work.ts";
+import { evidenceOf, itemsOfSource, recordItem, stakeItem } from "./sidecar.ts";
+import { include, judge } from "./work.ts";
 
 /** What shows that the ledger recorded an attestation, and the checkpoint that it rests on. */
 export type Collected = { evidence: Evidence; checkpoint: Checkpoint };
@@ -34,10 +34,12 @@ export async function collectEvidence(
   const signed = signedPart(whole);
   const { txnId, round } = signed.attest;
   const block = await blockOf(algod, round, signal);
-  const [inclusion] = await include(block, round, [{ txnId, bundle }]).catch((error: unknown) => {
+  const included = await include(block, round, [{ txnId }], bundle).catch((error: unknown) => {
     throw unavailable(`${algod.name} answered with data that cannot be read`, error);
   });
-  if (inclusion === undefined) throw unavailable(`${algod.name} does not show ${txnId} in round ${round}`);
+  const shown = included.found[0]?.inclusion;
+  if (shown === undefined) throw unavailable(`${algod.name} does not show ${txnId} in round ${round}`);
+  const inclusion = recordItem(included.headerBase64, shown);
   const header = fromBase64(inclusion.headerBase64);
 
   const stake = await stakeFor(header, round, algod, signal);
@@ -84,14 +86,16 @@ async function sourceItems(bundle: Bundle, held: string, algod: Algod, signal: A
   const source = sourceIn(bundle);
   const block = source && (await algod.block(source.round, signal));
   if (source === undefined || block === undefined) return [];
-  const [header] = includeSources(block, source.round, [source]);
-  if (header === undefined) throw unavailable(`${algod.name} has another block ${source.round} than was attested`);
-  const headerBytes = fromBase64(header.headerBase64);
+  const { headerBase64, found } = await include(block, source.round, [source]);
+  const [shown] = found;
+  if (shown === undefined) throw unavailable(`${algod.name} has another block ${source.round} than was attested`);
+  const headerBytes = fromBase64(headerBase64);
   const stake = await stakeFor(headerBytes, source.round, algod, signal).catch(
     ignoring((error) => hasCode(error, "source_not_kept")),
   );
   if (stake !== undefined) requireCommitted(stake, headerBytes, algod);
-  return itemsOfSource(header, stake, stake?.sha256 === held ? undefined : stake?.content);
+  const content = stake?.sha256 === held ? undefined : stake?.content;
+  return itemsOfSource({ headerBase64, stake }, shown.inclusion, content);
 }
 
 /** @throws ProviderError unless the node's light header leads from the header to the state proof */

@@ -7,6 +7,7 @@ import { ignoring } from "../../errors.ts";
 import type { Algod } from "../../providers/algod.ts";
 import { isUnusable, unavailable } from "../../providers/provider.ts";
 import type { KeptStateProof } from "./journal.ts";
+import type { Included } from "./work.ts";
 
 /* What nodes serve of evidence, unchecked. */
 
@@ -82,32 +83,31 @@ async function blockFrom(algod: Algod, round: number, signal: AbortSignal): Prom
 }
 
 /**
- * What a round's block shows of some items: the block is asked for from one source after the other, until one shows all.
+ * What a round's block shows: the block is asked for from one source after the other, until one shows all.
  *
  * @param sources nodes, and the block, `{block, cert}` in msgpack, where it was read already
- * @param include returns what a block shows of each item, in their order
+ * @param include returns what a block shows
  * @returns of the block that shows the most; undefined when no node keeps it
  * @throws ProviderError when no block came, and a node gives no answer
  */
-export async function mostShown<I, S>(
+export async function mostShown(
   sources: readonly (Algod | Uint8Array | undefined)[],
   round: number,
-  items: readonly I[],
-  include: (block: Uint8Array) => Promise<(S | undefined)[]>,
+  include: (block: Uint8Array) => Promise<Included>,
   ends: AbortSignal,
-): Promise<Map<I, S> | undefined> {
-  let most: Map<I, S> | undefined;
+): Promise<Included | undefined> {
+  let most: { included: Included; count: number } | undefined;
   const ask = async (source: Algod | Uint8Array | undefined) => {
     const block = source && "block" in source ? await blockFrom(source, round, ends) : source;
     if (block === undefined) return undefined;
-    const shown = new Map<I, S>();
-    for (const [index, one] of (await include(block)).entries()) if (one) shown.set(items[index] as I, one);
-    if (most === undefined || shown.size > most.size) most = shown;
-    return shown.size === items.length ? shown : "wrong";
+    const included = await include(block);
+    const count = included.found.filter(Boolean).length;
+    if (most === undefined || count > most.count) most = { included, count };
+    return count === included.found.length ? included : "wrong";
   };
   const isEnough = (error: unknown) => most !== undefined && !ends.aborted && isUnusable(error);
   await fromAny(sources, ask, ends).catch(ignoring(isEnough));
-  return most;
+  return most?.included;
 }
 
 /**

@@ -1,7 +1,13 @@
-import { fromBase64Url, toBase64, toHex } from "@attestd/proof/encoding";
-import { authorisationItem, type Evidence, type EvidenceItem } from "@attestd/proof/evidence";
-import type { EvidenceJournal, KeptStake } from "./journal.ts";
-import type { SourceHeader, SourceJournal } from "./source-journal.ts";
+import { decodeMsgpack, decodeMsgpackMap, encodeMsgpack, paysetReader, splitRawBlock } from "@attestd/proof/algorand";
+import { fromBase64, fromBase64Url, toBase64, toHex } from "@attestd/proof/encoding";
+import {
+  type AlgorandInclusionItem,
+  type AlgorandSourceInclusionItem,
+  authorisationItem,
+  type Evidence,
+  type EvidenceItem,
+} from "@attestd/proof/evidence";
+import type { EvidenceJournal, Inclusion, KeptStake } from "./journal.ts";
 
 /** What a bundle's evidence is now. */
 export type Sidecar =
@@ -19,30 +25,30 @@ export type Sidecar =
  * @returns undefined when there is no such bundle
  */
 export async function sidecarOf(
-  journal: Pick<EvidenceJournal, "evidence" | "stateProof"> & Pick<SourceJournal, "source">,
+  journal: Pick<EvidenceJournal, "evidence" | "stateProof">,
   id: string,
   { isDetached }: { isDetached: boolean },
 ): Promise<Sidecar | undefined> {
-  const kept = await journal.evidence(id);
-  if (kept === undefined) return undefined;
-  const { bundleId, state, round, inclusion, stake } = kept;
-  if (state === "waiting" || state === "included") return { isWhole: false, round };
-  const source = await journal.source(id);
+  const record = await journal.evidence("record", id);
+  if (record === undefined) return undefined;
+  const { round, block, inclusion } = record;
+  if (block === undefined || block.state === "open") return { isWhole: false, round };
+  const source = await journal.evidence("source", id);
+  const { stake } = block;
   const bytesOf = async (sha256: string | undefined) =>
     sha256 === undefined || isDetached ? undefined : journal.stateProof(sha256);
   const content = await bytesOf(stake?.sha256);
-  const sourceProof = source?.stake?.sha256;
+  const sourceProof = source?.block?.stake?.sha256;
   const sourceContent = sourceProof === stake?.sha256 ? undefined : await bytesOf(sourceProof);
-  // It follows from what is kept, and was found right with it.
-  const authorisation = inclusion && authorisationItem(inclusion);
-  const items = [
-    ...(inclusion ? [inclusion] : []),
-    ...(stake ? [stakeItem("algorand-state-proof/1", stake, content)] : []),
-    ...(authorisation ? [authorisation] : []),
-    ...(source?.header ? itemsOfSource(source.header, source.stake, sourceContent) : []),
-  ];
-  const mayGrow = source?.state === "waiting" || source?.state === "included";
-  return { isWhole: true, mayGrow, evidence: evidenceOf(bundleId, items) };
+  const items: EvidenceItem[] = [];
+  const own = inclusion && recordItem(block.headerBase64, inclusion);
+  if (own) items.push(own);
+  if (stake) items.push(stakeItem("algorand-state-proof/1", stake, content));
+  const authorisation = own && authorisationItem(own);
+  if (authorisation) items.push(authorisation);
+  if (source?.block) items.push(...itemsOfSource(source.block, source.inclusion, sourceContent));
+  const mayGrow = source?.state === "waiting" || source?.block?.state === "open";
+  return { isWhole: true, mayGrow, evidence: evidenceOf(record.id, items) };
 }
 
 /** @param bundleId base64url SHA-256 of what was signed */
@@ -50,17 +56,30 @@ export function evidenceOf(bundleId: string, items: EvidenceItem[]): Evidence {
   return { format: "attestd.evidence/1", bundle: `sha256:${toHex(fromBase64Url(bundleId))}`, items };
 }
 
+/** The item that shows a record. The transaction follows from the block's entry and its header, which has the genesis. */
+export function recordItem(headerBase64: string, inclusion: Inclusion): AlgorandInclusionItem {
+  const entry = decodeMsgpack(fromBase64(inclusion.stibBase64));
+  const ofOne = decodeMsgpackMap(fromBase64(headerBase64)).set("txns", [entry]);
+  const { header, entries } = splitRawBlock(encodeMsgpack(new Map([["block", ofOne]])));
+  const [transaction] = entries.map(paysetReader(header).transaction);
+  const txnBytesBase64 = toBase64(transaction ?? new Uint8Array());
+  return { type: "algorand-inclusion/1", txnBytesBase64, headerBase64, ...inclusion };
+}
+
 /**
  * The items that show a source's own block.
  * @param content the state proof, where the item is to have it
  */
 export function itemsOfSource(
-  { headerBase64, transaction }: SourceHeader,
-  stake: KeptStake | undefined,
+  { headerBase64, stake }: { headerBase64: string; stake?: KeptStake | undefined },
+  inclusion: Inclusion | undefined,
   content: Uint8Array | undefined,
 ): EvidenceItem[] {
   const items: EvidenceItem[] = [];
-  if (transaction) items.push({ type: "algorand-source-inclusion/1", headerBase64, ...transaction });
+  if (inclusion) {
+    const item: AlgorandSourceInclusionItem = { type: "algorand-source-inclusion/1", headerBase64, ...inclusion };
+    items.push(item);
+  }
   if (stake) items.push(stakeItem("algorand-source-state-proof/1", stake, content));
   return items;
 }

@@ -36,27 +36,21 @@ export type FoundStateProof = KeptStateProof | "early" | "forgotten" | "never";
 export function createStateProofs({ journal, nodes, newest, genesisHash, work }: StateProofOptions) {
   /** Of a round that was asked for in vain: what the newest header said of the next state proof. */
   let asked: { round: number; now: number } | undefined;
-  let last: Promise<unknown> = Promise.resolve();
+
+  return find;
 
   /**
-   * The state proof that attests a round. One is looked for at a time: records and sources often need the same one, which the
-   * second then finds kept.
+   * The state proof that attests a round.
    *
    * @param next the round up to which was proven next when the header of `round` was made
    * @throws ProviderError when a node gives no answer, or one that does not verify
    */
-  return (round: number, next: number, ends: AbortSignal): Promise<FoundStateProof> => {
-    const found = last.then(() => find(round, next, ends));
-    last = found.catch(() => undefined);
-    return found;
-  };
-
   async function find(round: number, next: number, ends: AbortSignal): Promise<FoundStateProof> {
     // Of the rounds up to `next` none but that state proof attests `round`. Behind it the interval is not known.
     const target = Math.max(next, round);
     const attesting = (proof: KeptStateProof) => (proof.message.firstAttestedRound > round ? "never" : proof);
     const kept = await journal.stateProofOf(target);
-    if (kept && (await journal.stateProof(kept.sha256))) return attesting(kept);
+    if (kept) return attesting(kept);
     const latest = newest.block(newest.latest());
     if (latest === undefined) return "early";
     const now = provenNext(splitRawBlock(latest).headerBytes);

@@ -5,7 +5,7 @@ import * as work from "./work.ts";
 /** The functions of work.ts, wherever they run. */
 export type EvidenceWork = BlockWork<typeof work>;
 
-/** So many bytes of a block and of bundles are worked on in less time than it takes to send them to another thread. */
+/** So many bytes of a block and of a bundle are worked on in less time than it takes to send them to another thread. */
 const MAX_BYTES_HERE = 64 * 1024;
 
 /**
@@ -17,12 +17,9 @@ export function openEvidenceWork(): EvidenceWork & { load: PoolLoad; close(): Pr
   const apart = blockWork(work, workers.run(new URL("./work.ts", import.meta.url)));
   const here = blockWork(work);
   return {
-    include(block, round, delivered) {
-      const size = delivered.reduce((sum, { bundle }) => sum + bundle.length, block.length);
-      return (size > MAX_BYTES_HERE ? apart : here).include(block, round, delivered);
-    },
-    includeSources(block, ...rest) {
-      return (block.length > MAX_BYTES_HERE ? apart : here).includeSources(block, ...rest);
+    include(block, round, sought, canary) {
+      const size = block.length + (canary?.length ?? 0);
+      return (size > MAX_BYTES_HERE ? apart : here).include(block, round, sought, canary);
     },
     judge: apart.judge,
     load: workers.load,

@@ -1,96 +1,69 @@
 import { bundleId, parseBundle, signedPart, verify } from "@attestd/proof";
 import { equalBytes, toBase64 } from "@attestd/proof/encoding";
-import { type AlgorandInclusionItem, authorisationItem, type Evidence, withEvidence } from "@attestd/proof/evidence";
+import { type AlgorandInclusionItem, authorisationItem, withEvidence } from "@attestd/proof/evidence";
 import { checkStateProof } from "@attestd/proof/state-proof";
 import { paysetProver, readAlgorandHeader } from "../../chains/algorand/block-work.ts";
 import { serviceCrypto, trusting } from "../../crypto/crypto.ts";
-import type { Delivered, KeptStateProof } from "./journal.ts";
-import { evidenceOf } from "./sidecar.ts";
-import type { SourceHeader, UnfinishedSource } from "./source-journal.ts";
+import type { Inclusion, KeptStateProof, Sought } from "./journal.ts";
+import { evidenceOf, recordItem } from "./sidecar.ts";
 
-/*
- * The costly part of collecting evidence: functions of bytes and JSON alone, for a thread of their own (`block-worker.ts`).
- * They verify as any verifier of the evidence will, but for the signature of the bundle.
- */
+/* The costly part of collecting evidence: functions of bytes and JSON alone, for a thread of their own (`block-worker.ts`). */
 
-/**
- * The signature of what was delivered was verified when it was made, and no evidence rests on it: to verify it for each item
- * would take as long as all else here.
- */
+/** No evidence rests on the signature of a bundle, which was verified when it was made. */
 const crypto = serviceCrypto().then(trusting);
 
+/** What a block shows: how each of what was looked for stands in it, in that order, undefined of what does not. */
+export type Included = { headerBase64: string; found: ({ inclusion?: Inclusion } | undefined)[] };
+
 /**
- * Shows in a round's block that attestations stand there.
+ * Shows in a round's block that records or sources stand there: by the way to the header's root, so that nothing of their bundles
+ * is needed. Of a source, also that it is the block that was attested.
  *
  * @param block `{block, cert}` in msgpack, as a node gave it
- * @returns the items of those that it shows, in the order of `delivered`
+ * @param canary the JSON of the bundle whose record is the first: it is verified as any verifier of the evidence will do it, but
+ *   for the bundle's signature. Where it does not verify, nothing is shown
  * @throws ProofError `malformed` when this is no block of that round
  */
 export async function include(
   block: Uint8Array,
   round: number,
-  delivered: readonly Delivered[],
-): Promise<(AlgorandInclusionItem | undefined)[]> {
-  const headerBase64 = toBase64(readAlgorandHeader(block, round).header);
-  const prove = proverOf(block);
-  return Promise.all(
-    delivered.map(async ({ txnId, bundle }) => {
-      const found = prove(txnId);
-      if (found.kind !== "transaction" || found.inclusion.tree !== "txn256") return undefined;
-      const { index, stibBase64, siblings } = found.inclusion;
-      const txnBytesBase64 = toBase64(found.bytes);
-      const item = { type: "algorand-inclusion/1", txnBytesBase64, headerBase64, index, stibBase64, siblings } as const;
-      const authorisation = authorisationItem(item);
-      const report = await judged(bundle, [item, ...(authorisation ? [authorisation] : [])]);
-      const { inclusion, authorisation: signed } = report?.evidence ?? {};
-      return inclusion === "pass" && signed !== "fail" ? item : undefined;
-    }),
-  );
-}
-
-/**
- * Shows in a round's block that sources stand there: that it is the block that was attested, and has the transaction.
- *
- * @param block `{block, cert}` in msgpack, as a node gave it
- * @returns the header of those that it shows, in the order of `sources`
- * @throws ProofError `malformed` when this is no block of that round
- */
-export function includeSources(
-  block: Uint8Array,
-  round: number,
-  sources: readonly Pick<UnfinishedSource, "blockHash" | "txnId">[],
-): (SourceHeader | undefined)[] {
+  sought: readonly Sought[],
+  canary?: string,
+): Promise<Included> {
   const { header, blockHash } = readAlgorandHeader(block, round);
   const headerBase64 = toBase64(header);
-  let prove: ReturnType<typeof paysetProver> | undefined;
-  return sources.map(({ blockHash: attested, txnId }) => {
+  const found = sought.map(({ txnId, blockHash: attested = blockHash }) => {
     if (attested !== blockHash) return undefined;
-    if (txnId === undefined) return { headerBase64 };
-    prove ??= proverOf(block);
-    const found = prove(txnId);
-    if (found.kind !== "transaction" || found.inclusion.tree !== "txn256") return undefined;
-    const { index, stibBase64, siblings } = found.inclusion;
-    return { headerBase64, transaction: { index, stibBase64, siblings } };
+    if (txnId === undefined) return {};
+    const place = proverOf(block)(txnId);
+    if (place.kind !== "transaction" || place.inclusion.tree !== "txn256") return undefined;
+    const { index, stibBase64, siblings } = place.inclusion;
+    return { inclusion: { index, stibBase64, siblings } };
   });
+  const first = found[0]?.inclusion;
+  const isRight = canary === undefined || !first || (await verifies(canary, recordItem(headerBase64, first)));
+  return { headerBase64, found: isRight ? found : found.map(() => undefined) };
 }
 
-/** The last block and its tree: all that stands in one block is shown by it, a few at a time. */
+/** The last block and its tree: all that stands in one block is shown by it, some at a time. */
 let last: { block: Uint8Array; prove: ReturnType<typeof paysetProver> } | undefined;
 
 function proverOf(block: Uint8Array): ReturnType<typeof paysetProver> {
-  if (!last || !equalBytes(last.block, block)) last = { block, prove: paysetProver(block) };
+  const isKnown = last && (last.block === block || equalBytes(last.block, block));
+  if (!last || !isKnown) last = { block, prove: paysetProver(block) };
   return last.prove;
+}
+
+async function verifies(bundle: string, inclusion: AlgorandInclusionItem): Promise<boolean> {
+  const own = verify(bundle, { crypto: await crypto });
+  if (own.checks.schema !== "pass") return false;
+  const authorisation = authorisationItem(inclusion);
+  const items = [inclusion, ...(authorisation ? [authorisation] : [])];
+  const { evidence } = withEvidence(own, bundle, evidenceOf(bundleId(signedPart(parseBundle(bundle))), items));
+  return evidence?.inclusion === "pass" && evidence.authorisation !== "fail";
 }
 
 /** Verifies a state proof on its checkpoint. @returns why it is none, or undefined */
 export function judge(content: Uint8Array, { message, checkpoint }: KeptStateProof): string | undefined {
   return checkStateProof(content, message, checkpoint);
-}
-
-/** @returns undefined for what is no bundle */
-async function judged(bundle: string, items: Evidence["items"]) {
-  const own = verify(bundle, { crypto: await crypto });
-  if (own.checks.schema !== "pass") return undefined;
-  const evidence = evidenceOf(bundleId(signedPart(parseBundle(bundle))), items);
-  return withEvidence(own, bundle, evidence);
 }
