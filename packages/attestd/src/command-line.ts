@@ -41,7 +41,7 @@ async function versionText(): Promise<string> {
 }
 
 /**
- * The table of all commands, with their arguments, options and texts. Parsing, help and completion all use it. A command's
+ * The table of all commands, with their arguments, options and texts. Parsing and help use it. A command's
  * module is loaded only when the command runs: checking a bundle loads no chain library.
  */
 export function commandLine(environment: Environment, finish: Running["finish"], version = ""): Command {
@@ -91,24 +91,7 @@ export function commandLine(environment: Environment, finish: Running["finish"],
   return program;
 }
 
-const SHELLS = ["bash", "zsh", "fish"];
-
 function addHelp(program: Command, { environment, finish }: Running): void {
-  subcommand(
-    program,
-    "completion",
-    "print a script that completes commands in a shell",
-    "Print a script that completes commands, options and files in a shell.",
-    "  source <(attestd completion bash)                   as a line of ~/.bashrc",
-    "  source <(attestd completion zsh)                    as a line of ~/.zshrc, after compinit",
-    "  attestd completion fish > ~/.config/fish/completions/attestd.fish",
-  )
-    .addArgument(new Argument("<shell>", SHELLS.join(", ")).choices(SHELLS))
-    .action(async (shell) => {
-      const { completion } = await import("./commands/completion.ts");
-      finish(completion(shell, program, environment));
-    });
-
   const nameOf = (command: Command) => command.name();
   const groups = program.commands.filter(({ commands }) => commands.length > 0);
   const grouped = groups.flatMap(({ commands }) => commands.map(nameOf));
