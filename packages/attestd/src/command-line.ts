@@ -91,7 +91,7 @@ export function commandLine(environment: Environment, finish: Running["finish"],
   return program;
 }
 
-function addHelp(program: Command, { environment, finish }: Running): void {
+function addHelp(program: Command, { finish }: Pick<Running, "finish">): void {
   const nameOf = (command: Command) => command.name();
   const groups = program.commands.filter(({ commands }) => commands.length > 0);
   const grouped = groups.flatMap(({ commands }) => commands.map(nameOf));

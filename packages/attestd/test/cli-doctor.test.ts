@@ -355,7 +355,7 @@ test.each([
   expect(bad[0]).toMatch(new RegExp(`^${mark} The clock of this host is (89|90) s ahead of ${count} others \\(127`));
 });
 
-test("attestd costs takes prices, facilitators and the balance from the configured service", async () => {
+test("attestd costs computes what remains of the prices of the configured service, and for how long its ALGO lasts", async () => {
   const { algodUrl, attestor } = deployment.sandbox;
   const { amount, minBalance } = await new algosdk.Algodv2("", algodUrl).accountInformation(attestor.address).do();
   const file = here("costs.env");
@@ -368,20 +368,30 @@ test("attestd costs takes prices, facilitators and the balance from the configur
     { mode: 0o600 },
   );
   const args = ["costs", "--sandbox", "--env", file, "--algo-price", "0.2"];
-  const unknown = await attestd(args);
-  expect(unknown).toMatchObject({
-    code: 2,
-    stderr: expect.stringMatching(/The price of 127\.0\.0\.1:\d+ on algorand is not known: .*--facilitator algorand=/),
-  });
-  const { code, stdout } = await attestd([...args, "--facilitator", "algorand=0", "--json"]);
+  const { code, stdout } = await attestd([...args, "--settlement", "base=0.001", "solana=0.0015", "--json"]);
   expect(code).toBe(0);
-  // The sandbox's facilitator of Base and Solana is CDP's kind: 0.0025 - 0.001 - 0.0002, and 0.001 - 0.001 - 0.0002.
-  expect(JSON.parse(stdout)).toMatchObject({
+  // By hand: a note of 0.001 ALGO, Algorand's minimum fee, is 0.0002; 0.1 ALGO stay.
+  expect(JSON.parse(stdout)).toEqual({
     rails: [
-      { rail: "algorand", price: "0.001", usual: { remains: "0.0008" } },
-      { rail: "base", price: "0.0025", settledBy: "cdp", usual: { remains: "0.0013" } },
-      { rail: "solana", price: "0.001", settledBy: "cdp", usual: { remains: "-0.0002" } },
+      { rail: "algorand", price: "0.001", remains: "0.0008" },
+      { rail: "base", price: "0.0025", settlement: "0.001", remains: "0.0013" },
+      { rail: "solana", price: "0.001", settlement: "0.0015", remains: "-0.0007" },
     ],
-    algo: { spendable: String(Number(amount - minBalance) / 1e6) },
+    note: "0.0002",
+    attestations: Number((amount - minBalance - 100_000n) / 1_000n),
   });
+  const { stdout: table } = await attestd(args);
+  expect(table).toContain("base: of 0.0025 USDC remain 0.0023 USD (settlement 0, as --settlement names none)");
+
+  const refused = async (...given: string[]) => {
+    const { code, stderr } = await attestd(["costs", "--sandbox", "--env", file, ...given]);
+    expect(code).toBe(2);
+    return stderr;
+  };
+  expect(await refused()).toContain("required option '--algo-price <usd>' not specified");
+  expect(await refused("--algo-price", "0,2")).toContain("--algo-price 0,2 is no amount");
+  expect(await refused("--algo-price", "-1")).toContain("is no amount");
+  expect(await refused("--algo-price", "1", "--settlement", "0.001")).toContain("--settlement 0.001 names no rail");
+  expect(await refused("--algo-price", "1", "--settlement", "base=x")).toContain("--settlement base x is no amount");
+  expect(await refused("--algo-price", "1", "--settlement", "tron=1")).toContain("on which nothing is sold");
 });

@@ -89,28 +89,11 @@ export function addExamining(program: Command, running: Running): void {
     program,
     "costs",
     "compute what an attestation costs, and what remains",
-    "Compute what an attestation costs on each rail, what remains of its price, the price that covers the cost, and for how",
-    "long the attestor's ALGO lasts: for a configured service, whose prices and balance are read, or from arguments alone.",
-    "  attestd costs --env /etc/attestd/env --algo-price 0.20 --per-day 1000",
-    "  attestd costs --algo-price 0.20 --facilitator algorand=goplausible base=cdp solana=payai",
-    "  attestd costs --algo-price 0.20 --facilitator base=cdp --batch 1000",
-    "  attestd costs --algo-price 0.20 --facilitator base=0.0023 --price 0.0035 --algo 10 --per-day 1000 --json",
+    "Compute what an attestation costs on each rail of a service, what remains of its price, and for how many its ALGO lasts.",
+    "  attestd costs --env /etc/attestd/env --algo-price 0.20 --settlement base=0.001 solana=0.001",
   )
     .requiredOption("--algo-price <usd>", "what an ALGO costs now")
-    .option("--facilitator <rail=price...>", "USD a settlement, or cdp, payai, goplausible (default: as configured)")
-    .option(
-      "--price <usdc...>",
-      "what an attestation is sold for, also as rail=usdc (default: as configured, else 0.001)",
-    )
-    .option("--batch <n>", "of a batch of so many transactions, instead of one")
-    .option("--item-price <usdc>", "what each of them adds to the price (default: as configured, else 0.0001)")
-    .option("--per-day <n>", "attestations a day, or batches")
-    .option("--algo <n>", "ALGO on the attestor's account (default: read where --env is given)")
-    .option("--signature-price <usd>", "of one request to a KMS; a call takes three", "0")
-    .option("--request-price <node=usd...>", "of one request to algod, indexer, base or solana (default: 0)")
-    .option("--disk-price <usd>", "of a GiB a month", "0")
-    .option("--keep-months <n>", "how long a call stays on the disk", "12")
-    .option("--monthly <usd>", "what the machine and the subscriptions of nodes cost a month", "0")
+    .option("--settlement <rail=usd...>", "what the facilitator of a rail takes for a settlement (default: 0)")
     .action(runs(running, async () => (await import("../commands/costs.ts")).costs));
 }
 

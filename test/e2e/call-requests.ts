@@ -1,4 +1,4 @@
-import type { RailName } from "../../payment/rails/rail.ts";
+import type { RailName } from "./rails.ts";
 
 /** The kinds of nodes. Facilitators are not among them: they are paid by settlement. */
 export const UPSTREAMS = ["algod", "indexer", "base", "solana"] as const;
@@ -7,7 +7,7 @@ export type Requests = Readonly<Partial<Record<Upstream, bigint>>>;
 
 /**
  * Requests of one call to one node of each kind: until its bundle is delivered, and until its payment is final. Where
- * nodes must agree, each gets as many. `test/e2e/strangers.test.ts` counts the first; the looks at a delivered payment are
+ * nodes must agree, each gets as many. `strangers.test.ts` counts the first; the looks at a delivered payment are
  * after 15 s, and then after twice as long each time: one look of 5 requests on Solana, and on Base in 20 minutes seven of 4.
  */
 export const CALL_REQUESTS: readonly { rail: RailName; source: string; bundle: Requests; final: Requests }[] = [
@@ -16,18 +16,3 @@ export const CALL_REQUESTS: readonly { rail: RailName; source: string; bundle: R
   { rail: "base", source: "base", bundle: { algod: 2n, base: 11n }, final: { base: 28n } },
   { rail: "solana", source: "base", bundle: { algod: 2n, base: 6n, solana: 6n }, final: { solana: 5n } },
 ];
-
-/** Rounds of MainNet a day, one in 2.8 s; and how often a day the service looks at its surroundings, each 15 s. */
-const ROUNDS_A_DAY = 30_857n;
-const LOOKS_A_DAY = 5_760n;
-
-/**
- * Requests a day without any call: each round is waited for and read; balance, parameters and payees each 15 s. Whether a
- * payee on Base can be paid takes two.
- */
-export const DAILY_REQUESTS: Requests = {
-  algod: 2n * ROUNDS_A_DAY + 3n * LOOKS_A_DAY,
-  indexer: LOOKS_A_DAY,
-  base: 2n * LOOKS_A_DAY,
-  solana: LOOKS_A_DAY,
-};

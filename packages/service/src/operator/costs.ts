@@ -1,0 +1,29 @@
+import pino from "pino";
+import { attestationsFor } from "../calls/capacity.ts";
+import { deadline, systemClock } from "../clock.ts";
+import { readConfig } from "../config/config.ts";
+import { openLedger } from "../networks/networks.ts";
+import { RAIL_SETTINGS } from "../payment/rails/registry.ts";
+import { openAccount } from "../signers/open.ts";
+import type { OperatorOptions, Settings } from "./session.ts";
+
+/** How long the nodes may take to name the account's balance, in ms. */
+const DEADLINE_MS = 30_000;
+
+/**
+ * Reads what a configured service sells for, and what its notes cost.
+ *
+ * @returns by rail the price in micro-USDC; `fee` of a note in microAlgos without congestion; `affordable`: for how many
+ *   notes the attestor's account has ALGO
+ * @throws config_invalid; ProviderError
+ */
+export async function readCosts(settings: Settings, { sandbox, signal }: OperatorOptions) {
+  const config = readConfig(settings, { sandbox, rails: RAIL_SETTINGS });
+  await using opened = new AsyncDisposableStack();
+  const ends = deadline(systemClock, DEADLINE_MS, signal);
+  const log = pino({ level: "silent" });
+  const account = opened.adopt(await openAccount(config, { log, signal: ends }), (one) => one.close());
+  const { ledger } = opened.adopt(openLedger(config, account, log), (one) => one.close());
+  const prices = Object.entries(config.rails).map(([rail, { price }]) => ({ rail, price }));
+  return { prices, fee: ledger.fee, affordable: attestationsFor(await ledger.spendable(ends), ledger.fee) };
+}
