@@ -17,7 +17,7 @@ export type OwnFacilitator = {
 /** A stock facilitator that can be killed. */
 export type KillableFacilitator = {
   url: string;
-  /** Sets behaviours on demand, as docs/sandbox-facilitators.md lists them. */
+  /** Sets behaviours on demand, as packages/sandbox/facilitators.md lists them. */
   behave(text: string): Promise<void>;
   /** The behaviours on demand that are left. */
   behaviours(): Promise<string>;

@@ -1,5 +1,5 @@
 import { RAILS } from "@attestd/proof/rails";
-import { type Behaviour, parseBehaviour } from "./algorand/behaviour.ts";
+import type { Behaviour } from "./algorand/behaviour.ts";
 import { startAlgorand } from "./algorand/network.ts";
 import type { StateProofPace } from "./algorand/state-proof/state-proofs.ts";
 import { type Archive, openArchive } from "./archive.ts";
@@ -7,10 +7,9 @@ import type { FacilitatorKind } from "./facilitator/dialect.ts";
 import { type SandboxRail, startFacilitators } from "./facilitator/ordered.ts";
 import type { RequestObserver } from "./http.ts";
 
-export { parseFacilitatorBehaviour } from "./facilitator/behaviour.ts";
-export { type FacilitatorKind, parseFacilitatorKinds } from "./facilitator/dialect.ts";
+export type { FacilitatorKind } from "./facilitator/dialect.ts";
 export type { Facilitator } from "./facilitator/server.ts";
-export { type Behaviour, parseBehaviour };
+export type { Behaviour };
 
 /** Networks beside Algorand's, which is always started because it is the ledger. */
 export type OptionalNetwork = "base" | "solana";
@@ -34,8 +33,6 @@ export interface SandboxOptions {
    * that it settles. A rail that none of them settles has a stock one.
    */
   facilitators?: readonly FacilitatorKind[] | undefined;
-  /** The first behaviours on demand of the first facilitator, such as `settle=pending`. */
-  facilitatorBehaviour?: string | undefined;
   /** Folder of recorded real data, served beside the simulated data. */
   replayDir?: string | undefined;
   /** How the Algorand node of the service, and its indexer, behave from the beginning. */
@@ -86,7 +83,6 @@ export async function startSandbox(options: SandboxOptions = {}) {
       kinds: options.facilitators ?? ["stock"],
       rails: [algorand, base, solana].filter((network) => network !== undefined).map(({ rail }) => rail),
       port: ports.facilitator,
-      behaviour: options.facilitatorBehaviour,
       solanaRpcUrl: solana?.rpcUrl,
       onRequest,
     }),

@@ -15,8 +15,6 @@ export function addRunning(program: Command, running: Running): void {
     "  attestd sandbox --fresh                 a new one, with other keys and empty chains",
     "  attestd sandbox --port 0 --round-ms 200",
     "  attestd sandbox --replay recordings/    also serve recorded transactions",
-    "  attestd sandbox --algorand-behaviour feePerByte=10 indexerParameters=default",
-    "  attestd sandbox --facilitator cdp payai --facilitator-behaviour settle=pending",
   )
     .option("--port <n>", "port of the service, 0 for a free one (default: $PORT, else 4020)")
     .option("--round-ms <n>", "time between rounds of the ledger", "1000")
@@ -26,12 +24,6 @@ export function addRunning(program: Command, running: Running): void {
     )
     .option("--state-proof-interval <n>", "rounds of one state proof: 16 to 256, a power of two; 0: none", "16")
     .option("--replay <dir>", "recorded transactions and blocks to serve beside the simulated ones")
-    .option(
-      "--algorand-behaviour <name=value...>",
-      "what its Algorand node and indexer do, as in docs/sandbox-algod.md",
-    )
-    .option("--facilitator <kind...>", "stock, cdp, payai or goplausible, or several of them, the preferred one first")
-    .option("--facilitator-behaviour <what=how...>", "what the first one does, as in docs/sandbox-facilitators.md")
     .option("--dir <dir>", "folder for its wallets, keys, chains and settings", ".attestd")
     .option("--fresh", "forget the sandbox in the folder, and start a new one")
     .action(runs(running, async () => (await import("../commands/sandbox.ts")).sandbox));

@@ -4,7 +4,7 @@ import { mkdir, readdir, rename, rm } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { aborted, parseEnv } from "node:util";
-import type { Behaviour, Sandbox, SandboxOptions as StartOptions } from "@attestd/sandbox";
+import type { Sandbox, SandboxOptions as StartOptions } from "@attestd/sandbox";
 import type { Environment } from "../environment.ts";
 import { EXIT, type ExitCode, Failure, failsFor } from "../failure.ts";
 import { foundText } from "../files.ts";
@@ -24,9 +24,6 @@ export type SandboxOptions = {
   baseBlockMs?: string;
   stateProofInterval: string;
   replay?: string;
-  algorandBehaviour?: string[];
-  facilitator?: string[];
-  facilitatorBehaviour?: string[];
   dir: string;
   fresh?: boolean;
 };
@@ -136,24 +133,9 @@ async function readNetworks(
       : "It needs the development dependencies: run npm ci without --omit=dev.";
     throw new Failure(EXIT.usage, "the sandbox is not installed here", [remedy], error);
   });
-  const { startSandbox, ArchiveError, parseBehaviour, parseFacilitatorKinds, parseFacilitatorBehaviour } = networks;
-  const read = <T>(name: string, texts: string[] | undefined, parse: (texts: string[]) => T): T => {
-    try {
-      return parse(texts ?? []);
-    } catch (error) {
-      throw new Failure(EXIT.usage, `${name}: ${(error as Error).message}`, [], error as Error);
-    }
-  };
-  const merge = (texts: string[]): Partial<Behaviour> => Object.assign({}, ...texts.map(parseBehaviour));
-  const asked = {
-    ...pace,
-    replayDir: options.replay,
-    behaviour: read("--algorand-behaviour", options.algorandBehaviour, merge),
-    facilitators: read("--facilitator", options.facilitator, parseFacilitatorKinds),
-    facilitatorBehaviour: read("--facilitator-behaviour", options.facilitatorBehaviour, parseFacilitatorBehaviour),
-  };
+  const { startSandbox, ArchiveError } = networks;
   return (archive) =>
-    startSandbox({ ...asked, archive }).catch((error: Error) => {
+    startSandbox({ ...pace, replayDir: options.replay, archive }).catch((error: Error) => {
       if (error instanceof ArchiveError) throw damaged(error.message, error);
       throw new Failure(EXIT.usage, "the networks did not start", [error.message], error);
     });

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { askError, askJson, pay, startTestNetwork, submit, type TestNetwork } from "../../test/algorand-network.ts";
 import { signTransaction } from "./account.ts";
-import { type Behaviour, parseBehaviour } from "./behaviour.ts";
+import type { Behaviour } from "./behaviour.ts";
 
 // Texts and statuses are those of go-algorand 5.0.0 and indexer 3.9.0.
 
@@ -186,13 +186,5 @@ describe("a behaviour", () => {
     const before = { ...network.behaviour };
     expect(await change(body)).toMatchObject({ status: 400 });
     expect(network.behaviour).toEqual(before);
-  });
-
-  test("is read from a command line", () => {
-    expect(parseBehaviour("behind=3")).toEqual({ behind: 3 });
-    expect(parseBehaviour("follower=true")).toEqual({ follower: true });
-    expect(parseBehaviour("submit=queue-full")).toEqual({ submit: "queue-full" });
-    expect(() => parseBehaviour("submit")).toThrow("submit is one of accepted, queue-full");
-    expect(() => parseBehaviour("__proto__=1")).toThrow("there is no behaviour __proto__");
   });
 });

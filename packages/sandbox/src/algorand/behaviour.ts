@@ -61,17 +61,6 @@ export function behaviourChanges(value: Json): Partial<Behaviour> {
   return value as Partial<Behaviour>;
 }
 
-/**
- * Parses `name=value`, as on a command line.
- * @throws BehaviourError
- */
-export function parseBehaviour(text: string): Partial<Behaviour> {
-  const [name = "", value = ""] = text.split("=", 2);
-  const isNumber = /^\d{1,9}$/.test(value);
-  const isFlag = value === "true" || value === "false";
-  return behaviourChanges({ [name]: isNumber ? Number(value) : isFlag ? value === "true" : value });
-}
-
 function checkMember(name: string, value: Json | undefined): void {
   if (!Object.hasOwn(USUAL, name))
     throw new BehaviourError(`there is no behaviour ${name}; there are ${Object.keys(USUAL).join(", ")}`);

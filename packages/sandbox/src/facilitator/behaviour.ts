@@ -65,11 +65,6 @@ const MAX_TIMES = 1_000_000;
 const MAX_LENGTH = 1_000;
 const ENTRY = /^(\w+)=(\w+)(?::([\w.-]{1,100}))?(?:\*(\d{1,7}))?$/;
 
-/** Checks texts, one or more of `Behaviours.set`. @returns them as one @throws {Error} as `Behaviours.set` does */
-export function parseFacilitatorBehaviour(texts: readonly string[]): string {
-  return createBehaviours(texts.join()).toString();
-}
-
 type Entry = Behaviour & { text: string; times: number };
 
 /** @throws {Error} as `Behaviours.set` does */

@@ -6,27 +6,7 @@ import type { Operation } from "./behaviour.ts";
 import type { Credentials } from "./credentials.ts";
 
 /** Which service a facilitator behaves as. `stock` is @x402/core's own facilitator. */
-const KINDS = ["stock", "cdp", "payai", "goplausible"] as const;
-export type FacilitatorKind = (typeof KINDS)[number];
-
-/** How many facilitators of a rail have keys in the sandbox. */
-const MAX_KINDS = 3;
-
-/**
- * Reads names of kinds.
- *
- * @returns undefined for none
- * @throws {Error} when one is unknown, or there are more than a rail may have
- */
-export function parseFacilitatorKinds(texts: readonly string[]): readonly FacilitatorKind[] | undefined {
-  if (texts.length > MAX_KINDS) throw new Error(`a rail has at most ${MAX_KINDS} facilitators here`);
-  const kinds = texts.map((text) => {
-    const kind = KINDS.find((one) => one === text);
-    if (kind === undefined) throw new Error(`${text} is not one of ${KINDS.join(", ")}`);
-    return kind;
-  });
-  return kinds.length === 0 ? undefined : kinds;
-}
+export type FacilitatorKind = "stock" | "cdp" | "payai" | "goplausible";
 
 /** Whether a kind settles payments on one of the sandbox's rails, by its network (CAIP-2). */
 export function settles(kind: FacilitatorKind, network: string): boolean {

@@ -1,12 +1,12 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { USUAL } from "../packages/sandbox/src/algorand/behaviour.ts";
+import { USUAL } from "../src/algorand/behaviour.ts";
 
 const RECORDINGS = process.env.ATTESTD_RECORDINGS;
 if (RECORDINGS === undefined) console.log("ATTESTD_RECORDINGS is unset: the table of answers is not checked");
 
-const page = readFileSync(join(import.meta.dirname, "sandbox-algod.md"), "utf8");
+const page = readFileSync(join(import.meta.dirname, "../algod.md"), "utf8");
 const rows = page
   .split("\n")
   .filter((line) => line.startsWith("|"))
