@@ -1,5 +1,6 @@
 import { LEASE_MS } from "../src/calls/journal.ts";
 import { journalContract, replicaContract } from "../test/journal-contract/calls.ts";
+import { refusedContract } from "../test/journal-contract/refused.ts";
 import { Database } from "./database.ts";
 
 async function place() {
@@ -9,6 +10,11 @@ async function place() {
     open: async () => database.connect(),
     evidenceKept: async () =>
       new Set(database.calls.flatMap(({ evidence }) => (evidence ? [JSON.stringify(evidence)] : []))).size,
+    async fillRefused(count: number) {
+      const journal = database.connect();
+      const filled = Array.from({ length: count }, (_, i) => ({ key: `other ${i + 1}`, payer: `${i}`, subjectHash: "" }));
+      for (const payment of filled) await journal.rememberRefused(payment);
+    },
     remove: async () => undefined,
     outlive: async () => {
       now += LEASE_MS;
@@ -18,3 +24,4 @@ async function place() {
 
 journalContract("simulated", place);
 replicaContract("simulated", place);
+refusedContract("simulated", place);

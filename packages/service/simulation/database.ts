@@ -11,6 +11,7 @@ import {
   type StoredBundle,
 } from "../src/calls/journal.ts";
 import { isAtRest, isFinal, isUnpaid } from "../src/calls/machine.ts";
+import { MAX_REFUSED, MAX_REFUSED_OF_PAYER, type RefusedPayment } from "../src/calls/refused.ts";
 import { ServiceError } from "../src/errors.ts";
 import type { RailName } from "../src/payment/rails/rail.ts";
 import { BESIDE_ITEM } from "../src/subjects/batch-answer.ts";
@@ -63,6 +64,7 @@ export class Database {
   readonly #bundles = new Map<string, Division>();
   /** Where each item of a batch stands. */
   readonly #items = new Map<string, { bundleId: string; place: number }>();
+  readonly #refused = new Map<string, RefusedPayment>();
   readonly #payees: { rail: RailName; address: string }[] = [];
   #identity: Identity | undefined;
   readonly #replicas: Replica[] = [];
@@ -182,6 +184,8 @@ export class Database {
         for (const { key } of calls) held.add(key);
         return calls;
       },
+      rememberRefused: (payment) => link("remember refused", payment.key, () => this.#rememberRefused(payment)),
+      refused: (key) => link("refused", key, () => this.#refused.get(key)),
       exposure: (rail, payer) => link("exposure", payer, () => this.#exposure(rail, payer)),
       holds: (key) => held.has(key),
       renew: async () => {
@@ -264,6 +268,15 @@ export class Database {
       ({ call }) => call.rail === rail && call.payer === payer && isUnpaid(call.state),
     );
     return promised.reduce((sum, { call }) => sum + BigInt(call.requirement.amount), 0n);
+  }
+
+  #rememberRefused(payment: RefusedPayment): void {
+    if (this.#refused.has(payment.key)) return;
+    this.#refused.set(payment.key, payment);
+    const ofPayer = this.#refused.values().filter(({ payer }) => payer === payment.payer);
+    const surplus = [...ofPayer].slice(0, -MAX_REFUSED_OF_PAYER);
+    if (this.#refused.size > MAX_REFUSED) surplus.push(...this.#refused.values().take(1));
+    for (const { key } of surplus) this.#refused.delete(key);
   }
 
   #lease(limit: number, replica: number, held: ReadonlySet<string>): Call[] {

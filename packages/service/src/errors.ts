@@ -54,8 +54,11 @@ export type ErrorDetails = {
   /** The members of a request are well formed but do not go together; `member` is the one at fault, `more` are further ones. */
   request_unfit: { member: string; more?: readonly { member: string; message: string }[] };
 
-  /** A payment cannot be accepted. The message is the `error` of a 402; it never reveals chain state. */
-  payment_refused: undefined;
+  /**
+   * A payment cannot be accepted. The message is the `error` of a 402; it never reveals chain state. `byFacilitator`: no check
+   * of ours refuses it, so that a facilitator could still settle it.
+   */
+  payment_refused: { byFacilitator: true } | undefined;
   /**
    * The facilitator could not be asked, or its answer could not be read. This says nothing about the payment. `ending`:
    * the HTTP status of an answer without a verdict, or how the request ended without an answer. `retryAfterMs`: how long it
@@ -101,7 +104,7 @@ export type ErrorDetails = {
 export type ServiceErrorCode = keyof ErrorDetails;
 
 type Options<C extends ServiceErrorCode> = undefined extends ErrorDetails[C]
-  ? [options?: ErrorOptions & { details?: undefined }]
+  ? [options?: ErrorOptions & { details?: ErrorDetails[C] }]
   : [options: ErrorOptions & { details: ErrorDetails[C] }];
 
 /** Every error of this package but `Problem`, which is what a caller of the service gets. `@throws` names its code. */

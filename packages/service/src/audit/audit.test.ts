@@ -361,6 +361,17 @@ describe("what is open", () => {
     expect(report.findings).toMatchObject([{ severity: "open", code: "payment_without_row", key: call.key }]);
   });
 
+  test("is a payment that a facilitator refused before it was made, whatever the price is now", async () => {
+    const world = new AuditWorld();
+    const { key, payer } = await world.buy("paid");
+    world.rows = [];
+    const refused = async (asked: string) => (asked === key ? { key, payer, subjectHash: "" } : undefined);
+    const report = await judge(world, { refused, prices: [PRICE * 2n] });
+    expect(report).toMatchObject({ verdict: "open", counts: { unaccounted: 1, strangers: 0 } });
+    const message = expect.stringContaining("after a facilitator had refused the payment: owed to whoever sends it again");
+    expect(report.findings).toMatchObject([{ severity: "open", code: "payment_without_row", key, message }]);
+  });
+
   test("is also one of an earlier price that the rows remember", async () => {
     const world = new AuditWorld();
     const { key } = await world.buy("paid");

@@ -48,7 +48,7 @@ export async function audit(
     if (notRead) counts.notRead += 1;
     countState(call, premises.now, counts, findings);
   }
-  counts.unaccounted = judgePaymentsLeft(chain, prices, findings);
+  counts.unaccounted = await judgePaymentsLeft(chain, prices, premises, findings);
   judgeAttestationsLeft(chain, findings);
   counts.attested = chain.attested;
   counts.strangers = chain.strangers;
@@ -102,11 +102,17 @@ function countState(call: Call, now: number, counts: AuditReport["counts"], find
 
 /**
  * Judges the payments that no row binds. A payment that the attestor has attested for was ours. A payment that only has
- * the form that we sell for may also come from a stranger, at the cost of the price: it is reported as open.
+ * the form that we sell for may also come from a stranger, at the cost of the price: it is reported as open. One that a
+ * facilitator refused is owed: its payer sends it again, or is paid back.
  *
  * @returns how many are unaccounted for
  */
-function judgePaymentsLeft(chain: ChainIndex, prices: ReadonlySet<bigint>, findings: Findings): number {
+async function judgePaymentsLeft(
+  chain: ChainIndex,
+  prices: ReadonlySet<bigint>,
+  { refused }: Premises,
+  findings: Findings,
+): Promise<number> {
   let unaccounted = 0;
   for (const [key, payment] of chain.paymentsLeft()) {
     const attestations = chain.takeAttestations(key);
@@ -119,6 +125,9 @@ function judgePaymentsLeft(chain: ChainIndex, prices: ReadonlySet<bigint>, findi
     if (attestation) {
       const message = `Paid and attested, in ${attestation.txid}, and the journal has no call of it: bind it with --adopt.`;
       findings.add("violation", "payment_without_row", message, { key, txid });
+    } else if (await refused(key)) {
+      const message = `${payment.payer} paid ${payment.amount} micro-USDC after a facilitator had refused the payment: owed to whoever sends it again.`;
+      findings.add("open", "payment_without_row", message, { key, txid });
     } else if (payment.relayed && payment.amount !== undefined && prices.has(payment.amount)) {
       const message = `${payment.payer} paid ${payment.amount} micro-USDC, and the journal has no call of it: bind it with --adopt.`;
       findings.add("open", "payment_without_row", message, { key, txid });

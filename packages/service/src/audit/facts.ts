@@ -1,4 +1,5 @@
 import type { Crypto, KeyHistory } from "@attestd/proof";
+import type { RefusedJournal } from "../calls/refused.ts";
 import type { RailName } from "../payment/rails/rail.ts";
 import type { Product } from "../subjects/product.ts";
 import type { Subject } from "../subjects/subject.ts";
@@ -73,6 +74,7 @@ export type Premises = {
   products: Readonly<Record<Subject["kind"], Pick<Product, "note">>>;
   /** Of the journal whose rows are audited. */
   apart: Apart;
+  refused: RefusedJournal["refused"];
   /** Unix ms. */
   now: number;
   /** The journal's mark, where it was put back from a copy (calls/copied.ts). */

@@ -1,6 +1,6 @@
 import type { PaymentPayload } from "@x402/core/types";
 import pino from "pino";
-import { beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test, vi } from "vitest";
 import { Database } from "../../simulation/database.ts";
 import { aCall, afterCommit, GOOD_COURSE, goodCourseFrom } from "../../test/fakes/calls.ts";
 import { TestClock } from "../../test/fakes/clock.ts";
@@ -121,7 +121,7 @@ describe("admission", () => {
     const database = new Database({ now: () => clock.now(), leaseMs: () => LEASE_MS });
     [journal, otherJournal] = [database.connect(), database.connect()];
     verdict = () => ({ valid: true });
-    secondVerdict = () => expect.fail("the second facilitator is not to be asked");
+    secondVerdict = () => ({ valid: false, reason: "refused by the second" });
     fetches = 0;
     fetch = async () => evidenceOf(aCall());
     perform = goodCourse;
@@ -211,11 +211,8 @@ describe("admission", () => {
     expect(fetches).toBe(1);
   });
 
-  describe("where any facilitator may settle", () => {
+  describe("where two facilitators may settle", () => {
     const facilitatorOf = async (id: string) => (await journal.find(`key/${id}`))?.facilitator;
-    beforeEach(() => {
-      rail.isForAnyFacilitator = true;
-    });
 
     test("asks the next one when one gives no verdict, also when it hangs, and records who gave it", async () => {
       await admit(BLOCK, paying({ id: "1", by: "A" }));
@@ -237,9 +234,26 @@ describe("admission", () => {
       expect(await facilitatorOf("3")).toBe("https://second.example");
     });
 
-    test("takes the first verdict: a refusal is asked of no other", async () => {
+    test("asks the other one before a 402: what one refuses, another may take", async () => {
       verdict = () => ({ valid: false, reason: "screened" });
-      expect(await admit(BLOCK, paying({ id: "1", by: "A" }))).toMatchObject({ kind: "payment_required" });
+      secondVerdict = () => ({ valid: true });
+      expect(await admit(BLOCK, paying({ id: "1", by: "A" }))).toMatchObject({ kind: "delivered" });
+      expect(await facilitatorOf("1")).toBe("https://second.example");
+    });
+
+    test.each([
+      ["refuses", () => ({ valid: false, reason: "also screened" }) as const],
+      [
+        "gives no verdict",
+        () => {
+          throw facilitatorFailed("away");
+        },
+      ],
+    ])("answers 402 with the reason of the first when the other one %s", async (_, said) => {
+      verdict = () => ({ valid: false, reason: "screened" });
+      secondVerdict = said;
+      const error = expect.stringMatching(/^screened; .* send it again before you sign another$/);
+      expect(await admit(BLOCK, paying({ id: "1", by: "A" }))).toMatchObject({ kind: "payment_required", error });
     });
 
     test("answers 503 with the longest wait that was asked for when none gives a verdict", async () => {
@@ -254,12 +268,71 @@ describe("admission", () => {
     });
   });
 
-  test("asks no other facilitator where the payment is bound to one", async () => {
-    verdict = () => {
-      throw facilitatorFailed("away");
-    };
-    expect(await problemOf(admit(BLOCK, paying({ id: "1", by: "A" })))).toMatchObject({
-      code: "facilitator_unavailable",
+  describe("of a payment that facilitators refuse, and settle all the same", () => {
+    const payment = (id = "1") => paying({ id, by: "A" });
+    const delivered = { kind: "delivered", body: "{}", receipt: "signed receipt" };
+
+    /** Has it refused, and then made. */
+    async function refuseAndSettle(id = "1"): Promise<void> {
+      verdict = () => ({ valid: false, reason: "screened" });
+      expect(await admit(BLOCK, payment(id))).toMatchObject({ kind: "payment_required" });
+      rail.made.add(id);
+    }
+
+    test.each([
+      ["while it is valid, though its payer has nothing left", () => rail.held.set("A", 0n)],
+      ["once it has expired", () => Object.assign(rail, { refusal: "expired" })],
+    ])("delivers to whoever brings it again: %s", async (_, changed) => {
+      await refuseAndSettle();
+      changed();
+      expect(await admit(BLOCK, payment())).toEqual(delivered);
+      expect(await admit(BLOCK, payment())).toEqual(delivered);
+      expect((await journal.find("key/1"))?.facilitator).toBeUndefined();
+    });
+
+    test("delivers what it was first brought for, and nothing else", async () => {
+      await refuseAndSettle();
+      expect((await problemOf(admit(OTHER, payment()))).code).toBe("payment_bound_to_other_request");
+      expect(await admit(BLOCK, payment())).toEqual(delivered);
+    });
+
+    test("delivers once, of two that come at once", async () => {
+      await refuseAndSettle();
+      expect(await Promise.all([1, 2].map(() => admit(BLOCK, payment())))).toEqual([delivered, delivered]);
+    });
+
+    test("delivers it beside another purchase of its name", async () => {
+      const name = "task";
+      verdict = () => ({ valid: false, reason: "screened" });
+      expect(await admit(BLOCK, payment("1"), { name })).toMatchObject({ kind: "payment_required" });
+      verdict = () => ({ valid: true });
+      expect(await admit(BLOCK, payment("2"), { name })).toEqual(delivered);
+      rail.made.add("1");
+      rail.refusal = "expired";
+      expect(await admit(BLOCK, payment("1"), { name })).toEqual(delivered);
+      expect((await journal.find(name))?.key).toBe("key/2");
+    });
+
+    test("asks for no other one before it is remembered", async () => {
+      verdict = () => ({ valid: false, reason: "screened" });
+      vi.spyOn(journal, "rememberRefused").mockRejectedValueOnce(new Error("disk full"));
+      const problem = await problemOf(admit(BLOCK, payment()));
+      expect(problem).toMatchObject({ code: "payment_unknown", members: { retry: { sameHeader: true } } });
+    });
+
+    // A call of it may have been lost with its row, and attested for.
+    test("remembers none that is made already when it is refused", async () => {
+      rail.made.add("1");
+      verdict = () => ({ valid: false, reason: "nonce_used" });
+      for (let i = 0; i < 2; i++)
+        expect((await problemOf(admit(BLOCK, payment()))).code).toBe("payment_unaccounted");
+      expect(await journal.refused("key/1")).toBeUndefined();
+    });
+
+    test("remembers none that our own checks refuse", async () => {
+      rail.refusal = "expires too soon";
+      await admit(BLOCK, payment());
+      expect(await journal.refused("key/1")).toBeUndefined();
     });
   });
 
@@ -420,7 +493,7 @@ describe("admission", () => {
       rail.refusal = refusal;
       verdict = said;
       const outcome = await admit(BLOCK, paying({ id: "1", by: "A" }));
-      expect(outcome).toMatchObject({ kind: "payment_required", error: refusal ?? "insufficient_funds" });
+      expect(outcome).toMatchObject({ kind: "payment_required", error: expect.stringContaining(refusal ?? "insufficient_funds") });
       expect([await journal.find("key/1"), fetches]).toEqual([undefined, 0]);
     });
 
@@ -580,7 +653,7 @@ describe("admission", () => {
     test("answers two that are refused at once, though each could wait for the other", async () => {
       verdict = () => ({ valid: false, reason: REFUSAL });
       const both = [1, 2].map(() => admit(BLOCK, paying({ id: "1", by: "A" })));
-      const refused = { kind: "payment_required", error: REFUSAL };
+      const refused = { kind: "payment_required", error: expect.stringContaining(REFUSAL) };
       expect(await Promise.all(both)).toMatchObject([refused, refused]);
     });
 

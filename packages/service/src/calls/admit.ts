@@ -2,7 +2,7 @@ import type { PaymentPayload } from "@x402/core/types";
 import { hasCode } from "../errors.ts";
 import type { Match } from "../payment/match.ts";
 import type { Offers } from "../payment/offers.ts";
-import { acceptedAmount } from "../payment/payment-option.ts";
+import { acceptedAmount, exactRequirement } from "../payment/payment-option.ts";
 import { type Payment, type PaymentRefused, paymentRefused, type Rail } from "../payment/rails/rail.ts";
 import { forwardedPayment } from "../payment/resource.ts";
 import { verifyPayment } from "../payment/verify-payment.ts";
@@ -13,9 +13,9 @@ import { inSpan } from "../tracing/span.ts";
 import { rowOf } from "./apart.ts";
 import { createBacking } from "./backing.ts";
 import type { Bundles } from "./bundles.ts";
-import type { Call } from "./call.ts";
+import type { Call, CallRequest } from "./call.ts";
 import type { Capacity } from "./capacity.ts";
-import { bound, createHolders } from "./holders.ts";
+import { bound, boundToOther, createHolders } from "./holders.ts";
 import type { Expectation, Journal } from "./journal.ts";
 import { admissionJournal } from "./journal-failures.ts";
 import { beginCall, isFinal, isUnpaid } from "./machine.ts";
@@ -24,6 +24,7 @@ import { type Outcome, outcomeOf, paymentRequired } from "./outcome.ts";
 import type { EffectsOptions } from "./perform.ts";
 import { mapUpstreamErrors, paymentUnknown, SAME_HEADER } from "./problems.ts";
 import { isSame } from "./pruning.ts";
+import type { RefusedPayment } from "./refused.ts";
 import type { Runner } from "./runner.ts";
 import { createUnpaidReads } from "./unpaid-reads.ts";
 
@@ -61,6 +62,10 @@ export type Admit = (subject: Subject, payload: PaymentPayload | undefined, purc
 type Request = { subject: Subject; rail: Rail; payment: Payment; name: string | undefined; signal: AbortSignal };
 
 const MISFIT = "the payer's signature does not fit the payment";
+/** `maxTimeoutSeconds` of a payment that is made: facilitators take no 0, should a reorganisation undo it. */
+const SETTLED_S = 60;
+/** What follows a facilitator's reason. */
+const STILL_LIVE = "; a facilitator says so, and the payment may still be taken until it expires: send it again before you sign another";
 
 /**
  * The order of checks of a paid request, one function for every transport.
@@ -68,7 +73,8 @@ const MISFIT = "the payer's signature does not fit the payment";
  * A known payment is answered from its row, without any other question. A request without the payer's own signature gets
  * one answer, whatever is known of the payment; nothing is written or promised for it, and no facilitator is asked. The
  * chain is asked only about a payment that we could have taken, and counts against `capacity`. A payment that the chain
- * shows as spent on us never gets a 402, nor does one that another request brought while this one was under way.
+ * shows as spent on us never gets a 402, nor does one that another request brought while this one was under way. One that
+ * facilitators alone refuse is remembered before the 402 (refused.ts).
  */
 export function createAdmission(options: AdmissionOptions): Admit {
   const { runner, capacity, offers, rails, products, bundles, log, clock } = options;
@@ -189,24 +195,41 @@ export function createAdmission(options: AdmissionOptions): Admit {
     const forwarded = forwardedPayment(payment, match.requirement, options.resourceOf(subject));
     const limits = { signal, limitMs: options.deadlineMs, clock, log };
     const verified = await mapUpstreamErrors(() => verifyPayment(forwarded, match, limits));
-    if (!verified.valid) return paymentRefused(verified.reason);
-    return bound(await begin(request, match, verified.facilitator, names, expectation), request, names);
+    if (!verified.valid) return paymentRefused(`${verified.reason}${STILL_LIVE}`, { byFacilitator: true });
+    const { requirement } = match;
+    const { facilitator } = verified;
+    return bound(await begin(request, { requirement, facilitator, names }, expectation), request, names);
+  }
+
+  /**
+   * Begins the call of a payment that facilitators refused, and that its chain shows as made. It is settled already, so that no
+   * facilitator is named.
+   *
+   * @throws Problem when it was first brought for another subject
+   */
+  async function beginRefused(request: Request, { subjectHash }: RefusedPayment): Promise<Call> {
+    const { subject, rail, payment, name } = request;
+    if (subjectHash !== requestHash(subject)) throw boundToOther();
+    log.warn({ key: payment.key, payer: payment.payer }, "a facilitator refused this payment and it was made all the same");
+    const { names, earlier } = await namesOf(journal, payment, name);
+    const { amount, payTo } = payment;
+    const requirement = exactRequirement(rail, { amount, payTo, maxTimeoutSeconds: SETTLED_S, extra: { ...rail.extra } });
+    return bound(await begin(request, { requirement, names: earlier ? [] : names }), request);
   }
 
   /** @returns the call of the payment, started: a new one, or that of another request which inserted it first */
   async function begin(
     { subject, payment, signal }: Request,
-    { requirement }: Match,
-    facilitator: string,
-    names: readonly string[],
-    expectation: Expectation | undefined,
+    { requirement, facilitator, names }: Pick<CallRequest, "requirement" | "facilitator"> & { names: readonly string[] },
+    expectation?: Expectation,
   ): Promise<Call> {
     const { key, rail, payer, payload } = payment;
     const read = () => products[subject.kind].evidence(subject, signal);
     const evidence = await mapUpstreamErrors(() => unpaidReads.run(readerOf(payment), subject, read));
     const aliases = [...payment.aliases, ...names];
     const bought = { subject, subjectHash: requestHash(subject), requirement, evidence };
-    const call = beginCall({ key, aliases, rail, payer, payload, ...bought, facilitator, createdAt: clock.now() });
+    const settler = facilitator === undefined ? {} : { facilitator };
+    const call = beginCall({ key, aliases, rail, payer, payload, ...bought, ...settler, createdAt: clock.now() });
     const holder = await journal.insert(call, expectation).catch((error) => {
       if (!hasCode(error, "expectation_lost")) throw error;
       throw paymentUnknown("The connection to the journal broke while the payment was being checked.", error);
@@ -217,7 +240,7 @@ export function createAdmission(options: AdmissionOptions): Admit {
 
   /**
    * Refuses a payment that is well signed and that we could have taken, unless its chain shows it as spent on us: then
-   * another one must not be asked for.
+   * another one must not be asked for. One that was refused before and made all the same gets its call.
    *
    * The row is read again after the chain was asked, so that a payment which is settled meanwhile is found in one of both.
    */
@@ -228,8 +251,15 @@ export function createAdmission(options: AdmissionOptions): Admit {
     });
     const holder = await holders.findBeforeRefusal(request, true);
     if (holder) return holder;
-    if (!spent) return refused;
-    log.error({ key: payment.key, payer: payment.payer }, "payment_unaccounted: paid on chain, not in the journal");
+    const { key, payer } = payment;
+    if (!spent) {
+      const subjectHash = requestHash(request.subject);
+      if (refused.details?.byFacilitator) await journal.rememberRefused({ key, payer, subjectHash });
+      return refused;
+    }
+    const earlier = await journal.refused(key);
+    if (earlier) return beginRefused(request, earlier);
+    log.error({ key, payer }, "payment_unaccounted: paid on chain, not in the journal");
     throw new Problem(
       "payment_unaccounted",
       "The chain shows this payment as made, and our journal does not know it.",

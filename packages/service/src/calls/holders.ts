@@ -104,5 +104,9 @@ function nameOfBytes({ key, payload }: Payment): string {
 export function bound(call: Call, { payment, subject }: Omit<Request, "signal">, names: readonly string[] = []): Call {
   const known = call.key === payment.key || names.some((name) => call.aliases.includes(name));
   if (known && call.subjectHash === requestHash(subject)) return call;
-  throw new Problem("payment_bound_to_other_request", "This payment was first sent with another request.");
+  throw boundToOther();
+}
+
+export function boundToOther(): Problem {
+  return new Problem("payment_bound_to_other_request", "This payment was first sent with another request.");
 }

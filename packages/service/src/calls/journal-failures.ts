@@ -11,7 +11,8 @@ import { paymentUnknown } from "./problems.ts";
  */
 
 const READS = ["stored", "bodyOf", "partsOf"] as const;
-const ADMISSION = ["find", "insert", "exposure", "expect", "isExpectedElsewhere", ...READS] as const;
+const REFUSED = ["rememberRefused", "refused"] as const;
+const ADMISSION = ["find", "insert", "exposure", "expect", "isExpectedElsewhere", ...REFUSED, ...READS] as const;
 const KEPT = [...READS, "evidence", "stateProof"] as const;
 
 type AdmissionJournal = Pick<Journal, (typeof ADMISSION)[number]>;

@@ -3,6 +3,7 @@ import type { PayeeJournal } from "../payment/open.ts";
 import type { RailName } from "../payment/rails/rail.ts";
 import type { Evidence } from "../subjects/product.ts";
 import type { Call, KeptBundle } from "./call.ts";
+import type { RefusedJournal } from "./refused.ts";
 
 /** @param key of the call */
 export function callStale(key: string): ServiceError {
@@ -67,7 +68,7 @@ export type Listener = {
  * that work is not done twice. Leases do not make it safe, because a replica that was delayed may act on a lease that it
  * has lost: safety comes from `version`, and from effects that may happen twice.
  */
-export interface Journal extends PayeeJournal {
+export interface Journal extends PayeeJournal, RefusedJournal {
   /** Records the identity on first use. @returns the recorded one, which the caller compares with its own */
   claim(identity: Identity): Promise<Identity>;
 

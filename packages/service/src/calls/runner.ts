@@ -146,7 +146,8 @@ export function createRunner({ journal, perform, clock, log, onTransition, carry
 
   function noteBeginning({ memory }: Running, call: Call): void {
     const { key, state, settlements } = call;
-    memory.unsent = settlements;
+    // None was begun of a payment that its chain shows as made.
+    if (settlements > 0) memory.unsent = settlements;
     onTransition?.(undefined, call);
     log.info({ key, to: state }, "settlement_begun");
   }

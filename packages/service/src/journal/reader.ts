@@ -3,6 +3,7 @@ import type { Call, CallState } from "../calls/call.ts";
 import type { CopiedJournal } from "../calls/copied.ts";
 import type { Identity, Journal } from "../calls/journal.ts";
 import type { PruningJournal } from "../calls/pruning.ts";
+import type { RefusedJournal } from "../calls/refused.ts";
 
 /** How a journal's schema stands to the one that this release writes. `unreleased`: from before the first release. */
 export type SchemaState = "absent" | "older" | "current" | "newer" | "unreleased";
@@ -32,6 +33,7 @@ export interface JournalReader
   extends AsyncDisposable,
     Pick<Journal, "payees" | "evidenceOf" | "partsOf">,
     Pick<CopiedJournal, "copiedUntil">,
+    Pick<RefusedJournal, "refused">,
     Pick<PruningJournal, "prunable">,
     Pick<KeyJournal, "keys" | "revocations"> {
   /**

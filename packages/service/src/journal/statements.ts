@@ -1,3 +1,4 @@
+import { MAX_REFUSED, MAX_REFUSED_OF_PAYER } from "../calls/refused.ts";
 import { BESIDE_ITEM } from "../subjects/batch-answer.ts";
 
 /** Parts of a bundle that are read at once, at most. */
@@ -92,6 +93,15 @@ export const SHARED = {
     ) AS next USING (place)
     WHERE bundle_id = $1 AND (sum <= $3 OR place = $2) ORDER BY place`,
   open: 'SELECT key, state, created_at AS "createdAt", bundle_id AS "bundleId" FROM calls WHERE open ORDER BY created_at',
+  rememberRefused: `
+    INSERT INTO refused_payments (key, payer, subject_hash) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING RETURNING key`,
+  forgetRefused: `
+    DELETE FROM refused_payments
+    WHERE place <= (SELECT place FROM refused_payments ORDER BY place DESC LIMIT 1 OFFSET ${MAX_REFUSED})
+      OR place <= (
+        SELECT place FROM refused_payments WHERE payer = $1 ORDER BY place DESC LIMIT 1 OFFSET ${MAX_REFUSED_OF_PAYER}
+      ) AND payer = $1`,
+  refused: 'SELECT key, payer, subject_hash AS "subjectHash" FROM refused_payments WHERE key = $1',
   claim: "INSERT INTO meta (name, value) VALUES ('identity', $1) ON CONFLICT DO NOTHING",
   beginSecret: "INSERT INTO meta (name, value) VALUES ('secret', $1) ON CONFLICT DO NOTHING",
   secret: "SELECT value FROM meta WHERE name = 'secret'",

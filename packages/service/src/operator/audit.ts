@@ -30,6 +30,7 @@ export async function auditJournal(settings: Settings, options: OperatorOptions)
     prices: Object.values(config.rails).flatMap(({ price }) => pricesOf(price, config.batch)),
     products: createProducts(new Map()),
     apart: journal,
+    refused: journal.refused,
     now: systemClock.now(),
     copiedUntil: await journal.copiedUntil(),
   });

@@ -35,29 +35,33 @@ export function matchRoutes(
   checkAccepted(payment, entry, price);
   const open = openRoutes(entry.routes);
   const named = accepted.extra?.feePayer;
-  if (named === undefined) return matchOf(entry, open, requirementOf);
-  // Those that can sell first: two facilitators may have one fee payer.
-  const naming = [...open, ...entry.routes].find(
-    ({ support }) => support.feePayer() === named || support.mayName(named),
-  );
-  if (!naming) throw notNamed(entry);
-  const away = naming.obstacle();
-  if (away !== undefined) throw notSold(entry, away);
-  const { requirement, settlers } = matchOf(entry, [naming], requirementOf);
-  return { requirement: { ...requirement, extra: { ...requirement.extra, feePayer: named } }, settlers };
+  if (named === undefined) {
+    const [seller] = open;
+    if (!seller) throw notSold(entry, commonObstacle(entry.routes));
+    const requirement = requirementOf(seller);
+    return { requirement, settlers: settlersFor(requirement.extra.feePayer, entry, open) };
+  }
+  const [seller, ...others] = settlersFor(named, entry, open);
+  if (!seller) {
+    const away = settlersFor(named, entry, entry.routes)[0]?.obstacle();
+    throw away === undefined ? notNamed(entry) : notSold(entry, away);
+  }
+  const requirement = requirementOf(seller);
+  return {
+    requirement: { ...requirement, extra: { ...requirement.extra, feePayer: named } },
+    settlers: [seller, ...others],
+  };
 }
 
-/** @param open routes that sell now, in order of preference; the first makes the offer */
-function matchOf(
-  entry: RoutedRail,
-  open: readonly Route[],
-  requirementOf: (seller: Route) => PaymentRequirements,
-): Match {
-  const [seller] = open;
-  if (!seller) throw notSold(entry, commonObstacle(entry.routes));
-  const requirement = requirementOf(seller);
-  const isFree = entry.rail.isForAnyFacilitator && requirement.extra.feePayer === undefined;
-  return { requirement, settlers: isFree ? open : [seller] };
+/**
+ * The routes that may settle a payment by its fee payer, in their order: two facilitators may have one, and a payment without
+ * one is for each that asks for none.
+ */
+function settlersFor(feePayer: unknown, { rail }: RoutedRail, routes: readonly Route[]): Route[] {
+  return routes.filter(({ support }) => {
+    if (feePayer === undefined) return rail.isForAnyFacilitator || support.feePayer() === undefined;
+    return support.feePayer() === feePayer || support.mayName(feePayer);
+  });
 }
 
 /** @throws payment_refused when a payment accepted another amount, asset or payee than the offers of a rail have */

@@ -287,6 +287,18 @@ describe("offers", () => {
       expect(settlersOf(offers, byB, "solana")).toEqual([B]);
     });
 
+    test("are settled by each that names the payment's fee payer, and without one by each that names none", async () => {
+      const shared = await offersBy("solana", { feePayer: "FEE" }, { feePayer: "FEE" });
+      const [offer] = shared.for(saleOn("base")) as [PaymentRequirements];
+      expect(settlersOf(shared, offer, "solana")).toEqual([A, B]);
+      sides[A] = { feePayer: "FEE", obstacle: "away" };
+      expect(settlersOf(shared, offer, "solana")).toEqual([B]);
+      const free = await offersBy("algorand", {}, {});
+      expect(settlersOf(free, free.for(saleOn("base"))[0] as PaymentRequirements, "algorand")).toEqual([A, B]);
+      const one = await offersBy("algorand", {}, { feePayer: "FEE-B" });
+      expect(settlersOf(one, one.for(saleOn("base"))[0] as PaymentRequirements, "algorand")).toEqual([A]);
+    });
+
     test("refuse no fee payer while one of them has not said whom it names", async () => {
       const offers = await offersBy("solana", { feePayer: "FEE-A" }, { feePayer: "FEE-B", isSilent: true });
       const [byA] = offers.for(saleOn("base")) as [PaymentRequirements];

@@ -2,32 +2,39 @@ import type { PaymentPayload } from "@x402/core/types";
 import type { Logger } from "pino";
 import { type Clock, deadline } from "../clock.ts";
 import { hasCode } from "../errors.ts";
-import type { VerifyAnswer } from "./facilitator.ts";
 import type { Match } from "./match.ts";
 
+/** `facilitator`: the id of the one that calls the payment valid. */
+export type Verdict = { valid: true; facilitator: string } | { valid: false; reason: string };
+
 /**
- * Asks the facilitators that may settle a payment to verify it, one after the other, until one gives a verdict.
+ * Asks the facilitators that may settle a payment to verify it, one after the other, until one says that it is valid.
  *
  * @param payment as `forwardedPayment` makes it
  * @param options.limitMs the time that `signal` leaves for all of them
- * @returns the verdict, with the id of the facilitator that gave it
- * @throws facilitator_failed of the last one; the signal's reason
+ * @returns what the first one says that calls it valid; else what the first one says that gives a verdict
+ * @throws facilitator_failed of the last one when none gives a verdict; the signal's reason
  */
 export async function verifyPayment(
   payment: PaymentPayload,
   { requirement, settlers }: Match,
   { signal, limitMs, clock, log }: { signal: AbortSignal; limitMs: number; clock: Clock; log: Logger },
-): Promise<VerifyAnswer & { facilitator: string }> {
+): Promise<Verdict> {
+  let refused: Verdict | undefined;
   for (const [i, { id, facilitator }] of settlers.entries()) {
     const isLast = i === settlers.length - 1;
     // One that hangs must leave time to the next one.
     const ends = isLast ? signal : deadline(clock, limitMs / (2 * settlers.length), signal);
     try {
-      return { ...(await facilitator.verify(payment, requirement, ends)), facilitator: id };
+      const answer = await facilitator.verify(payment, requirement, ends);
+      if (answer.valid) return { valid: true, facilitator: id };
+      refused ??= answer;
+      if (!isLast) log.info({ facilitator: id, reason: answer.reason }, "another facilitator is asked about a refused payment");
     } catch (error) {
-      if (isLast || signal.aborted || !hasCode(error, "facilitator_failed")) throw error;
-      log.warn({ facilitator: id, err: error }, "another facilitator is asked to verify");
+      if (signal.aborted || !hasCode(error, "facilitator_failed") || (isLast && !refused)) throw error;
+      log.warn({ facilitator: id, err: error }, isLast ? "no other facilitator answers" : "another facilitator is asked to verify");
     }
   }
-  throw new TypeError("an offer has at least one facilitator");
+  if (!refused) throw new TypeError("an offer has at least one facilitator");
+  return refused;
 }

@@ -49,6 +49,7 @@ export const premises: Premises = {
   products,
   // Its rows hold all that calls have.
   apart: { evidenceOf: async () => undefined, partsOf: async () => [] },
+  refused: async () => undefined,
   now: 0,
 };
 

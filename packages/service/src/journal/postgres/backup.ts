@@ -9,8 +9,9 @@ import { applyVersions, VERSIONS, versionOf } from "./schema.ts";
 import { COPY_MARK } from "./statements.ts";
 
 /**
- * Every table but the replicas and the collector of evidence, whose leases end with them. In this order no row refers to a later one; rows are sorted,
- * so that the same journal always gives the same lines.
+ * Every table but the replicas and the collector of evidence, whose leases end with them, and the refused payments, which a
+ * copy forgets (calls/refused.ts). In this order no row refers to a later one; rows are sorted, so that the same journal
+ * always gives the same lines.
  */
 const TABLES = {
   meta: "name",

@@ -14,6 +14,7 @@ import { copiedContract } from "../../../test/journal-contract/copied.ts";
 import { collectorContract, evidenceContract } from "../../../test/journal-contract/evidence.ts";
 import { keyContract } from "../../../test/journal-contract/keys.ts";
 import { pruningContract } from "../../../test/journal-contract/pruning.ts";
+import { refusedContract } from "../../../test/journal-contract/refused.ts";
 import type { KeyJournal } from "../../attestor/key-journal.ts";
 import type { Call } from "../../calls/call.ts";
 import { type Journal, LEASE_MS } from "../../calls/journal.ts";
@@ -40,6 +41,11 @@ async function place() {
       const [row] = await sql(shared, "SELECT count(*)::integer AS kept FROM evidence");
       return row?.kept as number;
     },
+    async fillRefused(count: number) {
+      const numbers = "generate_series(1, $1::integer) AS n";
+      const added = `SELECT 'other ' || n, n, '' FROM ${numbers}`;
+      await sql(shared, `INSERT INTO refused_payments (key, payer, subject_hash) ${added}`, [count]);
+    },
     remove: async () => {
       await sql(shared, "DROP SCHEMA public CASCADE; CREATE SCHEMA public");
     },
@@ -53,6 +59,7 @@ async function outlive(url: string): Promise<void> {
 
 journalContract("PostgreSQL", place);
 copiedContract("PostgreSQL", place);
+refusedContract("PostgreSQL", place);
 replicaContract("PostgreSQL", place);
 keyContract("PostgreSQL", place);
 evidenceContract("PostgreSQL", place);
@@ -100,11 +107,11 @@ test("a journal in PostgreSQL is saved as it is, and restored row by row into an
   const calls = await Array.fromAsync(reader.calls());
   await using original = await openPostgresReader(from);
   expect(calls).toEqual(await Array.fromAsync(original.calls()));
-  // Every table of the schema is saved, but those that say how the database itself stands.
+  // Every table of the schema is saved, but those that say how the database itself stands, and what a copy forgets.
   const tables = await sql(from, "SELECT table_name FROM information_schema.tables WHERE table_schema = 'public'");
   const own = tables
     .map(({ table_name: name }) => String(name))
-    .filter((name) => !/^(replicas|evidence_collector|schema_versions)$/.test(name));
+    .filter((name) => !/^(replicas|evidence_collector|schema_versions|refused_payments)$/.test(name));
   expect(own.toSorted()).toEqual([...TABLE_NAMES].toSorted());
   const key = { kid: "kid", keySha256: "x" } as KeyEntry;
   const restored = await openPostgresJournal(to);

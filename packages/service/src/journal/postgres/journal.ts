@@ -197,6 +197,10 @@ async function open(config: ClientConfig, log: Pick<Logger, "warn"> | undefined)
       for (const key of keys) held.add(key);
       return leased;
     },
+    async rememberRefused({ key, payer, subjectHash }) {
+      const added = await ask("rememberRefused", key, payer, subjectHash);
+      if (added.length > 0) await ask("forgetRefused", payer);
+    },
     exposure: async (rail, payer) => BigInt((await ask<{ amount: string }>("exposure", rail, payer))[0]?.amount ?? 0),
     async release() {
       await ask("release", me);

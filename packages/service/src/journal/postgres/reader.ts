@@ -3,6 +3,7 @@ import type { QueryConfig, QueryResultRow } from "pg";
 import type { KeyAnnouncement, KeyRevocation } from "../../attestor/key-journal.ts";
 import type { Call } from "../../calls/call.ts";
 import type { Identity, StoredBundle } from "../../calls/journal.ts";
+import type { RefusedPayment } from "../../calls/refused.ts";
 import type { RailName } from "../../payment/rails/rail.ts";
 import type { Evidence } from "../../subjects/product.ts";
 import { type Dictionary, type Parts, unpackBeside } from "../packing.ts";
@@ -71,6 +72,7 @@ export function postgresReads(ask: Ask) {
         const [row] = await ask<{ calls: number; bytes: number }>("prunable", before);
         return row ?? { calls: 0, bytes: 0 };
       },
+      refused: async (key: string) => (await ask<RefusedPayment>("refused", key))[0],
       identity: async () => (await ask<{ value: Identity }>("identity"))[0]?.value,
       copiedUntil: async () => (await ask<{ until: number }>("copiedUntil"))[0]?.until,
       payees: () => ask<{ rail: RailName; address: string }>("payees"),

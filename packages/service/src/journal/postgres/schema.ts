@@ -55,6 +55,12 @@ export const VERSIONS: readonly string[] = [
   -- The replica that collects evidence, one at a time.
   CREATE TABLE evidence_collector (place integer PRIMARY KEY CHECK (place = 1), owner uuid NOT NULL);
 
+  -- Payments that a facilitator refused and may settle (calls/refused.ts).
+  CREATE TABLE refused_payments (
+    place bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, key text NOT NULL UNIQUE, payer text NOT NULL, subject_hash text NOT NULL
+  );
+  CREATE INDEX refused_of_payer ON refused_payments (payer, place);
+
   CREATE TABLE payees (rail text NOT NULL, address text NOT NULL, PRIMARY KEY (rail, address));
   CREATE TABLE keys (
     place integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY, kid text NOT NULL UNIQUE, entry json NOT NULL

@@ -133,6 +133,7 @@ export const SQL = {
   release: `WITH gone AS (DELETE FROM replicas WHERE id = $1) SELECT pg_notify('${FREED}', '')`,
   copiedUntil: "SELECT value AS until FROM meta WHERE name = 'copied_until'",
   markCopied: `
+    WITH forgotten AS (DELETE FROM refused_payments)
     INSERT INTO meta (name, value) ${COPY_MARK}
     ON CONFLICT (name) DO UPDATE SET value = excluded.value`,
   conclude: `

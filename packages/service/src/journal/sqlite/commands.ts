@@ -2,6 +2,7 @@ import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { KeyEntry } from "@attestd/proof";
 import type { KeyAnnouncement, KeyRevocation } from "../../attestor/key-journal.ts";
 import { callStale, type Identity, nameTaken, type OpenCall, type StoredBundle } from "../../calls/journal.ts";
+import type { RefusedPayment } from "../../calls/refused.ts";
 import type { RailName } from "../../payment/rails/rail.ts";
 import type { PackedRow, Rest } from "../packer.ts";
 import { type Dictionary, unpack } from "../packing.ts";
@@ -87,7 +88,14 @@ export function sqliteCommands(db: DatabaseSync) {
       return sql("secret").get()?.value as string;
     },
     copiedUntil: () => sql("copiedUntil").get()?.until as number | undefined,
-    markCopied: (): void => void sql("markCopied").run(),
+    markCopied(): void {
+      sql("forgetAllRefused").run();
+      sql("markCopied").run();
+    },
+    rememberRefused({ key, payer, subjectHash }: RefusedPayment): void {
+      if (sql("rememberRefused").all(key, payer, subjectHash).length > 0) sql("forgetRefused").run(payer);
+    },
+    refused: (key: string) => all("refused", key).map((row) => ({ ...row }) as RefusedPayment)[0],
     find,
     /** @returns the earlier holder of one of the names; undefined when the call was inserted */
     insert({ row, names, evidence }: NewRow): PartedRow | undefined {

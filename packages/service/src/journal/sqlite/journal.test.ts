@@ -9,6 +9,7 @@ import { copiedContract } from "../../../test/journal-contract/copied.ts";
 import { evidenceContract } from "../../../test/journal-contract/evidence.ts";
 import { keyContract } from "../../../test/journal-contract/keys.ts";
 import { pruningContract } from "../../../test/journal-contract/pruning.ts";
+import { refusedContract } from "../../../test/journal-contract/refused.ts";
 import { copySqlite, restoreSqlite } from "./backup.ts";
 import { openSqliteJournal } from "./journal.ts";
 
@@ -22,12 +23,21 @@ async function place() {
       db.close();
       return row?.kept as number;
     },
+    async fillRefused(count: number) {
+      const db = new DatabaseSync(join(dir, "journal.sqlite"));
+      db.prepare(
+        `WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ?)
+        INSERT INTO refused_payments (key, payer, subject_hash) SELECT 'other ' || n, n, '' FROM numbers`,
+      ).run(count);
+      db.close();
+    },
     remove: () => rm(dir, { recursive: true }),
   };
 }
 
 journalContract("SQLite", place);
 copiedContract("SQLite", place);
+refusedContract("SQLite", place);
 keyContract("SQLite", place);
 evidenceContract("SQLite", place);
 pruningContract("SQLite", place);

@@ -20,6 +20,7 @@ import type { PackingFailed, Replies, Reply, Request, Requests } from "./worker.
 
 /** The commands that are methods of the journal as they are. */
 const OF_CALLS = ["claim", "open", "stored", "unpacked", "prunable", "copiedUntil", "markCopied"] as const;
+const OF_REFUSED = ["rememberRefused", "refused"] as const;
 const OF_PAYEES = ["rememberPayees", "payees"] as const;
 const OF_KEYS = ["keys", "appendKey", "revocations", "appendRevocation", "announced", "announce", "conclude"] as const;
 
@@ -103,7 +104,7 @@ export async function openSqliteJournal(path: string, log?: Pick<Logger, "warn">
 
   await ask("ready");
   const reads = createReads(file);
-  const own = asked([...OF_CALLS, ...OF_PAYEES, ...OF_KEYS]);
+  const own = asked([...OF_CALLS, ...OF_REFUSED, ...OF_PAYEES, ...OF_KEYS]);
   const askRows: Ask = (name, ...values) => ask("all", name, ...(values as string[])) as Promise<never[]>;
   return {
     ...own,

@@ -18,7 +18,7 @@ export async function openSqliteReader(path: string, { isBrief = false } = {}): 
   const file = pathToFileURL(path);
   if (isClosed) file.searchParams.set("immutable", "1");
   const db = new DatabaseSync(isClosed ? file : path, { readOnly: true });
-  const { page, prunable, identity, copiedUntil, payees, keys, revocations, ...commands } = sqliteCommands(db);
+  const { page, prunable, identity, copiedUntil, refused, payees, keys, revocations, ...commands } = sqliteCommands(db);
   const reading = async <T>(read: () => T): Promise<T> => {
     try {
       return read();
@@ -35,6 +35,7 @@ export async function openSqliteReader(path: string, { isBrief = false } = {}): 
     schema: () => reading(() => stateOf(db)),
     identity: () => reading(identity),
     copiedUntil: () => reading(copiedUntil),
+    refused: (key) => reading(() => refused(key)),
     payees: () => reading(payees),
     keys: () => reading(keys),
     revocations: () => reading(revocations),

@@ -54,6 +54,12 @@ export const VERSIONS: readonly string[] = [
     PRIMARY KEY (bundle_id, place)
   ) STRICT;
 
+  -- Payments that a facilitator refused and may settle (calls/refused.ts).
+  CREATE TABLE refused_payments (
+    place INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, payer TEXT NOT NULL, subject_hash TEXT NOT NULL
+  ) STRICT;
+  CREATE INDEX refused_of_payer ON refused_payments (payer, place);
+
   CREATE TABLE payees (rail TEXT NOT NULL, address TEXT NOT NULL, PRIMARY KEY (rail, address)) STRICT;
   CREATE TABLE keys (place INTEGER PRIMARY KEY, kid TEXT NOT NULL UNIQUE, entry TEXT NOT NULL) STRICT;
   CREATE TABLE key_revocations (

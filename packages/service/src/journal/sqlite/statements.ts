@@ -59,6 +59,7 @@ const OWN = {
     SELECT coalesce(sum(amount), 0) AS amount FROM calls
     WHERE rail = ? AND payer = ? AND state = 'settling'`,
   copiedUntil: "SELECT CAST(value AS INTEGER) AS until FROM meta WHERE name = 'copied_until'",
+  forgetAllRefused: "DELETE FROM refused_payments",
   markCopied: `
     INSERT INTO meta (name, value) SELECT 'copied_until', max(created_at) FROM calls HAVING count(*) > 0
     ON CONFLICT (name) DO UPDATE SET value = excluded.value`,
