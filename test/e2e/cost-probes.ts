@@ -62,6 +62,12 @@ export async function probesOf({ deployment, bought, bundles, fillAccounts }: Pr
   const known = (name: RailName, shape: string) => forged(name, [shape], async () => bought[name]);
   const expired = (name: RailName, accounts: Accounts) =>
     onEveryTransport(async () => accounts.envelopes[name].own.expired(await made(accounts, name)));
+  const refusedByFacilitator = (name: RailName) =>
+    onEveryTransport(async () => {
+      const payment = await made(rich, name);
+      sandbox.facilitators[name]?.[0]?.behave("verify=refused:kyt_risk_detected*1");
+      return payment;
+    });
   const everyRail: RailName[] = ["algorand", "base", "solana"];
   const verified = (kind: keyof Bundles, query: string) =>
     bundles[kind].map((bundle) => async () => {
@@ -120,6 +126,8 @@ export async function probesOf({ deployment, bought, bundles, fillAccounts }: Pr
       await probe();
       empty();
     }),
+    "Well signed on Algorand, and refused by the facilitator": refusedByFacilitator("algorand"),
+    "Well signed on Base, and refused by the facilitator": refusedByFacilitator("base"),
     "Well signed on Algorand, for a transaction that is not there": onEveryTransport(
       () => made(rich, "algorand"),
       () =>

@@ -42,8 +42,14 @@ export function facilitatorApp(options: FacilitatorAppOptions): Hono<Bindings> {
   );
   app.post(`${dialect.path}/verify`, (c) =>
     guard("verify", c, async (behaviour, readRequest) => {
-      const { payload, requirements } = readRequest();
+      const request = readRequest();
+      const { payload, requirements } = request;
       if (behaviour?.name === "refused") return c.json({ isValid: false, invalidReason: behaviour.reason });
+      if (behaviour?.name === "kept") {
+        // Nobody waits for it; its outcome is on the chain.
+        settleAs({ ...behaviour, name: "slow" }, request, options).catch(() => {});
+        return c.json({ isValid: false, invalidReason: "invalid_payload" });
+      }
       if (behaviour?.name === "slow") await sleep(behaviour.milliseconds, undefined, { signal: closed, ref: false });
       return c.json(await facilitator.verify(payload, requirements));
     }),

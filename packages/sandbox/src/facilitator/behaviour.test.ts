@@ -78,6 +78,13 @@ test("a verification on demand", async () => {
   expect(await ask("verify")).toEqual([200, true, undefined, undefined]);
 });
 
+test("a verification that says no settles later", async () => {
+  facilitator.behave("verify=kept:200*1");
+  expect(await ask("verify")).toEqual([200, false, "invalid_payload", undefined]);
+  expect(rail.settled).toEqual([]);
+  await expect.poll(() => rail.settled, { timeout: 5_000 }).toEqual(["1"]);
+});
+
 test("is set and listed over HTTP, and counts the requests that it is for", async () => {
   const url = new URL("/sandbox/behaviour", facilitator.url);
   const put = async (body: string) => {

@@ -4,6 +4,7 @@ export type Operation = (typeof OPERATIONS)[number];
 
 const ANY = OPERATIONS;
 const PAYMENTS = ["verify", "settle"] as const;
+const VERIFY = ["verify"] as const;
 const SETTLE = ["settle"] as const;
 
 /** A behaviour: the operations that may have it, and its argument, whose default makes it optional. */
@@ -29,6 +30,8 @@ const BEHAVIOURS = {
   slow: { of: PAYMENTS, argument: "milliseconds", byDefault: "100000" },
   /** Answers no, with this reason; nothing is sent to the chain. */
   refused: { of: PAYMENTS, argument: "reason" },
+  /** Answers no, keeps the payment, and settles it this much later. */
+  kept: { of: VERIFY, argument: "milliseconds", byDefault: "6000" },
   /** Settles, and answers this much later. */
   late: { of: SETTLE, argument: "milliseconds", byDefault: "100000" },
   /** Settles, and closes the connection without an answer. */
@@ -51,7 +54,7 @@ export type BehaviourName = keyof typeof BEHAVIOURS;
 
 export interface Behaviour {
   name: BehaviourName;
-  /** Of `slow`, `late` and `pending`; 0 for others. */
+  /** Of `slow`, `kept`, `late` and `pending`; 0 for others. */
   milliseconds: number;
   /** Of `refused` and `denied`; empty for others. */
   reason: string;

@@ -109,16 +109,18 @@ describe("a runner", () => {
     });
   });
 
-  test("sends at once the settlement of a call that it has just inserted, and first looks for that of any other", async () => {
+  test("sends at once the settlement of a call that it has just inserted, and looks first for every other payment", async () => {
     const first = new Map<string, string>();
     const { journal, runner } = replica(async ({ key }, effect, _memory, stop) => {
       if (!first.has(key)) first.set(key, effect.do);
       return stuck({} as Call, effect, _memory, stop);
     });
-    void runner.start(await journal.insert(aCall({ key: "new" })), true);
-    void runner.start(await journal.insert(aCall({ key: "taken over" })));
+    const facilitator = "https://facilitator.example";
+    void runner.start(await journal.insert(aCall({ key: "new", facilitator })), true);
+    void runner.start(await journal.insert(aCall({ key: "taken over", facilitator })));
+    void runner.start(await journal.insert(aCall({ key: "made already" })), true);
     await clock.advance(0);
-    expect(Object.fromEntries(first)).toEqual({ new: "settle", "taken over": "reconcile" });
+    expect(Object.fromEntries(first)).toEqual({ new: "settle", "taken over": "reconcile", "made already": "reconcile" });
   });
 
   test("leaves alone what another replica carries", async () => {

@@ -146,7 +146,7 @@ export function createRunner({ journal, perform, clock, log, onTransition, carry
 
   function noteBeginning({ memory }: Running, call: Call): void {
     const { key, state, settlements } = call;
-    // None was begun of a payment that its chain shows as made.
+    // Of a payment that its chain shows as made none was begun.
     if (settlements > 0) memory.unsent = settlements;
     onTransition?.(undefined, call);
     log.info({ key, to: state }, "settlement_begun");
