@@ -106,9 +106,12 @@ describe("where another facilitator is configured", () => {
     expect((await rails.base.received()) - before).toBe(1_000n);
   });
 
-  test.each(["algorand", "solana"] as const)("it is not asked on %s, whose payments name another's fee payer", async (name) => {
-    first()?.behave("verify=refused:kyt_risk_detected*1");
-    const refused = await pay(attestUrl(), sample(), await signed(name));
-    expect(refused).toMatchObject({ status: 402, json: { error: expect.stringContaining("kyt_risk_detected") } });
-  });
+  test.each(["algorand", "solana"] as const)(
+    "it is not asked on %s, whose payments name another's fee payer",
+    async (name) => {
+      first()?.behave("verify=refused:kyt_risk_detected*1");
+      const refused = await pay(attestUrl(), sample(), await signed(name));
+      expect(refused).toMatchObject({ status: 402, json: { error: expect.stringContaining("kyt_risk_detected") } });
+    },
+  );
 });

@@ -12,7 +12,11 @@ async function place() {
       new Set(database.calls.flatMap(({ evidence }) => (evidence ? [JSON.stringify(evidence)] : []))).size,
     async fillRefused(count: number) {
       const journal = database.connect();
-      const filled = Array.from({ length: count }, (_, i) => ({ key: `other ${i + 1}`, payer: `${i}`, subjectHash: "" }));
+      const filled = Array.from({ length: count }, (_, i) => ({
+        key: `other ${i + 1}`,
+        payer: `${i}`,
+        subjectHash: "",
+      }));
       for (const payment of filled) await journal.rememberRefused(payment);
     },
     remove: async () => undefined,

@@ -368,7 +368,9 @@ describe("what is open", () => {
     const refused = async (asked: string) => (asked === key ? { key, payer, subjectHash: "" } : undefined);
     const report = await judge(world, { refused, prices: [PRICE * 2n] });
     expect(report).toMatchObject({ verdict: "open", counts: { unaccounted: 1, strangers: 0 } });
-    const message = expect.stringContaining("after a facilitator had refused the payment: owed to whoever sends it again");
+    const message = expect.stringContaining(
+      "after a facilitator had refused the payment: owed to whoever sends it again",
+    );
     expect(report.findings).toMatchObject([{ severity: "open", code: "payment_without_row", key, message }]);
   });
 

@@ -324,8 +324,7 @@ describe("admission", () => {
     test("remembers none that is made already when it is refused", async () => {
       rail.made.add("1");
       verdict = () => ({ valid: false, reason: "nonce_used" });
-      for (let i = 0; i < 2; i++)
-        expect((await problemOf(admit(BLOCK, payment()))).code).toBe("payment_unaccounted");
+      for (let i = 0; i < 2; i++) expect((await problemOf(admit(BLOCK, payment()))).code).toBe("payment_unaccounted");
       expect(await journal.refused("key/1")).toBeUndefined();
     });
 
@@ -493,7 +492,10 @@ describe("admission", () => {
       rail.refusal = refusal;
       verdict = said;
       const outcome = await admit(BLOCK, paying({ id: "1", by: "A" }));
-      expect(outcome).toMatchObject({ kind: "payment_required", error: expect.stringContaining(refusal ?? "insufficient_funds") });
+      expect(outcome).toMatchObject({
+        kind: "payment_required",
+        error: expect.stringContaining(refusal ?? "insufficient_funds"),
+      });
       expect([await journal.find("key/1"), fetches]).toEqual([undefined, 0]);
     });
 

@@ -65,7 +65,8 @@ const MISFIT = "the payer's signature does not fit the payment";
 /** `maxTimeoutSeconds` of a payment that is made: facilitators take no 0, should a reorganisation undo it. */
 const SETTLED_S = 60;
 /** What follows a facilitator's reason. */
-const STILL_LIVE = "; a facilitator says so, and the payment may still be taken until it expires: send it again before you sign another";
+const STILL_LIVE =
+  "; a facilitator says so, and the payment may still be taken until it expires: send it again before you sign another";
 
 /**
  * The order of checks of a paid request, one function for every transport.
@@ -210,17 +211,29 @@ export function createAdmission(options: AdmissionOptions): Admit {
   async function beginRefused(request: Request, { subjectHash }: RefusedPayment): Promise<Call> {
     const { subject, rail, payment, name } = request;
     if (subjectHash !== requestHash(subject)) throw boundToOther();
-    log.warn({ key: payment.key, payer: payment.payer }, "a facilitator refused this payment and it was made all the same");
+    log.warn(
+      { key: payment.key, payer: payment.payer },
+      "a facilitator refused this payment and it was made all the same",
+    );
     const { names, earlier } = await namesOf(journal, payment, name);
     const { amount, payTo } = payment;
-    const requirement = exactRequirement(rail, { amount, payTo, maxTimeoutSeconds: SETTLED_S, extra: { ...rail.extra } });
+    const requirement = exactRequirement(rail, {
+      amount,
+      payTo,
+      maxTimeoutSeconds: SETTLED_S,
+      extra: { ...rail.extra },
+    });
     return bound(await begin(request, { requirement, names: earlier ? [] : names }), request);
   }
 
   /** @returns the call of the payment, started: a new one, or that of another request which inserted it first */
   async function begin(
     { subject, payment, signal }: Request,
-    { requirement, facilitator, names }: Pick<CallRequest, "requirement" | "facilitator"> & { names: readonly string[] },
+    {
+      requirement,
+      facilitator,
+      names,
+    }: Pick<CallRequest, "requirement" | "facilitator"> & { names: readonly string[] },
     expectation?: Expectation,
   ): Promise<Call> {
     const { key, rail, payer, payload } = payment;

@@ -120,7 +120,11 @@ describe("a runner", () => {
     void runner.start(await journal.insert(aCall({ key: "taken over", facilitator })));
     void runner.start(await journal.insert(aCall({ key: "made already" })), true);
     await clock.advance(0);
-    expect(Object.fromEntries(first)).toEqual({ new: "settle", "taken over": "reconcile", "made already": "reconcile" });
+    expect(Object.fromEntries(first)).toEqual({
+      new: "settle",
+      "taken over": "reconcile",
+      "made already": "reconcile",
+    });
   });
 
   test("leaves alone what another replica carries", async () => {

@@ -29,10 +29,14 @@ export async function verifyPayment(
       const answer = await facilitator.verify(payment, requirement, ends);
       if (answer.valid) return { valid: true, facilitator: id };
       refused ??= answer;
-      if (!isLast) log.info({ facilitator: id, reason: answer.reason }, "another facilitator is asked about a refused payment");
+      if (!isLast)
+        log.info({ facilitator: id, reason: answer.reason }, "another facilitator is asked about a refused payment");
     } catch (error) {
       if (signal.aborted || !hasCode(error, "facilitator_failed") || (isLast && !refused)) throw error;
-      log.warn({ facilitator: id, err: error }, isLast ? "no other facilitator answers" : "another facilitator is asked to verify");
+      log.warn(
+        { facilitator: id, err: error },
+        isLast ? "no other facilitator answers" : "another facilitator is asked to verify",
+      );
     }
   }
   if (!refused) throw new TypeError("an offer has at least one facilitator");
