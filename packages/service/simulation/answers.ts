@@ -32,6 +32,8 @@ export type AnswersOptions = {
   step(): number;
   /** Whether a use of the journal has failed by now: then a request may break, too. */
   journalFails(): boolean;
+  /** `requestHash` of what a refused payment is remembered for, if it is. */
+  remembered(key: string): string | undefined;
   /** Called with each kind of event to count. */
   count(kind: string): void;
 };
@@ -64,6 +66,8 @@ export class Answers {
   readonly #open = new Map<string, Map<PaymentPayload["payload"], Turn>>();
   /** The last 402 for each payment, by payment key. */
   readonly #refused = new Map<string, Refused>();
+  /** The requests whose payment a facilitator has wrongly called bad. */
+  readonly #wronged = new Set<PaymentPayload["payload"]>();
   /** By payment key, the step in which each process last learnt that no other one expects a call. */
   readonly #asked = new Map<string, Map<Life, number>>();
 
@@ -116,6 +120,11 @@ export class Answers {
       this.#seen.set(payload, spentAt !== undefined && spentAt <= at && isPurchase(authorization) ? "paid" : "unknown");
   }
 
+  /** A facilitator calls the payment of a request bad that is good. */
+  refusing({ payload }: PaymentPayload): void {
+    this.#wronged.add(payload);
+  }
+
   /** A facilitator is asked about a payment, or a chain about its payer's money or what was made of it. */
   vouched({ payload }: PaymentPayload): void {
     const { authorization: key, signature } = payload as SimulatedScheme;
@@ -156,13 +165,18 @@ export class Answers {
       witness.object("bound", `${key} is delivered for another request`);
   }
 
-  #paymentRequired({ sent, payload }: Request, error: string | undefined, by: Life): void {
+  #paymentRequired({ sent, subject, payload }: Request, error: string | undefined, by: Life): void {
     const { witness, step } = this.#options;
     const { key } = sent.authorization;
     const asked = this.#asked.get(key);
     this.#refused.set(key, { by, step: step(), askedIn: asked?.get(by) ?? step() });
     asked?.delete(by);
-    const { call } = witness.course(key);
+    const course = witness.course(key);
+    const { call } = course;
+    if (this.#wronged.has(payload.payload)) {
+      course.refusedFor.push(subject);
+      course.accepted = sent.accepted;
+    }
     const seen = this.#seen.get(payload.payload);
     if ((seen === "held" || seen === "paid") && call?.state !== "void")
       witness.object("no402", `${key} is ${call?.state ?? "paid"}, and refused: ${error}`);
@@ -173,7 +187,9 @@ export class Answers {
     const { key } = sent.authorization;
     if (code === "internal" || code === "payment_refunded") witness.object("answers", `${key}: ${code}`);
     const isOther = ({ subjectHash }: Call) => subjectHash !== requestHash(subject);
-    if (code === "payment_bound_to_other_request" && !this.#callsOf(sent, payload).some(isOther))
+    const remembered = this.#options.remembered(key);
+    const isBound = remembered !== undefined && remembered !== requestHash(subject);
+    if (code === "payment_bound_to_other_request" && !isBound && !this.#callsOf(sent, payload).some(isOther))
       witness.object("bound", `${key} is said to be bound to another request`);
     if (code === "payment_unaccounted" && this.#seen.get(payload.payload) === "held")
       witness.object("answers", `${key} is called unaccounted, and has a call`);

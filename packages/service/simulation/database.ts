@@ -65,6 +65,8 @@ export class Database {
   /** Where each item of a batch stands. */
   readonly #items = new Map<string, { bundleId: string; place: number }>();
   readonly #refused = new Map<string, RefusedPayment>();
+  /** Keys of refused payments that were beyond the bounds. */
+  readonly #forgotten = new Set<string>();
   readonly #payees: { rail: RailName; address: string }[] = [];
   #identity: Identity | undefined;
   readonly #replicas: Replica[] = [];
@@ -83,6 +85,16 @@ export class Database {
   /** The call that holds a key or an alias, as committed. */
   find(key: string): Call | undefined {
     return this.#rows.get(this.#holders.get(key) ?? "")?.call;
+  }
+
+  /** The subject for which a refused payment is remembered, if it is. */
+  refusedFor(key: string): string | undefined {
+    return this.#refused.get(key)?.subjectHash;
+  }
+
+  /** Whether a refused payment was forgotten, because its payer had newer ones. */
+  hasForgotten(key: string): boolean {
+    return this.#forgotten.has(key);
   }
 
   /** How a delivered bundle is kept. */
@@ -276,7 +288,10 @@ export class Database {
     const ofPayer = this.#refused.values().filter(({ payer }) => payer === payment.payer);
     const surplus = [...ofPayer].slice(0, -MAX_REFUSED_OF_PAYER);
     if (this.#refused.size > MAX_REFUSED) surplus.push(...this.#refused.values().take(1));
-    for (const { key } of surplus) this.#refused.delete(key);
+    for (const { key } of surplus) {
+      this.#refused.delete(key);
+      this.#forgotten.add(key);
+    }
   }
 
   #lease(limit: number, replica: number, held: ReadonlySet<string>): Call[] {

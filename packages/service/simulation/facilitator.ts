@@ -12,7 +12,7 @@ import type { Faults, Upstream } from "./faults.ts";
 import type { Ask, Question } from "./network.ts";
 import { isPayers, type SimulatedScheme } from "./payload.ts";
 import type { Authorization, PaymentChain } from "./payments.ts";
-import type { Life } from "./scheduler.ts";
+import type { Life, Scheduler } from "./scheduler.ts";
 
 /** One of the two facilitators that serve every chain. */
 export type FacilitatorName = {
@@ -30,18 +30,23 @@ export const FACILITATORS: readonly FacilitatorName[] = [
 export type FacilitatorOptions = {
   life: Life;
   faults: Faults;
+  scheduler: Scheduler;
   ask: Ask;
   authorizations: ReadonlyMap<string, Authorization>;
   /** The request that carries the payload has just learnt something from outside. */
   looked(payload: PaymentPayload): void;
   /** Called when an upstream is asked that only the payer of the payment may cause to be asked. */
   vouched(payload: PaymentPayload): void;
+  /** It calls a payment bad that is good. */
+  refusing(payload: PaymentPayload): void;
   /** The process sends a request for a settlement. @returns to be called when it no longer waits for the answer */
   sent(authorization: Authorization): () => void;
   /** A request for a settlement has arrived. */
   asked(authorization: Authorization, by: FacilitatorName): void;
 };
 
+/** How long it keeps what it refused and settles, in ms. */
+const MAX_KEPT_MS = 60_000;
 /** How long it has those wait who ask too often, in ms. */
 const MAX_RETRY_AFTER_MS = 20_000;
 const PENDING: SettleAnswer = { success: false, isPending: true, reason: "settlement_pending" };
@@ -104,6 +109,21 @@ export function simulatedFacilitator(
     }
   }
 
+  /** Half of what it refuses wrongly it keeps, and settles later. */
+  function refuse(payload: PaymentPayload, authorization: Authorization): void {
+    options.refusing(payload);
+    if (faults.below(2) === 0) return;
+    faults.count("facilitator settles what it refused");
+    const settleLater = () => chain.broadcast(authorization, () => undefined);
+    options.scheduler.send(
+      undefined,
+      faults.below(MAX_KEPT_MS),
+      "is settled after all",
+      authorization.key,
+      settleLater,
+    );
+  }
+
   return {
     verify: (payload, _, signal) =>
       ask<VerifyAnswer>({
@@ -115,7 +135,9 @@ export function simulatedFacilitator(
         serve: (answer) => {
           options.looked(payload);
           options.vouched(payload);
-          const valid = read(payload).good ? !faults.lies("false refusal") : faults.lies("false approval");
+          const { authorization, good } = read(payload);
+          const valid = good ? !faults.lies("false refusal") : faults.lies("false approval");
+          if (good && !valid) refuse(payload, authorization);
           answer(valid ? { valid } : { valid, reason: "invalid_payload" });
         },
         ...FAILURES,

@@ -11,6 +11,7 @@ export const INVARIANTS = {
   bought: "the note and the bundle say what was bought, and by whose key",
   true: "what is signed is true: block, time and outcome",
   bound: "a payment buys one thing, and always the same bytes",
+  paidOnce: "nobody pays twice: what is made after a 402 is delivered to whoever brings it again",
   namedOnce: "payments that their payer named alike are not charged twice",
   bounded: "no call is let in beyond those that may be in flight",
   carriedOnce: "while everything works, nobody takes a call from a replica that is there",

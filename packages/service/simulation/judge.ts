@@ -15,6 +15,9 @@ export const PROMPT_MS = 60_000;
 export function judge(witness: Witness, database: Database, healedAt: number): void {
   const { calls } = database;
   judgeNames(calls, witness);
+  for (const { authorization, spentAt, another } of witness.courses)
+    if (spentAt !== undefined && another && witness.course(another.key).spentAt !== undefined)
+      witness.object("paidOnce", `${authorization.key} is made, and ${another.key}`);
   for (const call of calls) {
     const { key, state, reason } = call;
     if (!isAtRest(call)) witness.object("rest", `${key} is ${state}`);
@@ -61,6 +64,7 @@ function judgePaid(course: Course, spentAt: number, witness: Witness, database: 
     witness.object("delivered", `${key} is paid and ${call?.state}, with ${attestations.length} attestations`);
   else if (!bundle?.body?.includes(`"${attestations[0]}"`) || database.bundle(bundle.id)?.body !== bundle.body)
     witness.object("delivered", `${key} has no bundle of its own`);
-  const late = (doneAt ?? Number.POSITIVE_INFINITY) - Math.max(spentAt, healedAt);
+  // A call that begins after its payment was made is that of a payment which was refused before.
+  const late = (doneAt ?? Number.POSITIVE_INFINITY) - Math.max(spentAt, healedAt, call?.createdAt ?? 0);
   if (late > PROMPT_MS) witness.object("prompt", `${key} took ${Math.round(late / 1000)} s`);
 }

@@ -18,6 +18,8 @@ export type PayerOptions = {
   balancer(): Replica | undefined;
   /** Takes note of what was signed. */
   signed(authorization: Authorization): void;
+  /** Takes note of a payment that is signed in the place of another. */
+  signedAnother(earlier: Authorization, another: Authorization): void;
   healed(): boolean;
   /** Whether blocks may be left behind: then this one signs for long enough that its payments can be made again. */
   forks: boolean;
@@ -40,6 +42,11 @@ const HONEST: Terms = { amount: PRICE, payTo: PAY_TO, ms: 60_000 };
 const LONG_MS = 120_000;
 /** As long as any payment is taken for. */
 const HOUR_MS = 3_600_000;
+/** How often it looks whether a payment has expired, and how late the client thinks that a block may be, in ms. */
+const EXPIRY_POLL_MS = 5_000;
+const MARGIN_MS = 60_000;
+/** How often a payment that was made after a 402 is sent again, while nodes may still lag or lie about its source. */
+const MOST_TRIALS = 20;
 const SIGNERS: readonly Signer[] = [...Array<Signer>(7).fill("key"), "wallet", "program"];
 
 /** A client with a purse. It tries everything that an honest, a hasty or a hostile one would try with one payment. */
@@ -85,7 +92,7 @@ export class Payer {
     if (sent.by !== "program") also(0.1, () => this.#send({ ...sent, signature: "other" }, subject));
     also(0.1, () => this.#forge(sent, subject));
     also(0.1, () => this.#mischief(authorization));
-    also(0.85, () => this.#insist(sent, subject, pauses));
+    also(0.85, () => this.#buyOnce(sent, subject, pauses));
     // What was paid anew under the same name must not be charged a second time.
     if (identifier !== undefined)
       also(0.5, async () => this.#insist(await this.#pay(subject, { ...HONEST, identifier }), subject, pauses));
@@ -156,6 +163,40 @@ export class Payer {
       if (answer.kind === "problem" && answer.code === "payment_unaccounted" && this.#options.healed()) return answer;
       await this.#wait(pauses);
     }
+  }
+
+  /**
+   * Sends it until the answer is an end, as our client does: when that is a 402, again once the payment can no longer be taken,
+   * and only if that is refused, too, another one.
+   */
+  async #buyOnce(sent: Sent, subject: Subject, pauses: number): Promise<Answer> {
+    const { scheduler, chains, account, signedAnother, forks } = this.#options;
+    const { authorization, identifier, name } = sent;
+    const first = await this.#insist(sent, subject, pauses);
+    const isHonest = authorization.payTo === PAY_TO && authorization.amount === PRICE;
+    // What is named is bought once by its name.
+    if (first.kind !== "payment_required" || !isHonest || forks || identifier !== undefined || name !== undefined)
+      return first;
+    const chain = chains.find(({ rail }) => rail === authorization.rail);
+    while (!chain?.hasExpired(authorization)) await scheduler.pause(EXPIRY_POLL_MS * pauses, "waits until it expires");
+    await scheduler.pause(MARGIN_MS, "waits for blocks that are late");
+    const last = await this.#insist(sent, subject, pauses);
+    if (last.kind !== "payment_required") return last;
+    account.balance += PRICE;
+    const another = await this.#pay(subject, HONEST);
+    signedAnother(authorization, another.authorization);
+    return this.#insist(another, subject, pauses);
+  }
+
+  /** Sends once more a payment that was refused, and made all the same. @returns whether it is delivered within some minutes */
+  async bringAgain(authorization: Authorization, subject: Subject, accepted: PaymentRequirements): Promise<boolean> {
+    const sent: Sent = { authorization, signature: "good", by: "key", accepted };
+    for (let i = 0; i < MOST_TRIALS; i++) {
+      const { kind } = await this.#insist(sent, subject);
+      if (kind === "delivered") return true;
+      await this.#wait();
+    }
+    return false;
   }
 
   /** A stranger makes up a payment of this one's, under the name of its purchase, and cannot sign it. */

@@ -49,6 +49,8 @@ export interface PaymentChain {
   spending(authorization: Authorization): Spending | undefined;
   /** When it was cancelled, if it was. */
   cancellation(authorization: Authorization): number | undefined;
+  /** Whether no block can spend it any more, whatever happens. */
+  hasExpired(authorization: Authorization): boolean;
   /** Whether the next block could spend it. */
   isSpendable(authorization: Authorization): boolean;
   /** Submits the transaction. @param included called with the outcome, unless the chain forgets it */
@@ -133,8 +135,12 @@ export class TokenChain extends Chain implements PaymentChain {
     return this.sign(transfer, now - 1, now + ms);
   }
 
+  hasExpired({ validUntil }: Authorization): boolean {
+    return validUntil <= this.options.scheduler.now;
+  }
+
   isSpendable(authorization: Authorization): boolean {
-    return this.isGood(authorization) && authorization.validUntil > this.options.scheduler.now;
+    return this.isGood(authorization) && !this.hasExpired(authorization);
   }
 
   broadcast(authorization: Authorization, included: (success: boolean) => void): void {
@@ -180,8 +186,12 @@ export class LedgerPayments extends Chain implements PaymentChain {
     return this.sign(transfer, round, round + Math.ceil(ms / 2_800));
   }
 
+  hasExpired({ validUntil }: Authorization): boolean {
+    return validUntil <= this.#ledger.round;
+  }
+
   isSpendable(authorization: Authorization): boolean {
-    return this.isGood(authorization) && authorization.validUntil > this.#ledger.round;
+    return this.isGood(authorization) && !this.hasExpired(authorization);
   }
 
   broadcast(authorization: Authorization, included: (success: boolean) => void): void {

@@ -1,5 +1,6 @@
 import { type Call, payloadOf } from "../src/calls/call.ts";
 import { identifierAlias } from "../src/payment/identifier.ts";
+import { requestHash, type Subject } from "../src/subjects/subject.ts";
 import type { Answer } from "./answers.ts";
 import { Fleet } from "./fleet.ts";
 import type { Violation } from "./invariants.ts";
@@ -8,6 +9,7 @@ import { Payer } from "./payer.ts";
 import { toPayload } from "./payload.ts";
 import { PRICE } from "./payments.ts";
 import type { Defect } from "./service.ts";
+import { SUBJECTS, UNSOLD } from "./sources.ts";
 import { createWorld, type World, type WorldOptions } from "./world.ts";
 
 export type ScheduleOptions = WorldOptions & {
@@ -59,6 +61,7 @@ export async function runSchedule({ seed, trace, defect = {} }: ScheduleOptions)
   });
 
   await untilRest(world, fleet, clients, rest, random.pick([0, 0.005, 0.02]));
+  if (clients.bringRefused() > 0) await untilRest(world, fleet, clients, rest, 0);
   if (random.chance(0.3)) {
     clients.comeHonestly();
     clients.comeAgain();
@@ -131,6 +134,27 @@ class Clients {
     }
   }
 
+  /** Payers send again what a facilitator refused and settled all the same. @returns how many payments */
+  bringRefused(): number {
+    const { witness, database, count } = this.#world;
+    const made = witness.madeAfterRefusal().filter(({ authorization: { key } }) => !database.hasForgotten(key));
+    for (const { authorization, refusedFor, accepted } of made) {
+      const { key, account } = authorization;
+      const payer = this.#payers.find(({ name }) => name === account.name);
+      // The first that was remembered counts, and its own request may have died with its process.
+      const isFirst = (subject: Subject) => requestHash(subject) === database.refusedFor(key);
+      const subject = [...SUBJECTS, ...UNSOLD].find(isFirst) ?? refusedFor[0];
+      if (!payer || !subject || !accepted || UNSOLD.includes(subject)) continue;
+      count("payment made after a 402");
+      const bring = async () => {
+        if (!(await payer.bringAgain(authorization, subject, accepted)))
+          witness.object("paidOnce", `${key} was made after a 402, and is not delivered`);
+      };
+      this.#let(bring());
+    }
+    return made.length;
+  }
+
   #mustBeServed(afterMs: number, buy: () => Promise<readonly Answer[]>): void {
     const { scheduler, witness } = this.#world;
     const serve = async () => {
@@ -155,6 +179,7 @@ class Clients {
         authorizations.set(authorization.key, authorization);
         witness.signed(authorization);
       },
+      signedAnother: (earlier, another) => witness.signedAnother(earlier, another),
       healed: () => faults.healed,
       forks: faults.forks,
       patient,

@@ -202,9 +202,10 @@ function enabledOn(
   const { witness, answers } = world;
   const looked = (payload: PaymentPayload, at?: number) => answers.looked(payload, at);
   const vouched = (payload: PaymentPayload) => answers.vouched(payload);
+  const refusing = (payload: PaymentPayload) => answers.refusing(payload);
   const asked = (authorization: Authorization, by: FacilitatorName) => witness.settlementAsked(authorization, by);
   const sent = (authorization: Authorization) => witness.settlementSent(authorization, life);
-  const options = { ...world, life, clock, nodes, looked, vouched, sent, asked };
+  const options = { ...world, life, clock, nodes, looked, vouched, refusing, sent, asked };
   return {
     rail: chain.rail === "algorand" ? ledgerRail(chain, rounds, options) : tokenRail(chain, options),
     payTo: PAY_TO,

@@ -1,6 +1,7 @@
 import type { Admit } from "../src/calls/admit.ts";
 import { payloadOf } from "../src/calls/call.ts";
 import { createEffects } from "../src/calls/effects.ts";
+import type { Journal } from "../src/calls/journal.ts";
 import type { EffectsOptions, Perform } from "../src/calls/perform.ts";
 import type { Facilitator } from "../src/payment/facilitator.ts";
 import type { RailName } from "../src/payment/rails/rail.ts";
@@ -88,6 +89,24 @@ export const SETTLEMENT_DEFECTS = {
       perform: (_: Perform, options: EffectsOptions) => createEffects(askingOthers(options, (rail) => rail === "base")),
     },
     breaks: "committedFirst",
+  },
+
+  /** A payment that facilitators alone refuse is forgotten after the 402. */
+  "a refused payment is forgotten": {
+    defect: { journal: (journal: Journal): Journal => ({ ...journal, rememberRefused: async () => undefined }) },
+    breaks: "paidOnce",
+  },
+
+  /** A 402 leaves while the commit of the refused payment is under way. */
+  "a 402 leaves before the refused payment is kept": {
+    defect: {
+      journal: (journal: Journal): Journal => ({
+        ...journal,
+        rememberRefused: async (payment) => void journal.rememberRefused(payment).catch(() => undefined),
+      }),
+    },
+    breaks: "paidOnce",
+    shownBy: 1744,
   },
 
   /** A payment that was delivered for and has vanished is looked at until it is void, and not settled meanwhile. */

@@ -1,8 +1,10 @@
 import { parseNote } from "@attestd/proof";
 import { paymentCommitment } from "@attestd/proof/attestor";
+import type { PaymentRequirements } from "@x402/core/types";
 import type { Call } from "../src/calls/call.ts";
 import { isAtRest, isUnpaid } from "../src/calls/machine.ts";
 import { SETTLE_MS } from "../src/payment/facilitator.ts";
+import type { Subject } from "../src/subjects/subject.ts";
 import { judgeBundle, judgeNote, judgeTruth } from "./bought.ts";
 import type { FacilitatorName } from "./facilitator.ts";
 import type { Invariant, Violation } from "./invariants.ts";
@@ -49,6 +51,12 @@ export type Course = {
   doneAt?: number;
   /** The step in which `void` was committed. */
   voidIn?: number;
+  /** What it was brought for by requests that got a 402 on a facilitator's wrong word. */
+  readonly refusedFor: Subject[];
+  /** The offer of the last of them. */
+  accepted?: PaymentRequirements;
+  /** The payment that was signed in its place, once it could no longer be taken. */
+  another?: Authorization;
 };
 
 /** Sees everything that happens on the chains and in the journal, and objects to what must never be. */
@@ -91,9 +99,22 @@ export class Witness {
 
   /** A payer has signed. */
   signed(authorization: Authorization): void {
-    const course: Course = { authorization, facilitators: new Set(), attestations: [] };
+    const course: Course = { authorization, facilitators: new Set(), attestations: [], refusedFor: [] };
     this.#courses.set(authorization.key, course);
     this.#byCommitment.set(paymentCommitment(authorization.key), course);
+  }
+
+  /** A payer signs again for what an expired payment, to which the answer is 402, was to buy. */
+  signedAnother(earlier: Authorization, another: Authorization): void {
+    this.course(earlier.key).another = another;
+    this.#options.count("another payment signed after a 402");
+  }
+
+  /** The payments that were made after a 402 on a facilitator's wrong word, and have no call. */
+  madeAfterRefusal(): Course[] {
+    return [...this.courses].filter(
+      ({ refusedFor, spentAt, call }) => refusedFor.length > 0 && spentAt !== undefined && !call,
+    );
   }
 
   /** A payment is made on its chain. */

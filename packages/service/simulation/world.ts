@@ -61,10 +61,11 @@ export function createWorld({ seed, trace }: WorldOptions): World {
   const settings: SettingsFile = { now: { facilitators: FACILITATORS } };
   const isNamed = (is: (facilitator: FacilitatorName) => boolean) => settings.now.facilitators.some(is);
   const witness = new Witness({ now, step, healedAt: () => faults.healedAt, count, isNamed });
-  const answers = new Answers({ witness, step, journalFails: () => faults.areMet("journal"), count });
+  const remembered = (key: string) => database.refusedFor(key);
+  const answers = new Answers({ witness, step, journalFails: () => faults.areMet("journal"), remembered, count });
   // Leases that run out at once: several replicas carry one call, as when those that held it stand still for long.
   const worthless = random.chance(0.15);
-  const database = new Database({
+  const database: Database = new Database({
     now,
     leaseMs: () => (worthless && !faults.healed ? 0 : LEASE_MS),
     committed: (call) => witness.committed(call),

@@ -296,6 +296,17 @@ describe("admission", () => {
       expect(await admit(BLOCK, payment())).toEqual(delivered);
     });
 
+    test("does not say that nothing was charged where it cannot be delivered", async () => {
+      await refuseAndSettle();
+      fetch = async () => {
+        throw new ServiceError("block_not_found", "no block 1");
+      };
+      const problem = await problemOf(admit(BLOCK, payment()));
+      expect(problem).toMatchObject({ code: "payment_unaccounted", members: { retry: { sameHeader: true } } });
+      fetch = async () => evidenceOf(aCall());
+      expect(await admit(BLOCK, payment())).toEqual(delivered);
+    });
+
     test("delivers once, of two that come at once", async () => {
       await refuseAndSettle();
       expect(await Promise.all([1, 2].map(() => admit(BLOCK, payment())))).toEqual([delivered, delivered]);

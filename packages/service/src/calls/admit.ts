@@ -2,7 +2,7 @@ import type { PaymentPayload } from "@x402/core/types";
 import { hasCode } from "../errors.ts";
 import type { Match } from "../payment/match.ts";
 import type { Offers } from "../payment/offers.ts";
-import { acceptedAmount, exactRequirement } from "../payment/payment-option.ts";
+import { acceptedAmount } from "../payment/payment-option.ts";
 import { type Payment, type PaymentRefused, paymentRefused, type Rail } from "../payment/rails/rail.ts";
 import { forwardedPayment } from "../payment/resource.ts";
 import { verifyPayment } from "../payment/verify-payment.ts";
@@ -13,18 +13,18 @@ import { inSpan } from "../tracing/span.ts";
 import { rowOf } from "./apart.ts";
 import { createBacking } from "./backing.ts";
 import type { Bundles } from "./bundles.ts";
-import type { Call, CallRequest } from "./call.ts";
+import type { Call } from "./call.ts";
 import type { Capacity } from "./capacity.ts";
-import { bound, boundToOther, createHolders } from "./holders.ts";
+import { bound, createHolders } from "./holders.ts";
 import type { Expectation, Journal } from "./journal.ts";
 import { admissionJournal } from "./journal-failures.ts";
 import { beginCall, isFinal, isUnpaid } from "./machine.ts";
 import { namesOf } from "./names.ts";
 import { type Outcome, outcomeOf, paymentRequired } from "./outcome.ts";
 import type { EffectsOptions } from "./perform.ts";
-import { mapUpstreamErrors, paymentUnknown, SAME_HEADER } from "./problems.ts";
+import { mapUpstreamErrors, paymentUnknown } from "./problems.ts";
 import { isSame } from "./pruning.ts";
-import type { RefusedPayment } from "./refused.ts";
+import { createRefusal, type Request, type Terms } from "./refusal.ts";
 import type { Runner } from "./runner.ts";
 import { createUnpaidReads } from "./unpaid-reads.ts";
 
@@ -58,12 +58,7 @@ export type Purchase = {
 
 export type Admit = (subject: Subject, payload: PaymentPayload | undefined, purchase?: Purchase) => Promise<Outcome>;
 
-/** One paid request, its payment read. */
-type Request = { subject: Subject; rail: Rail; payment: Payment; name: string | undefined; signal: AbortSignal };
-
 const MISFIT = "the payer's signature does not fit the payment";
-/** `maxTimeoutSeconds` of a payment that is made: facilitators take no 0, should a reorganisation undo it. */
-const SETTLED_S = 60;
 /** What follows a facilitator's reason. */
 const STILL_LIVE =
   "; a facilitator says so, and the payment may still be taken until it expires: send it again before you sign another";
@@ -83,6 +78,7 @@ export function createAdmission(options: AdmissionOptions): Admit {
   const backing = createBacking(journal);
   const holders = createHolders(journal, clock);
   const unpaidReads = createUnpaidReads(clock);
+  const refuse = createRefusal({ journal, holders, begin, log });
 
   return async (subject, payload, { name, wait = true } = {}) => {
     if (!payload) return paymentRequired(offers, saleOf(subject));
@@ -202,38 +198,10 @@ export function createAdmission(options: AdmissionOptions): Admit {
     return bound(await begin(request, { requirement, facilitator, names }, expectation), request, names);
   }
 
-  /**
-   * Begins the call of a payment that facilitators refused, and that its chain shows as made. It is settled already, so that no
-   * facilitator is named.
-   *
-   * @throws Problem when it was first brought for another subject
-   */
-  async function beginRefused(request: Request, { subjectHash }: RefusedPayment): Promise<Call> {
-    const { subject, rail, payment, name } = request;
-    if (subjectHash !== requestHash(subject)) throw boundToOther();
-    log.warn(
-      { key: payment.key, payer: payment.payer },
-      "a facilitator refused this payment and it was made all the same",
-    );
-    const { names, earlier } = await namesOf(journal, payment, name);
-    const { amount, payTo } = payment;
-    const requirement = exactRequirement(rail, {
-      amount,
-      payTo,
-      maxTimeoutSeconds: SETTLED_S,
-      extra: { ...rail.extra },
-    });
-    return bound(await begin(request, { requirement, names: earlier ? [] : names }), request);
-  }
-
   /** @returns the call of the payment, started: a new one, or that of another request which inserted it first */
   async function begin(
     { subject, payment, signal }: Request,
-    {
-      requirement,
-      facilitator,
-      names,
-    }: Pick<CallRequest, "requirement" | "facilitator"> & { names: readonly string[] },
+    { requirement, facilitator, names }: Terms,
     expectation?: Expectation,
   ): Promise<Call> {
     const { key, rail, payer, payload } = payment;
@@ -249,35 +217,6 @@ export function createAdmission(options: AdmissionOptions): Admit {
     });
     void runner.start(holder === call ? rowOf(call) : holder, holder === call);
     return holder;
-  }
-
-  /**
-   * Refuses a payment that is well signed and that we could have taken, unless its chain shows it as spent on us: then
-   * another one must not be asked for. One that was refused before and made all the same gets its call.
-   *
-   * The row is read again after the chain was asked, so that a payment which is settled meanwhile is found in one of both.
-   */
-  async function refuse(request: Request, refused: PaymentRefused): Promise<Call | PaymentRefused> {
-    const { rail, payment, signal } = request;
-    const spent = await rail.spent(payment, signal).catch((cause) => {
-      throw paymentUnknown("The payment's chain cannot be read now.", cause);
-    });
-    const holder = await holders.findBeforeRefusal(request, true);
-    if (holder) return holder;
-    const { key, payer } = payment;
-    if (!spent) {
-      const subjectHash = requestHash(request.subject);
-      if (refused.details?.byFacilitator) await journal.rememberRefused({ key, payer, subjectHash });
-      return refused;
-    }
-    const earlier = await journal.refused(key);
-    if (earlier) return beginRefused(request, earlier);
-    log.error({ key, payer }, "payment_unaccounted: paid on chain, not in the journal");
-    throw new Problem(
-      "payment_unaccounted",
-      "The chain shows this payment as made, and our journal does not know it.",
-      { retryAfter: 300, members: SAME_HEADER },
-    );
   }
 }
 

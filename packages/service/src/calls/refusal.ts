@@ -1,0 +1,83 @@
+import type { Logger } from "pino";
+import { exactRequirement } from "../payment/payment-option.ts";
+import type { Payment, PaymentRefused, Rail } from "../payment/rails/rail.ts";
+import { Problem } from "../problems.ts";
+import { requestHash, type Subject } from "../subjects/subject.ts";
+import type { Call, CallRequest } from "./call.ts";
+import { bound, boundToOther, type createHolders } from "./holders.ts";
+import type { Journal } from "./journal.ts";
+import { namesOf } from "./names.ts";
+import { paymentUnknown, SAME_HEADER } from "./problems.ts";
+import type { RefusedPayment } from "./refused.ts";
+
+/** One paid request, its payment read. */
+export type Request = { subject: Subject; rail: Rail; payment: Payment; name: string | undefined; signal: AbortSignal };
+
+/** How a call is begun beside what its request says. */
+export type Terms = Pick<CallRequest, "requirement" | "facilitator"> & { names: readonly string[] };
+
+export type RefusalOptions = {
+  journal: Pick<Journal, "find" | "rememberRefused" | "refused">;
+  holders: Pick<ReturnType<typeof createHolders>, "findBeforeRefusal">;
+  /** Begins the call of a payment. */
+  begin(request: Request, terms: Terms): Promise<Call>;
+  log: Pick<Logger, "warn" | "error">;
+};
+
+/** `maxTimeoutSeconds` of a payment that is made: facilitators take no 0, should a reorganisation undo it. */
+const SETTLED_S = 60;
+/** Seconds after which an operator may have bound a payment to its request. */
+const RETRY_AFTER = 300;
+
+/** The end of a request whose payment is well signed, one that we could have taken, and not taken. */
+export function createRefusal({ journal, holders, begin, log }: RefusalOptions) {
+  /**
+   * Refuses a payment, unless its chain shows it as spent on us: then another one must not be asked for. One that was refused
+   * before, and was made all the same, gets its call.
+   *
+   * The row is read again after the chain was asked, so that a payment which is settled meanwhile is found in one of both.
+   */
+  return async function refuse(request: Request, refused: PaymentRefused): Promise<Call | PaymentRefused> {
+    const { subject, rail, payment, signal } = request;
+    const { key, payer } = payment;
+    const spent = await rail.spent(payment, signal).catch((cause) => {
+      throw paymentUnknown("The payment's chain cannot be read now.", cause);
+    });
+    if (!spent && refused.details?.byFacilitator)
+      await journal.rememberRefused({ key, payer, subjectHash: requestHash(subject) });
+    const holder = await holders.findBeforeRefusal(request, true);
+    if (holder) return holder;
+    if (!spent) return refused;
+    const earlier = await journal.refused(key);
+    if (earlier) return beginRefused(request, earlier);
+    log.error({ key, payer }, "payment_unaccounted: paid on chain, not in the journal");
+    throw unaccounted("and our journal does not know it.");
+  };
+
+  /**
+   * Begins the call of a payment that facilitators refused, and that its chain shows as made. It is settled, so that its row
+   * names no facilitator.
+   *
+   * @throws Problem when it was first brought for another subject, or cannot be delivered for now
+   */
+  async function beginRefused(request: Request, { subjectHash }: RefusedPayment): Promise<Call> {
+    const { subject, rail, payment, name } = request;
+    const { key, payer, amount, payTo } = payment;
+    if (subjectHash !== requestHash(subject)) throw boundToOther();
+    log.warn({ key, payer }, "a facilitator refused this payment and it was made all the same");
+    const { names, earlier } = await namesOf(journal, payment, name);
+    const extra = { ...rail.extra };
+    const requirement = exactRequirement(rail, { amount, payTo, maxTimeoutSeconds: SETTLED_S, extra });
+    const call = await begin(request, { requirement, names: earlier ? [] : names }).catch((error: unknown) => {
+      // Any other problem says that nothing was charged.
+      if (!(error instanceof Problem) || error.code === "payment_unknown") throw error;
+      throw unaccounted(`and what it is for cannot be delivered now: ${error.message}`, error);
+    });
+    return bound(call, request);
+  }
+}
+
+function unaccounted(clause: string, cause?: unknown): Problem {
+  const options = { retryAfter: RETRY_AFTER, members: SAME_HEADER, cause };
+  return new Problem("payment_unaccounted", `The chain shows this payment as made, ${clause}`, options);
+}
