@@ -9,7 +9,7 @@ import { machine, tableOf } from "./table.ts";
  * npm run bench -- [NAME …] [--quick] [--json]
  *
  * Each benchmark runs ours and its yardstick in turn, in one run, in a process of its own, and prints their ratio. A full run of all of them
- * writes its table into docs/performance.md, which tells how to read it.
+ * writes its table into docs/measured/performance.md, which tells how to read it.
  */
 
 const TABLE = /(<!-- the last full run -->)[\s\S]*(<!-- end -->)/;
@@ -86,9 +86,9 @@ function rowsApart(name: string): Row[] {
   }
 }
 
-/** Puts the table of a full run in its place in docs/performance.md. */
+/** Puts the table of a full run in its place in docs/measured/performance.md. */
 async function record(result: string): Promise<void> {
-  const page = new URL("../docs/performance.md", import.meta.url);
+  const page = new URL("../docs/measured/performance.md", import.meta.url);
   const text = await readFile(page, "utf8");
   await writeFile(
     page,

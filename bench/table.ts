@@ -1,7 +1,7 @@
 import { availableParallelism } from "node:os";
 import type { Row } from "./measure.ts";
 
-/** The rows as a Markdown table, for a terminal and for docs/performance.md alike. */
+/** The rows as a Markdown table, for a terminal and for docs/measured/performance.md alike. */
 export function tableOf(rows: readonly Row[]): string {
   const lines = [
     ["Benchmark", "Ours", "Yardstick", "Ratio", "Lowest to highest", "Goal", "Met"],

@@ -15,7 +15,7 @@ import { buyBatch, type TransportName } from "../e2e/transports.ts";
  * npm run test:batches
  *
  * Buys batches of every size that a tree can be odd in, on every rail, over every transport; has each item verified alone, and
- * its way to the root followed by another verifier; counts settlements and notes. Writes the result to docs/batches.md. `npm test`
+ * its way to the root followed by another verifier; counts settlements and notes. Writes the result to docs/measured/batches.md. `npm test`
  * has some of them (test/e2e/batch.test.ts).
  */
 
@@ -26,7 +26,7 @@ const MAX_SIZE = Math.max(...SIZES);
 /** A batch that is still being read is asked for again. */
 const PAUSE_MS = 1_000;
 const PATIENCE_MS = 120_000;
-const DOCUMENT = new URL("../../docs/batches.md", import.meta.url);
+const DOCUMENT = new URL("../../docs/measured/batches.md", import.meta.url);
 const SECTION = /(<!-- the last run -->)[\s\S]*(<!-- end of the run -->)/;
 
 let settlements = 0;

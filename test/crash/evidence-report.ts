@@ -2,7 +2,7 @@ import type { EvidenceOutcome } from "./evidence.ts";
 import { EVIDENCE_CELLS, EVIDENCE_FAULTS, evidenceTitle } from "./evidence-cells.ts";
 import { aligned } from "./table.ts";
 
-/** The part of docs/crash-matrix.md about evidence. @param date day and revision */
+/** The part of docs/measured/crash-matrix.md about evidence. @param date day and revision */
 export function evidencePart(outcomes: readonly EvidenceOutcome[], date: string): string[] {
   if (outcomes.length === 0) return [];
   const held = outcomes.filter(({ wrong }) => wrong.length === 0).length;
@@ -17,7 +17,7 @@ export function evidencePart(outcomes: readonly EvidenceOutcome[], date: string)
 
 **${held} of ${outcomes.length} held.** ${date}.
 
-Attestations are bought, whose evidence the service then collects ([architecture.md](architecture.md#after-the-paid-call)), on a
+Attestations are bought, whose evidence the service then collects ([architecture.md](../architecture.md#after-the-paid-call)), on a
 ledger with a state proof every 16 rounds:
 
 ${Object.entries(EVIDENCE_FAULTS)

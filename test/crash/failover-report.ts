@@ -3,7 +3,7 @@ import { CONDUCTS, FAILOVER_CELLS, failoverTitle, MOMENTS, SECONDS } from "./fai
 import { RAILS } from "./payers.ts";
 import { aligned } from "./table.ts";
 
-/** The part of docs/crash-matrix.md about two facilitators. @param date day and revision */
+/** The part of docs/measured/crash-matrix.md about two facilitators. @param date day and revision */
 export function failoverPart(outcomes: readonly FailoverOutcome[], date: string, seed: number | undefined): string[] {
   if (outcomes.length === 0) return [];
   const held = outcomes.filter(({ wrong }) => wrong.length === 0).length;

@@ -3,7 +3,7 @@ import { KMS_CELLS, KMS_CONDUCTS, kmsTitle } from "./kms-cells.ts";
 import { PROVIDERS } from "./kms-server.ts";
 import { aligned } from "./table.ts";
 
-/** The part of docs/crash-matrix.md about keys in a KMS. @param date day and revision */
+/** The part of docs/measured/crash-matrix.md about keys in a KMS. @param date day and revision */
 export function kmsPart(outcomes: readonly KmsOutcome[], date: string): string[] {
   if (outcomes.length === 0) return [];
   const held = outcomes.filter(({ wrong }) => wrong.length === 0).length;

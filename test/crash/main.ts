@@ -34,8 +34,8 @@ import type { Vitals } from "./vitals.ts";
  * npm run soak -- [--minutes N]
  *
  * Runs all the crash tests of which `npm run test:long` runs a sample. Each result is appended to a file at once. `report` writes
- * docs/crash-matrix.md from that file; every other command does so too when it ran all its cells. A soak of full length
- * writes its part of docs/performance.md.
+ * docs/measured/crash-matrix.md from that file; every other command does so too when it ran all its cells. A soak of full length
+ * writes its part of docs/measured/performance.md.
  */
 
 /** Long enough for a dozen services to follow every round. */
@@ -49,8 +49,8 @@ const SOAK = { ...SOAK_LOAD, heapMiB: 192, faults: { everyMs: 20_000, forMs: 4_0
 const EVIDENCE_SANDBOX = { networks: [], roundMs: 300, stateProofs: { interval: 16 } };
 const EVIDENCE_AT_ONCE = 4;
 const LIST_ITEMS = 2_500;
-const DOCUMENT = new URL("../../docs/crash-matrix.md", import.meta.url);
-const PERFORMANCE = new URL("../../docs/performance.md", import.meta.url);
+const DOCUMENT = new URL("../../docs/measured/crash-matrix.md", import.meta.url);
+const PERFORMANCE = new URL("../../docs/measured/performance.md", import.meta.url);
 const SOAK_SECTION = /(<!-- the last soak -->)[\s\S]*(<!-- end of the soak -->)/;
 
 const { values, positionals } = argumentsOf();

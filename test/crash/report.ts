@@ -53,7 +53,7 @@ export function failuresOf(outcomes: readonly Outcome[]): string[] {
 }
 
 /**
- * The text of docs/crash-matrix.md.
+ * The text of docs/measured/crash-matrix.md.
  *
  * @param earlier the text as it stands: a part of which there are no results stays
  */

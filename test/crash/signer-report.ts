@@ -3,7 +3,7 @@ import type { SignerOutcome } from "./signer.ts";
 import { FAULTS, SIGNER_CELLS, STEPS, signerTitle } from "./signer-cells.ts";
 import { aligned } from "./table.ts";
 
-/** The part of docs/crash-matrix.md about the signer. @param date day and revision */
+/** The part of docs/measured/crash-matrix.md about the signer. @param date day and revision */
 export function signerPart(outcomes: readonly SignerOutcome[], date: string, seed: number | undefined): string[] {
   if (outcomes.length === 0) return [];
   const held = outcomes.filter(({ wrong }) => wrong.length === 0).length;

@@ -11,7 +11,7 @@ import { BUYERS, type Buyer, EXAMPLES, type Example, FOLDER, SCHEMATHESIS } from
 
 const { values: options } = parseArgs({ options: { examples: { type: "string", default: "100" } } });
 const CACHE = join(FOLDER, ".cache");
-const DOCUMENT = join(FOLDER, "../../docs/foreign-buyers.md");
+const DOCUMENT = join(FOLDER, "../../docs/measured/foreign-buyers.md");
 
 /** What a sample of the contract prints, by operation. Those in other languages run in test/e2e/documents.test.ts. */
 const SAMPLES: Readonly<Record<string, string>> = {

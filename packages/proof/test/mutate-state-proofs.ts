@@ -11,7 +11,7 @@ import { readVectors } from "./vectors.ts";
  *
  * Changes every bit of a recorded state proof of a private network, of its message and of its checkpoint, and every STEP-th
  * bit of one of MainNet, one at a time, and verifies each; then every bit of what authorises recorded transactions, by ed25519,
- * of a rekeyed account, and by Falcon-1024. Exits with 1 if one is accepted. docs/verify/state-proofs.md
+ * of a rekeyed account, and by Falcon-1024. Exits with 1 if one is accepted. docs/measured/state-proofs.md
  * has the last result.
  */
 

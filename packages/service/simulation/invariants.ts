@@ -1,4 +1,4 @@
-/** What must always hold, 1 to 6, and what follows from it (docs/simulation.md). */
+/** What must always hold, 1 to 6, and what follows from it (docs/measured/simulation.md). */
 export const INVARIANTS = {
   attestedOnce: "1: every attestation has a payment, and no payment has two",
   delivered: "2: at rest, every settled payment has its attestation and its bundle",
