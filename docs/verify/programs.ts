@@ -50,7 +50,7 @@ export async function runAll(
     const code = parts[2 * index + 1];
     return { code: code === undefined ? undefined : Number(code), stdout: parts[2 * index] ?? "" };
   });
-  return { answers, stderr };
+  return { answers, stderr: child.killed ? `killed after ${timeout / 1000} s` : stderr };
 }
 
 async function python(): Promise<Program> {

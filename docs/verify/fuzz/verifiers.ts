@@ -65,7 +65,7 @@ function isRefusal({ ProofError }: Proof, error: unknown): boolean {
 }
 
 /** No process takes longer for its tasks, on a busy machine neither. */
-const TIMEOUT = 300_000;
+const TIMEOUT = 1_800_000;
 
 /**
  * A program, which is given all tasks at once, and again those behind one by which it ends.
