@@ -172,6 +172,57 @@ test("eight good batches of one payer at once are all bought, each at its first 
   expect(answers.map(({ status, json }) => [status, json.detail])).toEqual(bodies.map(() => [200, undefined]));
 });
 
+describe("a long list", () => {
+  /** Ids of transactions that are nowhere. */
+  const absent = (count: number) => Array.from({ length: count }, (_, n) => `0x${n.toString(16).padStart(64, "0")}`);
+
+  test("has its price by its ids alone, which are read once it is paid for", async () => {
+    const txids = absent(1000);
+    const amount = async (body: unknown) => {
+      const { status, headers } = await post(url(), body);
+      const offered = status === 402 && decodePaymentRequiredHeader(headers.get("payment-required") as string);
+      return offered ? offered.accepts.map(({ amount }) => amount) : status;
+    };
+    expect(await amount(itemsOf(...txids))).toEqual(["101000", "101000", "101000"]);
+    expect(await amount(itemsOf(...txids.slice(1), algorand[0]))).toEqual(["101000"]);
+    expect(await amount(itemsOf(...txids.slice(1), txids[1]))).toEqual(["101000", "101000", "101000"]);
+    expect((await post(url(), itemsOf(...txids, base[0]))).json).toMatchObject({
+      errors: [{ pointer: "/items", detail: "has 1001 items; at most 1000 are taken at once" }],
+    });
+    expect((await post(url(), itemsOf(...txids.slice(1), "0x12"))).json).toMatchObject({
+      errors: [{ pointer: "/items/999/txid", detail: expect.stringMatching(/^is not a transaction id/) }],
+    });
+    expect((await post(url(), { ...itemsOf(...txids), more: 1 })).json).toMatchObject({
+      errors: [{ pointer: "/more" }],
+    });
+  });
+
+  test.each(["MCP", "A2A"] as const)("is bought over %s", async (transport) => {
+    const sources = await algorandSources(deployment.sandbox, 70);
+    const payment = await sign(url(), itemsOf(...sources), rails.algorand.client);
+    const json = await buyBatch(deployment.url, transport, itemsOf(...sources), payment);
+    await requireItems({ status: 200, text: JSON.stringify(json) } as Answer, sources);
+  });
+
+  test.each(["HTTP", "MCP", "A2A"] as const)(
+    "that does not fit names each fault over %s when it is paid for, and nothing is charged",
+    async (transport) => {
+      const [first, ...rest] = absent(100) as [string, ...string[]];
+      const body = itemsOf(first, ...rest, first.replace("0x", "0X"), first);
+      const before = settlements();
+      const payment = await sign(url(), itemsOf(first, ...rest), rails.base.client);
+      const answer =
+        transport === "HTTP"
+          ? (await pay(url(), body, payment)).json
+          : await buyBatch(deployment.url, transport, body, payment);
+      const errors = [{ pointer: "/items/100/txid", detail: expect.stringMatching(/^is not a transaction id/) }];
+      const problem = { code: "body_invalid", errors };
+      expect(answer).toMatchObject(transport === "A2A" ? { error: { data: problem } } : problem);
+      expect(settlements()).toBe(before);
+    },
+  );
+});
+
 describe("a batch is refused whole, with nothing charged,", () => {
   test("and names each item that does not fit", async () => {
     const twice = await post(url(), itemsOf(base[0], algorand[0], base[0]?.toUpperCase().replace("0X", "0x")));

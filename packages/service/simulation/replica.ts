@@ -1,7 +1,6 @@
-import type { PaymentPayload } from "@x402/core/types";
-import type { Purchase } from "../src/calls/admit.ts";
+import { type Outcome, paymentRequired } from "../src/calls/outcome.ts";
 import { Problem } from "../src/problems.ts";
-import type { Subject } from "../src/subjects/subject.ts";
+import { type Subject, saleOf } from "../src/subjects/subject.ts";
 import type { Answer, Request } from "./answers.ts";
 import type { Life } from "./scheduler.ts";
 import { openService, type Service, type ServiceOptions } from "./service.ts";
@@ -39,7 +38,7 @@ export class Replica {
       this.#connected.add(end);
       scheduler.soon(this.#life, "request", key, () => {
         answers.came(request, this.#life);
-        void this.#answer(subject, payload, purchase).then((answer) => {
+        void this.#answer(() => this.#service.admit(subject, payload, purchase)).then((answer) => {
           answers.left(request, answer, this.#life);
           if (scheduler.tracing) scheduler.note(this.#life.name, "answers", `${key} ${describe(answer)}`);
           scheduler.soon(undefined, "answer", key, () => end(answer));
@@ -50,7 +49,7 @@ export class Replica {
 
   /** A client without a payment asks what it may pay with. */
   offers(subject: Subject): Promise<Answer> {
-    return this.#answer(subject, undefined, {});
+    return this.#answer(async () => paymentRequired(this.#service.offers, saleOf(subject)));
   }
 
   /** The process is killed: nothing is left of it, and its clients are cut off. */
@@ -69,9 +68,9 @@ export class Replica {
     this.crash();
   }
 
-  async #answer(subject: Subject, payload: PaymentPayload | undefined, purchase: Purchase): Promise<Answer> {
+  async #answer(ask: () => Promise<Outcome>): Promise<Answer> {
     try {
-      return await this.#service.admit(subject, payload, purchase);
+      return await ask();
     } catch (error) {
       return error instanceof Problem ? { kind: "problem", code: error.code } : { kind: "broken", error };
     }

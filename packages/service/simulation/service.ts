@@ -16,7 +16,7 @@ import type { Ledger } from "../src/ledger/ledger.ts";
 import type { EnabledRail } from "../src/payment/enabled-rail.ts";
 import { SETTLE_MS } from "../src/payment/facilitator.ts";
 import { watchFacilitator } from "../src/payment/facilitator-watch.ts";
-import { createOffers } from "../src/payment/offers.ts";
+import { createOffers, type Offers } from "../src/payment/offers.ts";
 import type { Rail } from "../src/payment/rails/rail.ts";
 import type { QuorumRules } from "../src/providers/quorum.ts";
 import type { Signer } from "../src/signers/signer.ts";
@@ -65,7 +65,7 @@ export type ServiceOptions = {
 };
 
 /** The service in one process: what its transports and its operator reach. */
-export type Service = { admit: Admit; capacity: Capacity; runner: Runner; journal: Journal };
+export type Service = { admit: Admit; offers: Offers; capacity: Capacity; runner: Runner; journal: Journal };
 
 /** ms by which a process's clock is wrong at most. */
 const SKEW_MS = 1_000;
@@ -136,7 +136,7 @@ export async function openService(
   const bundles = createBundles(journal, createReading({ ...readingLimits(), clock }));
   const common = { journal, bundles, runner, capacity, log, clock, resourceOf };
   const admit = createAdmission({ ...common, offers, rails, products, isPayee, waitMs, deadlineMs });
-  return { admit: defect.admit?.(admit, journal) ?? admit, capacity, runner, journal };
+  return { admit: defect.admit?.(admit, journal) ?? admit, offers, capacity, runner, journal };
 }
 
 /** Counts what is surely being worked on in a process, whatever the runner says. */

@@ -50,8 +50,8 @@ export const SETTLEMENT_DEFECTS = {
           try {
             return await admit(subject, ...rest);
           } catch (error) {
-            if (error instanceof Problem && error.code === "settlement_pending") return admit(subject, undefined);
-            throw error;
+            if (!(error instanceof Problem) || error.code !== "settlement_pending") throw error;
+            return { kind: "payment_required", accepts: [], options: [], extensions: {} };
           }
         },
     },

@@ -141,6 +141,18 @@ describe("parseJson", () => {
     });
   });
 
+  it("leaves an array to whoever takes it, by its path, and reads on behind it", () => {
+    const paths: string[] = [];
+    const takeArray = (text: string, offset: number, path: readonly (string | number)[]) => {
+      paths.push(path.join("/"));
+      if (path.join("/") !== "a/0/b") return undefined;
+      const end = text.indexOf("]", offset) + 1;
+      return { value: text.slice(offset, end), end };
+    };
+    expect(parseJson('{"a":[{"b":[no JSON],"c":[1]}]}', { takeArray })).toEqual({ a: [{ b: "[no JSON]", c: [1] }] });
+    expect(paths).toEqual(["a", "a/0/b", "a/0/c"]);
+  });
+
   it("refuses bytes that are not UTF-8", () => {
     expect(refusal(Uint8Array.of(0x22, 0xff, 0x22)).fault).toBe("encoding");
   });

@@ -22,7 +22,16 @@ export interface JsonLimits {
   allowPointZero?: boolean;
   /** Whether a number may be no integer, as in messages of protocols. No file of the format has one. */
   allowFractions?: boolean;
+  /**
+   * Called at the bracket of each array: may take it instead of the parser.
+   *
+   * @param path to the array: names of members, and indexes of items
+   * @returns the array's value, whatever it is, and the offset behind its closing bracket; undefined to have it parsed
+   */
+  takeArray?: (text: string, offset: number, path: readonly (string | number)[]) => TakenArray | undefined;
 }
+
+export type TakenArray = { value: unknown; end: number };
 
 /**
  * JSON (RFC 8259) of which every reader sees the same value. Beyond the grammar it refuses what parsers read
@@ -33,10 +42,10 @@ export interface JsonLimits {
  */
 export function parseJson(input: string | Uint8Array, limits: JsonLimits = {}): JsonValue {
   const { maxSize = MAX_JSON_BYTES, maxDepth = MAX_JSON_DEPTH, maxMembers = MAX_JSON_MEMBERS } = limits;
-  const { allowPointZero = false, allowFractions = false } = limits;
+  const { allowPointZero = false, allowFractions = false, takeArray } = limits;
   if (input.length > maxSize) throw refusal("too_large", `larger than ${maxSize} bytes`);
   const text = typeof input === "string" ? input : textOf(input);
-  return new Parser(text, { maxDepth, maxMembers, allowPointZero, allowFractions }).document();
+  return new Parser(text, { maxDepth, maxMembers, allowPointZero, allowFractions, takeArray }).document();
 }
 
 function textOf(bytes: Uint8Array): string {
@@ -80,14 +89,18 @@ const LETTER_F = 0x66;
 const LETTER_N = 0x6e;
 const LETTER_T = 0x74;
 
+type ParserLimits = Required<Omit<JsonLimits, "maxSize" | "takeArray">> & {
+  takeArray: JsonLimits["takeArray"] | undefined;
+};
+
 class Parser {
   readonly #text: string;
-  readonly #limits: Required<Omit<JsonLimits, "maxSize">>;
+  readonly #limits: ParserLimits;
   readonly #path: (string | number)[] = [];
   #members = 0;
   #offset = 0;
 
-  constructor(text: string, limits: Required<Omit<JsonLimits, "maxSize">>) {
+  constructor(text: string, limits: ParserLimits) {
     this.#text = text;
     this.#limits = limits;
   }
@@ -139,7 +152,12 @@ class Parser {
     return object;
   }
 
-  #array(): JsonValue[] {
+  #array(): JsonValue {
+    const taken = this.#limits.takeArray?.(this.#text, this.#offset, this.#path);
+    if (taken) {
+      this.#offset = taken.end;
+      return taken.value as JsonValue;
+    }
     this.#enter();
     const array: JsonValue[] = [];
     if (this.#consume(CLOSE_BRACKET)) return array;

@@ -32,7 +32,7 @@ const OPERATIONS: Operations = Object.fromEntries(
   Object.entries(CATALOGUE).map(([id, { access }]): [string, Operation] => [
     id,
     access === "paid"
-      ? { kind: "paid", probe: ANY_SALE, subject: () => SUBJECT }
+      ? { kind: "paid", probe: ANY_SALE, subject: () => SUBJECT, sale: () => ANY_SALE }
       : { kind: "verify", verify: async () => ({ verified: true }) as never },
   ]),
 );

@@ -16,7 +16,7 @@ import { type Subject, saleOf } from "../subjects/subject.ts";
 import { type Message, PAYMENT, readSkillCall, SendParams, TaskParams, unclear } from "./message.ts";
 import { answer, type Methods, RPC, RpcError } from "./rpc.ts";
 import { canceledTask, completedTask, failedTask, message, refusedTask, unpaidTask, workingTask } from "./task.ts";
-import { batchOf, type TaskIds, taskFor, type UnpaidTask } from "./task-id.ts";
+import { requestedHash, type TaskIds, taskFor, type UnpaidTask } from "./task-id.ts";
 
 export type A2aOptions = TransportOptions & { ids: TaskIds };
 
@@ -81,7 +81,7 @@ function createAgent(
     }
     return observedCall(report, async () => {
       requireSize(args, endpoint);
-      const task = taskFor(skill, operation.subject(args));
+      const task = taskFor(skill, { endpoint, operation }, args);
       return { status: 402, result: requirePayment(ids.issue(task, asked.contextId), task) };
     });
   }
@@ -97,7 +97,7 @@ function createAgent(
     if (call.skill !== skill || operation.kind !== "paid") throw unclear(again);
     requireSize(call.args, endpoint);
     const repeated = operation.subject(call.args);
-    if (batchOf(repeated)?.hash !== batch.hash) throw unclear(again);
+    if (requestedHash(call.args) !== batch.hash) throw unclear(again);
     return repeated;
   }
 

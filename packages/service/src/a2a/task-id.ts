@@ -1,9 +1,13 @@
 import { createHmac, hash, hkdfSync, randomBytes, timingSafeEqual } from "node:crypto";
+import type { JsonObject } from "@attestd/proof/json";
+import type { Endpoint } from "../catalogue/catalogue.ts";
+import { LongList } from "../catalogue/long-list.ts";
+import type { PaidOperation } from "../endpoints/operations.ts";
 import type { Sale } from "../payment/sale.ts";
-import { type Subject, type SubjectOf, saleOf } from "../subjects/subject.ts";
+import type { Subject, SubjectOf } from "../subjects/subject.ts";
 
 type Single = Exclude<Subject, SubjectOf<"batch">>;
-/** What a task's id has of a batch, whose items it has no room for; `hash`: of its items, and of the outcome that is required. */
+/** What a task's id has of a batch, whose items it has no room for (`requestedHash`). */
 type BatchTask = { hash: string; sale: Sale };
 
 /** The content of an unpaid task. */
@@ -12,16 +16,20 @@ export type UnpaidTask = { skill: string } & (
   | { subject?: undefined; batch: BatchTask }
 );
 
-export function taskFor(skill: string, subject: Subject): UnpaidTask {
-  const batch = batchOf(subject);
-  return batch ? { skill, batch } : { skill, subject: subject as Single };
+/** What is asked of a paid skill. @throws Problem `body_invalid`, `body_not_json` */
+export function taskFor(skill: string, { endpoint, operation }: PaidSkill, args: JsonObject): UnpaidTask {
+  if (!endpoint.isBatch) return { skill, subject: operation.subject(args) as Single };
+  const sale = operation.sale(args);
+  return { skill, batch: { hash: requestedHash(args), sale } };
 }
 
-/** @returns undefined for every other subject */
-export function batchOf(subject: Subject): BatchTask | undefined {
-  if (subject.kind !== "batch") return undefined;
-  // Both are normalised, so that a list has one JSON; its canonical one would take ten times as long.
-  return { hash: hash("sha256", JSON.stringify([subject.items, subject.require])), sale: saleOf(subject) };
+type PaidSkill = { endpoint: Endpoint; operation: PaidOperation };
+
+/** The hash of the ids that a batch has, as they are spelt, and of the outcome that it requires. @param args checked */
+export function requestedHash({ items, require }: JsonObject): string {
+  const list: unknown = items;
+  const txids = list instanceof LongList ? list.txids : (list as { txid: string }[]).map(({ txid }) => txid);
+  return hash("sha256", JSON.stringify([txids, require]));
 }
 
 /**

@@ -56,7 +56,7 @@ export type Purchase = {
   wait?: boolean;
 };
 
-export type Admit = (subject: Subject, payload: PaymentPayload | undefined, purchase?: Purchase) => Promise<Outcome>;
+export type Admit = (subject: Subject, payload: PaymentPayload, purchase?: Purchase) => Promise<Outcome>;
 
 const MISFIT = "the payer's signature does not fit the payment";
 /** What follows a facilitator's reason. */
@@ -81,7 +81,6 @@ export function createAdmission(options: AdmissionOptions): Admit {
   const refuse = createRefusal({ journal, holders, begin, log });
 
   return async (subject, payload, { name, wait = true } = {}) => {
-    if (!payload) return paymentRequired(offers, saleOf(subject));
     const read = await readPayment(payload).catch(refusal);
     if (hasCode(read, "payment_refused")) return paymentRequired(offers, saleOf(subject), read.message);
     const context = currentContext();

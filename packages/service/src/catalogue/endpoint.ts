@@ -17,8 +17,6 @@ export type Reply = {
 export type RequestBody = {
   schema: z.ZodType;
   maxBytes: number;
-  /** Members of objects and items of lists; those of every request (`REQUEST_LIMITS`) unless given. */
-  maxMembers?: number;
   description: string;
   /** By name. */
   examples?: Readonly<Record<string, unknown>>;

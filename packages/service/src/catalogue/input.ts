@@ -4,6 +4,7 @@ import { childPointer, type JsonLimits, type JsonValue } from "@attestd/proof/js
 import { excerpt } from "@attestd/proof/text";
 import type { z } from "zod";
 import { Problem } from "../problems.ts";
+import { type LongList, MAX_LIST_MEMBERS, takeLongList } from "./long-list.ts";
 
 /** One member at fault, by JSON pointer (RFC 6901). */
 export type InputError = { pointer: string; detail: string };
@@ -11,21 +12,30 @@ export type InputError = { pointer: string; detail: string };
 /** The limits of all JSON but bundles. A payment with every extension on offer has some 200 members. */
 export const REQUEST_LIMITS = { maxMembers: 1024, allowFractions: true } as const satisfies JsonLimits;
 
-/**
- * Parses strict JSON of a request.
- *
- * @param limits those of the endpoint's body
- * @throws Problem `body_not_json`
- */
-export function parseInput(
-  bytes: Uint8Array | string,
-  { maxMembers = REQUEST_LIMITS.maxMembers }: JsonLimits = REQUEST_LIMITS,
-): JsonValue {
+/** The limits of a request by itself, in which a long list of transactions is left unread. */
+export const INPUT_LIMITS: JsonLimits = {
+  ...REQUEST_LIMITS,
+  takeArray: (text, offset, path) =>
+    path.length === 1 && path[0] === "items" ? takeLongList(text, offset) : undefined,
+};
+
+/** Parses strict JSON of a request. Its member `items` is a `LongList` where it is long. @throws Problem `body_not_json` */
+export function parseInput(bytes: Uint8Array | string): JsonValue {
+  return parseStrict(bytes, INPUT_LIMITS, "");
+}
+
+/** Parses the member `items`. @throws Problem `body_not_json`, whose line is counted from the list's bracket */
+export function parseLongList({ json }: LongList): JsonValue {
+  return parseStrict(json, { ...REQUEST_LIMITS, maxMembers: MAX_LIST_MEMBERS }, "/items");
+}
+
+/** @param pointer of the JSON in the request */
+function parseStrict(json: Uint8Array | string, limits: JsonLimits, pointer: string): JsonValue {
   try {
-    return parseJson(bytes, { ...REQUEST_LIMITS, maxMembers });
+    return parseJson(json, limits);
   } catch (error) {
     if (!isProofError(error, "json")) throw error;
-    throw notJson(error.message, error.pointer);
+    throw notJson(error.message, pointer + error.pointer);
   }
 }
 

@@ -10,9 +10,8 @@ import { AttestRequest, BatchRequest, BlockRequest, InclusionRequest } from "./s
 import { ANY_CHAIN, EVERY_CHAIN, NAMES } from "./sources.ts";
 
 const MAX_BYTES = 64 * 1024;
-/** Of a thousand items, each with its chain, spelt as JSON with indents; and of their members, with the list itself. */
+/** Of a thousand items, each with its chain, spelt as JSON with indents. */
 const MAX_BATCH_BYTES = 256 * 1024;
-const MAX_BATCH_MEMBERS = 3 * MAX_BATCH_ITEMS + 2;
 
 const HOW_TO_PAY =
   "Paid by x402 version 2, scheme exact: without PAYMENT-SIGNATURE the answer is 402 with the offers in PAYMENT-REQUIRED; sign one of them and repeat the request with PAYMENT-SIGNATURE. The same payment sent again returns the same bytes and is never charged twice. After 503 with retry.sameHeader, repeat with the same PAYMENT-SIGNATURE and sign nothing new.";
@@ -93,7 +92,6 @@ function paid<S extends z.ZodType>(sale: Product<S>) {
     body: {
       schema: sale.request,
       maxBytes: sale.isBatch ? MAX_BATCH_BYTES : MAX_BYTES,
-      ...(sale.isBatch && { maxMembers: MAX_BATCH_MEMBERS }),
       description: sale.requestDescription,
       examples: Object.fromEntries(examples),
     },
@@ -124,7 +122,7 @@ export const PAID = {
     isBatch: true,
     summary:
       "Attest many transactions for one payment: record one hash of them all, and return a signed proof for each",
-    description: `Fetches up to ${MAX_BATCH_ITEMS} confirmed transactions of ${EVERY_CHAIN}, which may be mixed, makes a Merkle tree (RFC 9162) of what it states of each, records the tree's root in one zero-value transaction on algorand-mainnet, and returns the head, signed with ML-DSA-65 (post-quantum), with a proof for each item. Each item with the head is a bundle of its own (type batch-item), which anyone can verify offline and which tells nothing of the others; \`GET /bundles/{S}\` has it by its id, and Accept: application/x-ndjson gives one a line. All or nothing: if any item cannot be attested, every such item is named in \`items\`, and nothing is charged. The transactions of a batch of n may have 256 KiB and n times 4 KiB in all: the largest are attested alone. The price is that of a call and a further amount for each item, as the 402 reckons it; without a body the 402 has the price of ${MIN_BATCH_ITEMS} items. Reading a large batch may take longer than a request: after 503 source_reading repeat the same request.`,
+    description: `Fetches up to ${MAX_BATCH_ITEMS} confirmed transactions of ${EVERY_CHAIN}, which may be mixed, makes a Merkle tree (RFC 9162) of what it states of each, records the tree's root in one zero-value transaction on algorand-mainnet, and returns the head, signed with ML-DSA-65 (post-quantum), with a proof for each item. Each item with the head is a bundle of its own (type batch-item), which anyone can verify offline and which tells nothing of the others; \`GET /bundles/{S}\` has it by its id, and Accept: application/x-ndjson gives one a line. All or nothing: if any item cannot be attested, every such item is named in \`items\`, and nothing is charged. The transactions of a batch of n may have 256 KiB and n times 4 KiB in all: the largest are attested alone. The price is that of a call and a further amount for each item, as the 402 reckons it; without a body the 402 has the price of ${MIN_BATCH_ITEMS} items. Without a payment a long list is priced by its ids, and not read: what is wrong with its items is said, and nothing charged, when the payment comes. Reading a large batch may take longer than a request: after 503 source_reading repeat the same request.`,
     request: BatchRequest,
     requestDescription: "The transactions to attest.",
     example: ({ attest }) => attest,

@@ -2,8 +2,9 @@ import type { JsonObject } from "@attestd/proof/json";
 import { z } from "zod";
 import type { Catalogue, Endpoint } from "../catalogue/catalogue.ts";
 import { validate } from "../catalogue/input.ts";
+import { LongList } from "../catalogue/long-list.ts";
 import { Problem } from "../problems.ts";
-import { type MessageForm, requestLimits } from "./messages.ts";
+import type { MessageForm } from "./messages.ts";
 import type { FreeOperation, Operation, Operations } from "./operations.ts";
 import { wholeText } from "./text.ts";
 
@@ -43,15 +44,10 @@ export function messageForm(
 ): MessageForm {
   const verifying = [...offered].filter(([, { operation }]) => operation.kind === "verify");
   const ofQuery = verifying.flatMap(([, { endpoint }]) => Object.keys(endpoint.query?.shape ?? {}));
-  const large = [...offered].flatMap(([name, { endpoint }]) => {
-    const { body } = endpoint;
-    return body?.maxMembers === undefined ? [] : [[name, requestLimits(body)] as const];
-  });
   return {
     protocol,
     verifying: verifying.map(([name]) => name),
     beside: [...new Set([...beside, ...ofQuery])],
-    large: Object.fromEntries(large),
   };
 }
 
@@ -69,7 +65,8 @@ export async function callFree(
   switch (operation.kind) {
     case "verify": {
       const { chain } = validate(endpoint.query ?? z.object(), members);
-      return JSON.stringify(await operation.verify(within(bundle, endpoint), { chain: chain !== undefined }));
+      requireBytes(bundle.length, endpoint);
+      return JSON.stringify(await operation.verify(bundle, { chain: chain !== undefined }));
     }
     case "read": {
       const given = parameters(members, endpoint);
@@ -85,13 +82,14 @@ export async function callFree(
 
 /** @throws Problem `body_too_large` for arguments above the endpoint's limit over HTTP */
 export function requireSize(members: JsonObject, endpoint: Endpoint): void {
-  within(Buffer.from(JSON.stringify(members)), endpoint);
+  const unread: unknown = members.items;
+  const bytes = Buffer.byteLength(JSON.stringify(members));
+  requireBytes(unread instanceof LongList ? bytes + Buffer.byteLength(unread.json) : bytes, endpoint);
 }
 
-function within(bytes: Uint8Array, { body }: Endpoint): Uint8Array {
+function requireBytes(bytes: number, { body }: Endpoint): void {
   const cap = body?.maxBytes ?? 0;
-  if (bytes.length > cap) throw new Problem("body_too_large", `The arguments are larger than ${cap} bytes.`);
-  return bytes;
+  if (bytes > cap) throw new Problem("body_too_large", `The arguments are larger than ${cap} bytes.`);
 }
 
 const NO_BUNDLE = Buffer.from("{}");

@@ -4,8 +4,8 @@ import { testAttestor, testBundle, testHistory } from "../../../../test/bundles/
 import { createVerificationPool } from "../verification/worker-pool.ts";
 import { type MessageForm, readMessage, readSmallMessage } from "./messages.ts";
 
-const MCP: MessageForm = { protocol: "mcp", verifying: ["verify"], beside: ["chain"], large: {} };
-const A2A: MessageForm = { protocol: "a2a", verifying: ["verify"], beside: ["skill", "chain"], large: {} };
+const MCP: MessageForm = { protocol: "mcp", verifying: ["verify"], beside: ["chain"] };
+const A2A: MessageForm = { protocol: "a2a", verifying: ["verify"], beside: ["skill", "chain"] };
 
 const pool = createVerificationPool(1, () => testHistory([{ attestor: testAttestor(), fromRound: 1 }]));
 afterAll(() => pool.close());

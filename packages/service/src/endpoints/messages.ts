@@ -1,7 +1,7 @@
 import { isProofError, parseJson } from "@attestd/proof";
 import { isObject, type JsonLimits, type JsonObject, type JsonValue } from "@attestd/proof/json";
-import type { RequestBody } from "../catalogue/endpoint.ts";
-import { REQUEST_LIMITS } from "../catalogue/input.ts";
+import { INPUT_LIMITS, REQUEST_LIMITS } from "../catalogue/input.ts";
+import { takeLongList } from "../catalogue/long-list.ts";
 
 /** How the messages of a protocol carry a bundle to verify. */
 export type MessageForm = {
@@ -10,14 +10,12 @@ export type MessageForm = {
   verifying: readonly string[];
   /** Their arguments that are not members of the bundle. */
   beside: readonly string[];
-  /** The limits of the tools or skills whose requests may be larger than others (`RequestBody`), by name. */
-  large: Readonly<Record<string, RequestLimits>>;
 };
 
-/** Bytes of a message beside the metadata and a bundle; its members of objects and items of lists. */
-type RequestLimits = { bytes: number; members: number };
-
-/** A message, or why it cannot be read. Its bundle is taken out, as JSON in UTF-8: the rest is as small as any request. */
+/**
+ * A message, or why it cannot be read. Its bundle is taken out, as JSON in UTF-8, and a long list of transactions is left unread
+ * (`LongList`): the rest is as small as any request.
+ */
 export type MessageRead =
   | { message: JsonValue; bundle?: Uint8Array }
   | { notJson: string; pointer: string }
@@ -30,9 +28,10 @@ export type ReadMessage = (body: Uint8Array, form: MessageForm) => Promise<Messa
 export const MAX_MESSAGE_BYTES = (2048 + 96) * 1024;
 /** The metadata of a request, and the message around both, in bytes. */
 const AROUND_BYTES = (16 + 16) * 1024;
-/** The largest request of most paid routes, its metadata, and the message around both, in bytes. */
-export const MAX_REQUEST_BYTES = 64 * 1024 + AROUND_BYTES;
-const USUAL: RequestLimits = { bytes: MAX_REQUEST_BYTES, members: REQUEST_LIMITS.maxMembers };
+/** The largest request without a bundle or a list, its metadata, and the message around both, in bytes. */
+const MAX_REQUEST_BYTES = 64 * 1024 + AROUND_BYTES;
+/** The same with the longest list. */
+const MAX_SMALL_BYTES = MAX_REQUEST_BYTES + 256 * 1024;
 /** Bytes of `_meta` and of `metadata`, which have the payment; over HTTP it must fit into 16 KB of headers. */
 const MAX_METADATA_BYTES = 16 * 1024;
 /** A bundle is six deep in a message of A2A, three deep in one of MCP. */
@@ -59,26 +58,29 @@ export function readMessage(body: Uint8Array, form: MessageForm): MessageRead {
 
 /** Reads a message within the limits of requests. @returns undefined for a larger one */
 export function readSmallMessage(body: Uint8Array, form: MessageForm): MessageRead | undefined {
-  if (body.length > MAX_REQUEST_BYTES) return undefined;
+  if (body.length > MAX_SMALL_BYTES) return undefined;
   const limits = { ...limitsOf(form), ...REQUEST_LIMITS };
+  const takeArray: JsonLimits["takeArray"] = (text, offset, path) =>
+    LIST_AT[form.protocol](path) ? takeLongList(text, offset) : undefined;
   try {
-    return takeOut(parseJson(body, limits), form, (text) => readText(text, limits));
+    const message = parseJson(body, { ...limits, takeArray });
+    return takeOut(message, form, (text) => readText(text, { ...limits, ...INPUT_LIMITS }));
   } catch (error) {
     return isTooMany(error) ? undefined : refusal(error);
   }
 }
 
-/** The limits of a message that has a request of such an endpoint. */
-export function requestLimits({ maxBytes, maxMembers = 0 }: RequestBody): RequestLimits {
-  return { bytes: maxBytes + AROUND_BYTES, members: maxMembers + REQUEST_LIMITS.maxMembers };
-}
+/** Whether a path leads to the argument `items` of a call (`FIND_CALL`). */
+const LIST_AT: Record<keyof typeof FIND_CALL, (path: readonly (string | number)[]) => boolean> = {
+  mcp: (path) => path.length === 3 && path[1] === "arguments" && path[2] === "items",
+  a2a: (path) => path.length === 6 && path[2] === "parts" && path[4] === "data" && path[5] === "items",
+};
 
 /** Takes the bundle out of a message. */
 function takeOut(message: JsonValue, form: MessageForm, read: ReadText): MessageRead {
   const { name = "", args, metadata } = FIND_CALL[form.protocol](message, form, read);
   const bundle = args && form.verifying.includes(name) ? takeBundle(args, form) : undefined;
-  const limits = Object.hasOwn(form.large, name) ? form.large[name] : USUAL;
-  const tooLarge = excess(message, metadata, limits ?? USUAL, bundle === undefined);
+  const tooLarge = excess(message, metadata, bundle === undefined);
   if (tooLarge !== undefined) return { tooLarge };
   return { message, ...(bundle && { bundle }) };
 }
@@ -110,13 +112,11 @@ const FIND_CALL = {
   },
 
   /** JSON-RPC, `message/send`: a part of the message names the skill, as data or as a text that is its JSON. */
-  a2a(message: JsonValue, { verifying, large }: MessageForm, read: ReadText): FoundCall {
+  a2a(message: JsonValue, { verifying }: MessageForm, read: ReadText): FoundCall {
     const { message: sent, metadata: ofParams } = membersOf(membersOf(message).params);
     const { parts, metadata: ofMessage } = membersOf(sent);
     const calls = (Array.isArray(parts) ? parts : []).map((part) => withData(membersOf(part), read));
-    const isNamed = (skill: JsonValue | undefined): skill is string =>
-      typeof skill === "string" && (verifying.includes(skill) || Object.hasOwn(large, skill));
-    const args = calls.find(({ skill }) => isNamed(skill));
+    const args = calls.find(({ skill }) => typeof skill === "string" && verifying.includes(skill));
     return { name: args?.skill as string | undefined, args, metadata: [ofParams, ofMessage] };
   },
 };
@@ -161,18 +161,13 @@ function takeBundle(args: JsonObject, { beside }: MessageForm): Uint8Array {
 }
 
 /** Why a message without its bundle is too large. @returns undefined where it is not */
-function excess(
-  message: JsonValue,
-  metadata: FoundCall["metadata"],
-  limits: RequestLimits,
-  isWhole: boolean,
-): string | undefined {
+function excess(message: JsonValue, metadata: FoundCall["metadata"], isWhole: boolean): string | undefined {
   if (metadata.some((one) => one !== undefined && sizeOf(one) > MAX_METADATA_BYTES))
     return `The metadata of the call is larger than ${MAX_METADATA_BYTES} bytes.`;
   const beside = isWhole ? "" : " beside the bundle";
-  if (sizeOf(message) > limits.bytes) return `The message is larger than ${limits.bytes} bytes${beside}.`;
-  const { members } = limits;
-  if (countMembers(message) > members) return `The message has more than ${members} members and items${beside}.`;
+  if (sizeOf(message) > MAX_REQUEST_BYTES) return `The message is larger than ${MAX_REQUEST_BYTES} bytes${beside}.`;
+  const { maxMembers } = REQUEST_LIMITS;
+  if (countMembers(message) > maxMembers) return `The message has more than ${maxMembers} members and items${beside}.`;
   return undefined;
 }
 

@@ -1,11 +1,12 @@
 import { type BundleType, type KeyHistory, MIN_BATCH_ITEMS, type VerifyReport } from "@attestd/proof";
-import type { z } from "zod";
+import { z } from "zod";
 import type { Bundles, FoundBundle } from "../calls/bundles.ts";
 import type { KeptJournal } from "../calls/journal-failures.ts";
 import { NAME, VERSION } from "../catalogue/about.ts";
 import { CATALOGUE, type EndpointId } from "../catalogue/catalogue.ts";
 import type { DocumentId } from "../catalogue/documents.ts";
-import { invalid, validate } from "../catalogue/input.ts";
+import { invalid, parseLongList, validate } from "../catalogue/input.ts";
+import { LongList } from "../catalogue/long-list.ts";
 import type { Status } from "../catalogue/schemas/reports.ts";
 import type { SourceChains } from "../chains/chain.ts";
 import { revisionOf } from "../config/revision.ts";
@@ -16,9 +17,16 @@ import type { TableWatch } from "../ledger/checkpoints/table-watch.ts";
 import { sidecarOf } from "../ledger/evidence/sidecar.ts";
 import { ANY_SALE, type Sale } from "../payment/sale.ts";
 import { PROBLEMS, Problem, type ProblemCode } from "../problems.ts";
-import { batchSaleReader, type ReadSale } from "../subjects/batch-sale.ts";
 import { blockCapabilities } from "../subjects/block-capabilities.ts";
-import { attestSubject, batchSubject, blockSubject, inclusionSubject, type Subject } from "../subjects/subject.ts";
+import {
+  attestSubject,
+  batchSubject,
+  blockSubject,
+  inclusionSubject,
+  longListSale,
+  type Subject,
+  saleOf,
+} from "../subjects/subject.ts";
 import type { Verifier } from "../verification/verifier.ts";
 import type { createNetworks } from "./networks.ts";
 import type { Readiness } from "./readiness.ts";
@@ -30,12 +38,17 @@ export type FreeOperation = VerifyOperation | ReadOperation | DocumentOperation;
 /** The transport gives the subject and the payment to `admit`. */
 export type PaidOperation = {
   kind: "paid";
-  /** Checks a parsed body by the endpoint's schema. @returns its subject, normalised @throws Problem `body_invalid` */
+  /**
+   * Checks a parsed body by the endpoint's schema.
+   *
+   * @returns its subject, normalised
+   * @throws Problem `body_invalid`; `body_not_json` for a long list that is none
+   */
   subject(body: unknown): Subject;
+  /** What a parsed body asks for, as far as its price needs it: a long list is not read. @throws Problem `body_invalid` */
+  sale(body: unknown): Sale;
   /** What is priced for a request without a body. */
   probe: Sale;
-  /** Reads what a body asks for as far as its price needs it, where that costs less than to read all of it. */
-  sale?: ReadSale;
 };
 
 type VerifyOperation = {
@@ -110,13 +123,7 @@ export function createOperations(options: OperationsOptions): Record<EndpointId,
     attest: selling(CATALOGUE.attest.body.schema, (body) => attestSubject(body, sources)),
     attestBlock: selling(CATALOGUE.attestBlock.body.schema, (body) => blockSubject(body, sources)),
     proveInclusion: selling(CATALOGUE.proveInclusion.body.schema, (body) => inclusionSubject(body, sources)),
-    attestBatch: {
-      ...selling(CATALOGUE.attestBatch.body.schema, (body) => batchSubject(body, sources, maxBatch), {
-        ...ANY_SALE,
-        items: MIN_BATCH_ITEMS,
-      }),
-      sale: batchSaleReader(sources, maxBatch),
-    },
+    attestBatch: sellingBatches(sources, maxBatch),
     verify: verifying(verifier, "transaction-attestation", "batch-item"),
     verifyBlock: verifying(verifier, "block-attestation"),
     verifyInclusion: verifying(verifier, "tx-inclusion"),
@@ -158,21 +165,42 @@ export function createOperations(options: OperationsOptions): Record<EndpointId,
   };
 }
 
-function selling<T>(schema: z.ZodType<T>, subject: (body: T) => Subject, probe = ANY_SALE): PaidOperation {
+function selling<T>(schema: z.ZodType<T>, subjectOf: (body: T) => Subject, probe = ANY_SALE): PaidOperation {
+  const subject = reader(schema, subjectOf);
+  return { kind: "paid", probe, subject, sale: (body) => saleOf(subject(body)) };
+}
+
+function sellingBatches(sources: SourceChains, maxBatch: number): PaidOperation {
+  const { schema } = CATALOGUE.attestBatch.body;
+  const read = selling(schema, (body) => batchSubject(body, sources, maxBatch), {
+    ...ANY_SALE,
+    items: MIN_BATCH_ITEMS,
+  });
+  const unread = schema.extend({ items: z.instanceof(LongList) });
+  const price = reader(unread, ({ items }) => longListSale(items.txids, sources, maxBatch));
   return {
-    kind: "paid",
-    probe,
-    subject(value) {
-      const body = validate(schema, value);
-      try {
-        return subject(body);
-      } catch (error) {
-        if (!hasCode(error, "request_unfit")) throw error;
-        const { member, more = [] } = error.details;
-        const faults = [{ member, message: error.message }, ...more];
-        throw invalid(...faults.map(({ member, message }) => ({ pointer: `/${member}`, detail: message })));
-      }
-    },
+    ...read,
+    subject: (body) => read.subject(hasLongList(body) ? { ...body, items: parseLongList(body.items) } : body),
+    sale: (body) => (hasLongList(body) ? price(body) : read.sale(body)),
+  };
+}
+
+function hasLongList(body: unknown): body is { items: LongList } {
+  return typeof body === "object" && body !== null && "items" in body && body.items instanceof LongList;
+}
+
+/** Reads something of a body that fits a schema. @returns a function that throws Problem `body_invalid` */
+function reader<T, R>(schema: z.ZodType<T>, read: (body: T) => R): (body: unknown) => R {
+  return (value) => {
+    const body = validate(schema, value);
+    try {
+      return read(body);
+    } catch (error) {
+      if (!hasCode(error, "request_unfit")) throw error;
+      const { member, more = [] } = error.details;
+      const faults = [{ member, message: error.message }, ...more];
+      throw invalid(...faults.map(({ member, message }) => ({ pointer: `/${member}`, detail: message })));
+    }
   };
 }
 

@@ -1,3 +1,4 @@
+import type { PaymentPayload } from "@x402/core/types";
 import type { LongText } from "../calls/bundles.ts";
 import { type PaymentRequired, paymentRequired, x402PaymentRequired } from "../calls/outcome.ts";
 import type { Endpoint } from "../catalogue/catalogue.ts";
@@ -12,7 +13,6 @@ import type { Offers } from "../payment/offers.ts";
 import { type Resource, resourceOf } from "../payment/resource.ts";
 import type { Sale } from "../payment/sale.ts";
 import { Problem } from "../problems.ts";
-import { type Subject, saleOf } from "../subjects/subject.ts";
 import { type CompleteAnswer, complete } from "./cors.ts";
 import { createDeliveredCache, requestName } from "./delivered.ts";
 import { asLines, NDJSON, wantsLines } from "./lines.ts";
@@ -40,14 +40,10 @@ export function paidHandler(
       if (bytes.length === 0)
         throw new Problem("payment_without_body", "The request has a PAYMENT-SIGNATURE and no body.");
       requireJson(incoming.headers);
-      if (header === undefined) return price(operation.sale?.(bytes) ?? saleOf(read(bytes)));
+      if (header === undefined) return price(operation.sale(parseInput(bytes)));
       return paid(String(header), bytes, endpoint.isBatch === true && wantsLines(accept));
     });
   };
-
-  function read(bytes: Uint8Array): Subject {
-    return operation.subject(parseInput(bytes, endpoint.body));
-  }
 
   function price(sale: Sale): Answer {
     return prices.getOrInsertComputed(offers.for(sale), () =>
@@ -57,11 +53,16 @@ export function paidHandler(
 
   function paid(header: string, bytes: Uint8Array, isInLines: boolean): CompleteAnswer | Promise<CompleteAnswer> {
     const request = requestName(header, bytes);
-    return delivered.find(request) ?? buy(request, read(bytes), header, isInLines);
+    return delivered.find(request) ?? buy(request, bytes, decodePaymentHeader(header), isInLines);
   }
 
-  async function buy(request: string, subject: Subject, header: string, isInLines: boolean): Promise<CompleteAnswer> {
-    const outcome = await admit(subject, decodePaymentHeader(header));
+  async function buy(
+    request: string,
+    bytes: Uint8Array,
+    payment: PaymentPayload,
+    isInLines: boolean,
+  ): Promise<CompleteAnswer> {
+    const outcome = await admit(operation.subject(parseInput(bytes)), payment);
     if (outcome.kind === "payment_required") return complete(demand(outcome, resource));
     const { body, receipt } = outcome;
     if (typeof body !== "string") return complete(await streamed(body, receipt, isInLines));

@@ -1,6 +1,6 @@
 import type { JsonValue } from "@attestd/proof/json";
 import type { CallToolResult } from "@modelcontextprotocol/server";
-import { type Outcome, statusOf, x402PaymentRequired } from "../calls/outcome.ts";
+import { type Outcome, paymentRequired, statusOf, x402PaymentRequired } from "../calls/outcome.ts";
 import { problemOf } from "../endpoints/answer.ts";
 import { type Arguments, callFree, type Offered, requireSize } from "../endpoints/arguments.ts";
 import { observedCall } from "../endpoints/observed-call.ts";
@@ -18,7 +18,13 @@ export async function callTool(
   name: string,
   { endpoint, operation }: Offered,
   call: ToolCall,
-  { admit, origin, log, observeCall }: Pick<TransportOptions, "admit" | "origin" | "log" | "observeCall">,
+  {
+    admit,
+    offers,
+    origin,
+    log,
+    observeCall,
+  }: Pick<TransportOptions, "admit" | "offers" | "origin" | "log" | "observeCall">,
 ): Promise<CallToolResult> {
   const report = (status: number) => observeCall?.(endpoint, status, call.payment === undefined ? "none" : "sent");
   try {
@@ -26,10 +32,11 @@ export async function callTool(
       if (operation.kind !== "paid")
         return { status: 200, result: succeeded(await callFree(endpoint, operation, call)) };
       requireSize(call.members, endpoint);
-      const subject = operation.subject(call.members);
-      const payment = call.payment === undefined ? undefined : toPaymentPayload(call.payment);
       const resource = { url: `mcp://tool/${name}`, description: endpoint.summary };
-      const outcome = await admit(subject, payment);
+      const outcome =
+        call.payment === undefined
+          ? paymentRequired(offers, operation.sale(call.members))
+          : await admit(operation.subject(call.members), toPaymentPayload(call.payment));
       return { status: statusOf(outcome), result: await outcomeResult(outcome, resource) };
     });
   } catch (error) {

@@ -11,6 +11,7 @@ import { CATALOGUE, type Catalogue, type Endpoint } from "../catalogue/catalogue
 import { readMessage } from "../endpoints/messages.ts";
 import type { Operation, Operations } from "../endpoints/operations.ts";
 import { encodeHeader } from "../payment/header.ts";
+import { createOffers, type Offers } from "../payment/offers.ts";
 import { ANY_SALE } from "../payment/sale.ts";
 import type { Subject } from "../subjects/subject.ts";
 import { createHandler } from "./handler.ts";
@@ -23,7 +24,7 @@ const OPERATIONS: Operations = Object.fromEntries(
   Object.entries(CATALOGUE).map(([id, { access }]): [string, Operation] => [
     id,
     access === "paid"
-      ? { kind: "paid", probe: ANY_SALE, subject: () => SUBJECT }
+      ? { kind: "paid", probe: ANY_SALE, subject: () => SUBJECT, sale: () => ANY_SALE }
       : { kind: "read", read: (params) => ({ status: 200, text: JSON.stringify(params) }) },
   ]),
 );
@@ -33,9 +34,13 @@ type Setup = { admit?: Admit; catalogue?: Catalogue; operations?: Operations };
 /** An endpoint that is called without a network. */
 function anEndpoint({ admit = async () => UNPAID, catalogue = CATALOGUE, operations = OPERATIONS }: Setup = {}) {
   const log = pino({ level: "silent" });
+  const offers = createOffers({ itemPrice: 100n, rails: [], maxTimeoutSeconds: 1, now: Date.now });
+  // A demand for payment needs at least one offer.
+  vi.spyOn(offers, "for").mockReturnValue([{} as ReturnType<Offers["for"]>[number]]);
   const logged = vi.spyOn(log, "error");
   const handle = createHandler({
     admit,
+    offers,
     catalogue,
     operations,
     readMessage: async (body, form) => readMessage(body, form),

@@ -20,7 +20,7 @@ import type { Handler, TransportOptions } from "../endpoints/transport.ts";
 import { callTool } from "./call.ts";
 import { describeTool } from "./tools.ts";
 
-export type HandlerOptions = Omit<TransportOptions, "recall" | "offers"> & {
+export type HandlerOptions = Omit<TransportOptions, "recall"> & {
   /** The origins of the service, beside loopback ones. */
   origins: readonly string[];
 };

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { BlockRequest, InclusionRequest } from "../catalogue/schemas/requests.ts";
 import type { ChainName } from "../chains/chain.ts";
-import { attestSubject, blockSubject, inclusionSubject, requestHash, type Subject } from "./subject.ts";
+import { attestSubject, blockSubject, inclusionSubject, longListSale, requestHash, type Subject } from "./subject.ts";
 
 const BOTH = new Map<ChainName, unknown>([
   ["algorand", 1],
@@ -9,6 +9,27 @@ const BOTH = new Map<ChainName, unknown>([
 ]);
 const ALGORAND_ID = `${"A".repeat(51)}Q`;
 const BASE_ID = `0x${"ab".repeat(32)}`;
+
+describe("a long list of ids", () => {
+  const of = (count: number) => Array.from({ length: count }, () => BASE_ID);
+
+  it("is sold by its count and its chains", () => {
+    expect(longListSale(of(70), BOTH, 100)).toEqual({ chains: ["base"], items: 70 });
+    expect(longListSale([...of(69), ALGORAND_ID], BOTH, 100)).toEqual({ chains: ["algorand", "base"], items: 70 });
+  });
+
+  it.each<[string, readonly string[], Map<ChainName, unknown>, object]>([
+    ["one id", of(1), BOTH, { member: "items" }],
+    ["an id too many", of(101), BOTH, { member: "items" }],
+    ["an id of no chain's length", [...of(70), `${BASE_ID}0`], BOTH, { member: "items/70/txid" }],
+    ["an id of no chain's first character", [...of(70), `1${BASE_ID.slice(1)}`], BOTH, { member: "items/70/txid" }],
+    ["ids of a chain that is not attested here", of(70), new Map([["algorand", 1]]), { member: "items/0/txid" }],
+  ])("has no price with %s", (_, txids, configured, details) => {
+    expect(() => longListSale(txids, configured, 100)).toThrow(
+      expect.objectContaining({ code: "request_unfit", details: expect.objectContaining(details) }),
+    );
+  });
+});
 
 describe("heights", () => {
   it.each([0, 7, 2 ** 53 - 1, "0", "7", "9007199254740991"])("%j is one", (height) => {

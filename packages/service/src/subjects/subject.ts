@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import { matchTransactionId } from "@attestd/proof";
+import { MIN_BATCH_ITEMS, matchTransactionId } from "@attestd/proof";
 import { canonicalBytes, type JsonObject } from "@attestd/proof/json";
 import { EXPECTED_ID } from "../catalogue/sources.ts";
 import type { ChainName } from "../chains/chain.ts";
@@ -133,6 +133,32 @@ export function batchSubject(
   const [first, ...more] = faults;
   if (first) throw unfit(first.member, first.message, more);
   return { kind: "batch", items: entries, ...(require && { require }) };
+}
+
+/**
+ * What is priced for a long list of ids. One id is looked at of each length and first character, which tell the chains' ids apart:
+ * whether every id fits is found out when the list is paid for and read.
+ *
+ * @param maxItems what this service takes at once
+ * @throws request_unfit when there are too few or too many, or naming the first id whose length or first character no chain's has
+ */
+export function longListSale(txids: readonly string[], configured: Configured, maxItems: number): Sale {
+  const { length: items } = txids;
+  if (items < MIN_BATCH_ITEMS) throw unfit("items", `must have at least ${MIN_BATCH_ITEMS} items`);
+  if (items > maxItems) throw unfit("items", `has ${items} items; at most ${maxItems} are taken at once`);
+  const kinds = new Map<number, number>();
+  for (let place = 0; place < items; place++) {
+    const txid = txids[place] as string;
+    const kind = txid.length * 0x10000 + txid.charCodeAt(0);
+    if (!kinds.has(kind)) kinds.set(kind, place);
+  }
+  const chains = new Set<ChainName>();
+  for (const place of kinds.values()) {
+    const entry = readEntry({ txid: txids[place] as string }, configured);
+    if ("member" in entry) throw unfit(`items/${place}/${entry.member}`, entry.message);
+    chains.add(entry.chain);
+  }
+  return { chains: [...chains].sort(), items };
 }
 
 /** One transaction as a request names it. */
