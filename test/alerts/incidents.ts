@@ -24,6 +24,14 @@ const otherOutcome = (body: Buffer): Buffer => {
       );
 };
 
+/** A header whose hash is of one member more. */
+const laterHeader = (body: Buffer): Buffer => {
+  const answer = JSON.parse(body.toString("utf8"));
+  if (!answer.result) return body;
+  const { result } = answer;
+  return Buffer.from(JSON.stringify({ ...answer, result: { ...result, stateRoot: result.hash, rootOfAFork: "0x1" } }));
+};
+
 export const INCIDENTS: readonly Incident[] = [
   {
     what: "the facilitator goes away",
@@ -54,6 +62,30 @@ export const INCIDENTS: readonly Incident[] = [
       proxies.secondBase.add({
         match: { rpc: "eth_getTransactionReceipt" },
         fault: { kind: "wrong", change: (response) => ({ ...response, body: otherOutcome(response.body) }) },
+      }),
+    end: async ({ proxies }) => proxies.secondBase.heal(),
+  },
+  {
+    what: "a node of Base answers alone",
+    how: "the service is started with PROVIDER_QUORUM=1, and the other node refuses connections",
+    alerts: ["AttestdTooFewWitnesses"],
+    begin: async (stage) => {
+      await stage.restartService({ PROVIDER_QUORUM: "1" });
+      await stage.proxies.secondBase.down();
+    },
+    end: async (stage) => {
+      await stage.proxies.secondBase.up();
+      await stage.restartService();
+    },
+  },
+  {
+    what: "the headers of Base have a new field",
+    how: "a node's headers have a member that is not known, and do not lead to their hashes",
+    alerts: ["AttestdHeadersUnread"],
+    begin: async ({ proxies }) =>
+      proxies.secondBase.add({
+        match: { rpc: "eth_getBlockByNumber" },
+        fault: { kind: "wrong", change: (response) => ({ ...response, body: laterHeader(response.body) }) },
       }),
     end: async ({ proxies }) => proxies.secondBase.heal(),
   },

@@ -36,6 +36,8 @@ export type Stage = AsyncDisposable & {
   affordOnly(attestations: bigint): Promise<void>;
   stopService(): Promise<void>;
   startService(): Promise<void>;
+  /** Starts the service anew. @param over settings that replace its own until the next start */
+  restartService(over?: Record<string, string>): Promise<void>;
 };
 
 /** @param adminPort where the service serves its metrics */
@@ -72,6 +74,10 @@ export async function openStage(adminPort: number): Promise<Stage> {
     stopService: () => service.kill(),
     async startService() {
       service = await start(settings);
+    },
+    async restartService(over = {}) {
+      await service.kill();
+      service = await start({ ...settings, ...over });
     },
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };

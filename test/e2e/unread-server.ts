@@ -13,7 +13,8 @@ import { closeStalled } from "../../packages/service/src/http/stalled.ts";
 export type Said = { port: number } | { status: number } | { closed: true } | { held: number };
 
 const LARGE = 11 * 1024 * 1024;
-const say = (said: Said) => void process.send?.(said);
+/** After the test has ended there is nobody to tell. */
+const say = (said: Said) => void process.send?.(said, undefined, undefined, () => undefined);
 
 const listener = createListener({
   routes: [

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { mkdtemp, readdir, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, rm, stat, symlink, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -54,6 +54,30 @@ describe("a vault of files", () => {
     await vault.remove(ID, payment("H1"));
     expect(await vault.get(ID)).toBeUndefined();
     await vault.remove(ID, payment("H1"));
+  });
+
+  test("keeps one payment of many processes that wake when the last one is void, and tells each of them which", async () => {
+    for (let round = 0; round < 20; round++) {
+      const id = `${ID} ${round}`;
+      await fileVault(folder).put(id, payment("void"));
+      const renewed = Array.from({ length: 8 }, async (_, n) => {
+        const vault = fileVault(folder);
+        await vault.remove(id, payment("void"));
+        return (await vault.put(id, payment(`H${n}`))).header;
+      });
+      expect(new Set(await Promise.all(renewed))).toEqual(new Set([(await fileVault(folder).get(id))?.header]));
+    }
+    expect(await readdir(folder)).toHaveLength(20);
+  });
+
+  test("takes a lock whose holder was killed", async () => {
+    const vault = fileVault(folder);
+    await vault.put(ID, payment("H1"));
+    const lock = `${vault.path(ID)}.lock`;
+    await mkdir(lock);
+    await utimes(lock, 0, 0);
+    await vault.remove(ID, payment("H1"));
+    expect(await readdir(folder)).toEqual([]);
   });
 
   test("takes nothing else for a payment: an unreadable one may be paid already", async () => {

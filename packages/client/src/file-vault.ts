@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
-import { constants, link, mkdir, open, unlink, writeFile } from "node:fs/promises";
+import { constants, link, mkdir, open, rmdir, stat, unlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { StoredPayment, Vault } from "./vault.ts";
 
 export interface FileVault extends Vault {
@@ -43,10 +44,43 @@ export function fileVault(folder: string): FileVault {
       }
     },
     async remove(id, payment) {
-      const stored = await get(id);
-      if (stored?.header === payment.header) await unlink(path(id));
+      const isStored = async () => (await get(id))?.header === payment.header;
+      // Alone: another process may remove the same payment and store its own between a look and the removal.
+      if (await isStored())
+        await alone(`${path(id)}.lock`, async () => {
+          if (await isStored()) await unlink(path(id));
+        });
     },
   };
+}
+
+/** How often a lock that another process holds is tried, and from when on its holder counts as killed, in ms. */
+const LOCK_PAUSE_MS = 5;
+const LOCK_STALE_MS = 10_000;
+
+/** Runs something that takes a moment while no other process does that has the same lock. @param lock a folder that is made for it */
+async function alone(lock: string, run: () => Promise<void>): Promise<void> {
+  while (!(await made(lock))) {
+    const held = await stat(lock).catch(() => undefined);
+    if (held && Date.now() - held.mtimeMs > LOCK_STALE_MS) await rmdir(lock).catch(() => undefined);
+    else await sleep(LOCK_PAUSE_MS);
+  }
+  try {
+    await run();
+  } finally {
+    await rmdir(lock).catch(() => undefined);
+  }
+}
+
+/** Makes a folder. @returns whether it was not there */
+async function made(folder: string): Promise<boolean> {
+  try {
+    await mkdir(folder, { mode: 0o700 });
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
+    throw error;
+  }
 }
 
 /** A payment with every extension on offer has some 100 kB. */

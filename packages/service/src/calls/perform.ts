@@ -68,7 +68,7 @@ export type Memory = {
   release?: () => void;
   /** Effects in a row that failed. */
   failures: number;
-  /** The last effect failed for a cause of the call's own. */
+  /** An effect failed for a cause of the call's own. It is, until the ledger has the attestation or the call fails for another cause. */
   isHeldUp?: boolean;
 };
 

@@ -278,6 +278,33 @@ describe("a runner", () => {
     });
   });
 
+  test("goes on selling while it signs anew what the ledger refuses: its age is not the queue's in between", async () => {
+    const MINUTE = 60_000;
+    let signedAt = 0;
+    /** As `attestation.ts`: an attestation that the ledger never takes is dead after ten minutes, and signed anew. */
+    const refused: Perform = async (call, effect, memory, stop) => {
+      if (effect.do === "sign") {
+        await clock.sleep(2_000, stop);
+        signedAt = clock.now();
+      }
+      if (effect.do !== "submit") return goodCourse(call, effect, memory, stop);
+      const { txid } = effect.attempt;
+      if (clock.now() - signedAt >= 10 * MINUTE) return { type: "attestation_dead", txid };
+      if (call.state !== "owed") return { type: "attestation_blocked", reason: "the ledger refuses it" };
+      throw new ServiceError("call_held_up", "the ledger does not take the attestation");
+    };
+    const { journal, runner, effects } = replica(refused);
+    void runner.start(await journal.insert(aCall()), true);
+    await clock.advance(MINUTE);
+    const ages = new Set<number>();
+    for (let second = 0; second < 30 * 60; second++) {
+      await clock.advance(1_000);
+      ages.add(runner.queueAge);
+    }
+    expect(effects.filter((state) => state === "paid").length).toBeGreaterThan(2);
+    expect(ages).toEqual(new Set([0]));
+  });
+
   test("counts a call as work again when another writer has moved it meanwhile", async () => {
     const { journal, runner } = replica(async (call, effect, memory, stop) => {
       if (call.state === "paid") return stuck(call, effect, memory, stop);

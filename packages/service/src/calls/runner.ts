@@ -167,7 +167,6 @@ export function createRunner({ journal, perform, clock, log, onTransition, carry
         if (isFinal(carried.seen.state)) await rest(carried);
         await step(carried);
         carried.memory.failures = 0;
-        carried.memory.isHeldUp = false;
       } catch (error) {
         if (!signal.aborted) await recover(carried, error);
       }
@@ -196,6 +195,8 @@ export function createRunner({ journal, perform, clock, log, onTransition, carry
       const event = await performed;
       // Before the commit: an event has a next effect, so that the call counts as active again.
       if (event) memory.waiting = false;
+      // Not by any effect that works: what a ledger refuses is signed anew, and then refused again.
+      if (event?.type === "attestation_confirmed") memory.isHeldUp = false;
       if (event) await commit(carried, carried.call ?? call, event);
     } finally {
       memory.release?.();

@@ -74,7 +74,7 @@ const MAX_HELD_UP = 3;
 
 /**
  * How long the oldest paid call has waited for its bundle, in ms; 0 without one. Calls that can only wait do not count, nor
- * do up to MAX_HELD_UP whose last effect failed for a cause of their own.
+ * do up to MAX_HELD_UP that are held up for a cause of their own.
  */
 export function queueAgeOf(calls: Calls, now: number): number {
   let [age, ageOfHeldUp, heldUp] = [0, 0, 0];

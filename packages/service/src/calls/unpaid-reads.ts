@@ -6,7 +6,7 @@ import { requestHash, type Subject } from "../subjects/subject.ts";
 
 /** Batches of one payer that may be refused for what they name, or left, within the window. */
 export const MAX_REFUSED = 4;
-/** Batches of one payer that may be under way: no more than may wait to be read at all (`batch-reader.ts`). */
+/** Batches of one payer that may be under way: a quarter of those that may be read or wait at all (`batch-reader.ts`). */
 export const MAX_UNDER_WAY = 8;
 /** For how long a refusal counts, and after how long a batch counts as left whose payer does not come again, in ms. */
 export const WINDOW_MS = 5 * 60_000;

@@ -65,6 +65,19 @@ routes.push({
   },
 });
 
+/** Requests that wait for their answers, in the order in which they were begun. */
+const begun: { end: () => void }[] = [];
+routes.push({
+  method: "GET",
+  path: "/turn",
+  async handle() {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    begun.push({ end: resolve });
+    await promise;
+    return json(200, String(begun.length));
+  },
+});
+
 let limited = false;
 const server = createServer(
   createListener({
@@ -179,6 +192,43 @@ test("an answer that is ready after its client has hung up holds no place of tha
   socket.destroy();
   await hungUp.promise;
   expect(await ask("GET /long", "x-forwarded-for: 192.0.2.1\n")).toMatch(/^HTTP\/1\.1 200 /);
+});
+
+describe("requests that are sent behind one another", () => {
+  const TURN = "GET /turn HTTP/1.1\r\nhost: a\r\n\r\n";
+
+  /** Sends so many at once. @returns the connection, once the server has read them all, and its answers */
+  async function sendAtOnce(count: number) {
+    begun.length = 0;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    let read = 0;
+    const onRequest = () => void (++read === count && resolve());
+    server.on("request", onRequest);
+    const socket = connect(port, "127.0.0.1");
+    const answers = text(socket);
+    socket.write(TURN.repeat(count));
+    await promise;
+    server.off("request", onRequest);
+    return { socket, answers };
+  }
+
+  test("are begun one by one, each when the answer before it has been sent", async () => {
+    const { socket, answers } = await sendAtOnce(5);
+    for (let n = 0; n < 5; n++) {
+      while (begun.length === n) await new Promise((resolve) => setImmediate(resolve));
+      expect(begun.length).toBe(n + 1);
+      begun[n]?.end();
+    }
+    socket.end();
+    expect((await answers).match(/\r\n\r\n\d/g)).toEqual([1, 2, 3, 4, 5].map((n) => `\r\n\r\n${n}`));
+  });
+
+  test("are too many beyond a bound: the connection is closed, and none but the first was begun", async () => {
+    const { answers } = await sendAtOnce(300);
+    expect(await answers.catch(() => "")).toBe("");
+    expect(begun.length).toBe(1);
+    begun[0]?.end();
+  });
 });
 
 test("parameters are decoded, and the first of two values counts", async () => {

@@ -1,4 +1,5 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
 import { pipeline, Readable } from "node:stream";
 import { excerpt } from "@attestd/proof/text";
 import { type Answer, problemAnswer, problemOf } from "../endpoints/answer.ts";
@@ -29,6 +30,8 @@ export type ListenerOptions = Pick<TransportOptions, "origin" | "log"> & {
   observe?: Observe | undefined;
 };
 
+/** Requests that a connection may send before the answer to an earlier one. */
+const MAX_PIPELINED = 256;
 /** Unread bytes of a body up to which the connection is kept: Node reads and drops them. */
 const MAX_DROPPED = 64 * 1024;
 
@@ -83,14 +86,10 @@ export function createListener({ routes, origin, log, ...options }: ListenerOpti
     }
   }
 
-  /**
-   * Counts an answer that its client may leave unread: one that is longer than a piece, or that comes behind another which
-   * the connection has not taken yet. Any other costs less than its count.
-   */
+  /** Counts an answer that its client may leave unread, and that is longer than a piece: any other costs less than its count. */
   function admit({ incoming, outgoing }: Exchange, answer: CompleteAnswer): Waiting | Problem | undefined {
     const bytes = heldBy(answer);
-    const isBehind = outgoing.socket === null || outgoing.socket.writableLength > 0;
-    if (incoming.method === "HEAD" || (bytes <= PIECE_BYTES && !isBehind)) return undefined;
+    if (incoming.method === "HEAD" || bytes <= PIECE_BYTES) return undefined;
     return outbox.admit(outgoing, clientOf(incoming, trustProxy), bytes);
   }
 
@@ -117,7 +116,7 @@ export function createListener({ routes, origin, log, ...options }: ListenerOpti
     }
   }
 
-  return (incoming, outgoing) => {
+  return inTurn((incoming, outgoing) => {
     const context: Exchange["context"] = {
       requestId: requestIdOf(incoming, trustProxy),
       call: { stages: {} },
@@ -128,6 +127,26 @@ export function createListener({ routes, origin, log, ...options }: ListenerOpti
     const exchange: Exchange = { incoming, outgoing, context, bytes: 0 };
     accessLog?.(exchange);
     within(context, () => answer(exchange));
+  });
+}
+
+/**
+ * Begins each request of a connection when the answer to the one before has been sent, so that a connection has one answer under
+ * way. Requests that come meanwhile wait unread, a few of them: no more are taken from a connection that sends many at once.
+ */
+function inTurn(begin: RequestListener): RequestListener {
+  const waiting = new WeakMap<Socket, number>();
+  return (incoming, outgoing) => {
+    const { socket } = incoming;
+    // Node gives the answer its connection when its turn comes.
+    if (outgoing.socket !== null) return begin(incoming, outgoing);
+    const count = (waiting.get(socket) ?? 0) + 1;
+    if (count > MAX_PIPELINED) return void socket.destroy();
+    waiting.set(socket, count);
+    outgoing.once("socket", () => {
+      waiting.set(socket, (waiting.get(socket) ?? 1) - 1);
+      begin(incoming, outgoing);
+    });
   };
 }
 

@@ -5,7 +5,7 @@ import { createBatchReader } from "./batch-reader.ts";
 import type { SubjectOf } from "./subject.ts";
 
 const AT_A_TIME = 2;
-const WAITING = 8;
+const WAITING = 30;
 
 /** A chain that answers about a batch only when it is told to. @param bytes of each transaction */
 function stage(bytes = 1) {
@@ -47,7 +47,7 @@ const batch = (n: number, items = 1): SubjectOf<"batch"> => ({
 });
 
 describe("batches", () => {
-  test("are read two at a time, eight wait, and the next is refused with nothing asked", async () => {
+  test("are read two at a time, thirty wait, and the next is refused with nothing asked", async () => {
     const { read, asked, answer } = stage();
     const all = Array.from({ length: AT_A_TIME + WAITING }, (_, n) => read(n));
     await expect(read(99)).rejects.toMatchObject({ code: "over_capacity", retryAfter: 5 });

@@ -17,8 +17,11 @@ export type BatchReader = ReturnType<typeof createBatchReader>;
 /** A reading by the hash of its batch. `endedAt`: Unix ms. */
 type Reading = { items: Promise<ReadItems>; endedAt?: number; bytes: number; isClean?: boolean };
 
-/** Batches that are read at a time, and that wait: single calls ask the same nodes. A token bucket has no part in it. */
-const AT_A_TIME = { maxActive: 2, maxWaiting: 8, perSecond: 100, refusal: "Too many batches are being read." };
+/**
+ * Batches that are read at a time: single calls ask the same nodes. And that wait: a payer may have eight (`calls/unpaid-reads.ts`),
+ * a quarter of them. A token bucket has no part in it.
+ */
+const AT_A_TIME = { maxActive: 2, maxWaiting: 30, perSecond: 100, refusal: "Too many batches are being read." };
 /** How long a reading may take, in ms: a thousand transactions of a node that answers ten times in a second. */
 const MAX_READING_MS = 10 * 60_000;
 /** How long what was read is kept for the request that comes again, in ms; where it failed or has not every item, less. */
