@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type ProofBundle, parseNote } from "@attestd/proof";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { type FaultProxy, type Match, startFaultProxy } from "../crash/fault-proxy.ts";
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
+import { type FaultProxy, type Match, type ProxiedResponse, startFaultProxy } from "../crash/fault-proxy.ts";
 import { type Answer, type Deployment, pay, payUntilAnswered, post, sign, startDeployment } from "./deployment.ts";
 import { type RailName, railsOf } from "./rails.ts";
 
@@ -267,6 +267,102 @@ describe("a payment", () => {
   );
 });
 
+describe("one of three nodes, the first that is asked, stops no sale:", () => {
+  type Json = Record<string, unknown>;
+  const PARAMS = /^\/v2\/transactions\/params/;
+  const SUBMISSION = { method: "POST", path: /^\/v2\/transactions$/ };
+  const NO_TOKENS = `0x${"0".repeat(64)}`;
+
+  /** Lets the first node of a chain answer with other JSON. */
+  function answer(chain: Chain, path: RegExp, change: (json: Json) => Json) {
+    const changed = (body: Buffer) => Buffer.from(JSON.stringify(change(JSON.parse(body.toString()) as Json)));
+    const fault = { kind: "wrong", change: (r: ProxiedResponse) => ({ ...r, body: changed(r.body) }) } as const;
+    nodes[chain][0].add({ match: { path }, fault });
+  }
+
+  test.each<[string, Chain, RailName, () => void]>([
+    [
+      "an algod that names another network to sign for",
+      "algod",
+      "base",
+      () => answer("algod", PARAMS, (params) => ({ ...params, "genesis-id": "another-v1" })),
+    ],
+    [
+      "an algod that asks for no fee",
+      "algod",
+      "base",
+      () => answer("algod", PARAMS, (params) => ({ ...params, "min-fee": 0 })),
+    ],
+    [
+      "an algod that takes attestations and passes them on to nobody",
+      "algod",
+      "base",
+      () =>
+        nodes.algod[0].add({ match: SUBMISSION, fault: { kind: "error", side: "before", status: 200, body: "{}" } }),
+    ],
+    [
+      "an algod that shows the attestor's account as empty, and as rekeyed",
+      "algod",
+      "base",
+      () =>
+        answer("algod", /^\/v2\/accounts\/\w+\?exclude=all/, (account) => {
+          return { ...account, amount: 0, "auth-addr": "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAY5HFKQ" };
+        }),
+    ],
+    [
+      "an algod that shows the payer's account as empty",
+      "algod",
+      "algorand",
+      () =>
+        answer("algod", /^\/v2\/accounts\/\w+\/assets\//, ({ "asset-holding": holding, ...rest }) => {
+          return { ...rest, "asset-holding": { ...(holding as Json), amount: 0 } };
+        }),
+    ],
+    [
+      "a Base node that shows the payer's account as empty",
+      "base",
+      "base",
+      () => lie(nodes.base[0], "eth_call", () => NO_TOKENS),
+    ],
+    [
+      "a Solana node that shows the payer's account as empty",
+      "solana",
+      "solana",
+      () => lie(nodes.solana[0], "getAccountInfo", (found: Json) => ({ ...found, value: null })),
+    ],
+    [
+      "a Base node that calls nothing safe or final",
+      "base",
+      "algorand",
+      () => {
+        for (const body of ['"safe"', '"finalized"']) lie(nodes.base[0], "eth_getBlockByNumber", () => null, { body });
+      },
+    ],
+    [
+      "a Base node that leaves every question for a transaction's bytes unanswered",
+      "base",
+      "algorand",
+      () => {
+        for (const body of ["eth_getRaw", "debug_getRaw", "eth_getTransactionByHash"])
+          nodes.base[0].add({ match: { body }, fault: { kind: "timeout", side: "before" } });
+      },
+    ],
+    [
+      "a Base node whose answers would take seconds to parse",
+      "base",
+      "algorand",
+      () => {
+        const body = "[".repeat(5_000_000);
+        nodes.base[0].add({ match: {}, fault: { kind: "error", side: "before", status: 200, body } });
+      },
+    ],
+  ])("%s", async (_, chain, rail, tell) => {
+    tell();
+    await run(chain, 3);
+    expect(await buy(baseSample(), rail)).toMatchObject({ status: 200 });
+  });
+});
+
 test("a bundle is not verified online on the word of one of two nodes", async () => {
   await run("base", 2);
   const sold = await buy(baseSample());
@@ -274,4 +370,18 @@ test("a bundle is not verified online on the word of one of two nodes", async ()
   await run("base", 2);
   nodes.base[1].add({ match: {}, fault: { kind: "reset", side: "before" } });
   expect((await post(`${deployment.url}/verify?chain=1`, sold.json)).status).toBe(503);
+});
+
+test("nodes of a chain that nobody pays on are named, too, when they are away", async () => {
+  const now = vi.spyOn(Date, "now");
+  try {
+    for (const node of nodes.base.slice(0, 2)) node.add({ match: {}, fault: { kind: "reset", side: "before" } });
+    await run("base", 2, { PAY_TO_BASE: undefined, BASE_FACILITATOR_URL: undefined });
+    const minuteLater = performance.timeOrigin + performance.now() + 61_000;
+    now.mockImplementation(() => minuteLater);
+    const { reasons } = (await (await fetch(`${deployment.url}/ready`)).json()) as { reasons: string[] };
+    expect(reasons).toContainEqual(expect.stringMatching(/^witness_missing: 2 of 2 nodes of Base must agree/));
+  } finally {
+    now.mockRestore();
+  }
 });

@@ -117,7 +117,7 @@ export async function openService(
   const account = opened.adopt(await openAccount(config, asking), (one) => one.close());
   const signers = watchSigners(signer, account);
   const networks = opened.adopt(await openNetworks(config, account, log, start), (one) => one.close());
-  const { ledger, chains, rails, indexers, congestion } = networks;
+  const { ledger, chains, rails, witnesses, congestion } = networks;
   const { genesisHash, address, rounds } = ledger;
   const identity = { genesisHash, algorandAddress: address };
   const obstacle = await ledger.obstacle(start);
@@ -205,7 +205,7 @@ export async function openService(
       { name: "clock", everyMs: ANSWER_REFRESH_MS, ...watchClock(hostClock) },
       { name: "disk", everyMs: DISK_REFRESH_MS, ...disk },
       { name: "rounds", ...watchRounds(rounds, Date.now) },
-      { name: "indexers", everyMs: refreshMs, ...indexers },
+      ...witnesses.map((watch) => ({ everyMs: refreshMs, ...watch })),
       { name: "congestion", everyMs: refreshMs, ...congestion },
       { name: "evidence", everyMs: refreshMs, ...evidence },
     ],

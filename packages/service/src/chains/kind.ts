@@ -17,6 +17,16 @@ export type ChainOptions = {
   run?: RunWork | undefined;
 };
 
+/** Nodes of which a quorum must agree, and what cannot be sold without them. */
+export type Witnesses = {
+  /** What they are: "indexers". */
+  who: string;
+  /** What cannot be sold, as a clause. */
+  lost: string;
+  /** Of each node: whether it answers at all. @throws ProviderError */
+  asks: readonly ((signal: AbortSignal) => Promise<unknown>)[];
+};
+
 /** What of a chain's blocks can be attested and proven, for people and for programs. */
 export type BlockFacts = {
   /** What `height` counts. */
@@ -57,6 +67,9 @@ export interface SourceChainKind<N extends object = object> {
 
   /** Makes clients of the configured nodes, and sends nothing. @returns undefined where the chain is not configured */
   connect(settings: ChainSettings, rules: QuorumRules): N | undefined;
+
+  /** The nodes without which its transactions cannot be found. @param nodes as `connect` made them */
+  witnesses(nodes: N): Witnesses;
 
   /** @param nodes as `connect` made them */
   open(nodes: N, settings: ChainSettings, options: ChainOptions): SourceChain;

@@ -3,6 +3,7 @@ import { cdpKey, payaiKey, type TokenKey } from "./facilitator-keys.ts";
 import { orReport } from "./faults.ts";
 import { headerValue, list, plainUrl } from "./formats.ts";
 import { readSecretFile } from "./secret-file.ts";
+import { areDistinct, urlSpelling } from "./url-spelling.ts";
 
 /** How a facilitator knows us. */
 export type FacilitatorAuth =
@@ -129,12 +130,7 @@ function contentsOf(path: string, addIssue: (message: string) => void): string {
   return path === "" ? "" : (orReport(() => readSecretFile(path), addIssue) ?? "");
 }
 
-/** A facilitator is known by its URL: in the journal, and in the log. */
-function areDistinct(urls: readonly string[]): boolean {
-  return new Set(urls.map((url) => facilitatorId(url))).size === urls.length;
-}
-
 /** The one spelling of a facilitator's URL, by which a call's row names it. */
 export function facilitatorId(url: string): string {
-  return new URL(url).href.replace(/\/+$/, "");
+  return urlSpelling(url);
 }

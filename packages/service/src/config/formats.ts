@@ -2,14 +2,16 @@ import { encodeAddress, isAlgorandAddress } from "@attestd/proof/algorand";
 import { isAddress as isEvmAddress } from "viem/utils";
 import { z } from "zod";
 import { isOnCurve, solanaAddressBytes } from "./solana-address.ts";
+import { areDistinct } from "./url-spelling.ts";
 
 // The formats of single settings. No message quotes a value: it may be a secret.
 
 const url = z.url({ protocol: /^https?$/, error: "must be an http or https URL", abort: true });
 
 export const list = z.string().transform((text) => text.split(",").map((item) => item.trim()));
-/** URLs of nodes. */
-export const endpoints = list.pipe(z.array(url).min(1));
+
+/** URLs of nodes. One that is there twice would count as two witnesses. */
+export const endpoints = list.pipe(z.array(url).min(1)).refine(areDistinct, "names a node twice");
 
 /** One upstream node. */
 export type UpstreamNode = { url: string; token?: string };

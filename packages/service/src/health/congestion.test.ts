@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => nodes.close());
 
 test("a congested pool is said until it is not, also while no node answers", async () => {
-  const watch = watchCongestion(nodes.nodes.algods);
+  const watch = watchCongestion(nodes.nodes);
   await watch.refresh(never);
   expect(watch.status()).toEqual({ state: "ok" });
   chain.feePerByte = 7;

@@ -148,25 +148,39 @@ describe("AttestorAccount", () => {
     await expect(account.sign("note", new Uint8Array(31), never)).rejects.toThrow(RangeError);
   });
 
-  it("does not sign for another network's node, but by another node", async () => {
+  it("does not sign by the word of another network's node, but by that of a majority", async () => {
     const foreign = Object.assign(chainAt(57), { genesisHash: "wGHE2Pwdvd7S12BL5FaOP20EGYesN73ktiC1qzkkit8=" });
     await expect((await accountOn(foreign)).sign("note", lease, never)).rejects.toMatchObject({
       code: "providers_unavailable",
     });
-    expect(await (await accountOn(foreign, chainAt(57))).sign("note", lease, never)).toMatchObject({ firstValid: 57 });
+    const others = [chainAt(57), chainAt(57)];
+    expect(await (await accountOn(foreign, ...others)).sign("note", lease, never)).toMatchObject({ firstValid: 57 });
   });
 
-  it("submits the very bytes, to the first node that takes them", async () => {
+  it.each([
+    ["names another network", { genesisId: "another-v1" }],
+    ["asks for no fee", { minFee: 0 }],
+    ["asks for a high fee", { minFee: 10_000 }],
+    ["asks for a fee for each byte", { feePerByte: 30 }],
+  ])("signs what the ledger takes where one of three nodes %s", async (_, lie) => {
+    const account = await accountOn(Object.assign(chainAt(57), lie), chainAt(57), chainAt(57));
+    const { raw } = await account.sign("note", lease, never);
+    const { txn } = algosdk.decodeSignedTransaction(raw);
+    expect([txn.genesisID, txn.fee]).toEqual(["test-v1", 1_000n]);
+  });
+
+  it("submits the very bytes to every node: one may take them and pass them on to nobody", async () => {
     const received: Buffer[] = [];
-    const [dead, good] = [chainAt(1), chainAt(1)];
+    const [dead, good, other] = [chainAt(1), chainAt(1), chainAt(1)];
     dead.onSubmit = () => "TransactionPool.Remember: txn dead: round 1 outside of 5--105";
-    good.onSubmit = (raw) => {
-      received.push(raw);
-      return undefined;
-    };
+    for (const chain of [good, other])
+      chain.onSubmit = (raw) => {
+        received.push(raw);
+        return undefined;
+      };
     const raw = new Uint8Array([1, 2, 3]);
-    expect(await (await accountOn(dead, good)).submit(raw, never)).toEqual({ status: "accepted" });
-    expect(received).toEqual([Buffer.from(raw)]);
+    expect(await (await accountOn(dead, good, other)).submit(raw, never)).toEqual({ status: "accepted" });
+    await expect.poll(() => received).toEqual([Buffer.from(raw), Buffer.from(raw)]);
   });
 
   it("returns a node's refusal rather than another node's silence", async () => {
@@ -211,5 +225,10 @@ describe("AttestorAccount", () => {
 
   it("spends what is above the minimum balance", async () => {
     expect(await (await accountOn(chainAt(1))).spendable(never)).toBe(1_400_000n);
+  });
+
+  it.each([0, 10 ** 12])("spends what most nodes say that it has, where one of three says %i", async (microAlgos) => {
+    const account = await accountOn(Object.assign(chainAt(1), { microAlgos }), chainAt(1), chainAt(1));
+    expect(await account.spendable(never)).toBe(1_400_000n);
   });
 });

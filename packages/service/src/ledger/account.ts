@@ -12,9 +12,10 @@ import {
 import { equalBytes, fromBase64, utf8 } from "@attestd/proof/encoding";
 import { FALCON_SCHEME } from "@attestd/proof/falcon";
 import type { Algod, TransactionParams } from "../providers/algod.ts";
-import type { AlgorandNodes } from "../providers/algorand-nodes.ts";
+import { type AlgorandNodes, agreedParams } from "../providers/algorand-nodes.ts";
 import { isProviderError } from "../providers/provider.ts";
-import { failover } from "../providers/quorum.ts";
+import { agreeOnQuantity } from "../providers/quantity.ts";
+import { agree, orEnded } from "../providers/quorum.ts";
 import { type AccountForm, accountForm } from "../signers/account-form.ts";
 import { type AccountSigner, KEY_FORMS, type SignedContext } from "../signers/signer.ts";
 import { hasFalcon } from "./consensus.ts";
@@ -79,27 +80,32 @@ export class AttestorAccount implements Ledger {
   }
 
   async submit(raw: Uint8Array, signal: AbortSignal): Promise<Submission> {
-    let refusal: Submission = { status: "retry", reason: "no algod is configured" };
-    for (const algod of this.#nodes.algods) {
-      const outcome = await submitTo(algod, raw, signal);
-      if (outcome.status === "accepted") return outcome;
+    // To all of them: one may take it and pass it on to nobody, cut off from the network or lying.
+    const sent = this.#nodes.algods.map((algod) => submitTo(algod, raw, signal));
+    const accepted = sent.map(async (one) => {
+      const outcome = await one;
+      return outcome.status === "accepted" ? outcome : Promise.reject(outcome);
+    });
+    return Promise.any(accepted).catch(async () => {
+      const outcomes = await Promise.all(sent);
       // A refusal by one node is more precise than no answer from another.
-      if (refusal.status === "retry") refusal = outcome;
-    }
-    return refusal;
+      const refusal = outcomes.find(({ status }) => status !== "retry") ?? outcomes[0];
+      return refusal ?? { status: "retry", reason: "no algod is configured" };
+    });
   }
 
   async spendable(signal: AbortSignal): Promise<bigint> {
-    const ask = (algod: Algod, ends: AbortSignal) => algod.account(this.address, ends);
-    const question = { about: "the attestor's balance", signal };
-    const { amount, minBalance } = await failover(this.#nodes.algods, ask, question);
-    return amount > minBalance ? amount - minBalance : 0n;
+    const ask = async (algod: Algod, ends: AbortSignal) => {
+      const { amount, minBalance } = await algod.account(this.address, ends);
+      return amount > minBalance ? amount - minBalance : 0n;
+    };
+    return agreeOnQuantity(this.#nodes.algods, ask, { about: "the attestor's balance", signal }, this.#nodes.rules);
   }
 
   async obstacle(signal: AbortSignal): Promise<string | undefined> {
-    const ask = (algod: Algod, ends: AbortSignal) => algod.account(this.address, ends);
-    const question = { about: "the attestor's account", signal };
-    const { authorizer } = await failover(this.#nodes.algods, ask, question);
+    const ask = async (algod: Algod, ends: AbortSignal) => (await algod.account(this.address, ends)).authorizer;
+    const question = { about: "the authorizer of the attestor's account", same: String, signal };
+    const [authorizer] = await agree(this.#nodes.algods, ask, question, this.#nodes.rules);
     const own = encodeAddress(this.#form.account);
     if (authorizer !== own)
       return authorizer === this.address
@@ -165,7 +171,7 @@ export class AttestorAccount implements Ledger {
     return encodeMsgpack(structMap({ ...authorisation, ...(sgnr && { sgnr }), txn: transaction }));
   }
 
-  /** Sends one request a round: fees change from round to round. */
+  /** Sends one request a round to each node: fees change from round to round. */
   async #paramsOf(round: number, signal: AbortSignal): Promise<TransactionParams> {
     if (this.#params?.round === round) {
       const known = await this.#params.asked.catch(() => undefined);
@@ -173,8 +179,7 @@ export class AttestorAccount implements Ledger {
       // The failed request may have been aborted by its own caller.
       signal.throwIfAborted();
     }
-    const question = { about: "transaction parameters", signal };
-    const asked = failover(this.#nodes.algods, (algod, ends) => algod.params(ends), question);
+    const asked = agreedParams(this.#nodes, signal);
     this.#params = { round, asked };
     return asked;
   }
@@ -182,10 +187,7 @@ export class AttestorAccount implements Ledger {
 
 async function submitTo(algod: Algod, raw: Uint8Array, signal: AbortSignal): Promise<Submission> {
   try {
-    const rejection = await failover([algod], (node, ends) => node.submit(raw, ends), {
-      about: "a submission",
-      signal,
-    });
+    const rejection = await orEnded(algod.submit(raw, signal), "a submission", signal);
     return rejection === undefined ? { status: "accepted" } : classifyRejection(rejection);
   } catch (error) {
     // Whether the node took it is unknown; it may be submitted again as it is.

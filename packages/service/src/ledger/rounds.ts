@@ -13,8 +13,9 @@ import {
   locate,
   locateOlder,
 } from "../providers/algorand-nodes.ts";
-import { isProviderError, unavailable } from "../providers/provider.ts";
-import { agree, failover, fastest, quorumOf } from "../providers/quorum.ts";
+import { isProviderError } from "../providers/provider.ts";
+import { agreeOnQuantity } from "../providers/quantity.ts";
+import { agree, failover, fastest } from "../providers/quorum.ts";
 import { Waiters } from "../waiters.ts";
 import type { Rounds, Standing, Window } from "./ledger.ts";
 import { olderRounds, RoundMemory } from "./round-memory.ts";
@@ -216,7 +217,10 @@ export class RoundWatcher implements Rounds {
   /** The round to go on with: the next one, or the network's present one when the gap exceeds the memory. */
   async #begin(signal: AbortSignal): Promise<number> {
     const next = this.#memory.latest + 1;
-    this.#head = await commonRound(this.#nodes, signal);
+    const question = { about: "the latest round", signal };
+    // A node that makes up a round can neither keep us waiting for it nor send us back.
+    const lastRound = (algod: Algod, ends: AbortSignal) => algod.lastRound(ends);
+    this.#head = await agreeOnQuantity(this.#nodes.algods, lastRound, question, this.#nodes.rules);
     return this.#head - next < RoundMemory.ROUNDS && next > 1 ? next : this.#head;
   }
 
@@ -248,20 +252,6 @@ export class RoundWatcher implements Rounds {
     }
     return { state: "dead" };
   }
-}
-
-/**
- * The latest round that as many nodes have as must agree: a node that makes up a round can neither keep us waiting for it nor send
- * us back.
- *
- * @throws ProviderError when too few answer; the signal's reason when that comes first
- */
-async function commonRound({ algods, rules }: AlgorandNodes, signal: AbortSignal): Promise<number> {
-  const asked = await Promise.allSettled(algods.map((algod) => algod.lastRound(signal)));
-  const heads = asked.flatMap((one) => (one.status === "fulfilled" ? one.value : []));
-  const head = heads.toSorted((a, b) => b - a)[quorumOf(algods.length, rules) - 1];
-  if (head !== undefined) return head;
-  throw asked.find((one) => one.status === "rejected")?.reason ?? unavailable("no node is configured");
 }
 
 /** Whether an absence covers all rounds for which algod remembers transactions: it can add nothing. */

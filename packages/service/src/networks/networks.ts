@@ -7,7 +7,7 @@ import type { ChainOptions } from "../chains/kind.ts";
 import { systemClock } from "../clock.ts";
 import type { Config } from "../config/config.ts";
 import { watchCongestion } from "../health/congestion.ts";
-import { watchIndexers } from "../health/indexers.ts";
+import { watchWitnesses } from "../health/witnesses.ts";
 import { AttestorAccount } from "../ledger/account.ts";
 import { ROUND_WORK } from "../ledger/round-reader.ts";
 import { RoundWatcher } from "../ledger/rounds.ts";
@@ -34,15 +34,19 @@ export async function openNetworks(config: Config, account: AccountSigner, log: 
   const rails = await openRails(nodes.rail, { config, rounds, clock: systemClock, signal });
   const chains = openChains(config, nodes, blockWorkers, (txnId, ends) => rounds.search(txnId, ends));
   const closing = opened.move();
-  const indexers = watchIndexers(nodes.algorand.indexers, nodes.algorand.rules, Date.now);
-  const congestion = watchCongestion(nodes.algorand.algods);
+  const witnesses = nodes.sources.entries().map(([kind, own]) => {
+    const watch = watchWitnesses(kind.witnesses(own), nodes.algorand.rules, Date.now);
+    return { name: `witnesses of ${kind.format.name}`, ...watch };
+  });
+  const congestion = watchCongestion(nodes.algorand);
   return {
     ledger,
     /** The chains whose transactions are attested. */
     chains,
     /** Every rail that can be read, switched on or not: a payment of yesterday is known also when its rail is off. */
     rails,
-    indexers,
+    /** A watch on the nodes of each source chain, with a name. */
+    witnesses: [...witnesses],
     congestion,
     /** The ledger's newest blocks. */
     newest: rounds,

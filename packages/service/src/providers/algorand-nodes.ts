@@ -1,7 +1,8 @@
 import type { MsgpackMap } from "@attestd/proof/algorand";
-import type { Algod } from "./algod.ts";
+import type { Algod, TransactionParams } from "./algod.ts";
 import type { IndexedTransaction, Indexer } from "./indexer.ts";
 import { unavailable } from "./provider.ts";
+import { agreeOnQuantity } from "./quantity.ts";
 import { agree, type Question, type QuorumRules } from "./quorum.ts";
 
 /** The nodes of one Algorand network. */
@@ -10,6 +11,31 @@ export type AlgorandNodes = {
   indexers: readonly Indexer[];
   rules: QuorumRules;
 };
+
+/**
+ * What a transaction needs to be made, by each node's one answer. A fee that one node makes up would keep a transaction from being
+ * taken, and so would a network's name.
+ *
+ * @throws ProviderError when too few nodes answer, or do not agree on the network's name and consensus version
+ */
+export async function agreedParams(
+  { algods, rules }: Pick<AlgorandNodes, "rules"> & { algods: readonly Pick<Algod, "name" | "params">[] },
+  signal: AbortSignal,
+): Promise<TransactionParams> {
+  const about = "transaction parameters";
+  const asked = new Map(algods.map((algod) => [algod, algod.params(signal)]));
+  const ask = (algod: Pick<Algod, "name">) => asked.get(algod as Algod) as Promise<TransactionParams>;
+  const quantity = <T extends number | bigint>(of: (params: TransactionParams) => T) =>
+    agreeOnQuantity(algods, async (algod) => of(await ask(algod)), { about, signal }, rules);
+  const same = ({ genesisId, consensus }: TransactionParams) => `${genesisId} ${consensus}`;
+  const [[{ genesisId, consensus }], lastRound, minFee, feePerByte] = await Promise.all([
+    agree(algods, ask, { about, same, signal }, rules),
+    quantity((params) => params.lastRound),
+    quantity((params) => params.minFee),
+    quantity((params) => params.feePerByte),
+  ]);
+  return { genesisId, consensus, lastRound, minFee, feePerByte };
+}
 
 /** The round in which a transaction is confirmed, and the transaction. */
 export type Location = {

@@ -31,3 +31,19 @@ it("keeps every integer, wherever it stands", () => {
 it("reads an integer longer than any chain's as JSON.parse does: a decimal of 1 MB would take longer than its length says", () => {
   expect(parseLosslessJson(`[${"9".repeat(2 ** 20)}]`)).toEqual([Infinity]);
 });
+
+const N = 1_500_000;
+it.each<[string, string]>([
+  ["lists within each other", "[".repeat(N)],
+  ["closed lists within each other", "[".repeat(N) + "]".repeat(N)],
+  ["objects within each other", '{"a":'.repeat(N)],
+  ["items", `[${"0,".repeat(N)}0]`],
+  ["long integers", `[${"18446744073709551615,".repeat(N / 5)}0]`],
+])("does not parse millions of %s, which would take seconds of this process", (_, text) => {
+  expect(() => parseLosslessJson(text)).toThrow(/too many levels or members/);
+});
+
+it("counts nothing within the strings of a long text", () => {
+  const value = { note: '[{,"\\'.repeat(300_000), a: "\\", list: Array.from({ length: 50_000 }, (_, n) => [n]) };
+  expect(parseLosslessJson(JSON.stringify(value))).toEqual(value);
+});

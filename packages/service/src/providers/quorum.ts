@@ -196,7 +196,8 @@ export function reportConflict(conflict: Conflict, { onConflict }: QuorumRules):
   return new ServiceError("providers_conflict", `providers contradict one another about ${conflict.about}: ${answers}`);
 }
 
-function tooFew(
+/** The error when too few providers answered. @param cause the first failure unless given */
+export function tooFew(
   about: string,
   failures: readonly ProviderError[],
   cause: Error | undefined = failures[0],

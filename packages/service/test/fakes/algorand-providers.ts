@@ -42,8 +42,10 @@ export function blockOf(
 export class FakeChain {
   latest = 0;
   genesisHash = GENESIS_HASH;
+  genesisId = "test-v1";
   minFee = 1000;
   feePerByte = 0;
+  microAlgos = 1_500_000;
   catchupTime = 0;
   readonly blocks = new Map<number, Uint8Array>();
   /** Rounds by id, for `pending`; 0 is the pool. */
@@ -92,7 +94,7 @@ export class FakeChain {
   #params() {
     return {
       "genesis-hash": this.genesisHash,
-      "genesis-id": "test-v1",
+      "genesis-id": this.genesisId,
       "last-round": this.latest,
       fee: this.feePerByte,
       "min-fee": this.minFee,
@@ -132,7 +134,7 @@ export class FakeChain {
 
   #account(address: string, response: ServerResponse): void {
     json(response, {
-      amount: 1_500_000,
+      amount: this.microAlgos,
       "min-balance": 100_000,
       "auth-addr": this.authorizers.get(address),
       round: this.latest,

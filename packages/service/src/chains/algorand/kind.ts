@@ -27,6 +27,13 @@ export const algorandChain: SourceChainKind<AlgorandNodes> = {
     };
   },
 
+  // The algods are those of the ledger, without which nothing is sold; they have the newer transactions.
+  witnesses: ({ indexers }) => ({
+    who: "indexers",
+    lost: "older Algorand transactions cannot be attested",
+    asks: indexers.map((indexer) => (signal) => indexer.currentRound(signal)),
+  }),
+
   open(nodes, { algorand: { caip2 }, extraSourceChains: accept }, options) {
     return new AlgorandSource({ nodes, caip2, accept, ...options });
   },

@@ -4,6 +4,7 @@ import { equalBytes, toBase64 } from "@attestd/proof/encoding";
 import { hasCode, ServiceError } from "../../errors.ts";
 import type { EthereumRpc } from "../../providers/ethereum-rpc.ts";
 import { unavailable } from "../../providers/provider.ts";
+import { agreeOnQuantity } from "../../providers/quantity.ts";
 import { agree, ifAny, type QuorumRules, reportConflict } from "../../providers/quorum.ts";
 import { type ConfirmationLevel, LEVELS, type ProvedTransaction, type SourceBlock } from "../chain.ts";
 import { type BaseReading, foreignChain, readTransactions } from "./bytes.ts";
@@ -13,20 +14,24 @@ import { proveReceipt } from "./receipts.ts";
 type Seen = { rpc: EthereumRpc; hash: string; header: Uint8Array; transactions: string[]; level: ConfirmationLevel };
 
 /**
- * Reads the block of a number. The nodes agree on its hash (k of n); its level is the lowest that the agreeing nodes see.
+ * Reads the block of a number. The nodes agree on its hash (k of n); its level is the highest that as many of them see.
  *
  * @throws SourceError block_not_found; ProviderError
  */
 export async function readBaseBlock(number: number, reading: BaseReading, signal: AbortSignal): Promise<SourceBlock> {
   const { nodes, caip2, accepted, work } = reading;
-  const question = ifAny(`block ${number}`, (block: Seen) => block.hash, signal, "none yet");
-  const ask = (rpc: EthereumRpc, ends: AbortSignal) => look(rpc, number, nodes.rules, ends);
+  const about = `block ${number}`;
+  const question = ifAny(about, (block: Seen) => block.hash, signal, "none yet");
+  const looks = new Map(nodes.rpcs.map((rpc) => [rpc, look(rpc, number, nodes.rules, signal)]));
+  const ask = (rpc: EthereumRpc) => looks.get(rpc) as Promise<Seen | undefined>;
   const answers = await agree(nodes.rpcs, ask, question, nodes.rules);
   const seen = answers.filter((answer) => answer !== undefined);
   const [first] = seen;
   if (!first) throw new ServiceError("block_not_found", `Base has no block ${number} yet`);
 
   const { hash, header } = first;
+  const same = async (rpc: EthereumRpc) => ((await ask(rpc))?.hash === hash ? ask(rpc) : undefined);
+  const level = await agreeOnLevel(nodes.rpcs, same, { about, signal }, nodes.rules);
   const { transactionsRoot, receiptsRoot } = decodeBaseHeader(header);
   return {
     chain: "base",
@@ -34,7 +39,7 @@ export async function readBaseBlock(number: number, reading: BaseReading, signal
     height: number,
     blockHash: hash,
     header,
-    level: lowestLevel(seen),
+    level,
     async find(txnId) {
       const holding = seen.filter(({ transactions }) => transactions.includes(txnId));
       return holding.length === 0 ? undefined : { prove: (ends) => prove(txnId, holding, ends) };
@@ -96,9 +101,24 @@ export async function readLevels(
   };
 }
 
-/** The lowest of the levels that several nodes see. */
-export function lowestLevel(seen: readonly { level: ConfirmationLevel }[]): ConfirmationLevel {
-  return LEVELS.find((lowest) => seen.some(({ level }) => level === lowest)) ?? "included";
+/**
+ * The highest level that a quorum of the nodes see: a minority can neither raise it nor keep it low.
+ *
+ * @param see what a node shows of the thing that they agreed on; undefined where it shows another one
+ * @throws ProviderError
+ */
+export async function agreeOnLevel<N extends { readonly name: string }>(
+  nodes: readonly N[],
+  see: (node: N) => Promise<{ level: ConfirmationLevel } | undefined>,
+  question: { about: string; signal: AbortSignal },
+  rules: QuorumRules,
+): Promise<ConfirmationLevel> {
+  const rank = async (node: N) => {
+    const seen = await see(node);
+    if (seen === undefined) throw unavailable(`${node.name} shows something else of ${question.about}`);
+    return LEVELS.indexOf(seen.level);
+  };
+  return LEVELS[await agreeOnQuantity(nodes, rank, question, rules)] as ConfirmationLevel;
 }
 
 /** @returns undefined where the node's chain does not reach that far yet */

@@ -23,7 +23,7 @@ type Way = {
 };
 
 /**
- * Fetches the EIP-2718 bytes of transactions, by several methods from each node in turn. Several clients have shipped wrong
+ * Fetches the EIP-2718 bytes of transactions, by several methods, each of every node in turn. Several clients have shipped wrong
  * raw bytes: bytes are taken from any node if they hash to the id, and from none if they do not; wrong ones are reported.
  *
  * @returns by hash, the bytes, or source_unreadable when every node answered and none gave them
@@ -38,8 +38,9 @@ export async function fetchBytes(
   const types = new Map<string, string>();
   const unasked = new Map<string, ProviderError>();
   const found = new Map<string, Uint8Array | SourceError>();
-  for (const rpc of rpcs) {
-    for (const { name, fetch } of waysToBytes(types)) {
+  // Each way is tried with every node before the next one: a node that leaves one request unanswered would take all the time.
+  for (const { name, fetch } of waysToBytes(types)) {
+    for (const rpc of rpcs) {
       const missing = places.filter(({ transactionHash: hash }) => !found.has(hash));
       const [first] = missing;
       if (!first) return found;

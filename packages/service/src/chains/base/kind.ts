@@ -21,6 +21,12 @@ export const baseChain: SourceChainKind<EthereumNodes> = {
     return base && { rpcs: base.rpc.map((rpc) => new EthereumRpc(rpc, BASE_CHAIN_ID)), rules };
   },
 
+  witnesses: ({ rpcs }) => ({
+    who: "nodes of Base",
+    lost: "nothing on Base can be attested",
+    asks: rpcs.map((rpc) => (signal) => rpc.latest(signal)),
+  }),
+
   open(nodes, { sources: { base }, extraSourceChains: accept }, { run }) {
     return new BaseSource({ nodes, accept, levels: base, run });
   },

@@ -165,6 +165,19 @@ describe("BaseSource", () => {
     });
   });
 
+  it.each([
+    ["calls nothing final", { safe: 0, finalized: 0 }],
+    ["calls everything final", { finalized: 100 }],
+  ])("takes the level that most nodes see, where one of three %s", async (_, lie) => {
+    const liar = Object.assign(new FakeBase().include(85, transaction), lie);
+    const honest = () => new FakeBase().include(85, transaction);
+    for (const nodes of [
+      [liar, honest(), honest()],
+      [honest(), honest(), liar],
+    ])
+      expect(await (await sourceOf(...nodes)).read(hash)).toMatchObject({ level: "safe" });
+  });
+
   it("refuses two nodes that see it in different blocks, at another time, with another outcome, or one not at all", async () => {
     const seen = () => new FakeBase().include(7, transaction);
     const [other, later] = [Object.assign(seen(), { fork: 1 }), Object.assign(seen(), { genesisTime: 1_700_000_001 })];

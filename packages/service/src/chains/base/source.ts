@@ -13,7 +13,7 @@ import type {
 } from "../chain.ts";
 import type { ChainOptions } from "../kind.ts";
 import { forEach, Gathered } from "../several.ts";
-import { lowestLevel, readBaseBlock } from "./block.ts";
+import { agreeOnLevel, readBaseBlock } from "./block.ts";
 import * as baseWork from "./block-work.ts";
 import { type BaseReading, fetchBytes, foreignChain } from "./bytes.ts";
 import { type Absence, describe, isBehind, type NodeView, type Sighting, viewOf } from "./look.ts";
@@ -110,7 +110,7 @@ export class BaseSource implements SourceChain {
 }
 
 /**
- * The receipt on which the nodes agree, and the lowest of the levels that they see.
+ * The receipt on which the nodes agree, and the highest level that as many of them see.
  *
  * @returns undefined when they agree that there is no such transaction
  */
@@ -126,8 +126,12 @@ async function agreeOn(
     throw seen;
   };
   const question = { about: `transaction ${hash}`, same: describe, behind: isBehind, signal };
-  const answers = await agree([...looks.keys()], ask, question, rules);
-  const sightings = answers.filter((answer) => "receipt" in answer);
-  const [first] = sightings;
-  return first && { ...first, level: lowestLevel(sightings) };
+  const views = [...looks.keys()];
+  const [first] = await agree(views, ask, question, rules);
+  if (!("receipt" in first)) return undefined;
+  const same = async (view: NodeView) => {
+    const seen = await ask(view);
+    return "receipt" in seen && describe(seen) === describe(first) ? seen : undefined;
+  };
+  return { ...first, level: await agreeOnLevel(views, same, question, rules) };
 }

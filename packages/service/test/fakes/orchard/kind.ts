@@ -111,6 +111,12 @@ export const orchardChain: SourceChainKind<Nodes> = {
     return orchard && { nodes: orchard.rpc.map(({ url }) => new HttpProvider({ url })), rules };
   },
 
+  witnesses: ({ nodes }) => ({
+    who: "nodes of Orchard",
+    lost: "nothing on Orchard can be attested",
+    asks: nodes.map((node) => (signal) => node.json({ path: "/head" }, Head, signal)),
+  }),
+
   open(nodes, { sources: { orchard } }, { run }) {
     const required = {
       transaction: { level: orchard?.confirmation ?? "finalized", retryAfter: 7 },

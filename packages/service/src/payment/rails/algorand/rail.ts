@@ -2,8 +2,15 @@ import { encodeAddress, isAlgorandAddress } from "@attestd/proof/algorand";
 import { fromBase64 } from "@attestd/proof/encoding";
 import type { Rounds } from "../../../ledger/ledger.ts";
 import type { Algod } from "../../../providers/algod.ts";
-import { type AlgorandNodes, type FactsOf, type Location, locate } from "../../../providers/algorand-nodes.ts";
+import {
+  type AlgorandNodes,
+  agreedParams,
+  type FactsOf,
+  type Location,
+  locate,
+} from "../../../providers/algorand-nodes.ts";
 import { unavailable } from "../../../providers/provider.ts";
+import { agreeOnQuantity } from "../../../providers/quantity.ts";
 import { agree, failover } from "../../../providers/quorum.ts";
 import type { PaymentStanding, Rail } from "../rail.ts";
 import { checkFeePayer, checkLayout, checkTransfer, checkWindow } from "./checks.ts";
@@ -83,9 +90,7 @@ export function algorandRail(options: AlgorandRailOptions): Rail<AlgorandPayment
     extra: {},
     wallets: {
       async now(signal) {
-        const ask = (algod: Algod, ends: AbortSignal) => algod.params(ends);
-        const params = await failover(nodes.algods, ask, { about: "what a transaction needs", signal });
-        const { genesisId, lastRound: round, minFee, feePerByte } = params;
+        const { genesisId, lastRound: round, minFee, feePerByte } = await agreedParams(nodes, signal);
         return { genesisId, genesisHash, round, minFee: Number(minFee), feePerByte: Number(feePerByte) };
       },
       isAddress: isAlgorandAddress,
@@ -131,7 +136,7 @@ export function algorandRail(options: AlgorandRailOptions): Rail<AlgorandPayment
         const holding = await algod.assetHolding(payer, ALGORAND.asset, ends);
         return fresh(holding ?? { amount: 0n, round: await algod.lastRound(ends) }, payment, algod).amount;
       };
-      return failover(nodes.algods, ask, { about: `the balance of ${payer}`, signal });
+      return agreeOnQuantity(nodes.algods, ask, { about: `the balance of ${payer}`, signal }, nodes.rules);
     },
 
     async payeeFault(payTo, signal) {

@@ -4,7 +4,8 @@ import type { Clock } from "../../../clock.ts";
 import { ignoring } from "../../../errors.ts";
 import type { Block, EthereumNodes, EthereumRpc } from "../../../providers/ethereum-rpc.ts";
 import { unavailable } from "../../../providers/provider.ts";
-import { agree, failover, hasLaggards } from "../../../providers/quorum.ts";
+import { agreeOnQuantity } from "../../../providers/quantity.ts";
+import { agree, hasLaggards } from "../../../providers/quorum.ts";
 import { type PaymentStanding, paymentRefused, type Rail, VOID_WITNESSES } from "../rail.ts";
 import {
   type Authorization,
@@ -101,8 +102,8 @@ export function baseRail(options: BaseRailOptions): Rail<BasePayment> {
     },
 
     async balance({ authorization: { from } }, signal) {
-      const about = `the balance of ${from}`;
-      return failover(nodes.rpcs, (rpc, ends) => readBalance(rpc, BASE.asset, from, ends), { about, signal });
+      const ask = (rpc: EthereumRpc, ends: AbortSignal) => readBalance(rpc, BASE.asset, from, ends);
+      return agreeOnQuantity(nodes.rpcs, ask, { about: `the balance of ${from}`, signal }, nodes.rules);
     },
 
     async payeeFault(payTo, signal) {
@@ -205,9 +206,9 @@ function describe(sight: Sight): string {
   return sight.kind === "cancelled" ? `cancelled ${where}` : `${sight.value} moved to ${sight.to} ${where}`;
 }
 
-/** Whether one node had not reached the block in which the other saw the authorization used. */
+/** Whether one node had not reached the block in which the other saw the authorization used. One that expired unused never is. */
 function isBefore(unused: Sight, used: Sight): boolean {
-  return unused.kind === "unused" && used.kind !== "unused" && unused.head < used.block;
+  return unused.kind === "unused" && !unused.final && used.kind !== "unused" && unused.head < used.block;
 }
 
 function reasonOf(sight: Sight, { validBefore }: Authorization): string {

@@ -4,6 +4,7 @@ import type { Clock } from "../../../clock.ts";
 import { solanaAddressBytes } from "../../../config/solana-address.ts";
 import { isEd25519Signature } from "../../../crypto/ed25519.ts";
 import { ignoring } from "../../../errors.ts";
+import { agreeOnQuantity } from "../../../providers/quantity.ts";
 import { agree, failover, hasLaggards } from "../../../providers/quorum.ts";
 import type { SolanaNodes, SolanaRpc } from "../../../providers/solana-rpc.ts";
 import { type Payment, type PaymentStanding, paymentRefused, type Rail, VOID_WITNESSES } from "../rail.ts";
@@ -84,8 +85,8 @@ export function solanaRail({ nodes, limits, clock }: SolanaRailOptions): Rail<So
     },
 
     async balance({ transaction: { transfer } }, signal) {
-      const about = `the balance of ${transfer.source}`;
-      return failover(nodes.rpcs, (rpc, ends) => rpc.tokenBalance(transfer.source, ends), { about, signal });
+      const ask = (rpc: SolanaRpc, ends: AbortSignal) => rpc.tokenBalance(transfer.source, ends);
+      return agreeOnQuantity(nodes.rpcs, ask, { about: `the balance of ${transfer.source}`, signal }, nodes.rules);
     },
 
     async payeeFault(payTo, signal) {

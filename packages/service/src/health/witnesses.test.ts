@@ -1,19 +1,16 @@
 import { expect, test } from "vitest";
 import { unavailable } from "../providers/provider.ts";
-import { watchIndexers } from "./indexers.ts";
+import { watchWitnesses } from "./witnesses.ts";
 
 /** Indexers that answer or are away, and what the watch says after a while. */
 function watched(count: number, quorum?: number) {
   const now = { ms: Date.UTC(2026, 10, 23, 12) };
   const away = Array.from({ length: count }, () => false);
-  const indexers = away.map((_, index) => ({
-    name: `indexer${index}`,
-    async currentRound() {
-      if (away[index]) throw unavailable(`indexer${index} is down`);
-      return 1;
-    },
-  }));
-  const watch = watchIndexers(indexers, quorum === undefined ? {} : { quorum }, () => now.ms);
+  const asks = away.map((_, index) => async () => {
+    if (away[index]) throw unavailable(`indexer${index} is down`);
+  });
+  const witnesses = { who: "indexers", lost: "older Algorand transactions cannot be attested", asks };
+  const watch = watchWitnesses(witnesses, quorum === undefined ? {} : { quorum }, () => now.ms);
   return async (ms: number, ...down: boolean[]) => {
     now.ms += ms;
     away.splice(0, count, ...down);
