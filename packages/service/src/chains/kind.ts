@@ -1,6 +1,7 @@
 import type { ChainFormat } from "@attestd/proof";
 import type { z } from "zod";
 import type { Config } from "../config/config.ts";
+import type { Witnesses } from "../health/witnesses.ts";
 import type { Location } from "../providers/algorand-nodes.ts";
 import type { QuorumRules } from "../providers/quorum.ts";
 import type { RunWork } from "./block-work.ts";
@@ -15,16 +16,6 @@ export type ChainOptions = {
   locate?: ((txnId: string, signal: AbortSignal) => Promise<Location | undefined>) | undefined;
   /** Runs the chain's block work; on the calling thread unless given. */
   run?: RunWork | undefined;
-};
-
-/** Nodes of which a quorum must agree, and what cannot be sold without them. */
-export type Witnesses = {
-  /** What they are: "indexers". */
-  who: string;
-  /** What cannot be sold, as a clause. */
-  lost: string;
-  /** Of each node: whether it answers at all. @throws ProviderError */
-  asks: readonly ((signal: AbortSignal) => Promise<unknown>)[];
 };
 
 /** What of a chain's blocks can be attested and proven, for people and for programs. */

@@ -1,7 +1,16 @@
-import type { Witnesses } from "../chains/kind.ts";
 import { isProviderError } from "../providers/provider.ts";
 import { type QuorumRules, quorumOf } from "../providers/quorum.ts";
 import { degradedIf, OK, type Status } from "./health.ts";
+
+/** Nodes of which a quorum must agree, and what cannot be sold without them. */
+export type Witnesses = {
+  /** What they are: "indexers". */
+  who: string;
+  /** What cannot be sold, as a clause. */
+  lost: string;
+  /** Of each node: whether it answers at all. @throws ProviderError */
+  asks: readonly ((signal: AbortSignal) => Promise<unknown>)[];
+};
 
 /** How long too few nodes may answer before it is said, in ms. */
 const MAX_SILENCE_MS = 60_000;
