@@ -65,7 +65,7 @@ const PAYEE_QUESTIONS = ["function isBlacklisted(address)", "function paused()"]
 /**
  * Recognizes the service's periodic requests: for rounds, each new block once, the attestor's balance, the parameters of
  * the next attestation, what the facilitators settle, the payees' accounts, whether the token on Base lets the payee be paid,
- * the indexer's health, and the notes of the attestor's keys.
+ * whether indexers and nodes of Base answer, and the notes of the attestor's keys.
  */
 export function ownQuestions({
   attestor,
@@ -84,6 +84,7 @@ export function ownQuestions({
       path === "/v2/transactions/params" ||
       path === "/supported" ||
       path === "/health" ||
+      rpc === "eth_blockNumber" ||
       path.startsWith(`/v2/transactions?address=${attestor.address}`) ||
       path.startsWith(`/v2/accounts/${payTo.algorand}/assets/`) ||
       (rpc === "eth_call" && PAYEE_QUESTIONS.some((selector) => body?.includes(selector))) ||

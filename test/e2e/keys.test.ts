@@ -1,4 +1,4 @@
-import { mkdir, readFile, stat, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { type KeyHistory, type ProofBundle, parseKeyHistory, parseNote, verify } from "@attestd/proof";
@@ -8,6 +8,7 @@ import algosdk from "algosdk";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { sandboxFolder } from "../../packages/attestd/src/sandbox-folder.ts";
 import { newServiceSettings, writeSettings } from "../../packages/attestd/src/sandbox-settings.ts";
+import { IndexerSearch } from "../../packages/service/src/audit/indexer-search.ts";
 import { attestd, start } from "../helpers/command.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
 import { algorandClient, type Deployment, pay, post, sign, startDeployment } from "./deployment.ts";
@@ -121,17 +122,18 @@ function edit(statement: string): void {
 }
 
 /** Has the attestor's account send a note, without the service. */
-async function note(text: string): Promise<void> {
+async function note(text: string, from?: { address: string; mnemonic: string }): Promise<void> {
   const { algodUrl, attestor } = deployment.sandbox;
+  const { address: sender, mnemonic } = from ?? attestor;
   const algod = new algosdk.Algodv2("", algodUrl, new URL(algodUrl).port);
   const suggestedParams = await algod.getTransactionParams().do();
-  const parties = { sender: attestor.address, receiver: attestor.address, amount: 0 };
+  const parties = { sender, receiver: attestor.address, amount: 0 };
   const made = algosdk.makePaymentTxnWithSuggestedParamsFromObject({
     ...parties,
     note: Buffer.from(text),
     suggestedParams,
   });
-  const { txid } = await algod.sendRawTransaction(made.signTxn(algosdk.mnemonicToSecretKey(attestor.mnemonic).sk)).do();
+  const { txid } = await algod.sendRawTransaction(made.signTxn(algosdk.mnemonicToSecretKey(mnemonic).sk)).do();
   await algosdk.waitForConfirmation(algod, txid, 20);
 }
 
@@ -249,6 +251,7 @@ describe("keys over time", { timeout: 120_000 }, () => {
   test("the service does not start with a revoked current key until the key is replaced", async () => {
     await deployment.stopService();
     const [, second] = history.keys;
+    expect((await attestd(["backup", "--sandbox", "--to", "before"], { cwd: folder.path })).code).toBe(0);
     const revoked = await operate("second.seed", "revoke", second?.kid ?? "", "--json");
     expect(revoked).toMatchObject({ code: 0, stderr: "" });
     expect(JSON.parse(revoked.stdout)).toMatchObject({ kid: second?.kid, revokedRound: expect.any(Number) });
@@ -331,15 +334,36 @@ describe("keys over time", { timeout: 120_000 }, () => {
     paid: [503, "attestor_key_unusable"],
   };
 
-  test("a journal of before a rotation sells nothing under the old key, which every verifier would refuse", async () => {
+  test("a backup of before a rotation sells nothing under the old key, which every verifier would refuse", async () => {
     expect(await standing()).toEqual(sells);
     await deployment.stopService();
-    edit(`DELETE FROM key_revocations; DELETE FROM keys WHERE kid = '${history.keys[2]?.kid}'`);
+    const { data } = sandboxFolder(path(".attestd"));
+    for (const name of await readdir(data)) if (name.startsWith("journal.db")) await rm(join(data, name));
+    expect((await attestd(["restore", "before", "--sandbox"], { cwd: folder.path })).code).toBe(0);
     await deployment.restart({ ATTESTOR_PQ_SEED: await seedIn("second.seed") });
     expect(await standing()).toEqual(isBehind);
     await deployment.stopService();
     expect((await operate("third.seed", "restore", "keys.json")).code).toBe(0);
     await deployment.restart({ ATTESTOR_PQ_SEED: await seedIn("third.seed") });
+    expect(await standing()).toEqual(sells);
+  });
+
+  test("key notes that strangers send to the account are not listed for it, however many, and stop nothing", async () => {
+    const { algorand, attestor, indexerUrl, payers } = deployment.sandbox;
+    const sentWithNote = keyNotePrefix(history.ledger);
+    const own = await keyNotes();
+    for (const k of ["cd", "ef"]) await note(`${sentWithNote}${k.repeat(32)}"}`, payers.algorand);
+    const span = { from: 0, to: algorand.ledger.round };
+    // It refuses to list more than it is told to.
+    const most = own.length;
+    const indexer = new IndexerSearch({ url: indexerUrl });
+    const listed = await indexer.list(
+      { address: attestor.address, sentWithNote },
+      span,
+      most,
+      AbortSignal.timeout(10_000),
+    );
+    expect(listed).toHaveLength(most);
     expect(await standing()).toEqual(sells);
   });
 

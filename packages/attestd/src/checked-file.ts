@@ -194,7 +194,8 @@ async function receiptBeside(checked: Checked, trusted: TrustedKeys | undefined)
   return { kind: "receipt", file, findings: { conclusion: "failed", why } };
 }
 
-function notJson({ fault, line, message }: ProofError): string {
+/** A sentence about bytes that are no JSON. */
+export function notJson({ fault, line, message }: ProofError): string {
   if (fault === "too_large") return `More than ${MAX_BUNDLE_BYTES / 2 ** 20} MiB; bundles are smaller.`;
   return fault === "syntax" ? `Not JSON (line ${line}).` : `Not JSON: ${message}.`;
 }

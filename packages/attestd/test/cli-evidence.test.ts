@@ -164,3 +164,12 @@ test("evidence in a certificate that contradicts it fails it without being asked
   expect(code).toBe(1);
   expect(stdout).toMatch(/^✕ Not verified {2}forged\.svg\n {2}evidence /);
 });
+
+test("a bundle that was saved as UTF-16 is named as that", async () => {
+  await writeFile(join(folder.path, "utf16.json"), `\ufeff${JSON.stringify(bundle)}`, "utf16le");
+  const { code, stderr } = await attestd(["evidence", "utf16.json", "--algod", "http://127.0.0.1:1"], {
+    cwd: folder.path,
+  });
+  expect(stderr).toMatch(/^attestd: utf16\.json is no bundle\n {2}Not JSON: it is text in UTF-16/);
+  expect(code).toBe(3);
+});

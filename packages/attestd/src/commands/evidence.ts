@@ -14,6 +14,7 @@ import {
 } from "@attestd/proof/evidence";
 import type { Checkpoint } from "@attestd/proof/state-proof";
 import { readFileContents } from "@attestd/web/bundle-file";
+import { notJson } from "../checked-file.ts";
 import { readCheckpointTable } from "../checkpoint-files.ts";
 import { DEFAULT_WAIT } from "../command-line/options.ts";
 import type { Environment } from "../environment.ts";
@@ -139,7 +140,7 @@ async function bundleIn(name: string, environment: Environment): Promise<Uint8Ar
   const kind = name === "-" ? "stdin" : isUrl(name) ? "url" : "file";
   const whole = await readSource({ name, kind, isFound: false }, () => environment.stdin);
   const contents = await readFileContents(whole).catch((error: unknown) => {
-    if (isProofError(error, "json")) return { kind: "other" } as const;
+    if (isProofError(error, "json")) return { kind: "broken", why: notJson(error) } as const;
     throw error;
   });
   if (contents.kind === "bundle") return contents.bytes;

@@ -19,6 +19,7 @@ const Effects = z.looseObject({
 });
 const Found = Effects.extend({
   id: z.string(),
+  sender: z.string(),
   "confirmed-round": round,
   note: z.base64().optional(),
   signature: z.looseObject({ sig: z.base64().optional() }).optional(),
@@ -41,8 +42,8 @@ export type Wanted = {
   address: string;
   /** Transfers of an asset that the address receives, also by inner ones; absent: whatever names the address. */
   receivesAsset?: string;
-  /** How the notes of the transactions begin; absent: any note, or none. */
-  notePrefix?: string;
+  /** Only what the address itself has sent, with notes that begin so; absent: whoever sent it, with any note or none. */
+  sentWithNote?: string;
 };
 
 /** Transactions in one answer: what an indexer gives by default. */
@@ -50,7 +51,7 @@ const LIMIT = 1_000;
 
 /** Lists an account's transactions by one indexer. Its methods throw ProviderError. */
 export class IndexerSearch extends Indexer {
-  /** Whether it searches by `note-prefix`: with its default settings it refuses that (indexer, `api/disabled_parameters.go`). */
+  /** Whether it searches by note and sender: with its default settings it refuses that (indexer, `api/disabled_parameters.go`). */
   #searchesNotes = true;
 
   /** The last round that it has indexed. */
@@ -71,14 +72,18 @@ export class IndexerSearch extends Indexer {
    * @throws ProviderError also when there are more, or when it has not indexed all of the rounds yet
    */
   async list(wanted: Wanted, span: Span, most: number, signal: AbortSignal): Promise<FoundTransaction[]> {
-    const { address, notePrefix } = wanted;
+    const { address, sentWithNote } = wanted;
     const query = new URLSearchParams({
       address,
       "min-round": String(span.from),
       "max-round": String(span.to),
       limit: String(LIMIT),
     });
-    if (notePrefix !== undefined && this.#searchesNotes) query.set("note-prefix", toBase64(utf8(notePrefix)));
+    if (sentWithNote !== undefined && this.#searchesNotes) {
+      query.set("note-prefix", toBase64(utf8(sentWithNote)));
+      // Anybody may send such notes to the address.
+      query.set("address-role", "sender");
+    }
     const found = new Map<string, FoundTransaction>();
     let listed = 0;
     for (;;) {
@@ -106,9 +111,11 @@ export class IndexerSearch extends Indexer {
   }
 }
 
-function isWanted(transaction: FoundTransaction, { address, receivesAsset, notePrefix }: Wanted): boolean {
-  const begins = notePrefix === undefined || Buffer.from(transaction.note ?? "", "base64").indexOf(notePrefix) === 0;
-  return begins && (receivesAsset === undefined || receives(transaction, address, receivesAsset));
+function isWanted(transaction: FoundTransaction, { address, receivesAsset, sentWithNote }: Wanted): boolean {
+  const isSent =
+    sentWithNote === undefined ||
+    (transaction.sender === address && Buffer.from(transaction.note ?? "", "base64").indexOf(sentWithNote) === 0);
+  return isSent && (receivesAsset === undefined || receives(transaction, address, receivesAsset));
 }
 
 /** Whether a transaction, or one that it made at any depth, transfers the asset to the address. */

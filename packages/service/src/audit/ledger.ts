@@ -63,9 +63,9 @@ export async function* attestorNotes(
 
 /** Every key note that an account has sent within the span, in no order. */
 export async function keyNotes(reading: LedgerReading, account: string, span: Span): Promise<RecordedNote[]> {
-  const notePrefix = keyNotePrefix(algorandCaip2(fromBase64(reading.genesisHash)));
+  const sentWithNote = keyNotePrefix(algorandCaip2(fromBase64(reading.genesisHash)));
   const notes: RecordedNote[] = [];
-  for await (const found of searchLedger(reading, { address: account, notePrefix }, span)) {
+  for await (const found of searchLedger(reading, { address: account, sentWithNote }, span)) {
     const { txid, round, sender, note } = toNote(found);
     if (note !== undefined && sender === account) notes.push({ txid, round, sender, note });
   }

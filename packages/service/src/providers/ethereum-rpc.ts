@@ -87,6 +87,11 @@ export class EthereumRpc extends JsonRpc {
     return this.call("eth_getBlockByNumber", [tag, false], ifAny(Block), signal);
   }
 
+  /** The number of the newest block, which costs a node least of all to tell. */
+  async blockNumber(signal: AbortSignal): Promise<number> {
+    return this.call("eth_blockNumber", [], rpcInteger, signal);
+  }
+
   /** The newest block. */
   async latest(signal: AbortSignal): Promise<Block> {
     const block = await this.block("latest", signal);

@@ -24,7 +24,7 @@ export const baseChain: SourceChainKind<EthereumNodes> = {
   witnesses: ({ rpcs }) => ({
     who: "nodes of Base",
     lost: "nothing on Base can be attested",
-    asks: rpcs.map((rpc) => (signal) => rpc.latest(signal)),
+    asks: rpcs.map((rpc) => (signal) => rpc.blockNumber(signal)),
   }),
 
   open(nodes, { sources: { base }, extraSourceChains: accept }, { run }) {
