@@ -84,8 +84,8 @@ class FakeIndexer {
   round = 1_000;
   transactions: Placed[] = [];
   searches = 0;
-  /** Whether it allows a search by `note-prefix`: `--enable-all-parameters`. */
-  searchesNotes = false;
+  /** `--enable-all-parameters`. */
+  enablesAll = false;
   /** Of transactions, at most. */
   page = PAGE;
 
@@ -98,14 +98,15 @@ class FakeIndexer {
         ? json(response, { timestamp: 5_000 + Number(header) * 3 })
         : json(response, { message: "block not found" }, 404);
     this.searches += 1;
-    const isAllowed = (name: string) => this.searchesNotes && name === "note-prefix";
-    const disabled = DISABLED.find((name) => searchParams.has(name) && !isAllowed(name));
+    const disabled = DISABLED.find((name) => searchParams.has(name) && !this.enablesAll);
     if (disabled !== undefined) return json(response, { message: `provided disabled parameter: ${disabled}` }, 400);
     const number = (name: string) => Number(searchParams.get(name));
     const prefix = Buffer.from(searchParams.get("note-prefix") ?? "", "base64");
     const begins = ({ record }: Placed) => Buffer.from(String(record.note ?? ""), "base64").indexOf(prefix) === 0;
+    const sender = searchParams.get("address-role") === "sender" ? searchParams.get("address") : null;
+    const isSent = ({ record }: Placed) => sender === null || record.sender === sender;
     const found = this.transactions.filter(
-      (one) => one.round >= number("min-round") && one.round <= number("max-round") && begins(one),
+      (one) => one.round >= number("min-round") && one.round <= number("max-round") && begins(one) && isSent(one),
     );
     const start = number("next");
     const page = found.slice(start, start + this.page);
@@ -336,16 +337,16 @@ test("notes on the ledger come with their sender, what they move, and the bytes 
 });
 
 test.each([
-  ["searches by notes", true, 2],
-  ["has its default settings", false, 30],
-])("an account's key notes alone are read of an indexer that %s", async (_, searchesNotes, most) => {
+  ["searches by notes and senders", true, 2],
+  ["has its default settings", false, 60],
+])("an account's own key notes alone are read of an indexer that %s", async (_, enablesAll, most) => {
   const indexer = new FakeIndexer();
-  indexer.searchesNotes = searchesNotes;
+  indexer.enablesAll = enablesAll;
   const begin = keyNotePrefix(algorandCaip2(GENESIS));
   const [first, second] = [noted(40, `${begin}1"}`), noted(900, `${begin}2"}`)];
   const others = Array.from({ length: 3_000 }, (_, i) => noted(1 + (i % 1_000), "attestd/v1:j{}"));
-  const stranger = noted(50, `${begin}3"}`, { snd: PAYER });
-  indexer.transactions = [first, ...others, stranger, second];
+  const strangers = Array.from({ length: 2_500 }, (_, i) => noted(1 + (i % 1_000), `${begin}3"}`, { snd: PAYER }));
+  indexer.transactions = [first, ...others, ...strangers, second];
   const { options } = await reading(indexer);
   const notes = await keyNotes(options, encodeAddress(ATTESTOR), { from: 0, to: 1_000 });
   expect(notes.map(({ txid, round }) => [txid, round])).toEqual([

@@ -12,7 +12,7 @@ import {
   verifyIndex,
 } from "@attestd/proof/base";
 import { fromBase64, toHex } from "@attestd/proof/encoding";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, test } from "vitest";
 import { testBaseBlock, testBaseTransaction } from "../../../../../test/bundles/bundles.ts";
 import { type BlockOfBase, blockFromBytes, nodeWith } from "../../../test/fakes/base-block.ts";
 import { type FakeBase, startRpcs } from "../../../test/fakes/base-providers.ts";
@@ -251,6 +251,25 @@ describe("a proof of inclusion", () => {
 
 const vectors = process.env.ATTESTD_VECTORS;
 if (!vectors) console.info("base blocks: ATTESTD_VECTORS is not set, recorded blocks are skipped");
+
+test("a proof whose time is up while nodes leave the receipts unanswered fails as the nodes' fault", async () => {
+  const block = madeBlock();
+  const { source } = await sourceOf(nodeWith(block));
+  const [upstream] = open.slice(-1);
+  const answer = upstream?.handler;
+  const asked = Promise.withResolvers<void>();
+  if (upstream)
+    upstream.handler = (request, response) => {
+      if (request.body.includes("Receipts")) asked.resolve();
+      else answer?.(request, response);
+    };
+  const time = new AbortController();
+  const found = await (await source.block(NUMBER, time.signal)).find(block.ids[3] as string, time.signal);
+  const proved = found?.prove(time.signal);
+  await asked.promise;
+  time.abort(new DOMException("late", "TimeoutError"));
+  await expect(proved).rejects.toMatchObject({ code: "providers_unavailable" });
+});
 
 describe.skipIf(!vectors)("recorded blocks", () => {
   const json = (name: string) => JSON.parse(readFileSync(join(vectors ?? "", `base/${name}.json`), "utf8"));

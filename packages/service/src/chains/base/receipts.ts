@@ -5,6 +5,7 @@ import { ignoring } from "../../errors.ts";
 import type { EthereumRpc } from "../../providers/ethereum-rpc.ts";
 import { hexBytes } from "../../providers/hex-bytes.ts";
 import { isUnusable } from "../../providers/provider.ts";
+import { orEnded } from "../../providers/quorum.ts";
 import type { BaseReading } from "./bytes.ts";
 
 const RawReceipts = z.array(hexBytes.min("0x00".length).transform((hex) => Uint8Array.fromHex(hex.slice(2))));
@@ -38,9 +39,10 @@ export async function proveReceipt(
     readReceiptStatus(bytes, transaction);
     return { bytesBase64: toBase64(bytes), nodes: path.map(toBase64) };
   };
+  const about = `the receipts of block ${number}`;
   for (const rpc of nodes.rpcs) {
     for (const read of [readRaw, encode]) {
-      const receipt = await read(rpc).then(prove).catch(ignoring(isUnusable));
+      const receipt = await orEnded(read(rpc), about, signal).then(prove).catch(ignoring(isUnusable));
       if (receipt) return receipt;
     }
   }
