@@ -9,8 +9,8 @@ import { type Capacity, createCapacity } from "../src/calls/capacity.ts";
 import { createEffects } from "../src/calls/effects.ts";
 import type { Journal } from "../src/calls/journal.ts";
 import type { EffectsOptions, Perform } from "../src/calls/perform.ts";
-import { createReading, readingLimits } from "../src/calls/reading.ts";
 import { createRunner, type Runner } from "../src/calls/runner.ts";
+import { createUnderWay, underWayLimits } from "../src/calls/under-way.ts";
 import type { Clock } from "../src/clock.ts";
 import type { Ledger } from "../src/ledger/ledger.ts";
 import type { EnabledRail } from "../src/payment/enabled-rail.ts";
@@ -133,7 +133,7 @@ export async function openService(
   keepFresh([capacity, offers], life, clock, scheduler);
   const isPayee = (_: unknown, address: string) => address === PAY_TO;
   const deadlineMs = DEADLINE_MS;
-  const bundles = createBundles(journal, createReading({ ...readingLimits(), clock }));
+  const bundles = createBundles(journal, createUnderWay({ ...underWayLimits(), clock }));
   const common = { journal, bundles, runner, capacity, log, clock, resourceOf };
   const admit = createAdmission({ ...common, offers, rails, products, isPayee, waitMs, deadlineMs });
   return { admit: defect.admit?.(admit, journal) ?? admit, offers, capacity, runner, journal };

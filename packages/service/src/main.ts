@@ -97,7 +97,7 @@ export async function startService(
     const { trustProxy } = config;
     const rateLimit = rateLimitOf(config, agentPaths);
     const listener = createApp({
-      ...{ ...offered, routes, rateLimit, trustProxy, view: viewOf(page) },
+      ...{ ...offered, underWay: service.underWay, routes, rateLimit, trustProxy, view: viewOf(page) },
       accessLog: config.accessLog ? createAccessLog(log, trustProxy) : undefined,
       observe(...answered) {
         counted(...answered);

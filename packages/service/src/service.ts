@@ -12,9 +12,9 @@ import { watchInFlight } from "./calls/in-flight.ts";
 import type { Journal } from "./calls/journal.ts";
 import { admissionJournal, keptJournal } from "./calls/journal-failures.ts";
 import { createRecall } from "./calls/outcome.ts";
-import { createReading, readingLimits } from "./calls/reading.ts";
 import { keepRetention } from "./calls/retention.ts";
 import { createRunner } from "./calls/runner.ts";
+import { createUnderWay, type UnderWay } from "./calls/under-way.ts";
 import { CATALOGUE } from "./catalogue/catalogue.ts";
 import { deadline, systemClock } from "./clock.ts";
 import { type Config, configInvalid } from "./config/config.ts";
@@ -61,6 +61,8 @@ export type Service = {
   /** 32 bytes that every replica has, and nobody else. */
   secret: Uint8Array;
   api: Api;
+  /** What is in memory on its way to clients. */
+  underWay: UnderWay;
   /** Refuses new calls from now on; those in flight continue. */
   drain(): void;
   /** Ends every loop and closes the journal. */
@@ -228,9 +230,9 @@ export async function openService(
     await Promise.all(loops);
   });
 
-  const reading = createReading({ ...readingLimits(), clock: systemClock });
+  const underWay = createUnderWay();
   const admitting = admissionJournal(journal, log);
-  const bundles = createBundles(admitting, reading);
+  const bundles = createBundles(admitting, underWay);
   const kept = keptJournal(journal, log);
   const admit = createAdmission({
     ...common,
@@ -266,7 +268,7 @@ export async function openService(
       sources: chains,
       maxBatch: config.batch.maxItems,
       kept,
-      bundles: createBundles(kept, reading),
+      bundles: createBundles(kept, underWay),
       table,
       readiness: ready,
       status: () => statusOf({ ...about, readiness: ready(), history: keys.history(), rounds, offers }),
@@ -279,6 +281,7 @@ export async function openService(
     kid: signer.kid,
     secret,
     api,
+    underWay,
     drain: () => capacity.stop(),
     close: () => closing.disposeAsync(),
   };

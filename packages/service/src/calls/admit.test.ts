@@ -18,8 +18,8 @@ import { type Capacity, createCapacity } from "./capacity.ts";
 import { expectationLost, type Journal, LEASE_MS } from "./journal.ts";
 import type { CallEvent } from "./machine.ts";
 import type { Perform } from "./perform.ts";
-import { createReading, readingLimits } from "./reading.ts";
 import { createRunner } from "./runner.ts";
+import { createUnderWay, underWayLimits } from "./under-way.ts";
 
 const NETWORK = "eip155:8453";
 const BLOCK: Subject = { kind: "block", chain: "base", height: 1 };
@@ -172,7 +172,7 @@ describe("admission", () => {
       clock,
       waitMs: WAIT_MS,
       deadlineMs: 20_000,
-      bundles: createBundles(journal, createReading({ ...readingLimits(), clock })),
+      bundles: createBundles(journal, createUnderWay({ ...underWayLimits(), clock })),
       resourceOf: () => ({ url: "https://attestd.example/attest", description: "An attestation." }),
     };
     const admission = createAdmission(options);

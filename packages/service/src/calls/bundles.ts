@@ -2,7 +2,7 @@ import { AFTER_ITEMS, beforeItem, withHead } from "../subjects/batch-answer.ts";
 import { currentContext } from "../tracing/context.ts";
 import type { KeptBundle } from "./call.ts";
 import type { Journal } from "./journal.ts";
-import type { Reading } from "./reading.ts";
+import type { UnderWay } from "./under-way.ts";
 
 export type Pieces = AsyncGenerator<string, void, undefined>;
 
@@ -34,7 +34,7 @@ const COPIES = 8;
 export type Bundles = ReturnType<typeof createBundles>;
 
 /** Reads delivered bundles for those who ask for them. */
-export function createBundles(journal: Pick<Journal, "stored" | "bodyOf" | "partsOf">, reading: Reading) {
+export function createBundles(journal: Pick<Journal, "stored" | "bodyOf" | "partsOf">, underWay: UnderWay) {
   return {
     /** Finds a bundle by its id, or by that of a batch's item, without reading it. */
     async find(id: string): Promise<FoundBundle | undefined> {
@@ -72,12 +72,13 @@ export function createBundles(journal: Pick<Journal, "stored" | "bodyOf" | "part
       bytes,
       pieces: () => read(false),
       async whole() {
-        const held = await reading.enter(bytes * COPIES);
+        const held = await underWay.enter(bytes * COPIES);
         try {
           return (await Array.fromAsync(read(true))).join("");
         } finally {
-          const { ended } = currentContext() ?? {};
-          if (ended) ended(() => held[Symbol.dispose]());
+          const { answer } = currentContext() ?? {};
+          if (answer) answer.held = held;
+          if (answer) answer.ended(() => held[Symbol.dispose]());
           else held[Symbol.dispose]();
         }
       },
@@ -85,7 +86,7 @@ export function createBundles(journal: Pick<Journal, "stored" | "bodyOf" | "part
   }
 
   async function* itemAt(bundleId: string, place: number, isHeld: boolean): Pieces {
-    using _ = isHeld ? undefined : await reading.enter(MAX_PIECE);
+    using _ = isHeld ? undefined : await underWay.enter(MAX_PIECE);
     const [head, [item]] = await Promise.all([journal.bodyOf(bundleId), journal.partsOf(bundleId, place, 0)]);
     if (head === undefined || item === undefined) throw missing(bundleId, place);
     yield withHead(head, item);
@@ -113,7 +114,7 @@ export function createBundles(journal: Pick<Journal, "stored" | "bodyOf" | "part
     isHeld: boolean,
   ): AsyncGenerator<{ text: string; place: number }[]> {
     for (let place = 0; place < parts; ) {
-      using _ = isHeld ? undefined : await reading.enter(MAX_PIECE, place > 0);
+      using _ = isHeld ? undefined : await underWay.enter(MAX_PIECE, place > 0);
       const texts = await journal.partsOf(id, place, PIECE);
       if (texts.length === 0) throw missing(id, place);
       const first = place;

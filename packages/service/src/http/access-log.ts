@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Logger } from "pino";
-import type { Context } from "../tracing/context.ts";
+import type { AnswerContext, Context } from "../tracing/context.ts";
 import { clientOf } from "./client-name.ts";
 
 /** A request and the response to it. */
@@ -8,7 +8,7 @@ export type Exchange = {
   incoming: IncomingMessage;
   outgoing: ServerResponse;
   /** With the request's id and, once it is read, the key of its payment. */
-  context: Context & { requestId: string };
+  context: Context & { requestId: string; answer: AnswerContext };
   /** The path of its route, in which `:name` is a parameter; undefined where there is none. */
   route?: string;
   /** Headers about its rate limit. */

@@ -2,6 +2,8 @@ import type { IncomingMessage, RequestListener, ServerResponse } from "node:http
 import type { Socket } from "node:net";
 import { pipeline, Readable } from "node:stream";
 import { excerpt } from "@attestd/proof/text";
+import { SAME_HEADER } from "../calls/problems.ts";
+import { createUnderWay, RETRY_AFTER, type UnderWay } from "../calls/under-way.ts";
 import { type Answer, problemAnswer, problemOf } from "../endpoints/answer.ts";
 import type { Route, TransportOptions } from "../endpoints/transport.ts";
 import { Problem } from "../problems.ts";
@@ -10,16 +12,20 @@ import { parseTraceparent } from "../tracing/traceparent.ts";
 import type { AccessLog, Exchange } from "./access-log.ts";
 import { clientOf } from "./client-name.ts";
 import { type CompleteAnswer, complete, preflight } from "./cors.ts";
-import { createOutbox, type Waiting } from "./outbox.ts";
 import type { RateLimit } from "./rate-limit.ts";
 import { requestIdOf } from "./request-id.ts";
 import { createRouter } from "./router.ts";
+
+/** Told how many bytes of an answer the connection has taken. */
+type Progress = { took(bytes: number): void };
 
 /** Called with every answer before it is sent. @param route the path of its route, where there is one */
 export type Observe = (incoming: IncomingMessage, answer: Answer, route?: string) => void;
 
 export type ListenerOptions = Pick<TransportOptions, "origin" | "log"> & {
   routes: readonly Route[];
+  /** Bounds what is in memory for clients; a bound of its own unless given. */
+  underWay?: UnderWay;
   /** Whether a proxy of the operator names requests in X-Request-Id. */
   trustProxy?: boolean;
   /** Requests are not limited where absent. */
@@ -40,8 +46,7 @@ const MAX_DROPPED = 64 * 1024;
  * client that has hung up gets no answer.
  */
 export function createListener({ routes, origin, log, ...options }: ListenerOptions): RequestListener {
-  const { trustProxy = false, rateLimit, accessLog, observe } = options;
-  const outbox = createOutbox();
+  const { trustProxy = false, underWay = createUnderWay(), rateLimit, accessLog, observe } = options;
   const find = createRouter(routes);
 
   function handle(exchange: Exchange): Answer | Promise<Answer> {
@@ -87,10 +92,15 @@ export function createListener({ routes, origin, log, ...options }: ListenerOpti
   }
 
   /** Counts an answer that its client may leave unread, and that is longer than a piece: any other costs less than its count. */
-  function admit({ incoming, outgoing }: Exchange, answer: CompleteAnswer): Waiting | Problem | undefined {
-    const bytes = heldBy(answer);
+  function admit({ incoming, context }: Exchange, full: CompleteAnswer): Progress | Problem | undefined {
+    const { held, ended, close } = context.answer;
+    if (held) return held;
+    const bytes = heldBy(full);
     if (incoming.method === "HEAD" || bytes <= PIECE_BYTES) return undefined;
-    return outbox.admit(outgoing, clientOf(incoming, trustProxy), bytes);
+    const own = underWay.tryEnter({ client: clientOf(incoming, trustProxy), bytes, close });
+    if (!own) return tooMuch(incoming);
+    ended(() => own[Symbol.dispose]());
+    return own;
   }
 
   function fail(exchange: Exchange, error: unknown): void {
@@ -122,7 +132,10 @@ export function createListener({ routes, origin, log, ...options }: ListenerOpti
       call: { stages: {} },
       parent: parseTraceparent(incoming.headers.traceparent),
       client: () => clientOf(incoming, trustProxy),
-      ended: (run) => (outgoing.closed ? run() : void outgoing.once("close", run)),
+      answer: {
+        ended: (run) => (outgoing.closed ? run() : void outgoing.once("close", run)),
+        close: () => void incoming.socket.destroy(),
+      },
     };
     const exchange: Exchange = { incoming, outgoing, context, bytes: 0 };
     accessLog?.(exchange);
@@ -155,6 +168,13 @@ function dropUnread({ body }: Answer): void {
   if (body instanceof ReadableStream && !body.locked) void body.cancel();
 }
 
+/** A payment that came with the request is safe, whatever became of it: its answer is there for the same header. */
+function tooMuch({ headers }: IncomingMessage): Problem {
+  const members = headers["payment-signature"] === undefined ? {} : SAME_HEADER;
+  const detail = "Too many answers wait for their clients to read them, this one or all.";
+  return new Problem("too_many_requests", detail, { retryAfter: RETRY_AFTER, members });
+}
+
 /** The path of a request target, for messages. */
 function pathOf(target: string): string {
   return excerpt(target.split("?", 1)[0] ?? "");
@@ -174,7 +194,7 @@ function heldBy({ body }: CompleteAnswer): number {
   return body === null ? 0 : PIECE_BYTES;
 }
 
-function write(exchange: Exchange, body: Answer["body"], waiting: Waiting | undefined): void {
+function write(exchange: Exchange, body: Answer["body"], waiting: Progress | undefined): void {
   const { incoming, outgoing } = exchange;
   const took = (piece: Uint8Array) => {
     exchange.bytes += piece.length;

@@ -11,12 +11,21 @@ export type Context = {
   readonly call: CallContext;
   /** The name of the request's client. */
   readonly client?: (() => string) | undefined;
-  /** Runs something when the request is answered, or its connection has ended. */
-  readonly ended?: ((run: () => void) => void) | undefined;
+  readonly answer?: AnswerContext | undefined;
   /** The span of a traced request's client. */
   readonly parent?: Parent | undefined;
   /** The innermost span that runs; undefined where nothing is traced. */
   readonly span?: Span | undefined;
+};
+
+/** The answer to a request, which its client reads. */
+export type AnswerContext = {
+  /** Runs something when it has been sent, or the connection has ended. */
+  ended(run: () => void): void;
+  /** Ends the connection. */
+  close(): void;
+  /** Its bytes, where they count as under way already (calls/under-way.ts). */
+  held?: { took(bytes: number): void };
 };
 
 export type CallContext = {

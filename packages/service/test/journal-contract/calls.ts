@@ -4,8 +4,7 @@ import type { Call, CallState } from "../../src/calls/call.ts";
 import { APART } from "../../src/calls/call.ts";
 import type { Journal, Listener } from "../../src/calls/journal.ts";
 import { type CallEvent, reduce } from "../../src/calls/machine.ts";
-import { createReading, readingLimits } from "../../src/calls/reading.ts";
-import { systemClock } from "../../src/clock.ts";
+import { createUnderWay } from "../../src/calls/under-way.ts";
 import { serviceError } from "../errors.ts";
 import { aCall, after, afterCommit, aLargeEvidence, anAttempt, GOOD_COURSE, goodCourseFrom } from "../fakes/calls.ts";
 
@@ -222,7 +221,7 @@ export function journalContract(name: string, create: () => Promise<TestDatabase
         receipt: "signed receipt",
       });
       await journal.update(done);
-      const bundles = createBundles(journal, createReading({ ...readingLimits(), clock: systemClock }));
+      const bundles = createBundles(journal, createUnderWay());
       const texts = {
         HEAD: answer,
         FIRST: '{"batch":{"size":2},"index":0,"b":"x"}',
