@@ -1,14 +1,14 @@
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseKeyHistory, verify } from "@attestd/proof";
 import { fromBase64 } from "@attestd/proof/encoding";
-import { examine, readKeyHistory, revokeKey, rotateKey } from "@attestd/service/operator";
+import { examine, readKeyHistory, revokeKey } from "@attestd/service/operator";
 import { readSeeds, signerLog, startSigner } from "@attestd/service/signer";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { sandboxFolder } from "../../packages/attestd/src/sandbox-folder.ts";
-import { newServiceSettings } from "../../packages/attestd/src/sandbox-settings.ts";
-import { attestorSettings } from "../../packages/attestd/src/settings-file.ts";
+import { newServiceSettings, writeSettings } from "../../packages/attestd/src/sandbox-settings.ts";
+import { start } from "../helpers/command.ts";
 import { algorandClient, type Deployment, pay, sign, startDeployment } from "./deployment.ts";
 
 /* A service without a seed, whose keys `attestd signer` has: each test continues from the one before. */
@@ -87,6 +87,21 @@ async function until(isSo: () => Promise<boolean>): Promise<void> {
   while (!(await isSo())) await new Promise((resolve) => setTimeout(resolve, 50));
 }
 
+/** Runs a command as docs/key-ceremony.md has it; the ledger makes the rounds that it waits for at once. */
+async function rotate(line: string) {
+  const page = await readFile(new URL("../../docs/key-ceremony.md", import.meta.url), "utf8");
+  expect(page).toContain(line.replace(/ --from \d+$/, ""));
+  const settingsFile = sandboxFolder(folder).settings;
+  const args = line.replace("/etc/attestd/env", settingsFile).split(" ").slice(1);
+  const running = start([...args, "--sandbox"], { cwd: folder });
+  const { ledger } = deployment.sandbox.algorand;
+  running.stderr.on("data", (text) => {
+    const round = Number(/Waiting for round (\d+)/.exec(String(text))?.[1] ?? 0);
+    while (ledger.round < round) ledger.advance();
+  });
+  return running.ended;
+}
+
 describe("a service whose keys are in a signer", () => {
   test("goes on with the journal of the seed, and sells", async () => {
     signer = await startAt("signer.sock", SEEDS.first);
@@ -128,25 +143,22 @@ describe("a service whose keys are in a signer", () => {
     await deployment.stopService();
     const next = await startAt("next.sock", SEEDS.next);
     await writeFile(path("next.env"), `ATTESTOR_SIGNER=socket\nATTESTOR_SIGNER_SOCKET=${path("next.sock")}\n`);
-    const { ledger } = deployment.sandbox.algorand;
-    const rotate = (fromRound: number | undefined) =>
-      rotateKey(
-        settings,
-        {
-          settings: () => attestorSettings(path("next.env")),
-          onWait: (round) => {
-            while (ledger.round < round) ledger.advance();
-          },
-          fromRound,
-        },
-        operator(),
-      );
-    const { record, from } = await told(rotate(undefined));
+    await writeSettings(sandboxFolder(folder), { ...settings, LOG_LEVEL: "info" });
+    const rotated = () => rotate("attestd keys rotate --env /etc/attestd/env --next next.env");
+    const refused = await rotated();
+    const [, record = "", from = ""] =
+      /Start it with --endorse (\w{64}), .*same command with --from (\d+)/.exec(refused.stderr) ?? [];
+    // No other record is named, which somebody might start the signer for.
+    expect([refused.code, [...new Set(refused.stderr.match(/[0-9a-f]{64}/g))]]).toEqual([2, [record]]);
     await signer?.close();
     signer = await startAt("signer.sock", SEEDS.first, { endorse: record });
     // Without the round it would be another record.
-    expect((await told(rotate(undefined))).from).toBeGreaterThan(from);
-    expect((await rotate(from)).history.keys.map(({ kid }) => kid)).toEqual([signer.attestor.kid, next.attestor.kid]);
+    expect((await rotated()).code).toBe(2);
+    expect(await rotate(`attestd keys rotate --env /etc/attestd/env --next next.env --from ${from}`)).toMatchObject({
+      code: 0,
+    });
+    const history = await readKeyHistory({ ...settings, ...socketSettings("next.sock") }, operator());
+    expect(history.keys.map(({ kid }) => kid)).toEqual([signer.attestor.kid, next.attestor.kid]);
     await signer.close();
     signer = next;
     await deployment.restart(socketSettings("next.sock"));

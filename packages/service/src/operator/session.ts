@@ -50,6 +50,8 @@ export async function openSession(settings: Settings, options: OperatorOptions, 
   // To stderr: stdout is the command's own.
   const log = openLog(config.logLevel, pino.destination(2));
   const history = await journalHistory();
+  // The command itself says what a signer has refused, and for which record to start it; the log would name another one.
+  const unsaid = log.child({}, { level: "silent" });
   const chains = readableChains(config, log, signal);
   const opened = new AsyncDisposableStack();
 
@@ -76,7 +78,7 @@ export async function openSession(settings: Settings, options: OperatorOptions, 
 
     /** Connects to the ledger alone, by the settings or by others, and waits for its first round. @throws as `signer` */
     async ledger(by: Config = config) {
-      const account = opened.adopt(await openAccount(by, { log, signal }), (one) => one.close());
+      const account = opened.adopt(await openAccount(by, { log: unsaid, signal }), (one) => one.close());
       const { ledger } = opened.adopt(openLedger(by, account, log), (one) => one.close());
       await ledger.rounds.next(deadline(systemClock, DEADLINE_MS, signal));
       return { ledger, account };
@@ -100,7 +102,7 @@ export async function openSession(settings: Settings, options: OperatorOptions, 
 
     /** Opens the ML-DSA-65 key of the settings, or of other ones. @throws config_invalid also when they have none */
     async signer(settings: KeyConfig = config): Promise<Signer> {
-      return opened.adopt(await openSigner(settings, { log, signal }), (one) => one.close());
+      return opened.adopt(await openSigner(settings, { log: unsaid, signal }), (one) => one.close());
     },
 
     /** Unix s from which on the chains are read: nothing was sold before the first key. */
