@@ -175,7 +175,7 @@ export const DEFECTS = {
       }),
     },
     breaks: "served",
-    shownBy: 585,
+    shownBy: 618,
   },
 
   /** A call that once had nothing to do but wait is never counted as work again. */

@@ -1,4 +1,5 @@
 import { MAX_BATCH_ITEMS } from "@attestd/proof";
+import { untilSettled } from "../clock.ts";
 import { ServiceError } from "../errors.ts";
 import { isSourceError, type SourceError, type SourceTransaction, type SourceTransactions } from "./chain.ts";
 
@@ -65,18 +66,14 @@ export async function forEach<T>(
   work: (item: T, signal: AbortSignal) => Promise<void>,
   signal: AbortSignal,
 ): Promise<void> {
-  const failed = new AbortController();
-  const ends = AbortSignal.any([signal, failed.signal]);
   const rest = items[Symbol.iterator]();
-  const worker = async () => {
-    for (let next = rest.next(); !next.done; next = rest.next()) {
-      ends.throwIfAborted();
-      await work(next.value, ends);
-    }
-  };
-  try {
-    await Promise.all(Array.from({ length: atOnce }, worker));
-  } finally {
-    failed.abort();
-  }
+  await untilSettled(signal, (ends) => {
+    const worker = async () => {
+      for (let next = rest.next(); !next.done; next = rest.next()) {
+        ends.throwIfAborted();
+        await work(next.value, ends);
+      }
+    };
+    return Promise.all(Array.from({ length: atOnce }, worker));
+  });
 }

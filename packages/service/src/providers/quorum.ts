@@ -1,3 +1,4 @@
+import { untilSettled } from "../clock.ts";
 import { hasCode, ServiceError } from "../errors.ts";
 import { isProviderError, type ProviderError, unavailable } from "./provider.ts";
 
@@ -70,9 +71,20 @@ type Received<T> = { provider: { readonly name: string }; answer: T };
  * @throws ProviderError providers_conflict, or providers_unavailable when too few answered or the signal's time is up;
  * the signal's reason when it was aborted for another reason
  */
-export async function agree<P extends { readonly name: string }, T>(
+export function agree<P extends { readonly name: string }, T>(
   providers: readonly P[],
   ask: (provider: P, signal: AbortSignal) => Promise<T>,
+  question: Question<T>,
+  rules: QuorumRules,
+): Promise<[T, ...T[]]> {
+  const decide = (ends: AbortSignal) => decideBy(providers, (provider) => ask(provider, ends), question, rules);
+  // One alone has no laggards, which are ended.
+  return providers.length > 1 ? untilSettled(question.signal, decide) : decide(question.signal);
+}
+
+async function decideBy<P extends { readonly name: string }, T>(
+  providers: readonly P[],
+  ask: (provider: P) => Promise<T>,
   question: Question<T>,
   rules: QuorumRules,
 ): Promise<[T, ...T[]]> {
@@ -86,49 +98,42 @@ export async function agree<P extends { readonly name: string }, T>(
     return reportConflict({ about, answers }, rules);
   };
 
-  // One alone has no laggards.
-  const laggards = providers.length > 1 ? new AbortController() : undefined;
-  const ends = laggards ? AbortSignal.any([signal, laggards.signal]) : signal;
   const outstanding = new Map(
     providers.map((provider) => {
       const answered = (answer: T) => ({ provider, answer });
-      return [provider, ask(provider, ends).then(answered, (error: unknown) => ({ provider, error }))] as const;
+      return [provider, ask(provider).then(answered, (error: unknown) => ({ provider, error }))] as const;
     }),
   );
 
-  try {
-    for (;;) {
-      const facts = countVotes(received, question);
-      const [leader] = facts;
-      const votes = leader?.length ?? 0;
-      const disputed = facts.length > 1;
-      if (leader && votes >= Math.max(enough, majority)) {
-        if (disputed) dispute();
-        return leader;
-      }
-      /** With every answer that may still come. */
-      const most = votes + outstanding.size;
-      if (disputed && most < Math.max(enough, majority)) throw dispute();
-      if (most < enough) {
-        const lag = new ServiceError("block_unknown", "some providers lag behind the others");
-        const cause = received.length >= enough ? lag : failures[0];
-        throw tooFew(`${about}, on which ${enough} of ${providers.length} must agree`, failures, cause);
-      }
-      if (leader && outstanding.size === 0) {
-        const answered = received.map(({ provider }) => provider.name);
-        rules.onMinority?.({ about, answered, of: providers.length });
-        return leader;
-      }
-
-      const arrived = await Promise.race(outstanding.values());
-      outstanding.delete(arrived.provider);
-      if ("answer" in arrived) received.push(arrived);
-      else if (signal.aborted) throw ended(signal, about);
-      else if (isProviderError(arrived.error)) failures.push(arrived.error);
-      else throw arrived.error;
+  for (;;) {
+    const facts = countVotes(received, question);
+    const [leader] = facts;
+    const votes = leader?.length ?? 0;
+    const disputed = facts.length > 1;
+    if (leader && votes >= Math.max(enough, majority)) {
+      if (disputed) dispute();
+      return leader;
     }
-  } finally {
-    if (outstanding.size > 0) laggards?.abort();
+    /** With every answer that may still come. */
+    const most = votes + outstanding.size;
+    if (disputed && most < Math.max(enough, majority)) throw dispute();
+    if (most < enough) {
+      const lag = new ServiceError("block_unknown", "some providers lag behind the others");
+      const cause = received.length >= enough ? lag : failures[0];
+      throw tooFew(`${about}, on which ${enough} of ${providers.length} must agree`, failures, cause);
+    }
+    if (leader && outstanding.size === 0) {
+      const answered = received.map(({ provider }) => provider.name);
+      rules.onMinority?.({ about, answered, of: providers.length });
+      return leader;
+    }
+
+    const arrived = await Promise.race(outstanding.values());
+    outstanding.delete(arrived.provider);
+    if ("answer" in arrived) received.push(arrived);
+    else if (signal.aborted) throw ended(signal, about);
+    else if (isProviderError(arrived.error)) failures.push(arrived.error);
+    else throw arrived.error;
   }
 }
 
@@ -167,17 +172,13 @@ export async function fastest<P, T>(
   { about, signal }: Pick<Question<T>, "about" | "signal">,
 ): Promise<T> {
   if (providers.length === 1) return failover(providers, ask, { about, signal });
-  const others = new AbortController();
-  const ends = AbortSignal.any([signal, others.signal]);
   try {
-    return await Promise.any(providers.map((provider) => ask(provider, ends)));
+    return await untilSettled(signal, (ends) => Promise.any(providers.map((provider) => ask(provider, ends))));
   } catch (error) {
     if (signal.aborted) throw ended(signal, about);
     const failures: unknown[] = error instanceof AggregateError ? error.errors : [error];
     const defect = failures.find((failure) => !isProviderError(failure));
     throw defect ?? tooFew(about, failures as ProviderError[]);
-  } finally {
-    others.abort();
   }
 }
 

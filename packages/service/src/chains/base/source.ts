@@ -1,4 +1,5 @@
 import { BASE_MAINNET } from "@attestd/proof/base";
+import { untilSettled } from "../../clock.ts";
 import { ServiceError } from "../../errors.ts";
 import type { EthereumNodes } from "../../providers/ethereum-rpc.ts";
 import { agree, type QuorumRules } from "../../providers/quorum.ts";
@@ -65,23 +66,19 @@ export class BaseSource implements SourceChain {
     const byHash = Map.groupBy(txnIds, (txnId) => txnId.toLowerCase());
     const hashes = new Set(byHash.keys());
     const { nodes } = this.#reading;
-    const over = new AbortController();
-    const ends = AbortSignal.any([signal, over.signal]);
-    const views = nodes.rpcs.map((rpc) => viewOf(rpc, hashes, nodes.rules, ends));
     const all = [...hashes];
     const parts = Array.from({ length: Math.ceil(all.length / MAX_TOGETHER) }, (_, n) => {
       return all.slice(n * MAX_TOGETHER, (n + 1) * MAX_TOGETHER);
     });
-    const readPart = async (part: readonly string[], until: AbortSignal) => {
-      for (const [hash, found] of await this.#readPart(part, views, until))
-        for (const txnId of new Set(byHash.get(hash))) gathered.add(txnId, found);
-    };
-    try {
-      await forEach(parts, MAX_AT_ONCE, readPart, signal);
-    } finally {
-      // Ends the looks of laggards.
-      over.abort();
-    }
+    // Its end ends the looks of laggards.
+    await untilSettled(signal, (ends) => {
+      const views = nodes.rpcs.map((rpc) => viewOf(rpc, hashes, nodes.rules, ends));
+      const readPart = async (part: readonly string[], until: AbortSignal) => {
+        for (const [hash, found] of await this.#readPart(part, views, until))
+          for (const txnId of new Set(byHash.get(hash))) gathered.add(txnId, found);
+      };
+      return forEach(parts, MAX_AT_ONCE, readPart, signal);
+    });
     return gathered.all;
   }
 
