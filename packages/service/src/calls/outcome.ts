@@ -23,7 +23,7 @@ export type Delivered = {
   receipt: string;
 };
 
-/** No payment was taken: it is safe to sign a new one. */
+/** No payment was taken: it is safe to sign a new one, unless `error` says that this one may still be taken. */
 export type PaymentRequired = {
   kind: "payment_required";
   /** Why the payment of the request was not taken. */

@@ -25,7 +25,7 @@ export function llms(catalogue: Catalogue, site: Site): string {
     "3. Send the same request again with the header PAYMENT-SIGNATURE (base64 of JSON).",
     "4. The answer is 200 with the bundle; PAYMENT-RESPONSE is the receipt of the settlement.",
     "",
-    "The same payment sent again returns the same bytes and costs nothing. Only a 402 means that it is safe to sign a new payment: after 503 with `retry.sameHeader`, wait for Retry-After and send the same PAYMENT-SIGNATURE again. A 400, 404, 409 or 503 before payment is not charged.",
+    "The same payment sent again returns the same bytes and costs nothing. Only a 402 means that it is safe to sign a new payment; if its `error` says that yours may still be taken, send yours again until it has expired. After 503 with `retry.sameHeader`, wait for Retry-After and send the same PAYMENT-SIGNATURE again. A 400, 404, 409 or 503 before payment is not charged.",
     "",
     `A payment may stay valid for up to ${site.paymentLifeSeconds} s. It is refused, with the reason, if it stays valid for longer, costs its fee payer more, or is not in the form of scheme exact.`,
     "",

@@ -28,7 +28,7 @@ export const PaymentOption = namedObject("PaymentOption", "One advertised way to
 /** The body of a 402: x402's PaymentRequired, and the same offers in the fields of the discovery document. */
 export const PaymentRequired = namedObject(
   "PaymentRequired",
-  "The price and the ways to pay it. It is safe to sign a new payment.",
+  "The price and the ways to pay it. It is safe to sign a new payment, unless `error` says that yours may still be taken.",
   {
     x402Version: z.literal(2),
     error: z.string().optional().describe("Why the payment of the request was not accepted."),
