@@ -49,7 +49,7 @@ export async function run({ payments }: Effort): Promise<Row[]> {
   }
 }
 
-/** Buys on Algorand, each time the same transaction, until every call is packed. */
+/** Buys on Algorand, each time the same transaction, until every call is at rest. */
 async function buy(url: string, payments: number, database: Config["database"]): Promise<void> {
   const deployment = await startDeployment({ networks: [] }, { DATABASE_URL: url });
   try {
@@ -64,7 +64,7 @@ async function buy(url: string, payments: number, database: Config["database"]):
       await Promise.all(Array.from({ length: Math.min(AT_ONCE, payments - bought) }, one));
     await deployment.stopService();
     const journal = await openJournal(database, console);
-    while ((await journal.unpacked()) > 0 || (await journal.open()).length > 0) await setTimeout(POLL_MS);
+    while ((await journal.open()).length > 0) await setTimeout(POLL_MS);
     await journal.close();
   } finally {
     await deployment.close();

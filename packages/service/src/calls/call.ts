@@ -1,3 +1,5 @@
+import { hash } from "node:crypto";
+import { canonicalize, type JsonObject } from "@attestd/proof/json";
 import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
 import type { SealedBundle } from "../attestor/attestor.ts";
 import { ServiceError } from "../errors.ts";
@@ -76,15 +78,18 @@ export type Call = Omit<CallRequest, "evidence" | "payload"> & {
   readonly evidence: Evidence | typeof APART | undefined;
   /** Undefined when the call is pruned (pruning.ts). */
   readonly payload: PaymentPayload | undefined;
-  /** Of a pruned call: `payloadSha256` of the payload that it had. */
-  readonly payloadSha256?: string;
+  /** By which a payment is known that comes again byte for byte. */
+  readonly payloadSha256: string;
   state: CallState;
   /** Counts the commits; an update names the version it follows. */
   version: number;
   /** How often a settlement was begun. */
   settlements: number;
   proof?: PaymentProof;
-  /** Every attestation transaction ever signed for this call, oldest first. At most the last one is alive. */
+  /**
+   * Every attestation transaction ever signed for this call, oldest first. At most the last one is alive. From the delivery on
+   * without their bytes, which the ledger has.
+   */
   attempts: readonly CallAttempt[];
   /** Round of the confirmed attempt. */
   round?: number;
@@ -103,6 +108,16 @@ export type Call = Omit<CallRequest, "evidence" | "payload"> & {
   /** Of `done`: the bundle, byte for byte as it is delivered now and on every replay. */
   bundle?: KeptBundle;
 };
+
+/** The SHA-256 of a payment's scheme payload in canonical JSON, base64url. */
+export function payloadSha256({ payload }: Pick<PaymentPayload, "payload">): string {
+  return hash("sha256", canonicalize(payload as JsonObject), "base64url");
+}
+
+/** Whether a payment has come again byte for byte. */
+export function isSame(known: Pick<Call, "payloadSha256">, { payload }: { readonly payload: PaymentPayload }): boolean {
+  return known.payloadSha256 === payloadSha256(payload);
+}
 
 /** The evidence of a call that has it in its row. @throws call_held_up for one that is final, or has it apart */
 export function evidenceOf({ key, state, evidence }: Call): Evidence {

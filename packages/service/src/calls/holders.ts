@@ -3,10 +3,9 @@ import { hasCode } from "../errors.ts";
 import type { Payment } from "../payment/rails/rail.ts";
 import { Problem } from "../problems.ts";
 import { requestHash, type Subject } from "../subjects/subject.ts";
-import type { Call } from "./call.ts";
+import { type Call, isSame, payloadSha256 } from "./call.ts";
 import type { Expectation, Journal } from "./journal.ts";
 import { paymentUnknown } from "./problems.ts";
-import { isSame, payloadSha256 } from "./pruning.ts";
 
 /** A paid request, as far as it matters here; the signal ends its questions. */
 type Request = { subject: Subject; payment: Payment; signal: AbortSignal };
@@ -61,8 +60,9 @@ export function createHolders(journal: Pick<Journal, "find" | "expect" | "isExpe
    */
   async function findBeforeRefusal(request: Request, isSigned: boolean): Promise<Call | undefined> {
     const { payment, signal } = request;
+    const own = payloadSha256(payment.payload);
     const another = () =>
-      [...(announced.get(payment.key) ?? [])].find((other) => isSigned || isSame(other.payment, payment));
+      [...(announced.get(payment.key) ?? [])].find((other) => isSigned || own === payloadSha256(other.payment.payload));
     for (;;) {
       await another()?.withdrawn;
       // Before the row is read: a call that another replica begins until then is found.

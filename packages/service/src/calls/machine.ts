@@ -1,7 +1,15 @@
 import type { SealedBundle } from "../attestor/attestor.ts";
 import { ServiceError } from "../errors.ts";
 import type { Attempt } from "../ledger/ledger.ts";
-import { type Call, type CallRequest, type CallState, liveAttempt, type PaymentProof } from "./call.ts";
+import {
+  type Call,
+  type CallAttempt,
+  type CallRequest,
+  type CallState,
+  liveAttempt,
+  type PaymentProof,
+  payloadSha256,
+} from "./call.ts";
 
 /** What happened to a call. Each event is committed before anything that follows from it leaves the process. */
 export type CallEvent =
@@ -51,7 +59,8 @@ export type Effect =
  */
 export function beginCall(request: CallRequest): Call {
   const settlements = request.facilitator === undefined ? 0 : 1;
-  return { ...request, state: "settling", version: 1, settlements, attempts: [] };
+  const sha256 = payloadSha256(request.payload);
+  return { ...request, payloadSha256: sha256, state: "settling", version: 1, settlements, attempts: [] };
 }
 
 /** Whether the request can be answered: no later effect changes the answer. */
@@ -123,6 +132,11 @@ export function toCommit(call: Call): Call {
   return { ...call, version: call.version + 1 };
 }
 
+/** An attestation transaction whose bytes the ledger has, or that can never be there. */
+export function withoutBytes(attempt: CallAttempt): CallAttempt {
+  return { ...attempt, raw: new Uint8Array() };
+}
+
 function transition(call: Call, event: CallEvent): Partial<Call> | undefined {
   const { state } = call;
   const live = liveAttempt(call);
@@ -154,7 +168,7 @@ function transition(call: Call, event: CallEvent): Partial<Call> | undefined {
       return { state: "confirmed", round: event.round };
     case "bundle_sealed":
       if (state !== "confirmed") return undefined;
-      return { state: "done", bundle: event.bundle, receipt: event.receipt };
+      return { state: "done", bundle: event.bundle, receipt: event.receipt, attempts: call.attempts.map(withoutBytes) };
     case "payment_seen_again":
       if (state !== "done" || call.proof?.final) return undefined;
       return { proof: event.proof };

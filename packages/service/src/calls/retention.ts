@@ -58,7 +58,7 @@ export async function keepRetention(
       if (calls > 0) log.info({ calls, days }, "old calls were pruned");
     } catch (err) {
       if (stop.aborted) return;
-      count("packingFailures", { step: "prune" });
+      count("pruningFailures", {});
       log.warn({ err }, "old calls cannot be pruned");
     }
     await clock.sleep(EVERY_MS, stop).catch(() => undefined);

@@ -16,14 +16,14 @@ type Database = Config["database"];
 export { SCHEMA_VERSION } from "./sqlite/schema.ts";
 
 /**
- * @param log of a file that others could read, and of calls that could not be packed
+ * @param log of a file that others could read
  * @throws Error when it cannot be opened, or another process has it
  */
 export async function openJournal(database: Database, log: Pick<Logger, "warn">): Promise<WholeJournal> {
   try {
     if (database.kind === "sqlite") return await openSqliteJournal(database.path, log);
     const { openPostgresJournal } = await import("./postgres/journal.ts");
-    return await openPostgresJournal(database.url, log);
+    return await openPostgresJournal(database.url);
   } catch (error) {
     throw new Error(`DATABASE_URL: ${(error as Error).message}`, { cause: error });
   }

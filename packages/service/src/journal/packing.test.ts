@@ -1,47 +1,36 @@
+import { createHash } from "node:crypto";
+import { zstdDecompressSync } from "node:zlib";
 import { expect, test } from "vitest";
-import { learn, type Parts, pack, textOf, unpack } from "./packing.ts";
+import { dictionaryHash, dictionaryOf, pack, unpack } from "./packing.ts";
 
-const RECEIPT = Buffer.from('{"success":true,"note":"é"}').toString("base64");
+/** As long as a key, and as little to be shortened. */
+const PUBLIC_KEY = Array.from({ length: 61 }, (_, i) => createHash("sha256").update(`${i}`).digest("base64")).join("");
+const KEY = { kid: "k", pqPublicKey: PUBLIC_KEY } as never;
+const dictionary = dictionaryOf(KEY);
 
-function someParts(over: Partial<Parts> = {}): Parts {
-  return {
-    payer: "PAYER",
-    subject_hash: "00",
-    request: JSON.stringify({ payload: { signature: "s".repeat(60) }, text: 'a "\\ \u0000 \ud800 é' }),
-    progress: JSON.stringify({ receipt: RECEIPT, reason: '"receipt":0', settlements: 1 }),
-    bundle: '{"of":"é"}',
-    attempts: '[{"txid":"A","raw":"00ff7f"},{"txid":"B","raw":"c3a9"}]',
-    ...over,
-  };
-}
-
-test("parts come back as they are, with a dictionary and without", async () => {
-  const [one, other] = [someParts(), someParts({ payer: "ANOTHER", bundle: null })];
-  const dictionary = learn("kind", textOf(one), textOf(other));
-  for (const used of [undefined, dictionary]) {
-    const packed = await pack(one, used);
-    expect(unpack(packed, used?.content)).toEqual(one);
+test("a packed text is the SHA-256 of its dictionary and one zstd frame, and comes back as it was", () => {
+  for (const text of ["", "{}", 'a "\\ \u0000 é \u{1f4b0}', "x".repeat(3_000_000)]) {
+    const packed = pack(text, dictionary);
+    const sha256 = createHash("sha256").update(dictionary.content).digest();
+    expect(Buffer.from(packed.subarray(0, 32))).toEqual(sha256);
+    expect(Buffer.from(dictionaryHash(packed))).toEqual(sha256);
+    const frame = packed.subarray(32);
+    expect(Buffer.from(frame.subarray(0, 4))).toEqual(Buffer.from("28b52ffd", "hex"));
+    expect(zstdDecompressSync(frame, { dictionary: Buffer.from(dictionary.content) }).toString()).toBe(text);
+    expect(unpack(packed, dictionary.content)).toBe(text);
   }
 });
 
-test("a receipt that is not base64 as we write it stays as it is", async () => {
-  const parts = someParts({ progress: '{"receipt":"not base64"}', attempts: '[{"raw":"0"}]' });
-  const packed = await pack(parts);
-  expect(unpack(packed, undefined)).toEqual(parts);
+test("a frame of which a byte is another, or that would fill the memory, is refused", () => {
+  const packed = pack('{"signature":"one"}', dictionary);
+  for (const at of [34, packed.length - 1])
+    expect(() => unpack(Uint8Array.from(packed).with(at, (packed[at] as number) ^ 1), dictionary.content)).toThrow();
+  expect(() => unpack(pack("x".repeat(4 * 1024 * 1024 + 1), dictionary), dictionary.content)).toThrow();
 });
 
-test("parts with what stands for a receipt come back as they are, too", async () => {
-  const parts = someParts({ progress: '{"receipt":0}', payer: "lone \ud800" });
-  const dictionary = learn("kind", textOf(parts), textOf(someParts()));
-  for (const used of [undefined, dictionary]) expect(unpack(await pack(parts, used), used?.content)).toEqual(parts);
-});
-
-test("a packed call of which a byte is another, or whose dictionary is, is refused", async () => {
-  const [one, other] = [someParts(), someParts({ payer: "ANOTHER" })];
-  const dictionary = learn("kind", textOf(one), textOf(other));
-  const packed = await pack(one, dictionary);
-  expect(() => unpack(packed, undefined)).toThrow();
-  const damaged = Uint8Array.from(packed);
-  damaged[packed.length - 6] = (damaged[packed.length - 6] as number) ^ 1;
-  expect(() => unpack(damaged, dictionary?.content)).toThrow();
+test("the key that every bundle has takes no room in any of them", () => {
+  const bundle = JSON.stringify({ attestor: { pqPublicKey: PUBLIC_KEY }, note: "own" });
+  expect(pack(bundle, dictionary).length).toBeLessThan(32 + 80);
+  expect(dictionaryOf(KEY).hash).toEqual(dictionary.hash);
+  expect(dictionaryOf(undefined).hash).not.toEqual(dictionary.hash);
 });

@@ -72,19 +72,17 @@ export const SHARED = {
         WHERE b.state = 'open' ORDER BY b.round LIMIT 1
       ) AS included
     ) AS first ORDER BY round LIMIT 1`,
-  unpacked: "SELECT count(*) AS calls FROM calls WHERE NOT open AND rest = 0",
   prunable: `
-    SELECT count(*) AS calls, coalesce(sum(length(packed)), 0) AS bytes FROM calls
-    WHERE NOT open AND rest < 2 AND created_at < $1`,
-  addDictionary: "INSERT INTO dictionaries (hash, kind, content) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING",
-  dictionary: "SELECT hash, kind, content FROM dictionaries WHERE hash = $1",
-  dictionaries: "SELECT hash, kind, content FROM dictionaries",
+    SELECT count(*) AS calls, coalesce(sum(length(request) + coalesce(length(delivered), 0)), 0) AS bytes FROM calls
+    WHERE NOT open AND NOT pruned AND created_at < $1`,
+  addDictionary: "INSERT INTO dictionaries (hash, content) VALUES ($1, $2) ON CONFLICT DO NOTHING",
+  dictionary: "SELECT content FROM dictionaries WHERE hash = $1",
   stored: `
     SELECT bundle_id AS "bundleId", answer_bytes AS bytes, NULL AS place, parts FROM calls WHERE bundle_id = $1
     UNION ALL
     SELECT bundle_id, ${BESIDE_ITEM} + body_bytes + bytes, place, parts FROM bundle_parts JOIN calls USING (bundle_id)
     WHERE id = $1`,
-  bodyOf: "SELECT bundle, packed, dictionary FROM calls WHERE bundle_id = $1",
+  bodyOf: "SELECT delivered FROM calls WHERE bundle_id = $1",
   // Contents are read only of the parts that are returned.
   partsOf: `
     SELECT content FROM bundle_parts JOIN (
@@ -110,6 +108,9 @@ export const SHARED = {
   payees: "SELECT rail, address FROM payees ORDER BY rail, address",
   appendKey: "INSERT INTO keys (kid, entry) VALUES ($1, $2) ON CONFLICT (kid) DO NOTHING",
   keys: "SELECT entry FROM keys ORDER BY place",
+  newestKey: "SELECT entry FROM keys ORDER BY place DESC LIMIT 1",
+  forgetBytes: "UPDATE attempts SET raw = '' WHERE key = $1",
+  dropAttempts: "DELETE FROM attempts WHERE key = $1",
   appendRevocation: "INSERT INTO key_revocations (kid, revoked_round) VALUES ($1, $2) ON CONFLICT DO NOTHING",
   revocations: 'SELECT kid, revoked_round AS "revokedRound" FROM key_revocations ORDER BY place',
   announce: `

@@ -16,7 +16,7 @@ test("a gauge that fails, is late or has no value is left out, and the others ar
     gauge("round", () => {
       throw new Error("no round");
     }),
-    gauge("unpacked", () => new Promise(() => undefined)),
+    gauge("oldestEvidence", () => new Promise(() => undefined)),
     gauge("journalFree", () => []),
     gauge("ready", () => [{ labels: {}, value: 1 }]),
     gauge("signerUsable", () => [{ labels: { key: "pq", signer: "seed" }, value: 1 }]),
@@ -27,7 +27,7 @@ test("a gauge that fails, is late or has no value is left out, and the others ar
   // Prometheus gives up a scrape after ten seconds; the service promises one for each gauge, all read side by side.
   expect(performance.now() - begun).toBeLessThan(3_000);
 
-  const absent = ["journal_size_bytes", "ledger_round", "journal_unpacked_calls", "journal_free_bytes"];
+  const absent = ["journal_size_bytes", "ledger_round", "oldest_evidence_seconds", "journal_free_bytes"];
   for (const name of absent) expect(sampleOf(after, `attestd_${name}`), name).toBeUndefined();
   expect(sampleOf(after, "attestd_ready")).toBe(1);
   expect(sampleOf(after, "attestd_signer_usable", { key: "pq" })).toBe(1);
@@ -35,7 +35,7 @@ test("a gauge that fails, is late or has no value is left out, and the others ar
   const failed = [
     "journal_size_bytes",
     "ledger_round",
-    "journal_unpacked_calls",
+    "oldest_evidence_seconds",
     "signer_usable",
     "journal_free_bytes",
   ];

@@ -61,10 +61,10 @@ export const COUNTERS = {
     help: "Steps of evidence: a record or a source is included, or absent; a block in which they stand is whole, or impossible, or removed (waiting); a round of one of the three is unanswered, wrong or forgotten, and is tried again.",
     labels: ["of", "outcome"],
   },
-  packingFailures: {
-    name: "attestd_journal_packing_failures_total",
-    help: "Times that the journal could not pack or prune calls at rest: they stay as they are, and take more space.",
-    labels: ["step"],
+  pruningFailures: {
+    name: "attestd_journal_pruning_failures_total",
+    help: "Times that calls older than RETENTION_DAYS could not be pruned: they stay as they are.",
+    labels: [],
   },
   pruned: {
     name: "attestd_journal_pruned_calls_total",
@@ -206,11 +206,6 @@ export const GAUGES = {
   journalFree: {
     name: "attestd_journal_free_bytes",
     help: "Bytes that are free for the journal, where that can be known.",
-    labels: [],
-  },
-  unpacked: {
-    name: "attestd_journal_unpacked_calls",
-    help: "Calls at rest, of all replicas, that still wait to be packed.",
     labels: [],
   },
   journalSize: { name: "attestd_journal_size_bytes", help: "Bytes that the journal takes.", labels: [] },

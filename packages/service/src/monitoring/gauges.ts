@@ -14,7 +14,7 @@ import type { Subject } from "../subjects/subject.ts";
 import type { PoolLoad } from "../workers/pool.ts";
 
 export type Gauged = {
-  journal: Pick<WholeJournal, "freeBytes" | "sizeBytes" | "unpacked">;
+  journal: Pick<WholeJournal, "freeBytes" | "sizeBytes">;
   runner: Pick<Runner, "states" | "oldest">;
   rounds: Pick<Rounds, "latest" | "latestAt" | "behind">;
   capacity: Pick<Capacity, "affordable">;
@@ -37,7 +37,7 @@ export function openGauges(parts: Gauged): () => void {
     value === undefined ? [] : [{ labels: {}, value: Number(value) }];
   const ofPools = (read: (pool: PoolLoad) => number) =>
     Object.entries(pools).map(([pool, load]) => ({ labels: { pool }, value: read(load) }));
-  for (const step of ["pack", "prune"]) count("packingFailures", { step }, 0);
+  count("pruningFailures", {}, 0);
   count("pruned", {}, 0);
   for (const { rail } of enabled)
     for (const subject of SUBJECTS)
@@ -59,7 +59,6 @@ export function openGauges(parts: Gauged): () => void {
     gauge("roundsBehind", () => one(rounds.behind())),
     gauge("roundAge", () => one((Date.now() - rounds.latestAt()) / 1000)),
     gauge("journalFree", async () => one(await journal.freeBytes())),
-    gauge("unpacked", async () => one(await journal.unpacked())),
     gauge("journalSize", async () => one(await journal.sizeBytes())),
     gauge("workerJobs", () => ofPools(({ jobs }) => jobs())),
     gauge("workerThreads", () => ofPools(({ threads }) => threads())),

@@ -66,26 +66,6 @@ evidenceContract("PostgreSQL", place);
 pruningContract("PostgreSQL", place);
 collectorContract("PostgreSQL", place);
 
-test("calls at rest that cannot be packed are read as before, and logged; later they are packed", async () => {
-  const url = await postgres.database();
-  const logged = Promise.withResolvers<unknown>();
-  const journal = await openPostgresJournal(url, { warn: (...line: unknown[]) => logged.resolve(line) });
-  await sql(url, "CREATE FUNCTION broken() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'no space'; END $$");
-  await sql(url, "CREATE TRIGGER broken BEFORE UPDATE OF packed ON calls FOR EACH ROW EXECUTE FUNCTION broken()");
-  const call = await deliver(journal);
-  expect(await logged.promise).toEqual([{ reason: "no space" }, "calls at rest cannot be packed"]);
-  expect(await journal.find(call.key)).toEqual(call);
-  const packed = () => sql(url, "SELECT key FROM calls WHERE packed IS NOT NULL");
-  expect(await packed()).toEqual([]);
-  await sql(url, "DROP TRIGGER broken ON calls");
-  await journal.close();
-  await outlive(url);
-  const again = await openPostgresJournal(url);
-  await expect.poll(packed).toEqual([{ key: call.key }]);
-  expect(await again.find(call.key)).toEqual(call);
-  await again.close();
-});
-
 test("a journal in PostgreSQL is saved as it is, and restored row by row into an empty database alone", async () => {
   await using folder = await temporaryFolder();
   const [from, to] = [await postgres.database(), await postgres.database()];

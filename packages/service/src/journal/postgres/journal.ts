@@ -1,7 +1,8 @@
 import { randomBytes, randomUUID } from "node:crypto";
-import { type ClientConfig, DatabaseError } from "pg";
-import type { Logger } from "pino";
-import { divisionOf } from "../../calls/apart.ts";
+import { setImmediate } from "node:timers/promises";
+import type { KeyEntry } from "@attestd/proof";
+import { type ClientConfig, DatabaseError, type QueryConfig } from "pg";
+import type { Call } from "../../calls/call.ts";
 import {
   callStale,
   expectationLost,
@@ -12,12 +13,11 @@ import {
   type OpenCall,
 } from "../../calls/journal.ts";
 import { isAtRest, isFinal } from "../../calls/machine.ts";
+import { pruned } from "../../calls/pruning.ts";
 import { begunEvidence, evidenceJournal } from "../evidence.ts";
 import type { WholeJournal } from "../journal.ts";
-import { createPacker, createPruner, type PackingPort, REST, type Rest } from "../packer.ts";
-import type { Dictionary } from "../packing.ts";
-import { createPackingFailures } from "../packing-failures.ts";
-import { evidenceRow, progressOf, requestOf } from "../record.ts";
+import { type Dictionary, dictionaryOf, pack } from "../packing.ts";
+import { deliveryOf, evidenceRow, progressOf, requestOf } from "../record.ts";
 import { addressOf, connected, connectionTo, messageOf, newClient, newPool, SESSION } from "./connections.ts";
 import { createExpectations } from "./expectations.ts";
 import { listenOn } from "./listener.ts";
@@ -27,6 +27,8 @@ import { createWriter, SessionEnded } from "./writer.ts";
 
 /** Connections for everything but the commits of calls. */
 const MAX_READERS = 8;
+/** Parts of a bundle that are packed before others have their turn. */
+const PARTS_AT_ONCE = 32;
 /** The error after which the database has no free bytes (disk_full), and for how long, in ms. */
 const DISK_FULL = "53100";
 const FULL_FOR_MS = 60_000;
@@ -35,24 +37,23 @@ const FULL_FOR_MS = 60_000;
  * A journal in a PostgreSQL database, which several replicas may have open at once.
  *
  * @param url `postgres://…`, as libpq reads it; made ready for use when the database is empty
- * @param log of calls that could not be packed
  * @throws Error when the database cannot be used, or a later release has written it; it never names user or password
  */
-export async function openPostgresJournal(url: string, log?: Pick<Logger, "warn">): Promise<WholeJournal> {
+export async function openPostgresJournal(url: string): Promise<WholeJournal> {
   await connected(url, async (client) => {
     await client.query(SESSION);
     await migrate(client);
   });
   const config = connectionTo(url);
   try {
-    return await open(config, log);
+    return await open(config);
   } catch (error) {
     // Neither the error nor its cause is passed on: the driver may have attached user or password.
     throw new Error(`${addressOf(config)}: ${messageOf(error)}`);
   }
 }
 
-async function open(config: ClientConfig, log: Pick<Logger, "warn"> | undefined): Promise<WholeJournal> {
+async function open(config: ClientConfig): Promise<WholeJournal> {
   const me = randomUUID();
   const held = new Set<string>();
   const listeners = new Set<Listener>();
@@ -79,7 +80,7 @@ async function open(config: ClientConfig, log: Pick<Logger, "warn"> | undefined)
   const expectations = createExpectations(writer);
 
   const ask: Ask = async (name, ...values) => (await pool.query(statement(name, values))).rows;
-  const { rows, calls, same } = postgresReads(ask);
+  const { calls, same } = postgresReads(ask);
 
   const find = async (key: string) => (await calls("find", key))[0];
 
@@ -90,24 +91,59 @@ async function open(config: ClientConfig, log: Pick<Logger, "warn"> | undefined)
     return lost.map(({ key }) => key).filter((key) => held.delete(key));
   }
 
-  const packingFailed = createPackingFailures(log);
-  const packing = (rest: Rest): PackingPort => ({
-    dictionaries: () => ask<Dictionary>("dictionaries"),
-    async commit(rows, fresh) {
-      for (const { hash, kind, content } of fresh) await ask("addDictionary", hash, kind, content);
-      const hashes = rows.map(({ dictionary }) => dictionary?.hash ?? null);
-      const columns = [rows.map(({ key }) => key), rows.map(({ packed }) => packed), hashes];
-      await ask("pack", ...columns, rest);
-    },
-  });
-  const packer = createPacker({ ...packing(REST.packed), take: (limit) => rows("toPack", me, limit) }, (error) =>
-    packingFailed(messageOf(error)),
-  );
-  opened.defer(packer.stop);
+  let dictionary: Promise<Dictionary> | undefined;
+  /** That of the newest key, kept before anything names it. */
+  async function keptDictionary(): Promise<Dictionary> {
+    const [row] = await ask<{ entry: KeyEntry }>("newestKey");
+    const made = dictionaryOf(row?.entry);
+    await ask("addDictionary", made.hash, made.content);
+    return made;
+  }
+  /** Makes what packs. */
+  async function packer(): Promise<(text: string) => Uint8Array> {
+    dictionary ??= keptDictionary();
+    try {
+      const known = await dictionary;
+      return (text) => pack(text, known);
+    } catch (error) {
+      dictionary = undefined;
+      throw error;
+    }
+  }
+
+  /** The statement that writes a transition. */
+  async function transition(after: Call): Promise<QueryConfig> {
+    const { key, version, state, bundle, attempts, refund } = after;
+    const moved = [key, version, state, !isAtRest(after), progressOf(after)];
+    const delivery = deliveryOf(after);
+    if (delivery) {
+      const packed = await packer();
+      const { id, body, bytes, parts, delivered } = delivery;
+      const begun = begunEvidence(after);
+      const own = [id, packed(delivered), body?.length, bytes, parts.length];
+      const contents: Uint8Array[] = [];
+      for (const { text } of parts) {
+        // A batch of a thousand items takes the time of a hundred calls.
+        if (contents.length % PARTS_AT_ONCE === PARTS_AT_ONCE - 1) await setImmediate();
+        contents.push(packed(text));
+      }
+      const ofParts = [parts.map(({ id = null }) => id), parts.map(({ text }) => text.length), contents];
+      const ofBegun = [
+        ...[begun.map(({ kind }) => kind), begun.map(({ id }) => id), begun.map(({ round }) => round)],
+        ...[begun.map(({ txnId }) => txnId), begun.map(({ blockHash }) => blockHash)],
+      ];
+      return statement("deliver", [...moved, ...own, ...ofParts, ...ofBegun]);
+    }
+    if (bundle) return statement("move", moved);
+    if (isFinal(state)) return statement("end", [...moved, refund]);
+    const last = attempts.at(-1);
+    if (!last) return statement("move", moved);
+    const { txid, raw, firstValid, lastValid, dead } = last;
+    return statement("moveAttempt", [...moved, txid, attempts.length - 1, raw, firstValid, lastValid, dead]);
+  }
 
   await ask("forget");
   await renew();
-  packer.start();
   const closing = opened.move();
   return {
     ...same,
@@ -135,20 +171,13 @@ async function open(config: ClientConfig, log: Pick<Logger, "warn"> | undefined)
     ...evidenceJournal(ask, same),
     collects: async () => (await ask<{ collects: boolean }>("collects", me))[0]?.collects ?? false,
     async insert(call, expectation) {
-      const { key, rail, payer, subjectHash, createdAt, state, version, requirement } = call;
+      const { key, rail, payer, subjectHash, payloadSha256, createdAt, state, version, requirement } = call;
       const names = [key, ...call.aliases];
       const evidence = evidenceRow(call);
-      const fixed = [key, rail, payer, subjectHash, createdAt, requestOf(call)];
-      const moving = [state, version, progressOf(call), me];
-      const values = [
-        names,
-        ...fixed,
-        ...moving,
-        evidence?.hash,
-        evidence?.content,
-        requirement.amount,
-        evidence?.bytes,
-      ];
+      const request = (await packer())(requestOf(call));
+      const fixed = [key, rail, payer, subjectHash, payloadSha256, createdAt, requirement.amount, request];
+      const moving = [state, progressOf(call), me];
+      const values = [names, ...fixed, ...moving, evidence?.hash, evidence?.bytes, evidence?.content, version];
       const session = expectation && expectations.sessionOf(expectation);
       const inserting = writer.write(key, statement("insert", values), session);
       const { rowCount } = await inserting.catch((error: unknown) => {
@@ -165,28 +194,13 @@ async function open(config: ClientConfig, log: Pick<Logger, "warn"> | undefined)
       throw new Error(`no call has the key ${key}, and it could not be inserted`);
     },
     async update(after) {
-      const { key, version, state, bundle, attempts, evidence, refund } = after;
-      const last = attempts.at(-1);
-      const division = bundle && divisionOf(bundle);
-      const row = [key, version, state, !isAtRest(after), progressOf(after), bundle?.id, division?.body];
-      const attempt = [last?.txid, attempts.length - 1, last?.raw, last?.firstValid, last?.lastValid, last?.dead];
-      const parts = division?.parts ?? [];
-      const begun = division ? begunEvidence(after) : [];
-      const columns = [
-        ...[begun.map(({ blockHash }) => blockHash), division?.bytes, division && parts.length],
-        ...[parts.map(({ id = null }) => id), parts.map(({ text }) => text)],
-        ...[begun.map(({ kind }) => kind), begun.map(({ id }) => id)],
-        ...[begun.map(({ round }) => round), begun.map(({ txnId }) => txnId)],
-      ];
-      const values = [...row, ...attempt, isFinal(state), evidence === undefined, refund, ...columns];
-      const moving = writer.write(key, statement("update", values));
+      const { key } = after;
+      const moving = writer.write(key, await transition(after));
       const { rowCount } = await moving.catch((error: unknown) => {
         throw isNameTaken(error) ? nameTaken(key) : error;
       });
       if (rowCount !== 1) throw callStale(key);
-      if (!isAtRest(after)) return;
-      held.delete(key);
-      packer.start();
+      if (isAtRest(after)) held.delete(key);
     },
     async lease(limit) {
       const taken = await ask<{ key: string }>("lease", me, [...held], limit);
@@ -213,7 +227,10 @@ async function open(config: ClientConfig, log: Pick<Logger, "warn"> | undefined)
     async rememberPayees(payees) {
       for (const { rail, address } of payees) await ask("rememberPayee", rail, address);
     },
-    appendKey: async (entry) => void (await ask("appendKey", entry.kid, JSON.stringify(entry))),
+    async appendKey(entry) {
+      dictionary = undefined;
+      await ask("appendKey", entry.kid, JSON.stringify(entry));
+    },
     appendRevocation: async ({ kid, revokedRound }) => void (await ask("appendRevocation", kid, revokedRound)),
     async announce({ record, attempt }) {
       const { txid, raw, firstValid, lastValid } = attempt;
@@ -222,9 +239,19 @@ async function open(config: ClientConfig, log: Pick<Logger, "warn"> | undefined)
       if (!standing) throw new Error("the announcement was concluded by another process");
       return standing;
     },
-    conclude: async (txid, outcome) => void (await ask("conclude", txid, outcome === "noted")),
-    unpacked: async () => (await ask<{ calls: number }>("unpacked"))[0]?.calls ?? 0,
-    prune: createPruner({ ...packing(REST.pruned), take: (before, limit) => rows("toPrune", before, limit) }),
+    async conclude(txid, outcome) {
+      dictionary = undefined;
+      await ask("conclude", txid, outcome === "noted");
+    },
+    async prune(before, limit) {
+      const packed = await packer();
+      const found = await calls("toPrune", before, limit);
+      for (const call of found) {
+        await ask("prune", call.key, packed(requestOf(pruned(call))));
+        await ask("forgetBytes", call.key);
+      }
+      return found.length;
+    },
     freeBytes: async () => (performance.now() < fullUntil ? 0n : undefined),
     sizeBytes: async () => Number((await ask<{ size: string }>("size"))[0]?.size),
     others: async () => (await ask<{ others: number }>("others", me))[0]?.others ?? 0,

@@ -6,9 +6,9 @@ import type { Identity, StoredBundle } from "../../calls/journal.ts";
 import type { RefusedPayment } from "../../calls/refused.ts";
 import type { RailName } from "../../payment/rails/rail.ts";
 import type { Evidence } from "../../subjects/product.ts";
-import { type Dictionary, type Parts, unpackBeside } from "../packing.ts";
+import { type Dictionary, dictionaryHash, unpack } from "../packing.ts";
 import { inPages, type JournalReader } from "../reader.ts";
-import { callOf, type PartedRow } from "../record.ts";
+import { callOf, deliveredIn, type Packed, type PartedRow } from "../record.ts";
 import { newClient, TYPES } from "./connections.ts";
 import { stateOf } from "./schema.ts";
 import { SQL } from "./statements.ts";
@@ -18,8 +18,6 @@ type StatementName = keyof typeof SQL;
 /** Runs a statement. @returns its rows */
 export type Ask = <R extends QueryResultRow>(name: StatementName, ...values: unknown[]) => Promise<R[]>;
 
-export type Packed = { packed: Uint8Array | null; dictionary: Uint8Array | null };
-export type PackedBody = Packed & { bundle: string | null };
 type AnnouncementRow = Pick<KeyAnnouncement, "record"> & Omit<KeyAnnouncement["attempt"], "raw"> & { raw: Buffer };
 
 export function statement(name: StatementName, values: unknown[]): QueryConfig {
@@ -29,32 +27,27 @@ export function statement(name: StatementName, values: unknown[]): QueryConfig {
 /** Statements that read, with the mapping of their rows, for the journal and its reader. */
 export function postgresReads(ask: Ask) {
   const contents = new Map<string, Uint8Array>();
-  async function contentOf(hash: Uint8Array): Promise<Uint8Array | undefined> {
+  async function unpacked(packed: Uint8Array): Promise<string> {
+    const hash = dictionaryHash(packed);
     const name = hash.toHex();
     const content = contents.get(name) ?? (await ask<Dictionary>("dictionary", hash))[0]?.content;
-    if (content) contents.set(name, content);
-    return content;
-  }
-  /** The parts of a packed row; undefined of one that is not. */
-  async function partsOf({ packed, dictionary }: Packed): Promise<Parts | undefined> {
-    return packed ? unpackBeside(packed, dictionary ? await contentOf(dictionary) : undefined) : undefined;
+    if (!content) throw new Error(`the journal has no dictionary ${name}`);
+    contents.set(name, content);
+    return unpack(packed, content);
   }
 
-  type RowsName = "find" | "among" | "page" | "toPack" | "toPrune";
-  /** Rows of calls with their parts, packed or not. */
-  async function rows(name: RowsName, ...values: unknown[]): Promise<PartedRow[]> {
-    const found = (await ask<PartedRow & Packed>(name, ...values)).map(async ({ packed, dictionary, ...row }) => {
-      return { ...row, ...(await partsOf({ packed, dictionary })) };
-    });
-    return Promise.all(found);
+  async function whole({ request, delivered, ...row }: Omit<PartedRow, keyof Packed> & Packed): Promise<Call> {
+    const texts = { request: await unpacked(request), delivered: delivered && (await unpacked(delivered)) };
+    return callOf({ ...row, ...texts });
   }
-
-  /** What a row holds of a bundle, packed or not. */
-  const bodyOf = async (row: PackedBody): Promise<string | null> => (await partsOf(row))?.bundle ?? row.bundle;
 
   return {
-    rows,
-    calls: async (...asked: Parameters<typeof rows>): Promise<Call[]> => (await rows(...asked)).map(callOf),
+    async calls(name: "find" | "among" | "page" | "toPrune", ...values: unknown[]): Promise<Call[]> {
+      const found: Call[] = [];
+      // One after the other: each may ask for a dictionary.
+      for (const row of await ask<Parameters<typeof whole>[0]>(name, ...values)) found.push(await whole(row));
+      return found;
+    },
     /** Methods of the journal and of its reader. */
     same: {
       async evidenceOf(key: string) {
@@ -62,11 +55,14 @@ export function postgresReads(ask: Ask) {
       },
       stored: async (id: string) => (await ask<StoredBundle>("stored", id))[0],
       async bodyOf(bundleId: string) {
-        const [row] = await ask<PackedBody>("bodyOf", bundleId);
-        return row && ((await bodyOf(row)) ?? undefined);
+        const [row] = await ask<{ delivered: Uint8Array }>("bodyOf", bundleId);
+        return row && deliveredIn(await unpacked(row.delivered)).body;
       },
       async partsOf(bundleId: string, from: number, bytes: number) {
-        return (await ask<{ content: string }>("partsOf", bundleId, from, bytes)).map(({ content }) => content);
+        const parts = await ask<{ content: Uint8Array }>("partsOf", bundleId, from, bytes);
+        const texts: string[] = [];
+        for (const { content } of parts) texts.push(await unpacked(content));
+        return texts;
       },
       async prunable(before: number) {
         const [row] = await ask<{ calls: number; bytes: number }>("prunable", before);

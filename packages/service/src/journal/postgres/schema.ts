@@ -10,46 +10,48 @@ export const VERSIONS: readonly string[] = [
   CREATE TABLE meta (name text PRIMARY KEY, value json NOT NULL);
   -- What is attested, by the SHA-256 of its JSON: it may be large, and many calls may be of one subject.
   CREATE TABLE evidence (hash text PRIMARY KEY, bytes integer NOT NULL, content json NOT NULL);
-  -- What packed calls of a kind have in common, by its SHA-256. Never deleted: without it they cannot be read.
-  CREATE TABLE dictionaries (hash bytea PRIMARY KEY, kind text NOT NULL, content bytea NOT NULL);
+  -- What packed texts have in common, by its SHA-256. Never deleted: without it they cannot be read.
+  CREATE TABLE dictionaries (hash bytea PRIMARY KEY, content bytea NOT NULL);
+  -- What is packed is the SHA-256 of its dictionary, and a zstd frame (journal/packing.ts).
   CREATE TABLE calls (
-    key text PRIMARY KEY,
+    key text COLLATE "C" PRIMARY KEY,
     state text NOT NULL, version integer NOT NULL,
     open boolean NOT NULL,                 -- whether something is still to be done
-    rest smallint NOT NULL DEFAULT 0,      -- of a call at rest: 0 as it was written, 1 packed, 2 pruned
+    pruned boolean NOT NULL DEFAULT FALSE,
     owner uuid,                            -- the replica that leased the call last
-    rail text NOT NULL, payer text NOT NULL, subject_hash text NOT NULL, created_at bigint NOT NULL,
+    rail text NOT NULL, payer text NOT NULL, subject_hash text NOT NULL, payload_sha256 text NOT NULL,
+    created_at bigint NOT NULL,
     amount bigint NOT NULL,                -- of the payment, in atomic units of its asset
     bundle_id text UNIQUE,
     answer_bytes integer, body_bytes integer, parts integer,   -- of what is delivered, and of the bundle; 0 parts where it is whole
     evidence_hash text REFERENCES evidence,
-    request json NOT NULL,                 -- what is fixed when the call begins, but for the evidence
-    progress json NOT NULL,                -- the rest, but for attempts and bundle
-    bundle text,                           -- of a batch its head; NULL where it stands apart
-    dictionary bytea REFERENCES dictionaries,
-    packed bytea                           -- in place of payer, subject_hash, request, progress, bundle and attempts
+    progress text NOT NULL,                -- JSON of what has no column or table of its own
+    request bytea NOT NULL,                -- packed JSON of what is fixed when the call begins, but for the evidence
+    delivered bytea                        -- packed: the receipt, and the bundle, of a batch its head, unless it stands apart
   );
-  ALTER TABLE calls ALTER COLUMN packed SET STORAGE EXTERNAL;   -- compressed already
+  ALTER TABLE calls ALTER COLUMN request SET STORAGE EXTERNAL, ALTER COLUMN delivered SET STORAGE EXTERNAL;
   CREATE INDEX calls_open ON calls (created_at) WHERE open;
   CREATE INDEX calls_of_evidence ON calls (evidence_hash) WHERE evidence_hash IS NOT NULL;
-  CREATE INDEX calls_to_pack ON calls (created_at) WHERE NOT open AND rest = 0;
-  CREATE INDEX calls_to_prune ON calls (created_at) WHERE NOT open AND rest < 2;
+  CREATE INDEX calls_to_prune ON calls (created_at) WHERE NOT open AND NOT pruned;
   -- What a payer has promised and not paid yet is summed for every purchase.
   CREATE INDEX calls_unpaid ON calls (rail, payer, amount) WHERE state = 'settling';
   -- Every key and alias: one table, so that no alias is ever another call's key.
   CREATE TABLE names (name text PRIMARY KEY, key text NOT NULL REFERENCES calls);
+  -- Of calls that are not delivered.
   CREATE TABLE attempts (
     txid text PRIMARY KEY,
     key text NOT NULL REFERENCES calls, place integer NOT NULL,
     first_valid bigint NOT NULL, last_valid bigint NOT NULL, dead boolean NOT NULL, raw bytea NOT NULL,
     UNIQUE (key, place)                    -- a second transaction in one place would be a second attestation
   );
-  -- What stands apart of delivered bundles (calls/apart.ts): pieces of a large one, the items of a batch by their ids.
+  -- What stands apart of delivered bundles (calls/apart.ts), packed: pieces of a large one, the items of a batch by their ids. The
+  -- bytes are those of the text.
   CREATE TABLE bundle_parts (
     bundle_id text NOT NULL REFERENCES calls (bundle_id), place integer NOT NULL, id text UNIQUE,
-    bytes integer NOT NULL, content text NOT NULL,
+    bytes integer NOT NULL, content bytea NOT NULL,
     PRIMARY KEY (bundle_id, place)
   );
+  ALTER TABLE bundle_parts ALTER COLUMN content SET STORAGE EXTERNAL;
   -- A replica lives until then, and with it every lease that it holds: a heartbeat is one row, however many the calls.
   CREATE TABLE replicas (id uuid PRIMARY KEY, until timestamptz NOT NULL);
   -- The replica that collects evidence, one at a time.

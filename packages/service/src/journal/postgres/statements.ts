@@ -10,16 +10,26 @@ const ATTEMPTS = `(
     FROM attempts WHERE attempts.key = calls.key
   )`;
 
-/** A call with its evidence and its attempts, of one snapshot, its parts as text. */
+/** A call with its evidence and its attempts, of one snapshot. */
 const CALL = `
-  calls.key, rail, payer, subject_hash, created_at, request::text, state, version, progress::text, bundle_id, answer_bytes,
-  parts, bundle, packed, dictionary, (
+  calls.key, rail, payer, subject_hash, payload_sha256, created_at, request, state, version, progress, bundle_id, answer_bytes,
+  parts, delivered, (
     SELECT CASE WHEN bytes <= ${MAX_IN_ROW} THEN content::text ELSE '"${APART}"' END FROM evidence
     WHERE hash = calls.evidence_hash
   ) AS evidence,
   ${ATTEMPTS}::text AS attempts`;
-/** A call of this replica, or of one that is gone. */
-const OWN = "(owner = $1 OR NOT EXISTS (SELECT FROM replicas WHERE id = owner AND until > now()))";
+
+/** What every transition of a call writes. */
+const MOVE = `UPDATE calls SET version = $2, state = $3, open = $4, progress = $5`;
+const MOVED = "WHERE key = $1 AND version = $2 - 1 AND open RETURNING key, created_at";
+/** Drops the evidence of a call that has left it, with the last one that has it. */
+const LEAVE = `left_behind AS (
+      SELECT evidence_hash FROM calls WHERE key = $1
+    ), dropped AS (
+      DELETE FROM evidence USING left_behind, moved WHERE hash = left_behind.evidence_hash
+        AND NOT EXISTS (SELECT FROM calls WHERE calls.evidence_hash = hash AND calls.key <> $1)
+    )`;
+const TELL = `SELECT pg_notify('${ENDED}', key)::text FROM moved`;
 
 /** The row of `meta` that marks a copy (calls/copied.ts); none of a journal without calls. */
 export const COPY_MARK = "SELECT 'copied_until', to_json(max(created_at)) FROM calls HAVING count(*) > 0";
@@ -46,19 +56,9 @@ export const SQL = {
   exposure: `
     SELECT coalesce(sum(amount), 0)::text AS amount FROM calls
     WHERE rail = $1 AND payer = $2 AND state = 'settling'`,
-  toPack: `SELECT ${CALL} FROM calls WHERE NOT open AND rest = 0 AND ${OWN} ORDER BY created_at LIMIT $2`,
   toPrune: `
-    SELECT ${CALL} FROM calls WHERE NOT open AND rest < 2 AND created_at < $1 ORDER BY created_at LIMIT $2`,
-  pack: `
-    WITH small AS (
-      SELECT * FROM unnest($1::text[], $2::bytea[], $3::bytea[]) AS small (key, packed, dictionary)
-    ), made_small AS (
-      UPDATE calls SET rest = $4, packed = small.packed, dictionary = small.dictionary,
-        payer = '', subject_hash = '', request = '{}', progress = '{}', bundle = NULL
-      FROM small WHERE calls.key = small.key AND rest < $4 AND NOT open
-      RETURNING calls.key
-    )
-    DELETE FROM attempts USING made_small WHERE attempts.key = made_small.key`,
+    SELECT ${CALL} FROM calls WHERE NOT open AND NOT pruned AND created_at < $1 ORDER BY created_at LIMIT $2`,
+  prune: "UPDATE calls SET pruned = TRUE, request = $2 WHERE key = $1 AND NOT open AND NOT pruned",
   // Locks of the session that commits: they end with it, and so does its power to insert.
   expect: "SELECT pg_advisory_lock_shared(hashtextextended($1, 0))",
   unexpect: "SELECT pg_advisory_unlock_shared(hashtextextended($1, 0))",
@@ -70,51 +70,58 @@ export const SQL = {
     WITH free AS (
       SELECT WHERE NOT EXISTS (SELECT FROM names WHERE name = ANY ($1))
     ), kept AS (
-      INSERT INTO evidence (hash, bytes, content) SELECT $12, $15::integer, $13::json FROM free
-      WHERE $12::text IS NOT NULL
+      INSERT INTO evidence (hash, bytes, content) SELECT $13, $14::integer, $15::json FROM free
+      WHERE $13::text IS NOT NULL
       ON CONFLICT DO NOTHING
     ), inserted AS (
       INSERT INTO calls
-        (key, rail, payer, subject_hash, created_at, request, state, version, open, progress, owner, evidence_hash, amount)
-      SELECT $2, $3, $4, $5, $6::bigint, $7::json, $8, $9::integer, TRUE, $10::json, $11::uuid, $12, $14::bigint FROM free
+        (key, rail, payer, subject_hash, payload_sha256, created_at, amount, request, state, version, open, progress, owner,
+         evidence_hash)
+      SELECT $2, $3, $4, $5, $6, $7::bigint, $8::bigint, $9::bytea, $10, $16::integer, TRUE, $11, $12::uuid, $13 FROM free
       ON CONFLICT (key) DO NOTHING
       RETURNING key
     )
     INSERT INTO names (name, key) SELECT name, key FROM inserted, unnest($1::text[]) AS name RETURNING key`,
-  // Returns one row when the call was updated. A name that another call has is a unique violation; evidence that another
-  // call starts to use meanwhile a foreign key violation.
-  update: `
+  // Each transition returns one row when the call was moved.
+  move: `${MOVE} ${MOVED}`,
+  // The attempt may be new, or dead now.
+  moveAttempt: `
     WITH moved AS (
-      UPDATE calls SET version = $2, state = $3, open = $4, progress = $5, bundle_id = coalesce(bundle_id, $6),
-        bundle = coalesce(bundle, $7), body_bytes = coalesce(body_bytes, length($7)),
-        answer_bytes = coalesce(answer_bytes, $18::integer), parts = coalesce(parts, $19::integer), evidence_hash = CASE WHEN $15::boolean THEN NULL ELSE evidence_hash END
-      WHERE key = $1 AND version = $2 - 1 AND packed IS NULL
-      RETURNING key, created_at, bundle_id
-    ), named AS (
-      INSERT INTO names (name, key) SELECT $16, key FROM moved WHERE $16::text IS NOT NULL
-        AND NOT EXISTS (SELECT FROM names WHERE name = $16 AND key = $1)
-    ), left_behind AS (
-      SELECT evidence_hash FROM calls WHERE key = $1 AND $15::boolean
-    ), dropped AS (
-      DELETE FROM evidence USING left_behind, moved WHERE hash = left_behind.evidence_hash
-        AND NOT EXISTS (SELECT FROM calls WHERE calls.evidence_hash = hash AND calls.key <> $1)
+      ${MOVE} ${MOVED}
+    ), attempt AS (
+      INSERT INTO attempts (txid, key, place, raw, first_valid, last_valid, dead)
+      SELECT $6, key, $7::integer, $8::bytea, $9::bigint, $10::bigint, $11::boolean FROM moved
+      ON CONFLICT (txid) DO UPDATE SET dead = excluded.dead WHERE attempts.dead <> excluded.dead
+    )
+    SELECT key FROM moved`,
+  // Of a call that ends without a bundle. A name that another call has is a unique violation; evidence that another call
+  // starts to use meanwhile a foreign key violation.
+  end: `
+    WITH moved AS (
+      ${MOVE}, evidence_hash = NULL ${MOVED}
+    ), ${LEAVE}, named AS (
+      INSERT INTO names (name, key) SELECT $6, key FROM moved WHERE $6::text IS NOT NULL
+        AND NOT EXISTS (SELECT FROM names WHERE name = $6 AND key = $1)
+    )
+    ${TELL}`,
+  deliver: `
+    WITH moved AS (
+      ${MOVE}, evidence_hash = NULL, bundle_id = $6, delivered = $7, body_bytes = $8, answer_bytes = $9, parts = $10
+      ${MOVED}
+    ), ${LEAVE}, ended AS (
+      DELETE FROM attempts USING moved WHERE attempts.key = moved.key
     ), kept AS (
       INSERT INTO bundle_parts (bundle_id, place, id, bytes, content)
-      SELECT moved.bundle_id, part.place - 1, part.id, length(part.content), part.content
-      FROM moved, unnest($20::text[], $21::text[]) WITH ORDINALITY AS part (id, content, place)
-      ON CONFLICT DO NOTHING
+      SELECT $6, part.place - 1, part.id, part.bytes, part.content
+      FROM moved, unnest($11::text[], $12::integer[], $13::bytea[]) WITH ORDINALITY AS part (id, bytes, content, place)
     ), begun AS (
       INSERT INTO ledger_evidence (kind, id, round, state, due, since, txn_id, block_hash)
       SELECT own.kind, own.id, own.round, 'waiting', moved.created_at, moved.created_at, own.txn_id, own.block_hash
-      FROM moved, unnest($22::text[], $23::text[], $24::bigint[], $25::text[], $17::text[])
+      FROM moved, unnest($14::text[], $15::text[], $16::bigint[], $17::text[], $18::text[])
         AS own (kind, id, round, txn_id, block_hash)
       ON CONFLICT DO NOTHING
-    ), attempt AS (
-      INSERT INTO attempts (txid, key, place, raw, first_valid, last_valid, dead)
-      SELECT $8, key, $9::integer, $10::bytea, $11::bigint, $12::bigint, $13::boolean FROM moved WHERE $8::text IS NOT NULL
-      ON CONFLICT (txid) DO UPDATE SET dead = excluded.dead WHERE attempts.dead <> excluded.dead
     )
-    SELECT CASE WHEN NOT $14::boolean THEN NULL ELSE pg_notify('${ENDED}', key)::text END FROM moved`,
+    ${TELL}`,
   lease: `
     WITH free AS (
       SELECT key FROM calls

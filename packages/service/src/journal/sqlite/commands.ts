@@ -2,11 +2,11 @@ import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { KeyEntry } from "@attestd/proof";
 import type { KeyAnnouncement, KeyRevocation } from "../../attestor/key-journal.ts";
 import { callStale, type Identity, nameTaken, type OpenCall, type StoredBundle } from "../../calls/journal.ts";
+import { pruned } from "../../calls/pruning.ts";
 import type { RefusedPayment } from "../../calls/refused.ts";
 import type { RailName } from "../../payment/rails/rail.ts";
-import type { PackedRow, Rest } from "../packer.ts";
-import { type Dictionary, unpack } from "../packing.ts";
-import type { PartedRow } from "../record.ts";
+import { type Dictionary, dictionaryHash, dictionaryOf, pack, unpack } from "../packing.ts";
+import { callOf, deliveredIn, type Packed, type PartedRow, requestOf } from "../record.ts";
 import type { MovedRow, NewRow } from "./rows.ts";
 import { SQL } from "./statements.ts";
 
@@ -21,11 +21,28 @@ export function sqliteCommands(db: DatabaseSync) {
   const sql = (name: keyof typeof SQL): StatementSync => (prepared[name] ??= db.prepare(SQL[name]));
 
   const contents = new Map<string, Uint8Array>();
-  const contentOf = (hash: Uint8Array): Uint8Array =>
-    contents.getOrInsertComputed(hash.toHex(), () => sql("dictionary").get(hash)?.content as Uint8Array);
-  type Found = PartedRow & { packed: Uint8Array | null; dictionary: Uint8Array | null };
-  const whole = ({ packed, dictionary, ...row }: Found): PartedRow =>
-    packed ? { ...row, ...unpack(packed, dictionary ? contentOf(dictionary) : undefined) } : row;
+  const unpacked = (packed: Uint8Array): string => {
+    const hash = dictionaryHash(packed);
+    const content = contents.getOrInsertComputed(
+      hash.toHex(),
+      () => sql("dictionary").get(hash)?.content as Uint8Array,
+    );
+    return unpack(packed, content);
+  };
+  let dictionary: Dictionary | undefined;
+  /** Packs with the dictionary of the newest key. It is kept each time: a commit that fails may have been the first. */
+  const packed = (text: string): Uint8Array => {
+    dictionary ??= dictionaryOf(newestKey());
+    sql("addDictionary").run(dictionary.hash, dictionary.content);
+    return pack(text, dictionary);
+  };
+
+  type Found = Omit<PartedRow, keyof Packed> & Packed;
+  const whole = ({ request, delivered, ...row }: Found): PartedRow => ({
+    ...row,
+    request: unpacked(request),
+    delivered: delivered && unpacked(delivered),
+  });
 
   const find = (key: string): PartedRow | undefined => {
     const row = sql("find").get(key) as Found | undefined;
@@ -33,15 +50,23 @@ export function sqliteCommands(db: DatabaseSync) {
   };
   type Value = string | number | Uint8Array;
   const all = (name: keyof typeof SQL, ...values: Value[]) => sql(name).all(...values);
-  const rows = (name: "openBut" | "page" | "toPack" | "toPrune", ...values: (string | number)[]): PartedRow[] =>
+  const rows = (name: "openBut" | "page" | "toPrune", ...values: (string | number)[]): PartedRow[] =>
     (all(name, ...values) as Found[]).map(whole);
+
+  const newestKey = (): KeyEntry | undefined => {
+    const row = sql("newestKey").get();
+    return row && JSON.parse(row.entry as string);
+  };
 
   const identity = (): Identity | undefined => {
     const row = sql("identity").get();
     return row && JSON.parse(row.value as string);
   };
 
-  const appendKey = (entry: KeyEntry): void => void sql("appendKey").run(entry.kid, JSON.stringify(entry));
+  const appendKey = (entry: KeyEntry): void => {
+    dictionary = undefined;
+    sql("appendKey").run(entry.kid, JSON.stringify(entry));
+  };
 
   const appendRevocation = ({ kid, revokedRound }: KeyRevocation): void =>
     void sql("appendRevocation").run(kid, revokedRound);
@@ -66,12 +91,12 @@ export function sqliteCommands(db: DatabaseSync) {
     sql("dropEvidence").run({ hash });
   }
 
-  function keepPacked(rows: readonly PackedRow[], fresh: readonly Dictionary[], rest: Rest): void {
-    for (const { hash, kind, content } of fresh) sql("addDictionary").run(hash, kind, content);
-    for (const { key, packed, dictionary } of rows) {
-      const { changes } = sql("pack").run({ key, packed, dictionary: dictionary?.hash ?? null, rest });
-      if (changes === 1) sql("dropAttempts").run(key);
-    }
+  function deliver(key: string, { id, body, bytes, parts, delivered }: NonNullable<MovedRow["delivery"]>): void {
+    const row = { key, id, bytes, parts: parts.length, bodyBytes: body?.length ?? null };
+    sql("keepBundle").run({ ...row, delivered: packed(delivered) });
+    for (const [place, { id: item = null, text }] of parts.entries())
+      sql("keepPart").run({ bundleId: id, place, id: item, bytes: text.length, content: packed(text) });
+    sql("dropAttempts").run(key);
   }
 
   return {
@@ -104,19 +129,15 @@ export function sqliteCommands(db: DatabaseSync) {
         if (holder) return holder;
       }
       if (evidence) sql("insertEvidence").run(evidence);
-      sql("insertCall").run(row);
+      sql("insertCall").run({ ...row, request: packed(row.request) });
       for (const name of names) sql("insertName").run(name, row.key);
       return undefined;
     },
-    update({ row, rests, bundle, begun, attempt, dropsEvidence, name }: MovedRow): void {
+    update({ row, delivery, begun, attempt, dropsEvidence, name }: MovedRow): void {
       if (sql("updateCall").run(row).changes !== 1) throw callStale(row.key);
       if (name !== undefined) giveName(name, row.key);
       if (dropsEvidence) forgetEvidence(row.key);
-      if (rests) sql("rest").run(row.key);
-      if (bundle) {
-        sql("keepBundle").run(bundle.row);
-        for (const part of bundle.parts) sql("keepPart").run(part);
-      }
+      if (delivery) deliver(row.key, delivery);
       if (attempt) sql("writeAttempt").run(attempt);
       for (const evidence of begun) sql("beginEvidence").run(evidence);
     },
@@ -132,20 +153,22 @@ export function sqliteCommands(db: DatabaseSync) {
     evidenceOf: (key: string) => sql("evidenceOf").get(key)?.content as string | undefined,
     stored: (id: string) => sql("stored").get(id) as StoredBundle | undefined,
     bodyOf(bundleId: string): string | undefined {
-      const row = sql("bodyOf").get(bundleId) as Found | undefined;
-      return (row && whole(row).bundle) ?? undefined;
+      const delivered = sql("bodyOf").get(bundleId)?.delivered as Uint8Array | undefined;
+      return delivered && deliveredIn(unpacked(delivered)).body;
     },
     partsOf: (bundleId: string, from: number, bytes: number) =>
-      all("partsOf", bundleId, from, bytes).map(({ content }) => content as string),
+      all("partsOf", bundleId, from, bytes).map(({ content }) => unpacked(content as Uint8Array)),
     /** The rows of any statement. */
     all,
-    /** Calls at rest whose rows are as they were written, the oldest first. */
-    toPack: (limit: number) => rows("toPack", limit),
-    dictionaries: () => all("dictionaries") as Dictionary[],
-    keepPacked,
-    unpacked: () => sql("unpacked").get()?.calls as number,
     prunable: (before: number) => ({ ...sql("prunable").get(before) }) as { calls: number; bytes: number },
-    toPrune: (before: number, limit: number) => rows("toPrune", before, limit),
+    prune(before: number, limit: number): number {
+      const calls = rows("toPrune", before, limit).map(callOf);
+      for (const call of calls) {
+        sql("prune").run(packed(requestOf(pruned(call))), call.key);
+        sql("forgetBytes").run(call.key);
+      }
+      return calls.length;
+    },
     rememberPayees(payees: readonly Payee[]): void {
       for (const { rail, address } of payees) sql("rememberPayee").run(rail, address);
     },

@@ -40,27 +40,6 @@ test("a commit that fails does not fail the reads beside it", async () => {
   await rm(folder, { recursive: true });
 });
 
-test("calls at rest that cannot be packed are read as before, and logged; later they are packed", async () => {
-  const folder = await mkdtemp(join(tmpdir(), "attestd-journal-"));
-  const logged = Promise.withResolvers<unknown>();
-  const journal = await openSqliteJournal(join(folder, "journal.sqlite"), {
-    warn: (...line: unknown[]) => logged.resolve(line),
-  });
-  const other = new DatabaseSync(join(folder, "journal.sqlite"));
-  other.exec("CREATE TRIGGER broken BEFORE UPDATE OF packed ON calls BEGIN SELECT RAISE(ABORT, 'disk I/O error'); END");
-  const call = await deliver(journal);
-  expect(await logged.promise).toEqual([{ reason: "disk I/O error" }, "calls at rest cannot be packed"]);
-  expect(await journal.find(call.key)).toEqual(call);
-  const packed = () => other.prepare("SELECT count(*) AS calls FROM calls WHERE packed IS NOT NULL").get();
-  expect(packed()).toEqual({ calls: 0 });
-  other.exec("DROP TRIGGER broken");
-  await expect.poll(() => journal.find(call.key).then(packed)).toEqual({ calls: 1 });
-  expect(await journal.find(call.key)).toEqual(call);
-  other.close();
-  await journal.close();
-  await rm(folder, { recursive: true });
-});
-
 test.skipIf("reason" in disk)(
   "on a full disk commits fail and delivered bundles stay readable; with room again it commits",
   async () => {

@@ -2,14 +2,16 @@ import { chmod, copyFile, mkdir, mkdtemp, readdir, rename, rm, stat, symlink, wr
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { zstdDecompressSync } from "node:zlib";
 import { expect, test } from "vitest";
-import { aCall } from "../../../test/fakes/calls.ts";
+import { aCall, afterCommit, GOOD_COURSE, take } from "../../../test/fakes/calls.ts";
 import { journalContract } from "../../../test/journal-contract/calls.ts";
 import { copiedContract } from "../../../test/journal-contract/copied.ts";
 import { evidenceContract } from "../../../test/journal-contract/evidence.ts";
 import { keyContract } from "../../../test/journal-contract/keys.ts";
 import { pruningContract } from "../../../test/journal-contract/pruning.ts";
 import { refusedContract } from "../../../test/journal-contract/refused.ts";
+import type { CallEvent } from "../../calls/machine.ts";
 import { copySqlite, restoreSqlite } from "./backup.ts";
 import { openSqliteJournal } from "./journal.ts";
 
@@ -41,6 +43,50 @@ refusedContract("SQLite", place);
 keyContract("SQLite", place);
 evidenceContract("SQLite", place);
 pruningContract("SQLite", place);
+
+test("the commit that delivers packs bundle, receipt and parts with a dictionary that the journal keeps", async () => {
+  const dir = await mkdtemp(join(tmpdir(), "attestd-journal-"));
+  const path = join(dir, "journal.sqlite");
+  const journal = await openSqliteJournal(path);
+  await journal.appendKey({ kid: "k", pqPublicKey: "the newest key" } as never);
+  const body = JSON.stringify({ type: "batch-attestation" });
+  const items = [{ id: "item 0", text: JSON.stringify({ type: "batch-item", filler: "filler".repeat(100) }) }];
+  const course = GOOD_COURSE.map((event) =>
+    event.type === "bundle_sealed" ? { ...event, bundle: { ...event.bundle, body, items } } : event,
+  );
+  const call = await take(journal, aCall(), course.slice(0, -1));
+  const db = new DatabaseSync(path, { readOnly: true });
+  const written = () =>
+    db.prepare("SELECT request, delivered, content FROM calls LEFT JOIN bundle_parts USING (bundle_id)").get();
+  expect(written()).toMatchObject({ delivered: null });
+  expect(db.prepare("SELECT count(*) AS attempts FROM attempts").get()).toEqual({ attempts: 1 });
+  const delivered = afterCommit(call, course.at(-1) as CallEvent);
+  await journal.update(delivered);
+  const kept = new Map(
+    db
+      .prepare("SELECT hash, content FROM dictionaries")
+      .all()
+      .map(({ hash, content }) => {
+        return [(hash as Uint8Array).toHex(), Buffer.from(content as Uint8Array)];
+      }),
+  );
+  expect([...kept.values()].map((content) => content.includes("the newest key"))).toEqual([true]);
+  const textOf = (packed: unknown) => {
+    const dictionary = kept.get((packed as Uint8Array).subarray(0, 32).toHex());
+    return zstdDecompressSync((packed as Uint8Array).subarray(32), { dictionary }).toString();
+  };
+  const row = written();
+  expect(textOf(row?.delivered)).toBe(`signed receipt\n${body}`);
+  expect(textOf(row?.content)).toBe(items[0]?.text);
+  expect(row?.content).toSatisfy((content: Uint8Array) => content.length < 120);
+  expect(JSON.parse(textOf(row?.request))).toMatchObject({ subject: call.subject, payload: call.payload });
+  expect(db.prepare("SELECT count(*) AS attempts FROM attempts").get()).toEqual({ attempts: 0 });
+  expect(await journal.find(call.key)).toMatchObject({ receipt: "signed receipt", bundle: { body } });
+  expect(await journal.partsOf("S", 0, 1)).toEqual([items[0]?.text]);
+  db.close();
+  await journal.close();
+  await rm(dir, { recursive: true });
+});
 
 test("a file that another journal has open is refused, and can be opened once that one is closed", async () => {
   const dir = await mkdtemp(join(tmpdir(), "attestd-journal-"));

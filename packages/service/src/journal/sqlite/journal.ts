@@ -9,17 +9,15 @@ import { ServiceError } from "../../errors.ts";
 import { observe } from "../../metrics/meter.ts";
 import { type Ask, evidenceJournal } from "../evidence.ts";
 import type { WholeJournal } from "../journal.ts";
-import { createPruner, REST } from "../packer.ts";
-import { createPackingFailures } from "../packing-failures.ts";
 import { callOf, evidenceIn } from "../record.ts";
 import type { SqliteCommands } from "./commands.ts";
 import { keepPrivate } from "./private-files.ts";
 import { createReads } from "./reads.ts";
 import { movedRow, newRow } from "./rows.ts";
-import type { PackingFailed, Replies, Reply, Request, Requests } from "./worker.ts";
+import type { Replies, Reply, Request, Requests } from "./worker.ts";
 
 /** The commands that are methods of the journal as they are. */
-const OF_CALLS = ["claim", "open", "stored", "unpacked", "prunable", "copiedUntil", "markCopied"] as const;
+const OF_CALLS = ["claim", "open", "stored", "prunable", "prune", "copiedUntil", "markCopied"] as const;
 const OF_REFUSED = ["rememberRefused", "refused"] as const;
 const OF_PAYEES = ["rememberPayees", "payees"] as const;
 const OF_KEYS = ["keys", "appendKey", "revocations", "appendRevocation", "announced", "announce", "conclude"] as const;
@@ -41,7 +39,7 @@ const MAX_REQUESTS_PER_MESSAGE = 256;
  * commit (worker.ts). Another reads what may be large.
  *
  * @param path of the database file, made when absent
- * @param log of a file that others could read (private-files.ts), and of calls that could not be packed
+ * @param log of a file that others could read (private-files.ts)
  * @throws Error when the file cannot be opened, another process has it open, or a later release has written it
  */
 export async function openSqliteJournal(path: string, log?: Pick<Logger, "warn">): Promise<WholeJournal> {
@@ -60,9 +58,7 @@ export async function openSqliteJournal(path: string, log?: Pick<Logger, "warn">
     for (const { reject } of waiting.values()) reject(failure);
     waiting.clear();
   };
-  const packingFailed = createPackingFailures(log);
-  worker.on("message", (message: Replies | PackingFailed) => {
-    if ("packingFailed" in message) return packingFailed(message.packingFailed);
+  worker.on("message", (message: Replies) => {
     if (message.seconds !== undefined) observe("transactionSeconds", {}, message.seconds);
     for (const { id, value, error } of message.replies) {
       const call = waiting.get(id);
@@ -151,11 +147,6 @@ export async function openSqliteJournal(path: string, log?: Pick<Logger, "warn">
     },
     others: () => Promise.resolve(0),
     collects: () => Promise.resolve(true),
-    prune: createPruner({
-      dictionaries: () => ask("dictionaries"),
-      take: (before, limit) => ask("toPrune", before, limit),
-      commit: (rows, fresh) => ask("keepPacked", rows, fresh, REST.pruned),
-    }),
     async freeBytes() {
       const { bavail, bsize } = await statfs(dirname(file), { bigint: true });
       return bavail * bsize;

@@ -15,42 +15,43 @@ export const VERSIONS: readonly string[] = [
   CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
   -- What is attested, by the SHA-256 of its JSON: it may be large, and many calls may be of one subject.
   CREATE TABLE evidence (hash TEXT PRIMARY KEY, bytes INTEGER NOT NULL, content TEXT NOT NULL) STRICT;
-  -- What packed calls of a kind have in common, by its SHA-256. Never deleted: without it they cannot be read.
-  CREATE TABLE dictionaries (hash BLOB PRIMARY KEY, kind TEXT NOT NULL, content BLOB NOT NULL) STRICT;
+  -- What packed texts have in common, by its SHA-256. Never deleted: without it they cannot be read.
+  CREATE TABLE dictionaries (hash BLOB PRIMARY KEY, content BLOB NOT NULL) STRICT;
+  -- What is packed is the SHA-256 of its dictionary, and a zstd frame (journal/packing.ts).
   CREATE TABLE calls (
     key TEXT PRIMARY KEY,
     state TEXT NOT NULL, version INTEGER NOT NULL,
     open INTEGER NOT NULL,                 -- whether something is still to be done
-    rest INTEGER NOT NULL DEFAULT 0,       -- of a call at rest: 0 as it was written, 1 packed, 2 pruned
-    rail TEXT NOT NULL, payer TEXT NOT NULL, subject_hash TEXT NOT NULL, created_at INTEGER NOT NULL,
+    pruned INTEGER NOT NULL DEFAULT FALSE,
+    rail TEXT NOT NULL, payer TEXT NOT NULL, subject_hash TEXT NOT NULL, payload_sha256 TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
     amount INTEGER NOT NULL,               -- of the payment, in atomic units of its asset
     bundle_id TEXT UNIQUE,
     answer_bytes INTEGER, body_bytes INTEGER, parts INTEGER,   -- of what is delivered, and of the bundle; 0 parts where it is whole
     evidence_hash TEXT REFERENCES evidence,
-    request TEXT NOT NULL,                 -- JSON of what is fixed when the call begins, but for the evidence
-    progress TEXT NOT NULL,                -- JSON of the rest, but for attempts and bundle
-    bundle TEXT,                           -- of a batch its head; NULL where it stands apart
-    dictionary BLOB REFERENCES dictionaries,
-    packed BLOB                            -- in place of payer, subject_hash, request, progress, bundle and attempts
+    progress TEXT NOT NULL,                -- JSON of what has no column or table of its own
+    request BLOB NOT NULL,                 -- packed JSON of what is fixed when the call begins, but for the evidence
+    delivered BLOB                         -- packed: the receipt, and the bundle, of a batch its head, unless it stands apart
   ) STRICT;
   CREATE INDEX calls_open ON calls (created_at) WHERE open;
   CREATE INDEX calls_of_evidence ON calls (evidence_hash) WHERE evidence_hash IS NOT NULL;
-  CREATE INDEX calls_to_pack ON calls (created_at) WHERE NOT open AND rest = 0;
-  CREATE INDEX calls_to_prune ON calls (created_at) WHERE NOT open AND rest < 2;
+  CREATE INDEX calls_to_prune ON calls (created_at) WHERE NOT open AND NOT pruned;
   -- What a payer has promised and not paid yet is summed for every purchase, from this alone.
   CREATE INDEX calls_unpaid ON calls (rail, payer, amount) WHERE state = 'settling';
   -- Every key and alias: one table, so that no alias is ever another call's key.
   CREATE TABLE names (name TEXT PRIMARY KEY, key TEXT NOT NULL REFERENCES calls) STRICT, WITHOUT ROWID;
+  -- Of calls that are not delivered.
   CREATE TABLE attempts (
     txid TEXT PRIMARY KEY,
     key TEXT NOT NULL REFERENCES calls, place INTEGER NOT NULL,
     first_valid INTEGER NOT NULL, last_valid INTEGER NOT NULL, dead INTEGER NOT NULL, raw BLOB NOT NULL,
     UNIQUE (key, place)                    -- a second transaction in one place would be a second attestation
   ) STRICT;
-  -- What stands apart of delivered bundles (calls/apart.ts): pieces of a large one, the items of a batch by their ids.
+  -- What stands apart of delivered bundles (calls/apart.ts), packed: pieces of a large one, the items of a batch by their ids. The
+  -- bytes are those of the text.
   CREATE TABLE bundle_parts (
     bundle_id TEXT NOT NULL REFERENCES calls (bundle_id), place INTEGER NOT NULL, id TEXT UNIQUE,
-    bytes INTEGER NOT NULL, content TEXT NOT NULL,
+    bytes INTEGER NOT NULL, content BLOB NOT NULL,
     PRIMARY KEY (bundle_id, place)
   ) STRICT;
 

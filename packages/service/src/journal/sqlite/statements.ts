@@ -24,9 +24,11 @@ const OWN = {
   page: `SELECT ${CALL} FROM calls WHERE key > ? ORDER BY key LIMIT ?`,
   insertCall: `
     INSERT INTO calls
-      (key, rail, payer, subject_hash, created_at, amount, request, evidence_hash, state, version, open, progress)
+      (key, rail, payer, subject_hash, payload_sha256, created_at, amount, request, evidence_hash, state, version, open,
+       progress)
     VALUES
-      (:key, :rail, :payer, :subjectHash, :createdAt, :amount, :request, :evidenceHash, :state, :version, TRUE, :progress)`,
+      (:key, :rail, :payer, :subjectHash, :payloadSha256, :createdAt, :amount, :request, :evidenceHash, :state, :version,
+       TRUE, :progress)`,
   insertEvidence: "INSERT INTO evidence (hash, bytes, content) VALUES (:hash, :bytes, :content) ON CONFLICT DO NOTHING",
   evidenceHash: "SELECT evidence_hash AS hash FROM calls WHERE key = ?",
   evidenceOf: "SELECT content FROM evidence WHERE hash = (SELECT evidence_hash FROM calls WHERE key = ?)",
@@ -35,21 +37,17 @@ const OWN = {
     "DELETE FROM evidence WHERE hash = :hash AND NOT EXISTS (SELECT 1 FROM calls WHERE evidence_hash = :hash)",
   insertName: "INSERT INTO names (name, key) VALUES (?, ?)",
   updateCall: `
-    UPDATE calls SET state = :state, version = :version, progress = :progress
-    WHERE key = :key AND version = :version - 1 AND packed IS NULL`,
-  toPack: `SELECT ${CALL} FROM calls WHERE NOT open AND rest = 0 ORDER BY created_at LIMIT ?`,
-  pack: `
-    UPDATE calls SET rest = :rest, packed = :packed, dictionary = :dictionary,
-      payer = '', subject_hash = '', request = '{}', progress = '{}', bundle = NULL
-    WHERE key = :key AND rest < :rest AND NOT open`,
-  toPrune: `SELECT ${CALL} FROM calls WHERE NOT open AND rest < 2 AND created_at < ? ORDER BY created_at LIMIT ?`,
-  dropAttempts: "DELETE FROM attempts WHERE key = ?",
-  rest: "UPDATE calls SET open = FALSE WHERE key = ?",
+    UPDATE calls SET state = :state, version = :version, progress = :progress, open = :open
+    WHERE key = :key AND version = :version - 1 AND open`,
+  toPrune: `
+    SELECT ${CALL} FROM calls WHERE NOT open AND NOT pruned AND created_at < ? ORDER BY created_at LIMIT ?`,
+  prune: "UPDATE calls SET pruned = TRUE, request = ? WHERE key = ?",
   keepBundle: `
-    UPDATE calls SET bundle_id = :id, bundle = :body, body_bytes = length(:body), answer_bytes = :bytes, parts = :parts
-    WHERE key = :key AND bundle_id IS NULL`,
+    UPDATE calls SET bundle_id = :id, delivered = :delivered, body_bytes = :bodyBytes, answer_bytes = :bytes,
+      parts = :parts
+    WHERE key = :key`,
   keepPart: `
-    INSERT INTO bundle_parts (bundle_id, place, id, bytes, content) VALUES (:bundleId, :place, :id, :bytes, :text)
+    INSERT INTO bundle_parts (bundle_id, place, id, bytes, content) VALUES (:bundleId, :place, :id, :bytes, :content)
     ON CONFLICT DO NOTHING`,
   writeAttempt: `
     INSERT INTO attempts (txid, key, place, raw, first_valid, last_valid, dead)

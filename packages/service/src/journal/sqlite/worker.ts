@@ -1,7 +1,6 @@
 import { DatabaseSync } from "node:sqlite";
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
 import { hasCode } from "../../errors.ts";
-import { createPacker, type PackerPort, REST } from "../packer.ts";
 import { type SqliteCommands, sqliteCommands } from "./commands.ts";
 import { lockJournal } from "./lock.ts";
 import { migrate } from "./schema.ts";
@@ -21,9 +20,6 @@ export type Reply = {
 };
 /** The replies to all requests of one commit; `seconds` that it took, where it wrote something. */
 export type Replies = { replies: readonly Reply[]; seconds?: number };
-/** Why calls at rest could not be packed. Nobody has asked for it. */
-export type PackingFailed = { packingFailed: string };
-
 /** A commit with as many takes no further message. */
 const MAX_REQUESTS_PER_COMMIT = 256;
 
@@ -97,30 +93,9 @@ function readAfter({ message }: Error, db: DatabaseSync, run: SqliteCommands, ba
   return replies;
 }
 
-function packerPort(db: DatabaseSync, run: SqliteCommands): PackerPort {
-  return {
-    dictionaries: run.dictionaries,
-    take: run.toPack,
-    commit(rows, fresh) {
-      // Without an fsync, for which a commit of calls would have to wait; the next of those makes this one durable too.
-      try {
-        db.exec("PRAGMA synchronous = NORMAL; BEGIN IMMEDIATE");
-        run.keepPacked(rows, fresh, REST.packed);
-        db.exec("COMMIT");
-      } finally {
-        if (db.isTransaction) db.exec("ROLLBACK");
-        db.exec("PRAGMA synchronous = FULL");
-      }
-    },
-  };
-}
-
 function serve(port: MessagePort, path: string): void {
   const { db, lock } = open(path);
   const run = sqliteCommands(db);
-  const packer = createPacker(packerPort(db, run), ({ message }) => {
-    port.postMessage({ packingFailed: message } satisfies PackingFailed);
-  });
   const changes = db.prepare("SELECT total_changes() AS rows");
   function repliesTo(work: readonly Request[]): Replies {
     const [before, begun] = [changes.get()?.rows, performance.now()];
@@ -140,9 +115,7 @@ function serve(port: MessagePort, path: string): void {
     }
     const work = batch.filter(({ command }) => command !== "close");
     port.postMessage(repliesTo(work));
-    packer.start();
     if (work.length < batch.length) {
-      void packer.stop();
       db.close();
       lock.close();
       port.close();
