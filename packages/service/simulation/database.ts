@@ -1,5 +1,5 @@
 import { type Division, divisionOf, keptBundle, rowOf } from "../src/calls/apart.ts";
-import type { Call } from "../src/calls/call.ts";
+import type { Call, CallHead } from "../src/calls/call.ts";
 import { APART } from "../src/calls/call.ts";
 import {
   callStale,
@@ -150,6 +150,11 @@ export class Database {
           const call = this.find(key);
           return call && rowOf(call);
         }),
+      look: (key, sha256) =>
+        link("find", key, () => {
+          const call = this.find(key);
+          return call && { head: headOf(call), ...(call.payloadSha256 === sha256 && { call: rowOf(call) }) };
+        }),
       evidenceOf: (key) =>
         link("evidence", key, () => {
           const evidence = this.#rows.get(key)?.call.evidence;
@@ -294,7 +299,7 @@ export class Database {
     }
   }
 
-  #lease(limit: number, replica: number, held: ReadonlySet<string>): Call[] {
+  #lease(limit: number, replica: number, held: ReadonlySet<string>): CallHead[] {
     const now = this.#options.now();
     const isFree = ({ call, carrier }: Row) => {
       if (carrier === undefined) return true;
@@ -307,7 +312,7 @@ export class Database {
         this.#options.taken?.(call);
       row.carrier = replica;
     }
-    return taken.map(({ call }) => rowOf(call));
+    return taken.map(({ call }) => headOf(call));
   }
 
   #renew(replica: number, held: readonly string[]): string[] {
@@ -328,6 +333,10 @@ export class Database {
   #tell(what: (listener: Listener) => void): void {
     for (const { hint, listener } of this.#listening) hint(() => what(listener));
   }
+}
+
+function headOf({ key, state, version, createdAt, subjectHash, payloadSha256 }: Call): CallHead {
+  return { key, state, version, createdAt, subjectHash, payloadSha256 };
 }
 
 const direct: Link = async (_what, _about, work) => work();

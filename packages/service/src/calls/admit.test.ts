@@ -371,6 +371,22 @@ describe("admission", () => {
       expect((await problemOf(admit(OTHER, paying({ id: "1", by: "A" })))).code).toBe("payment_bound_to_other_request");
     });
 
+    test("reads no row before the payer's signature is checked, unless the payment has come again byte for byte", async () => {
+      const first = paying({ id: "1", by: "A" });
+      expect(await admit(BLOCK, first)).toMatchObject({ kind: "delivered" });
+      const read: string[] = [];
+      const find = journal.find;
+      journal.find = (key) => {
+        read.push(key);
+        return find(key);
+      };
+      for (let n = 0; n < 3; n++) await admit(BLOCK, paying({ id: "1", by: "A", signature: "bad" }));
+      expect(await admit(BLOCK, first)).toMatchObject({ kind: "delivered" });
+      expect(read).toEqual([]);
+      await admit(BLOCK, paying({ id: "1", by: "A", signature: "other" }));
+      expect(read).toEqual(["key/1"]);
+    });
+
     test("reveals nothing to a sender with a bad signature", async () => {
       await admit(BLOCK, paying({ id: "1", by: "A" }));
       const unknown = await admit(BLOCK, paying({ id: "never sent", by: "A", signature: "bad" }));

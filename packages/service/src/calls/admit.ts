@@ -13,10 +13,10 @@ import { inSpan } from "../tracing/span.ts";
 import { rowOf } from "./apart.ts";
 import { createBacking } from "./backing.ts";
 import type { Bundles } from "./bundles.ts";
-import { type Call, isSame } from "./call.ts";
+import type { Call } from "./call.ts";
 import type { Capacity } from "./capacity.ts";
 import { bound, createHolders } from "./holders.ts";
-import type { Expectation, Journal } from "./journal.ts";
+import type { Expectation, Journal, KnownCall } from "./journal.ts";
 import { admissionJournal } from "./journal-failures.ts";
 import { beginCall, isFinal, isUnpaid } from "./machine.ts";
 import { namesOf } from "./names.ts";
@@ -115,13 +115,13 @@ export function createAdmission(options: AdmissionOptions): Admit {
     const { rail, payment, signal } = request;
     using announced = new DisposableStack();
     announced.defer(holders.announce(payment));
-    const known = await journal.find(payment.key);
+    const known = await holders.look(payment);
     // Byte for byte the payment whose signature was verified when it first came.
-    if (known && isSame(known, payment)) return bound(known, request);
+    if (known?.call) return holders.whole(known, request);
     const signature = await rail.signature(payment);
     if (signature === "invalid") return paymentRefused(MISFIT);
     let isSigned = signature === "valid";
-    if (known && isSigned) return bound(known, request);
+    if (known && isSigned) return holders.whole(known, request);
     const expectation = known ? undefined : await holders.expect(payment, isSigned);
     announced.defer(() => expectation?.end());
     // A known payment is answered even when nothing can be sold on its rail now.
@@ -138,7 +138,7 @@ export function createAdmission(options: AdmissionOptions): Admit {
         announced.dispose();
         return (await holders.findBeforeRefusal(request, false)) ?? paymentRefused(MISFIT);
       }
-      if (known || !offered) return bound(known as Call, request);
+      if (known || !offered) return holders.whole(known as KnownCall, request);
       const admitted = hasCode(offered, "payment_refused") ? offered : await admitNew(request, offered, expectation);
       if (!hasCode(admitted, "payment_refused")) return admitted;
       announced.dispose();

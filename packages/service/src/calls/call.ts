@@ -109,14 +109,17 @@ export type Call = Omit<CallRequest, "evidence" | "payload"> & {
   bundle?: KeptBundle;
 };
 
+/** What is known of a call without what may be large. */
+export type CallHead = Pick<Call, "key" | "state" | "version" | "createdAt" | "subjectHash" | "payloadSha256">;
+
+/** Whether all of a call is at hand. */
+export function isWhole(known: Call | CallHead): known is Call {
+  return "subject" in known;
+}
+
 /** The SHA-256 of a payment's scheme payload in canonical JSON, base64url. */
 export function payloadSha256({ payload }: Pick<PaymentPayload, "payload">): string {
   return hash("sha256", canonicalize(payload as JsonObject), "base64url");
-}
-
-/** Whether a payment has come again byte for byte. */
-export function isSame(known: Pick<Call, "payloadSha256">, { payload }: { readonly payload: PaymentPayload }): boolean {
-  return known.payloadSha256 === payloadSha256(payload);
 }
 
 /** The evidence of a call that has it in its row. @throws call_held_up for one that is final, or has it apart */

@@ -3,8 +3,8 @@ import { hasCode } from "../errors.ts";
 import type { Payment } from "../payment/rails/rail.ts";
 import { Problem } from "../problems.ts";
 import { requestHash, type Subject } from "../subjects/subject.ts";
-import { type Call, isSame, payloadSha256 } from "./call.ts";
-import type { Expectation, Journal } from "./journal.ts";
+import { type Call, payloadSha256 } from "./call.ts";
+import type { Expectation, Journal, KnownCall } from "./journal.ts";
 import { paymentUnknown } from "./problems.ts";
 
 /** A paid request, as far as it matters here; the signal ends its questions. */
@@ -21,9 +21,25 @@ const POLL_MS = 200;
  * early: the payer would also be charged by the call that the other request begins. So requests announce their payments,
  * here to their own process, and by the journal to other replicas.
  */
-export function createHolders(journal: Pick<Journal, "find" | "expect" | "isExpectedElsewhere">, clock: Clock) {
+export function createHolders(
+  journal: Pick<Journal, "find" | "look" | "expect" | "isExpectedElsewhere">,
+  clock: Clock,
+) {
   const announced = new Map<string, Set<Announcement>>();
-  return { announce, expect, find, findBeforeRefusal };
+  return { announce, expect, look, whole, find, findBeforeRefusal };
+
+  /** Looks up the call of a payment whose signature nobody has checked. */
+  function look({ key, payload }: Payment): Promise<KnownCall | undefined> {
+    return journal.look(key, payloadSha256(payload));
+  }
+
+  /** @returns a call of which the sender may learn. @throws Problem when the call is for another subject */
+  async function whole({ head, call }: KnownCall, request: Omit<Request, "signal">): Promise<Call> {
+    bound(head, request);
+    const found = call ?? (await journal.find(head.key));
+    if (!found) throw new Error(`the journal has no call of ${head.key}`);
+    return found;
+  }
 
   /**
    * Announces a payment for which a call may begin.
@@ -47,8 +63,8 @@ export function createHolders(journal: Pick<Journal, "find" | "expect" | "isExpe
    * @throws Problem when the call is for another subject
    */
   async function find(request: Request, isSigned: boolean): Promise<Call | undefined> {
-    const call = await journal.find(request.payment.key);
-    return call && (isSigned || isSame(call, request.payment)) ? bound(call, request) : undefined;
+    const known = await look(request.payment);
+    return known && (isSigned || known.call) ? whole(known, request) : undefined;
   }
 
   /**
@@ -101,8 +117,12 @@ function nameOfBytes({ key, payload }: Payment): string {
  * @param names further names of the request's purchase, by which the call may be of another payment
  * @returns the call. @throws Problem unless it is for this subject, and of this payment or of one that has a name in common
  */
-export function bound(call: Call, { payment, subject }: Omit<Request, "signal">, names: readonly string[] = []): Call {
-  const known = call.key === payment.key || names.some((name) => call.aliases.includes(name));
+export function bound<C extends Pick<Call, "key" | "subjectHash"> & Partial<Pick<Call, "aliases">>>(
+  call: C,
+  { payment, subject }: Omit<Request, "signal">,
+  names: readonly string[] = [],
+): C {
+  const known = call.key === payment.key || names.some((name) => call.aliases?.includes(name));
   if (known && call.subjectHash === requestHash(subject)) return call;
   throw boundToOther();
 }

@@ -2,7 +2,7 @@ import { ServiceError } from "../errors.ts";
 import type { PayeeJournal } from "../payment/open.ts";
 import type { RailName } from "../payment/rails/rail.ts";
 import type { Evidence } from "../subjects/product.ts";
-import type { Call, KeptBundle } from "./call.ts";
+import type { Call, CallHead, KeptBundle } from "./call.ts";
 import type { RefusedJournal } from "./refused.ts";
 
 /** @param key of the call */
@@ -34,6 +34,9 @@ export const LEASE_MS = 15_000;
 
 /** A call that is not at rest, without what may be large. */
 export type OpenCall = Pick<Call, "key" | "state" | "createdAt"> & { readonly bundle?: Pick<KeptBundle, "id"> };
+
+/** The call that holds a payment key: `call` where the payment has come again byte for byte. */
+export type KnownCall = { readonly head: CallHead; readonly call?: Call | undefined };
 
 /** Where a delivered bundle stands. */
 export type StoredBundle = {
@@ -82,6 +85,14 @@ export interface Journal extends PayeeJournal, RefusedJournal {
   find(key: string): Promise<Call | undefined>;
 
   /**
+   * As `find`, for a request whose signature nobody has checked. MUST read nothing that may be large, but for a payment that has
+   * come again byte for byte.
+   *
+   * @param sha256 `payloadSha256` of the payment that has come
+   */
+  look(key: string, sha256: string): Promise<KnownCall | undefined>;
+
+  /**
    * Tells every other replica that a call may begin here, of a payment that has these names. An expectation MUST end with
    * its replica, however that ends.
    *
@@ -123,12 +134,12 @@ export interface Journal extends PayeeJournal, RefusedJournal {
 
   /**
    * Takes the leases of calls that are not at rest and that no living replica holds, oldest first; among them calls of
-   * this replica whose insertion it never learnt of.
+   * this replica whose insertion it never learnt of. MUST read nothing that may be large.
    *
    * MUST NOT take a call from a replica that was opened or renewed its leases less than LEASE_MS ago, and MUST give a
    * call to one replica only, however many ask at once. Time is the journal's own; a replica's clock MUST NOT count.
    */
-  lease(limit: number): Promise<Call[]>;
+  lease(limit: number): Promise<CallHead[]>;
 
   /** Whether this replica holds the lease of a call, as far as it knows without asking. */
   holds(key: string): boolean;

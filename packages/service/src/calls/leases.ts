@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
 import type { Clock } from "../clock.ts";
-import type { Call } from "./call.ts";
+import type { CallHead } from "./call.ts";
 import { type Journal, LEASE_MS } from "./journal.ts";
 
 export type LeasesOptions = {
@@ -8,7 +8,7 @@ export type LeasesOptions = {
   clock: Clock;
   log: Logger;
   /** Called with each call whose lease this replica took. */
-  take(call: Call): void;
+  take(call: CallHead): void;
   /** Called with the key of each call whose lease this replica lost. */
   drop(key: string): void;
   /** Ends the rounds. The leases stand until they are released or expire. */
@@ -18,7 +18,7 @@ export type LeasesOptions = {
 /** Two heartbeats may be lost before the leases are. */
 export const HEARTBEAT_MS = LEASE_MS / 3;
 /** Leases taken at once: a bound, so that those of a dead replica spread over the living. */
-const MAX_LEASES_AT_ONCE = 100;
+const MAX_LEASES_AT_ONCE = 500;
 
 /**
  * Takes the leases that are free now, of calls that an earlier run left and of replicas that died or released them. Goes on

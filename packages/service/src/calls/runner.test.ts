@@ -1,7 +1,7 @@
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import pino from "pino";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { Database } from "../../simulation/database.ts";
 import { aCall, after, afterCommit, GOOD_COURSE, goodCourseFrom } from "../../test/fakes/calls.ts";
 import { TestClock } from "../../test/fakes/clock.ts";
@@ -418,6 +418,25 @@ describe("a runner", () => {
       await clock.advance(1_000);
       expect(looks).toHaveLength(4);
       expect([runner.active.calls, runner.states().get("done")]).toEqual([0, 1]);
+    });
+
+    test("is leased by its head alone, and its row is read when it is looked at", async () => {
+      const one = replica(async (call) => unproven[unproven.length - goodCourseFrom(call).length]);
+      void one.runner.start(await one.journal.insert(aCall()));
+      await clock.advance(1_000);
+      await one.runner.stop();
+      const looked: number[] = [];
+      const two = replica(async () => {
+        looked.push(clock.now());
+        return undefined;
+      });
+      const find = vi.spyOn(two.journal, "find");
+      const begun = clock.now();
+      await two.runner.resume();
+      await clock.advance(14_000);
+      expect([two.runner.states().get("done"), find.mock.calls.length]).toEqual([1, 0]);
+      await clock.advance(2_000);
+      expect([find.mock.calls.length, looked]).toEqual([1, [begun + 15_000]]);
     });
 
     test("keeps nothing of its row meanwhile", async () => {

@@ -3,7 +3,7 @@ import { type Clock, race, within } from "../clock.ts";
 import { hasCode } from "../errors.ts";
 import { Waiters } from "../waiters.ts";
 import { rowOf } from "./apart.ts";
-import type { Call } from "./call.ts";
+import { type Call, type CallHead, isWhole } from "./call.ts";
 import type { Load } from "./in-flight.ts";
 import type { Journal } from "./journal.ts";
 import { keepLeases } from "./leases.ts";
@@ -23,7 +23,7 @@ export type RunnerOptions = {
 };
 
 /** @param carry the call's loop, which never rejects */
-export type Carrying = (call: Call, carry: () => Promise<void>) => Promise<void>;
+export type Carrying = (call: Call | CallHead, carry: () => Promise<void>) => Promise<void>;
 
 /** Failures in a row after which a paid call counts as owed, which is logged as an error. */
 const OWED_AFTER_FAILURES = 3;
@@ -121,20 +121,20 @@ export function createRunner({ journal, perform, clock, log, onTransition, carry
    * @param isNew whether this process has just inserted it: its first settlement is known not to be sent
    * @returns resolves at its end; never rejects
    */
-  function start(call: Call, isNew = false): Promise<void> {
+  function start(call: Call | CallHead, isNew = false): Promise<void> {
     const { key } = call;
     const earlier = running.get(key);
     // The lease was lost and won again: without the wait two loops would carry the call.
     if (earlier?.end.signal.aborted) return earlier.done.then(() => start(call));
     if (earlier) return earlier.done;
-    if (isAtRest(call) || stopping.signal.aborted || !journal.holds(key)) return Promise.resolve();
+    if ((isWhole(call) && isAtRest(call)) || stopping.signal.aborted || !journal.holds(key)) return Promise.resolve();
     return begin(call, isNew);
   }
 
   /** Apart from `start`, whose closures keep the call as it began for as long as one of them lives. */
-  function begin(call: Call, isNew: boolean): Promise<void> {
+  function begin(call: Call | CallHead, isNew: boolean): Promise<void> {
     const started = newRunning(call);
-    if (isNew) noteBeginning(started, call);
+    if (isNew && isWhole(call)) noteBeginning(started, call);
     running.set(started.key, started);
     const run = () => carry(started);
     started.done = (carrying ? carrying(call, run) : run()).finally(() => {
@@ -165,6 +165,7 @@ export function createRunner({ journal, perform, clock, log, onTransition, carry
     while (!(carried.call && isAtRest(carried.call)) && !signal.aborted) {
       try {
         if (isFinal(carried.seen.state)) await rest(carried);
+        if (!carried.call) await look(carried);
         await step(carried);
         carried.memory.failures = 0;
       } catch (error) {
@@ -175,12 +176,16 @@ export function createRunner({ journal, perform, clock, log, onTransition, carry
 
   /** Waits until a delivered payment is to be looked at, without its row. */
   async function rest(carried: Running): Promise<void> {
-    const { key, memory, end } = carried;
+    const { memory, end } = carried;
     memory.waiting = true;
     carried.call = undefined;
     await clock.sleep(pauseBeforeLook(memory.looks), end.signal);
-    const found = await journal.find(key);
-    if (!found) throw new Error(`the journal has no call of ${key}`);
+  }
+
+  /** Reads the row of a call whose head alone is known. */
+  async function look(carried: Running): Promise<void> {
+    const found = await journal.find(carried.key);
+    if (!found) throw new Error(`the journal has no call of ${carried.key}`);
     see(carried, found);
   }
 

@@ -1,4 +1,4 @@
-import type { Call, CallState } from "./call.ts";
+import { type Call, type CallHead, type CallState, isWhole } from "./call.ts";
 import { type Load, weightOf } from "./in-flight.ts";
 import { isFinal, isUnpaid } from "./machine.ts";
 import { type Memory, newMemory } from "./perform.ts";
@@ -8,12 +8,12 @@ export type Running = {
   readonly key: string;
   /** What is known of the call. */
   seen: Pick<Call, "state" | "version" | "createdAt">;
-  /** The row; undefined while a delivered payment is watched, which takes many minutes: a bundle may have megabytes. */
+  /** The row; undefined until it is looked at, and while a delivered payment is watched, which takes many minutes. */
   call: Call | undefined;
   /** Whether `call` has a deferred event that its row has not (machine.ts). */
   isAhead: boolean;
-  /** Of its subject, among what is in flight. */
-  readonly weight: number;
+  /** Of its subject, among what is in flight; that of a small one until the row is looked at. */
+  weight: number;
   /** Resolves when the loop has ended. */
   done: Promise<void>;
   memory: Memory;
@@ -25,15 +25,14 @@ export type Running = {
 
 type Calls = Iterable<Running>;
 
-export function newRunning(call: Call): Running {
-  const seen = seenOf(call);
-  const weight = weightOf(call.subject);
+export function newRunning(known: Call | CallHead): Running {
+  const call = isWhole(known) ? known : undefined;
   return {
-    key: call.key,
-    seen,
+    key: known.key,
+    seen: seenOf(known),
     call,
     isAhead: false,
-    weight,
+    weight: call ? weightOf(call.subject) : 1,
     done: Promise.resolve(),
     memory: newMemory(),
     end: new AbortController(),
@@ -45,9 +44,10 @@ export function see(running: Running, call: Call, isAhead = false): void {
   running.call = call;
   running.isAhead = isAhead;
   running.seen = seenOf(call);
+  running.weight = weightOf(call.subject);
 }
 
-function seenOf({ state, version, createdAt }: Call): Running["seen"] {
+function seenOf({ state, version, createdAt }: CallHead): Running["seen"] {
   return { state, version, createdAt };
 }
 

@@ -4,6 +4,10 @@ import { BESIDE_ITEM } from "../subjects/batch-answer.ts";
 /** Parts of a bundle that are read at once, at most. */
 const PARTS_AT_ONCE = 128;
 
+/** The columns of a head. */
+export const HEAD = `calls.key, state, version, created_at AS "createdAt", subject_hash AS "subjectHash",
+  payload_sha256 AS "payloadSha256"`;
+
 /*
  * What both databases are asked in the same words, with parameters as PostgreSQL numbers them. Each has its own tables, and
  * statements of its own where types, JSON or locks come in.
@@ -90,6 +94,7 @@ export const SHARED = {
       WHERE bundle_id = $1 AND place >= $2 AND place < $2 + ${PARTS_AT_ONCE}
     ) AS next USING (place)
     WHERE bundle_id = $1 AND (sum <= $3 OR place = $2) ORDER BY place`,
+  head: `SELECT ${HEAD} FROM names JOIN calls ON calls.key = names.key WHERE name = $1`,
   open: 'SELECT key, state, created_at AS "createdAt", bundle_id AS "bundleId" FROM calls WHERE open ORDER BY created_at',
   rememberRefused: `
     INSERT INTO refused_payments (key, payer, subject_hash) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING RETURNING key`,

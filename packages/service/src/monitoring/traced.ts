@@ -1,4 +1,5 @@
 import type { Admit } from "../calls/admit.ts";
+import { isWhole } from "../calls/call.ts";
 import type { Carrying } from "../calls/runner.ts";
 import { chainsOf, type Subject } from "../subjects/subject.ts";
 import { currentContext, within } from "../tracing/context.ts";
@@ -33,8 +34,9 @@ export function tracedAdmit(admit: Admit, tracer: Tracer | undefined): Admit {
 export function contextOfCalls(tracer: Tracer | undefined): Carrying {
   return (call, carry) => {
     const { requestId, span: request, call: own } = currentContext() ?? {};
-    const { key, rail, subject } = call;
-    const attributes = { ...ofSubject(subject), "attestd.key": key, "attestd.rail": rail };
+    const { key } = call;
+    const ofRow = isWhole(call) && { ...ofSubject(call.subject), "attestd.rail": call.rail };
+    const attributes = { ...ofRow, "attestd.key": key };
     // After a restart there is no request: the key joins the two traces.
     const span = request?.child("paid call", attributes) ?? tracer?.work("paid call", attributes);
     const carried = within({ requestId, call: { key, stages: own?.stages ?? {} }, span }, carry);

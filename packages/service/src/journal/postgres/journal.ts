@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from "node:crypto";
 import { setImmediate } from "node:timers/promises";
 import type { KeyEntry } from "@attestd/proof";
 import { type ClientConfig, DatabaseError, type QueryConfig } from "pg";
-import type { Call } from "../../calls/call.ts";
+import type { Call, CallHead } from "../../calls/call.ts";
 import {
   callStale,
   expectationLost,
@@ -148,6 +148,10 @@ async function open(config: ClientConfig): Promise<WholeJournal> {
   return {
     ...same,
     find,
+    async look(key, sha256) {
+      const [head] = await ask<CallHead>("head", key);
+      return head && { head, ...(head.payloadSha256 === sha256 && { call: await find(head.key) }) };
+    },
     renew,
     async open() {
       const found = await ask<Omit<OpenCall, "bundle"> & { bundleId: string | null }>("open");
@@ -203,13 +207,9 @@ async function open(config: ClientConfig): Promise<WholeJournal> {
       if (isAtRest(after)) held.delete(key);
     },
     async lease(limit) {
-      const taken = await ask<{ key: string }>("lease", me, [...held], limit);
-      if (taken.length === 0) return [];
-      const keys = taken.map(({ key }) => key);
-      // In a statement of its own: an UPDATE would return the attempts as they were when it began.
-      const leased = await calls("among", keys);
-      for (const key of keys) held.add(key);
-      return leased;
+      const taken = await ask<CallHead>("lease", me, [...held], limit);
+      for (const { key } of taken) held.add(key);
+      return taken.sort((a, b) => a.createdAt - b.createdAt);
     },
     async rememberRefused({ key, payer, subjectHash }) {
       const added = await ask("rememberRefused", key, payer, subjectHash);

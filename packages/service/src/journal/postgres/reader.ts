@@ -42,7 +42,7 @@ export function postgresReads(ask: Ask) {
   }
 
   return {
-    async calls(name: "find" | "among" | "page" | "toPrune", ...values: unknown[]): Promise<Call[]> {
+    async calls(name: "find" | "page" | "toPrune", ...values: unknown[]): Promise<Call[]> {
       const found: Call[] = [];
       // One after the other: each may ask for a dictionary.
       for (const row of await ask<Parameters<typeof whole>[0]>(name, ...values)) found.push(await whole(row));

@@ -1,6 +1,6 @@
 import { MAX_IN_ROW } from "../../calls/apart.ts";
 import { APART } from "../../calls/call.ts";
-import { SHARED } from "../statements.ts";
+import { HEAD, SHARED } from "../statements.ts";
 import { ENDED, FREED } from "./listener.ts";
 
 /** The attempts of a call. */
@@ -51,7 +51,6 @@ export const SQL = {
     SELECT EXISTS (SELECT FROM standing WHERE own AND alive) OR EXISTS (SELECT FROM taken) AS collects`,
   find: `SELECT ${CALL} FROM names JOIN calls ON calls.key = names.key WHERE name = $1`,
   evidenceOf: "SELECT content FROM evidence WHERE hash = (SELECT evidence_hash FROM calls WHERE key = $1)",
-  among: `SELECT ${CALL} FROM calls WHERE key = ANY ($1) ORDER BY created_at`,
   page: `SELECT ${CALL} FROM calls WHERE key > $1 ORDER BY key LIMIT $2`,
   exposure: `
     SELECT coalesce(sum(amount), 0)::text AS amount FROM calls
@@ -130,7 +129,7 @@ export const SQL = {
       ORDER BY created_at LIMIT $3
       FOR UPDATE SKIP LOCKED
     )
-    UPDATE calls SET owner = $1 FROM free WHERE calls.key = free.key RETURNING calls.key`,
+    UPDATE calls SET owner = $1 FROM free WHERE calls.key = free.key RETURNING ${HEAD}`,
   renew: `
     INSERT INTO replicas (id, until) VALUES ($1, now() + $2 * interval '1 ms')
     ON CONFLICT (id) DO UPDATE SET until = excluded.until`,

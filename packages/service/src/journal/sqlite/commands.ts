@@ -1,6 +1,7 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { KeyEntry } from "@attestd/proof";
 import type { KeyAnnouncement, KeyRevocation } from "../../attestor/key-journal.ts";
+import type { CallHead } from "../../calls/call.ts";
 import { callStale, type Identity, nameTaken, type OpenCall, type StoredBundle } from "../../calls/journal.ts";
 import { pruned } from "../../calls/pruning.ts";
 import type { RefusedPayment } from "../../calls/refused.ts";
@@ -50,7 +51,7 @@ export function sqliteCommands(db: DatabaseSync) {
   };
   type Value = string | number | Uint8Array;
   const all = (name: keyof typeof SQL, ...values: Value[]) => sql(name).all(...values);
-  const rows = (name: "openBut" | "page" | "toPrune", ...values: (string | number)[]): PartedRow[] =>
+  const rows = (name: "page" | "toPrune", ...values: (string | number)[]): PartedRow[] =>
     (all(name, ...values) as Found[]).map(whole);
 
   const newestKey = (): KeyEntry | undefined => {
@@ -122,6 +123,11 @@ export function sqliteCommands(db: DatabaseSync) {
     },
     refused: (key: string) => all("refused", key).map((row) => ({ ...row }) as RefusedPayment)[0],
     find,
+    /** @returns the row, too, where its payment has this hash */
+    look(key: string, sha256: string): { head: CallHead; row?: PartedRow | undefined } | undefined {
+      const head = sql("head").get(key) as CallHead | undefined;
+      return head && { head: { ...head }, row: head.payloadSha256 === sha256 ? find(key) : undefined };
+    },
     /** @returns the earlier holder of one of the names; undefined when the call was inserted */
     insert({ row, names, evidence }: NewRow): PartedRow | undefined {
       for (const name of names) {
@@ -145,7 +151,7 @@ export function sqliteCommands(db: DatabaseSync) {
       all("open").map(
         ({ bundleId, ...call }) => ({ ...call, ...(bundleId !== null && { bundle: { id: bundleId } }) }) as OpenCall,
       ),
-    openBut: (held: readonly string[], limit: number) => rows("openBut", JSON.stringify(held), limit),
+    openBut: (held: readonly string[], limit: number) => all("openBut", JSON.stringify(held), limit) as CallHead[],
     /** @param after the key that the page before ended with; empty for the first */
     page: (after: string, limit: number) => rows("page", after, limit),
     exposure: (rail: RailName, payer: string) => sql("exposure").get(rail, payer)?.amount as number,

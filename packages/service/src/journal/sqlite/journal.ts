@@ -110,6 +110,10 @@ export async function openSqliteJournal(path: string, log?: Pick<Logger, "warn">
       const row = await ask("find", key);
       return row && callOf(row);
     },
+    async look(key, sha256) {
+      const known = await ask("look", key, sha256);
+      return known && { head: known.head, ...(known.row && { call: callOf(known.row) }) };
+    },
     expect: async () => ({ end: () => undefined }),
     isExpectedElsewhere: async () => false,
     async insert(call) {
@@ -128,7 +132,7 @@ export async function openSqliteJournal(path: string, log?: Pick<Logger, "warn">
     bodyOf: reads.bodyOf,
     partsOf: reads.partsOf,
     async lease(limit) {
-      const calls = (await ask("openBut", [...held], limit)).map(callOf);
+      const calls = await ask("openBut", [...held], limit);
       for (const { key } of calls) held.add(key);
       return calls;
     },

@@ -1,6 +1,6 @@
 import { MAX_IN_ROW } from "../../calls/apart.ts";
 import { APART } from "../../calls/call.ts";
-import { SHARED } from "../statements.ts";
+import { HEAD, SHARED } from "../statements.ts";
 
 /** The columns of a call, its evidence unless that stands apart, and its attempts. */
 const CALL = `
@@ -20,7 +20,7 @@ const OWN = {
     VALUES (:id, :kind, :round, 'waiting', :since, :since, :txnId, :blockHash) ON CONFLICT DO NOTHING`,
   find: `SELECT ${CALL} FROM names JOIN calls ON calls.key = names.key WHERE name = ?`,
   openBut: `
-    SELECT ${CALL} FROM calls WHERE open AND key NOT IN (SELECT value FROM json_each(?)) ORDER BY created_at LIMIT ?`,
+    SELECT ${HEAD} FROM calls WHERE open AND key NOT IN (SELECT value FROM json_each(?)) ORDER BY created_at LIMIT ?`,
   page: `SELECT ${CALL} FROM calls WHERE key > ? ORDER BY key LIMIT ?`,
   insertCall: `
     INSERT INTO calls
