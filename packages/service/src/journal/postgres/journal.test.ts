@@ -24,6 +24,7 @@ import { checkDump, dumpPostgres, loadDump, TABLE_NAMES } from "./backup.ts";
 import { openPostgresJournal } from "./journal.ts";
 import { openPostgresReader } from "./reader.ts";
 import { VERSIONS } from "./schema.ts";
+import { SQL } from "./statements.ts";
 
 let postgres: TestPostgres;
 let shared: string;
@@ -403,3 +404,56 @@ function terminate(url: string, condition: string) {
      WHERE datname = current_database() AND application_name = 'attestd' AND ${condition}`,
   );
 }
+
+test("every statement that a call goes through finds its rows by an index that keeps their order", async () => {
+  const url = await postgres.database();
+  const journal = await openPostgresJournal(url);
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  try {
+    // Without the journal's own `enable_seqscan = off`, which would hide a scan.
+    await client.query(`
+      INSERT INTO calls
+        (key, state, version, open, rail, payer, subject_hash, payload_sha256, created_at, amount, bundle_id, progress, request)
+      SELECT 'row ' || i, 'done', 5, i % 10 = 0, 'base', 'P', 'h', 's', i, 1, 'S ' || i, '{}', ''
+      FROM generate_series(1, 20000) AS i;
+      INSERT INTO names (name, key) SELECT key, key FROM calls;
+      INSERT INTO attempts (txid, key, place, raw, first_valid, last_valid, dead)
+      SELECT 'txid ' || key, key, 0, '', 1, 2, FALSE FROM calls;
+      INSERT INTO bundle_parts (bundle_id, place, id, bytes, content) SELECT bundle_id, 0, 'item ' || key, 1, '' FROM calls;
+      INSERT INTO ledger_blocks (round, state, due, header)
+      SELECT i, CASE WHEN i > 19900 THEN 'open' ELSE 'whole' END, i, 'h' FROM generate_series(1, 20000) AS i;
+      INSERT INTO ledger_evidence (id, kind, round, state, due, since, block)
+      SELECT bundle_id, 'record', created_at, CASE WHEN created_at > 19900 THEN 'waiting' ELSE 'included' END, 1, 1, created_at
+      FROM calls;
+      ANALYZE`);
+    const planOf = async (name: keyof typeof SQL) => {
+      const { rows } = await client.query(`EXPLAIN (GENERIC_PLAN) ${SQL[name]}`);
+      return rows.map((row) => row["QUERY PLAN"]).join("\n");
+    };
+    const ofCalls = ["head", "find", "page", "insert", "move", "moveAttempt", "end", "deliver", "prune"] as const;
+    const ofBundles = ["stored", "bodyOf", "partsOf", "evidenceOf"] as const;
+    const ofEvidence = ["evidenceOfBundle", "postponeEvidence", "postponeBlock", "openBlock", "exclude"] as const;
+    for (const name of [...ofCalls, ...ofBundles, ...ofEvidence]) {
+      const scans = (await planOf(name)).match(/Seq Scan on (?!replicas|evidence |state_proofs)\w+/g);
+      expect(scans, name).toBeNull();
+    }
+    // Pages by keys, and what is oldest or due by time, without a sort.
+    for (const [name, index] of [
+      ["page", "calls_pkey"],
+      ["open", "calls_open"],
+      ["lease", "calls_open"],
+      ["toPrune", "calls_to_prune"],
+      ["dueEvidence", "ledger_evidence_due"],
+      ["dueBlock", "ledger_blocks_due"],
+      ["waiting", "ledger_evidence_waiting"],
+    ] as const) {
+      const plan = await planOf(name);
+      expect(plan, name).toContain(index);
+      expect(plan.replace(/SubPlan[^]*/, ""), name).not.toContain("Sort");
+    }
+  } finally {
+    await client.end();
+    await journal.close();
+  }
+});

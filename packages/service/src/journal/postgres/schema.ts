@@ -1,20 +1,23 @@
 import type { ClientBase } from "pg";
 import { REFUSED, type SchemaState, schemaState, UNRELEASED } from "../reader.ts";
 
+/** A key, in the order of its bytes: the order of a locale changes with the server's system, and every index with it. */
+const ID = 'text COLLATE "C"';
+
 /**
  * The schema, a member for each version. A member that was released is never changed: what comes later is a new one, which
  * may change anything: no replica of an earlier release has the database open meanwhile, or afterwards (`holdSchema`).
  */
 export const VERSIONS: readonly string[] = [
   `
-  CREATE TABLE meta (name text PRIMARY KEY, value json NOT NULL);
+  CREATE TABLE meta (name ${ID} PRIMARY KEY, value json NOT NULL);
   -- What is attested, by the SHA-256 of its JSON: it may be large, and many calls may be of one subject.
-  CREATE TABLE evidence (hash text PRIMARY KEY, bytes integer NOT NULL, content json NOT NULL);
+  CREATE TABLE evidence (hash ${ID} PRIMARY KEY, bytes integer NOT NULL, content json NOT NULL);
   -- What packed texts have in common, by its SHA-256. Never deleted: without it they cannot be read.
   CREATE TABLE dictionaries (hash bytea PRIMARY KEY, content bytea NOT NULL);
   -- What is packed is the SHA-256 of its dictionary, and a zstd frame (journal/packing.ts).
   CREATE TABLE calls (
-    key text COLLATE "C" PRIMARY KEY,
+    key ${ID} PRIMARY KEY,
     state text NOT NULL, version integer NOT NULL,
     open boolean NOT NULL,                 -- whether something is still to be done
     pruned boolean NOT NULL DEFAULT FALSE,
@@ -22,9 +25,9 @@ export const VERSIONS: readonly string[] = [
     rail text NOT NULL, payer text NOT NULL, subject_hash text NOT NULL, payload_sha256 text NOT NULL,
     created_at bigint NOT NULL,
     amount bigint NOT NULL,                -- of the payment, in atomic units of its asset
-    bundle_id text UNIQUE,
+    bundle_id ${ID} UNIQUE,
     answer_bytes integer, body_bytes integer, parts integer,   -- of what is delivered, and of the bundle; 0 parts where it is whole
-    evidence_hash text REFERENCES evidence,
+    evidence_hash ${ID} REFERENCES evidence,
     progress text NOT NULL,                -- JSON of what has no column or table of its own
     request bytea NOT NULL,                -- packed JSON of what is fixed when the call begins, but for the evidence
     delivered bytea                        -- packed: the receipt, and the bundle, of a batch its head, unless it stands apart
@@ -36,18 +39,18 @@ export const VERSIONS: readonly string[] = [
   -- What a payer has promised and not paid yet is summed for every purchase.
   CREATE INDEX calls_unpaid ON calls (rail, payer, amount) WHERE state = 'settling';
   -- Every key and alias: one table, so that no alias is ever another call's key.
-  CREATE TABLE names (name text PRIMARY KEY, key text NOT NULL REFERENCES calls);
+  CREATE TABLE names (name ${ID} PRIMARY KEY, key ${ID} NOT NULL REFERENCES calls);
   -- Of calls that are not delivered.
   CREATE TABLE attempts (
-    txid text PRIMARY KEY,
-    key text NOT NULL REFERENCES calls, place integer NOT NULL,
+    txid ${ID} PRIMARY KEY,
+    key ${ID} NOT NULL REFERENCES calls, place integer NOT NULL,
     first_valid bigint NOT NULL, last_valid bigint NOT NULL, dead boolean NOT NULL, raw bytea NOT NULL,
     UNIQUE (key, place)                    -- a second transaction in one place would be a second attestation
   );
   -- What stands apart of delivered bundles (calls/apart.ts), packed: pieces of a large one, the items of a batch by their ids. The
   -- bytes are those of the text.
   CREATE TABLE bundle_parts (
-    bundle_id text NOT NULL REFERENCES calls (bundle_id), place integer NOT NULL, id text UNIQUE,
+    bundle_id ${ID} NOT NULL REFERENCES calls (bundle_id), place integer NOT NULL, id ${ID} UNIQUE,
     bytes integer NOT NULL, content bytea NOT NULL,
     PRIMARY KEY (bundle_id, place)
   );
@@ -59,27 +62,27 @@ export const VERSIONS: readonly string[] = [
 
   -- Payments that a facilitator refused and may settle (calls/refused.ts).
   CREATE TABLE refused_payments (
-    place bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, key text NOT NULL UNIQUE, payer text NOT NULL, subject_hash text NOT NULL
+    place bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, key ${ID} NOT NULL UNIQUE, payer text NOT NULL, subject_hash text NOT NULL
   );
   CREATE INDEX refused_of_payer ON refused_payments (payer, place);
 
   CREATE TABLE payees (rail text NOT NULL, address text NOT NULL, PRIMARY KEY (rail, address));
   CREATE TABLE keys (
-    place integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY, kid text NOT NULL UNIQUE, entry json NOT NULL
+    place integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY, kid ${ID} NOT NULL UNIQUE, entry json NOT NULL
   );
   CREATE TABLE key_revocations (
     place integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-    kid text NOT NULL UNIQUE REFERENCES keys (kid), revoked_round bigint NOT NULL
+    kid ${ID} NOT NULL UNIQUE REFERENCES keys (kid), revoked_round bigint NOT NULL
   );
   -- A key record whose note is on its way to the ledger; one at most.
   CREATE TABLE key_announcement (
     place integer PRIMARY KEY CHECK (place = 1),
-    record json NOT NULL, txid text NOT NULL, raw bytea NOT NULL, first_valid bigint NOT NULL, last_valid bigint NOT NULL
+    record json NOT NULL, txid ${ID} NOT NULL, raw bytea NOT NULL, first_valid bigint NOT NULL, last_valid bigint NOT NULL
   );
 
   -- Each once, by the SHA-256 of its msgpack, however many attestations rest on it.
   CREATE TABLE state_proofs (
-    sha256 text PRIMARY KEY, first_round bigint NOT NULL, last_round bigint NOT NULL,
+    sha256 ${ID} PRIMARY KEY, first_round bigint NOT NULL, last_round bigint NOT NULL,
     message text NOT NULL, checkpoint text NOT NULL, content bytea NOT NULL
   );
   CREATE INDEX state_proofs_by_round ON state_proofs (last_round);
@@ -87,14 +90,14 @@ export const VERSIONS: readonly string[] = [
   -- (ledger/evidence/journal.ts). The header in base64.
   CREATE TABLE ledger_blocks (
     round bigint PRIMARY KEY, state text NOT NULL, due bigint NOT NULL, header text NOT NULL,
-    siblings text, state_proof_sha256 text REFERENCES state_proofs   -- once it is whole
+    siblings text, state_proof_sha256 ${ID} REFERENCES state_proofs   -- once it is whole
   );
   CREATE INDEX ledger_blocks_due ON ledger_blocks (due, round) WHERE state = 'open';
   CREATE INDEX ledger_blocks_open ON ledger_blocks (round) WHERE state = 'open';
   -- What shows that a delivered bundle's attestation, or its source, stands in a block of the ledger's own network. The id is of the
   -- bundle; of a batch that of its head for its record, and of each item for its source.
   CREATE TABLE ledger_evidence (
-    id text NOT NULL, kind text NOT NULL, round bigint NOT NULL, block bigint REFERENCES ledger_blocks,
+    id ${ID} NOT NULL, kind text NOT NULL, round bigint NOT NULL, block bigint REFERENCES ledger_blocks,
     state text NOT NULL, due bigint NOT NULL, since bigint NOT NULL,
     txn_id text, block_hash text, inclusion text,                       -- what is looked for, and how it stands there, JSON
     PRIMARY KEY (id, kind)
