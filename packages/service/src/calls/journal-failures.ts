@@ -12,7 +12,16 @@ import { paymentUnknown } from "./problems.ts";
 
 const READS = ["stored", "bodyOf", "partsOf"] as const;
 const REFUSED = ["rememberRefused", "refused"] as const;
-const ADMISSION = ["find", "look", "insert", "exposure", "expect", "isExpectedElsewhere", ...REFUSED, ...READS] as const;
+const ADMISSION = [
+  "find",
+  "look",
+  "insert",
+  "exposure",
+  "expect",
+  "isExpectedElsewhere",
+  ...REFUSED,
+  ...READS,
+] as const;
 const KEPT = [...READS, "evidence", "stateProof"] as const;
 
 type AdmissionJournal = Pick<Journal, (typeof ADMISSION)[number]>;

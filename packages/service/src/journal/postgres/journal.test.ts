@@ -273,7 +273,7 @@ describe("PostgreSQL journal", () => {
     await sql(url, "UPDATE calls SET owner = (SELECT owner FROM calls WHERE key = $1)", [first.key]);
     expect(one.holds(second.key)).toBe(false);
     expect(await two.lease(10)).toEqual([]);
-    expect(await one.lease(10)).toEqual([second]);
+    expect(await one.lease(10)).toMatchObject([{ key: second.key, version: second.version }]);
     expect(one.holds(second.key)).toBe(true);
     expect(await one.lease(10)).toEqual([]);
   });
@@ -450,7 +450,7 @@ test("every statement that a call goes through finds its rows by an index that k
     ] as const) {
       const plan = await planOf(name);
       expect(plan, name).toContain(index);
-      expect(plan.replace(/SubPlan[^]*/, ""), name).not.toContain("Sort");
+      expect(plan.replace(/SubPlan[\s\S]*/, ""), name).not.toContain("Sort");
     }
   } finally {
     await client.end();
