@@ -16,7 +16,7 @@ export const HEAD = `calls.key, state, version, created_at AS "createdAt", subje
 export const SHARED = {
   dueEvidence: `
     SELECT round FROM ledger_evidence WHERE kind = $1 AND state = 'waiting' AND due <= $2 ORDER BY due, round LIMIT 1`,
-  dueBlock: "SELECT round FROM ledger_blocks WHERE state = 'open' AND due <= $1 ORDER BY due, round LIMIT 1",
+  dueBlock: "SELECT round FROM ledger_blocks WHERE state = 'open' AND due <= $1 ORDER BY round LIMIT 1",
   unfinishedRounds: `
     SELECT round FROM ledger_evidence WHERE kind = 'record' AND state = 'waiting' UNION
     SELECT b.round FROM ledger_blocks b JOIN ledger_evidence ON block = b.round AND kind = 'record'

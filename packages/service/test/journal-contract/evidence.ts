@@ -178,6 +178,11 @@ export function evidenceContract(name: string, create: () => Promise<EvidenceDat
       expect(await journal.oldestUnfinished()).toEqual({ round: 17, since: 1_000 });
       await include("record", 17, ["S of A"]);
       expect(await journal.oldestUnfinished()).toEqual({ round: 17, since: 1_000 });
+      // Of blocks the lowest, however late it was included.
+      await journal.postpone("block", 17, 5_500, 0);
+      await journal.postpone("block", 18, 4_000, 0);
+      expect(await journal.dueRound("block", 5_000)).toBe(18);
+      expect(await journal.dueRound("block", 6_000)).toBe(17);
       expect(await journal.postpone("record", 17, 3_000, LATER)).toEqual({ left: 0, given: 0 });
     });
 

@@ -445,7 +445,7 @@ test("every statement that a call goes through finds its rows by an index that k
       ["lease", "calls_open"],
       ["toPrune", "calls_to_prune"],
       ["dueEvidence", "ledger_evidence_due"],
-      ["dueBlock", "ledger_blocks_due"],
+      ["dueBlock", "ledger_blocks_open"],
       ["waiting", "ledger_evidence_waiting"],
     ] as const) {
       const plan = await planOf(name);

@@ -84,7 +84,6 @@ export const VERSIONS: readonly string[] = [
     round INTEGER PRIMARY KEY, state TEXT NOT NULL, due INTEGER NOT NULL, header TEXT NOT NULL,
     siblings TEXT, state_proof_sha256 TEXT REFERENCES state_proofs   -- once it is whole
   ) STRICT;
-  CREATE INDEX ledger_blocks_due ON ledger_blocks (due, round) WHERE state = 'open';
   CREATE INDEX ledger_blocks_open ON ledger_blocks (round) WHERE state = 'open';
   -- What shows that a delivered bundle's attestation, or its source, stands in a block of the ledger's own network. The id is of the
   -- bundle; of a batch that of its head for its record, and of each item for its source.

@@ -92,7 +92,11 @@ export interface EvidenceJournal {
    */
   collects(): Promise<boolean>;
 
-  /** The round that has been due for longest in a queue. @param now Unix ms */
+  /**
+   * The round that has been due for longest in a queue; of blocks the lowest that is due, because its state proof verifies the
+   * next one.
+   * @param now Unix ms
+   */
   dueRound(queue: EvidenceQueue, now: number): Promise<number | undefined>;
 
   /** The rounds of records that wait, or stand in a block that is open; ascending, due or not. */
