@@ -7,7 +7,7 @@ import pino from "pino";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { temporaryFolder } from "../../../../../test/helpers/temporary-folder.ts";
 import { serviceError } from "../../../test/errors.ts";
-import { aCall, after, deliver, GOOD_COURSE, goodCourseFrom } from "../../../test/fakes/calls.ts";
+import { aCall, after, aLargeEvidence, deliver, GOOD_COURSE, goodCourseFrom } from "../../../test/fakes/calls.ts";
 import { PASSWORD, sql, startPostgres, type TestPostgres } from "../../../test/fakes/postgres.ts";
 import { journalContract, replicaContract } from "../../../test/journal-contract/calls.ts";
 import { copiedContract } from "../../../test/journal-contract/copied.ts";
@@ -105,6 +105,38 @@ test("a journal in PostgreSQL is saved as it is, and restored row by row into an
   await expect(checkDump(again)).rejects.toThrow("is no whole journal");
   await writeFile(again, lines.join("\n").replace('{"table":"names"', '{"table":"pg_authid"'));
   await expect(checkDump(again)).rejects.toThrow("unknown table");
+});
+
+test("a backup has few rows in memory at once where a stranger decides how large they are", async () => {
+  await using folder = await temporaryFolder();
+  const url = await postgres.database();
+  const journal = await openPostgresJournal(url);
+  await journal.claim({ genesisHash: "g", algorandAddress: "A" });
+  const message = { blockHeadersCommitment: "b", votersCommitment: "v", lnProvenWeight: 8 };
+  for (let n = 0; n < 12; n++) {
+    await journal.insert(aCall({ key: `key ${n}`, evidence: aLargeEvidence(`LARGE ${n}`) }));
+    const rounds = { firstAttestedRound: n, lastAttestedRound: n };
+    const proof = { sha256: `${n}`, message: { ...message, ...rounds }, checkpoint: {} as never };
+    await journal.keepStateProof(proof, new Uint8Array(100_000));
+  }
+  await journal.close();
+  const query = Client.prototype.query as (...args: unknown[]) => Promise<{ rows: { row?: string }[] }>;
+  const sizes: number[] = [];
+  const spied = vi.spyOn(Client.prototype, "query").mockImplementation(async function (
+    this: Client,
+    ...args: unknown[]
+  ) {
+    const result = await query.apply(this, args);
+    sizes.push(result.rows.reduce((sum, { row = "" }) => sum + row.length, 0));
+    return result;
+  } as never);
+  try {
+    await dumpPostgres(url, join(folder.path, "journal.ndjson"));
+  } finally {
+    spied.mockRestore();
+  }
+  expect(Math.max(...sizes)).toBeGreaterThan(100_000);
+  expect(Math.max(...sizes)).toBeLessThan(250_000);
 });
 
 describe("PostgreSQL journal", () => {
