@@ -24,12 +24,14 @@ const otherOutcome = (body: Buffer): Buffer => {
       );
 };
 
-/** A header whose hash is of one member more. */
-const laterHeader = (body: Buffer): Buffer => {
-  const answer = JSON.parse(body.toString("utf8"));
-  if (!answer.result) return body;
-  const { result } = answer;
-  return Buffer.from(JSON.stringify({ ...answer, result: { ...result, stateRoot: result.hash, rootOfAFork: "0x1" } }));
+/** Headers whose hashes are of one member more, in one answer or a batch of them. */
+const laterHeaders = (body: Buffer): Buffer => {
+  const answers = JSON.parse(body.toString("utf8"));
+  const later = ({ result, ...answer }: { result?: { hash?: string } | null }) => ({
+    ...answer,
+    result: result?.hash === undefined ? result : { ...result, stateRoot: result.hash, rootOfAFork: "0x1" },
+  });
+  return Buffer.from(JSON.stringify(Array.isArray(answers) ? answers.map(later) : later(answers)));
 };
 
 export const INCIDENTS: readonly Incident[] = [
@@ -84,8 +86,8 @@ export const INCIDENTS: readonly Incident[] = [
     alerts: ["AttestdHeadersUnread"],
     begin: async ({ proxies }) =>
       proxies.secondBase.add({
-        match: { rpc: "eth_getBlockByNumber" },
-        fault: { kind: "wrong", change: (response) => ({ ...response, body: laterHeader(response.body) }) },
+        match: { body: '"eth_getBlockByNumber"' },
+        fault: { kind: "wrong", change: (response) => ({ ...response, body: laterHeaders(response.body) }) },
       }),
     end: async ({ proxies }) => proxies.secondBase.heal(),
   },
