@@ -33,8 +33,11 @@ afterAll(async () => {
 test("the stock client of docs/examples buys a bundle, and the verifier of docs/verify verifies it", async () => {
   const { stdout } = await node(folder.path, join(DOCS, "examples/buy.mjs"));
   const bundle = JSON.parse(stdout);
-  expect((await outsider(deployment.sandbox).payments()).map(({ amount }) => amount)).toEqual([1000n]);
-  expect((await outsider(deployment.sandbox).attestations()).map(({ note }) => note)).toEqual([bundle.attest.note]);
+  const { payments, attestations } = outsider(deployment.sandbox);
+  // The indexer may be some rounds behind.
+  const patient = { timeout: 20_000 };
+  await expect.poll(async () => (await payments()).map(({ amount }) => amount), patient).toEqual([1000n]);
+  await expect.poll(async () => (await attestations()).map(({ note }) => note), patient).toEqual([bundle.attest.note]);
 
   await writeFile(join(folder.path, "bundle.json"), stdout);
   const verifier = [join(DOCS, "verify/javascript/verify.mjs"), "bundle.json", ".attestd/keys.json"];
