@@ -1,3 +1,4 @@
+import { untilSettled } from "../clock.ts";
 import { isProviderError, type ProviderError } from "./provider.ts";
 import { ended, type Question, type QuorumRules, quorumOf, tooFew } from "./quorum.ts";
 
@@ -18,8 +19,6 @@ export async function agreeOnQuantity<P, T extends number | bigint>(
   rules: Pick<QuorumRules, "quorum">,
 ): Promise<T> {
   const enough = quorumOf(providers.length, rules);
-  const decided = new AbortController();
-  const ends = AbortSignal.any([signal, decided.signal]);
   const values: T[] = [];
   const failures: ProviderError[] = [];
   const { promise, resolve, reject } = Promise.withResolvers<T>();
@@ -33,7 +32,7 @@ export async function agreeOnQuantity<P, T extends number | bigint>(
     else if (values.length + left < enough)
       reject(tooFew(`${about}, which ${enough} of ${providers.length} must tell`, failures));
   };
-  const asked = providers.map(async (provider) => {
+  const askOne = async (provider: P, ends: AbortSignal) => {
     try {
       values.push(await ask(provider, ends));
       judge();
@@ -43,11 +42,10 @@ export async function agreeOnQuantity<P, T extends number | bigint>(
       failures.push(error);
       judge();
     }
+  };
+  return untilSettled(signal, (ends) => {
+    for (const provider of providers) void askOne(provider, ends);
+    if (providers.length === 0) judge();
+    return promise;
   });
-  if (asked.length === 0) judge();
-  try {
-    return await promise;
-  } finally {
-    decided.abort();
-  }
 }
