@@ -112,7 +112,8 @@ function priceOf(delivered: string): bigint {
   return PRICE + ITEM_PRICE * BigInt(items?.length ?? 0);
 }
 
-function commitmentOf(note: string): string | undefined {
+/** The commitment to its payment that a note has. */
+export function commitmentOf(note: string): string | undefined {
   const read = parseNote(note);
   return "p" in read ? read.p : undefined;
 }
@@ -141,7 +142,7 @@ const receivedOn: Record<RailName, (sandbox: Sandbox, accounts: Accounts) => Pro
 };
 
 /** All transactions of the attestor, with their notes. */
-async function attestationsOf({ indexerUrl }: Sandbox, { attestor }: Accounts) {
+export async function attestationsOf({ indexerUrl }: Sandbox, { attestor }: Accounts) {
   const indexer = new algosdk.Indexer("", indexerUrl, new URL(indexerUrl).port);
   const transactions: algosdk.indexerModels.Transaction[] = [];
   for (let next: string | undefined = ""; next !== undefined; ) {

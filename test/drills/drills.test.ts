@@ -6,6 +6,7 @@ import { createStarter, createTurns } from "../crash/process.ts";
 import { start } from "../helpers/command.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
 import { restoreBehind } from "./behind.ts";
+import { failOver } from "./failover.ts";
 import { killBackup, killPrune, killRestore, newPlace, type Place } from "./kills.ts";
 
 /* A few of the kills of `npm run drill`, each in the middle of the work where a file shows when that is. */
@@ -62,5 +63,21 @@ describe.each(KINDS)("in %s", (kind) => {
 
   test("a pruning that is killed leaves each call whole or pruned, and is run again", async () => {
     expect(await killPrune(place, { after: "start", ms: 700 })).toMatchObject({ wrong: [] });
+  });
+});
+
+describe("in postgres, whose standby takes over", () => {
+  const turn = createTurns();
+  const testBed = () => ({
+    ...{ sandbox, databases, start: createStarter(turn), turn, patienceMs: 120_000 },
+    expireLeasesAtOnce: true,
+  });
+
+  test("without the newest commits, sales stop until they are known to be lost, and nothing is attested twice", async () => {
+    expect(await failOver(testBed(), { synchronous: false })).toMatchObject({ wrong: [] });
+  });
+
+  test("with all commits, everything is delivered, and sales do not stop", async () => {
+    expect(await failOver(testBed(), { synchronous: true })).toMatchObject({ wrong: [] });
   });
 });

@@ -92,7 +92,8 @@ export class Answers {
    */
   begun({ key }: Call, inserter: Life, expectedIn = Number.POSITIVE_INFINITY): void {
     const refused = this.#refused.get(key);
-    if (!refused) return;
+    // A 402 of before a failover may have been true.
+    if (!refused || this.#options.witness.course(key).lost) return;
     const own = [...(this.#open.get(key)?.values() ?? [])].filter(({ by }) => by === inserter);
     const isKnown =
       refused.by === inserter
@@ -156,6 +157,8 @@ export class Answers {
     const { witness } = this.#options;
     const { key } = sent.authorization;
     // Durable rows only: a bundle that a crash could take back is not done.
+    // What was read before a failover, or is read after it, need not be in the journal of now.
+    if (witness.course(key).lost) return;
     const call = this.#callsOf(sent, payload).find(({ bundle }) =>
       typeof body === "string" ? bundle?.body === body : bundle?.id === body.id,
     );
@@ -177,6 +180,7 @@ export class Answers {
       course.refusedFor.push(subject);
       course.accepted = sent.accepted;
     }
+    if (course.lost) return;
     const seen = this.#seen.get(payload.payload);
     if ((seen === "held" || seen === "paid") && call?.state !== "void")
       witness.object("no402", `${key} is ${call?.state ?? "paid"}, and refused: ${error}`);
@@ -185,13 +189,14 @@ export class Answers {
   #problem({ sent, subject, payload }: Request, code: ProblemCode): void {
     const { witness } = this.#options;
     const { key } = sent.authorization;
+    const { lost } = witness.course(key);
     if (code === "internal" || code === "payment_refunded") witness.object("answers", `${key}: ${code}`);
     const isOther = ({ subjectHash }: Call) => subjectHash !== requestHash(subject);
     const remembered = this.#options.remembered(key);
-    const isBound = remembered !== undefined && remembered !== requestHash(subject);
+    const isBound = lost || (remembered !== undefined && remembered !== requestHash(subject));
     if (code === "payment_bound_to_other_request" && !isBound && !this.#callsOf(sent, payload).some(isOther))
       witness.object("bound", `${key} is said to be bound to another request`);
-    if (code === "payment_unaccounted" && this.#seen.get(payload.payload) === "held")
+    if (code === "payment_unaccounted" && !lost && this.#seen.get(payload.payload) === "held")
       witness.object("answers", `${key} is called unaccounted, and has a call`);
   }
 

@@ -1,5 +1,6 @@
 import { LEASE_MS } from "../src/calls/journal.ts";
 import { journalContract, replicaContract } from "../test/journal-contract/calls.ts";
+import { copiedContract, lossContract } from "../test/journal-contract/copied.ts";
 import { refusedContract } from "../test/journal-contract/refused.ts";
 import { Database } from "./database.ts";
 
@@ -20,6 +21,11 @@ async function place() {
       for (const payment of filled) await journal.rememberRefused(payment);
     },
     remove: async () => undefined,
+    async lose(key: string, left: "row" | "nothing") {
+      // The newest commits are those of this call.
+      const { version = 0 } = database.find(key) ?? {};
+      database.failOver(left === "row" ? version - 1 : version);
+    },
     outlive: async () => {
       now += LEASE_MS;
     },
@@ -29,3 +35,5 @@ async function place() {
 journalContract("simulated", place);
 replicaContract("simulated", place);
 refusedContract("simulated", place);
+copiedContract("simulated", place);
+lossContract("simulated", place);

@@ -1,6 +1,7 @@
 import { type Division, divisionOf, keptBundle, rowOf } from "../src/calls/apart.ts";
 import type { Call, CallHead } from "../src/calls/call.ts";
 import { APART } from "../src/calls/call.ts";
+import { type CopiedJournal, journalBehind } from "../src/calls/copied.ts";
 import {
   callStale,
   expectationLost,
@@ -24,6 +25,8 @@ export type DatabaseOptions = {
   leaseMs(): number;
   /** Called with every commit of a call. */
   committed?(call: Call): void;
+  /** Called with each call whose newest commits are lost, as it was and as it is then; undefined where its row is gone. */
+  lost?(before: Call, left: Call | undefined): void;
   /** Called with every lease that is taken from a running replica. */
   taken?(call: Call): void;
   /** Steps taken so far. */
@@ -51,6 +54,9 @@ export type ConnectOptions = {
 
 type Replica = { aliveUntil: number; isThere: () => boolean };
 
+/** A commit of a call, or of a lease; `undo` makes the database as it was before. */
+type Commit = { key: string; undo(): void };
+
 /** Calls are never mutated, so that a row may be the very object that was committed. */
 type Row = { call: Call; carrier: number | undefined };
 
@@ -72,6 +78,13 @@ export class Database {
   readonly #replicas: Replica[] = [];
   readonly #expectations = new Expectations();
   readonly #listening = new Set<{ hint: Hint; listener: Listener }>();
+  /** How to undo each commit of a call or of a lease, the newest last. */
+  readonly #commits: Commit[] = [];
+  /** The server that has the database, and the one that it was marked for last. Another one has it after each failover. */
+  #committed = 0;
+  #server = 0;
+  #noted = 0;
+  #copiedUntil: number | undefined;
 
   constructor(options: DatabaseOptions) {
     this.#options = options;
@@ -102,6 +115,28 @@ export class Database {
     return this.#bundles.get(id);
   }
 
+  /** A standby that lacks the newest commits takes over: they are lost, and every connection breaks. */
+  failOver(lost: number): void {
+    this.#server += 1;
+    const before = new Map<string, Call>();
+    for (const { key, undo } of this.#commits.splice(Math.max(0, this.#commits.length - lost)).reverse()) {
+      const call = this.#rows.get(key)?.call;
+      if (call && !before.has(key)) before.set(key, call);
+      undo();
+    }
+    for (const [key, call] of before) {
+      const left = this.#rows.get(key)?.call;
+      if (left !== call) this.#options.lost?.(call, left);
+    }
+  }
+
+  #markCopied(): void {
+    for (const key of this.#refused.keys()) this.#forgotten.add(key);
+    this.#refused.clear();
+    const calls = this.calls.map(({ createdAt }) => createdAt);
+    if (calls.length > 0) this.#copiedUntil = Math.max(...calls);
+  }
+
   #stored(id: string): StoredBundle | undefined {
     const item = this.#items.get(id);
     const { bundleId, place } = item ?? { bundleId: id, place: null };
@@ -126,17 +161,58 @@ export class Database {
    * Opens the journal: one replica. Nothing of it is left but what it committed when its process dies. Unless told
    * otherwise its links lose nothing and take no time.
    */
-  connect(options: ConnectOptions = {}): Journal {
+  connect(options: ConnectOptions = {}): Journal & CopiedJournal {
     const { hint = (deliver) => deliver(), isThere = () => true, isAlive = isThere, inserted, unexpected } = options;
+    const newSession = () => {
+      const server = this.#server;
+      return { isOpen: () => isAlive() && server === this.#server };
+    };
     /** Replaced whenever a connection breaks. */
-    let session = { isOpen: isAlive };
-    const link: Link = (what, about, work) =>
-      (options.link ?? direct)(what, about, work).catch((error: unknown) => {
+    let session = newSession();
+    /** The server that this replica had a session of last, and the last commit that was confirmed to it. */
+    let server: number | undefined;
+    let last: { key: string; version: number; place: number } | undefined;
+    const passOn = (keys: readonly string[]) => {
+      if (last && keys.includes(last.key)) last = undefined;
+    };
+    let since: number | undefined;
+
+    /** As each new session of a journal must. @throws journal_behind */
+    const check = () => {
+      if (server === this.#server) return;
+      const row = last && this.#rows.get(last.key);
+      if (last && !(row && row.call.version >= last.version && row.carrier === replica)) {
+        since = this.#options.now();
+        throw journalBehind(last.key);
+      }
+      if (this.#noted !== this.#server) this.#markCopied();
+      this.#noted = this.#server;
+      if (server !== undefined || this.#copiedUntil !== undefined) since = this.#options.now();
+      server = this.#server;
+      session = newSession();
+    };
+    const linked: Link = (what, about, work) => {
+      const sentTo = this.#server;
+      const served = () => {
+        if (sentTo !== this.#server) throw new Error("the connection to the database broke");
+        return work();
+      };
+      return (options.link ?? direct)(what, about, served).catch((error: unknown) => {
         if (error instanceof ServiceError) throw error;
         session.isOpen = () => false;
-        session = { isOpen: isAlive };
+        session = newSession();
         throw error;
       });
+    };
+    const link: Link = (what, about, work) =>
+      linked(what, about, () => {
+        check();
+        return work();
+      });
+    /** Answers may overtake one another: the place of a commit among all says which was last. */
+    const confirm = ({ key, version }: Pick<Call, "key" | "version">, place: number) => {
+      if (place > (last?.place ?? 0)) last = { key, version, place };
+    };
     const replica = this.#replicas.push({ aliveUntil: this.#leaseEnd(), isThere }) - 1;
     /** Keys of the calls that this replica holds, as far as it knows. */
     const held = new Set<string>();
@@ -171,19 +247,26 @@ export class Database {
           return isElsewhere;
         }),
       insert: async (call, expectation) => {
-        const holder = await link("insert", call.key, () => {
+        const [holder, place] = await link("insert", call.key, () => {
           const since = expectation && this.#expectations.sinceOf(expectation);
           if (expectation && since === undefined) throw expectationLost();
           const before = this.find(call.key);
           const holder = this.#insert(call, replica);
           if (holder === call && !before) inserted?.(call, since);
-          return holder;
+          return [holder, this.#committed] as const;
         });
-        if (holder === call) held.add(call.key);
+        if (holder === call) {
+          confirm(call, place);
+          held.add(call.key);
+        }
         return holder;
       },
       update: async (after) => {
-        await link(`update to ${after.state}`, after.key, () => this.#update(after));
+        const place = await link(`update to ${after.state}`, after.key, () => {
+          this.#update(after);
+          return this.#committed;
+        });
+        confirm(after, place);
         if (isAtRest(after)) held.delete(after.key);
       },
       open: () =>
@@ -197,8 +280,12 @@ export class Database {
         ),
       lease: async (limit) => {
         const known = new Set(held);
-        const calls = await link("lease", "", () => this.#lease(limit, replica, known));
+        const [calls, place] = await link("lease", "", () => {
+          const leased = this.#lease(limit, replica, known);
+          return [leased, this.#committed] as const;
+        });
         for (const { key } of calls) held.add(key);
+        if (calls[0]) confirm(calls[0], place);
         return calls;
       },
       rememberRefused: (payment) => link("remember refused", payment.key, () => this.#rememberRefused(payment)),
@@ -208,10 +295,12 @@ export class Database {
       renew: async () => {
         const known = [...held];
         const lost = await link("renew", "", () => this.#renew(replica, known));
+        passOn(lost);
         return lost.filter((key) => held.delete(key));
       },
       release: async () => {
         await link("release", "", () => this.#release(replica));
+        last = undefined;
         held.clear();
       },
       listen: (listener) => {
@@ -230,6 +319,17 @@ export class Database {
               this.#payees.push({ rail, address });
         }),
       payees: () => link("payees", "", () => this.#payees.map((payee) => ({ ...payee }))),
+      copiedUntil: () => link("copied until", "", () => this.#copiedUntil),
+      markCopied: async () => {
+        await linked("mark as copied", "", () => {
+          this.#markCopied();
+          this.#noted = this.#server;
+        });
+        last = undefined;
+        since = this.#options.now();
+        held.clear();
+      },
+      mayLackSince: () => since,
       freeBytes: async () => undefined,
       sizeBytes: async () => undefined,
       close: async () => {
@@ -245,8 +345,13 @@ export class Database {
       const holder = this.find(key);
       if (holder) return holder;
     }
-    for (const key of [call.key, ...call.aliases]) this.#holders.set(key, call.key);
+    const names = [call.key, ...call.aliases];
+    for (const key of names) this.#holders.set(key, call.key);
     this.#rows.set(call.key, { call, carrier: replica });
+    this.#log(call.key, () => {
+      for (const name of names) this.#holders.delete(name);
+      this.#rows.delete(call.key);
+    });
     this.#options.committed?.(call);
     return call;
   }
@@ -258,6 +363,12 @@ export class Database {
     if (replaced) throw new Error(`the attempt ${replaced.txid} has been recorded`);
     const { refund } = after;
     if (refund !== undefined && (this.#holders.get(refund) ?? after.key) !== after.key) throw nameTaken(after.key);
+    const { call, carrier } = row;
+    this.#log(after.key, () => {
+      Object.assign(row, { call, carrier });
+      if (refund !== undefined) this.#holders.delete(refund);
+      if (after.bundle && !call.bundle) this.#bundles.delete(after.bundle.id);
+    });
     if (refund !== undefined) this.#holders.set(refund, after.key);
     // Evidence is written when the call is inserted.
     row.call = { ...after, evidence: after.evidence && row.call.evidence };
@@ -270,9 +381,14 @@ export class Database {
         if (id !== undefined) this.#items.set(id, { bundleId, place });
     }
     this.#options.committed?.(after);
-    if (isAtRest(after)) row.carrier = undefined;
     if (!isFinal(after.state)) return;
     this.#tell((listener) => listener.ended?.(after.key));
+  }
+
+  #log(key: string, undo: () => void): void {
+    this.#committed += 1;
+    this.#commits.push({ key, undo });
+    if (this.#commits.length > MAX_LOST) this.#commits.shift();
   }
 
   #open(): Row[] {
@@ -311,6 +427,9 @@ export class Database {
       if (carrier !== undefined && carrier !== replica && this.#replicas[carrier]?.isThere())
         this.#options.taken?.(call);
       row.carrier = replica;
+      this.#log(call.key, () => {
+        row.carrier = carrier;
+      });
     }
     return taken.map(({ call }) => headOf(call));
   }
@@ -338,5 +457,7 @@ export class Database {
 function headOf({ key, state, version, createdAt, subjectHash, payloadSha256 }: Call): CallHead {
   return { key, state, version, createdAt, subjectHash, payloadSha256 };
 }
+/** Commits that may be lost at once, at most. */
+const MAX_LOST = 64;
 
 const direct: Link = async (_what, _about, work) => work();

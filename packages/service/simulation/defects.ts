@@ -5,6 +5,7 @@ import type { Perform } from "../src/calls/perform.ts";
 import type { Ledger } from "../src/ledger/ledger.ts";
 import { Problem } from "../src/problems.ts";
 import type { Products } from "../src/subjects/product.ts";
+import { LOSS_DEFECTS } from "./loss-defects.ts";
 import { NODE_DEFECTS } from "./node-defects.ts";
 import type { SimulatedScheme } from "./payload.ts";
 import type { PlantedDefect } from "./service.ts";
@@ -14,6 +15,7 @@ import { SETTLEMENT_DEFECTS } from "./settlement-defects.ts";
 export const DEFECTS = {
   ...SETTLEMENT_DEFECTS,
   ...NODE_DEFECTS,
+  ...LOSS_DEFECTS,
 
   /** An attempt counts as dead once its window has passed, and another is signed without looking for it. */
   "no look-up before re-signing": {

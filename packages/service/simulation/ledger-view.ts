@@ -1,3 +1,4 @@
+import type { LedgerNote, Span } from "../src/audit/facts.ts";
 import type { Attempt, Ledger, Rounds, Standing, Submission, Window } from "../src/ledger/ledger.ts";
 import { RoundMemory } from "../src/ledger/round-memory.ts";
 import { isProviderError } from "../src/providers/provider.ts";
@@ -197,6 +198,18 @@ export class LedgerView implements Ledger {
 
   async spendable(signal: AbortSignal): Promise<bigint> {
     return this.#ask("balance", "", signal, () => BigInt(this.#options.ledger.spendable));
+  }
+
+  /** The ledger as the search for attestations reads it. */
+  async heads(signal: AbortSignal): Promise<{ latest: number; final: number }> {
+    const latest = await this.#ask("heads", "", signal, () => this.#options.ledger.round);
+    return { latest, final: latest };
+  }
+
+  async *notes({ from, to }: Span, signal: AbortSignal): AsyncGenerator<LedgerNote & { attempt: Attempt }> {
+    const read = () => this.#options.ledger.attestations.filter(({ round }) => from <= round && round <= to);
+    for (const { attempt, ...found } of await this.#ask("notes", "", signal, read))
+      yield { txid: attempt.txid, sender: this.address, movesNothing: true, attempt, ...found };
   }
 
   #ask<T>(what: string, about: string, signal: AbortSignal, work: () => T): Promise<T> {

@@ -38,6 +38,8 @@ const LEFT_OUT = 0.15;
 export class SimulatedLedger {
   /** microAlgos of the attestor above its minimum balance. */
   spendable = 1_000_000;
+  /** Every attestation that a round holds. */
+  readonly attestations: { round: number; note: string; attempt: Attempt }[] = [];
   readonly #options: SimulatedLedgerOptions;
   /** The ids in each round, from round 1. */
   readonly #rounds: string[][] = [[]];
@@ -83,14 +85,16 @@ export class SimulatedLedger {
     let transaction = this.#signed.get(bytes);
     if (!transaction) {
       const id = `ATTEST${this.#signed.size}`;
+      const attempt = { txid: id, raw, firstValid, lastValid };
       transaction = {
         id,
         firstValid,
         lastValid,
         lease: toBase64(lease),
         obstacle: () => (this.spendable < FEE ? "overspend" : undefined),
-        confirm: () => {
+        confirm: (round) => {
           this.spendable -= FEE;
+          this.attestations.push({ round, note, attempt });
           this.#options.attested(id, note);
         },
       };

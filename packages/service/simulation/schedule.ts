@@ -7,7 +7,8 @@ import type { Violation } from "./invariants.ts";
 import { judge, PROMPT_MS } from "./judge.ts";
 import { Payer } from "./payer.ts";
 import { toPayload } from "./payload.ts";
-import { PRICE } from "./payments.ts";
+import { type Authorization, PRICE } from "./payments.ts";
+import type { Random } from "./random.ts";
 import type { Defect } from "./service.ts";
 import { SUBJECTS, UNSOLD } from "./sources.ts";
 import { createWorld, type World, type WorldOptions } from "./world.ts";
@@ -29,6 +30,10 @@ const LONG_ILLNESS_MS = 240_000;
 /** Simulated time after the healing in which everything must come to rest, in ms, and the steps that it may take. */
 type Rest = { ms: number; steps: number };
 const REST: Rest = { ms: 300_000, steps: 20_000 };
+/** How much longer a call takes of which the ledger is searched first, in ms: 100 rounds, and some that are late. */
+const SEARCHED_MS = 330_000;
+/** After so long each process knows of a failover, in ms: twice the time between two looks, and some that are late. */
+const NOTICED_MS = 15_000;
 /** Where payments are valid for an hour: what cannot be made is open for as long. */
 const PATIENT_REST: Rest = { ms: 4_200_000, steps: 200_000 };
 
@@ -48,11 +53,14 @@ export async function runSchedule({ seed, trace, defect = {} }: ScheduleOptions)
   const patient = random.chance(0.01);
   if (patient) count("payments valid for an hour");
   const clients = new Clients(world, fleet, patient);
-  const rest = patient ? PATIENT_REST : REST;
+  const graceMs = world.losses ? SEARCHED_MS : 0;
+  const usual = patient ? PATIENT_REST : REST;
+  const rest = { ms: usual.ms + graceMs, steps: usual.steps * (world.losses ? 2 : 1) };
   for (let i = random.between(1, 3); i > 0; i--) clients.come(random.pick([1, 2, 10]), random.between(1, 2));
   if (random.chance(0.1)) drainAttestor(world);
   if (random.chance(0.15)) removeFacilitator(world, fleet);
   const illness = random.below(random.chance(0.03) ? LONG_ILLNESS_MS : ILLNESS_MS);
+  if (world.losses) failOver(world, world.losses, illness);
   scheduler.later(undefined, illness, "EVERYTHING HEALS", "", () => {
     faults.heal();
     scheduler.haste = 0;
@@ -67,7 +75,7 @@ export async function runSchedule({ seed, trace, defect = {} }: ScheduleOptions)
     clients.comeAgain();
     await untilRest(world, fleet, clients, rest, 0);
   }
-  if (!witness.violation) judge(witness, database, faults.healedAt);
+  if (!witness.violation) judge(witness, database, { healedAt: faults.healedAt, graceMs });
   if (!witness.violation) await replayAll(world, fleet);
   count("steps", scheduler.steps);
   count("simulated seconds", Math.round((scheduler.now - begun) / 1000));
@@ -226,6 +234,16 @@ function removeFacilitator({ scheduler, faults, settings, count }: World, fleet:
   });
 }
 
+/** The journal fails over once or twice, to a standby that lacks its newest commits, many or none. */
+function failOver({ scheduler, faults, database }: World, losses: Random, withinMs: number): void {
+  for (let times = losses.pick([1, 1, 1, 2]); times > 0; times--)
+    scheduler.later(undefined, losses.below(withinMs), "THE JOURNAL FAILS OVER", "", () => {
+      if (faults.healed) return;
+      faults.count("journal fails over");
+      database.failOver(losses.pick([0, 1, 1, 2, 3, 5, 10, 30]));
+    });
+}
+
 /** The attestor's account is emptied for a while. */
 function drainAttestor({ scheduler, faults, ledger }: World): void {
   scheduler.later(undefined, scheduler.random.below(30_000), "the attestor is out of ALGO", "", () => {
@@ -235,17 +253,30 @@ function drainAttestor({ scheduler, faults, ledger }: World): void {
   });
 }
 
-/** Sends every payment that was delivered for once more: whichever replica it meets answers with the same bytes. */
-async function replayAll({ scheduler, database, authorizations, witness }: World, fleet: Fleet): Promise<void> {
-  const replays = [...authorizations.values()].map(async (authorization) => {
-    const call = database.find(authorization.key);
-    if (call?.state !== "done" && call?.state !== "loss") return;
+/**
+ * Sends every payment that was delivered for once more: whichever replica it meets answers with the same bytes. One that was made,
+ * and whose row a failover has lost, is unaccounted for.
+ */
+async function replayAll({ scheduler, database, authorizations, witness, losses }: World, fleet: Fleet): Promise<void> {
+  async function replay(authorization: Authorization): Promise<void> {
+    const { lost, spentAt } = witness.course(authorization.key);
+    const row = database.find(authorization.key);
+    const call = row ?? lost;
+    if (!call || (row ? row.state !== "done" && row.state !== "loss" : spentAt === undefined)) return;
     const sent = { authorization, signature: "good", by: "key", accepted: call.requirement } as const;
     const answer = await fleet.pick()?.request({ sent, subject: call.subject, payload: toPayload(sent), wait: true });
-    if (answer?.kind !== "delivered") witness.object("delivered", `${call.key} is not given again`);
-  });
+    if (row && answer?.kind !== "delivered") witness.object("delivered", `${call.key} is not given again`);
+    if (!row && (answer?.kind !== "problem" || answer.code !== "payment_unaccounted"))
+      witness.object("answers", `${call.key} is lost, and is answered ${answer?.kind}`);
+  }
+
+  async function all(): Promise<void> {
+    // A failover is noticed by then.
+    if (losses) await scheduler.pause(NOTICED_MS, "comes again");
+    for (const authorization of authorizations.values()) await replay(authorization);
+  }
   let over = false;
-  void Promise.all(replays).then(() => {
+  void all().then(() => {
     over = true;
   });
   await scheduler.run(() => over || witness.violation !== undefined);

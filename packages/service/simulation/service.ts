@@ -3,15 +3,19 @@ import { toBase64, utf8 } from "@attestd/proof/encoding";
 import type { PaymentPayload } from "@x402/core/types";
 import type { Logger } from "pino";
 import { createAttestor } from "../src/attestor/attestor.ts";
+import { searchAttestations } from "../src/audit/find-attestation.ts";
 import { type Admit, createAdmission } from "../src/calls/admit.ts";
 import { createBundles } from "../src/calls/bundles.ts";
 import { type Capacity, createCapacity } from "../src/calls/capacity.ts";
+import { type CopiedJournal, createCopiedCalls, type SearchOf } from "../src/calls/copied.ts";
 import { createEffects } from "../src/calls/effects.ts";
 import type { Journal } from "../src/calls/journal.ts";
-import type { EffectsOptions, Perform } from "../src/calls/perform.ts";
+import type { EffectsOptions, Memory, Perform } from "../src/calls/perform.ts";
 import { createRunner, type Runner } from "../src/calls/runner.ts";
 import { createUnderWay, underWayLimits } from "../src/calls/under-way.ts";
 import type { Clock } from "../src/clock.ts";
+import { createHealth } from "../src/health/health.ts";
+import { watchJournal } from "../src/health/journal.ts";
 import type { Ledger } from "../src/ledger/ledger.ts";
 import type { EnabledRail } from "../src/payment/enabled-rail.ts";
 import { SETTLE_MS } from "../src/payment/facilitator.ts";
@@ -38,7 +42,9 @@ export type Defect = {
   perform?(perform: Perform, options: EffectsOptions): Perform;
   ledger?(ledger: Ledger): Ledger;
   rail?(rail: Rail<SimulatedPayment>, chain: PaymentChain): Rail<SimulatedPayment>;
-  journal?(journal: Journal): Journal;
+  journal?(journal: Journal & CopiedJournal): Journal;
+  /** The journal as admission asks it. */
+  admitting?<J extends object>(journal: J): J;
   products?(products: Products): Products;
   /** How the answers of nodes are made one, and how many of them must agree. */
   agree?: Agree;
@@ -71,6 +77,8 @@ export type Service = { admit: Admit; offers: Offers; capacity: Capacity; runner
 const SKEW_MS = 1_000;
 const DEADLINE_MS = 20_000;
 const REFRESH_MS = 15_000;
+/** How often it is looked whether the journal is behind, in ms. */
+const WATCH_MS = 5_000;
 const resourceOf = () => ({ url: "https://attestd.example/attest", description: "An attestation." });
 
 /**
@@ -87,7 +95,7 @@ export async function openService(
   const log = loggerOf(life, scheduler);
   const start = clock.timeout(DEADLINE_MS);
   const opened = openJournal(life, world);
-  const journal = defect.journal?.(opened) ?? opened;
+  const journal = { ...opened, ...defect.journal?.(opened) };
   const nodes = nodesOf({ ...world, life, agree: defect.agree, rules: defect.rules });
   const view = new LedgerView({ ...world, life, nodes });
   const ledger = defect.ledger?.(view) ?? view;
@@ -121,38 +129,63 @@ export async function openService(
     clock,
     deadlineMs: DEADLINE_MS,
     settleMs: SETTLE_MS,
+    attestationOf: createCopiedCalls(journal, searchBy(view, clock)),
   };
   const effects = createEffects(options);
   const work = new Work(defect.perform?.(effects, options) ?? effects);
   const runner = createRunner({ journal, perform: work.perform, clock, log });
-  const health = { refusal: () => undefined };
+  const watch = watchJournal(journal, runner, clock);
+  const health = createHealth([{ name: "journal", ...watch }], { clock, log });
   const limits = { ledger, runner, health, maxInFlight: () => maxInFlight };
   const capacity = work.watch(createCapacity(limits), maxInFlight, world.witness);
   await capacity.refresh(start);
   await runner.resume();
   keepFresh([capacity, offers], life, clock, scheduler);
+  if (world.losses) keepFresh([watch], life, clock, scheduler, WATCH_MS);
   const isPayee = (_: unknown, address: string) => address === PAY_TO;
   const deadlineMs = DEADLINE_MS;
   const bundles = createBundles(journal, createUnderWay({ ...underWayLimits(), clock }));
-  const common = { journal, bundles, runner, capacity, log, clock, resourceOf };
+  const admitting = defect.admitting?.(journal) ?? journal;
+  const common = { journal: admitting, bundles, runner, capacity, log, clock, resourceOf };
   const admit = createAdmission({ ...common, offers, rails, products, isPayee, waitMs, deadlineMs });
   return { admit: defect.admit?.(admit, journal) ?? admit, offers, capacity, runner, journal };
+}
+
+/** Searches the ledger for attestations as the service does (audit/copied-calls.ts). */
+function searchBy(view: LedgerView, clock: Clock): SearchOf {
+  const { signal } = new AbortController();
+  const soon = () => clock.timeout(DEADLINE_MS);
+  return (calls) => {
+    const find = searchAttestations(
+      calls.map(({ key }) => key),
+      {
+        reader: { heads: () => view.heads(soon()), heightAt: async () => 1 },
+        since: 0,
+        notes: (span) => view.notes(span, soon()),
+        attestor: { algorandAddress: view.address },
+        rounds: view.rounds,
+        signal,
+        onWait: () => undefined,
+      },
+    );
+    return async (key) => (await find(key))?.attempt;
+  };
 }
 
 /** Counts what is surely being worked on in a process, whatever the runner says. */
 class Work {
   readonly perform: Perform;
-  #underWay = 0;
+  readonly #underWay = new Set<Memory>();
 
   constructor(perform: Perform) {
     this.perform = async (call, effect, memory, stop) => {
       const isWork = effect.do === "sign" || effect.do === "submit" || effect.do === "seal";
       if (!isWork) return perform(call, effect, memory, stop);
-      this.#underWay += 1;
+      this.#underWay.add(memory);
       try {
         return await perform(call, effect, memory, stop);
       } finally {
-        this.#underWay -= 1;
+        this.#underWay.delete(memory);
       }
     };
   }
@@ -163,15 +196,17 @@ class Work {
       ...capacity,
       enter: () => {
         const leave = capacity.enter();
-        if (this.#underWay >= maxInFlight)
-          witness.object("bounded", `a call is let in beside ${this.#underWay}, of ${maxInFlight}`);
+        // One of which the ledger is searched waits for that.
+        const underWay = [...this.#underWay].filter(({ waiting, isTakenOver }) => !(waiting && isTakenOver)).length;
+        if (underWay >= maxInFlight)
+          witness.object("bounded", `a call is let in beside ${underWay}, of ${maxInFlight}`);
         return leave;
       },
     };
   }
 }
 
-function openJournal(life: Life, { database, ask, scheduler, faults, answers }: World): Journal {
+function openJournal(life: Life, { database, ask, scheduler, faults, answers }: World): Journal & CopiedJournal {
   return database.connect({
     link: (what, about, work) =>
       ask({
@@ -242,11 +277,17 @@ function signerOf(life: Life, scheduler: Scheduler, key: string): Signer {
 
 type Refreshed = { refresh(signal: AbortSignal): Promise<void> };
 
-/** Reads the attestor's balance, and what facilitators support, again and again. */
-function keepFresh(parts: readonly Refreshed[], life: Life, clock: Clock, scheduler: Scheduler): void {
-  scheduler.later(life, REFRESH_MS, "refreshes", "", () => {
+/** Refreshes what reads its upstream again and again. */
+function keepFresh(
+  parts: readonly Refreshed[],
+  life: Life,
+  clock: Clock,
+  scheduler: Scheduler,
+  everyMs = REFRESH_MS,
+): void {
+  scheduler.later(life, everyMs, "refreshes", "", () => {
     void Promise.allSettled(parts.map((part) => part.refresh(clock.timeout(DEADLINE_MS)))).then(() =>
-      keepFresh(parts, life, clock, scheduler),
+      keepFresh(parts, life, clock, scheduler, everyMs),
     );
   });
 }

@@ -40,6 +40,8 @@ describe("paid calls, simulated", { timeout: TIMEOUT_MS }, () => {
       "call settled again",
       "call attested again",
       "fault: process crash",
+      "fault: journal fails over",
+      "call lost in a failover",
     ];
     expect(rare.filter((kind) => (counts.get(kind) ?? 0) < SCHEDULES / 100)).toEqual([]);
   });

@@ -2,7 +2,7 @@ import { parseNote } from "@attestd/proof";
 import { paymentCommitment } from "@attestd/proof/attestor";
 import type { PaymentRequirements } from "@x402/core/types";
 import type { Call } from "../src/calls/call.ts";
-import { isAtRest, isUnpaid } from "../src/calls/machine.ts";
+import { isAtRest, isFinal, isUnpaid } from "../src/calls/machine.ts";
 import { SETTLE_MS } from "../src/payment/facilitator.ts";
 import type { Subject } from "../src/subjects/subject.ts";
 import { judgeBundle, judgeNote, judgeTruth } from "./bought.ts";
@@ -47,6 +47,8 @@ export type Course = {
   readonly attestations: string[];
   /** Its call, as last committed. */
   call?: Call;
+  /** Its call as it was when a failover lost commits of it, if one has. */
+  lost?: Call;
   /** Unix ms at which `done` was committed. */
   doneAt?: number;
   /** The step in which `void` was committed. */
@@ -148,7 +150,8 @@ export class Witness {
     if (feePayer !== undefined && feePayer !== by.feePayer)
       this.object("ownFacilitator", `${key} is settled by ${by.id} and names the fee payer ${feePayer}`);
     const state = course.call?.state;
-    if (state === undefined) this.object("committedFirst", `${key} is settled while its call is not committed`);
+    if (state === undefined && !course.lost)
+      this.object("committedFirst", `${key} is settled while its call is not committed`);
     if (state === "settling" && !course.facilitators.has(by.id))
       this.object("committedFirst", `${key} is settled by ${by.id}, which its row has never named`);
   }
@@ -173,7 +176,21 @@ export class Witness {
     if (course.call) this.#objectTo("true", judgeTruth(parsed, course.call.subject));
     if (course.spentAt === undefined && course.undoneAt === undefined)
       this.object("attestedOnce", `${txid}: ${authorization.key} is unpaid`);
-    if (attestations.length > 1) this.object("attestedOnce", `${authorization.key} has ${attestations.join(" and ")}`);
+    if (attestations.length > 1 && !isForgotten(course))
+      this.object("attestedOnce", `${authorization.key} has ${attestations.join(" and ")}`);
+  }
+
+  /** A failover loses the newest commits of a call. @param left its row then, if there is one */
+  lost(before: Call, left: Call | undefined): void {
+    const { key } = before;
+    const course = this.course(key);
+    course.lost = before;
+    delete course.call;
+    if (left) course.call = left;
+    if (left && !isAtRest(left)) this.#open.add(key);
+    else this.#open.delete(key);
+    if (!left || !isFinal(left.state)) delete course.doneAt;
+    if (left?.state !== "void") delete course.voidIn;
   }
 
   /** A row is committed. */
@@ -189,7 +206,10 @@ export class Witness {
     if (state === "done") course.doneAt ??= this.#options.now();
     if (state === "void") course.voidIn ??= this.#options.step();
     if (state === "void" && course.spentAt !== undefined) this.object("voidForEver", `${key} is void`);
-    if (call.bundle && !before?.bundle) this.#objectTo("bought", judgeBundle(call, course.attestations));
+    if (call.bundle && !before?.bundle) {
+      const { attestations } = course;
+      this.#objectTo("bought", judgeBundle(call, isForgotten(course) ? attestations.slice(-1) : attestations));
+    }
     if (state === "void" || state === "loss") this.#givenUp(course);
 
     const { count, isNamed } = this.#options;
@@ -230,4 +250,12 @@ export class Witness {
     const until = endedAt ?? (by.alive ? this.#options.now() : sentAt);
     return Math.min(until, sentAt + SETTLE_MS);
   }
+}
+
+/**
+ * Whether a failover lost the row of a payment that a reorganisation undid. Nobody can know of its attestation then, and the same
+ * payment buys as if it never had.
+ */
+export function isForgotten({ lost, undoneAt }: Course): boolean {
+  return lost !== undefined && undoneAt !== undefined;
 }

@@ -33,6 +33,8 @@ export type World = {
   readonly witness: Witness;
   readonly answers: Answers;
   readonly settings: SettingsFile;
+  /** Draws when the journal fails over to a standby that lacks its newest commits, and how many; undefined where it never does. */
+  readonly losses: Random | undefined;
   /** How often each thing happened. */
   readonly counts: Map<string, number>;
   count(kind: string, times?: number): void;
@@ -61,8 +63,12 @@ export function createWorld({ seed, trace }: WorldOptions): World {
   const settings: SettingsFile = { now: { facilitators: FACILITATORS } };
   const isNamed = (is: (facilitator: FacilitatorName) => boolean) => settings.now.facilitators.some(is);
   const witness = new Witness({ now, step, healedAt: () => faults.healedAt, count, isNamed });
+  // Apart from all else that is drawn, as the lies of nodes are: other schedules go the same way as without.
+  const drawn = new Random(seed ^ 0x0010_55e5);
+  const losses = drawn.chance(0.15) ? drawn : undefined;
+  const journalFails = () => losses !== undefined || faults.areMet("journal");
   const remembered = (key: string) => database.refusedFor(key);
-  const answers = new Answers({ witness, step, journalFails: () => faults.areMet("journal"), remembered, count });
+  const answers = new Answers({ witness, step, journalFails, remembered, count });
   // Leases that run out at once: several replicas carry one call, as when those that held it stand still for long.
   const worthless = random.chance(0.15);
   const database: Database = new Database({
@@ -70,6 +76,10 @@ export function createWorld({ seed, trace }: WorldOptions): World {
     leaseMs: () => (worthless && !faults.healed ? 0 : LEASE_MS),
     committed: (call) => witness.committed(call),
     step,
+    lost: (before, left) => {
+      count(left ? "call behind after a failover" : "call lost in a failover");
+      witness.lost(before, left);
+    },
     taken: ({ key }) => {
       if (scheduler.now > faults.healedAt + LEASE_MS) witness.object("carriedOnce", key);
     },
@@ -96,5 +106,18 @@ export function createWorld({ seed, trace }: WorldOptions): World {
   const lies = new Random(seed ^ 0x5eed_11e5);
   const nodes = drawNodes(lies, count);
   const watched = { witness, answers, counts, count };
-  return { scheduler, faults, ask, nodes, lies, database, ledger, chains, authorizations, settings, ...watched };
+  return {
+    scheduler,
+    faults,
+    ask,
+    nodes,
+    lies,
+    database,
+    ledger,
+    chains,
+    authorizations,
+    settings,
+    losses,
+    ...watched,
+  };
 }

@@ -76,6 +76,8 @@ export type ErrorDetails = {
   expectation_lost: undefined;
   /** The journal has as many notices of payments that are being checked as it can hold. */
   journal_busy: undefined;
+  /** The journal lacks commits that it had confirmed to this replica: an earlier state of it was put in its place. */
+  journal_behind: undefined;
   /** A transition gives a call a name that another call has. */
   name_taken: undefined;
   /** The call's state does not allow the event: a defect, or a row that another process has moved. */

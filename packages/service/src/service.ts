@@ -2,11 +2,12 @@ import type { Logger } from "pino";
 import { createAttestor } from "./attestor/attestor.ts";
 import { watchKeyNotes } from "./attestor/key-notes.ts";
 import { openKeyWatch } from "./attestor/key-watch.ts";
-import { copiedCalls } from "./audit/copied-calls.ts";
+import { ledgerSearch } from "./audit/copied-calls.ts";
 import { recordedKeyNotes } from "./audit/key-notes.ts";
 import { createAdmission } from "./calls/admit.ts";
 import { createBundles } from "./calls/bundles.ts";
 import { createCapacity } from "./calls/capacity.ts";
+import { createCopiedCalls } from "./calls/copied.ts";
 import { confirmedPerform, createEffects } from "./calls/effects.ts";
 import { watchInFlight } from "./calls/in-flight.ts";
 import type { Journal } from "./calls/journal.ts";
@@ -160,7 +161,7 @@ export async function openService(
   const products = observedProducts(createProducts(chains));
   const searching = new AbortController();
   opened.defer(() => searching.abort());
-  const attestationOf = await copiedCalls(config, { journal, address, rounds, log, signal: searching.signal });
+  const search = ledgerSearch(config, { address, rounds, log, signal: searching.signal });
   /** What effects and admission share. */
   const common = { products, resourceOf, log, clock: systemClock, deadlineMs: DEADLINE_MS };
   const effects = createEffects({
@@ -170,7 +171,7 @@ export async function openService(
     settlers: offers.settlers,
     ledger,
     attestor: createAttestor(signer),
-    attestationOf,
+    attestationOf: createCopiedCalls(journal, search),
     settleMs: seams.settleMs ?? SETTLE_MS,
   });
   const perform = observedPerform(confirmedPerform(effects, keys, signers));
@@ -203,7 +204,7 @@ export async function openService(
       },
       { name: "key notes", status: keyNotes.status },
       { name: "signers", everyMs: ANSWER_REFRESH_MS, ...signers },
-      { name: "journal", everyMs: ANSWER_REFRESH_MS, ...watchJournal(journal, systemClock) },
+      { name: "journal", everyMs: ANSWER_REFRESH_MS, ...watchJournal(journal, runner, systemClock) },
       { name: "clock", everyMs: ANSWER_REFRESH_MS, ...watchClock(hostClock) },
       { name: "disk", everyMs: DISK_REFRESH_MS, ...disk },
       { name: "rounds", ...watchRounds(rounds, Date.now) },

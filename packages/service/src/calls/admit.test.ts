@@ -114,6 +114,8 @@ describe("admission", () => {
   let capacity: Capacity;
   let queueAge: number;
   let admit: Admit;
+  /** Since when the journal may lack calls: Unix ms. */
+  let lackingSince: number | undefined;
 
   beforeEach(() => {
     clock = new TestClock();
@@ -160,8 +162,9 @@ describe("admission", () => {
         return fetch();
       },
     };
+    lackingSince = undefined;
     const options = {
-      journal,
+      journal: Object.assign(journal, { mayLackSince: () => lackingSince }),
       runner,
       capacity,
       offers: createOffers({ itemPrice: 100n, rails: [enabled], maxTimeoutSeconds: 60, now: () => clock.now() }),
@@ -549,6 +552,16 @@ describe("admission", () => {
       const accepted = { ...payment.accepted, amount: undefined, maxAmountRequired: "1000" };
       const literal = { ...payment, accepted } as unknown as PaymentPayload;
       expect((await problemOf(admit(BLOCK, literal))).code).toBe("payment_unaccounted");
+    });
+
+    test("asks for no other one when its call may be lost, though the facilitator calls it good", async () => {
+      rail.made.add("1");
+      lackingSince = clock.now();
+      expect((await problemOf(admit(BLOCK, paying({ id: "1", by: "A" })))).code).toBe("payment_unaccounted");
+      expect(await journal.find("key/1")).toBeUndefined();
+      expect(await admit(BLOCK, paying({ id: "2", by: "A" }))).toMatchObject({ kind: "delivered" });
+      await clock.advance(2 * 3_600_000);
+      expect(await admit(BLOCK, paying({ id: "1", by: "A" }))).toMatchObject({ kind: "delivered" });
     });
 
     test("asks the chain nothing for strangers, nor about a payment to another payee", async () => {

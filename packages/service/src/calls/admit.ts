@@ -15,6 +15,7 @@ import { createBacking } from "./backing.ts";
 import type { Bundles } from "./bundles.ts";
 import type { Call } from "./call.ts";
 import type { Capacity } from "./capacity.ts";
+import { type CopiedJournal, mayHaveLost } from "./copied.ts";
 import { bound, createHolders } from "./holders.ts";
 import type { Expectation, Journal, KnownCall } from "./journal.ts";
 import { admissionJournal } from "./journal-failures.ts";
@@ -23,12 +24,12 @@ import { namesOf } from "./names.ts";
 import { type Outcome, outcomeOf, paymentRequired } from "./outcome.ts";
 import type { EffectsOptions } from "./perform.ts";
 import { mapUpstreamErrors, paymentUnknown } from "./problems.ts";
-import { createRefusal, type Request, type Terms } from "./refusal.ts";
+import { createRefusal, isSpent, type Request, type Terms } from "./refusal.ts";
 import type { Runner } from "./runner.ts";
 import { createUnpaidReads } from "./unpaid-reads.ts";
 
 export type AdmissionOptions = Pick<EffectsOptions, "products" | "resourceOf" | "log" | "clock"> & {
-  journal: Journal;
+  journal: Journal & Pick<CopiedJournal, "mayLackSince">;
   /** Reads what was delivered. */
   bundles: Pick<Bundles, "of">;
   runner: Runner;
@@ -191,6 +192,9 @@ export function createAdmission(options: AdmissionOptions): Admit {
     const limits = { signal, limitMs: options.deadlineMs, clock, log };
     const verified = await mapUpstreamErrors(() => verifyPayment(forwarded, match, limits));
     if (!verified.valid) return paymentRefused(`${verified.reason}${STILL_LIVE}`, { byFacilitator: true });
+    // Its call may be lost, and attested for: `refuse` looks at all that shows that.
+    if (mayHaveLost(options.journal, clock.now()) && (await isSpent(request)))
+      return paymentRefused("the payment was made before");
     const { requirement } = match;
     const { facilitator } = verified;
     return bound(await begin(request, { requirement, facilitator, names }, expectation), request, names);

@@ -39,9 +39,9 @@ export function createAttestation(options: EffectsOptions) {
 
   /** @throws call_held_up when the ledger has another attestation of the payment than this call's row makes */
   async function earlierAttestation(call: Call, memory: Memory, stop: AbortSignal): Promise<Attempt | undefined> {
-    if (!attestationOf) return undefined;
+    if (!memory.isTakenOver) return undefined;
     memory.waiting = true;
-    const earlier = await race(stop, () => attestationOf(call.key), endOf);
+    const earlier = await race(stop, () => attestationOf(call), endOf);
     memory.waiting = false;
     if (!earlier) return undefined;
     const text = noteOf(earlier);

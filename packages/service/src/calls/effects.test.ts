@@ -293,6 +293,13 @@ describe("effects", () => {
       expect(await effectOf(OPEN)).toEqual({ type: "attestation_signed", attempt });
     });
 
+    test("sign at once in the loop that saw the call from its insertion on", async () => {
+      attestationOf = () => Promise.reject(new Error("not to be searched"));
+      memory = newMemory(false);
+      expect(await effectOf(OPEN)).toMatchObject({ type: "attestation_signed" });
+      expect(signed).toBe(1);
+    });
+
     test("sign nothing while the ledger is searched, beside one of something else, or without an answer", async () => {
       const searched = Promise.withResolvers<undefined>();
       attestationOf = () => searched.promise;

@@ -2,7 +2,7 @@ import type { Logger } from "pino";
 import type { Attestor } from "../attestor/attestor.ts";
 import type { Clock } from "../clock.ts";
 import { hasCode } from "../errors.ts";
-import type { Attempt, Ledger } from "../ledger/ledger.ts";
+import type { Ledger } from "../ledger/ledger.ts";
 import type { SettleAnswer } from "../payment/facilitator.ts";
 import type { Rail, RailName } from "../payment/rails/rail.ts";
 import type { Resource } from "../payment/resource.ts";
@@ -10,6 +10,7 @@ import type { Settler } from "../payment/routes.ts";
 import type { Products } from "../subjects/product.ts";
 import type { Subject } from "../subjects/subject.ts";
 import type { Call } from "./call.ts";
+import type { AttestationOf } from "./copied.ts";
 import type { Journal } from "./journal.ts";
 import type { CallEvent, Effect } from "./machine.ts";
 
@@ -29,10 +30,10 @@ export type EffectsOptions = {
   ledger: Ledger;
   attestor: Attestor;
   /**
-   * Finds the attestation that the ledger may have of a call's payment already (calls/copied.ts), for a call that was open when
-   * its journal was copied; undefined when the ledger has none and gets none any more. Absent where there is no such call.
+   * Finds the attestation that the ledger may have already of the payment of a call that was taken over (calls/copied.ts);
+   * undefined when the call cannot be behind, or the ledger has none and gets none any more.
    */
-  attestationOf?: ((key: string) => Promise<Attempt | undefined>) | undefined;
+  attestationOf: AttestationOf;
   /** What is sold for a subject, for the facilitator and receipts. */
   resourceOf: (subject: Subject) => Resource;
   log: Logger;
@@ -44,8 +45,8 @@ export type EffectsOptions = {
 };
 
 /** What a loop remembers at its beginning. */
-export function newMemory(): Memory {
-  return { failures: 0, looks: 0 };
+export function newMemory(isTakenOver = true): Memory {
+  return { failures: 0, looks: 0, isTakenOver };
 }
 
 /** What one loop remembers between effects. Only pacing: losing it in a crash costs time, never safety. */
@@ -60,6 +61,11 @@ export type Memory = {
   hint?: string;
   /** It was logged that the settings do not name the facilitator that the payment is bound to. */
   isOrphan?: boolean;
+  /**
+   * The loop did not see the call from its insertion on: if the journal lacks commits, the call may have gone further than its
+   * row shows. This alone is no pacing, and follows from how the loop began.
+   */
+  readonly isTakenOver: boolean;
   /** How often a delivered payment that is not final yet was looked up. */
   looks: number;
   /** The call can only wait: for an authorization to expire, for a payment to become final, for another key. */

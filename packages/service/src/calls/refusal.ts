@@ -38,11 +38,9 @@ export function createRefusal({ journal, holders, begin, log }: RefusalOptions) 
    * The row is read again after the chain was asked, so that a payment which is settled meanwhile is found in one of both.
    */
   return async function refuse(request: Request, refused: PaymentRefused): Promise<Call | PaymentRefused> {
-    const { subject, rail, payment, signal } = request;
+    const { subject, payment } = request;
     const { key, payer } = payment;
-    const spent = await rail.spent(payment, signal).catch((cause) => {
-      throw paymentUnknown("The payment's chain cannot be read now.", cause);
-    });
+    const spent = await isSpent(request);
     if (!spent && refused.details?.byFacilitator)
       await journal.rememberRefused({ key, payer, subjectHash: requestHash(subject) });
     const holder = await holders.findBeforeRefusal(request, true);
@@ -75,6 +73,17 @@ export function createRefusal({ journal, holders, begin, log }: RefusalOptions) 
     });
     return bound(call, request);
   }
+}
+
+/** Whether its chain shows a payment as spent on us. @throws Problem when that cannot be read */
+export async function isSpent({
+  rail,
+  payment,
+  signal,
+}: Pick<Request, "rail" | "payment" | "signal">): Promise<boolean> {
+  return rail.spent(payment, signal).catch((cause) => {
+    throw paymentUnknown("The payment's chain cannot be read now.", cause);
+  });
 }
 
 function unaccounted(clause: string, cause?: unknown): Problem {

@@ -1,12 +1,13 @@
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import pino from "pino";
+import pino, { type Logger } from "pino";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { Database } from "../../simulation/database.ts";
 import { aCall, after, afterCommit, GOOD_COURSE, goodCourseFrom } from "../../test/fakes/calls.ts";
 import { TestClock } from "../../test/fakes/clock.ts";
 import { ServiceError } from "../errors.ts";
 import { type Call, payloadOf } from "./call.ts";
+import type { CopiedJournal } from "./copied.ts";
 import { type Journal, LEASE_MS } from "./journal.ts";
 import { HEARTBEAT_MS } from "./leases.ts";
 import { type CallEvent, isFinal } from "./machine.ts";
@@ -29,7 +30,7 @@ const DONE = after(aCall(), ...GOOD_COURSE);
 const DONE_SLOWLY = { ...DONE, version: DONE.version + 2 };
 
 /** A replica: a journal, and the runner on it. `effects` are the states in which it was asked for an effect. */
-type Replica = { journal: Journal; runner: Runner; effects: string[] };
+type Replica = { journal: Journal & CopiedJournal; runner: Runner; effects: string[] };
 
 describe("a runner", () => {
   let clock: TestClock;
@@ -463,13 +464,103 @@ describe("a runner", () => {
     });
   });
 
-  test("pauses also when its row cannot be moved and is not found", async () => {
-    const lost = { ...DONE, key: "lost", state: "settling", version: 1 } as Call;
-    const { runner, effects } = replica(goodCourse, { holds: () => true });
-    void runner.start(lost);
-    await clock.advance(60_000);
-    expect(effects.length).toBeGreaterThan(1);
-    expect(effects.length).toBeLessThan(12);
+  describe("whose journal has lost commits", () => {
+    const STUCK_AT =
+      (state: string): Perform =>
+      async (call, ...rest) =>
+        call.state === state ? stuck(call, ...rest) : goodCourse(call, ...rest);
+
+    test("tries no call whose row is gone, which then counts as no age", async () => {
+      const { runner, effects } = replica(goodCourse, { holds: () => true });
+      void runner.start({ ...DONE, key: "lost", state: "signed", version: 2 } as Call);
+      await clock.advance(3_600_000);
+      expect(effects).toEqual(["signed", "confirmed"]);
+      expect([runner.queueAge, runner.active.calls, runner.oldest()]).toEqual([0, 0, { proved: 0, unproved: 0 }]);
+      expect(runner.hasFoundLoss()).toBe(true);
+    });
+
+    test("has nobody wait for a call whose row is gone", async () => {
+      const { journal, runner } = replica(stuck);
+      const call = await journal.insert(aCall());
+      void runner.start(call);
+      const waited = runner.wait(call, clock.timeout(600_000));
+      await clock.advance(0);
+      database.failOver(1);
+      await runner.restart(() => journal.markCopied());
+      await clock.advance(2_000);
+      expect(await waited).toEqual(call);
+    });
+
+    test("does not take an earlier version for news", async () => {
+      const one = replica(async (call, ...rest) => {
+        if (call.state === "signed") throw new Error("no node answers");
+        return goodCourse(call, ...rest);
+      });
+      void one.runner.start(await one.journal.insert(aCall()));
+      await clock.advance(0);
+      database.failOver(1);
+      one.journal.find = async () => database.find(KEY);
+      await clock.advance(60_000);
+      // A second `paid` would be a second attestation.
+      expect(one.effects).toEqual(["settling", "paid", "signed"]);
+      expect([one.runner.hasFoundLoss(), one.runner.active.calls]).toEqual([true, 0]);
+    });
+
+    test("goes on from what is left once that is taken, as with the calls of another, and logs each loss once", async () => {
+      const lines: unknown[] = [];
+      const takenOver: boolean[] = [];
+      let last = STUCK_AT("signed");
+      const noting: Perform = (call, effect, memory, stop) => {
+        if (effect.do === "sign") takenOver.push(memory.isTakenOver);
+        return last(call, effect, memory, stop);
+      };
+      const journal = database.connect();
+      const log = {
+        ...pino({ level: "silent" }),
+        warn() {},
+        info() {},
+        error: (...line: unknown[]) => lines.push(line),
+      };
+      const runner = createRunner({ journal, perform: noting, clock, log: log as unknown as Logger });
+      replicas.push({ journal, runner, effects: [] });
+      await runner.resume();
+      for (const key of ["whole", "behind", "gone"])
+        void runner.start(await journal.insert(aCall({ key, aliases: [] })), true);
+      await clock.advance(0);
+      // Each is signed, and the commit of `whole` stands.
+      database.failOver(2);
+      const rows = ["whole", "behind", "gone"].map((key) => database.find(key)?.state);
+      expect(rows).toEqual(["signed", "settling", "settling"]);
+      await runner.restart(() => journal.markCopied());
+      expect(lines).toEqual([
+        [{ key: "behind", state: "signed", version: 2, left: "settling" }, expect.stringContaining("call_behind")],
+        [{ key: "gone", state: "signed", version: 2, left: "settling" }, expect.stringContaining("call_behind")],
+      ]);
+      expect(runner.active.calls).toBe(0);
+      last = goodCourse;
+      await clock.advance(HEARTBEAT_MS);
+      expect(["whole", "behind", "gone"].map((key) => database.find(key)?.state)).toEqual(["done", "done", "done"]);
+      expect(takenOver).toEqual([false, false, false, true, true]);
+    });
+
+    test("logs what is lost also when the journal could not be taken at first", async () => {
+      const lines: unknown[] = [];
+      const journal = database.connect();
+      const log = {
+        ...pino({ level: "silent" }),
+        warn() {},
+        info() {},
+        error: (...line: unknown[]) => lines.push(line),
+      };
+      const runner = createRunner({ journal, perform: STUCK_AT("paid"), clock, log: log as unknown as Logger });
+      replicas.push({ journal, runner, effects: [] });
+      void runner.start(await journal.insert(aCall()), true);
+      await clock.advance(0);
+      database.failOver(1);
+      await expect(runner.restart(() => Promise.reject(new Error("away")))).rejects.toThrow("away");
+      await runner.restart(() => journal.markCopied());
+      expect(lines).toEqual([[{ key: KEY, state: "paid", version: 1 }, expect.stringContaining("call_lost")]]);
+    });
   });
 
   test("outlives a journal that cannot be reached, without haste", async () => {

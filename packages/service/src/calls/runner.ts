@@ -4,6 +4,7 @@ import { hasCode } from "../errors.ts";
 import { Waiters } from "../waiters.ts";
 import { rowOf } from "./apart.ts";
 import { type Call, type CallHead, isWhole } from "./call.ts";
+import { journalBehind } from "./copied.ts";
 import type { Load } from "./in-flight.ts";
 import type { Journal } from "./journal.ts";
 import { keepLeases } from "./leases.ts";
@@ -47,6 +48,9 @@ export function createRunner({ journal, perform, clock, log, onTransition, carry
   const unlisten = journal.listen({ ended: (key) => waiters.wake(key) });
   const stopping = new AbortController();
   let leases: ReturnType<typeof keepLeases> | undefined;
+  /** What was known of each call whose row may be of an earlier time, until that is looked at. */
+  const suspects = new Map<string, Running["seen"]>();
+  let hasFoundLoss = false;
 
   return {
     /** The calls that are worked on now, without those that can only wait. */
@@ -71,6 +75,30 @@ export function createRunner({ journal, perform, clock, log, onTransition, carry
      */
     oldest: () => oldestOf(running.values(), clock.now()),
 
+    /** Whether a row of a call was of an earlier time than what was committed of it, or gone: then the journal is behind. */
+    hasFoundLoss: () => hasFoundLoss,
+
+    /**
+     * Ends every loop, has a journal that is behind taken as it is, and logs each call of which it lacks commits. What the
+     * journal still has is carried on from its row, like a call of another process, once its lease is taken.
+     *
+     * @param take rejects when the journal cannot be taken; then this is to be called again
+     */
+    async restart(take: () => Promise<void>): Promise<void> {
+      const loops = [...running.values()];
+      for (const { key, seen, end } of loops) {
+        suspects.set(key, seen);
+        end.abort(new Error("the journal is behind"));
+      }
+      await Promise.all(loops.map(({ done }) => done));
+      await take();
+      hasFoundLoss = false;
+      for (const [key, seen] of suspects) {
+        noteLoss(key, seen, await journal.find(key));
+        suspects.delete(key);
+      }
+    },
+
     /** Takes every call that no other replica carries, now and from now on. */
     async resume(): Promise<void> {
       leases = keepLeases({ journal, clock, log, take: (call) => void start(call), drop, stop: stopping.signal });
@@ -92,7 +120,10 @@ export function createRunner({ journal, perform, clock, log, onTransition, carry
       for (;;) {
         // Begun before the row is read, so that an end in between is not missed.
         const news = within(clock, POLL_MS, signal, (ends) => waiters.wait(key, ends));
-        known = running.get(key)?.call ?? (await journal.find(key).catch(() => undefined)) ?? known;
+        const row = running.get(key)?.call ?? (await journal.find(key).catch(() => known));
+        // The journal has lost it: nothing can come of it any more.
+        if (!row) return known;
+        known = row;
         if (isFinal(known.state) || signal.aborted || stopping.signal.aborted || isVain(known)) return known;
         known = (await news) ?? known;
         if (isFinal(known.state)) return known;
@@ -133,7 +164,7 @@ export function createRunner({ journal, perform, clock, log, onTransition, carry
 
   /** Apart from `start`, whose closures keep the call as it began for as long as one of them lives. */
   function begin(call: Call | CallHead, isNew: boolean): Promise<void> {
-    const started = newRunning(call);
+    const started = newRunning(call, !isNew);
     if (isNew && isWhole(call)) noteBeginning(started, call);
     running.set(started.key, started);
     const run = () => carry(started);
@@ -184,8 +215,9 @@ export function createRunner({ journal, perform, clock, log, onTransition, carry
 
   /** Reads the row of a call whose head alone is known. */
   async function look(carried: Running): Promise<void> {
-    const found = await journal.find(carried.key);
-    if (!found) throw new Error(`the journal has no call of ${carried.key}`);
+    const { key } = carried;
+    const found = await journal.find(key);
+    if (isLost(carried, found)) throw journalBehind(`the call of ${key}`);
     see(carried, found);
   }
 
@@ -232,13 +264,15 @@ export function createRunner({ journal, perform, clock, log, onTransition, carry
    * before the failure. While the journal cannot be read it is asked for nothing else.
    */
   async function recover(carried: Running, error: unknown): Promise<void> {
-    if (hasCode(error, "call_stale") && (await reread(carried)) === "moved") return;
+    if (hasCode(error, "call_stale") && (await reread(carried)) !== "same") return;
     const { key, memory, end } = carried;
     const { state } = carried.seen;
     memory.failures += 1;
     memory.isHeldUp = isOwnCause(error);
     log.warn({ err: error, key, state, failures: memory.failures }, "call held up");
     await clock.sleep(pauseAfter(memory.failures), end.signal).catch(() => undefined);
+    // Whoever ended the loop may have moved the call on from another row.
+    if (end.signal.aborted) return;
     const row = await reread(carried);
     const { call } = carried;
     if (row === "unread" || !call) return;
@@ -250,13 +284,32 @@ export function createRunner({ journal, perform, clock, log, onTransition, carry
 
   /** Reads the row again. @returns `moved` when another writer has moved it, which is then taken over */
   async function reread(carried: Running): Promise<"moved" | "same" | "unread"> {
-    const found = await journal.find(carried.key).catch(() => undefined);
-    if (!found) return "unread";
+    const read = await journal.find(carried.key).then(
+      (found) => ({ found }),
+      () => undefined,
+    );
+    if (!read || isLost(carried, read.found)) return "unread";
+    const { found } = read;
     if (found.version === carried.seen.version) return "same";
     see(carried, found);
     // The event that it waited for may have happened.
     carried.memory.waiting = false;
     return "moved";
+  }
+
+  /** Whether the journal lacks what it had of a call. Then its loop ends: what it knows cannot be carried on from the row. */
+  function isLost({ key, seen, end }: Running, found: Call | undefined): found is undefined {
+    if (found && found.version >= seen.version) return false;
+    hasFoundLoss = true;
+    suspects.set(key, seen);
+    end.abort(journalBehind(`the call of ${key}`));
+    return true;
+  }
+
+  function noteLoss(key: string, { state, version }: Running["seen"], found: Call | undefined): void {
+    if (!found) log.error({ key, state, version }, "call_lost: the journal has no row of it any more");
+    else if (found.version < version)
+      log.error({ key, state, version, left: found.state }, "call_behind: the journal lacks its last commits");
   }
 
   async function commit(carried: Running, before: Call, event: CallEvent): Promise<void> {

@@ -25,7 +25,8 @@ export type Running = {
 
 type Calls = Iterable<Running>;
 
-export function newRunning(known: Call | CallHead): Running {
+/** @param isTakenOver whether it was begun by another process, or its loop was ended meanwhile */
+export function newRunning(known: Call | CallHead, isTakenOver = true): Running {
   const call = isWhole(known) ? known : undefined;
   return {
     key: known.key,
@@ -34,7 +35,7 @@ export function newRunning(known: Call | CallHead): Running {
     isAhead: false,
     weight: call ? weightOf(call.subject) : 1,
     done: Promise.resolve(),
-    memory: newMemory(),
+    memory: newMemory(isTakenOver),
     end: new AbortController(),
   };
 }

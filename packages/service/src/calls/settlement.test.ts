@@ -84,6 +84,7 @@ function settlement(isForAny: boolean, names: readonly string[] = ["a", "b"]) {
     // Not asked by the effects on a payment.
     products: {} as never,
     attestor: {} as never,
+    attestationOf: {} as never,
   });
 }
 

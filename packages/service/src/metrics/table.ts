@@ -66,6 +66,11 @@ export const COUNTERS = {
     help: "Times that calls older than RETENTION_DAYS could not be pruned: they stay as they are.",
     labels: [],
   },
+  journalLosses: {
+    name: "attestd_journal_losses_total",
+    help: "Times that this replica found the journal to lack commits that it had confirmed.",
+    labels: [],
+  },
   pruned: {
     name: "attestd_journal_pruned_calls_total",
     help: "Calls that became older than RETENTION_DAYS and were pruned.",

@@ -37,8 +37,7 @@ export function openGauges(parts: Gauged): () => void {
     value === undefined ? [] : [{ labels: {}, value: Number(value) }];
   const ofPools = (read: (pool: PoolLoad) => number) =>
     Object.entries(pools).map(([pool, load]) => ({ labels: { pool }, value: read(load) }));
-  count("pruningFailures", {}, 0);
-  count("pruned", {}, 0);
+  for (const name of ["pruningFailures", "pruned", "journalLosses"] as const) count(name, {}, 0);
   for (const { rail } of enabled)
     for (const subject of SUBJECTS)
       for (const outcome of OUTCOMES) count("calls", { rail: rail.name, subject, outcome }, 0);

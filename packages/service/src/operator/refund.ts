@@ -1,6 +1,7 @@
-import { copiedCalls } from "../audit/copied-calls.ts";
+import { ledgerSearch } from "../audit/copied-calls.ts";
 import type { PaymentReader } from "../audit/rails/rail.ts";
 import { type Call, liveAttempt } from "../calls/call.ts";
+import { createCopiedCalls } from "../calls/copied.ts";
 import type { Journal } from "../calls/journal.ts";
 import { type CallEvent, reduce } from "../calls/machine.ts";
 import type { EffectsOptions } from "../calls/perform.ts";
@@ -37,7 +38,7 @@ export async function recordRefund(
   const rounds = await session.rounds();
   const { chains, config, history, log, signal } = session;
   const address = history.keys.at(-1)?.algorandAddress ?? "";
-  const attestationOf = await copiedCalls(config, { journal, address, rounds, log, signal });
+  const attestationOf = createCopiedCalls(journal, ledgerSearch(config, { address, rounds, log, signal }));
   return await refund(key, transaction, {
     journal,
     readers: chains.readers,
@@ -73,7 +74,7 @@ export async function refund(key: string, transaction: string, options: RefundOp
   const earlier = await journal.find(name);
   if (earlier) throw alreadyUsed(transaction, earlier);
   const bare = await withoutAttempts(call, options);
-  const attested = await options.attestationOf?.(call.key);
+  const attested = await options.attestationOf(call);
   if (attested)
     throw new ServiceError("not_allowed", `It is attested already, in ${attested.txid}: the service will deliver it.`);
   const refunded = reduce(bare, { type: "payment_refunded", transaction, refund: name });

@@ -39,25 +39,30 @@ export async function startPostgres(): Promise<TestPostgres> {
   };
 }
 
+/** A server with its data in a folder. */
+export function serverOf(databaseDir: string, port: number): EmbeddedPostgres {
+  return new EmbeddedPostgres({
+    databaseDir,
+    port,
+    user: "attestd",
+    password: PASSWORD,
+    authMethod: "scram-sha-256",
+    createPostgresUser: true,
+    // A password that is derived slowly protects nothing here, and every connection would wait for it.
+    initdbFlags: ["--no-sync", "--locale=C", "--encoding=UTF8", "--set=scram_iterations=1"],
+    // What survives the loss of power is the server's to show, not ours; and no test lives long enough to be vacuumed.
+    postgresFlags: ["fsync=off", "full_page_writes=off", "autovacuum=off"].flatMap((setting) => ["-c", setting]),
+    onLog: () => undefined,
+    onError: () => undefined,
+  });
+}
+
 /** Another process may take a port between its being found free and its being listened on: then another is tried. */
-async function started(databaseDir: string): Promise<{ server: EmbeddedPostgres; port: number }> {
+export async function started(databaseDir: string): Promise<{ server: EmbeddedPostgres; port: number }> {
   const TRIES = 5;
   for (let tries = 1; ; tries++) {
     const port = await freePort();
-    const server = new EmbeddedPostgres({
-      databaseDir,
-      port,
-      user: "attestd",
-      password: PASSWORD,
-      authMethod: "scram-sha-256",
-      createPostgresUser: true,
-      // A password that is derived slowly protects nothing here, and every connection would wait for it.
-      initdbFlags: ["--no-sync", "--locale=C", "--encoding=UTF8", "--set=scram_iterations=1"],
-      // What survives the loss of power is the server's to show, not ours; and no test lives long enough to be vacuumed.
-      postgresFlags: ["fsync=off", "full_page_writes=off", "autovacuum=off"].flatMap((setting) => ["-c", setting]),
-      onLog: () => undefined,
-      onError: () => undefined,
-    });
+    const server = serverOf(databaseDir, port);
     if (tries === 1) await server.initialise().catch(notBuilt);
     try {
       await server.start();
@@ -87,7 +92,7 @@ export async function sql(url: string, text: string, values: unknown[] = []): Pr
   }
 }
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;

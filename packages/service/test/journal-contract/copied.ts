@@ -1,12 +1,23 @@
-import { expect, test } from "vitest";
-import { aCall } from "../fakes/calls.ts";
-import type { EvidenceDatabase } from "./evidence.ts";
+import { describe, expect, test } from "vitest";
+import type { CopiedJournal } from "../../src/calls/copied.ts";
+import type { Journal } from "../../src/calls/journal.ts";
+import { serviceError } from "../errors.ts";
+import { aCall, after } from "../fakes/calls.ts";
+
+export type CopiedDatabase = { open(): Promise<Journal & CopiedJournal>; remove(): Promise<void> };
+
+/** A database that can lose its newest commits while it is open. */
+export type LossyDatabase = CopiedDatabase & {
+  /** Makes the row of a call as it was at its insertion, or removes it; every connection breaks. */
+  lose(key: string, left: "row" | "nothing"): Promise<void>;
+};
 
 /** What every journal must do for copies of it; each implementation runs this test (calls/copied.ts, `CopiedJournal`). */
-export function copiedContract(name: string, create: () => Promise<EvidenceDatabase>): void {
+export function copiedContract(name: string, create: () => Promise<CopiedDatabase>): void {
   test(`${name} journal marks its newest call, and those before it, as put back, keeps the mark until the next, and forgets refused payments`, async () => {
     const database = await create();
     const journal = await database.open();
+    expect(journal.mayLackSince()).toBeUndefined();
     const insert = (key: string, createdAt: number) => journal.insert(aCall({ key, aliases: [], createdAt }));
     await journal.markCopied();
     expect(await journal.copiedUntil()).toBeUndefined();
@@ -22,10 +33,65 @@ export function copiedContract(name: string, create: () => Promise<EvidenceDatab
     await insert("later", 1_795_772_566_124);
     await journal.close();
     const reopened = await database.open();
-    expect(await reopened.copiedUntil()).toBe(1_795_772_566_123);
+    expect([await reopened.copiedUntil(), reopened.mayLackSince()]).toEqual([1_795_772_566_123, expect.any(Number)]);
     await reopened.markCopied();
     expect(await reopened.copiedUntil()).toBe(1_795_772_566_124);
     await reopened.close();
     await database.remove();
+  });
+}
+
+/** What every journal must do that may lose commits under running replicas. */
+export function lossContract(name: string, create: () => Promise<LossyDatabase>): void {
+  const behind = serviceError("journal_behind");
+
+  describe(`${name} journal that lost the last commit`, () => {
+    test.each(["row", "nothing"] as const)(
+      "answers nothing until it is taken as it is (of the call it has: %s)",
+      async (left) => {
+        const database = await create();
+        const [journal, other] = [await database.open(), await database.open()];
+        const [kept, lost] = [aCall({ key: "kept", aliases: [] }), aCall({ key: "lost", aliases: [], createdAt: 2 })];
+        await other.insert(kept);
+        await journal.insert(lost);
+        const moved = after(lost, { type: "settlement_begun" });
+        await journal.update(moved);
+        await database.lose("lost", left);
+
+        await expect.poll(() => journal.find("kept").catch((error: unknown) => error)).toEqual(behind);
+        const asked = [
+          () => journal.insert(aCall({ key: "new", aliases: [] })),
+          () => journal.update(after(moved, { type: "settlement_begun" })),
+          () => journal.lease(10),
+          () => journal.renew(),
+          () => journal.open(),
+        ];
+        for (const ask of asked) await expect.poll(() => ask().catch((error: unknown) => error)).toEqual(behind);
+        // The commits of another replica all stand, as far as it knows.
+        await expect.poll(() => other.find("kept").catch(() => undefined)).toMatchObject(kept);
+
+        await journal.markCopied();
+        expect(await journal.find("lost")).toEqual(left === "row" ? lost : undefined);
+        expect([await journal.copiedUntil(), journal.mayLackSince()]).toEqual([
+          left === "row" ? lost.createdAt : kept.createdAt,
+          expect.any(Number),
+        ]);
+        const leased = (await journal.lease(10)).map(({ key }) => key);
+        expect(leased).toEqual(left === "row" ? ["lost"] : []);
+        await Promise.all([journal.close(), other.close()]);
+        await database.remove();
+      },
+    );
+
+    test("is taken for whole by a replica whose last commit stands", async () => {
+      const database = await create();
+      const journal = await database.open();
+      await journal.insert(aCall({ key: "lost", aliases: [] }));
+      await journal.insert(aCall({ key: "kept", aliases: [] }));
+      await database.lose("lost", "row");
+      await expect.poll(() => journal.find("kept").catch(() => undefined)).toMatchObject({ key: "kept" });
+      await journal.close();
+      await database.remove();
+    });
   });
 }

@@ -45,9 +45,9 @@ const FEW_ROWS: Partial<Record<Table, number>> = { evidence: 1, state_proofs: 1,
 const MAX_LINE = 32 * 1024 * 1024;
 const NOT_EMPTY = "the database has a journal already: name an empty one, and keep it for the audit";
 
-/** What is saved of a table: its rows; of `meta`, which has one name for each, with the mark of a copy (calls/copied.ts). */
+/** What is saved of a table: its rows; of `meta` without the server, and with the mark of a copy (calls/copied.ts). */
 const SOURCES: Partial<Record<Table, string>> = {
-  meta: `(SELECT name, value FROM meta WHERE name <> 'copied_until'
+  meta: `(SELECT name, value FROM meta WHERE name NOT IN ('copied_until', 'server')
     UNION ALL ${COPY_MARK})`,
 };
 

@@ -42,8 +42,8 @@ export function newClient(config: ClientConfig): Client {
   return client;
 }
 
-/** A pool whose connections hold the schema. One that cannot is given up. */
-export function newPool(config: ClientConfig, own: PoolConfig): Pool {
+/** A pool whose connections hold the schema, and pass a check. One that does not is given up. */
+export function newPool(config: ClientConfig, own: PoolConfig, check: (client: ClientBase) => Promise<void>): Pool {
   const pool = new Pool({
     ...config,
     ...own,
@@ -52,6 +52,7 @@ export function newPool(config: ClientConfig, own: PoolConfig): Pool {
     async onConnect(client: ClientBase) {
       await client.query(SESSION);
       await holdSchema(client);
+      await check(client);
     },
   });
   // As in `newClient`: the pool itself listens to its idle connections only, and emits their errors.

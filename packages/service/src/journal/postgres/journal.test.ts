@@ -10,7 +10,7 @@ import { serviceError } from "../../../test/errors.ts";
 import { aCall, after, aLargeEvidence, deliver, GOOD_COURSE, goodCourseFrom } from "../../../test/fakes/calls.ts";
 import { PASSWORD, sql, startPostgres, type TestPostgres } from "../../../test/fakes/postgres.ts";
 import { journalContract, replicaContract } from "../../../test/journal-contract/calls.ts";
-import { copiedContract } from "../../../test/journal-contract/copied.ts";
+import { copiedContract, lossContract } from "../../../test/journal-contract/copied.ts";
 import { collectorContract, evidenceContract } from "../../../test/journal-contract/evidence.ts";
 import { keyContract } from "../../../test/journal-contract/keys.ts";
 import { pruningContract } from "../../../test/journal-contract/pruning.ts";
@@ -20,6 +20,7 @@ import type { Call } from "../../calls/call.ts";
 import { type Journal, LEASE_MS } from "../../calls/journal.ts";
 import { createRunner } from "../../calls/runner.ts";
 import { systemClock } from "../../clock.ts";
+import { progressOf } from "../record.ts";
 import { checkDump, dumpPostgres, loadDump, TABLE_NAMES } from "./backup.ts";
 import { openPostgresJournal } from "./journal.ts";
 import { openPostgresReader } from "./reader.ts";
@@ -51,6 +52,15 @@ async function place() {
       await sql(shared, "DROP SCHEMA public CASCADE; CREATE SCHEMA public");
     },
     outlive: () => outlive(shared),
+    async lose(key: string, left: "row" | "nothing") {
+      if (left === "row")
+        await sql(shared, "UPDATE calls SET version = 1, progress = $2 WHERE key = $1", [key, progressOf(aCall())]);
+      else await sql(shared, `DELETE FROM names WHERE key = '${key}'; DELETE FROM calls WHERE key = '${key}'`);
+      await sql(
+        shared,
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()",
+      );
+    },
   };
 }
 
@@ -61,6 +71,7 @@ async function outlive(url: string): Promise<void> {
 journalContract("PostgreSQL", place);
 copiedContract("PostgreSQL", place);
 refusedContract("PostgreSQL", place);
+lossContract("PostgreSQL", place);
 replicaContract("PostgreSQL", place);
 keyContract("PostgreSQL", place);
 evidenceContract("PostgreSQL", place);

@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { setImmediate } from "node:timers/promises";
 import type { KeyEntry } from "@attestd/proof";
-import { type ClientConfig, DatabaseError, type QueryConfig } from "pg";
+import { DatabaseError, type QueryConfig } from "pg";
 import type { Call, CallHead } from "../../calls/call.ts";
 import {
   callStale,
@@ -19,10 +19,12 @@ import type { WholeJournal } from "../journal.ts";
 import { type Dictionary, dictionaryOf, pack } from "../packing.ts";
 import { deliveryOf, evidenceRow, progressOf, requestOf } from "../record.ts";
 import { addressOf, connected, connectionTo, messageOf, newClient, newPool, SESSION } from "./connections.ts";
+import { createContinuity } from "./continuity.ts";
 import { createExpectations } from "./expectations.ts";
 import { listenOn } from "./listener.ts";
 import { type Ask, postgresReads, statement } from "./reader.ts";
-import { migrate } from "./schema.ts";
+import { holdSchema, migrate } from "./schema.ts";
+import { SQL } from "./statements.ts";
 import { createWriter, SessionEnded } from "./writer.ts";
 
 /** Connections for everything but the commits of calls. */
@@ -44,24 +46,25 @@ export async function openPostgresJournal(url: string): Promise<WholeJournal> {
     await client.query(SESSION);
     await migrate(client);
   });
-  const config = connectionTo(url);
   try {
-    return await open(config);
+    return await open(url);
   } catch (error) {
     // Neither the error nor its cause is passed on: the driver may have attached user or password.
-    throw new Error(`${addressOf(config)}: ${messageOf(error)}`);
+    throw new Error(`${addressOf(connectionTo(url))}: ${messageOf(error)}`);
   }
 }
 
-async function open(config: ClientConfig): Promise<WholeJournal> {
+async function open(url: string): Promise<WholeJournal> {
+  const config = connectionTo(url);
   const me = randomUUID();
+  const continuity = createContinuity(me);
   const held = new Set<string>();
   const listeners = new Set<Listener>();
 
   await using opened = new AsyncDisposableStack();
-  const pool = newPool(config, { max: MAX_READERS });
+  const pool = newPool(config, { max: MAX_READERS }, continuity.check);
   opened.defer(() => pool.end());
-  const committing = newPool(config, { max: 1, pipeline: true, idleTimeoutMillis: 0 });
+  const committing = newPool(config, { max: 1, pipeline: true, idleTimeoutMillis: 0 }, continuity.check);
   opened.defer(() => committing.end());
   let fullUntil = Number.NEGATIVE_INFINITY;
   const writer = createWriter(committing, ({ code }) => {
@@ -88,7 +91,9 @@ async function open(config: ClientConfig): Promise<WholeJournal> {
     const asked = [...held];
     await ask("renew", me, LEASE_MS);
     const lost = asked.length === 0 ? [] : await ask<{ key: string }>("lost", me, asked);
-    return lost.map(({ key }) => key).filter((key) => held.delete(key));
+    const keys = lost.map(({ key }) => key).filter((key) => held.delete(key));
+    continuity.passOn(keys);
+    return keys;
   }
 
   let dictionary: Promise<Dictionary> | undefined;
@@ -144,6 +149,7 @@ async function open(config: ClientConfig): Promise<WholeJournal> {
 
   await ask("forget");
   await renew();
+  if ((await same.copiedUntil()) !== undefined) continuity.copied(false);
   const closing = opened.move();
   return {
     ...same,
@@ -165,7 +171,17 @@ async function open(config: ClientConfig): Promise<WholeJournal> {
       await ask("claim", JSON.stringify(own));
       return (await same.identity()) as Identity;
     },
-    markCopied: async () => void (await ask("markCopied")),
+    async markCopied() {
+      // On a connection of its own, which a journal that is behind gives to nothing else.
+      await connected(url, async (client) => {
+        await client.query(SESSION);
+        await holdSchema(client);
+        await client.query(SQL.markCopied);
+      });
+      continuity.copied(true);
+      held.clear();
+    },
+    mayLackSince: continuity.since,
     async secret() {
       await ask("beginSecret", JSON.stringify(randomBytes(32).toString("hex")));
       const [row] = await ask<{ value: string }>("secret");
@@ -188,6 +204,7 @@ async function open(config: ClientConfig): Promise<WholeJournal> {
         throw error instanceof SessionEnded ? expectationLost() : error;
       });
       if (rowCount !== 0) {
+        continuity.confirm("written", call);
         held.add(key);
         return call;
       }
@@ -204,11 +221,13 @@ async function open(config: ClientConfig): Promise<WholeJournal> {
         throw isNameTaken(error) ? nameTaken(key) : error;
       });
       if (rowCount !== 1) throw callStale(key);
+      if (held.has(key)) continuity.confirm("written", after);
       if (isAtRest(after)) held.delete(key);
     },
     async lease(limit) {
       const taken = await ask<CallHead>("lease", me, [...held], limit);
       for (const { key } of taken) held.add(key);
+      if (taken[0]) continuity.confirm("leased", taken[0]);
       return taken.sort((a, b) => a.createdAt - b.createdAt);
     },
     async rememberRefused({ key, payer, subjectHash }) {
@@ -218,6 +237,7 @@ async function open(config: ClientConfig): Promise<WholeJournal> {
     exposure: async (rail, payer) => BigInt((await ask<{ amount: string }>("exposure", rail, payer))[0]?.amount ?? 0),
     async release() {
       await ask("release", me);
+      continuity.passOn([...held]);
       held.clear();
     },
     listen(listener) {

@@ -142,6 +142,33 @@ export const SQL = {
     WITH forgotten AS (DELETE FROM refused_payments)
     INSERT INTO meta (name, value) ${COPY_MARK}
     ON CONFLICT (name) DO UPDATE SET value = excluded.value`,
+  // A server is known by its cluster and its timeline, of which each promotion and each recovery to a point in time begins
+  // another. No server is one that still recovers.
+  standing: `
+    WITH present AS (
+      SELECT CASE WHEN NOT pg_is_in_recovery() THEN
+        (SELECT system_identifier FROM pg_control_system()) || '/' || left(pg_walfile_name(pg_current_wal_lsn()), 8)
+        END AS server
+    )
+    SELECT server, (
+      SELECT key FROM unnest($2::text[], $3::integer[]) AS confirmed (key, version)
+      WHERE NOT EXISTS (
+        SELECT FROM calls WHERE calls.key = confirmed.key AND calls.version >= confirmed.version
+          AND (owner = $1 OR server = $4))
+      LIMIT 1
+    ) AS missing FROM present`,
+  // Marks the journal as a copy when it has calls, and another server has it than before. Returns a row then.
+  noteServer: `
+    WITH noted AS (
+      INSERT INTO meta (name, value) VALUES ('server', $1)
+      ON CONFLICT (name) DO UPDATE SET value = excluded.value WHERE meta.value::text <> excluded.value::text
+      RETURNING name
+    ), forgotten AS (
+      DELETE FROM refused_payments WHERE EXISTS (SELECT FROM noted)
+    )
+    INSERT INTO meta (name, value)
+    SELECT 'copied_until', to_json(max(created_at)) FROM calls WHERE EXISTS (SELECT FROM noted) HAVING count(*) > 0
+    ON CONFLICT (name) DO UPDATE SET value = excluded.value RETURNING name`,
   conclude: `
     WITH ended AS (
       DELETE FROM key_announcement WHERE txid = $1 RETURNING record

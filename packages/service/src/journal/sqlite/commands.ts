@@ -101,7 +101,6 @@ export function sqliteCommands(db: DatabaseSync) {
   }
 
   return {
-    ready(): void {},
     identity,
     /** @returns the recorded identity: the first that was claimed */
     claim(own: Identity): Identity {

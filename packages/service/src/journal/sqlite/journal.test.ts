@@ -1,10 +1,23 @@
-import { chmod, copyFile, mkdir, mkdtemp, readdir, rename, rm, stat, symlink, writeFile } from "node:fs/promises";
+import {
+  chmod,
+  copyFile,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { zstdDecompressSync } from "node:zlib";
 import { expect, test } from "vitest";
-import { aCall, afterCommit, GOOD_COURSE, take } from "../../../test/fakes/calls.ts";
+import { serviceError } from "../../../test/errors.ts";
+import { aCall, after, afterCommit, aLargeEvidence, GOOD_COURSE, take } from "../../../test/fakes/calls.ts";
 import { journalContract } from "../../../test/journal-contract/calls.ts";
 import { copiedContract } from "../../../test/journal-contract/copied.ts";
 import { evidenceContract } from "../../../test/journal-contract/evidence.ts";
@@ -141,6 +154,53 @@ test("nothing is restored under the name of a journal that was moved away while 
   const restored = await openSqliteJournal(path);
   expect(await restored.open()).toHaveLength(1);
   await restored.close();
+  await rm(dir, { recursive: true });
+});
+
+test.each([
+  ["renamed to its place", async (path: string, put: string) => rename(put, path)],
+  ["copied over it", async (path: string, put: string) => copyFile(put, path)],
+  ["moved away, and none put there", async (path: string) => rename(path, `${path}.moved`)],
+])(
+  "a journal whose file was %s while it was open answers nothing any more, and is as it was put there",
+  async (_, put) => {
+    const dir = await mkdtemp(join(tmpdir(), "attestd-journal-"));
+    const [path, saved] = [join(dir, "journal.sqlite"), join(dir, "saved.sqlite")];
+    const journal = await openSqliteJournal(path);
+    await journal.insert(aCall({ key: "kept", aliases: [] }));
+    await copySqlite(path, saved);
+    const before = await readFile(saved);
+    await journal.insert(aCall({ key: "lost", aliases: [] }));
+    await put(path, saved);
+    const there = await readFile(path).catch(() => undefined);
+    const asked = [
+      () => journal.find("kept"),
+      () => journal.insert(aCall({ key: "new", aliases: [] })),
+      () => journal.update(after(aCall({ key: "lost", aliases: [] }), { type: "settlement_begun" })),
+      () => journal.lease(10),
+      () => journal.markCopied(),
+    ];
+    for (const ask of asked) await expect(ask()).rejects.toEqual(serviceError("journal_behind"));
+    if (there) expect(there).toEqual(before);
+    expect(await readFile(path).catch(() => undefined)).toEqual(there);
+    await journal.close();
+    await rm(dir, { recursive: true });
+  },
+);
+
+test("a journal stays its own while it is read, saved and written so much that the WAL goes into the file", async () => {
+  const dir = await mkdtemp(join(tmpdir(), "attestd-journal-"));
+  const path = join(dir, "journal.sqlite");
+  const journal = await openSqliteJournal(path);
+  const { size } = await stat(path);
+  for (let i = 0; i < 40; i++) {
+    const evidence = aLargeEvidence(`${i}`);
+    await Promise.all([journal.insert(aCall({ key: `${i}`, aliases: [], evidence })), journal.evidenceOf(`${i - 1}`)]);
+  }
+  await copySqlite(path, join(dir, "saved.sqlite"));
+  expect((await stat(path)).size).toBeGreaterThan(size);
+  expect(await journal.open()).toHaveLength(40);
+  await journal.close();
   await rm(dir, { recursive: true });
 });
 

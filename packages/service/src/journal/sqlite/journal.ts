@@ -98,13 +98,15 @@ export async function openSqliteJournal(path: string, log?: Pick<Logger, "warn">
     return Object.fromEntries(entries);
   }
 
-  await ask("ready");
+  // The file is this process's alone: what it lacked when it was opened it lacks, and a later loss ends in `journal_behind`.
+  const mayLackSince = (await ask("copiedUntil")) === undefined ? undefined : Date.now();
   const reads = createReads(file);
   const own = asked([...OF_CALLS, ...OF_REFUSED, ...OF_PAYEES, ...OF_KEYS]);
   const askRows: Ask = (name, ...values) => ask("all", name, ...(values as string[])) as Promise<never[]>;
   return {
     ...own,
     ...evidenceJournal(askRows, { stored: own.stored, bodyOf: reads.bodyOf, partsOf: reads.partsOf }),
+    mayLackSince: () => mayLackSince,
     secret: async () => Uint8Array.fromHex(await ask("secret", randomBytes(32).toString("hex"))),
     async find(key) {
       const row = await ask("find", key);

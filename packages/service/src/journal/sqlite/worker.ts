@@ -3,6 +3,7 @@ import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from "
 import { hasCode } from "../../errors.ts";
 import { type SqliteCommands, sqliteCommands } from "./commands.ts";
 import { lockJournal } from "./lock.ts";
+import { watchPlace } from "./place.ts";
 import { migrate } from "./schema.ts";
 
 /*
@@ -16,7 +17,7 @@ export type Requests = readonly Request[];
 export type Reply = {
   id: number;
   value?: unknown;
-  error?: { message: string; code?: "call_stale" | "name_taken" | undefined };
+  error?: { message: string; code?: "call_stale" | "name_taken" | "journal_behind" | undefined };
 };
 /** The replies to all requests of one commit; `seconds` that it took, where it wrote something. */
 export type Replies = { replies: readonly Reply[]; seconds?: number };
@@ -96,8 +97,15 @@ function readAfter({ message }: Error, db: DatabaseSync, run: SqliteCommands, ba
 function serve(port: MessagePort, path: string): void {
   const { db, lock } = open(path);
   const run = sqliteCommands(db);
+  const place = watchPlace(path);
   const changes = db.prepare("SELECT total_changes() AS rows");
   function repliesTo(work: readonly Request[]): Replies {
+    try {
+      place.check();
+    } catch (error) {
+      const { message } = error as Error;
+      return { replies: work.map(({ id }) => ({ id, error: { message, code: "journal_behind" } })) };
+    }
     const [before, begun] = [changes.get()?.rows, performance.now()];
     try {
       const replies = runBatch(db, run, work);
@@ -105,6 +113,8 @@ function serve(port: MessagePort, path: string): void {
       return changes.get()?.rows === before ? { replies } : { replies, seconds };
     } catch (error) {
       return { replies: readAfter(error as Error, db, run, work) };
+    } finally {
+      place.note();
     }
   }
   port.on("message", (first: Requests) => {
