@@ -90,10 +90,10 @@ export class Answers {
    * The call of a payment is inserted. No process may answer 402 for a payment while another request may still begin its
    * call. A process knows of its own requests when they come, of others' once the journal does.
    */
-  begun({ key }: Call, inserter: Life, expectedIn = Number.POSITIVE_INFINITY): void {
+  begun({ key, settlements }: Call, inserter: Life, expectedIn = Number.POSITIVE_INFINITY): void {
     const refused = this.#refused.get(key);
-    // A 402 of before a failover may have been true.
-    if (!refused || this.#options.witness.course(key).lost) return;
+    // A 402 of before a failover may have been true; and the call of a payment that was made already charges nothing.
+    if (!refused || settlements === 0 || this.#options.witness.course(key).lost) return;
     const own = [...(this.#open.get(key)?.values() ?? [])].filter(({ by }) => by === inserter);
     const isKnown =
       refused.by === inserter

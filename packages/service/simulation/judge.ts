@@ -57,8 +57,8 @@ function judgeNames(calls: readonly Call[], witness: Witness): void {
       names.add(name);
     }
     const identifier = extractPaymentIdentifier(payloadOf(call));
-    // A call that never named a facilitator is of a payment that was made without us, after a 402.
-    if (identifier === null || state === "void" || call.facilitator === undefined) continue;
+    // What we never asked anyone to settle was made without us, after a 402.
+    if (identifier === null || state === "void" || witness.course(key).askedAt === undefined) continue;
     const purchase = `${rail} ${payer} ${identifier}`;
     if (charged.has(purchase)) witness.object("namedOnce", purchase);
     charged.add(purchase);

@@ -289,7 +289,13 @@ describe("admission", () => {
       changed();
       expect(await admit(BLOCK, payment())).toEqual(delivered);
       expect(await admit(BLOCK, payment())).toEqual(delivered);
-      expect((await journal.find("key/1"))?.facilitator).toBeUndefined();
+      expect((await journal.find("key/1"))?.settlements).toBe(0);
+    });
+
+    test("names a facilitator for the case that a reorganisation undoes it, while it is valid", async () => {
+      await refuseAndSettle();
+      await admit(BLOCK, payment());
+      expect(await journal.find("key/1")).toMatchObject({ facilitator: "https://facilitator.example" });
     });
 
     test("delivers what it was first brought for, and nothing else", async () => {

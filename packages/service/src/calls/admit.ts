@@ -143,7 +143,7 @@ export function createAdmission(options: AdmissionOptions): Admit {
       const admitted = hasCode(offered, "payment_refused") ? offered : await admitNew(request, offered, expectation);
       if (!hasCode(admitted, "payment_refused")) return admitted;
       announced.dispose();
-      return await refuse(request, admitted);
+      return await refuse(request, admitted, hasCode(offered, "payment_refused") ? undefined : offered);
     } catch (error) {
       if (!(error instanceof Problem) || error.code !== "over_capacity") throw error;
       // The request that has brought the same payment meanwhile may itself be what uses the capacity up.
@@ -203,7 +203,7 @@ export function createAdmission(options: AdmissionOptions): Admit {
   /** @returns the call of the payment, started: a new one, or that of another request which inserted it first */
   async function begin(
     { subject, payment, signal }: Request,
-    { requirement, facilitator, names }: Terms,
+    { requirement, facilitator, names, isMade = false }: Terms,
     expectation?: Expectation,
   ): Promise<Call> {
     const { key, rail, payer, payload } = payment;
@@ -212,7 +212,8 @@ export function createAdmission(options: AdmissionOptions): Admit {
     const aliases = [...payment.aliases, ...names];
     const bought = { subject, subjectHash: requestHash(subject), requirement, evidence };
     const settler = facilitator === undefined ? {} : { facilitator };
-    const call = beginCall({ key, aliases, rail, payer, payload, ...bought, ...settler, createdAt: clock.now() });
+    const begun = beginCall({ key, aliases, rail, payer, payload, ...bought, ...settler, createdAt: clock.now() });
+    const call = isMade ? { ...begun, settlements: 0 } : begun;
     const holder = await journal.insert(call, expectation).catch((error) => {
       if (!hasCode(error, "expectation_lost")) throw error;
       throw paymentUnknown("The connection to the journal broke while the payment was being checked.", error);

@@ -1,4 +1,5 @@
 import type { Logger } from "pino";
+import type { Match } from "../payment/match.ts";
 import { exactRequirement } from "../payment/payment-option.ts";
 import type { Payment, PaymentRefused, Rail } from "../payment/rails/rail.ts";
 import { Problem } from "../problems.ts";
@@ -14,7 +15,11 @@ import type { RefusedPayment } from "./refused.ts";
 export type Request = { subject: Subject; rail: Rail; payment: Payment; name: string | undefined; signal: AbortSignal };
 
 /** How a call is begun beside what its request says. */
-export type Terms = Pick<CallRequest, "requirement" | "facilitator"> & { names: readonly string[] };
+export type Terms = Pick<CallRequest, "requirement" | "facilitator"> & {
+  names: readonly string[];
+  /** Whether its chain shows the payment as made: then no settlement is begun, unless a reorganisation undoes it. */
+  isMade?: boolean;
+};
 
 export type RefusalOptions = {
   journal: Pick<Journal, "find" | "rememberRefused" | "refused">;
@@ -37,7 +42,11 @@ export function createRefusal({ journal, holders, begin, log }: RefusalOptions) 
    *
    * The row is read again after the chain was asked, so that a payment which is settled meanwhile is found in one of both.
    */
-  return async function refuse(request: Request, refused: PaymentRefused): Promise<Call | PaymentRefused> {
+  return async function refuse(
+    request: Request,
+    refused: PaymentRefused,
+    match?: Match,
+  ): Promise<Call | PaymentRefused> {
     const { subject, payment } = request;
     const { key, payer } = payment;
     const spent = await isSpent(request);
@@ -47,26 +56,30 @@ export function createRefusal({ journal, holders, begin, log }: RefusalOptions) 
     if (holder) return holder;
     if (!spent) return refused;
     const earlier = await journal.refused(key);
-    if (earlier) return beginRefused(request, earlier);
+    if (earlier) return beginRefused(request, earlier, match);
     log.error({ key, payer }, "payment_unaccounted: paid on chain, not in the journal");
     throw unaccounted("and our journal does not know it.");
   };
 
   /**
-   * Begins the call of a payment that facilitators refused, and that its chain shows as made. It is settled, so that its row
-   * names no facilitator.
+   * Begins the call of a payment that facilitators refused, and that its chain shows as made. While it is valid, a facilitator
+   * is named that could settle it again, should a reorganisation undo it.
    *
+   * @param match the offer that it fits; undefined where it has expired, or fits none now
    * @throws Problem when it was first brought for another subject, or cannot be delivered for now
    */
-  async function beginRefused(request: Request, { subjectHash }: RefusedPayment): Promise<Call> {
+  async function beginRefused(request: Request, { subjectHash }: RefusedPayment, match?: Match): Promise<Call> {
     const { subject, rail, payment, name } = request;
     const { key, payer, amount, payTo } = payment;
     if (subjectHash !== requestHash(subject)) throw boundToOther();
     log.warn({ key, payer }, "a facilitator refused this payment and it was made all the same");
     const { names, earlier } = await namesOf(journal, payment, name);
     const extra = { ...rail.extra };
-    const requirement = exactRequirement(rail, { amount, payTo, maxTimeoutSeconds: SETTLED_S, extra });
-    const call = await begin(request, { requirement, names: earlier ? [] : names }).catch((error: unknown) => {
+    const made = exactRequirement(rail, { amount, payTo, maxTimeoutSeconds: SETTLED_S, extra });
+    const { requirement = made, settlers: [{ id } = { id: undefined }] = [] } = match ?? {};
+    const facilitator = id === undefined ? {} : { facilitator: id };
+    const terms = { requirement, ...facilitator, names: earlier ? [] : names, isMade: true };
+    const call = await begin(request, terms).catch((error: unknown) => {
       // Any other problem says that nothing was charged.
       if (!(error instanceof Problem) || error.code === "payment_unknown") throw error;
       throw unaccounted(`and what it is for cannot be delivered now: ${error.message}`, error);
