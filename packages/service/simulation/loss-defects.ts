@@ -36,8 +36,8 @@ export const LOSS_DEFECTS = {
         update: (...asked) => taking(journal, () => journal.update(...asked)),
       }),
     },
-    breaks: "attestedOnce",
-    shownBy: 1542,
+    breaks: "prompt",
+    shownBy: 2529,
   },
 } satisfies Record<string, PlantedDefect>;
 
