@@ -41,7 +41,7 @@ export const DEFECTS = {
       },
     },
     breaks: "attestedOnce",
-    shownBy: 381,
+    shownBy: 467,
   },
 
   /** A payment without a signature is treated as one whose signature the chain must check. */
@@ -120,7 +120,7 @@ export const DEFECTS = {
       journal: (journal: Journal): Journal => ({ ...journal, isExpectedElsewhere: async () => false }),
     },
     breaks: "no402",
-    shownBy: 2130,
+    shownBy: 4029,
   },
 
   /** The attestation leaves before its bytes are in the journal. */
@@ -161,7 +161,7 @@ export const DEFECTS = {
         },
     },
     breaks: "served",
-    shownBy: 2371,
+    shownBy: 2798,
   },
 
   /** A failed purchase keeps its name: a later purchase under that name gets the void call for ever. */
@@ -177,7 +177,7 @@ export const DEFECTS = {
       }),
     },
     breaks: "served",
-    shownBy: 618,
+    shownBy: 620,
   },
 
   /** A call that once had nothing to do but wait is never counted as work again. */

@@ -106,7 +106,7 @@ export const SETTLEMENT_DEFECTS = {
       }),
     },
     breaks: "paidOnce",
-    shownBy: 1744,
+    shownBy: 2379,
   },
 
   /** A payment that was delivered for and has vanished is looked at until it is void, and not settled meanwhile. */
@@ -121,7 +121,7 @@ export const SETTLEMENT_DEFECTS = {
       },
     },
     breaks: "settledAgain",
-    shownBy: 2809,
+    shownBy: 2925,
   },
 } satisfies Record<string, PlantedDefect>;
 

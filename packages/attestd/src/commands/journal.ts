@@ -85,10 +85,18 @@ export async function backfill(options: BackfillOptions, environment: Environmen
   return first === undefined ? EXIT.good : EXIT.unreachable;
 }
 
-/** The settings with a further node of the ledger, which is asked first. */
-function withNode(settings: Settings, { url, token = "" }: { url: string; token?: string }): Settings {
-  const { ALGOD_URL: urls = "", ALGOD_TOKEN: tokens = "" } = settings;
-  return { ...settings, ALGOD_URL: [url, urls].filter(Boolean).join(), ALGOD_TOKEN: `${token},${tokens}` };
+/** The settings with a node of the ledger that is asked first, whether or not they name it. */
+function withNode(settings: Settings, { url, token }: { url: string; token?: string }): Settings {
+  const [urls, tokens] = [settings.ALGOD_URL, settings.ALGOD_TOKEN].map((list = "") => list.split(","));
+  const nodes = (urls ?? []).filter(Boolean).map((one, index) => ({ url: one, token: tokens?.[index] ?? "" }));
+  const isNamed = (one: { url: string }) => URL.parse(one.url.trim())?.href === new URL(url).href;
+  const first = { url, token: token ?? nodes.find(isNamed)?.token ?? "" };
+  const all = [first, ...nodes.filter((one) => !isNamed(one))];
+  return {
+    ...settings,
+    ALGOD_URL: all.map((one) => one.url).join(),
+    ALGOD_TOKEN: all.map((one) => one.token).join(),
+  };
 }
 
 type WantedAdoption = Omit<Adoption, "onWait">;
