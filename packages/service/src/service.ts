@@ -178,7 +178,7 @@ export async function openService(
   const observed = { onTransition: transitionObserver(log), carrying: contextOfCalls(tracer) };
   const runner = createRunner({ journal, perform, clock: systemClock, log, ...observed });
   opened.defer(() => runner.stop());
-  // A change of the keys ends with a release of leases, which notifies at once; without it, `keepFresh` reads the keys.
+  // A change of the keys ends with a release of leases, which notifies at once; without it, they are read with the table of health.
   const freed = () => void keys.refresh().catch((err: unknown) => log.warn({ err }, "refresh failed"));
   opened.defer(journal.listen({ freed }));
   const inFlight = watchInFlight(rounds);

@@ -32,6 +32,12 @@ const DONE_SLOWLY = { ...DONE, version: DONE.version + 2 };
 /** A replica: a journal, and the runner on it. `effects` are the states in which it was asked for an effect. */
 type Replica = { journal: Journal & CopiedJournal; runner: Runner; effects: string[] };
 
+/** A log that keeps the errors, each with its facts, and nothing else. */
+function errorsInto(lines: unknown[]): Logger {
+  const error = (...line: unknown[]) => void lines.push(line);
+  return { ...pino({ level: "silent" }), warn() {}, info() {}, error } as unknown as Logger;
+}
+
 describe("a runner", () => {
   let clock: TestClock;
   let database: Database;
@@ -515,13 +521,7 @@ describe("a runner", () => {
         return last(call, effect, memory, stop);
       };
       const journal = database.connect();
-      const log = {
-        ...pino({ level: "silent" }),
-        warn() {},
-        info() {},
-        error: (...line: unknown[]) => lines.push(line),
-      };
-      const runner = createRunner({ journal, perform: noting, clock, log: log as unknown as Logger });
+      const runner = createRunner({ journal, perform: noting, clock, log: errorsInto(lines) });
       replicas.push({ journal, runner, effects: [] });
       await runner.resume();
       for (const key of ["whole", "behind", "gone"])
@@ -546,13 +546,7 @@ describe("a runner", () => {
     test("logs what is lost also when the journal could not be taken at first", async () => {
       const lines: unknown[] = [];
       const journal = database.connect();
-      const log = {
-        ...pino({ level: "silent" }),
-        warn() {},
-        info() {},
-        error: (...line: unknown[]) => lines.push(line),
-      };
-      const runner = createRunner({ journal, perform: STUCK_AT("paid"), clock, log: log as unknown as Logger });
+      const runner = createRunner({ journal, perform: STUCK_AT("paid"), clock, log: errorsInto(lines) });
       replicas.push({ journal, runner, effects: [] });
       void runner.start(await journal.insert(aCall()), true);
       await clock.advance(0);
