@@ -15,11 +15,12 @@ const [QUOTE, BACKSLASH, COMMA, OPEN, CLOSE] = [0x22, 0x5c, 0x2c, 0x5b, 0x5d];
  */
 export class LongList {
   readonly #json: string;
-  readonly #txids: readonly string[];
+  /** The offsets at which each id begins and ends, one after the other. */
+  readonly #ids: readonly number[];
 
-  constructor(json: string, txids: readonly string[]) {
+  constructor(json: string, ids: readonly number[]) {
     this.#json = json;
-    this.#txids = txids;
+    this.#ids = ids;
   }
 
   /** From bracket to bracket. What is between them may be no JSON. */
@@ -27,9 +28,28 @@ export class LongList {
     return this.#json;
   }
 
+  get length(): number {
+    return this.#ids.length / 2;
+  }
+
   /** What stands behind each `"txid"`, in their order. */
-  get txids(): readonly string[] {
-    return this.#txids;
+  get txids(): string[] {
+    return Array.from({ length: this.length }, (_, place) => this.#txid(place));
+  }
+
+  /** The first id of each length and first character, with its place in the list. */
+  get samples(): Map<number, string> {
+    const places = new Map<number, number>();
+    for (let place = 0; place < this.length; place++) {
+      const [start = 0, end = 0] = [this.#ids[2 * place], this.#ids[2 * place + 1]];
+      const kind = (end - start) * 0x10000 + this.#json.charCodeAt(start);
+      if (!places.has(kind)) places.set(kind, place);
+    }
+    return new Map([...places.values()].map((place) => [place, this.#txid(place)]));
+  }
+
+  #txid(place: number): string {
+    return this.#json.slice(this.#ids[2 * place], this.#ids[2 * place + 1]);
   }
 }
 
@@ -40,27 +60,44 @@ export class LongList {
  * @returns undefined where it is short, or has no end
  */
 export function takeLongList(text: string, offset: number): TakenArray | undefined {
-  const txids: string[] = [];
+  const ids: number[] = [];
   let depth = 0;
   let commas = 0;
   let isTxid = false;
+  let last = { end: text.length, depth: 0, commas: 0 };
   for (let at = offset; at < text.length; at++) {
     const character = text.charCodeAt(at);
     if (character === QUOTE) {
-      const start = at + 1;
-      // An id is longer than the names, so that a search for its end costs less than to look at its characters.
-      const found = isTxid ? text.indexOf('"', start) : -1;
-      at = found !== -1 && text.charCodeAt(found - 1) !== BACKSLASH ? found : endOfString(text, start);
-      if (isTxid) txids.push(text.slice(start, at));
+      let start = at + 1;
+      at = isTxid ? endOfId(text, start) : endOfString(text, start);
+      if (isTxid) {
+        // Most items are alike: where the text behind an id is the text behind the id before, its characters are known.
+        const between = depth === last.depth ? text.slice(last.end, start) : "";
+        const more = commas - last.commas;
+        ids.push(start - offset, at - offset);
+        while (between !== "" && text.slice(at, at + between.length) === between) {
+          start = at + between.length;
+          at = endOfId(text, start);
+          ids.push(start - offset, at - offset);
+          commas += more;
+        }
+        last = { end: at, depth, commas };
+      }
       isTxid = !isTxid && at - start === 4 && text.startsWith("txid", start);
     } else if (character === COMMA) commas++;
     else if (character === OPEN) depth++;
     else if (character === CLOSE && --depth === 0) {
       const end = at + 1;
-      return commas > MAX_COMMAS ? { value: new LongList(text.slice(offset, end), txids), end } : undefined;
+      return commas > MAX_COMMAS ? { value: new LongList(text.slice(offset, end), ids), end } : undefined;
     }
   }
   return undefined;
+}
+
+/** The same as `endOfString`, faster for a long string: the search for a quote costs less than to look at each character. */
+function endOfId(text: string, start: number): number {
+  const found = text.indexOf('"', start);
+  return found !== -1 && text.charCodeAt(found - 1) !== BACKSLASH ? found : endOfString(text, start);
 }
 
 /** Where the quote is that ends a string, or the text's length or more. @param start behind the quote that begins it */

@@ -177,7 +177,7 @@ function sellingBatches(sources: SourceChains, maxBatch: number): PaidOperation 
     items: MIN_BATCH_ITEMS,
   });
   const unread = schema.extend({ items: z.instanceof(LongList) });
-  const price = reader(unread, ({ items }) => longListSale(items.txids, sources, maxBatch));
+  const price = reader(unread, ({ items }) => longListSale(items, sources, maxBatch));
   return {
     ...read,
     subject: (body) => read.subject(hasLongList(body) ? { ...body, items: parseLongList(body.items) } : body),

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { type LongList, takeLongList } from "../catalogue/long-list.ts";
 import { BlockRequest, InclusionRequest } from "../catalogue/schemas/requests.ts";
 import type { ChainName } from "../chains/chain.ts";
 import { attestSubject, blockSubject, inclusionSubject, longListSale, requestHash, type Subject } from "./subject.ts";
@@ -12,10 +13,18 @@ const BASE_ID = `0x${"ab".repeat(32)}`;
 
 describe("a long list of ids", () => {
   const of = (count: number) => Array.from({ length: count }, () => BASE_ID);
+  /** Items without an id make it long. */
+  const listOf = (txids: readonly string[]) => {
+    const items = [...txids.map((txid) => ({ txid })), ...Array.from({ length: 65 }, () => 0)];
+    return takeLongList(JSON.stringify(items), 0)?.value as LongList;
+  };
 
   it("is sold by its count and its chains", () => {
-    expect(longListSale(of(70), BOTH, 100)).toEqual({ chains: ["base"], items: 70 });
-    expect(longListSale([...of(69), ALGORAND_ID], BOTH, 100)).toEqual({ chains: ["algorand", "base"], items: 70 });
+    expect(longListSale(listOf(of(70)), BOTH, 100)).toEqual({ chains: ["base"], items: 70 });
+    expect(longListSale(listOf([...of(69), ALGORAND_ID]), BOTH, 100)).toEqual({
+      chains: ["algorand", "base"],
+      items: 70,
+    });
   });
 
   it.each<[string, readonly string[], Map<ChainName, unknown>, object]>([
@@ -25,7 +34,7 @@ describe("a long list of ids", () => {
     ["an id of no chain's first character", [...of(70), `1${BASE_ID.slice(1)}`], BOTH, { member: "items/70/txid" }],
     ["ids of a chain that is not attested here", of(70), new Map([["algorand", 1]]), { member: "items/0/txid" }],
   ])("has no price with %s", (_, txids, configured, details) => {
-    expect(() => longListSale(txids, configured, 100)).toThrow(
+    expect(() => longListSale(listOf(txids), configured, 100)).toThrow(
       expect.objectContaining({ code: "request_unfit", details: expect.objectContaining(details) }),
     );
   });

@@ -1,6 +1,7 @@
 import { hash } from "node:crypto";
 import { MIN_BATCH_ITEMS, matchTransactionId } from "@attestd/proof";
 import { canonicalBytes, type JsonObject } from "@attestd/proof/json";
+import type { LongList } from "../catalogue/long-list.ts";
 import { EXPECTED_ID } from "../catalogue/sources.ts";
 import type { ChainName } from "../chains/chain.ts";
 import { ServiceError } from "../errors.ts";
@@ -136,25 +137,19 @@ export function batchSubject(
 }
 
 /**
- * What is priced for a long list of ids. One id is looked at of each length and first character, which tell the chains' ids apart:
- * whether every id fits is found out when the list is paid for and read.
+ * What is priced for a long list of ids. Its samples are looked at alone, which tell the chains' ids apart: whether every id fits
+ * is found out when the list is paid for and read.
  *
  * @param maxItems what this service takes at once
- * @throws request_unfit when there are too few or too many, or naming the first id whose length or first character no chain's has
+ * @throws request_unfit when there are too few or too many, or naming the first sample that has the form of no chain here
  */
-export function longListSale(txids: readonly string[], configured: Configured, maxItems: number): Sale {
-  const { length: items } = txids;
+export function longListSale(list: LongList, configured: Configured, maxItems: number): Sale {
+  const { length: items } = list;
   if (items < MIN_BATCH_ITEMS) throw unfit("items", `must have at least ${MIN_BATCH_ITEMS} items`);
   if (items > maxItems) throw unfit("items", `has ${items} items; at most ${maxItems} are taken at once`);
-  const kinds = new Map<number, number>();
-  for (let place = 0; place < items; place++) {
-    const txid = txids[place] as string;
-    const kind = txid.length * 0x10000 + txid.charCodeAt(0);
-    if (!kinds.has(kind)) kinds.set(kind, place);
-  }
   const chains = new Set<ChainName>();
-  for (const place of kinds.values()) {
-    const entry = readEntry({ txid: txids[place] as string }, configured);
+  for (const [place, txid] of list.samples) {
+    const entry = readEntry({ txid }, configured);
     if ("member" in entry) throw unfit(`items/${place}/${entry.member}`, entry.message);
     chains.add(entry.chain);
   }
