@@ -28,7 +28,7 @@ const bundle = testBundle();
 const bytes = new TextEncoder().encode(JSON.stringify(bundle));
 const TXID = bundle.source.txnId;
 
-/** Signs with the numbers 1, 2, 3, … */
+/** Makes signatures 1, 2, 3, … */
 function countingWallet(): Wallet & { signed: number } {
   const wallet = {
     signed: 0,
@@ -41,14 +41,14 @@ function countingWallet(): Wallet & { signed: number } {
   return wallet;
 }
 
-/** Which signature a header carries. */
+/** Returns which signature a header carries. */
 function signatureOf(header: string | undefined): number | undefined {
   return header && JSON.parse(Buffer.from(header, "base64").toString()).payload.signature;
 }
 
 const wholeSeconds = (ms: number) => ms - (ms % 1000);
 
-/** Time that passes only by waiting. */
+/** A clock that only waiting moves. */
 function manualClock(startMs = Date.now()): Clock & { waits: number[] } {
   const clock = {
     waits: [] as number[],
@@ -316,7 +316,7 @@ describe("a payment that was sent is sent again, never another", () => {
 
 describe("another payment is signed only when the earlier one can no longer be taken:", () => {
   const expired = paymentRequired([BASE_OFFER], "expired");
-  /** 120 s of validity, and a minute that the chain's clock may be behind. */
+  /** 120 s of validity, plus the minute that the chain's clock may be behind. */
   const UNTIL_MS = 180_000;
 
   test("not after a 402 at once, whose reason is told; the next call sends the same one again", async () => {
@@ -394,7 +394,7 @@ describe("another payment is signed only when the earlier one can no longer be t
       maxSourceWaitMs: 600_000,
       onProgress: ({ step }) => step === "signed" && signedAt.push(clock.now()),
     });
-    // What is signed has expired at once by this device's clock, and a second later by the service's.
+    // The signature expires at once by this device's clock, and a second later by the service's.
     service.now = () => clock.now() - 3_600_000;
     await expect(run()).rejects.toEqual(failing("price_too_high", { signed: 3000n }));
     expect(signedAt).toHaveLength(3);

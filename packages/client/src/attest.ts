@@ -13,7 +13,7 @@ import { settle } from "./pay.ts";
 import { type SignedReceipt, signedReceipt } from "./receipt.ts";
 import type { ChainName, PaidRequest } from "./request.ts";
 
-/** Options of every purchase of one bundle. */
+/** Options of the purchase of one bundle. */
 export type PurchaseOptions<B extends Bundle = Bundle> = CallOptions & {
   /** Stores the bundle durably. If it rejects, the payment stays in the vault, and the next call gets the bundle again. */
   save?: (attestation: Attestation<B>) => Promise<void>;
@@ -22,9 +22,9 @@ export type PurchaseOptions<B extends Bundle = Bundle> = CallOptions & {
 export type AttestOptions = PurchaseOptions<ProofBundle> & {
   /** Id of a confirmed transaction: 52 characters (Algorand), or 0x and 64 hex characters (Base). */
   txid: string;
-  /** Inferred from `txid` when absent. */
+  /** By default inferred from `txid`. */
   chain?: ChainName;
-  /** Do not buy the attestation of a transaction that failed: then the call fails with `refused`, and nothing is charged. */
+  /** Do not buy if the transaction failed: the call then fails with `refused`, and nothing is charged. */
   require?: "succeeded";
 };
 
@@ -36,9 +36,9 @@ export type AttestBlockOptions = PurchaseOptions<BlockBundle> & {
 
 export type ProveInclusionOptions = PurchaseOptions<InclusionBundle> & {
   chain: ChainName;
-  /** As `txid` of `attest`. */
+  /** Like `txid` of `attest`. */
   txId: string;
-  /** That of the transaction's block. */
+  /** Height of the transaction's block. */
   height: number;
 };
 
@@ -48,16 +48,16 @@ export type Attestation<B extends Bundle = Bundle> = {
   report: VerifyReport;
   /** The bundle as the service sent it: JSON in UTF-8. */
   bundleBytes: Uint8Array;
-  /** The settlement that the service states; not checked. */
+  /** The settlement as the service states it, unchecked. */
   receipt: SettleResponse | undefined;
   /** The signed receipt, if the bundle's key signed it for this payment. */
   signedReceipt: SignedReceipt | undefined;
 };
 
 /**
- * Buys one attestation, or continues the purchase that an earlier call with this vault, service and transaction began. The
- * signed payment is in the vault before it is sent, and no other is signed while it can be taken, whatever the service
- * answers.
+ * Buys one attestation, or continues the purchase that an earlier call with the same vault, service and transaction
+ * began. The signed payment is stored in the vault before it is sent. No other payment is signed while this one can be
+ * taken, whatever the service answers.
  * @returns the bundle and its verification; look at `report.verified`
  * @throws AttestError
  */
@@ -67,13 +67,13 @@ export async function attest(options: AttestOptions): Promise<Attestation<ProofB
   return buy(options, { path: "/attest", body });
 }
 
-/** Buys the attestation of one block, as `attest` does that of a transaction. @throws AttestError */
+/** Buys the attestation of one block, like `attest`. @throws AttestError */
 export async function attestBlock(options: AttestBlockOptions): Promise<Attestation<BlockBundle>> {
   const { chain, height } = options;
   return buy(options, { path: "/attest-block", body: { chain, height } });
 }
 
-/** Buys the proof that a transaction is in a block, as `attest` does its attestation. @throws AttestError */
+/** Buys the proof that a transaction is in a block, like `attest`. @throws AttestError */
 export async function proveInclusion(options: ProveInclusionOptions): Promise<Attestation<InclusionBundle>> {
   const { chain, txId, height } = options;
   return buy(options, { path: "/prove-tx-inclusion", body: { chain, txId: normalized(txId), height } });

@@ -2,15 +2,15 @@ import { BASE_CHAIN_ID } from "@attestd/proof/base";
 import { toHex } from "@attestd/proof/encoding";
 import type { PaymentPayload, PaymentRequired, PaymentRequirements } from "@x402/core/types";
 
-/** A chain's clock may be this far behind the authorization's date. */
+/** How far a chain's clock may be behind the authorization's date. */
 const CLOCK_SKEW_SECONDS = 600;
 
 export type Authorization = ReturnType<typeof authorizationFor>;
 
 /**
- * The `TransferWithAuthorization` (EIP-3009) that pays an offer, in the spelling of x402's scheme `exact`: exactly its
+ * Makes the `TransferWithAuthorization` (EIP-3009) that pays an offer, as x402's scheme `exact` spells it: exactly its
  * amount, to its payee, valid for its `maxTimeoutSeconds`. Integers are decimal strings, times are seconds since 1970.
- * @param dateMs the time by which it is dated, ms since 1970
+ * @param dateMs the payment's date, ms since 1970
  * @param nonce 32 random bytes
  */
 export function authorizationFor(offer: PaymentRequirements, from: string, dateMs: number, nonce: Uint8Array) {
@@ -36,12 +36,12 @@ function members(encoded: string): { name: string | undefined; type: string | un
   });
 }
 
-/** The token's name and version, which the offer states and a wallet shows (EIP-712). */
+/** Returns the token's name and version, which the offer states and a wallet shows (EIP-712). */
 export function tokenDomain({ extra }: PaymentRequirements): { name: string; version: string } {
   return { name: String(extra.name ?? ""), version: String(extra.version ?? "") };
 }
 
-/** The JSON that `eth_signTypedData_v4` signs (EIP-712, EIP-3009). */
+/** Returns the JSON that `eth_signTypedData_v4` signs (EIP-712, EIP-3009). */
 export function typedData(offer: PaymentRequirements, authorization: Authorization): string {
   return JSON.stringify({
     types: { EIP712Domain: members(DOMAIN), TransferWithAuthorization: members(AUTHORIZATION) },
@@ -51,7 +51,7 @@ export function typedData(offer: PaymentRequirements, authorization: Authorizati
   });
 }
 
-/** The payment, as x402 v2 sends it. @param payload the scheme's own part */
+/** Returns the payment in the form of x402 v2. @param payload the scheme's own part */
 export function paymentPayload(
   { resource }: PaymentRequired,
   offer: PaymentRequirements,

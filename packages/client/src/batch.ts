@@ -9,21 +9,24 @@ import { signedReceipt } from "./receipt.ts";
 import type { BatchRequest, ChainName, PaidRequest } from "./request.ts";
 import { paymentId, type StoredPayment, type Vault } from "./vault.ts";
 
-/** What a batch is of. */
+/** The contents of a batch. */
 export type Batch = {
-  /** From 2 to 1,000 transactions, none of them twice, as `txid` and `chain` of `attest`; a service may take fewer. */
+  /** 2 to 1,000 different transactions, each as `txid` and `chain` of `attest`; a service may allow fewer. */
   items: readonly { txid: string; chain?: ChainName }[];
-  /** Do not buy if one of them failed: then the call fails with `refused`, and nothing is charged. */
+  /** Do not buy if one of them failed: the call then fails with `refused`, and nothing is charged. */
   require?: "succeeded";
 };
 
 export type AttestBatchOptions = CallOptions &
   Batch & {
-    /** Stores every bundle durably. If it rejects, the payment stays in the vault, and the next call gets them again. */
+    /**
+     * Stores every bundle durably. If it rejects, the payment stays in the vault, and the next call gets the bundles
+     * again.
+     */
     save?: (attestation: BatchAttestation) => Promise<void>;
   };
 
-/** An item as a bundle that needs no other, the client's own offline verification of it, and its JSON in UTF-8. */
+/** A batch item as an independent bundle, the client's own offline verification of it, and its JSON in UTF-8. */
 export type AttestedItem = ReturnType<typeof examineBatch>[number];
 
 export type BatchAttestation = Pick<Attestation, "receipt" | "signedReceipt"> & {
@@ -32,11 +35,10 @@ export type BatchAttestation = Pick<Attestation, "receipt" | "signedReceipt"> & 
 };
 
 /**
- * Buys the attestation of several transactions for one payment, as `attest` does that of one. Every item is verified by
+ * Buys the attestation of several transactions for one payment, like `attest` for one. Every item is verified by
  * itself.
- *
  * @returns the items with their verification; look at each `report.verified`
- * @throws AttestError; `refused` has in `problem.items` every item that cannot be attested
+ * @throws AttestError; for `refused`, `problem.items` lists every item that cannot be attested
  */
 export async function attestBatch(options: AttestBatchOptions): Promise<BatchAttestation> {
   const request = batchRequest(options);
@@ -49,13 +51,13 @@ export async function attestBatch(options: AttestBatchOptions): Promise<BatchAtt
   });
 }
 
-/** The request for a batch. */
+/** Returns the request for a batch. */
 export function batchRequest({ items, require }: Batch): BatchRequest {
   const normal = items.map(({ txid, chain }) => ({ txid: normalized(txid), ...(chain && { chain }) }));
   return { path: "/attest-batch", body: { items: normal, ...(require && { require }) } };
 }
 
-/** The request for the attestation of a transaction, or of several as a batch. */
+/** Returns the request for the attestation of a transaction, or of several as a batch. */
 export function requestFor(txids: readonly string[], require?: "succeeded"): PaidRequest {
   const [txid = "", another] = txids;
   const condition = require && { require };
@@ -63,7 +65,7 @@ export function requestFor(txids: readonly string[], require?: "succeeded"): Pai
   return batchRequest({ items: txids.map((one) => ({ txid: one })), ...condition });
 }
 
-/** What the wallet would pay for a request: the first offer that it can pay, at any price. */
+/** The price that the wallet would pay: that of the first offer that it can pay, at any price. */
 export type Quote = Pick<StoredPayment["offer"], "network" | "payer"> & {
   /** micro-USDC. */
   amount: bigint;
@@ -81,13 +83,12 @@ export async function quote(
   return { network, payer: wallet.payer(network) ?? "", amount: BigInt(amount) };
 }
 
-/** Above every amount that `chooseOffer` takes for one. */
+/** More than any amount that `chooseOffer` accepts. */
 const MAX_AMOUNT = 10n ** 20n;
 
 /**
- * Removes the payment of a request that will not be made again from the vault, once it can no longer be taken.
- *
- * @returns when that will be, if it can be taken still and stays: ms since 1970, by this device's clock
+ * Removes the payment of an abandoned request from the vault, once it can no longer be taken.
+ * @returns if it can still be taken and so stays, when that ends: ms since 1970, by this device's clock
  */
 export async function forgetPayment(
   { service, vault, clock = systemClock }: { service: string; vault: Vault; clock?: Pick<Clock, "now"> },

@@ -2,9 +2,8 @@ import { concatBytes } from "@attestd/proof/encoding";
 import { AttestError } from "./errors.ts";
 
 /**
- * The whole body of an answer.
- *
- * @param largest bytes of the largest thing that it may have; at most twice as many are read: an endless answer must end
+ * Reads the whole body of an answer.
+ * @param largest bytes of the largest valid body; reading stops at twice as many, so that an endless answer ends
  * @throws AttestError `unexpected_answer` when it is larger
  */
 export async function readBody(response: Response, largest: number): Promise<Uint8Array> {
@@ -22,7 +21,7 @@ export async function readBody(response: Response, largest: number): Promise<Uin
   return concatBytes(...chunks);
 }
 
-/** The members of a JSON object; none when the body is anything else. */
+/** Returns the members of a JSON object; none when the body is anything else. */
 export function parseObject(body: Uint8Array): Record<string, unknown> {
   try {
     const value: unknown = JSON.parse(new TextDecoder().decode(body));

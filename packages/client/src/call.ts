@@ -10,42 +10,42 @@ import type { Wallet } from "./wallet.ts";
 type Offer = StoredPayment["offer"];
 
 export type Progress =
-  /** The payment in the vault is sent again, and no other is signed. */
+  /** The payment in the vault is sent again; no other is signed. */
   | { step: "resumed"; offer: Offer }
   /** The offer that will be signed. */
   | { step: "offered"; offer: Offer }
-  /** The payment is dated by the service's clock, which is `aheadMs` ahead of this device's. */
+  /** The payment gets its date from the service's clock, which is `aheadMs` ahead of this device's. */
   | { step: "dated"; aheadMs: number }
   /** Signed and in the vault, not yet sent. */
   | { step: "signed"; offer: Offer }
-  /** No bundle yet: the same payment is sent again after `retryInMs`. `code` is absent when no answer came. */
+  /** No bundle yet: the same payment is sent again after `retryInMs`. Without a `code`, no answer came. */
   | { step: "waiting"; code?: string; retryInMs: number }
   /**
-   * The service refused the payment with 402. It is sent again at `until` (ms since 1970, by this device's clock), when it
-   * can no longer be taken; no other is signed before.
+   * The service refused the payment with 402. It is sent again at `until` (ms since 1970, by this device's clock), when
+   * it can no longer be taken. No other is signed before.
    */
   | { step: "refused"; until: number };
 
-/** Options of every purchase, of one bundle or of a batch. */
+/** Options of every purchase, single or batch. */
 export type CallOptions = {
   /** Base URL of the service, e.g. `https://attestd.example`. */
   service: string;
   wallet: Wallet;
-  /** Upper limit of all that this call signs, in USDC, e.g. `"0.01"`. */
+  /** Limit of everything that this call signs, in USDC, e.g. `"0.01"`. */
   maxPrice: string;
-  /** The keys to verify with; without it the report's signer is `unknown`. */
+  /** The keys to verify with; by default the report's signer is `unknown`. */
   trust?: Trust;
   /** Seconds since `trust`, a key history, was fetched. */
   historyAge?: number;
   /** Keeps the signed payment until its bundle is saved. */
   vault: Vault;
   onProgress?: (progress: Progress) => void;
-  /** How long to ask for the bundle of a sent payment, in ms; 5 minutes unless given. */
+  /** How long to ask for the bundle of a sent payment, in ms; default 5 minutes. */
   maxWaitMs?: number;
   /**
-   * How long to wait for a source that the service does not know yet, or not as final, in ms. The signed payment is sent
-   * again; another is signed when it can no longer be taken, within `maxPrice` for all together. Without it, only one that
-   * is not final is waited for, as long as `maxWaitMs`.
+   * How long to wait for a source that the service does not know yet or does not see as final, in ms. The signed
+   * payment is sent again; once it can no longer be taken, another is signed, within `maxPrice` for all together. By
+   * default the client waits only for finality, as long as `maxWaitMs`.
    */
   maxSourceWaitMs?: number;
   signal?: AbortSignal;
@@ -55,7 +55,7 @@ export type CallOptions = {
 
 const DEFAULT_MAX_WAIT_MS = 300_000;
 
-/** A Base hash in lower case; any other id unchanged. */
+/** Returns a Base hash in lower case, and any other id unchanged. */
 export function normalized(txid: string): string {
   return txid.startsWith("0x") ? txid.toLowerCase() : txid;
 }
@@ -63,15 +63,15 @@ export function normalized(txid: string): string {
 /** One purchase: its options, checked and with defaults. */
 export type Call = Required<Omit<CallOptions, "maxPrice" | "maxSourceWaitMs" | "trust" | "historyAge">> & {
   request: PaidRequest;
-  /** Its id in the vault. */
+  /** The purchase's id in the vault. */
   id: string;
-  /** micro-USDC of all that is signed. */
+  /** Limit of everything that is signed, in micro-USDC. */
   maxPrice: bigint;
-  /** As `signed` of AttestError. */
+  /** Like `signed` of AttestError. */
   signed?: bigint;
-  /** When to stop asking, in the clock's ms: `maxWaitMs` after the beginning, or after the source was last too new. */
+  /** When to stop asking, in the clock's ms: `maxWaitMs` after the start, or after the source was last too new. */
   deadline: number;
-  /** When to stop waiting for a source that is too new; absent where that is not wanted. */
+  /** When to stop waiting for a source that is too new; absent without such a wait. */
   sourceDeadline?: number;
 };
 

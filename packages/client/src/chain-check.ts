@@ -23,9 +23,10 @@ const RFC_3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{3})?Z$/;
 const TIMEOUT_MS = 60_000;
 
 /**
- * Asks a service to compare a bundle with its source chain and the ledger, and adds these two online checks to a report.
+ * Asks a service to compare a bundle with its source chain and the ledger, and adds these two online checks to a
+ * report.
  * @param report of the same bundle, from `verify`
- * @throws AttestError `unreachable` when the service gave no result: the offline report stands
+ * @throws AttestError `unreachable` when the service gave no result; the offline report remains valid
  */
 export async function withChainOf(service: string, bundle: Uint8Array, report: VerifyReport): Promise<VerifyReport> {
   const { status, body } = await post(`${withoutTrailing(service, "/")}/${ROUTES[report.type]}?chain=1`, bundle);
@@ -37,7 +38,7 @@ export async function withChainOf(service: string, bundle: Uint8Array, report: V
   throw new AttestError("unreachable", message);
 }
 
-/** The results of the online checks in a service's report, if the value is one. */
+/** Returns the online checks from a service's report, if the value is one. */
 function findings(value: unknown): ChainFindings {
   const { checks, failures, recordedAt } = (value ?? {}) as Partial<VerifyReport>;
   const found: ChainFindings = {};

@@ -1,5 +1,5 @@
 export interface Clock {
-  /** ms. */
+  /** ms since 1970. */
   now(): number;
   /** Rejects with the signal's reason when that comes first. */
   wait(ms: number, signal: AbortSignal): Promise<void>;
@@ -14,7 +14,7 @@ export const systemClock: Clock = {
   },
 };
 
-/** The result of work that cannot be stopped; rejects with the signal's reason when that comes first. */
+/** Waits for work that cannot be stopped; rejects with the signal's reason when that comes first. */
 export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>();
   const stop = () => reject(signal.reason);
@@ -27,12 +27,12 @@ export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): P
   }
 }
 
-/** Shared by all wallets, because two may have the same key. */
+/** All wallets share it, because two may have the same key. */
 let turn: Promise<unknown> = Promise.resolve();
 
 /**
- * Runs actions one after another, never two in one millisecond: stock Algorand payments differ only in the time stamp
- * in their notes, and two signed in the same millisecond would be one payment for two calls.
+ * Runs actions one after another, at most one per millisecond. Stock Algorand payments differ only in the time stamp in
+ * their notes: two signed in the same millisecond would be one payment for two calls.
  */
 export function oneAMillisecond<T>(action: () => Promise<T>): Promise<T> {
   const result = turn.then(action);

@@ -9,7 +9,7 @@ const pending = () =>
   Response.json({ status: "pending", round: 1000 }, { status: 202, headers: { "retry-after": "15" } });
 const busy = () => Response.json({ code: "journal_unavailable", detail: "Later." }, { status: 503 });
 
-/** Fetches from a service that gives these answers, one after the other; `Error` is a connection that breaks. */
+/** Fetches from a service that gives these answers in order; `Error` breaks the connection. */
 function from(answers: (() => Response | Error)[], more: Partial<Parameters<typeof fetchEvidence>[0]> = {}) {
   const [asked, waits]: [string[], number[]] = [[], []];
   const fetch = async (url: string | URL | Request) => {
@@ -79,7 +79,7 @@ describe("fetchEvidence", () => {
   });
 });
 
-/** RFC 8785 of a value without numbers but integers: sorted members. */
+/** RFC 8785 of a value whose numbers are all integers: sorted members. */
 function canonical(value: unknown): string {
   if (typeof value !== "object" || value === null) return JSON.stringify(value);
   const members = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));

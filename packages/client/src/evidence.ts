@@ -6,22 +6,22 @@ import { systemClock } from "./clock.ts";
 import { AttestError } from "./errors.ts";
 import { readProblem } from "./request.ts";
 
-/** `service`: the one that delivered the bundle. */
+/** `service`: the service that delivered the bundle. */
 export type FetchEvidenceOptions = Pick<CallOptions, "service" | "trust" | "signal" | "fetch" | "clock"> & {
-  /** The bundle's JSON in UTF-8; of a batch, that of an item. */
+  /** The bundle's JSON in UTF-8; for a batch, an item's. */
   bundle: Uint8Array;
-  /** The checkpoints, tables or roots that you trust; without them the report's `stateProof` is `not_checked`. */
+  /** The checkpoints, tables or roots that you trust; without any, the report's `stateProof` is `not_checked`. */
   stake?: Pick<EvidenceOptions, "checkpoints" | "tables" | "roots">;
-  /** How long to ask for evidence that is not whole, in ms; on MainNet it takes some 18 minutes. By default it is asked for once. */
+  /** How long to ask for complete evidence, in ms; on MainNet it takes some 18 minutes. By default it asks once. */
   maxWaitMs?: number;
-  /** Between two questions, in ms; what the service asks for unless given. */
+  /** Pause between two requests, in ms; by default the pause that the service asks for. */
   intervalMs?: number;
 };
 
 export type FetchedEvidence = {
-  /** The evidence as the service sent it: JSON in UTF-8, to be kept beside the bundle. */
+  /** The evidence as the service sent it: JSON in UTF-8, to be kept next to the bundle. */
   evidenceBytes: Uint8Array;
-  /** The client's own offline verification of the bundle with it. */
+  /** The client's own offline verification of the bundle with this evidence. */
   report: VerifyReport;
 };
 
@@ -29,10 +29,9 @@ const TIMEOUT_MS = 60_000;
 const PAUSE_MS = 15_000;
 
 /**
- * Fetches the evidence of a delivered bundle, and checks it: what contradicts the bundle is not returned.
- *
- * @throws AttestError `not_yet` while the service does not have it whole, `refused` for a bundle that it has not delivered,
- *   `unreachable`, `unexpected_answer`, `invalid_option` or `interrupted`
+ * Fetches the evidence of a delivered bundle and checks it. Evidence that contradicts the bundle is not returned.
+ * @throws AttestError `not_yet` while the evidence is not complete, `refused` for a bundle that the service has not
+ *   delivered, `unreachable`, `unexpected_answer`, `invalid_option` or `interrupted`
  */
 export async function fetchEvidence(options: FetchEvidenceOptions): Promise<FetchedEvidence> {
   const { bundle, trust, stake = {}, maxWaitMs = 0, intervalMs, clock = systemClock } = options;
@@ -63,7 +62,7 @@ function idOf(bundle: Uint8Array): string {
   }
 }
 
-/** @returns why it is to be asked again where that may help. @throws AttestError where it does not */
+/** @returns why to ask again, if that may help. @throws AttestError if it cannot help */
 async function ask(url: string, largest: number, fetch: typeof globalThis.fetch, signal: AbortSignal) {
   let response: Response;
   let bytes: Uint8Array;
@@ -87,7 +86,7 @@ async function ask(url: string, largest: number, fetch: typeof globalThis.fetch,
   return { retryAfterMs, error: new AttestError("unreachable", detail, { problem }) };
 }
 
-/** @throws AttestError `unexpected_answer` for evidence that is none, or wrong */
+/** @throws AttestError `unexpected_answer` for wrong evidence or none */
 function judge(compute: () => VerifyReport): VerifyReport {
   let report: VerifyReport;
   try {

@@ -19,9 +19,9 @@ import { AttestError } from "./errors.ts";
 import type { BatchRequest, PaidRequest } from "./request.ts";
 
 /**
- * Reads and verifies a delivered bundle, and returns it with its report even if it fails verification.
+ * Reads and verifies a delivered bundle, and returns it with its report even if verification fails.
  * @param bytes JSON in UTF-8
- * @throws AttestError `paid_unfinished` when they are no bundle, or one for another request
+ * @throws AttestError `paid_unfinished` when they are not a bundle, or a bundle for another request
  */
 export function examine(
   bytes: Uint8Array,
@@ -37,10 +37,10 @@ export function examine(
 }
 
 /**
- * Reads the delivered answer of a batch, and verifies every item by itself.
+ * Reads a batch's answer, and verifies every item by itself.
  * @param bytes JSON in UTF-8
- * @returns the items in the request's order, also those that fail verification
- * @throws AttestError `paid_unfinished` when it is no batch, or one for another request
+ * @returns the items in the request's order, including those that fail verification
+ * @throws AttestError `paid_unfinished` when they are not a batch, or a batch for another request
  */
 export function examineBatch(
   bytes: Uint8Array,
@@ -76,14 +76,14 @@ function readOrFail<T>(paymentId: string, what: string, read: () => T): T {
   }
 }
 
-/** The first difference of a bundle from the request; undefined when there is none. */
+/** Returns the first difference between a bundle and the request; undefined when there is none. */
 function difference(bundle: Bundle, { path, body }: PaidRequest): string | undefined {
   switch (path) {
     case "/attest":
       if ("type" in bundle) return `kind, ${bundle.type}`;
       return bundle.source.txnId === body.txid ? undefined : `transaction, ${bundle.source.txnId}`;
     case "/attest-batch":
-      // An answer of another form: see `examineBatch`.
+      // A batch's answer has another form: see `examineBatch`.
       return "kind";
     case "/attest-block":
       if (!("type" in bundle) || bundle.type !== "block-attestation") return "kind";

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { StoredPayment, Vault } from "./vault.ts";
 
 export interface FileVault extends Vault {
-  /** The path of an id's file, whether the file exists or not. */
+  /** Returns the path of an id's file, whether the file exists or not. */
   path(id: string): string;
 }
 
@@ -45,7 +45,8 @@ export function fileVault(folder: string): FileVault {
     },
     async remove(id, payment) {
       const isStored = async () => (await get(id))?.header === payment.header;
-      // Alone: another process may remove the same payment and store its own between a look and the removal.
+      // Under the lock: another process may remove the same payment and store its own between the check and the
+      // removal.
       if (await isStored())
         await alone(`${path(id)}.lock`, async () => {
           if (await isStored()) await unlink(path(id));
@@ -54,11 +55,11 @@ export function fileVault(folder: string): FileVault {
   };
 }
 
-/** How often a lock that another process holds is tried, and from when on its holder counts as killed, in ms. */
+/** How often a held lock is tried, and when its holder counts as killed, in ms. */
 const LOCK_PAUSE_MS = 5;
 const LOCK_STALE_MS = 10_000;
 
-/** Runs something that takes a moment while no other process does that has the same lock. @param lock a folder that is made for it */
+/** Runs a short action under a lock that all processes share. @param lock a folder that is created as the lock */
 async function alone(lock: string, run: () => Promise<void>): Promise<void> {
   while (!(await made(lock))) {
     const held = await stat(lock).catch(() => undefined);
@@ -72,7 +73,7 @@ async function alone(lock: string, run: () => Promise<void>): Promise<void> {
   }
 }
 
-/** Makes a folder. @returns whether it was not there */
+/** Creates a folder. @returns whether it did not exist */
 async function made(folder: string): Promise<boolean> {
   try {
     await mkdir(folder, { mode: 0o700 });
@@ -83,10 +84,10 @@ async function made(folder: string): Promise<boolean> {
   }
 }
 
-/** A payment with every extension on offer has some 100 kB. */
+/** The limit of a stored payment. With every extension on offer it has some 100 kB. */
 const MAX_BYTES = 2 ** 20;
 
-/** The text of a regular file. Whoever made the folder may have put a pipe or a device there, which would never end. */
+/** Reads a regular file. Someone else may have put a pipe or a device there, from which reading would never end. */
 async function textOf(path: string): Promise<string> {
   const { O_RDONLY, O_NONBLOCK, O_NOFOLLOW } = constants;
   await using handle = await open(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW);
@@ -110,7 +111,7 @@ function readPayment(text: string, path: string): StoredPayment {
   return value as StoredPayment;
 }
 
-/** A new name may not survive a power cut until its folder is synced (fsync(2)). */
+/** Syncs a folder: until then a new name in it may not survive a power cut (fsync(2)). */
 async function syncFolder(folder: string): Promise<void> {
   await using handle = await open(folder, "r");
   await handle.sync();

@@ -15,9 +15,9 @@ describe("a payment counts as one that can be taken", () => {
   test("on Base until a minute after its validBefore, by the later of the device's clock and the service's", () => {
     const validBefore = String(NOW / 1000 + 120);
     expect(until(base(validBefore))).toBe(NOW + 120_000 + MINUTE);
-    // The service's clock is ahead: by the device's own it is valid for longer.
+    // The service's clock is ahead: by the device's own clock the payment is valid for longer.
     expect(until(base(validBefore), 3_600_000)).toBe(NOW + 120_000 + MINUTE);
-    // The service's is behind: by that one it is valid for an hour more.
+    // The service's clock is behind: by that clock the payment is valid for an hour more.
     expect(until(base(validBefore), -3_600_000)).toBe(NOW + 120_000 + 3_600_000 + MINUTE);
   });
 

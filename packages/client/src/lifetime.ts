@@ -5,19 +5,22 @@ import type { PaymentPayload } from "@x402/core/types";
 import { AttestError } from "./errors.ts";
 
 /*
- * How long a signed payment can be taken. While it can, no other payment is signed for the same thing, whatever the service
- * says: a 402, a 404 or a refund is the word of a service that may be hostile.
+ * How long a signed payment can be taken. Until then no other payment is signed for the same thing, whatever the
+ * service says: a 402, a 404 or a refund is the word of a service that may be hostile.
  */
 
-/** Clocks that differ by less agree, in ms. A service of attestd takes a payment whose clock is 90 s slow or 600 s fast. */
+/**
+ * The difference up to which clocks count as equal, in ms. An attestd service accepts a payer's clock that is 90 s slow
+ * or 600 s fast.
+ */
 const CLOCK_TOLERANCE_MS = 30_000;
-/** The greatest difference at which a payment is dated by the service's clock, in ms. */
+/** The largest difference at which a payment gets its date from the service's clock, in ms. */
 const MAX_CLOCK_ERROR_MS = 86_400_000;
-/** Time that the clock of a chain may be behind, in ms. */
+/** How far a chain's clock may be behind, in ms. */
 const MARGIN_MS = 60_000;
-/** Algorand's mean round takes 2.8 s. */
+/** An upper bound: Algorand's mean round takes 2.8 s. */
 const LONG_ROUND_MS = 10_000;
-/** A blockhash is valid for 150 blocks, which take 60 s on average. */
+/** An upper bound: a blockhash is valid for 150 blocks, which take 60 s on average. */
 const LONG_BLOCKHASH_MS = 300_000;
 
 /** Whether a payment may still be taken, by this device's clock. @param nowMs ms since 1970 */
@@ -26,26 +29,26 @@ export function canBeTaken({ until }: { until: number }, nowMs: number): boolean
 }
 
 /**
- * How far the service's clock is ahead of this device's, in ms: negative where it is behind, 0 where they agree.
- * @param date HTTP's Date header, if there is one
- * @param nowMs ms since 1970, by this device, when the answer came
+ * Returns how far the service's clock is ahead of this device's, in ms: negative if it is behind, 0 if they agree.
+ * @param date the HTTP Date header, if there is one
+ * @param nowMs when the answer came: ms since 1970, by this device
  */
 export function clockError(date: string | null, nowMs: number): number {
   const aheadMs = Date.parse(date ?? "") - nowMs;
   return Math.abs(aheadMs) > CLOCK_TOLERANCE_MS ? aheadMs : 0;
 }
 
-/** A difference of clocks in words: the seconds, and which clock is behind. @param aheadMs as `clockError` gives it */
+/** Describes a difference between clocks: the seconds, and which clock is behind. @param aheadMs from `clockError` */
 export function clockSentence(aheadMs: number): string {
   const seconds = Math.round(Math.abs(aheadMs) / 1000).toLocaleString("en");
   return `This device's clock is ${seconds} s ${aheadMs > 0 ? "behind" : "ahead of"} the service's`;
 }
 
 /**
- * The time by which a payment is dated, in ms since 1970: the service's where the clocks disagree. On Algorand and Solana
- * a payment has no date, and the device's time is returned.
+ * Returns the date for a payment, in ms since 1970: the service's time if the clocks disagree. An Algorand or Solana
+ * payment has no date; the device's time is returned.
  * @param network CAIP-2
- * @param aheadMs as `clockError` gives it
+ * @param aheadMs from `clockError`
  * @throws AttestError `signing_failed` when the clocks are more than a day apart
  */
 export function paymentDate(network: string, nowMs: number, aheadMs: number): number {
@@ -56,12 +59,12 @@ export function paymentDate(network: string, nowMs: number, aheadMs: number): nu
 }
 
 /**
- * When a signed payment can no longer be taken, in ms since 1970 by this device's clock. Where the service's clock differs,
- * the later of both counts, because a hostile service chooses its own. Algorand and Solana count rounds and blocks: they get
- * several times the mean.
+ * Returns when a signed payment can no longer be taken, in ms since 1970 by this device's clock. If the service's clock
+ * differs, the later of the two times counts, because a hostile service chooses its own. On Algorand and Solana, which
+ * count rounds and blocks, each counts as several times its mean duration.
  * @param payload the scheme's part of x402's PaymentPayload
  * @param signedMs when it was signed, by this device
- * @param aheadMs as `clockError` gives it
+ * @param aheadMs from `clockError`
  * @throws Error when the payload does not say how long it is valid
  */
 export function takenUntil(

@@ -3,14 +3,14 @@ import type { PaymentRequirements } from "@x402/core/types";
 import { AttestError } from "./errors.ts";
 import type { Wallet } from "./wallet.ts";
 
-/** No call needs an authorization that is valid for longer. */
+/** The longest validity of an authorization: no call needs more. */
 const MAX_LIFETIME_SECONDS = 3600;
 
 /** Plain transfers (EIP-3009 on Base), whose effect a payer can read: no other method is signed. */
 const TRANSFER_METHODS = new Set([undefined, "default", "eip3009"]);
 
 /**
- * Chooses the service's first offer that the wallet can pay, of at most `maxPrice` of the network's own USDC.
+ * Chooses the service's first offer that the wallet can pay, of at most `maxPrice` in the network's own USDC.
  * @param offers `accepts` of x402's PaymentRequired
  * @param maxPrice micro-USDC
  * @param signed micro-USDC that was signed before for the same thing, and may have been taken
@@ -41,7 +41,7 @@ export function chooseOffer(
   throw new AttestError("no_usable_offer", `The wallet can pay none of the offers (${why.join("; ") || "none made"}).`);
 }
 
-/** Why an offer cannot be paid at any price; undefined when it can. */
+/** Returns why an offer cannot be paid at any price; undefined when it can. */
 function objection(offer: PaymentRequirements, wallet: Wallet): string | undefined {
   const rail = railOf(offer.network);
   if (!rail) return "an unknown network";

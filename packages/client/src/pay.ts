@@ -18,15 +18,17 @@ const SIGNING_TIMEOUT_MS = 60_000;
 const GRACE_SECONDS = 60;
 const MIN_WAIT_MS = 250;
 const MAX_BACKOFF_MS = 15_000;
-/** The service may know the source soon, or see it as final. It says that it charged nothing. */
+/**
+ * Problems of a source that is too new: the service may soon know it, or see it as final. It says that it charged
+ * nothing.
+ */
 const TOO_NEW = new Set(["source_not_found", "source_not_final", "block_not_found"]);
-/** The statuses below 500 after which the same payment is sent again at once. */
+/** The statuses below 500 after which the same payment is sent again immediately. */
 const WORTH_SENDING_AGAIN = new Set([408, 425, 429]);
 
 /**
- * Carries a call from its payment to the end: obtains the answer, reads it, saves what was bought, and removes the payment.
- *
- * @param read makes what the caller gets of the answer
+ * Completes a purchase: gets the answer, reads it, saves the result, and removes the payment.
+ * @param read makes the caller's result from the answer
  * @throws AttestError
  */
 export async function settle<A>(
@@ -54,15 +56,16 @@ export async function settle<A>(
   }
 }
 
-/** An error that says how much the call has signed. */
+/** Adds to an error how much the call has signed. */
 function withSum(error: unknown, { signed }: Call): unknown {
   if (error instanceof AttestError && signed !== undefined) error.signed = signed;
   return error;
 }
 
 /**
- * Gets the bytes of a bundle with the payment in the vault, or else with a new one. A 402 is the service's word that it
- * refuses the payment, and no proof that it will not take it: another is signed only when this one can no longer be taken.
+ * Gets a bundle's bytes with the payment in the vault, or else with a new one. A 402 says that the service refuses the
+ * payment, but does not prove that it will not take it: another payment is signed only when this one can no longer be
+ * taken.
  */
 async function obtainBundle(call: Call): Promise<Delivered> {
   let payment = await call.vault.get(call.id).catch(vaultFailed);
@@ -87,8 +90,8 @@ async function obtainBundle(call: Call): Promise<Delivered> {
 
 /**
  * Waits until a refused payment can no longer be taken.
- *
- * @param isAwaited whether it may be refused only because it expires; otherwise the call fails with the service's reason
+ * @param isAwaited whether the refusal may only mean that it expires; otherwise the call fails with the service's
+ *   reason
  * @throws AttestError `not_paid`
  */
 async function waitUntilVoid(
@@ -108,7 +111,7 @@ async function waitUntilVoid(
 
 type Offers = Omit<Extract<Answer, { kind: "payment_required" }>, "kind">;
 
-/** The offers for a request. @throws AttestError */
+/** Asks for the offers for a request. @throws AttestError */
 export async function askOffers(
   call: Pick<Call, "service" | "request" | "signal" | "fetch" | "clock">,
 ): Promise<Offers> {
@@ -176,12 +179,12 @@ async function sendUntilAnswered(call: Call, payment: StoredPayment) {
   }
 }
 
-/** @returns undefined when no complete answer came: the payment may have been settled or not */
+/** @returns undefined when no complete answer came: the payment may have been settled */
 async function send(call: Call, { header, offer }: StoredPayment): Promise<Answer | undefined> {
   const timeout = AbortSignal.timeout((offer.maxTimeoutSeconds + GRACE_SECONDS) * 1000);
   const signal = AbortSignal.any([call.signal, timeout]);
   try {
-    // The stored request bought the same thing, perhaps on another condition.
+    // The stored request bought the same thing, perhaps under another condition.
     return await postRequest(call.fetch, call.service, call.request, { header, signal, now: () => call.clock.now() });
   } catch (error) {
     call.signal.throwIfAborted();
@@ -194,7 +197,7 @@ function isWorthSendingAgain({ status, code }: Problem): boolean {
   return status >= 500 || WORTH_SENDING_AGAIN.has(status) || code === "source_not_final";
 }
 
-/** Whether the service states that no money moved. `http_<status>` is the code of an answer of another server. */
+/** Whether the service states that no money moved. `http_<status>` means that another server answered. */
 function isUncharged({ status, code, sameHeader }: Problem): boolean {
   return !sameHeader && status !== 500 && !/^(http|payment)_/.test(code);
 }
@@ -213,7 +216,10 @@ function unfinished(call: Call, problem: Problem | undefined): AttestError {
   return new AttestError("paid_unfinished", message, { paymentId: call.id, ...(problem && { problem }) });
 }
 
-/** The service says that the payment buys nothing. It stays in the vault, unless it was refunded and can no longer be taken. */
+/**
+ * Makes the error for a payment that buys nothing. The payment stays in the vault, unless it was refunded and can no
+ * longer be taken.
+ */
 async function refused(call: Call, payment: StoredPayment, problem: Problem): Promise<AttestError> {
   const message = problem.detail ?? `${call.service} refused the request.`;
   if (problem.code !== "payment_refunded" || canBeTaken(payment, call.clock.now()))

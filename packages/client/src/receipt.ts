@@ -8,8 +8,8 @@ type Extension = { info?: { receipt?: { signature?: unknown } } };
 export type SignedReceipt = { payload: PaymentReceipt; jws: string };
 
 /**
- * The signed receipt in a settlement (x402 extension `offer-receipt`); undefined unless the bundle's key signed it for this
- * payment. The bundle's report has whether the key is trusted.
+ * Returns the signed receipt of a settlement (x402 extension `offer-receipt`); undefined unless the bundle's key signed
+ * it for this payment. The bundle's report says whether the key is trusted.
  */
 export function signedReceipt(
   settlement: SettleResponse | undefined,

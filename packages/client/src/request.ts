@@ -29,7 +29,7 @@ export type Answer =
  * Sends one request to its route.
  * @param header value of PAYMENT-SIGNATURE; without it the service answers with its offers
  * @param now this device's clock, ms since 1970
- * @throws AttestError `unreachable` without a complete answer, when the service may have carried out the request or not
+ * @throws AttestError `unreachable` without a complete answer: the service may have carried out the request
  * @throws AttestError `unexpected_answer` for an answer that no attestd service gives
  */
 export async function postRequest(
@@ -71,7 +71,7 @@ function readOffers(headers: Headers): PaymentRequired {
   return decoded;
 }
 
-/** Best effort: a missing or unreadable receipt must not fail the delivery. */
+/** Reads the receipt. A missing or unreadable one must not fail the delivery. */
 function readReceipt(headers: Headers): SettleResponse | undefined {
   const decoded = decodeOr(headers.get("payment-response"), decodePaymentResponseHeader);
   return typeof decoded?.transaction === "string" ? decoded : undefined;

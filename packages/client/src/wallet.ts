@@ -9,9 +9,9 @@ export interface Wallet {
   /** The wallet's address on a network (CAIP-2), if it has one. */
   payer(network: string): string | undefined;
   /**
-   * Signs one payment of one offer.
+   * Signs one payment for one offer.
    * @param offer one of `required.accepts`, whose terms the caller has accepted
-   * @param dateMs the time by which a payment with dates is dated, ms since 1970
+   * @param dateMs the date for payments that have one, ms since 1970
    * @returns x402's PaymentPayload, version 2
    */
   sign(required: PaymentRequired, offer: PaymentRequirements, dateMs: number): Promise<PaymentPayload>;
@@ -27,18 +27,18 @@ export type WalletKeys = {
   solana?: { address: string; secretKeyBase64: string };
 };
 
-/** Nodes that signing needs; public MainNet nodes unless given. */
+/** The nodes that signing needs; by default public MainNet nodes. */
 export type WalletNodes = {
-  /** Its genesis hash and round go into an Algorand payment, which is valid on its ledger alone. */
+  /** Gives the genesis hash and round for an Algorand payment, which is valid only on that ledger. */
   algodUrl?: string;
   algodToken?: string;
-  /** Its recent blockhash goes into a Solana payment. */
+  /** Gives the recent blockhash for a Solana payment. */
   solanaRpcUrl?: string;
 };
 
 /**
- * A wallet of keys in this process, on the stock x402 clients. Each rail's packages are loaded when it first pays; `sign`
- * rejects when a key does not belong to its address.
+ * Makes a wallet from keys in this process, with the stock x402 clients. A rail's packages are loaded at its first
+ * payment; `sign` rejects when a key does not belong to its address.
  */
 export function keyWallet(keys: WalletKeys, nodes: WalletNodes = {}): Wallet {
   return {
@@ -75,7 +75,7 @@ const SCHEMES = {
     matching(signer.address, key.address);
     return new ExactAvmScheme(signer, { ...(algodUrl && { algodUrl }), ...(algodToken && { algodToken }) });
   },
-  /** Not the stock scheme, which dates a payment by this device's clock. */
+  /** The stock scheme is not used, because it dates a payment by this device's clock. */
   async base({ base }: WalletKeys, _: WalletNodes, dateMs: number): Promise<SchemeNetworkClient> {
     const key = present(base, "Base");
     const { privateKeyToAccount } = await import("viem/accounts");

@@ -16,17 +16,16 @@ const PATHS = ["/attest", "/attest-batch", "/attest-block", "/prove-tx-inclusion
 
 export interface FakeService extends AsyncDisposable {
   url: string;
-  /** Those to paid routes. */
+  /** The requests to paid routes. */
   requests: Seen[];
-  /** What it publishes at `/.well-known/attestor-keys.json`. */
+  /** The key list at `/.well-known/attestor-keys.json`. */
   keys: object;
-  /** Its clock, which its Date headers show: ms since 1970. */
+  /** The clock of its Date headers: ms since 1970. */
   now(): number;
 }
 
 /**
- * A service on real HTTP that answers each POST to a paid route with the next reply of a script.
- *
+ * Starts a service on real HTTP that answers each POST to a paid route with the next reply of a script.
  * @param script replies, or functions that get the request and return one
  */
 export async function fakeService(
@@ -126,13 +125,13 @@ export function problem(
   };
 }
 
-/** What a payer on Base signs, as far as the client reads it. @param signature tells payments apart */
+/** Makes a Base payment as far as the client reads it. @param signature tells payments apart */
 export function basePayment(offer: PaymentRequirements, signature: unknown, dateMs: number): PaymentPayload {
   const validBefore = String(Math.floor(dateMs / 1000) + offer.maxTimeoutSeconds);
   return { x402Version: 2, accepted: offer, payload: { signature, authorization: { validBefore } } };
 }
 
-/** The replies of a service that takes payments and says that it does not: a script for any number of requests. */
+/** A service that takes payments and denies it: a script for any number of requests. */
 export function hostileScript(offer = BASE_OFFER): ((seen: Seen) => Reply)[] {
   const sent = new Set<string>();
   const reply = ({ header }: Seen): Reply => {

@@ -25,7 +25,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** Runs an example as a program that stands in this package, its files in the test's folder. */
+/** Runs an example as a program inside this package, with its files in the test's folder. */
 async function run(code: string): Promise<string> {
   const inFolder = (path: string) => JSON.stringify(join(folder, path));
   const placed = code.replace(/"(\.attestd\/\w+\.json|bundle\.json|payments)"/g, (_, path) => inFolder(path));

@@ -14,18 +14,18 @@ import { canonicalize } from "./json/canonical.ts";
 import { childPointer, jsonValue } from "./json/parse.ts";
 import { list, object } from "./json/readers.ts";
 
-/** What a batch is delivered as: the head once, and its items in their order. */
+/** The delivered form of a batch: the head once, and the items in order. */
 export type BatchAnswer = { batch: BatchHead; items: BatchAnswerItem[] };
 
-/** The size of the largest answer that is read. */
+/** The size limit of an answer, in bytes. */
 export const MAX_BATCH_BYTES = 16 * 2 ** 20;
-/** An item has at most 46 members and items of lists, its place in the list among them. */
+/** An item has at most 46 JSON members and array items, its own place in the list included. */
 const MAX_BATCH_MEMBERS = 64 * MAX_BATCH_ITEMS;
 
 const readMembers = object({ batch: readBatchHead, items: list(MAX_BATCH_ITEMS, readBatchAnswerItem) });
 
 /**
- * Reads the answer of a batch: as many items as its head says, in their order. Nothing is verified: `verify` each of its
+ * Reads the answer of a batch: as many items as its head says, in order. It verifies nothing: `verify` each of its
  * `itemBundles`.
  * @param input text or UTF-8 of at most `MAX_BATCH_BYTES`, or a value as `parseJson` returns it
  * @throws ProofError `format`; `json` for a text
@@ -43,15 +43,15 @@ export function parseBatch(input: unknown, { chains = CHAINS }: { chains?: reado
   return answer;
 }
 
-/** The items of an answer as bundles that need no other. */
+/** Returns the items of an answer as bundles that can be verified on their own. */
 export function itemBundles({ batch, items }: BatchAnswer): BatchItem[] {
   return items.map((item) => ({ ...item, batch }));
 }
 
 /**
- * The answer of the batch that has these items, the inverse of `itemBundles`.
+ * Returns the batch answer with these items. It reverses `itemBundles`.
  * @param bundles every item of one batch once, in any order
- * @throws ProofError `format` when one is missing, there twice, or of another batch
+ * @throws ProofError `format` when one is missing, repeated, or from another batch
  */
 export function batchOf(bundles: readonly BatchItem[]): BatchAnswer {
   const sorted = bundles.toSorted((a, b) => a.proof.index - b.proof.index);

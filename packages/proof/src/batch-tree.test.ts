@@ -15,14 +15,14 @@ import { fromBase64, fromHex, toBase64 } from "./encoding.ts";
 import type { Crypto } from "./signature.ts";
 import { verify } from "./verify.ts";
 
-/* Batches of real transactions, whose trees and paths another RFC 9162 verifier follows: that of @sigstore/verify. */
+/* Batches of real transactions. Their trees and paths are checked by another RFC 9162 verifier, @sigstore/verify. */
 
-/** Recordings of several networks are sources in a sandbox alone. */
+/** A sandbox's ledger: only there do recordings of several networks count as sources. */
 const ledger = `algorand:${"s".repeat(32)}`;
 const attestor = testAttestor();
 const trust = testHistory([{ attestor, fromRound: 500 }], ledger);
 
-/** Transactions that chains have, with the ids by which the chains know them. */
+/** Real transactions, with the ids that their chains give them. */
 function* real(): Generator<TestItem & { id: string }> {
   for (const { transactions } of recordedBlocks)
     for (const { txid: id, unsigned } of transactions)
@@ -44,7 +44,7 @@ function* real(): Generator<TestItem & { id: string }> {
 }
 
 const REAL = [...real()];
-/** Mixed chains: one after the other from both ends. */
+/** Takes chains in turn from both ends, for a mix. */
 const mixed = (size: number) =>
   Array.from(
     { length: size },
@@ -81,7 +81,7 @@ describe.each([2, 3, 7, 255, 256, 1000])("a batch of %i real transactions of bot
 describe("one bit of an item of a batch", () => {
   const answer = testBatch(mixed(7), { attestor, ledger });
   const item = itemBundles(answer)[5] as BatchItem;
-  /** As if the attestor itself had signed the change: what is left must show it. */
+  /** Accepts every signature, as if the attestor had signed the change: the other checks must find it. */
   const signsAnything: Crypto = { ...nativeCrypto, mldsa65: { verify: () => true } };
   const failing = (changed: BatchItem) => {
     const { verified, failures } = verify(changed, { trust, crypto: signsAnything });
@@ -151,7 +151,7 @@ describe("a nonce", () => {
     const { items } = testBatch([payment, payment], { attestor, ledger });
     const [first, second] = items as [BatchItem, BatchItem];
     expect(second.statement.txnId).toBe(first.statement.txnId);
-    // The sibling is the neighbour's leaf: who knows all of its statement but the nonce does not find it.
+    // The sibling is the neighbour's leaf. Knowing the statement without the nonce is not enough to compute it.
     expect(first.proof.siblings).toEqual([leaf(second.statement)]);
     expect(first.proof.siblings).not.toContain(leaf(first.statement));
   });

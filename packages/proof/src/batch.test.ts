@@ -16,13 +16,13 @@ const payments = (count: number) =>
 const item = testBatchItem({ attestor });
 const baseItem = testBatchItem({ attestor, index: 1 });
 
-/** `check pointer` of everything that failed. */
+/** Returns `check pointer` for each failure. */
 function failed(input: unknown): string[] {
   const { failures } = verify(input, { trust, crypto: nativeCrypto });
   return failures.map(({ check, pointer }) => `${check} ${pointer}`);
 }
 
-/** The item with a changed statement under a head that was signed over it: a batch that the attestor itself made so. */
+/** Returns an item with a changed statement under a head that was signed over it, as if the attestor had made it so. */
 function stating(members: Partial<BatchItem["statement"]>, at: 0 | 1 = 0): BatchItem {
   const items = TEST_ITEMS.map((one, index) => (index === at ? { ...one, statement: members } : one));
   return testBatchItem({ attestor, items, index: at });

@@ -16,12 +16,12 @@ import { jsonValue } from "./json/parse.ts";
 import { base64, caip2, constant, hex32Bytes, integer, list, object } from "./json/readers.ts";
 import { leafHash } from "./rfc6962.ts";
 
-/* A batch: many transactions under one signature and one note, each with a bundle of its own. */
+/* A batch: many transactions under one signature and one note, each with its own bundle. */
 
 export const MIN_BATCH_ITEMS = 2;
 export const MAX_BATCH_ITEMS = 1000;
 
-/** What the attestor states of one transaction: the input of its leaf. */
+/** The attestor's statement about one transaction: the data of its leaf. */
 export type BatchStatement = Statement & {
   type: "transaction";
   /** CAIP-2. */
@@ -30,28 +30,28 @@ export type BatchStatement = Statement & {
   /** Lower-case hex SHA-256 of the transaction's bytes. */
   hashSha256: string;
   level: Level;
-  /** 16 random bytes, base64: who sees a leaf's hash among the siblings of another learns nothing of its statement. */
+  /** 16 random bytes, base64. They keep a leaf hash among another item's siblings from revealing its statement. */
   nonce: string;
 };
 
-/** The way from a statement to the batch's root. */
+/** The path from a statement to the batch's root. */
 export type BatchProof = {
-  /** The leaf's place, from 0. */
+  /** The leaf's index, from 0. */
   index: number;
   /** From leaf to root, base64 of 32 bytes each. */
   siblings: string[];
 };
 
-/** What is signed and recorded, once for all items of a batch. */
+/** The part that is signed and recorded once for all items of a batch. */
 export type BatchHead = Attested & {
   type: "batch-attestation";
   /** The number of items, from `MIN_BATCH_ITEMS` to `MAX_BATCH_ITEMS`. */
   size: number;
-  /** Of the tree of RFC 9162 section 2.1 over the statements, base64 of 32 bytes. */
+  /** The root of the RFC 9162 tree (section 2.1) over the statements, base64 of 32 bytes. */
   root: string;
 };
 
-/** An item as an answer has it, which has the head once for all. */
+/** An item of an answer, which has the head only once. */
 export type BatchAnswerItem = Ledger & {
   type: "batch-item";
   source: BundleSource & { chain: string };
@@ -59,7 +59,7 @@ export type BatchAnswerItem = Ledger & {
   proof: BatchProof;
 };
 
-/** The attestation of one transaction of a batch. It needs no other item to be verified. */
+/** The attestation of one transaction of a batch. It can be verified without the other items. */
 export type BatchItem = BatchAnswerItem & { batch: BatchHead };
 
 const ITEM = {
@@ -79,7 +79,7 @@ const ITEM = {
   proof: object({ index: integer(0), siblings: list(20, base64(32)) }),
 };
 
-/** Reads an item without its head; `checkBatchItem` holds it to its chain. */
+/** Reads an item without its head. `checkBatchItem` checks it against its chain's formats. */
 export const readBatchAnswerItem = object(ITEM);
 
 export const readBatchHead = object({
@@ -90,7 +90,7 @@ export const readBatchHead = object({
 });
 
 /**
- * Reads a head. Whether its note is of this batch and its signature right, `verify` says of an item.
+ * Reads a head. `verify` checks an item's note and signature.
  * @param input text or UTF-8, or a value as `parseJson` returns it
  * @throws ProofError `format`; `json` for a text
  */
@@ -98,10 +98,10 @@ export function parseBatchHead(input: unknown): BatchHead {
   return readBatchHead(jsonValue(input), "");
 }
 
-/** Reads an item; `checkBatchItem` holds it to its chain. */
+/** Reads an item. `checkBatchItem` checks it against its chain's formats. */
 export const readBatchItem = object({ ...ITEM, batch: readBatchHead });
 
-/** Holds ids, hash, level and outcome to the forms of the source's chain. @throws ProofError `format` */
+/** Checks that ids, hash, level and outcome have the formats of the source's chain. @throws ProofError `format` */
 export function checkBatchItem(
   { source, statement }: BatchAnswerItem,
   chains: readonly ChainFormat[],

@@ -7,7 +7,7 @@ import { base64, constant, hex32Bytes, integer, object, type Reader, string } fr
 import { MAX_NOTE_BYTES } from "./note.ts";
 import { ML_DSA_65_PUBLIC_KEY_LENGTH, ML_DSA_65_SIGNATURE_LENGTH } from "./signature.ts";
 
-/* The members that several types of bundle have, with their readers. */
+/* A bundle's attested transaction, and the members that several types of bundle share, with their readers. */
 
 export type BundleSource = {
   /** The chain's name. Inferred from `txnId` where absent; never added to what is signed. */
@@ -40,11 +40,11 @@ export type BundleSignature = {
   sigBase64: string;
 };
 
-/** What is stated of a transaction, by its note or as an item of a batch: the block in which it stands, and how it ended there. */
+/** The attestor's statement about a transaction, in its note or as a batch item: its block, and its outcome there. */
 export type Statement = {
   /** `hash` and `height` in the forms that block bundles use; `time` in Unix seconds, by the block's header. */
   block: { hash: string; height: number; time: number };
-  /** `not_applicable`: on this chain no transaction that failed stands in a block. */
+  /** `not_applicable`: this chain's blocks hold no failed transactions. */
   outcome: "succeeded" | "failed" | "not_applicable";
 };
 
@@ -79,14 +79,14 @@ function isNoteText(text: string): boolean {
   return text.isWellFormed() && utf8(text).length <= MAX_NOTE_BYTES;
 }
 
-/** The chain decides which texts are ids: `sourceChain` checks them. */
+/** A string of any form. The chain decides which strings are ids: `sourceChain` checks them. */
 export const text = string("a string", () => true);
 export const SOURCE = { txnId: text, hashSha256: hex32Bytes, txnBytesBase64: base64() };
 
 /**
- * The chain of a source.
+ * Returns the chain of a source.
  * @param pointer to the source
- * @throws ProofError `format` when there is none, or the id is not one of it
+ * @throws ProofError `format` for an unknown chain, or an id that is not in its format
  */
 export function sourceChain(
   { chain: name, txnId }: BundleSource,
@@ -98,7 +98,7 @@ export function sourceChain(
   throw formatError(`${pointer}/txnId`, `must be a transaction id${chain ? ` of ${chain.name}` : ""}`);
 }
 
-/** The chain of a name. @throws ProofError `format` when there is none */
+/** Returns the chain with this name. @throws ProofError `format` if there is none */
 export function namedChain(name: string, pointer: string, chains: readonly ChainFormat[]): ChainFormat {
   const chain = chainNamed(name, chains);
   if (chain) return chain;

@@ -41,15 +41,17 @@ export type InclusionBundle = Attested & {
 
 export type Bundle = ProofBundle | BlockBundle | InclusionBundle | BatchItem;
 
-/** What an attestor signs. */
+/** The objects that an attestor signs. */
 export type SignedBundle = Exclude<Bundle, BatchItem> | BatchHead;
 
-/** What the attestor signed and recorded of a bundle: the head of an item's batch, of every other bundle all of it. */
+/**
+ * Returns the part of a bundle that the attestor signed and recorded: the head for a batch item, else the whole bundle.
+ */
 export function signedPart(bundle: Bundle | BatchHead): SignedBundle {
   return "batch" in bundle ? bundle.batch : bundle;
 }
 
-/** What its note says; undefined where that is malformed. */
+/** Returns a bundle's parsed note; undefined if it is malformed. */
 export function noteOf(bundle: Bundle | BatchHead): Note | undefined {
   return attempt("format", () => parseNote(signedPart(bundle).attest.note));
 }
@@ -57,7 +59,7 @@ export function noteOf(bundle: Bundle | BatchHead): Note | undefined {
 /** The size of the largest bundle that a verifier accepts. */
 export const MAX_BUNDLE_BYTES = MAX_JSON_BYTES;
 
-/** The type that a value claims. */
+/** Returns the type that a value claims. */
 export function bundleType(value: unknown): BundleType {
   const type = isObject(value) ? value.type : undefined;
   const isNamed = type === "block-attestation" || type === "tx-inclusion" || type === "batch-item";
@@ -65,9 +67,9 @@ export function bundleType(value: unknown): BundleType {
 }
 
 /**
- * Reads a bundle: every member present, none other, each in its one spelling. `verify` checks what it states.
+ * Reads a bundle: every member present, no other, each in its one spelling. `verify` checks its statements.
  * @param input text or UTF-8, or a value as `parseJson` returns it
- * @param options.chains the source chains that are known
+ * @param options.chains the known source chains
  * @throws ProofError `format`; `json` for a text
  */
 export function parseBundle(input: unknown, { chains = CHAINS }: { chains?: readonly ChainFormat[] } = {}): Bundle {
@@ -75,7 +77,7 @@ export function parseBundle(input: unknown, { chains = CHAINS }: { chains?: read
   return readBundle(value, bundleType(value), chains);
 }
 
-/** Reads a value as a bundle of this type. @throws ProofError `format` */
+/** Reads a value as a bundle of a given type. @throws ProofError `format` */
 export function readBundle(value: unknown, type: BundleType, chains: readonly ChainFormat[]): Bundle {
   switch (type) {
     case "transaction-attestation": {
@@ -103,7 +105,9 @@ export function readBundle(value: unknown, type: BundleType, chains: readonly Ch
   }
 }
 
-/** The chain of a block. @throws ProofError `format` when there is none, or the hash is not one of it */
+/**
+ * Returns the chain of a block. @throws ProofError `format` for an unknown chain, or a hash that is not in its format
+ */
 function blockChain({ chain: name, blockHash }: BundleBlock, chains: readonly ChainFormat[]): ChainFormat {
   const chain = namedChain(name, "/block/chain", chains);
   if (chain.blockHash.pattern.test(blockHash)) return chain;
@@ -127,12 +131,12 @@ const readInclusionBundle = object({ type: constant("tx-inclusion"), ...ATTESTED
 type Unsigned<B> = B extends SignedBundle ? Omit<B, "signature"> : never;
 export type UnsignedBundle = Unsigned<SignedBundle>;
 
-/** The bytes that an attestor signs: RFC 8785 of the bundle, as received, without its signature. */
+/** Returns the bytes that an attestor signs: RFC 8785 of the bundle, as received, without its signature. */
 export function signingBytes(bundle: UnsignedBundle | SignedBundle): Uint8Array<ArrayBuffer> {
   return canonicalBytes(Object.fromEntries(Object.entries(bundle).filter(([member]) => member !== "signature")));
 }
 
-/** A bundle's id, the S of `/bundles/{S}`: base64url SHA-256 of RFC 8785 of the whole bundle, or of a batch's head. */
+/** Returns a bundle's id, the S of `/bundles/{S}`: base64url SHA-256 of RFC 8785 of the whole bundle or batch head. */
 export function bundleId(bundle: Bundle | BatchHead): string {
   return toBase64Url(sha256(canonicalBytes(bundle)));
 }

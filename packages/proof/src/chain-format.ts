@@ -3,33 +3,33 @@ import type { Crypto } from "./signature.ts";
 /** How final the block was on its chain. Algorand's blocks are final at once. */
 export type Level = "included" | "safe" | "finalized";
 
-/** The outcome of a transaction, by its receipt: `unknown` for a type of receipt that is not known here. */
+/** A transaction's outcome by its receipt; `unknown` for a type of receipt that is not known here. */
 export type ReceiptStatus = "succeeded" | "failed" | "unknown";
 
 /** A fault that a check found. */
 export type Finding = {
   /** The bundle's value. */
   stated?: string;
-  /** The value that follows from the bundle's bytes, or from the verifier's own inputs. */
+  /** The value recomputed from the bundle's bytes or the verifier's own inputs. */
   computed?: string;
   /** JSON pointer to the value; after `/attest/note` it leads into the note's own JSON. */
   pointer?: string;
-  /** For people, where `stated` and `computed` do not explain the fault. */
+  /** Explains the fault to people, if `stated` and `computed` do not. */
   message?: string;
 };
 
-/** Pointer to the ledger that a note names, from what is signed. */
+/** Pointer to the ledger in the signed part's note. */
 export const LEDGER_POINTER = "/attest/note/g";
 
 /** The pointer to the signed head in an item of a batch. */
 export const HEAD_POINTER = "/batch";
 
-/** Whether a pointer into a bundle leads to this place of what is signed: the bundle, or the head of an item's batch. */
+/** Whether a pointer into a bundle leads to `place` in its signed part: the bundle, or an item's batch head. */
 export function isAt(pointer: string | undefined, place: string): boolean {
   return pointer === place || pointer === HEAD_POINTER + place;
 }
 
-/** The finding that two values differ, if they do. */
+/** Returns a finding if two values differ. */
 export function compare<T extends string | number>(pointer: string, stated: T, computed: T | undefined): Finding[] {
   if (stated === computed) return [];
   const finding = { pointer, stated: String(stated) };
@@ -45,13 +45,16 @@ export interface IdForm {
   readonly pattern: RegExp;
   /** In requests, if they may use other spellings: anchored, without flags. */
   readonly requestPattern?: RegExp;
-  /** Turns a request's spelling into that of bundles. */
+  /** Converts a request's spelling to that of bundles. */
   normalize?(id: string): string;
   /** For people, such as `52 base32 characters`. */
   readonly description: string;
 }
 
-/** A source chain. Every function of bytes throws ProofError `malformed` for bytes that the chain would not accept. */
+/**
+ * A source chain. Every function that takes bytes throws ProofError `malformed` for bytes that the chain would not
+ * accept.
+ */
 export interface ChainFormat<I extends AnyInclusion = AnyInclusion> {
   /** In bundles and requests: lower case. */
   readonly name: string;
@@ -59,14 +62,14 @@ export interface ChainFormat<I extends AnyInclusion = AnyInclusion> {
   readonly label: string;
   /** CAIP-2 of the chain's main network. */
   readonly caip2: string;
-  /** MUST match no transaction id of another chain: a bundle may leave its chain to be inferred. */
+  /** MUST match no transaction id of another chain: a bundle may leave out its chain. */
   readonly transactionId: IdForm;
   readonly blockHash: IdForm;
-  /** The chain's own terms for the height of a block and the bytes whose hashes are the ids, for documents. */
+  /** For documents: the chain's own terms for a block's height and for the bytes whose hashes are the ids. */
   readonly terms: { readonly height: string; readonly transactionBytes: string; readonly headerBytes: string };
   /** The levels of confirmation that a note may state. */
   readonly levels: readonly Level[];
-  /** Whether a transaction that failed stands in a block: then a note states the outcome, else it does not. */
+  /** Whether blocks hold failed transactions. If so, a note states the outcome; if not, it does not. */
   readonly transactionsCanFail: boolean;
   /** Recomputes a transaction's id and chain from its bytes. @param ledger CAIP-2 of the ledger of record */
   transaction(bytes: Uint8Array, ledger: string, crypto: Crypto): { txnId: string; caip2: string };
@@ -76,8 +79,8 @@ export interface ChainFormat<I extends AnyInclusion = AnyInclusion> {
   readInclusion(value: unknown, pointer: string): I;
   /** Checks that the proof leads from the transaction to the header. @returns the faults */
   checkInclusion(inclusion: I, transaction: Uint8Array, header: Uint8Array, crypto: Crypto): Finding[];
-  /** The outcome of the transaction by its receipt, in an inclusion without faults. */
+  /** Returns the transaction's outcome by its receipt, from an inclusion without faults. */
   receiptStatus?(inclusion: I, transaction: Uint8Array): ReceiptStatus | undefined;
-  /** The state proof's commitment to which an inclusion leads on from the header, base64. */
+  /** Returns the state proof commitment to which an inclusion leads from the header, base64. */
   commitment?(inclusion: I): string | undefined;
 }

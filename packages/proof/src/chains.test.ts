@@ -22,7 +22,7 @@ const hashOf = (bytes: Uint8Array) => toHex(sha256(bytes)).slice(0, 16);
 /** A header is `<height> <transaction> <transaction> …`. */
 const fieldsOf = (header: Uint8Array) => fromUtf8(header).split(" ");
 
-/** A chain that does not exist, whose ids, header hash and proofs are unlike those of every real one. */
+/** A made-up chain, whose ids, header hash and proofs differ from those of every real chain. */
 const orchard: ChainFormat<Basket> = {
   name: "orchard",
   label: "Orchard",

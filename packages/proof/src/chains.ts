@@ -3,7 +3,7 @@ import { baseFormat } from "./base/format.ts";
 import type { ChainFormat } from "./chain-format.ts";
 import { formatError } from "./errors.ts";
 
-/** The registry: a new chain is a new element. */
+/** The registry. A new chain is a new element. */
 const registered = [algorandFormat, baseFormat];
 
 /** The source chains. */
@@ -16,12 +16,14 @@ export function chainNamed(name: string | undefined, chains: readonly ChainForma
   return chains.find((chain) => chain.name === name);
 }
 
-/** The chain of an id, by its spelling in bundles; undefined when it is no id. */
+/** Returns the chain of an id in a bundle's spelling; undefined if no chain has such ids. */
 export function inferChain(transactionId: string, chains: readonly ChainFormat[] = CHAINS): ChainFormat | undefined {
   return chains.find((chain) => chain.transactionId.pattern.test(transactionId));
 }
 
-/** The chain, and the spelling in bundles, of a transaction id in a request; undefined when it is no id. */
+/**
+ * Returns the chain of a transaction id in a request, and its spelling in bundles; undefined if no chain has such ids.
+ */
 export function matchTransactionId(
   text: string,
   chains: readonly ChainFormat[] = CHAINS,
@@ -34,8 +36,8 @@ export function matchTransactionId(
 }
 
 /**
- * The chain of a bundle, by its name or else by the transaction id.
- * @throws ProofError `format` when there is no such chain; never for a result of `parseBundle` with the same chains
+ * Returns the chain of a bundle: by its name, or if absent by the transaction id.
+ * @throws ProofError `format` for an unknown chain; never for a result of `parseBundle` with the same chains
  */
 export function chainOf(
   bundle: { block: { chain: string } } | { source: { chain?: string; txnId: string } },

@@ -18,20 +18,20 @@ export type VerifierInput = { trust: Trust | undefined; crypto: Crypto; chains: 
 /** A bundle that passed `schema`, with the values recomputed from it. */
 export type Examined = VerifierInput & {
   bundle: Bundle;
-  /** What the key signed of it. */
+  /** The part that the key signed. */
   signed: SignedBundle;
   chain: ChainFormat;
-  /** CAIP-2 of the ledger on which the note must stand. */
+  /** CAIP-2 of the ledger on which the note must be recorded. */
   ledger: string;
   key: KeyIdentity;
-  /** Undefined where the verifier trusts no key. */
+  /** Undefined if the verifier trusts no key. */
   judgement: KeyJudgement | undefined;
   note: Note | ProofError;
   source: Recomputed<ReturnType<ChainFormat["transaction"]>> | undefined;
   block: Recomputed<ReturnType<ChainFormat["header"]>> | undefined;
 };
 
-/** Bytes and the values recomputed from them: only their hash where the chain would not accept them. */
+/** Bytes and the values recomputed from them; only the hash if the chain would not accept the bytes. */
 type Recomputed<T> = { bytes: Uint8Array; hashSha256: string } & Partial<T>;
 
 const NOTE = "/attest/note";
@@ -83,7 +83,7 @@ function checkOutcomeForm({ s }: TransactionNote, { label, transactionsCanFail }
   return [{ pointer: `${NOTE}/s`, message }];
 }
 
-/** What is stated of a transaction; undefined where its note is not one in the chain's form. */
+/** Returns the statement about a transaction; undefined if its note does not have the chain's form. */
 export function statementOf({ bundle, chain, note }: Examined): Statement | undefined {
   if ("statement" in bundle) {
     const { block, outcome } = bundle.statement;
@@ -96,13 +96,13 @@ export function statementOf({ bundle, chain, note }: Examined): Statement | unde
   return { block: { hash, height, time }, outcome: s === undefined ? "not_applicable" : stated };
 }
 
-/** Faults of what is signed, by their pointers in the bundle. */
+/** Turns pointers into the signed part into pointers into the bundle. */
 function inBundle({ bundle }: Examined, faults: Finding[]): Finding[] {
   if (!("batch" in bundle)) return faults;
   return faults.map((fault) => ({ ...fault, pointer: `${HEAD_POINTER}${fault.pointer ?? ""}` }));
 }
 
-/** The faults of the way from an item's statement to the root of its batch. */
+/** Checks the path from an item's statement to the root of its batch. */
 function checkLeaf({ statement, proof, batch }: BatchItem): Finding[] {
   if (proof.index >= batch.size)
     return [{ pointer: "/proof/index", stated: String(proof.index), computed: `below ${batch.size}` }];
@@ -112,8 +112,8 @@ function checkLeaf({ statement, proof, batch }: BatchItem): Finding[] {
 }
 
 /**
- * Compares every member of the note with its recomputed value, except `p`: no bundle holds the payment. Nor does the bundle
- * of a transaction hold its block, so that of `b` and `s` the chain's form is checked.
+ * Compares every member of the note with its recomputed value, except `p`: no bundle holds the payment. A transaction's
+ * bundle does not hold its block either, so `b` and `s` are only checked for the chain's format.
  */
 function checkNote({ bundle, chain, key, ledger, note, source, block }: Examined): Finding[] {
   if (isProofError(note, "format")) return [{ pointer: `${NOTE}${note.pointer}`, message: note.message }];

@@ -24,7 +24,7 @@ const codecs = {
   base32: { encode: toBase32, decode: fromBase32, alphabet: "ABYZ2701ab= " },
 };
 
-/** Takes the platform's own base64 away, as before Node 25, and gives it back. */
+/** Removes the platform's own base64, as before Node 25, and restores it. */
 function withoutPlatformBase64(): void {
   const { fromBase64: decode } = Uint8Array;
   const { toBase64: encode } = Uint8Array.prototype;

@@ -8,18 +8,18 @@ export { equalBytes } from "@noble/curves/utils.js";
 /** `toHex`: lower-case hex without a prefix. `concatBytes`: the byte strings one after the other. */
 export { bytesToHex as toHex, concatBytes } from "@noble/hashes/utils.js";
 
-// Older platforms than Node 25, Chrome 140, Firefox 133 and Safari 18.2 have no base64 of Uint8Array (ES2026), but `atob`.
-// In a signed format each byte string has exactly one spelling, so every decoder refuses all others.
+// Platforms older than Node 25, Chrome 140, Firefox 133 and Safari 18.2 have `atob`, but no base64 of Uint8Array
+// (ES2026). In a signed format each byte string has exactly one spelling, so every decoder refuses all others.
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** UTF-8 of a text. A lone surrogate becomes U+FFFD (Encoding standard); callers for whom that matters check first. */
+/** Encodes text as UTF-8. A lone surrogate becomes U+FFFD (Encoding standard); callers that mind check first. */
 export function utf8(text: string): Uint8Array<ArrayBuffer> {
   return encoder.encode(text);
 }
 
-/** The text of UTF-8 bytes (RFC 3629), byte order mark kept. @throws ProofError `malformed` */
+/** Decodes UTF-8 (RFC 3629) and keeps a byte order mark. @throws ProofError `malformed` */
 export function fromUtf8(bytes: Uint8Array): string {
   try {
     return decoder.decode(bytes);
@@ -32,7 +32,7 @@ export function fromUtf8(bytes: Uint8Array): string {
 const fileDecoder = new TextDecoder("utf-8", { fatal: true });
 
 /**
- * The text of a file in UTF-8, without the byte order mark that it may begin with.
+ * Decodes a file's UTF-8 without the byte order mark that it may begin with.
  * @throws ProofError `malformed`, which names UTF-16
  */
 export function fileText(bytes: Uint8Array): string {
@@ -51,19 +51,19 @@ function isUtf16([a, b, c, d]: Uint8Array): boolean {
   return hasMark || (isAscii(a, b) && isAscii(c, d)) || (isAscii(b, a) && isAscii(d, c));
 }
 
-/** Bytes of lower-case hex without a prefix. @throws ProofError `malformed` */
+/** Decodes lower-case hex without a prefix. @throws ProofError `malformed` */
 export function fromHex(text: string): Uint8Array<ArrayBuffer> {
   if (text.length % 2 !== 0 || !/^[0-9a-f]*$/.test(text)) throw malformed("not lower-case hex");
   return hexToBytes(text) as Uint8Array<ArrayBuffer>;
 }
 
-/** Standard base64 with padding (RFC 4648 section 4). */
+/** Encodes standard base64 with padding (RFC 4648 section 4). */
 export function toBase64(bytes: Uint8Array): string {
   if (typeof bytes.toBase64 === "function") return bytes.toBase64();
   return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
 }
 
-/** Bytes of standard base64: padded, unused bits zero (RFC 4648 sections 3.5 and 4). @throws ProofError `malformed` */
+/** Decodes standard base64: padded, unused bits zero (RFC 4648 sections 3.5 and 4). @throws ProofError `malformed` */
 export function fromBase64(text: string): Uint8Array<ArrayBuffer> {
   const bytes = decodeBase64(text, "base64");
   // The platform's decoder skips ASCII white space, which shows in the length.
@@ -71,13 +71,13 @@ export function fromBase64(text: string): Uint8Array<ArrayBuffer> {
   return bytes;
 }
 
-/** base64url without padding (RFC 4648 section 5, RFC 7515 section 2). */
+/** Encodes base64url without padding (RFC 4648 section 5, RFC 7515 section 2). */
 export function toBase64Url(bytes: Uint8Array): string {
   if (typeof bytes.toBase64 === "function") return bytes.toBase64({ alphabet: "base64url", omitPadding: true });
   return toBase64(bytes).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
 }
 
-/** Bytes of base64url without padding, unused bits zero. @throws ProofError `malformed` */
+/** Decodes base64url without padding, unused bits zero. @throws ProofError `malformed` */
 export function fromBase64Url(text: string): Uint8Array<ArrayBuffer> {
   const bytes = decodeBase64(text + "=".repeat(-text.length & 3), "base64url");
   if (text.length !== Math.ceil((bytes.length * 4) / 3)) throw malformed("not canonical base64url");
@@ -98,7 +98,7 @@ function decodeByAtob(padded: string, alphabet: "base64" | "base64url"): Uint8Ar
   if (alphabet === "base64url" && /[+/]/.test(padded)) throw malformed("the other alphabet");
   const standard = alphabet === "base64" ? padded : padded.replaceAll("-", "+").replaceAll("_", "/");
   const binary = atob(standard);
-  // `atob` takes missing padding, white space and unused bits too.
+  // `atob` also accepts missing padding, white space and unused bits.
   if (btoa(binary) !== standard) throw malformed("another spelling");
   return Uint8Array.from(binary, (character) => character.charCodeAt(0));
 }
@@ -108,7 +108,7 @@ const NOT_BASE32 = 0xff;
 const BASE32_VALUE = new Uint8Array(128).fill(NOT_BASE32);
 for (let value = 0; value < 32; value++) BASE32_VALUE[BASE32.charCodeAt(value)] = value;
 
-/** Upper-case base32 without padding (RFC 4648 section 6), as Algorand writes ids and addresses. */
+/** Encodes upper-case base32 without padding (RFC 4648 section 6), as in Algorand's ids and addresses. */
 export function toBase32(bytes: Uint8Array): string {
   let text = "";
   let pending = 0;
@@ -121,7 +121,7 @@ export function toBase32(bytes: Uint8Array): string {
   return bits === 0 ? text : text + BASE32[(pending << (5 - bits)) & 31];
 }
 
-/** Bytes of upper-case base32 without padding, unused bits zero. @throws ProofError `malformed` */
+/** Decodes upper-case base32 without padding, unused bits zero. @throws ProofError `malformed` */
 export function fromBase32(text: string): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(Math.floor((text.length * 5) / 8));
   let pending = 0;

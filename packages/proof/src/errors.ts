@@ -1,4 +1,4 @@
-/** The ways in which a text is no JSON, or ambiguous JSON. */
+/** The reasons why a text is not JSON, or is ambiguous JSON. */
 export type JsonFault =
   | "syntax"
   | "encoding"
@@ -13,7 +13,7 @@ export type JsonFault =
 
 /**
  * - `json`: a text is not strict JSON; see `fault`, `line` and `pointer`
- * - `format`: the value at `pointer` has another form than it must have
+ * - `format`: the value at `pointer` does not have its required form
  * - `malformed`: bytes, or a text that encodes bytes, do not decode
  */
 export type ProofErrorCode = "json" | "format" | "malformed";
@@ -51,7 +51,7 @@ export function isProofError(error: unknown, code: ProofErrorCode): error is Pro
   return error instanceof ProofError && error.code === code;
 }
 
-/** The result; undefined when the computation throws a ProofError with this code. */
+/** Returns the result; undefined when the computation throws a ProofError with this code. */
 export function attempt<T>(code: ProofErrorCode, compute: () => T): T | undefined {
   try {
     return compute();

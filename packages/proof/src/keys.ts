@@ -10,25 +10,25 @@ import { accountOf, type KeyEntry, type KeyHistory, keyEntryHash } from "./trust
 /** A transaction of the ledger that carries a note. */
 export type RecordedNote = { txid: string; round: number; sender: string; note: string };
 
-/** What a revocation commits to: RFC 8785 of the key's entry with `revokedRound`. */
+/** Returns the bytes to which a revocation commits: RFC 8785 of the key's entry with `revokedRound`. */
 export function keyRevocationBytes(entry: KeyEntry & { revokedRound: number }): Uint8Array<ArrayBuffer> {
   const { endorsement: _endorsement, untilRound: _untilRound, ...withdrawn } = entry;
   return canonicalBytes(withdrawn);
 }
 
-/** The `k` of the note that revokes a key: SHA-256 in hex of `keyRevocationBytes`. */
+/** Returns the `k` of the note that revokes a key: SHA-256 of `keyRevocationBytes`, hex. */
 export function keyRevocationHash(entry: KeyEntry & { revokedRound: number }): string {
   return toHex(sha256(keyRevocationBytes(entry)));
 }
 
-/** The prefix of every key note on a ledger, and of no other note: for an indexer's search. @param ledger CAIP-2 */
+/** Returns the prefix that only a ledger's key notes have, for an indexer's search. @param ledger CAIP-2 */
 export function keyNotePrefix(ledger: string): string {
   return encodeNote({ g: ledger, k: "" }).slice(0, -'"}'.length);
 }
 
 /**
- * Checks that a key history only adds to an earlier copy. This finds an altered first entry, a cut end and a revocation
- * that was taken back, which a history alone cannot show.
+ * Checks that a key history only adds to an earlier copy. This finds an altered first entry, a cut end and a withdrawn
+ * revocation, which a single history cannot show.
  * @param known the earlier result of `parseKeyHistory`
  * @param fresh the later one
  * @throws ProofError `format` pointing into `fresh`
@@ -48,16 +48,16 @@ export function requireContinuation(known: KeyHistory, fresh: KeyHistory): void 
 
 /**
  * Compares a key history with the key notes on its ledger: each key but the first and each revocation needs a note, and
- * each note an entry. This finds a cut end and a revocation that was left out.
- * @param recorded transactions on the history's ledger whose notes begin with `keyNotePrefix`; those of another sender than
- *   the attestor's account are ignored
+ * each note an entry. This finds a cut end and a missing revocation.
+ * @param recorded transactions on the history's ledger whose notes begin with `keyNotePrefix`; those that the
+ *   attestor's account did not send are ignored
  */
 export function checkKeyNotes(history: KeyHistory, recorded: readonly RecordedNote[]): Finding[] {
   const account = accountOf(history);
   const left = new Map(
     recorded
       .filter(({ sender }) => sender === account)
-      // Of equal notes the earliest counts, so the map gets it last.
+      // If notes are equal the earliest counts, so the map gets it last.
       .toSorted((a, b) => b.round - a.round)
       .flatMap((one) => {
         const k = keyNoteHash(one.note, history.ledger);
@@ -91,7 +91,7 @@ export function checkKeyNotes(history: KeyHistory, recorded: readonly RecordedNo
   return [...findings, ...unaccounted];
 }
 
-/** The `k` of a key note; undefined for any other note, or one of another ledger. */
+/** Returns the `k` of a key note; undefined for any other note, or another ledger's. */
 function keyNoteHash(text: string, ledger: string): string | undefined {
   const note = attempt("format", () => parseNote(text));
   return note && "k" in note && note.g === ledger ? note.k : undefined;

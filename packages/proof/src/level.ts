@@ -3,8 +3,8 @@ import type { Level } from "./chain-format.ts";
 import type { Note } from "./note.ts";
 
 /**
- * How sure the chain of the source was: by an item's statement, else by the note.
- * @param note of the bundle; undefined where it is malformed
+ * Returns how final the source's block was: by an item's statement, else by the note.
+ * @param note of the bundle; undefined if it is malformed
  */
 export function levelOf(bundle: Bundle, note: Note | undefined): Level | undefined {
   if ("statement" in bundle) return bundle.statement.level;

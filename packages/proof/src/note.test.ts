@@ -42,7 +42,7 @@ describe.each(Object.entries(notes))("the note of a %s", (_kind, note) => {
 
   it.each(Object.keys(note))("is refused without %s, or with another type of it", (member) => {
     const { [member as keyof typeof note]: value, ...rest } = note;
-    // Which chains need an outcome, the check of a bundle knows.
+    // A bundle's check knows which chains need an outcome.
     if (member !== "s")
       expect(() => parseNote(encodeNote(rest as Note))).toThrow(
         expect.objectContaining({ name: "ProofError", code: "format" }),

@@ -21,7 +21,7 @@ type SubjectNote = {
   a: string;
   /** Source chain, CAIP-2. */
   c: string;
-  /** Ledger on which the note stands, CAIP-2. */
+  /** The ledger on which the note is recorded, CAIP-2. */
   g: string;
   /** Hex SHA-256 of the source's bytes: the transaction's, or the block header's. */
   h: string;
@@ -37,10 +37,10 @@ type BlockMembers = {
   n: number;
 };
 
-/** The note of a transaction; `b` and `n` are of the block in which it stands. */
+/** The note of a transaction; `b` and `n` are its block's. */
 export type TransactionNote = SubjectNote &
   BlockMembers & {
-    /** Outcome: 1 for succeeded, 0 for failed; absent where no transaction that failed stands in a block. */
+    /** Outcome: 1 for succeeded, 0 for failed; absent if the chain's blocks hold no failed transactions. */
     s?: 0 | 1;
     /** Transaction id. */
     t: string;
@@ -48,7 +48,7 @@ export type TransactionNote = SubjectNote &
     u: number;
   };
 
-/** The note of a block, or of the block of an inclusion. */
+/** The note of a block, also for an inclusion in it. */
 export type BlockNote = SubjectNote & BlockMembers;
 
 /** The note of a batch. */
@@ -61,7 +61,7 @@ export type BatchNote = Pick<SubjectNote, "a" | "g" | "p"> & {
 
 /** Announces an attestor's next key or a revocation. */
 export type KeyNote = {
-  /** Ledger on which the note stands, CAIP-2. */
+  /** The ledger on which the note is recorded, CAIP-2. */
   g: string;
   /** See `keyEntryHash` and `keyRevocationHash`. */
   k: string;
@@ -74,7 +74,7 @@ const PREFIX = "attestd/v1:j";
 /** Algorand's limit. */
 export const MAX_NOTE_BYTES = 1024;
 
-/** The text of a note: ARC-2, canonical JSON. Its UTF-8 is the transaction's note field. */
+/** Encodes a note as text: ARC-2, canonical JSON. Its UTF-8 is the transaction's note field. */
 export function encodeNote(note: Note): string {
   return PREFIX + canonicalize(note);
 }
@@ -88,7 +88,7 @@ export function parseNote(text: string): Note {
   return note;
 }
 
-/** @returns the error for a note of no form of ours */
+/** @returns the error if the note has none of our forms */
 export function noteOrFault(text: string): Note | ProofError {
   try {
     return parseNote(text);
@@ -98,7 +98,9 @@ export function noteOrFault(text: string): Note | ProofError {
   }
 }
 
-/** The ledger that a text names which begins as a note and is JSON, whatever else it states; undefined where it names none. */
+/**
+ * Returns the ledger that a text names, if it begins like a note and is JSON, whatever else it states; else undefined.
+ */
 export function ledgerOfNote(text: string): string | undefined {
   const value = text.startsWith(PREFIX) ? attempt("json", () => parseJson(text.slice(PREFIX.length))) : undefined;
   return isObject(value) && typeof value.g === "string" ? value.g : undefined;
@@ -123,7 +125,7 @@ const readKeyNote = object({ g: caip2, k: hex32Bytes });
 
 const ATTESTATION = { a: base64Url32Bytes, g: caip2, p: base64Url16Bytes };
 const SUBJECT = { ...ATTESTATION, c: caip2, h: hex32Bytes, l: constant("included", "safe", "finalized") };
-/** Ids of every chain. */
+/** The ids of all chains. */
 const ID = /^[0-9A-Za-z]{1,100}$/;
 const BLOCK = { b: string("a block hash", ID), n: integer(0) };
 const readTransactionNote = object(
@@ -134,7 +136,8 @@ const readBlockNote = object({ ...SUBJECT, ...BLOCK });
 const readBatchNote = object({ ...ATTESTATION, r: hex32Bytes, z: integer(1) });
 
 /**
- * The note's `p`, which names the payment and not the payer: base64url of the first 16 bytes of the payment key's SHA-256.
+ * Returns the note's `p`, which names the payment and not the payer: base64url of the first 16 bytes of the payment
+ * key's SHA-256.
  * @param paymentKey ASCII
  */
 export function paymentCommitment(paymentKey: string): string {

@@ -16,10 +16,10 @@ import { verify } from "./verify.ts";
 const attestor = testAttestor();
 const trust = testHistory([{ attestor, fromRound: 500 }]);
 
-/** As if the attestor itself had signed the change: what is left must show it. */
+/** Accepts every signature, as if the attestor had signed the change: the other checks must find it. */
 const signsAnything: Crypto = { ...nativeCrypto, mldsa65: { verify: () => true } };
 
-/** The checks that fail once a bundle is changed; "schema" where it is no bundle any more. */
+/** Returns the checks that fail after a change; "schema" if it is no longer a bundle. */
 function failing(bundle: InclusionBundle, change: (copy: InclusionBundle) => void, crypto: Crypto): CheckName[] {
   const copy = structuredClone(bundle);
   change(copy);
@@ -28,7 +28,7 @@ function failing(bundle: InclusionBundle, change: (copy: InclusionBundle) => voi
   return failures.map(({ check }) => check);
 }
 
-/** Every change of one bit of some bytes. */
+/** Flips each bit of some bytes in turn. */
 function* flips(base64: string): Generator<string> {
   const bytes = fromBase64(base64);
   for (let bit = 0; bit < bytes.length * 8; bit++) {
@@ -44,7 +44,7 @@ function inBlockMap(base64: string): Member {
   return { base64, set: ({ inclusion }, value) => Object.assign(inclusion, { stibBase64: value }), check: "inclusion" };
 }
 
-/** Every member of an inclusion bundle that is bytes, and the check that must tell a change of it. */
+/** The members of an inclusion bundle that are bytes, each with the check that must find a change. */
 function members({ block, source, inclusion }: InclusionBundle): Record<string, Member> {
   const list = (name: string, values: readonly string[], of: (copy: InclusionBundle) => string[]) =>
     values.map((base64, place): [string, Member] => [

@@ -13,7 +13,7 @@ const attestor = testAttestor();
 const pqPublicKey = toBase64(attestor.publicKey);
 const receipt = TEST_RECEIPT;
 
-/** A JWS of any header and payload, with a right signature by the key. */
+/** Makes a JWS of any header and payload, correctly signed by the key. */
 const signed = (payload?: object, header?: object) => testReceipt(attestor, payload, header);
 
 function refusal(jws: string, keys = [pqPublicKey]): string {

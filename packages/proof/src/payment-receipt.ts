@@ -12,7 +12,7 @@ export type PaymentReceipt = {
   version: 1;
   /** CAIP-2 of the payment's chain. */
   network: string;
-  /** What was paid for: 1 to 8,000 bytes of UTF-8, a URL where our services wrote it. */
+  /** The purchased resource: 1 to 8,000 bytes of UTF-8, a URL if our service wrote it. */
   resourceUrl: string;
   /** Address of the payer on the payment's chain: 1 to 128 characters of ASCII. */
   payer: string;
@@ -23,8 +23,8 @@ export type PaymentReceipt = {
 };
 
 /**
- * The JWS signing input of a receipt (RFC 7515 section 5.1), ASCII. It begins with `e`, every document that the key signs with
- * `{`, and a signer's probe with `a`, so that no signature fits both.
+ * Returns the JWS signing input of a receipt (RFC 7515 section 5.1), ASCII. It begins with `e`, while every signed
+ * document begins with `{` and a signer's probe with `a`, so that no signature fits two kinds.
  * @param kid thumbprint of the key that signs
  */
 export function receiptSigningInput(receipt: PaymentReceipt, kid: string): string {
@@ -33,8 +33,9 @@ export function receiptSigningInput(receipt: PaymentReceipt, kid: string): strin
 
 /**
  * Reads a signed receipt and verifies its signature; it does not look the payment up on its chain.
- * @param jws `extensions["offer-receipt"].info.receipt.signature` of a PAYMENT-RESPONSE: compact, `alg` ML-DSA-65 (RFC 9964)
- * @param pqPublicKeys the keys that may have signed it, raw, base64: of a history, or of the bundle that was paid for
+ * @param jws `extensions["offer-receipt"].info.receipt.signature` of a PAYMENT-RESPONSE: compact, `alg` ML-DSA-65 (RFC
+ *   9964)
+ * @param pqPublicKeys the keys that may have signed it, raw, base64: a history's, or the purchased bundle's
  * @throws ProofError `format`, also when none of the keys signed it
  */
 export function verifyPaymentReceipt(
@@ -50,9 +51,9 @@ export function verifyPaymentReceipt(
 }
 
 /**
- * Reads a receipt without verifying it: anyone may have written what it states.
- * @param jws as of `verifyPaymentReceipt`
- * @returns with the thumbprint of the key that it names
+ * Reads a receipt without verifying it: anyone may have written its statements.
+ * @param jws as in `verifyPaymentReceipt`
+ * @returns the receipt and the thumbprint of the key that it names
  * @throws ProofError `format`
  */
 export function parsePaymentReceipt(jws: string): { kid: string; receipt: PaymentReceipt } {
@@ -76,7 +77,7 @@ const readHeader = object({ alg: constant("ML-DSA-65"), kid: base64Url32Bytes })
 /** The longest URL that recipients must support (RFC 9110 section 4.1). */
 const MAX_RESOURCE_BYTES = 8000;
 const isResource = (text: string) => text !== "" && utf8(text).length <= MAX_RESOURCE_BYTES;
-/** Addresses and transaction ids have letters, digits and signs of ASCII on every chain. */
+/** On every chain, addresses and transaction ids are printable ASCII. */
 const asciiId = string("1 to 128 characters of ASCII, none of them a space or a control", /^[!-~]{1,128}$/);
 
 const readReceipt: Reader<PaymentReceipt> = object({
@@ -101,7 +102,7 @@ function decode(part: string, pointer: string): Uint8Array {
 
 function decodeJson(part: string, pointer: string): unknown {
   const bytes = decode(part, pointer);
-  // As text: the byte order mark that a file may have is none of a receipt's.
+  // Reads text, because a receipt has no byte order mark, unlike a file.
   const value = attempt("json", () => parseJson(attempt("malformed", () => fromUtf8(bytes)) ?? ""));
   if (value === undefined) throw formatError(pointer, "must be JSON");
   return value;

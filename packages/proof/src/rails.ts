@@ -3,8 +3,8 @@ import { BASE_MAINNET } from "./base/network.ts";
 import { formatUnits } from "./text.ts";
 
 /**
- * The rails: networks on which attestations are paid, by CAIP-2, with Circle's USDC there (an asset id, a contract address
- * as EIP-55 spells it, a mint) and a name for people. A sandbox's networks and USDC have the same ids.
+ * The rails: the networks on which attestations are paid, by CAIP-2, with Circle's USDC there (an asset id, a contract
+ * address with EIP-55's checksum, a mint) and a name for people. A sandbox's networks and USDC have the same ids.
  */
 export const RAILS = {
   algorand: { name: "algorand", label: "Algorand", network: ALGORAND_MAINNET, usdc: "31566704" },
@@ -24,7 +24,7 @@ export function railOf(network: string): Rail | undefined {
   return Object.values(RAILS).find((rail) => rail.network === network);
 }
 
-/** The name of a network for people: that of its rail, or else the network as it is. @param network CAIP-2 */
+/** Returns a network's name for people: its rail's, or the network itself. @param network CAIP-2 */
 export function railLabel(network: string): string {
   return railOf(network)?.label ?? network;
 }
@@ -34,7 +34,7 @@ export function isUsdc(rail: Rail, asset: string): boolean {
   return rail.name === "base" ? asset.toLowerCase() === rail.usdc.toLowerCase() : asset === rail.usdc;
 }
 
-/** Decimals of USDC on every rail: prices and amounts are in micro-USDC. */
+/** The decimals of USDC on every rail. Prices and amounts are in micro-USDC. */
 export const USDC_DECIMALS = 6;
 
 /** Writes micro-USDC as USDC, without trailing zeros: 1000 is `0.001`. */

@@ -2,7 +2,7 @@ import type { BundleType } from "./bundle.ts";
 import type { Statement } from "./bundle-members.ts";
 import { type Finding, isAt, LEDGER_POINTER, type ReceiptStatus } from "./chain-format.ts";
 
-/** The checks in their order. A type of bundle has some of them. */
+/** The checks in order. Each type of bundle has some of them. */
 export const CHECK_NAMES = [
   "schema",
   "keyTrust",
@@ -24,62 +24,71 @@ export type KeyStatus = "current" | "retired" | "revoked" | "unknown";
 
 export type Failure = { check: CheckName } & Finding;
 
-/** What the evidence beside a bundle shows; `withEvidence` adds it. */
+/** The findings about a bundle's evidence; `withEvidence` adds them. */
 export type EvidenceReport = {
   schema: CheckResult;
-  /** That the attestation transaction stands under a header of its round. */
+  /** The attestation transaction is in the block with its round's header. */
   inclusion: CheckResult;
-  /** That stake which a trusted checkpoint commits to has signed for that header. */
+  /** Stake to which a trusted checkpoint commits signed for that header. */
   stateProof: CheckResult;
-  /** That the account's key signed the transaction; of a rekeyed account only where `stateProof` passed. */
+  /** The account's key signed the transaction. For a rekeyed account, only if `stateProof` passed. */
   authorisation: CheckResult;
-  /** Of a transaction on Algorand: that it stands under the header of the block that the attestor states. */
+  /** For a transaction on Algorand: it is in the block with the header of the stated block. */
   sourceInclusion: CheckResult;
-  /** That stake which a trusted checkpoint commits to has signed for the header of the source's block. */
+  /** Stake to which a trusted checkpoint commits signed for the header of the source's block. */
   sourceStateProof: CheckResult;
   /** Their pointers lead into the evidence. */
   failures: ({ check: EvidenceCheck } & Finding)[];
 };
 export type EvidenceCheck = Exclude<keyof EvidenceReport, "failures">;
 
-/** By what key the attestation transaction was signed. */
+/** The key that signed the attestation transaction. */
 export type Authorised = {
   alg: "ed25519" | "falcon-1024";
-  /** The account whose key it is: the attestor's, or the one to which that was rekeyed. */
+  /** The account whose key signed: the attestor's, or the account to which it was rekeyed. */
   address: string;
 };
 
-/** When stake recorded a block, whatever the attestor says: that of the attestation, or the source's. */
+/** When stake recorded a block, whatever the attestor says: the attestation's block, or the source's. */
 export type Recorded = {
   round: number;
   /** The time in the header of the round: RFC 3339, UTC. */
   time: string;
-  /** Microalgos that the state proof proves to have signed at least, in four digits, rounded down. */
+  /** The least number of microalgos that the state proof proves to have signed, rounded down to four digits. */
   provenWeight: number;
-  /** The checkpoint that it rests on: its round, and the trusted root of its table, unless it is trusted itself. */
+  /**
+   * The checkpoint on which it rests: its round, and the trusted root of its table unless the checkpoint itself is
+   * trusted.
+   */
   checkpoint: { round: number; root?: string };
 };
 
 export type VerifyReport = {
-  /** Every offline check of the type passed, and no online check, nor anything in the evidence, failed. */
+  /** Every offline check of the type passed, and no online check and nothing in the evidence failed. */
   verified: boolean;
   type: BundleType;
   checks: Partial<Record<CheckName, CheckResult>>;
-  /** Of a proof to a state proof's commitment: `pass` if `inclusion` passed and the verifier trusts the commitment. */
+  /**
+   * For an inclusion that leads to a state proof's commitment: `pass` if `inclusion` passed and the verifier trusts the
+   * commitment.
+   */
   lightHeader?: Exclude<CheckResult, "fail">;
-  /** Of the attestation of a transaction, if its note could be read; of every item of a batch. Believe it only where `verified` is true. */
+  /** For a transaction with a readable note, and for every batch item. Believe it only if `verified` is true. */
   statement?: Statement;
   /** The transaction's outcome, if the bundle has a receipt and `inclusion` passed. */
   receipt?: { status: ReceiptStatus };
   /** When the ledger recorded it, by the ledger's clock, if `chainAttest` passed: RFC 3339, UTC. */
   recordedAt?: string;
-  /** Only of `withEvidence`. */
+  /** Only from `withEvidence`. */
   evidence?: EvidenceReport;
-  /** Only of `withEvidence`, and where its `stateProof` passed. Believe it only where `verified` is true. */
+  /** Only from `withEvidence`, if its `stateProof` passed. Believe it only if `verified` is true. */
   recordedBy?: Recorded;
-  /** Only of `withEvidence`, and where its `sourceStateProof` passed: of the source's block. Believe it only where `verified` is true. */
+  /**
+   * Only from `withEvidence`, if its `sourceStateProof` passed: for the source's block. Believe it only if `verified`
+   * is true.
+   */
   sourceRecordedBy?: Recorded;
-  /** Only of `withEvidence`, and where its `authorisation` passed. Believe it only where `verified` is true. */
+  /** Only from `withEvidence`, if its `authorisation` passed. Believe it only if `verified` is true. */
   authorisedBy?: Authorised;
   /** The signer, without `kid` and address if `schema` failed. */
   attestor: { kid?: string; status: KeyStatus; algorandAddress?: string };
@@ -88,8 +97,8 @@ export type VerifyReport = {
 };
 
 /**
- * `unknown`: intact, but signed with a key that the verifier does not trust. `revoked`: intact, but its key was revoked.
- * `elsewhere`: intact, but for another ledger than that of the keys that the verifier trusts, such as another sandbox's.
+ * `unknown`: intact, but signed with a key that the verifier does not trust. `revoked`: intact, but its key was
+ * revoked. `elsewhere`: intact, but for another ledger than the trusted keys', such as another sandbox's.
  */
 export type Conclusion = "verified" | "warning" | "unknown" | "elsewhere" | "revoked" | "failed";
 
@@ -103,7 +112,7 @@ export function conclusionOf({ verified, warnings, attestor, failures }: VerifyR
   return isOfKey && (status === "unknown" || status === "revoked") ? status : "failed";
 }
 
-/** Whether the fault is that the note names another ledger: `stated` and `computed` are the two, in CAIP-2. */
+/** Whether the fault is a note that names another ledger: `stated` and `computed` are the two, in CAIP-2. */
 export function isOfLedger({ check, pointer }: Failure): boolean {
   return check === "note" && isAt(pointer, LEDGER_POINTER);
 }

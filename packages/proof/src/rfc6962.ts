@@ -12,7 +12,7 @@ function node(left: Uint8Array, right: Uint8Array): Uint8Array {
   return sha256(concatBytes(Uint8Array.of(1), left, right));
 }
 
-/** A tree of which every path is at hand. */
+/** A tree that can return every path. */
 export type MerkleTree = {
   /** 32 bytes. */
   root: Uint8Array;
@@ -20,7 +20,7 @@ export type MerkleTree = {
   path(index: number): Uint8Array[];
 };
 
-/** The tree over the hashes of leaves: n - 1 hashes, and none for a path. */
+/** Builds the tree over leaf hashes: n - 1 hashes in all, and none per path. */
 export function merkleTree(leaves: readonly Uint8Array[]): MerkleTree {
   const rows = [leaves];
   for (let row = leaves; row.length > 1; rows.push(row)) row = rowAbove(row);
@@ -28,7 +28,7 @@ export function merkleTree(leaves: readonly Uint8Array[]): MerkleTree {
     root: rows.at(-1)?.[0] ?? sha256(new Uint8Array()),
     path(index) {
       if (!Number.isInteger(index) || index < 0 || index >= leaves.length) throw new RangeError(`no leaf ${index}`);
-      // The last of an odd row has no sibling there: it goes up as it is.
+      // The last node of an odd row has no sibling there: it moves up unchanged.
       return rows.flatMap((row, height) => row[Math.floor(index / 2 ** height) ^ 1] ?? []);
     },
   };
@@ -43,7 +43,9 @@ function rowAbove(row: readonly Uint8Array[]): Uint8Array[] {
   return above;
 }
 
-/** The root to which a path leads (RFC 9162 section 2.1.3.2); undefined if it has too many or too few hashes. */
+/**
+ * Returns the root to which a path leads (RFC 9162 section 2.1.3.2); undefined if it has too many or too few hashes.
+ */
 export function rootByPath(
   leaf: Uint8Array,
   index: number,

@@ -26,7 +26,7 @@ describeVectors("Wycheproof ML-DSA-65", (vectors) => {
 
   it.each<Test & { publicKey: string }>(cases)("$tcId $comment", ({ publicKey, msg, ctx, sig, result }) => {
     const [key, message, signature] = [fromHex(publicKey), fromHex(msg), fromHex(sig)];
-    // Our signatures have an empty context: one made with another must not pass.
+    // Our signatures have an empty context: a signature with another one must not pass.
     const expected = result === "valid" && (ctx === undefined || ctx === "");
     for (const [name, crypto] of Object.entries(implementations))
       expect(verifySignature(key, message, signature, crypto), name).toBe(expected);

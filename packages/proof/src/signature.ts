@@ -5,7 +5,7 @@ import { equalBytes } from "./encoding.ts";
 /** Keccak-256 with Ethereum's padding: bytes to 32 bytes. */
 export type Keccak256 = (bytes: Uint8Array) => Uint8Array;
 
-/** The costly primitives, which a server may replace by faster ones. */
+/** The expensive primitives. A server may replace them by faster ones. */
 export interface Crypto {
   keccak256: Keccak256;
   mldsa65: {
@@ -24,8 +24,8 @@ export const nobleCrypto: Crypto = {
 };
 
 /**
- * The same primitives, which remember the last result: the items of a batch have one signature, and it is verified once for those
- * that follow each other. Only equal bytes are the same.
+ * Returns primitives that remember their last result. The items of a batch share one signature, which is then verified
+ * once for consecutive items. Only equal bytes count as the same.
  */
 export function rememberingLast({ keccak256, mldsa65 }: Crypto): Crypto {
   let last: { parts: readonly Uint8Array[]; verified: boolean } | undefined;
@@ -41,11 +41,14 @@ export function rememberingLast({ keccak256, mldsa65 }: Crypto): Crypto {
   };
 }
 
-/** Lengths in bytes, FIPS 204 table 2. */
+/** Lengths in bytes: FIPS 204 table 2. */
 export const ML_DSA_65_PUBLIC_KEY_LENGTH = 1952;
 export const ML_DSA_65_SIGNATURE_LENGTH = 3309;
 
-/** Verifies an ML-DSA-65 signature, empty context. @returns false also for a raw key or signature of another length */
+/**
+ * Verifies an ML-DSA-65 signature with an empty context. @returns false also for a raw key or signature of a wrong
+ * length
+ */
 export function verifySignature(
   publicKey: Uint8Array,
   message: Uint8Array,

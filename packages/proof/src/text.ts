@@ -1,13 +1,14 @@
 /**
- * The text if it is short, else its beginning and "…": it bounds what an answer, a report or a log repeats of a stranger's.
- * @param most UTF-16 units; 128, unless given: more than any id, hash or name in a bundle or a request
+ * Returns a short text as it is, and of a long one the beginning and "…". It bounds how much of a stranger's text an
+ * answer, a report or a log repeats.
+ * @param most UTF-16 units; default 128, more than any id, hash or name in a bundle or a request
  */
 export function excerpt(text: string, most = 128): string {
   return text.length <= most ? text : `${text.slice(0, most).toWellFormed()}…`;
 }
 
 /**
- * Removes every `character`, one UTF-16 unit, from the end of a text, in linear time: `/c+$/` needs quadratic time.
+ * Removes every `character`, one UTF-16 unit, from the end of a text in linear time; `/c+$/` would take quadratic time.
  */
 export function withoutTrailing(text: string, character: string): string {
   let end = text.length;
@@ -15,7 +16,9 @@ export function withoutTrailing(text: string, character: string): string {
   return text.slice(0, end);
 }
 
-/** An amount of a token's smallest units in whole tokens, without trailing zeros: 1000 of a token of 6 decimals is `0.001`. */
+/**
+ * Formats smallest units as whole tokens, without trailing zeros: 1000 units of a token with 6 decimals are `0.001`.
+ */
 export function formatUnits(units: bigint, decimals: number): string {
   const digits = units.toString().padStart(decimals + 1, "0");
   const whole = digits.slice(0, digits.length - decimals);
@@ -24,7 +27,8 @@ export function formatUnits(units: bigint, decimals: number): string {
 }
 
 /**
- * An amount for people, its thousands grouped: 25000000 of a token of 6 decimals, at least 2 of them shown, is `25.00`.
+ * Formats an amount for people, with thousands grouped: 25000000 units of a token with 6 decimals are `25.00` if at
+ * least 2 are shown.
  * @param least decimals that are shown even when zero
  */
 export function groupedUnits(units: bigint, decimals: number, least = 0): string {
@@ -35,14 +39,14 @@ export function groupedUnits(units: bigint, decimals: number, least = 0): string
 }
 
 /**
- * Makes text from files, transactions and services safe to show: control, format (bidi) and separator characters, which
- * could hide or reorder other text, are replaced by their code points.
+ * Makes text from files, transactions and services safe to show: replaces control, format (bidi) and separator
+ * characters, which could hide or reorder other text, with their code points.
  */
 export function printable(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, codePoint);
 }
 
-/** `printable` text in which every character that is not ASCII is replaced by its code point too. */
+/** Makes text `printable`, and replaces every other character outside ASCII with its code point, too. */
 export function ascii(text: string): string {
   return printable(text).replace(/[^\x20-\x7e]/gu, codePoint);
 }
@@ -51,13 +55,13 @@ function codePoint(character: string): string {
   return `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`;
 }
 
-/** A time for people, in UTC: `2026-11-21 14:03:07 UTC`. @param seconds Unix time, of any size */
+/** Formats a time for people, in UTC: `2026-11-21 14:03:07 UTC`. @param seconds Unix time, of any size */
 export function utcTime(seconds: number): string {
   const time = new Date(seconds * 1000);
   if (Number.isNaN(time.getTime())) return `${seconds} s after 1970`;
   return `${time.toISOString().slice(0, -5).replace("T", " ")} UTC`;
 }
 
-/** English on every machine, as certificates are. */
+/** English on every machine, because certificates must be the same everywhere. */
 export const MONTHS: readonly string[] =
   "January February March April May June July August September October November December".split(" ");

@@ -25,7 +25,7 @@ const history = testHistory([
   { attestor: third, fromRound: 300 },
 ]);
 
-/** The history with one entry changed; a change to undefined drops the member. */
+/** Returns the history with one entry changed; a change to undefined drops the member. */
 function altered(index: number, change: Partial<Record<keyof KeyEntry, unknown>>): unknown {
   const keys = history.keys.map((entry, at) => (at === index ? { ...entry, ...change } : entry));
   return JSON.parse(JSON.stringify({ ...history, keys }));

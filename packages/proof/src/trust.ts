@@ -27,22 +27,22 @@ export type KeyEntry = {
   pqPublicKey: string;
   /** The account that sends the attestation transactions of this key, and every key note: the same in all entries. */
   algorandAddress: string;
-  /** Origin of the service whose key it is, such as `https://attestd.example`: ASCII, in lower case. */
+  /** Origin of the service that owns the key, such as `https://attestd.example`: ASCII, in lower case. */
   origin: string;
   /** First round of the key. */
   fromRound: number;
-  /** First round that is no longer the key's: the `fromRound` of its successor. */
+  /** The round from which the key is no longer used: its successor's `fromRound`. */
   untilRound?: number;
   /** From this round on no signature of this key counts; before it, only records that the ledger itself shows. */
   revokedRound?: number;
-  /** ML-DSA-65 by the key before it over `keyEntryBytes`, base64. The first key has none. */
+  /** The previous key's ML-DSA-65 signature over `keyEntryBytes`, base64. The first key has none. */
   endorsement?: string;
 };
 
 /** An attestor's keys, oldest first: the content of `/.well-known/attestor-keys.json`. */
 export type KeyHistory = {
   version: 1;
-  /** CAIP-2 of the ledger on which the attestor's notes stand. */
+  /** CAIP-2 of the ledger on which the attestor's notes are recorded. */
   ledger: string;
   keys: KeyEntry[];
 };
@@ -50,7 +50,7 @@ export type KeyHistory = {
 /** Keys that a verifier knows only by their thumbprints. */
 export type PinnedKeys = {
   kids: string[];
-  /** CAIP-2; Algorand MainNet unless given. */
+  /** CAIP-2; default: Algorand MainNet. */
   ledger?: string;
 };
 
@@ -64,7 +64,10 @@ export function jwk(publicKey: Uint8Array) {
   return { kty: "AKP", alg: "ML-DSA-65", pub: toBase64Url(publicKey), kid: keyId(publicKey) } as const;
 }
 
-/** A key's `kid`, its RFC 7638 thumbprint: base64url SHA-256 of `{"alg":…,"kty":…,"pub":…}`. @param publicKey raw */
+/**
+ * Returns a key's `kid`, its RFC 7638 thumbprint: base64url SHA-256 of `{"alg":…,"kty":…,"pub":…}`. @param publicKey
+ * raw
+ */
 export function keyId(publicKey: Uint8Array): string {
   return toBase64Url(sha256(canonicalBytes({ alg: "ML-DSA-65", kty: "AKP", pub: toBase64Url(publicKey) })));
 }
@@ -74,14 +77,14 @@ export function keyIdentity(publicKey: Uint8Array): KeyIdentity {
   return { kid: keyId(publicKey), keySha256: toBase64Url(sha256(publicKey)) };
 }
 
-/** The identity of a key in a bundle. @param pqPublicKey raw, base64 */
+/** Identifies a bundle's key. @param pqPublicKey raw, base64 */
 export function identify(trust: Trust | undefined, pqPublicKey: string): KeyIdentity {
-  // `parseKeyHistory` recomputed those of a history; hashing a key again costs as much as parsing it.
+  // `parseKeyHistory` computed the identities of a history's keys; hashing a key again costs as much as parsing it.
   const known = trust && "keys" in trust ? trust.keys.find((entry) => entry.pqPublicKey === pqPublicKey) : undefined;
   return known ?? keyIdentity(fromBase64(pqPublicKey));
 }
 
-/** The status of a bundle's key, and the faults of its use in the bundle. */
+/** A bundle's key status, and the faults in the key's use. */
 export type KeyJudgement = { status: KeyStatus; findings: Finding[] };
 
 /** Judges a bundle's key. @param claim the bundle's own `attest.round` and `attestor.algorandAddress` */
@@ -94,7 +97,7 @@ export function judgeKey(trust: Trust, kid: string, claim: { round: number; algo
   const { fromRound, untilRound = Number.POSITIVE_INFINITY, revokedRound = Number.POSITIVE_INFINITY } = entry;
   const endRound = Math.min(untilRound, revokedRound);
   const findings: Finding[] = [];
-  // A revoked key proves nothing by itself, because its holder can write any round into a bundle: see `withChain`.
+  // A revoked key alone proves nothing, because its holder can write any round into a bundle: see `withChain`.
   if (entry.revokedRound !== undefined)
     findings.push({ pointer: KEY_POINTER, stated: kid, computed: `revoked in round ${revokedRound}` });
   if (claim.round < fromRound || claim.round >= endRound) {
@@ -108,28 +111,28 @@ export function judgeKey(trust: Trust, kid: string, claim: { round: number; algo
 
 export const KEY_POINTER = "/attestor/pqPublicKey";
 
-/** The status of a key in its history. */
+/** Returns a key's status in its history. */
 export function keyStatusOf({ untilRound, revokedRound }: KeyEntry): Exclude<KeyStatus, "unknown"> {
   if (revokedRound !== undefined) return "revoked";
   return untilRound === undefined ? "current" : "retired";
 }
 
-/** The bytes that an endorsement signs: RFC 8785 of the entry as first published. */
+/** Returns the bytes that an endorsement signs: RFC 8785 of the entry as first published. */
 export function keyEntryBytes(entry: KeyEntry): Uint8Array<ArrayBuffer> {
   const { endorsement: _endorsement, untilRound: _untilRound, revokedRound: _revokedRound, ...endorsed } = entry;
   return canonicalBytes(endorsed);
 }
 
-/** The `k` of the note that announces a key: SHA-256 in hex of `keyEntryBytes`. */
+/** Returns the `k` of the note that announces a key: SHA-256 of `keyEntryBytes`, hex. */
 export function keyEntryHash(entry: KeyEntry): string {
   return toHex(sha256(keyEntryBytes(entry)));
 }
 
 /**
- * Reads a key history, and finds an entry that was altered, removed or inserted and a cut end: it recomputes every key's
- * `kid` and SHA-256, each key but the first must be endorsed by the one before, all must have the first one's account, and
- * their spans must follow one another and end with an open one. Nothing endorses the first entry's account and the
- * revocations: check those against an earlier copy (`requireContinuation`) or the ledger (`checkKeyNotes`).
+ * Reads a key history, and finds altered, removed and inserted entries and a cut end. It recomputes every key's `kid`
+ * and SHA-256. Each key but the first must be endorsed by its predecessor, all must have the first one's account, and
+ * their spans must be consecutive, the last one open. Nothing endorses the first entry's account and the revocations:
+ * check those against an earlier copy (`requireContinuation`) or the ledger (`checkKeyNotes`).
  * @param input text or UTF-8, or a value as `parseJson` returns it
  * @throws ProofError `format`; `json` for a text
  */
@@ -146,7 +149,10 @@ export function parseKeyHistory(input: unknown, crypto: Pick<Crypto, "mldsa65"> 
   return history;
 }
 
-/** The attestor's account. Only its key notes count: a thief of a key can endorse a successor, but not send its note. */
+/**
+ * Returns the attestor's account. Only its key notes count: a thief of a key can endorse a successor, but cannot send
+ * its note.
+ */
 export function accountOf({ keys: [first] }: KeyHistory): string {
   return (first as KeyEntry).algorandAddress;
 }

@@ -28,7 +28,7 @@ const attestor = testAttestor();
 const stranger = testAttestor("stranger");
 const trust = testHistory([{ attestor, fromRound: 500 }]);
 
-// Everything here is signed by the same attestor unless a test says otherwise.
+// The same attestor signs everything here unless a test says otherwise.
 const bundleOf: typeof testBundle = (options) => testBundle({ attestor, ...options });
 const blockBundleOf: typeof testBlockBundle = (options) => testBlockBundle({ attestor, ...options });
 const inclusionBundleOf: typeof testInclusionBundle = (options) => testInclusionBundle({ attestor, ...options });
@@ -51,7 +51,7 @@ function check(input: unknown, options: VerifyOptions = {}) {
   return verify(input, { trust, crypto: nativeCrypto, ...options });
 }
 
-/** `check pointer` of everything that failed. */
+/** Returns `check pointer` for each failure. */
 function failed(input: unknown, options: VerifyOptions = {}): string[] {
   const { verified, failures, checks } = check(input, options);
   expect(verified).toBe(failures.length === 0);
@@ -74,7 +74,7 @@ function members(value: unknown, path: Path = []): { path: Path; value: unknown 
 
 const pointerOf = (path: Path) => path.map((key) => `/${key}`).join("");
 
-/** A deep copy in which the value at the path is replaced; dropped, where it is replaced by undefined. */
+/** Returns a deep copy with the value at the path replaced, or dropped if replaced by undefined. */
 function replaced<T>(value: T, [key, ...rest]: Path, by: unknown): T {
   if (key === undefined) return by as T;
   const copy = structuredClone(value) as Record<string | number, unknown>;
@@ -165,7 +165,7 @@ describe.each(Object.entries(bundles))("%s", (_name, bundle) => {
       const spellings = [` ${value}`, `${value}\n`, value.toLowerCase(), value.toUpperCase(), value.replace(/=+$/, "")];
       for (const other of spellings.filter((spelling) => spelling !== value)) {
         const found = failed(replaced(bundle, path, other));
-        // Base64 in another case is other bytes: well formed, and caught by what it is compared with.
+        // Base64 in another case encodes other bytes: well formed, and found by a comparison.
         expect(found.length, `${pointerOf(path)} ${other.slice(0, 20)}`).toBeGreaterThan(0);
       }
     }
@@ -373,7 +373,7 @@ describe("a change that the attestor itself has signed", () => {
       base.attest.note.replace('"s":1,', ""),
       ["note /attest/note/s"],
     ],
-    // Nothing in the bundle contradicts these: they are for the chain to confirm.
+    // Nothing in the bundle contradicts these: only the chain can.
     ["another block", base, ["attest", "note"], base.attest.note.replace("b10c", "b10d"), []],
     ["another time", transaction, ["attest", "note"], note.replace(/"u":\d+/, '"u":0'), []],
     ["the note of a block", transaction, ["attest", "note"], blockNote, ["note /attest/note"]],
@@ -460,7 +460,7 @@ describe("a change that the attestor itself has signed", () => {
     ],
   ])("%s", (_what, bundle, path, by, expected) => {
     expect(failed(resigned(bundle, path, by))).toEqual(expected);
-    // Unsigned, the same change fails the signature too, unless the bundle cannot even be read.
+    // Unsigned, the same change also fails the signature, unless the bundle cannot even be read.
     const unsigned = failed(replaced(bundle, path, by));
     if (expected[0]?.startsWith("schema") || path[0] === "signature") expect(unsigned[0]).toMatch(/^schema/);
     else expect(unsigned).toContain("signature /signature/sigBase64");

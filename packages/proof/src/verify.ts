@@ -13,17 +13,17 @@ import { KEY_POINTER, type Trust } from "./trust.ts";
 
 export type VerifyOptions = {
   /**
-   * The keys that the verifier trusts: a key history from `parseKeyHistory`, or the kids of keys known from elsewhere.
+   * The keys that the verifier trusts: a key history from `parseKeyHistory`, or kids of keys known from elsewhere.
    * Without it the signer stays unknown and nothing is verified.
    */
   trust?: Trust | undefined;
-  /** The only type of bundle to accept, or the only ones; any, unless given. */
+  /** The types of bundle to accept. Default: all. */
   type?: BundleType | readonly BundleType[] | undefined;
-  /** How long ago the trusted key history was fetched, in seconds: a revocation since then does not show. */
+  /** Seconds since the trusted key history was fetched: it cannot show later revocations. */
   historyAge?: number;
-  /** `BlockHeadersCommitment`s of state proofs that the verifier has verified, base64. */
+  /** `BlockHeadersCommitment`s from state proofs that the verifier has verified, base64. */
   commitments?: readonly string[];
-  /** The source chains that are known; `CHAINS`, unless given. */
+  /** The known source chains. Default: `CHAINS`. */
   chains?: readonly ChainFormat[] | undefined;
   crypto?: Crypto;
 };
@@ -39,10 +39,10 @@ export type ChainFindings = {
   recordedAt?: string;
 };
 
-/** The age in seconds above which a key history gives a warning: 30 days. */
+/** The age in seconds after which a key history gives a warning: 30 days. */
 export const HISTORY_OLD_AFTER = 30 * 24 * 60 * 60;
 
-/** The offline checks of each type of bundle after `schema`, in their order. */
+/** The offline checks of each type of bundle after `schema`, in order. */
 const CHECKS: Record<BundleType, (keyof typeof OFFLINE_CHECKS)[]> = {
   "transaction-attestation": ["keyTrust", "signature", "hashPreimage", "transactionId", "note"],
   "block-attestation": ["keyTrust", "signature", "hashPreimage", "blockHash", "note"],
@@ -64,7 +64,7 @@ export const ONLINE_CHECKS = ["chainSource", "chainAttest"] as const;
  */
 export function verify(input: unknown, options: VerifyOptions = {}): VerifyReport {
   const { trust, type, historyAge = 0, commitments = [], chains = CHAINS, crypto = nobleCrypto, ...others } = options;
-  // A misspelt `trust` would be no trust, and a misspelt `type` any type.
+  // A misspelt `trust` would mean no trust, and a misspelt `type` any type.
   const [unknown] = Object.keys(others);
   if (unknown !== undefined) throw new TypeError(`verify has no option ${JSON.stringify(unknown)}`);
   const read = readInput(input, typeof type === "string" ? [type] : type, chains);
@@ -87,7 +87,7 @@ export function verify(input: unknown, options: VerifyOptions = {}): VerifyRepor
 }
 
 /**
- * Adds the online findings to the report of `verify`. A revoked key is trusted if the ledger shows the record in a round
+ * Adds online findings to the report of `verify`. A revoked key is trusted if the ledger shows the record in a round
  * before the revocation: the key's holder can write any round into a bundle, but not into the ledger.
  */
 export function withChain(report: VerifyReport, findings: ChainFindings): VerifyReport {
@@ -106,23 +106,23 @@ export function withChain(report: VerifyReport, findings: ChainFindings): Verify
   return online;
 }
 
-/** Whether online checks can matter: no offline check failed but a `keyTrust` that `chainAttest` may clear. */
+/** Whether online checks can matter: no offline check failed, except a `keyTrust` that `chainAttest` may clear. */
 export function mayAskChain(report: VerifyReport): boolean {
   return report.failures.every(({ check }) => check === "keyTrust" && awaitsLedger(report));
 }
 
-/** Whether the revocation is the only fault of the key, which a round that the ledger shows can clear. */
+/** Whether the revocation is the key's only fault, which a round on the ledger can clear. */
 function awaitsLedger({ attestor, failures }: VerifyReport): boolean {
   const [fault, ...others] = failures.filter(({ check }) => check === "keyTrust");
   return attestor.status === "revoked" && isAt(fault?.pointer, KEY_POINTER) && others.length === 0;
 }
 
-/** What the member `type` must be where a bundle of a transaction is taken, which has none. */
+/** What the member `type` must be where only transactions' bundles are accepted: they have none. */
 const NO_TYPE = "absent: only bundles of transactions are taken here";
 
 type ReadInput = { type: BundleType } & ({ bundle: Bundle } | { bundle?: never; finding: Finding });
 
-/** Step `schema`. */
+/** Does the step `schema`. */
 function readInput(input: unknown, only: readonly BundleType[] | undefined, chains: readonly ChainFormat[]): ReadInput {
   let type: BundleType = only?.[0] ?? "transaction-attestation";
   try {

@@ -9,9 +9,12 @@ const TYPES: Readonly<Record<string, string>> = {
   ".json": "application/json",
 };
 
-/** What a document may load beside its own origin, by directive of its content security policy; every other one nothing. */
+/**
+ * What a document may load besides its own origin, by directive of its content security policy. Other documents may
+ * load nothing else.
+ */
 const ALLOWS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
-  // The renderer of the API has its icons in its style sheet.
+  // The API's renderer has icons in its style sheet.
   "/docs": { "img-src": ["data:"] },
 };
 
@@ -19,7 +22,7 @@ const DIST = join(import.meta.dirname, "../dist");
 
 /**
  * Reads the built page.
- * @returns each file as it is served; undefined when `packages/web/build.ts` has not been run
+ * @returns each file with its headers; undefined when `packages/web/build.ts` has not been run
  */
 export async function readPage(folder = DIST) {
   const names = await readdir(folder, { recursive: true }).catch(() => []);
@@ -32,7 +35,7 @@ export async function readPage(folder = DIST) {
         path,
         type: TYPES[extname(name)] ?? "application/octet-stream",
         body: new Uint8Array(await readFile(join(folder, name))),
-        // Its name changes with its contents.
+        // The file's name changes with its contents.
         isImmutable: name.startsWith("assets"),
         allows: ALLOWS[path],
       };
@@ -40,7 +43,7 @@ export async function readPage(folder = DIST) {
   );
 }
 
-/** A document has no extension in its URL. */
+/** Returns a file's URL path: a document's has no extension. */
 function pathOf(name: string): string {
   return name === "index.html" ? "/" : `/${name.replaceAll("\\", "/").replace(/\.html$/, "")}`;
 }

@@ -2,15 +2,14 @@ import { itemBundles, parseBatch } from "@attestd/proof";
 import { utf8 } from "@attestd/proof/encoding";
 import { batchForm, looseText } from "./bundle-file.ts";
 
-/** A bundle in the answer of a batch: UTF-8, not yet verified, and what its file's name gets to name it. */
+/** A bundle from a batch's answer: unverified UTF-8, and the part of its file name that tells it apart. */
 export type BundleInBatch = { place: string; bytes: Uint8Array };
 
 /**
- * The bundles in the answer of a batch, for which `readFileContents` takes a file.
- *
- * @param answer UTF-8 of JSON that has the head once, or of a bundle a line (docs/format.md)
- * @returns in their order, with a JSON pointer or the line's number as its place
- * @throws ProofError `json` or `format` for an answer that is damaged, or lacks an item
+ * Returns the bundles in a batch's answer, as `readFileContents` recognizes one.
+ * @param answer UTF-8: JSON that has the head once, or one bundle per line (docs/format.md)
+ * @returns in order, each with a JSON pointer or the line's number as its place
+ * @throws ProofError `json` or `format` for an answer that is damaged or lacks an item
  */
 export function bundlesInBatch(answer: Uint8Array): [BundleInBatch, ...BundleInBatch[]] {
   const text = looseText(answer);

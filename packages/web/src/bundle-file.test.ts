@@ -51,7 +51,7 @@ describe("readFileContents", () => {
   });
 
   test.each([
-    // Each was made by `fixtures/make.py`; its attachment has the file's name as its source.
+    // `fixtures/make.py` made each; its attachment names the file as its source.
     ["qpdf-object-streams"],
     ["qpdf-qdf"],
     ["qpdf-linearized"],
@@ -69,7 +69,8 @@ describe("readFileContents", () => {
   });
 
   test.each([
-    // A length of `12 0 R` must not be read as 12. Text in a stream must not be read as the stream's end, or as an object.
+    // A length of `12 0 R` must not be read as 12. Text in a stream must not be read as the stream's end, or as an
+    // object.
     ["an object after it", "<< /Type /EmbeddedFile /Length 12 0 R >>", "12 0 obj LENGTH endobj"],
     ["a later object of the same number", "<< /Type/EmbeddedFile/Length 12 0 R>>", "12 0 obj 3 endobj 12 0 obj LENGTH"],
     ["its own dictionary", "<</Type/EmbeddedFile % a comment\n/Length LENGTH>>", ""],
@@ -114,7 +115,7 @@ describe("readFileContents", () => {
     expect(await after("\ufeff")).toEqual({ kind: "broken", why: why(3) });
     expect(await after("HTTP/1.1 200 OK\r\n\r\n")).toEqual({ kind: "broken", why: why(19) });
     await expect(after(" ".repeat(2000))).rejects.toThrow("is out of place");
-    // Such text in JSON is nothing of a PDF.
+    // In JSON such text does not make a PDF.
     expect(await readFileContents(utf8('{"source":"%PDF-"}'))).toMatchObject({ kind: "bundle" });
   });
 
@@ -144,7 +145,7 @@ describe("readFileContents", () => {
     expect(await readFileContents(bytes)).toEqual({ kind: "bundle", bytes, from: "json" });
     expect(await readFileContents(utf8(JSON.stringify(testHistory())))).toMatchObject({ kind: "keys" });
     expect(await readFileContents(utf8("[1]"))).toEqual({ kind: "other" });
-    // A sandbox's description and a service's status name an attestor.
+    // A sandbox's description and a service's status also name an attestor.
     expect(await readFileContents(utf8('{"attestor":{"kid":"k"},"serviceUrl":"http://localhost"}'))).toEqual({
       kind: "other",
     });

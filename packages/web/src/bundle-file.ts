@@ -10,57 +10,63 @@ type Beside = { making?: Uint8Array | undefined; evidence?: Uint8Array | undefin
 
 export type FileContents =
   /**
-   * UTF-8 of JSON with a part of a bundle, from the file itself, a byte order mark included, or from a certificate. `making` and `evidence` are what the
-   * certificate carries beside it, not yet parsed.
+   * UTF-8 JSON with a part of a bundle: the file itself, including a byte order mark, or a certificate's. `making` and
+   * `evidence` are the other parts of a certificate, not yet parsed.
    */
   | ({ kind: "bundle"; bytes: Uint8Array; from: "json" | "pdf" | "svg" } & Beside)
-  /** The answer of a whole batch, not yet parsed. */
+  /** A whole batch's answer, not yet parsed. */
   | ({ kind: "batch"; bytes: Uint8Array; from: "json" | "pdf" | "svg" } & Beside)
   /** JSON of a key history, not yet validated. */
   | { kind: "keys"; value: JsonValue }
-  /** A receipt of a payment, not yet verified: a compact JWS. */
+  /** A payment's receipt, not yet verified: a compact JWS. */
   | { kind: "receipt"; jws: string }
-  /** Evidence of a bundle, not yet read. `of`: the SHA-256 of the bundle that it names, lower-case hex. */
+  /** A bundle's evidence, not yet read. `of`: the SHA-256 of the bundle that it names, lower-case hex. */
   | { kind: "evidence"; bytes: Uint8Array; of: string }
-  /** JSON of a checkpoint, or of what a service publishes of its table of them; not yet validated. */
+  /** JSON of a checkpoint, or of a service's published checkpoint table; not yet validated. */
   | { kind: "checkpoint"; value: JsonValue }
-  /** A file that is known to be no certificate that can be read. `why`: a sentence. */
+  /** A certificate that cannot be read. `why`: a sentence. */
   | { kind: "broken"; why: string }
   | { kind: "other" };
 
 export type BundleInFile = Extract<FileContents, { kind: "bundle" }>;
 export type BatchInFile = Extract<FileContents, { kind: "batch" }>;
 
-/** The most bytes of a file of one bundle. */
+/** The size limit of a file with one bundle, in bytes. */
 export const MAX_FILE_BYTES = MAX_BUNDLE_BYTES + 2 ** 20;
 
-/** The most bytes of a file, evidence included. */
+/** The size limit of a file, including evidence, in bytes. */
 export const MAX_GIVEN_BYTES = 9 * 2 ** 20;
 
-/** The most bytes of a certificate of one bundle, with its evidence inside. */
+/** The size limit of one bundle's certificate, including its evidence, in bytes. */
 const MAX_CERTIFICATE_BYTES = MAX_FILE_BYTES + MAX_GIVEN_BYTES + 2 ** 20;
 
-/** The most bytes of a file with a bundle, or with anything else that is no evidence and no batch. */
+/** Returns the size limit for a file with these contents, in bytes. */
 export function maxBytesOf(contents: FileContents): number {
   return contents.kind === "bundle" && contents.from !== "json" ? MAX_CERTIFICATE_BYTES : MAX_FILE_BYTES;
 }
 
-/** The most bytes of a file with a whole batch: its certificate has the answer, a table of it, and in SVG entities. */
+/**
+ * The size limit of a file with a whole batch, in bytes: a certificate adds a table, and SVG escapes characters as
+ * entities.
+ */
 export const MAX_BATCH_FILE_BYTES = MAX_BATCH_BYTES + 2 ** 23;
 
-/** Ids of the SVG elements that carry the bundle, the certificate's making, and the evidence. */
+/** Ids of the SVG elements that hold the bundle, the certificate's making, and the evidence. */
 export const SVG_BUNDLE_ID = "attestd-bundle";
 export const SVG_MAKING_ID = "attestd-certificate";
 export const SVG_EVIDENCE_ID = "attestd-evidence";
 const CARRIERS = [SVG_BUNDLE_ID, SVG_MAKING_ID, SVG_EVIDENCE_ID];
 const METADATA = "<metadata";
-/** A certificate carries three; the rest of a hostile file is not read. */
+/** A certificate holds three. The limit stops the reading of a hostile file. */
 const MAX_CARRIED = 16;
 
-/** What every bundle of a batch has. */
+/** A text that every batch bundle contains. */
 const BATCH_MARK = "batch-attestation";
 
-/** What a text claims to be of a batch: its answer as JSON, which has the head once, or a bundle a line; or neither. */
+/**
+ * Returns the form in which a text claims to be a batch: one JSON value with the head, or one bundle per line;
+ * undefined for neither.
+ */
 export function batchForm(text: string): "json" | "lines" | undefined {
   if (!text.includes(BATCH_MARK)) return undefined;
   const lines = text.trimEnd().split(/\r?\n/);
@@ -70,7 +76,7 @@ export function batchForm(text: string): "json" | "lines" | undefined {
 }
 
 const PDF_HEADER = "%PDF-";
-/** Readers of PDF look for its header in so many bytes (ISO 32000-1, annex H, note 13). */
+/** PDF readers search for the header in the first bytes, this many (ISO 32000-1, annex H, note 13). */
 const MAX_BEFORE_PDF = 1024;
 
 /**
@@ -83,7 +89,7 @@ export async function readFileContents(bytes: Uint8Array): Promise<FileContents>
   try {
     return textContents(bytes);
   } catch (error) {
-    // Text may name the header of a PDF, too.
+    // Text may also contain a PDF's header.
     if (before > 0 && isProofError(error, "json")) return { kind: "broken", why: UNREADABLE.beforePdf(before) };
     throw error;
   }
@@ -109,7 +115,7 @@ function certificate(carried: Uint8Array[], from: "pdf" | "svg"): FileContents {
     try {
       return [batchForm(looseText(bytes)) ? { kind: "batch", bytes, from } : jsonContents(bytes, from)];
     } catch {
-      // Another attachment.
+      // A PDF may have other attachments.
       return [];
     }
   });
@@ -129,12 +135,12 @@ function jsonContents(
   try {
     value = parseJson(bytes, { maxSize: MAX_GIVEN_BYTES });
   } catch (error) {
-    // The verifier rejects JSON that several readers would read differently, and reports why.
+    // The verifier rejects ambiguous JSON, and reports why.
     if ((error as { isAmbiguous?: boolean }).isAmbiguous) return { kind: "bundle", bytes, from };
     throw error;
   }
   const has = (name: string) => memberOf(value, name) !== undefined;
-  /** A member's text; "" where it has none. */
+  /** Returns a member's text, or "" if it has none. */
   const textOf = (name: string) => {
     const member = memberOf(value, name);
     return typeof member === "string" ? member : "";
@@ -149,12 +155,14 @@ function jsonContents(
   const jws = from === "json" ? receiptIn(value) : undefined;
   if (jws !== undefined) return { kind: "receipt", jws };
   if (has("keys") && has("ledger")) return { kind: "keys", value };
-  // A damaged bundle may lack some of them. Not `attestor`, which other files of attestd have too.
+  // A damaged bundle may lack some of these. `attestor` does not count: other files of attestd have it, too.
   const parts = ["source", "block", "attest", "signature"];
   return parts.some(has) ? { kind: "bundle", bytes, from } : { kind: "other" };
 }
 
-/** The text of our metadata elements. Continues after each element, so that nothing is read twice. */
+/**
+ * Returns the text of our metadata elements. The search continues after each element, so that nothing is read twice.
+ */
 function svgMetadata(text: string): Uint8Array[] {
   const carried: Uint8Array[] = [];
   for (let at = text.indexOf(METADATA); at !== -1 && carried.length < MAX_CARRIED; at = text.indexOf(METADATA, at)) {
@@ -169,7 +177,7 @@ function svgMetadata(text: string): Uint8Array[] {
   return carried;
 }
 
-/** The five entities of XML 1.0, section 4.6; the writer uses no others. */
+/** The five entities of XML 1.0, section 4.6. The writer uses no others. */
 const ENTITIES: Readonly<Record<string, string>> = { lt: "<", gt: ">", amp: "&", quot: '"', apos: "'" };
 
 const NAMES = new Map(Object.entries(ENTITIES).map(([name, character]) => [character, name]));
@@ -182,7 +190,7 @@ function unescapeXml(text: string): string {
   return text.replace(/&(lt|gt|amp|quot|apos);/g, (entity, name: string) => ENTITIES[name] ?? entity);
 }
 
-/** The text of a file; "" of one that is not UTF-8. */
+/** Decodes a file's text; "" if it is not UTF-8. */
 export function looseText(bytes: Uint8Array): string {
   return attempt("malformed", () => fileText(bytes)) ?? "";
 }

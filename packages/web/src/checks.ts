@@ -34,7 +34,7 @@ const PASSED = {
   note: "The note states the same fingerprint, key and chain.",
 } as const;
 
-/** What differs where a transaction is one of a batch. */
+/** The texts that differ for a batch's transaction. */
 const OF_BATCH: Partial<Record<CheckName, string>> = {
   inclusion: "The path leads from the statement to the batch's signed root.",
   note: "The note states the batch's root and size, and the same key.",
@@ -52,7 +52,7 @@ const FAILED = {
   chainAttest: "Found, but different.",
 } as const;
 
-/** The checks of a report in its order, and for a certificate the comparison of its text. */
+/** Returns the checks of a report in order, and for a certificate the comparison of its text. */
 export function checkRows(judged: Judged): CheckRow[] {
   const rows = (Object.entries(judged.report.checks) as [CheckName, CheckResult][]).map(([check, result]) => {
     const failures = judged.report.failures.filter((failure) => failure.check === check);
@@ -69,7 +69,7 @@ export function checkRows(judged: Judged): CheckRow[] {
 
 const SIGNED_BY = { ed25519: "an ed25519 key", "falcon-1024": "a post-quantum Falcon-1024 key" };
 
-/** What the evidence beside the bundle shows, in one row. */
+/** Summarizes the findings about the evidence in one row. */
 function evidenceRow({ report }: Judged): CheckRow[] {
   const { evidence, recordedBy, sourceRecordedBy, authorisedBy } = report;
   if (evidence === undefined || Object.values(evidence).every((one) => one === "not_checked")) return [];
@@ -137,7 +137,7 @@ function notChecked(check: CheckName, { report, comparedBy }: Judged): string {
     : "The service does not follow this chain.";
 }
 
-/** The signer is named as such only if the signature is valid. */
+/** Names the signer only if the signature is valid. */
 function ofKey(result: CheckResult, judged: Judged, failures: Failure[]): string {
   const { report, bundle, keys } = judged;
   const [entry, name] = [signer(judged), signerName(judged)];
@@ -157,7 +157,7 @@ function ofKey(result: CheckResult, judged: Judged, failures: Failure[]): string
   return "The account is not the one of this key.";
 }
 
-/** Where the difference between two texts starts, and how far from the end it stops. */
+/** Returns where the difference between two texts starts, and how far from the end it stops. */
 export function difference(stated: string, computed: string): { start: number; fromEnd: number } {
   const shorter = Math.min(stated.length, computed.length);
   let start = 0;

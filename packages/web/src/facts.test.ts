@@ -8,7 +8,7 @@ import { type Judged, verdictOf } from "./verdict.ts";
 const basis = { basis: "origin", name: "attestd.example", since: Date.UTC(2026, 10, 22) } as const;
 const keys = { history: HISTORIES.keys, basis };
 
-/** Of the bundle of a Base transaction, as verified. */
+/** Judges the bundle of a Base transaction, as verified. */
 function judged(receipt: "succeeded" | "failed" | "unknown"): Judged[] {
   return CASES.filter((one) => one.receipt === receipt && one.keys === "keys" && one.failed.length === 0).map(
     ({ text }) => {

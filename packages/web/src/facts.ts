@@ -23,7 +23,7 @@ export const LEVELS = {
 
 export type Headline = ReturnType<typeof headlineOf>;
 
-/** What leads the view of what was attested: a failure, before anything else. */
+/** Returns the first thing to show about what was attested: a failure, if there was one. */
 export function headlineOf({ subject, report }: Judged) {
   if (subject === undefined) return undefined;
   const { outcome } = circumstancesOf(subject, report);
@@ -38,7 +38,7 @@ const MARKS: Readonly<Record<Outcome, { icon: string; tone: string } | undefined
   not_applicable: undefined,
 };
 
-/** What was attested, where it was recorded and by whom. Only proven facts of a real ledger have links. */
+/** Lists what was attested, where it was recorded and by whom. Only proven facts of a real ledger have links. */
 export function factsOf(judged: Judged): Fact[] {
   const { subject, bundle, report } = judged;
   if (subject === undefined || bundle === undefined) return [];
@@ -52,7 +52,7 @@ export function factsOf(judged: Judged): Fact[] {
   };
   const time = block?.time === undefined ? undefined : (dateline(block.time) ?? utcTime(block.time));
   return present<Fact>([
-    // The headline above already has what is proven.
+    // The headline above already shows what is proven.
     !isProven(judged) && { label: "What", text: subjectLine(subject, outcome) },
     ...(transaction?.parties ?? []).map(({ role, account }) => ({ label: role, id: account })),
     transaction?.amount && { label: "Amount", text: transaction.amount.text },
@@ -83,7 +83,7 @@ function recorded(report: VerifyReport, bundle: Bundle): string {
   return month === undefined ? place : `${place}; ${month}, estimated from the round`;
 }
 
-/** Block explorers by the name of their chain. */
+/** Block explorers by chain name. */
 export const EXPLORERS: Readonly<Record<string, NonNullable<Fact["link"]>>> = {
   algorand: { text: "Allo", url: "https://allo.info" },
   base: { text: "Basescan", url: "https://basescan.org" },

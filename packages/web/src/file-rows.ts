@@ -15,7 +15,7 @@ export type FileRow = {
   when: string;
 };
 
-/** The worst first, so that nothing hides behind what is good. */
+/** The worst state first, so that nothing bad hides behind something good. */
 const ORDER: readonly RowState[] = [
   "failed",
   "altered",
@@ -41,7 +41,7 @@ export function sortedRows<R extends FileRow>(rows: readonly R[]): R[] {
   return rows.toSorted((a, b) => rank(a) - rank(b));
 }
 
-/** The verdict about many files together. */
+/** Returns the verdict about many files together. */
 export function totalOf(rows: readonly FileRow[]): { heading: string; tone: string; icon: string; counts: string[] } {
   const tones = new Set(rows.map(({ state }) => STATES[state].tone));
   const good = rows.filter(({ state }) => /^(verified|warning)/.test(state)).length;
@@ -55,7 +55,7 @@ export function totalOf(rows: readonly FileRow[]): { heading: string; tone: stri
   };
 }
 
-/** When it was put in a block of its chain, as far as the file says; else the round of the record. */
+/** Returns the time of its block, as far as the file says; else the record's round. */
 function whenOf({ report, bundle, subject }: Judged): string {
   const time = subject && circumstancesOf(subject, report).block?.time;
   if (time === undefined) return bundle ? `recorded in round ${signedPart(bundle).attest.round}` : "";

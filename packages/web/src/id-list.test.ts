@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { entriesOf, ListError, transactionsOf } from "./id-list.ts";
 
-/** Of Base's block 46,000,000 and Algorand's round 46,581,204. */
+/** Transactions of Base's block 46,000,000 and Algorand's round 46,581,204. */
 const BASE = "0x5c504ed432cb51138bcf09aa5e8a410dd4a1e204ef84bfed1be16dfba1b22060";
 const ALGORAND = "DNDZEGG6K5B4GV7VA3KWVJP3N5NPMGWCIB7P5R4W2ZOZSDNMQFHQ";
 const read = (text: string) => transactionsOf(entriesOf(text));

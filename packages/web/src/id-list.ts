@@ -1,17 +1,17 @@
 import { matchTransactionId } from "@attestd/proof";
 
-/** A transaction of a list, and the line of the list that has it, from 1. */
+/** A transaction from a list, and its line, from 1. */
 export type Listed = { txid: string; line: number };
 
-/** What stands at a line of a list. */
+/** A list entry: the text of a line or cell. */
 export type Entry = { text: string; line: number };
 
-/** Ids of one list. */
+/** The limit of ids in one list. */
 const MAX_IDS = 100_000;
 
 /** A list that cannot be read; the message is a sentence. */
 export class ListError extends Error {
-  /** Sentences on what to do. */
+  /** Sentences that say what to do. */
   readonly more: readonly string[];
 
   constructor(message: string, more: readonly string[] = []) {
@@ -20,14 +20,14 @@ export class ListError extends Error {
   }
 }
 
-/** The lines of a text that are not empty. */
+/** Returns the lines of a text that are not empty. */
 export function linesOf(text: string): Entry[] {
   const lines = withoutMark(text).split(/\r?\n/);
   return lines.map((one, index) => ({ text: one.trim(), line: index + 1 })).filter(({ text: one }) => one !== "");
 }
 
 /**
- * The cells of one column of CSV (RFC 4180) that are not empty; its first record names the columns.
+ * Returns the cells of one column of CSV (RFC 4180) that are not empty. The first record names the columns.
  * @throws ListError
  */
 export function cellsOf(text: string, column: string): Entry[] {
@@ -41,7 +41,7 @@ export function cellsOf(text: string, column: string): Entry[] {
 }
 
 /**
- * The entries of a text in either form: a line each, or of CSV those of the one column that has transaction ids, whether or
+ * Returns the entries of a text: its lines, or for CSV the cells of the only column with transaction ids, whether or
  * not the first record names the columns.
  * @throws ListError
  */
@@ -58,13 +58,13 @@ export function entriesOf(text: string): Entry[] {
     const found = columns.length === 0 ? "no column" : `${columns.length} columns`;
     throw new ListError(`${found} of this table has transaction ids`, ["Paste the one column, an id a line."]);
   }
-  // The name of the column.
+  // The first record may name the column.
   return column[0] && !isId(column[0]) ? column.slice(1) : column;
 }
 
 /**
- * The transactions of a list in their order, each in its one spelling, and every fault of it, as `line 3: why`. Nothing is to
- * be bought of a list with faults.
+ * Returns the transactions of a list in order, each in its one spelling, and all faults, as `line 3: why`. Buy nothing
+ * from a list with faults.
  */
 export function transactionsOf(entries: readonly Entry[]): { listed: Listed[]; faults: string[] } {
   const ids = new Map<string, Listed>();
@@ -88,10 +88,13 @@ function cellsAt(records: readonly CsvRecord[], place: number): Entry[] {
   return entries.filter(({ text }) => text !== "");
 }
 
-/** A token of CSV: a quoted cell, or a plain one, and what follows it. */
+/** A token of CSV: a quoted or plain cell, and what follows it. */
 const CELL = /(?:"((?:[^"]|"")*)"|([^",;\t\r\n]*))([,;\t]|\r?\n|$)/y;
 
-/** The records of CSV, whose cells are divided by commas, semicolons or tabs, each with its first line. @throws ListError */
+/**
+ * Returns the records of CSV, each with its first line's number. Commas, semicolons or tabs separate cells. @throws
+ * ListError
+ */
 function recordsOf(marked: string): CsvRecord[] {
   const text = withoutMark(marked);
   const records: CsvRecord[] = [];

@@ -23,18 +23,18 @@ export type JudgeOptions = {
   history?: KeyHistory | undefined;
   /** Seconds since the history was fetched. */
   historyAge: number;
-  /** The evidence beside the bundle. */
+  /** The evidence for the bundle. */
   evidence?: Uint8Array | undefined;
-  /** What of the ledger's stake is trusted. */
+  /** What is trusted about the ledger's stake. */
   stake?: readonly StakeTrust[];
 };
 
 export type Judgement =
-  /** For a certificate, `bytes` is the bundle in it. */
+  /** For a certificate, `bytes` is the bundle inside it. */
   | ({ kind: "judged"; bytes: Uint8Array } & Omit<Judged, "keys" | "stake" | "comparedBy">)
   /**
-   * A whole batch; its bundles are still to be judged. `certificate`: whether the text of its certificate is theirs.
-   * `evidence`: what its certificate carries of it.
+   * A whole batch, whose bundles are not judged yet. `certificate`: whether a certificate's text is theirs. `evidence`:
+   * the evidence in a certificate.
    */
   | ({ kind: "batch"; bundles: BundleInBatch[] } & Pick<Judged, "certificate" | "evidence">)
   | { kind: "receipt"; findings: ReceiptFindings }
@@ -77,12 +77,12 @@ export async function judge(bytes: Uint8Array, options: JudgeOptions): Promise<J
   }
 }
 
-/** Items of a batch are judged one after the other. */
+/** Remembers the last result, because the items of a batch are judged one after the other. */
 const crypto = rememberingLast(nobleCrypto);
 
 export type JudgedBundle = Awaited<ReturnType<typeof judgeBundle>>;
 
-/** Judges a bundle offline, and in a certificate its text. @param file that it is in */
+/** Judges a bundle offline, and a certificate's text. @param file that contains it */
 export async function judgeBundle(
   file: Uint8Array,
   contents: BundleInFile,
@@ -93,11 +93,11 @@ export async function judgeBundle(
   const bundle = report.checks.schema === "pass" ? parseBundle(bytes) : undefined;
   return {
     report,
-    /** Undefined where its form is wrong. */
+    /** Undefined if its form is wrong. */
     bundle,
-    /** UTF-8 of the bundle: the file, or what a certificate carries. */
+    /** UTF-8 of the bundle: the file, or a certificate's contents. */
     bytes,
-    /** JSON in UTF-8 that a certificate carries of it. */
+    /** The evidence in a certificate: JSON in UTF-8. */
     evidence,
     certificate: await judgeText(file, contents, trust),
   };
@@ -113,14 +113,14 @@ async function judgedBatch(file: Uint8Array, batch: BatchInFile, history: KeyHis
   }
 }
 
-/** Loads the code for certificates, and their fonts, only for a certificate. */
+/** Judges a certificate's text. The code and fonts for certificates are loaded only for a certificate. */
 export async function judgeText(file: Uint8Array, contents: BundleInFile | BatchInFile, trust: Trust | undefined) {
   if (contents.from === "json") return undefined;
   const { judgeCertificate } = await import("./certificate/certificate.ts");
   return judgeCertificate(file, contents, historyOf(trust));
 }
 
-/** Loads what verifies evidence only for evidence. */
+/** Judges evidence. The code for it is loaded only if there is evidence. */
 async function withItsEvidence(report: VerifyReport, { bytes }: BundleInFile, { evidence, stake = [] }: JudgeOptions) {
   if (evidence === undefined) return report;
   const { withEvidence } = await import("@attestd/proof/evidence");

@@ -1,4 +1,4 @@
-/** Leaves out what is absent, so that a condition can stand in a list. */
+/** Removes absent items, so that a list can contain conditions. */
 export function present<T>(items: readonly (T | false | undefined)[]): T[] {
   return items.filter((item) => item !== false && item !== undefined) as T[];
 }

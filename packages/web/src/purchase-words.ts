@@ -105,7 +105,7 @@ export type Step = {
   state: "done" | "failed" | "now" | "todo";
 };
 
-/** @param now the step in progress; undefined when all are done. @param facts when all are done */
+/** @param now the current step; undefined when all are done. @param facts when all are done */
 export function purchaseSteps(
   now: StepName | undefined,
   facts: { transaction?: string | undefined; round?: number; verified?: boolean } = {},
@@ -123,7 +123,7 @@ export function purchaseSteps(
   });
 }
 
-/** The step that a problem's code (docs/problems.md) indicates; undefined for any other code, or none. */
+/** Returns the step that a problem's code (docs/problems.md) indicates; undefined for any other code, or none. */
 export function stepOf(code: string | undefined): StepName | undefined {
   if (code === "attestation_pending") return "recording";
   return code === "settlement_pending" ? "paying" : undefined;

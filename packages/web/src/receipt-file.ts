@@ -8,15 +8,17 @@ import {
 } from "@attestd/proof";
 import { isObject } from "@attestd/proof/json";
 
-/** `unknown`: by no trusted key. `revoked`: its key was withdrawn, and a receipt names no round before that. */
+/**
+ * `unknown`: no trusted key signed it. `revoked`: its key was revoked, and a receipt has no round to compare with that.
+ */
 export type ReceiptConclusion = "verified" | "unknown" | "revoked" | "failed";
 
 /** The findings about a receipt. */
 export type ReceiptFindings = {
   conclusion: ReceiptConclusion;
-  /** What it states; absent unless a key that is known here signed it. */
+  /** The receipt's contents; absent unless a known key signed it. */
   receipt?: PaymentReceipt;
-  /** The key that it names. */
+  /** The id of the key that it names. */
   kid?: string;
   /** Why it failed. */
   why?: string;
@@ -25,17 +27,20 @@ export type ReceiptFindings = {
 /** A key by its thumbprint. @property pqPublicKey raw, base64 */
 type KnownKey = Pick<KeyEntry, "kid" | "pqPublicKey" | "revokedRound">;
 
-/** The content of a receipt's file: the receipt as x402's extension `offer-receipt` has it. @param jws compact */
+/**
+ * Returns the content of a receipt file: the receipt in the form of x402's extension `offer-receipt`. @param jws
+ * compact
+ */
 export function receiptFile(jws: string): string {
   return `${JSON.stringify({ format: "jws", signature: jws })}\n`;
 }
 
-/** The name of the receipt's file beside a bundle's: `b.receipt.json` of `b.json`. */
+/** Returns the name of the receipt file for a bundle file: `b.receipt.json` for `b.json`. */
 export function receiptFileName(bundleName: string): string {
   return `${bundleName.replace(/\.json$/i, "")}.receipt.json`;
 }
 
-/** The receipt in a file's JSON: alone, or in the PAYMENT-RESPONSE that brought it. @returns the compact JWS */
+/** Finds the receipt in a file's JSON: alone, or in a PAYMENT-RESPONSE. @returns the compact JWS */
 export function receiptIn(value: unknown): string | undefined {
   const extension = memberOf(memberOf(value, "extensions"), "offer-receipt");
   const receipt = extension === undefined ? value : memberOf(memberOf(extension, "info"), "receipt");
@@ -47,7 +52,7 @@ export function receiptIn(value: unknown): string | undefined {
 /**
  * Judges a receipt by the trusted keys.
  * @param jws compact
- * @param bundleKey of the bundle beside it: a pinned id is only the name of a key
+ * @param bundleKey the key of the bundle next to it, because a pinned id is only a key's name
  */
 export function judgeReceipt(
   jws: string,
@@ -72,7 +77,7 @@ function keysOf(trust: Trust | undefined, bundleKey: KnownKey | undefined): read
   return bundleKey && trust.kids.includes(bundleKey.kid) ? [bundleKey] : [];
 }
 
-/** A member of its own, if it is an object that has it. */
+/** Returns a member of an object; undefined if it has none of its own. */
 export function memberOf(value: unknown, name: string): unknown {
   return isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
 }

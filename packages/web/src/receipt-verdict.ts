@@ -9,10 +9,10 @@ import { isSandbox } from "./service-status.ts";
 import { basisSentence, doubtOf, doubtSentence, type KeyList } from "./trust-basis.ts";
 import { NO_KEY_LIST, STATES, WARNINGS } from "./words.ts";
 
-/** A receipt that was judged, and by which keys. */
+/** A judged receipt, and the keys that judged it. */
 export type JudgedReceipt = { findings: ReceiptFindings; keys: KeyList | undefined };
 
-/** The verdict about a payment's receipt, for people. It follows from the findings; nothing is judged again here. */
+/** Returns the verdict about a payment's receipt, for people. It follows from the findings; nothing is judged again. */
 export function receiptVerdict({ findings, keys }: JudgedReceipt) {
   const { conclusion, receipt, kid } = findings;
   const doubt = keys && doubtOf(keys, kid);
@@ -41,7 +41,7 @@ const WHY = {
   failed: ({ why }: ReceiptFindings) => `Changed after signing, or no receipt: ${why}. Don't rely on it.`,
 };
 
-/** What a verified receipt states; of any other nothing is shown but the key that it names. */
+/** Lists the contents of a verified receipt; for any other, only the key that it names. */
 export function receiptFacts({ findings }: JudgedReceipt): Fact[] {
   const { receipt, conclusion, kid } = findings;
   const key: Fact[] = kid === undefined ? [] : [{ label: "Signer's key", id: kid }];

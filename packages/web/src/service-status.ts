@@ -17,7 +17,7 @@ export type ServiceStatus = {
   networks: { network: string; priceUsdc: string; obstacle?: string }[];
 };
 
-/** The price in words: `0.001 USDC on Algorand or Base`, or each network's own. */
+/** Returns the price in words: `0.001 USDC on Algorand or Base`, or each network's own. */
 export function priceText({ networks }: Pick<ServiceStatus, "networks">): string {
   const byPrice = Map.groupBy(networks, ({ priceUsdc }) => priceUsdc);
   const texts = [...byPrice].map(
@@ -26,12 +26,12 @@ export function priceText({ networks }: Pick<ServiceStatus, "networks">): string
   return texts.join("; ");
 }
 
-/** `one, two or three`. */
+/** Joins items: `one, two or three`. */
 export function listed(items: readonly string[]): string {
   return new Intl.ListFormat("en", { type: "disjunction" }).format([...new Set(items)]);
 }
 
-/** Whether a ledger (CAIP-2) is a test's. */
+/** Whether a ledger (CAIP-2) is a sandbox's. */
 export function isSandbox(ledger: string | undefined): boolean {
   return ledger !== undefined && ledger !== ALGORAND_MAINNET;
 }

@@ -3,21 +3,21 @@ import type { Checkpoint } from "@attestd/proof/state-proof";
 import { groupedUnits } from "@attestd/proof/text";
 import { printable } from "./printable.ts";
 
-/** What a reader trusts of the ledger's stake: a checkpoint, or the root of a table of them. */
+/** What a reader trusts about the ledger's stake: a checkpoint, or the root of a checkpoint table. */
 export type StakeTrust = {
-  /** The name of its file. */
+  /** The file's name. */
   name: string;
   checkpoint?: Checkpoint;
   /** Lower-case hex. */
   root?: string;
 };
 
-/** The stake that signed for the record, in ALGO, as text. */
+/** Returns the stake that signed for the record, in ALGO, as text. */
 export function stakeOf({ recordedBy }: VerifyReport): string | undefined {
   return recordedBy && `${groupedUnits(BigInt(recordedBy.provenWeight), 6)} ALGO`;
 }
 
-/** The sentence about what the evidence rests on, or why it shows less; undefined without evidence. */
+/** Says what the evidence rests on, or why it shows less; undefined without evidence. */
 export function stakeSentence(
   { evidence, recordedBy }: VerifyReport,
   trusts: readonly StakeTrust[],

@@ -1,35 +1,35 @@
 import { isProofError, type KeyHistory, type ProofError, requireContinuation, type Trust } from "@attestd/proof";
 import { hostOf, printable } from "./printable.ts";
 
-/** Where the keys come from that a verdict rests on. */
+/** The source of the keys on which a verdict rests. */
 export type TrustBasis = {
   /**
-   * `origin`: the list that this origin serves. `file`: a list that the reader gave. `kid`: key ids that the reader gave.
-   * `sandbox`: the list of the local sandbox. `example`: the list of the page's example.
+   * `origin`: the list that this origin serves. `file`: a list from the reader. `kid`: key ids from the reader.
+   * `sandbox`: the local sandbox's list. `example`: the list for the page's example.
    */
   basis: "origin" | "file" | "kid" | "sandbox" | "example";
-  /** The origin's host, the file's name, the keys' ids; for programs. */
+  /** The origin's host, the file's name or the keys' ids; for programs. */
   name: string;
   /** When the list was fetched, or its file written: ms since 1970. Absent when unknown, and for `kid`. */
   since?: number | undefined;
 };
 
-/** A key list that files are judged by. */
+/** A key list by which files are judged. */
 export type KeyList = {
   history: KeyHistory;
   basis: TrustBasis;
-  /** For a list that the reader gave: the list of the same host that was known before, if the two differ. */
+  /** If the reader gave this list: the same host's list that was known before, if the two differ. */
   known?: Omit<KeyList, "known">;
 };
 
 const DAY_MS = 86_400_000;
 
-/** The basis in reports for programs: the date is `YYYY-MM-DD` of UTC. */
+/** Returns the basis for reports that programs read; the date is `YYYY-MM-DD` in UTC. */
 export function statedBasis({ basis, name, since }: TrustBasis) {
   return { basis, name, date: since === undefined ? undefined : dayOf(since) };
 }
 
-/** The sentence about the keys that a verdict rests on. */
+/** Describes the keys on which a verdict rests, in a sentence. */
 export function basisSentence(trust: TrustBasis | undefined): string {
   if (trust === undefined) return "Rests on no key list: none was given.";
   const whole = printable(trust.name);
@@ -49,18 +49,21 @@ export function basisSentence(trust: TrustBasis | undefined): string {
   }
 }
 
-/** The date of a list in warnings. */
+/** Returns a list's date for warnings. */
 export function dateOf({ since }: TrustBasis): string {
   return since === undefined ? "an unknown date" : dayOf(since);
 }
 
-/** Age of a list for `verify`, in seconds; infinite when its date is unknown. Key ids have no age. */
+/** Returns a list's age for `verify`, in seconds; infinite if its date is unknown. Key ids have no age. */
 export function historyAge({ basis, since }: TrustBasis, now = Date.now()): number {
   if (basis === "kid") return 0;
   return since === undefined ? Number.POSITIVE_INFINITY : Math.max(0, (now - since) / 1000);
 }
 
-/** The date of a file, ms since 1970; undefined when it is a day or more ahead: such a list would never grow old. */
+/**
+ * Returns a file's date, ms since 1970; undefined when it is a day or more ahead, because such a list would never grow
+ * old.
+ */
 export function writtenAt(modified: number, now = Date.now()): number | undefined {
   return modified > now + DAY_MS ? undefined : modified;
 }
@@ -77,8 +80,8 @@ export function breakBetween(earlier: KeyHistory, later: KeyHistory): ProofError
 }
 
 /**
- * The list to judge by after the reader gave one. If the known list of the same host continues the given one, the known
- * list is used: it contains everything that the given one does.
+ * Chooses the list to judge by after the reader gave one. If the same host's known list continues the given one, the
+ * known list is used, because it contains everything in the given one.
  */
 export function givenBeside(given: KeyList, known: KeyList | undefined): KeyList {
   if (known === undefined || !shareHost(given.history, known.history)) return given;
@@ -86,7 +89,7 @@ export function givenBeside(given: KeyList, known: KeyList | undefined): KeyList
   return { ...given, known: { history: known.history, basis: known.basis } };
 }
 
-/** How the known list of the same host contradicts the given one about this key; undefined if it does not. */
+/** Returns how the same host's known list contradicts the given one about this key; undefined if it does not. */
 export function doubtOf({ history, known }: KeyList, kid: string | undefined): Doubt | undefined {
   if (known === undefined) return undefined;
   const why = breakBetween(known.history, history)?.message;
@@ -94,7 +97,7 @@ export function doubtOf({ history, known }: KeyList, kid: string | undefined): D
   return { host: hostOf(known.history.keys.at(-1)?.origin ?? ""), date: dateOf(known.basis), why };
 }
 
-/** `why` is absent when the given list continues the known one, which does not have the key. */
+/** `why` is absent when the given list continues the known one, which lacks the key. */
 export type Doubt = { host: string; date: string; why?: string | undefined };
 
 export function doubtSentence({ host, date, why }: Doubt): string {
@@ -103,7 +106,7 @@ export function doubtSentence({ host, date, why }: Doubt): string {
     : `The key list that you gave contradicts ${host}'s own, of ${date} (${why}). The author of this file could have made the list.`;
 }
 
-/** The key history, if the trust is one and not key ids. */
+/** Returns the key history; undefined if the trust is key ids. */
 export function historyOf(trust: Trust | undefined): KeyHistory | undefined {
   return trust && "keys" in trust ? trust : undefined;
 }
@@ -113,14 +116,14 @@ function shareHost(one: KeyHistory, other: KeyHistory): boolean {
   return other.keys.some(({ origin }) => hosts.has(comparedHost(origin)));
 }
 
-/** Readers see hosts: the scheme and a final dot do not make a different one. */
+/** Normalizes a host for comparison: the scheme and a final dot make no difference to a reader. */
 function comparedHost(origin: string): string {
   return hostOf(origin)
     .toLowerCase()
     .replace(/\.(?=:|$)/, "");
 }
 
-/** `YYYY-MM-DD` of UTC. @param time ms since 1970 */
+/** Returns `YYYY-MM-DD` in UTC. @param time ms since 1970 */
 function dayOf(time: number): string {
   return new Date(time).toISOString().slice(0, 10);
 }

@@ -146,7 +146,7 @@ describe("the verdict", () => {
   test.each(VERDICTS)("of a bundle %s claims only what was checked", (_, judged) => {
     const { report } = judged;
     const shown = [...verdictOf(judged).sentences, ...checkRows(judged).map(({ sentence }) => sentence)].join(" ");
-    // No other bundle was asked whether it is in the block.
+    // Only an inclusion is checked for being in the block.
     if (report.checks.inclusion !== "pass") expect(shown).not.toMatch(/proves/);
     if (report.checks.chainAttest !== "pass") expect(shown).not.toMatch(/is recorded on|Found on \S+ in round/);
     const facts = factsOf(judged);

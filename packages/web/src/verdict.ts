@@ -19,36 +19,36 @@ import { type StakeTrust, stakeOf, stakeSentence } from "./stake.ts";
 import { basisSentence, type Doubt, dateOf, doubtOf, doubtSentence, type KeyList } from "./trust-basis.ts";
 import { NO_KEY_LIST, STATES, WARNINGS } from "./words.ts";
 
-/** The findings about a file: the report of its bundle and, for a certificate, the comparison of its text. */
+/** The findings about a file: its bundle's report and, for a certificate, the comparison of its text. */
 export type FileFindings = { report: VerifyReport; certificate?: CertificateJudgement | undefined };
 
-/** A file that was judged, and by which keys. */
+/** A judged file, and the keys that judged it. */
 export type Judged = FileFindings & {
-  /** Undefined where the schema failed. */
+  /** Undefined if the schema check failed. */
   bundle: Bundle | undefined;
   subject: Subject | undefined;
   keys: KeyList | undefined;
-  /** What of the ledger's stake was trusted. */
+  /** What was trusted about the ledger's stake. */
   stake?: readonly StakeTrust[];
-  /** The evidence that it was judged with: JSON in UTF-8. */
+  /** The evidence used in the judgement: JSON in UTF-8. */
   evidence?: Uint8Array | undefined;
-  /** Host of the service that compared it with the chains, after that. */
+  /** Host of the service that compared it with the chains after the offline check. */
   comparedBy?: string;
 };
 
 /**
- * The conclusion about a file. `altered`: a certificate whose text does not match its bundle. `uncompared`: one whose
- * text could not be compared.
+ * The conclusion about a file. `altered`: a certificate whose text does not match its bundle. `uncompared`: a
+ * certificate whose text could not be compared.
  */
 export type FileConclusion = Conclusion | "altered" | "uncompared";
 
-/** The conclusion that the page and the command both show. */
+/** Returns the conclusion that both the page and the command show. */
 export function conclusionOfFile({ report, certificate }: FileFindings): FileConclusion {
   if (!report.verified || certificate === undefined || certificate.words === "pass") return conclusionOf(report);
   return certificate.words === "fail" ? "altered" : "uncompared";
 }
 
-/** Whether the whole file is verified: the bundle and, in a certificate, all text. */
+/** Whether the whole file is verified: the bundle and, for a certificate, all text. */
 export function isVerified({ report, certificate }: FileFindings): boolean {
   return report.verified && (certificate === undefined || certificate.words === "pass");
 }
@@ -58,7 +58,7 @@ export function isProven({ report, certificate }: FileFindings): boolean {
   return report.verified && certificate?.words !== "fail";
 }
 
-/** The sentence about a certificate's own text. What its bundle does not prove is shown as its maker's statement. */
+/** Describes a certificate's own text. What its bundle does not prove is shown as its maker's statement. */
 export function certificateSentence(judgement: CertificateJudgement): string {
   if (judgement.words === "fail")
     return "The certificate's text does not match its bundle: it was changed, or saved again by another program. Don't rely on it.";
@@ -70,7 +70,9 @@ export function certificateSentence(judgement: CertificateJudgement): string {
   return `The certificate's text matches its bundle. Only its maker states that it was checked on ${recordedTime({ recordedAt: checkedAt })}, ${how}.`;
 }
 
-/** When the ledger recorded it, to the second, in UTC; undefined before the ledger check, and without evidence. */
+/**
+ * Returns when the ledger recorded it, to the second, in UTC; undefined before the ledger check, and without evidence.
+ */
 export function recordedTime(report: {
   recordedAt?: string | undefined;
   recordedBy?: { time: string } | undefined;
@@ -79,14 +81,14 @@ export function recordedTime(report: {
   return recordedAt && `${recordedAt.slice(0, 10)} ${recordedAt.slice(11, 19)} UTC`;
 }
 
-/** Name of the ledger for people: a sandbox's is not Algorand. */
+/** Names the ledger for people: a sandbox's ledger is not called Algorand. */
 export function ledgerName({ warnings }: Pick<VerifyReport, "warnings">): string {
   return warnings.includes("sandbox") ? "the sandbox's ledger" : "Algorand";
 }
 
 export type Verdict = ReturnType<typeof verdictOf>;
 
-/** The verdict for people. It follows from the report; nothing is judged again here. */
+/** Returns the verdict for people. It follows from the report; nothing is judged again. */
 export function verdictOf(judged: Judged) {
   const { report, bundle } = judged;
   const concluded = conclusionOfFile(judged);
@@ -97,7 +99,7 @@ export function verdictOf(judged: Judged) {
     state,
     ...STATES[state],
     sentences: [...conclusion(doubted, judged), basisSentence(judged.keys?.basis)],
-    /** Whether the ledger check is offered: no offline check failed that it could not outweigh. */
+    /** Whether the ledger check is offered: it can outweigh every failed offline check. */
     mayAskLedger: bundle !== undefined && doubted !== "unknown" && mayAskChain(report),
     /** Whether another key list could tell who signed it. */
     needsKeys: doubted === "unknown" || doubted === "elsewhere",
@@ -109,7 +111,7 @@ export function isOnLedger({ checks }: Pick<VerifyReport, "checks">): boolean {
   return checks.chainAttest === "pass";
 }
 
-/** How another known list contradicts the key list about the signer of this file. */
+/** Returns how another known list contradicts the key list about this file's signer. */
 export function doubt({ report, keys }: Judged): Doubt | undefined {
   return keys && doubtOf(keys, report.attestor.kid);
 }
@@ -149,7 +151,7 @@ function verified(judged: Judged): string[] {
   const { round } = signedPart(bundle).attest;
   const among = batch ? `, one of a batch of ${batch.size},` : "";
   const record = `recorded${among} on ${ledgerName(report)} in round ${round}`;
-  // What the note is about: of an inclusion the block.
+  // The subject of the note: for an inclusion, the block.
   const what = `${chain.label} ${block ? "block" : "transaction"}`;
   const time = recordedTime(report);
   const signed = report.recordedBy && `: stake of more than ${stakeOf(report)} signed for its block`;
@@ -158,7 +160,7 @@ function verified(judged: Judged): string[] {
     `This file is unchanged, and ${signerName(judged)} signed it${keyPhrase(signer(judged), round)}.`,
     // The author of the file could have written the list too.
     keys?.basis.basis === "file" && "The signer is known from the key list that you gave, not from this site.",
-    // Only a proof of inclusion was asked whether it is in the block.
+    // Only an inclusion is checked for being in the block.
     report.checks.inclusion === "pass" &&
       block &&
       `It proves that this ${chain.label} transaction is in block ${block.height}.`,
@@ -193,7 +195,7 @@ function warnings(judged: Judged): string[] {
   ]);
 }
 
-/** Where an intact file is from whose ledger is not that of the trusted keys: a sentence. */
+/** Says which ledger an intact file belongs to, if it is not the trusted keys' ledger. */
 export function elsewhere({ failures }: VerifyReport): string {
   const { stated, computed } = failures.find(isOfLedger) ?? {};
   if (stated === ALGORAND_MAINNET)
@@ -214,12 +216,12 @@ function refusal({ failures }: VerifyReport): string {
     : "Its parts contradict one another.";
 }
 
-/** The history's entry of the key that the file names. */
+/** Returns the history's entry of the key that the file names. */
 export function signer({ report, keys }: Judged): KeyEntry | undefined {
   return keys?.history.keys.find(({ kid }) => kid === report.attestor.kid);
 }
 
-/** The attestor's host, from the key history. */
+/** Returns the attestor's host, from the key history. */
 export function signerName(judged: Judged): string {
   const origin = signer(judged)?.origin;
   return origin === undefined ? "an unknown signer" : hostOf(origin);

@@ -1,6 +1,6 @@
 import type { CheckName, VerifyReport } from "@attestd/proof";
 
-/* Text that several views, the command or certificates share. */
+/* Texts that several views, the command or certificates share. */
 
 /** The states of a file, and the heading of each. */
 export const STATES = {
@@ -34,7 +34,7 @@ export const EVIDENCE = {
   unreachable: "Couldn't fetch the evidence; the result stands.",
 } as const;
 
-/** What a check looks at, in a few words. */
+/** What each check looks at, in a few words. */
 export const CHECKED: Readonly<Record<CheckName, string>> = {
   schema: "form",
   keyTrust: "signer's key",
@@ -48,7 +48,7 @@ export const CHECKED: Readonly<Record<CheckName, string>> = {
   chainAttest: "record on the ledger",
 };
 
-/** On certificates, too. */
+/** Warnings of the page, the command and certificates. */
 export const WARNINGS = {
   sandbox: () => "Sandbox, not real.",
   included_only: () => 'Seen only as "included" on Base; could be undone.',

@@ -27,7 +27,7 @@ export function splitBlock(bytes: Uint8Array): AlgorandBlock {
   return { header, headerBytes: encodeMsgpack(header), transactions, cert: getMap(answer, "cert") };
 }
 
-/** A block's 32-byte hash: SHA-512/256 of `"BH"` and the canonical msgpack of its header. */
+/** Returns a block's 32-byte hash: SHA-512/256 of `"BH"` and the canonical msgpack of its header. */
 export function headerDigest(headerBytes: Uint8Array): Uint8Array {
   return sha512_256(concatBytes(utf8("BH"), headerBytes));
 }

@@ -12,7 +12,7 @@ const ADDRESS = utf8("PQA");
 /** The scheme's name, Falcon-1024. */
 export const FALCON_SCHEME = "f1";
 
-/** The account of a key and a salt, 0 to 255: 32 bytes, its address without the checksum. */
+/** Returns the account of a Falcon key: 32 bytes, the address without its checksum. @param salt 0 to 255 */
 export function falconAccount(salt: number, publicKey: Uint8Array): Uint8Array {
   return sha512_256(concatBytes(ADDRESS, utf8(FALCON_SCHEME), Uint8Array.of(salt), publicKey));
 }

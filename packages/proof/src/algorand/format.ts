@@ -8,7 +8,7 @@ import { ALGORAND_MAINNET, algorandCaip2 } from "./network.ts";
 import { ALGORAND_ID, decodeTransaction, txid } from "./transaction.ts";
 
 const DIGEST_LENGTH = 32;
-/** No payset is deeper: a 5 MiB block holds fewer than 2^17 transactions. */
+/** The depth limit of a payset's tree: a 5 MiB block holds fewer than 2^17 transactions. */
 const MAX_SIBLINGS = 20;
 
 /** The proof from an Algorand transaction to its block's header. */
@@ -27,9 +27,9 @@ export type AlgorandInclusion = {
 
 /** The proof from an Algorand header to the commitment of a state proof. */
 export type LightHeaderProof = {
-  /** Place of the round in its interval, from 0. */
+  /** The round's position in its interval, from 0. */
   index: number;
-  /** Rounds that one state proof covers; a power of two. */
+  /** The number of rounds that one state proof covers; a power of two. */
   interval: number;
   /** The state proof message's `BlockHeadersCommitment`, base64 of 32 bytes. */
   commitment: string;

@@ -17,7 +17,7 @@ function leavesOf(tree: TransactionTree, count: number): Uint8Array[] {
   return Array.from({ length: count }, (_, index) => HASH[tree](utf8(`leaf ${index}`)));
 }
 
-/** The node's own algorithm, written down anew: from the leaves up, over a padded array. */
+/** The node's own algorithm, written again: from the leaves up, over a padded array. */
 function nodeRoot(tree: TransactionTree, leaves: Uint8Array[]): Uint8Array {
   const hash = HASH[tree];
   const zero = new Uint8Array(tree === "txn512" ? 64 : 32);
@@ -106,7 +106,7 @@ it("a leaf binds the transaction and its in-block map", () => {
   expect(toHex(leaves[6] as Uint8Array)).toBe(toHex(sha512(expected)));
 });
 
-/** Siblings as algod gives them: one after the other, base64. */
+/** Splits siblings as algod sends them: concatenated, base64. */
 function split(joined: string, length: number): Uint8Array[] {
   const bytes = fromBase64(joined);
   return Array.from({ length: bytes.length / length }, (_, at) => bytes.subarray(at * length, (at + 1) * length));
@@ -169,7 +169,8 @@ describeVectors("a state proof of MainNet", (vectors) => {
 });
 
 describe("light headers before consensus v39", () => {
-  // Encoded by types.LightBlockHeader of github.com/algorand/go-algorand-sdk/v2 v2.12.0, hashed by Go's crypto/sha256.
+  // Encoded by types.LightBlockHeader of github.com/algorand/go-algorand-sdk/v2 v2.12.0, hashed with Go's
+  // crypto/sha256.
   const LEAF = "9086981f372f95eedaa63a282de4dc59082182317530ef45f38e42a77fa47090";
   const fill = (byte: number) => new Uint8Array(32).fill(byte);
   const header = (commit: string) =>

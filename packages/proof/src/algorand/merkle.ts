@@ -38,26 +38,26 @@ export function transactionLeaf(tree: TransactionTree, transaction: Uint8Array, 
   return node(concatBytes(LEAF, element(concatBytes(TX, transaction)), stibHash(tree, stib)));
 }
 
-/** `H("STIB" ‖ in-block map)`, which a leaf holds beside the id. */
+/** Returns `H("STIB" ‖ in-block map)`. A leaf holds it next to the transaction's id. */
 export function stibHash(tree: TransactionTree, stib: Uint8Array): Uint8Array {
   return TREES[tree].element(concatBytes(STIB, stib));
 }
 
 /**
- * `txn` of a header before consensus v26, and of a chain's first one: SHA-512/256 of `"PF"` and the msgpack of `txns`
- * (go-algorand, `payset.go`).
+ * The flat commitment: SHA-512/256 of `"PF"` and the msgpack of `txns`. It is the `txn` of headers before consensus v26
+ * and of a chain's first header (go-algorand, `payset.go`).
  */
 export function flatRoot(payset = EMPTY_PAYSET): Uint8Array {
   return sha512_256(concatBytes(PAYSET_FLAT, payset));
 }
 
-/** Whether a header commits to its payset as one flat list, so that nothing can be proven of one transaction. */
+/** Whether a header commits to its payset as one flat list. Such a header proves nothing about a single transaction. */
 export function isFlat(header: MsgpackMap, payset?: Uint8Array): boolean {
   const root = getBytes(header, "txn", 32);
   return root !== undefined && equalBytes(root, flatRoot(payset));
 }
 
-/** The root over leaves in payset order. That of an empty plain tree is zeros, which a header leaves out. */
+/** Returns the root over leaves in payset order. An empty plain tree has a root of zeros, which a header leaves out. */
 export function treeRoot(tree: TransactionTree, leaves: Uint8Array[]): Uint8Array {
   const top = treeLevels(TREES[tree], leaves).at(-1)?.[0];
   return top ?? new Uint8Array(TREES[tree].length);
@@ -68,7 +68,7 @@ export function proveLeaf(tree: TransactionTree, leaves: Uint8Array[], index: nu
   return leafProver(tree, leaves)(index);
 }
 
-/** As `proveLeaf`, for many leaves of one tree, which is hashed once. */
+/** Like `proveLeaf`, but hashes the tree once for many leaves. */
 export function leafProver(tree: TransactionTree, leaves: Uint8Array[]): (index: number) => Uint8Array[] {
   const levels = treeLevels(TREES[tree], leaves);
   const { vectorCommitment, length } = TREES[tree];
@@ -100,12 +100,12 @@ export function verifyLeaf(
   return equalBytes(current, root);
 }
 
-/** More than any payset: 2^16 transactions of the smallest size overfill a 5 MiB block. */
+/** A depth that no payset reaches: 2^16 transactions of the smallest size overfill a 5 MiB block. */
 const MAX_DEPTH = 30;
 
 /**
- * Consensus versions v34 to v38, whose light headers begin with the seed: the first that have state proofs. Since v39
- * they begin with the block's hash. Source: go-algorand, `config/consensus.go`, StateProofBlockHashInLightHeader;
+ * Consensus versions v34 to v38, the first with state proofs. Their light headers begin with the seed; since v39 they
+ * begin with the block's hash. Source: go-algorand, `config/consensus.go`, StateProofBlockHashInLightHeader;
  * `protocol/consensus.go`.
  */
 export const SEED_VERSIONS: ReadonlySet<unknown> = new Set(
@@ -119,9 +119,10 @@ export const SEED_VERSIONS: ReadonlySet<unknown> = new Set(
 );
 
 /**
- * The leaf of a block in a state proof's commitment, a SHA-256 vector commitment: SHA-256 of `"B256"` and the msgpack of
- * `{"1": block hash, gh, r, tc}`, or before consensus v39 of `{"0": seed, gh, r, tc}`. `tc` is the header's `txn256`; its
- * own `tc` counts transactions. Source: go-algorand, `data/bookkeeping/lightBlockHeader.go`.
+ * Returns a block's leaf in a state proof's commitment, which is a SHA-256 vector commitment. The leaf is SHA-256 of
+ * `"B256"` and the msgpack of `{"1": block hash, gh, r, tc}`; before consensus v39, of `{"0": seed, gh, r, tc}`. `tc`
+ * is the header's `txn256`; the header's own `tc` counts transactions. Source: go-algorand,
+ * `data/bookkeeping/lightBlockHeader.go`.
  * @param header the header map, whose hash is `blockDigest` (32 bytes)
  * @throws ProofError `malformed` when the header lacks one of these members, so that no state proof can cover it
  */

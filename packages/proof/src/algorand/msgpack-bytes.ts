@@ -7,7 +7,7 @@ export class MsgpackBytes {
   protected readonly view: DataView;
 
   constructor(bytes: Uint8Array) {
-    // Of a Buffer the parts would be Buffers too.
+    // A subarray of a Buffer would be a Buffer, too.
     this.bytes = new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length);
     this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   }
@@ -19,7 +19,7 @@ export class MsgpackBytes {
     return size === 2 ? this.view.getUint16(start) : this.view.getUint32(start);
   }
 
-  /** Leaves so many bytes behind. @returns where they begin. @throws ProofError `malformed` */
+  /** Skips `size` bytes. @returns the offset where they begin. @throws ProofError `malformed` */
   protected pass(size: number): number {
     const start = this.offset;
     if (size > this.bytes.length - start) throw malformed(`msgpack: truncated at offset ${start}`);

@@ -3,7 +3,9 @@ import { MsgpackBytes } from "./msgpack-bytes.ts";
 
 /** Walks over encoded values without decoding them. */
 export class MsgpackCursor extends MsgpackBytes {
-  /** Enters a map. @returns how many members follow, each a key and a value. @throws ProofError `malformed` */
+  /**
+   * Enters a map. @returns the number of members that follow, each a key and a value. @throws ProofError `malformed`
+   */
   map(): number {
     const type = this.uint(1);
     if (type >= 0x80 && type < 0x90) return type & 0x0f;
@@ -11,7 +13,7 @@ export class MsgpackCursor extends MsgpackBytes {
     throw malformed(`msgpack: no map at offset ${this.offset - 1}`);
   }
 
-  /** Enters an array. @returns how many values follow. @throws ProofError `malformed` */
+  /** Enters an array. @returns the number of values that follow. @throws ProofError `malformed` */
   array(): number {
     const type = this.uint(1);
     if (type >= 0x90 && type < 0xa0) return type & 0x0f;
@@ -19,7 +21,10 @@ export class MsgpackCursor extends MsgpackBytes {
     throw malformed(`msgpack: no array at offset ${this.offset - 1}`);
   }
 
-  /** Reads the name of a member: a string of up to 31 bytes, of which each is taken for a character. @throws ProofError `malformed` */
+  /**
+   * Reads a member's name: a string of at most 31 bytes, each of which is read as one character. @throws ProofError
+   * `malformed`
+   */
   name(): string {
     const type = this.uint(1);
     if (type < 0xa0 || type >= 0xc0) throw malformed(`msgpack: no name of a member at offset ${this.offset - 1}`);
@@ -29,19 +34,19 @@ export class MsgpackCursor extends MsgpackBytes {
     return name;
   }
 
-  /** Leaves a value behind, whatever it is. @returns its bytes, a view. @throws ProofError `malformed` */
+  /** Skips a value of any type. @returns its bytes, a view. @throws ProofError `malformed` */
   value(): Uint8Array {
     const start = this.offset;
     this.skip();
     return this.bytes.subarray(start, this.offset);
   }
 
-  /** As `value`, for a value that nobody reads. */
+  /** Skips a value, like `value`, without returning it. */
   skip(): void {
     for (let left = 1; left > 0; left--) left += this.#scalar();
   }
 
-  /** Leaves a value behind, but for the values in it. @returns how many these are */
+  /** Skips a value's own bytes. @returns how many values it contains */
   #scalar(): number {
     const type = this.uint(1);
     if (type < 0x80) return 0;
@@ -57,7 +62,9 @@ export class MsgpackCursor extends MsgpackBytes {
     return 0;
   }
 
-  /** Leaves the rest of a value behind whose type Algorand does not use. @throws ProofError `malformed`, always here */
+  /**
+   * Skips the rest of a value whose type Algorand does not use. @throws ProofError `malformed`, always in this class
+   */
   protected skipUnused(type: number): void {
     throw malformed(`msgpack: type 0x${type.toString(16)} at offset ${this.offset - 1} is not used by Algorand`);
   }

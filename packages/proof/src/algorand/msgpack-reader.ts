@@ -5,7 +5,7 @@ import { MsgpackBytes } from "./msgpack-bytes.ts";
 import { type MsgpackKey, type MsgpackMap, type MsgpackValue, RawString } from "./msgpack-value.ts";
 import { encodeMsgpack } from "./msgpack-writer.ts";
 
-/** Deeper than any block: eight levels of inner transactions take four containers each. */
+/** A depth that no block reaches: eight levels of inner transactions take four containers each. */
 const MAX_DEPTH = 64;
 
 /** Decodes one value. Byte strings are views of the input, not copies. @throws ProofError `malformed` */
@@ -23,7 +23,10 @@ export function decodeMsgpackMap(bytes: Uint8Array): MsgpackMap {
   return value;
 }
 
-/** As `decodeMsgpackMap`. @throws ProofError `malformed` also where the bytes are not the map's canonical encoding */
+/**
+ * Decodes one map, like `decodeMsgpackMap`. @throws ProofError `malformed` also for bytes that are not the map's
+ * canonical encoding
+ */
 export function decodeCanonicalMap(bytes: Uint8Array): MsgpackMap {
   const map = decodeMsgpackMap(bytes);
   if (!equalBytes(encodeMsgpack(map), bytes)) throw malformed("msgpack: not canonical");

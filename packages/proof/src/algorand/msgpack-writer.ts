@@ -12,7 +12,7 @@ export function encodeMsgpack(value: MsgpackValue): Uint8Array<ArrayBuffer> {
   return writer.bytes(value);
 }
 
-/** The largest buffer that is kept from one encoding to the next: few headers and transactions need more. */
+/** The largest buffer that is kept for the next encoding. Few headers and transactions are larger. */
 const MAX_KEPT = 65_536;
 
 class Writer {
@@ -92,7 +92,7 @@ class Writer {
     }
   }
 
-  /** A type byte and the shortest of 1, 2 or 4 bytes for the length, the types being consecutive. */
+  /** Writes a type byte and the length in the shortest of 1, 2 or 4 bytes. The three types are consecutive. */
   #length8(type: number, length: number): void {
     if (length > 0xff) {
       this.#length16(type + 1, length);
@@ -102,7 +102,7 @@ class Writer {
     }
   }
 
-  /** The same for types that have no one-byte form. */
+  /** Writes a length, like `#length8`, for types without a one-byte form. */
   #length16(type: number, length: number): void {
     const wide = length > 0xffff;
     this.#uint(1, wide ? type + 1 : type);
@@ -138,14 +138,17 @@ class Writer {
   }
 }
 
-/** One for all, since nothing here is asynchronous, and a value has no code that could encode another one. */
+/**
+ * One writer serves all calls: nothing here is asynchronous, and a value cannot run code that encodes another value.
+ */
 const writer = new Writer();
 
 function compareKeys(a: MsgpackKey, b: MsgpackKey): number {
   if (isInteger(a)) return isInteger(b) ? (a < b ? -1 : 1) : -1;
   if (isInteger(b)) return 1;
   if (a instanceof RawString || b instanceof RawString) return compareBytes(stringBytes(a), stringBytes(b));
-  // UTF-16 order is UTF-8's except where surrogates, which stand for the highest code points, meet units above them.
+  // UTF-16 order differs from UTF-8 order only where a surrogate, which stands for a high code point, meets another
+  // unit above U+D7FF.
   return isAscii(a) && isAscii(b) ? (a < b ? -1 : 1) : compareBytes(utf8(a), utf8(b));
 }
 

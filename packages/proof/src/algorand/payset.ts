@@ -6,9 +6,9 @@ import { decodeMsgpack, decodeMsgpackMap, encodeMsgpack, getBytes, getString, ty
 import { MsgpackCursor } from "./msgpack-cursor.ts";
 
 /*
- * A block by the bytes of its transactions, of which a full one has thousands: they are hashed as the node has encoded them, and
- * not decoded. What is found in a block is bound by its hash. A node that encodes otherwise than canonically only shows
- * transactions of other ids.
+ * Reads a block's transactions as bytes, without decoding them: a full block has thousands, and hashing the node's own
+ * encoding is enough. The hash binds what is found. A node whose encoding is not canonical only shows transactions with
+ * other ids.
  */
 
 /** A block, whose transactions are not decoded. */
@@ -75,7 +75,7 @@ function entryAt(payset: Uint8Array, cursor: MsgpackCursor): RawEntry {
 const TRUE = 0xc3;
 const TX = utf8("TX");
 
-/** The values of a map by their names, as views. */
+/** Returns the values of a map by name, as views. */
 function membersOf(map: Uint8Array): Map<string, Uint8Array> {
   const cursor = new MsgpackCursor(map);
   const members = new Map<string, Uint8Array>();
@@ -91,17 +91,17 @@ function membersOf(map: Uint8Array): Map<string, Uint8Array> {
 type Member = { name: string; bytes: Uint8Array };
 
 /**
- * Reads the transactions of a block whole, with what its header has of them: the genesis id and the genesis hash.
+ * Returns functions that restore a block's transactions, with the genesis id and genesis hash from its header.
  * @param header of the block
  */
 export function paysetReader(header: MsgpackMap) {
   const [genesisId, genesisHash] = [getString(header, "gen"), getBytes(header, "gh", 32)];
   const hash = genesisHash === undefined ? [] : [memberOf("gh", genesisHash)];
   const both = genesisId === undefined ? hash : [memberOf("gen", genesisId), ...hash];
-  // One buffer for what is hashed: an allocation for each transaction costs as much as its hash.
+  // One buffer for all hashes: an allocation per transaction costs as much as its hash.
   let preimage = new Uint8Array(4096);
   preimage.set(TX);
-  /** @returns `"TX"` and the transaction, a view that the next call overwrites */
+  /** @returns `"TX"` and the transaction: a view that the next call overwrites */
   const restored = ({ txn, hasGenesisId }: RawEntry) => {
     const added = hasGenesisId ? both : hash;
     const length = TX.length + txn.length + MAX_HEAD + added.reduce((sum, { bytes }) => sum + bytes.length, 0);
@@ -123,14 +123,13 @@ function memberOf(name: string, value: string | Uint8Array): Member {
   return { name, bytes: concatBytes(encodeMsgpack(name), encodeMsgpack(value)) };
 }
 
-/** Bytes of a map's head, at most, for as many members as a transaction can have. */
+/** The most bytes in the head of a map with as many members as a transaction can have. */
 const MAX_HEAD = 3;
 
 /**
- * Writes a map with further members, each at its place in the order of names.
- *
- * @param added in that order
- * @returns where it ends
+ * Writes a map and adds members, each at its place in the order of names.
+ * @param added sorted by name
+ * @returns the offset after the map
  */
 function writeWith(target: Uint8Array, start: number, map: Uint8Array, added: readonly Member[]): number {
   const cursor = new MsgpackCursor(map);

@@ -19,7 +19,9 @@ const TX = utf8("TX");
 const GROUP = utf8("TG");
 const MULTISIG_ADDRESS = utf8("MultisigAddr");
 
-/** What the signer of a transaction signs: `"TX"` and the canonical msgpack of the unsigned transaction. */
+/**
+ * Returns the message that a transaction's signer signs: `"TX"` and the canonical msgpack of the unsigned transaction.
+ */
 export function signedMessage(bytes: Uint8Array): Uint8Array {
   return concatBytes(TX, bytes);
 }
@@ -30,8 +32,8 @@ export function transactionDigest(bytes: Uint8Array): Uint8Array {
 }
 
 /**
- * The id of a group, 32 bytes, which each member has as `grp`: SHA-512/256 of `"TG"` and the msgpack of the members' ids, each
- * computed without `grp`. Source: go-algorand, `data/transactions/checks.go`.
+ * Returns a group's id, 32 bytes, the `grp` of each member: SHA-512/256 of `"TG"` and the msgpack of the members' ids,
+ * each computed without `grp`. Source: go-algorand, `data/transactions/checks.go`.
  */
 export function groupDigest(members: readonly MsgpackMap[]): { digest: Uint8Array; ids: Uint8Array[] } {
   const ids = members.map((member) => {
@@ -64,12 +66,12 @@ export function decodeTransaction(bytes: Uint8Array): MsgpackMap {
   return transaction;
 }
 
-/** Whether `decodeTransaction` takes the bytes. */
+/** Whether `decodeTransaction` accepts the bytes. */
 export function isCanonicalTransaction(bytes: Uint8Array): boolean {
   return attempt("malformed", () => decodeTransaction(bytes)) !== undefined;
 }
 
-/** Go's `omitempty` is for structs, whose keys are strings, and not for maps, whose keys are integers. */
+/** Go's `omitempty` applies to structs, whose keys are strings, and not to maps, whose keys are integers. */
 function hasEmptyMember(value: MsgpackValue): boolean {
   if (Array.isArray(value)) return value.some(hasEmptyMember);
   if (!(value instanceof Map)) return false;
@@ -78,8 +80,8 @@ function hasEmptyMember(value: MsgpackValue): boolean {
 }
 
 /**
- * The unsigned transaction of one element of a block's `txns`, with the genesis id (where it has `hgi`) and genesis hash
- * that the block leaves out (consensus v16 and later). Source: go-algorand, `data/bookkeeping`, DecodeSignedTxn.
+ * Restores the unsigned transaction from an element of a block's `txns`: adds the genesis id (if `hgi` is set) and the
+ * genesis hash, which blocks leave out since consensus v16. Source: go-algorand, `data/bookkeeping`, DecodeSignedTxn.
  * @throws ProofError `malformed` when the element has no `txn` or repeats the header's genesis
  */
 export function restoreTransaction(inBlock: MsgpackMap, header: MsgpackMap): MsgpackMap {

@@ -3,23 +3,23 @@ import { utf8 } from "../encoding.ts";
 /* Merkle trees and vector commitments. Source: go-algorand, `crypto/merklearray`. */
 
 export interface TreeRules {
-  /** Hash of leaves and nodes. */
+  /** Hashes leaves and nodes. */
   node: (bytes: Uint8Array) => Uint8Array;
-  /** Of a hash. */
+  /** The length of a hash in bytes. */
   length: number;
   vectorCommitment: boolean;
 }
 
-/** Before the two children of a node. */
+/** The prefix of a node's two children. */
 export const NODE = utf8("MA");
 const BOTTOM = utf8("MB");
 
-/** The rows of a tree over the leaves' hashes, from those to the root. */
+/** Returns the rows of a tree, from the leaf hashes to the root. */
 export function treeLevels(rules: TreeRules, leaves: readonly Uint8Array[]): (readonly Uint8Array[])[] {
   const { node, length, vectorCommitment } = rules;
-  // go-algorand hashes a missing right child, which only a plain tree has, as zeros.
+  // go-algorand hashes a missing right child as zeros. Only a plain tree has one.
   const missing = new Uint8Array(length);
-  // One buffer for every node, of which a large tree has many.
+  // One buffer for all nodes: a large tree has many.
   const preimage = new Uint8Array(NODE.length + 2 * length);
   preimage.set(NODE);
   const parent = (left: Uint8Array, right: Uint8Array) => {
@@ -37,13 +37,13 @@ export function treeLevels(rules: TreeRules, leaves: readonly Uint8Array[]): (re
   return levels;
 }
 
-/** Puts element i at the bit-reversed place, and fills up to a power of two with bottom leaves. */
+/** Puts element i at its bit-reversed position, and pads to a power of two with bottom leaves. */
 function arrangeVector(leaves: readonly Uint8Array[], bottom: Uint8Array): Uint8Array[] {
   const depth = leaves.length <= 1 ? 0 : 32 - Math.clz32(leaves.length - 1);
   return Array.from({ length: 2 ** depth }, (_, place) => leaves[reverseBits(place, depth)] ?? bottom);
 }
 
-/** An integer with its `width` lowest bits, of up to 32, in the other order. */
+/** Reverses the `width` lowest bits of an integer. @param width at most 32 */
 export function reverseBits(value: number, width: number): number {
   let reversed = 0;
   for (let bit = 0; bit < width; bit++) reversed |= ((value >>> bit) & 1) << (width - 1 - bit);

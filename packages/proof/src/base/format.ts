@@ -10,7 +10,10 @@ import { readReceiptStatus } from "./receipt.ts";
 import { BASE_HASH, baseTxHash, decodeBaseTransaction, transactionChainId } from "./transaction.ts";
 import { verifyIndex } from "./trie.ts";
 
-/** The key of any real index has at most 10 nibbles, each of which takes an extension and a branch at most. */
+/**
+ * The limit of a trie path: the key of a real index has at most 10 nibbles, each with at most an extension and a
+ * branch.
+ */
 const MAX_NODES = 20;
 
 /** The proof from a Base transaction, and its receipt, to its block's header. */
@@ -39,7 +42,8 @@ export const baseFormat: ChainFormat<BaseInclusion> = {
 
   transaction(bytes, ledger, { keccak256 }) {
     const chainId = transactionChainId(decodeBaseTransaction(bytes));
-    // A sandbox serves recordings of other OP Stack chains as Base, so their chain ids count on MainNet's ledger only.
+    // On a sandbox, recordings of other OP Stack chains are served as Base: chain ids count only on MainNet's
+    // ledger.
     const namesChain = chainId !== undefined && ledger === ALGORAND_MAINNET;
     return { txnId: baseTxHash(bytes, keccak256), caip2: namesChain ? evmCaip2(chainId) : BASE_MAINNET };
   },

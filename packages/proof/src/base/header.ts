@@ -4,12 +4,12 @@ import { malformed } from "../errors.ts";
 import type { Keccak256 } from "../signature.ts";
 import { decodeQuantity, decodeRlpList, encodeQuantity, encodeRlp, isQuantity } from "./rlp.ts";
 
-/** Bytes of this length, bytes of any length, or a quantity. */
+/** A field of a fixed length in bytes, of any length, or a quantity. */
 type FieldKind = number | "bytes" | "quantity";
 
 /**
- * Header fields by their names in JSON-RPC, in the order of RLP. Forks have only ever appended: a header ends with the
- * first field that it does not have. The first 15 are in every header.
+ * Header fields by their JSON-RPC names, in RLP order. Forks have only ever appended fields, so a header ends at the
+ * first one that it lacks. Every header has the first 15.
  */
 const FIELDS = [
   ["parentHash", 32],
@@ -41,8 +41,9 @@ const FIELDS = [
 const MANDATORY_FIELDS = 15;
 
 /**
- * Members of a node's block that are in no header. The first line is all that go-ethereum 1.17.10 adds (`RPCMarshalBlock` of
- * internal/ethapi); then what go-ethereum added before 1.14, Base since Denim, Arbitrum, BNB, and OpenEthereum and Nethermind.
+ * Members of a JSON-RPC block that no header has. The first line is everything that go-ethereum 1.17.10 adds
+ * (`RPCMarshalBlock` of internal/ethapi). The others come from go-ethereum before 1.14, Base since Denim, Arbitrum,
+ * BNB, OpenEthereum and Nethermind.
  */
 const OTHER_MEMBERS = [
   ...["hash", "size", "transactions", "uncles", "withdrawals"],
@@ -53,13 +54,13 @@ const OTHER_MEMBERS = [
   ...["author", "sealFields"],
 ];
 const KNOWN_MEMBERS = new Set<string>([...FIELDS.map(([name]) => name), ...OTHER_MEMBERS]);
-/** Names come from a node, and go into errors and logs. */
+/** Limits names that come from a node, because they go into errors and logs. */
 const MEMBER_NAME = /^[A-Za-z]\w{0,39}$/;
 const MAX_UNKNOWN_NAMED = 5;
 
 export type BaseHeaderField = (typeof FIELDS)[number][0];
 
-/** A decoded header: each field as RLP has it, quantities in their shortest form. */
+/** A decoded header: each field as in RLP, quantities in their shortest form. */
 export type BaseHeader = {
   fields: ReadonlyMap<BaseHeaderField, Uint8Array>;
   number: number;
@@ -73,8 +74,8 @@ export function baseHeaderHash(bytes: Uint8Array, keccak256: Keccak256 = keccak_
 }
 
 /**
- * Returns the members of a block from JSON-RPC that may be header fields of a fork that is newer than this code: neither a
- * field known here nor a member known to be in no header. At most 5 names.
+ * Returns members of a JSON-RPC block that may be header fields of a fork newer than this code: at most 5 names that
+ * are neither known fields nor known to be outside headers.
  */
 export function unknownHeaderFields(block: Record<string, unknown>): string[] {
   const isUnknown = (name: string) => !KNOWN_MEMBERS.has(name) && MEMBER_NAME.test(name) && block[name] !== null;
@@ -82,8 +83,8 @@ export function unknownHeaderFields(block: Record<string, unknown>): string[] {
 }
 
 /**
- * RLP of the header of a block from JSON-RPC (`eth_getBlockByNumber`). The hash decides whether the header has a field that
- * is not known here: no schedule of forks is needed, and a member that is in no header does no harm.
+ * Encodes the header of a JSON-RPC block (`eth_getBlockByNumber`) as RLP. The hash shows whether every field is known:
+ * this needs no schedule of forks, and a member outside the header does no harm.
  * @throws ProofError `malformed`, also when the bytes do not have the block's own `hash`; the message then names
  *   `unknownHeaderFields`
  */
@@ -116,7 +117,7 @@ function isOfKind(bytes: Uint8Array, kind: FieldKind): boolean {
 }
 
 /**
- * Decodes a header's RLP, and ignores fields after the known ones, which a later fork may append.
+ * Decodes a header's RLP. It ignores fields after the known ones, because later forks may append fields.
  * @throws ProofError `malformed`, also when the number exceeds 2^53 - 1
  */
 export function decodeBaseHeader(bytes: Uint8Array): BaseHeader {

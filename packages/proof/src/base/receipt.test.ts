@@ -45,7 +45,7 @@ describeVectors("the receipt of a recorded deposit", (vectors) => {
     const [receipt] = listed;
     const quantity = (hex: string) => fromHex(hex.slice(2).length % 2 ? `0${hex.slice(2)}` : hex.slice(2));
     const deposit = [quantity(receipt.depositNonce), quantity(receipt.depositReceiptVersion)];
-    // It has no logs, and so a Bloom filter of nothing.
+    // It has no logs, so its Bloom filter is empty.
     const fields = [Uint8Array.of(1), quantity(receipt.cumulativeGasUsed), new Uint8Array(256), [], ...deposit];
     const bytes = Uint8Array.of(0x7e, ...encodeRlp(fields));
     expect(`0x${toHex(trieRoot([bytes]))}`).toBe(block.receiptsRoot);

@@ -6,11 +6,12 @@ import { DEPOSIT_TYPE, isKnownType, transactionType } from "./transaction.ts";
 const BLOOM_LENGTH = 256;
 
 /**
- * The status in a receipt: the transaction's EIP-2718 type, then RLP of status (EIP-658), cumulativeGasUsed, logsBloom and
- * logs; a deposit's has up to two quantities more (OP Stack: depositNonce, depositReceiptVersion).
+ * Reads the status from a receipt: the transaction's EIP-2718 type, then RLP of status (EIP-658), cumulativeGasUsed,
+ * logsBloom and logs. A deposit's receipt has up to two more quantities (OP Stack: depositNonce,
+ * depositReceiptVersion).
  * @param receipt the bytes in the block's trie
  * @param transaction its EIP-2718 bytes
- * @throws ProofError `malformed`, also for a state root in place of the status, which no block of Base has
+ * @throws ProofError `malformed`, also for a state root instead of a status: no block of Base has one
  */
 export function readReceiptStatus(receipt: Uint8Array, transaction: Uint8Array): ReceiptStatus {
   const type = transactionType(transaction);

@@ -4,10 +4,10 @@ import { malformed } from "../errors.ts";
 /** An item of Recursive Length Prefix (Ethereum yellow paper, appendix B). */
 export type RlpItem = Uint8Array | RlpItem[];
 
-/** Deeper than any header, transaction, receipt or trie node. */
+/** A depth that no header, transaction, receipt or trie node reaches. */
 const MAX_DEPTH = 32;
 
-/** The one RLP encoding of an item. */
+/** Returns the only RLP encoding of an item. */
 export function encodeRlp(item: RlpItem): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(encodedLength(item));
   write(item, bytes, 0);
@@ -93,7 +93,7 @@ function decodeAt(bytes: Uint8Array, start: number, limit: number, depth: number
   return { item: items, end };
 }
 
-/** Where the payload of an item lies; `size` is the prefix without its kind. */
+/** Returns where an item's payload lies. @param size the prefix without its kind */
 function payload(bytes: Uint8Array, start: number, limit: number, size: number): { from: number; end: number } {
   if (size <= 55) return within(start + 1, size, limit);
   const { from, end } = within(start + 1, size - 55, limit);
@@ -107,13 +107,13 @@ function within(from: number, length: number, limit: number): { from: number; en
   return { from, end: from + length };
 }
 
-/** A non-negative integer as RLP carries it: big-endian, shortest, zero being no bytes. */
+/** Encodes a non-negative integer as RLP does: big-endian, in the fewest bytes, zero as no bytes. */
 export function encodeQuantity(value: bigint | number): Uint8Array<ArrayBuffer> {
   const hex = value.toString(16);
   return value === 0 || value === 0n ? new Uint8Array() : fromHex(hex.length % 2 ? `0${hex}` : hex);
 }
 
-/** Whether an item is a quantity of at most so many bytes. */
+/** Whether an item is a quantity of at most `maxLength` bytes. */
 export function isQuantity(item: RlpItem | undefined, maxLength = 32): item is Uint8Array {
   return item instanceof Uint8Array && item.length <= maxLength && item[0] !== 0;
 }

@@ -7,7 +7,7 @@ import { decodeQuantity, decodeRlpList, isQuantity, type RlpItem } from "./rlp.t
 
 const isBytes = (item: RlpItem): item is Uint8Array => item instanceof Uint8Array;
 
-/** The kinds of fields. */
+/** The kinds of fields, each with its check. */
 const KINDS = {
   quantity: (item) => isQuantity(item),
   uint64: (item) => isQuantity(item, 8),
@@ -22,7 +22,7 @@ type FieldKind = keyof typeof KINDS;
 /** A deposit of the OP Stack. */
 export const DEPOSIT_TYPE = 0x7e;
 
-/** Reads a list of fields, each `name`, which is a quantity, or `name:kind`. */
+/** Reads a list of fields. Each is `name`, for a quantity, or `name:kind`. */
 function fields(list: string): (readonly [name: string, kind: FieldKind])[] {
   return list.split(" ").map((field) => {
     const [name = "", kind = "quantity"] = field.split(":");
@@ -34,8 +34,9 @@ const DYNAMIC_FEE = "chainId:uint64 nonce maxPriorityFeePerGas maxFeePerGas gas"
 const BLOBS = "maxFeePerBlobGas blobVersionedHashes:list";
 
 /**
- * Fields in their order, by type: legacy (EIP-155), access list (EIP-2930), dynamic fee (EIP-1559), blob (EIP-4844), set
- * code (EIP-7702), deposit (OP Stack). Every other type, such as 0x79 (EIP-8130), is opaque: only its hash is known.
+ * The fields of each type in order: legacy (EIP-155), access list (EIP-2930), dynamic fee (EIP-1559), blob (EIP-4844),
+ * set code (EIP-7702), deposit (OP Stack). Every other type, such as 0x79 (EIP-8130), is opaque: only its hash is
+ * known.
  */
 const FIELDS: ReadonlyMap<number, readonly (readonly [name: string, kind: FieldKind])[]> = new Map([
   [0x00, fields("nonce gasPrice gas to:address? value data:bytes v r s")],
@@ -49,7 +50,7 @@ const FIELDS: ReadonlyMap<number, readonly (readonly [name: string, kind: FieldK
 export interface BaseTransaction {
   /** EIP-2718 type; 0 for legacy. */
   type: number;
-  /** Fields by the names of the EIPs, still as RLP has them; undefined for a type that is opaque here. */
+  /** Fields by their names in the EIPs, as RLP items; undefined for an opaque type. */
   fields: ReadonlyMap<string, RlpItem> | undefined;
 }
 
@@ -58,7 +59,7 @@ export function baseTxHash(bytes: Uint8Array, keccak256: Keccak256 = keccak_256)
   return `0x${toHex(keccak256(bytes))}`;
 }
 
-/** Transaction and block hashes, in bundles in lower case. */
+/** A transaction or block hash; bundles have it in lower case. */
 export const BASE_HASH: IdForm = {
   pattern: /^0x[0-9a-f]{64}$/,
   requestPattern: /^0x[0-9a-fA-F]{64}$/,
@@ -67,8 +68,9 @@ export const BASE_HASH: IdForm = {
 };
 
 /**
- * The EIP-2718 type of a transaction or receipt, by its first byte; 0 for a legacy one, which has none.
- * @throws ProofError `malformed` when they begin as neither
+ * Returns the EIP-2718 type of a transaction or receipt, from its first byte; 0 for a legacy one, which has no type
+ * byte.
+ * @throws ProofError `malformed` when the first byte starts neither
  */
 export function transactionType([first]: Uint8Array): number {
   // A legacy transaction is an RLP list, which begins with 0xc0 or above. No type is above 0x7f (EIP-2718).
@@ -82,7 +84,7 @@ export function isKnownType(type: number): boolean {
   return FIELDS.has(type);
 }
 
-/** Decodes EIP-2718 bytes. @throws ProofError `malformed`, never for the fields of a type that is not known here */
+/** Decodes EIP-2718 bytes. Unknown types are opaque, not errors. @throws ProofError `malformed` */
 export function decodeBaseTransaction(bytes: Uint8Array): BaseTransaction {
   const type = transactionType(bytes);
   const kinds = FIELDS.get(type);
@@ -98,9 +100,9 @@ export function decodeBaseTransaction(bytes: Uint8Array): BaseTransaction {
 }
 
 /**
- * The EIP-155 chain id that a transaction's signature covers, below 2^64; undefined where it covers none: a deposit, a
- * legacy transaction from before EIP-155, an opaque type.
- * @throws ProofError `malformed` when a legacy transaction's is 2^64 or more
+ * Returns the EIP-155 chain id that a transaction's signature covers, below 2^64; undefined if it covers none: a
+ * deposit, a legacy transaction from before EIP-155, an opaque type.
+ * @throws ProofError `malformed` when a legacy transaction's chain id is 2^64 or more
  */
 export function transactionChainId({ type, fields }: BaseTransaction): bigint | undefined {
   const item = fields?.get(type === 0 ? "v" : "chainId");

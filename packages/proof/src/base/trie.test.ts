@@ -17,7 +17,7 @@ function accessListOf(json: { accessList?: unknown }): RlpItem {
 
 const bytesOf = (hex: string) => fromHex(hex.slice(2));
 
-/** Different items, of which some are so short that a parent holds them whole. */
+/** Makes different items, some of them so short that a parent embeds them. */
 function itemsOf(count: number, maxLength: number): Uint8Array[] {
   return Array.from({ length: count }, (_, index) => {
     return Uint8Array.of(index >> 8, index, ...new Uint8Array((index * 7919) % maxLength).fill(index));
@@ -58,7 +58,7 @@ describeVectors("transactions of recorded blocks", (vectors) => {
     const { block } = vectors.json("base/opstack-canyon-block-274-full.json");
     expect(`0x${toHex(trieRoot([bytesOf(block.transactions[0].raw)]))}`).toBe(block.transactionsRoot);
     const bloom = bytesOf(block.logsBloom);
-    // A deposit's receipt carries its nonce (0x111) and version (1) behind the four common fields.
+    // After the four common fields a deposit's receipt has its nonce (0x111) and version (1).
     const fields = [fromHex("01"), fromHex("b76d"), bloom, [], fromHex("0111"), fromHex("01")];
     expect(`0x${toHex(trieRoot([Uint8Array.of(0x7e, ...encodeRlp(fields))]))}`).toBe(block.receiptsRoot);
   });
@@ -165,7 +165,7 @@ describe("verifyIndex", () => {
     const [leaf = new Uint8Array()] = proveIndex([new Uint8Array(40)], 0).nodes;
     const extension = encodeRlp([Uint8Array.of(0x00), keccak256(leaf)]);
     expect(verifyIndex(keccak256(extension), 0, [extension, leaf])).toBeUndefined();
-    // rlp(0) is 0x80: eighth slot of a branch, then a leaf under the nibble 0, too long to stand within its parent.
+    // rlp(0) is 0x80: eighth slot of a branch, then a leaf under the nibble 0 that is too long to be embedded.
     const held: RlpItem[] = [Uint8Array.of(0x30), new Uint8Array(40)];
     const branch = encodeRlp(Array.from({ length: 17 }, (_, slot) => (slot === 8 ? held : new Uint8Array())));
     expect(verifyIndex(keccak256(branch), 0, [branch, encodeRlp(held)])).toBeUndefined();

@@ -5,22 +5,22 @@ import type { Keccak256 } from "../signature.ts";
 import { decodeRlpList, encodeQuantity, encodeRlp, type RlpItem } from "./rlp.ts";
 
 /*
- * The Merkle-Patricia tries of a block's transactions and receipts (Ethereum yellow paper, appendix D): item i stands under
- * the key rlp(i). All keys are known in their order, so the trie is built once, over ranges of them, from the root down.
+ * The Merkle-Patricia tries of a block's transactions and receipts (Ethereum yellow paper, appendix D). Item i has the
+ * key rlp(i). All keys and their order are known, so the trie is built once, over ranges, from the root down.
  */
 
 export type IndexProof = {
   root: Uint8Array;
-  /** RLP of every node from root to leaf, a node that its parent holds whole included. */
+  /** RLP of every node from root to leaf, including nodes that a parent embeds. */
   nodes: Uint8Array[];
 };
 
-/** The root of the trie over transactions or receipts (EIP-2718) in block order. */
+/** Returns the root of the trie over transactions or receipts (EIP-2718) in block order. */
 export function trieRoot(items: readonly Uint8Array[], keccak256: Keccak256 = keccak_256): Uint8Array {
   return build(items, -1, keccak256).root;
 }
 
-/** The root, and the proof of the item at `index`, from 0. @throws RangeError when there is no such item */
+/** Returns the root, and the proof of the item at `index`, from 0. @throws RangeError when there is no such item */
 export function proveIndex(items: readonly Uint8Array[], index: number, keccak256: Keccak256 = keccak_256): IndexProof {
   if (!Number.isInteger(index) || index < 0 || index >= items.length) throw new RangeError(`no item ${index}`);
   return build(items, index, keccak256);
@@ -30,7 +30,7 @@ const HASH_LENGTH = 32;
 const EMPTY = new Uint8Array();
 const BRANCH_WIDTH = 16;
 
-/** `nibbles`: of the key, as hex digits. */
+/** `nibbles`: the key, as hex digits. */
 type Entry = { nibbles: string; item: Uint8Array };
 
 function build(items: readonly Uint8Array[], proven: number, keccak256: Keccak256): IndexProof {
@@ -39,7 +39,7 @@ function build(items: readonly Uint8Array[], proven: number, keccak256: Keccak25
   const place = order.indexOf(proven);
   const leafToRoot: Uint8Array[] = [];
 
-  /** The node over the entries from `start` to before `end`, which share their first `depth` nibbles. */
+  /** Builds the node over the entries from `start` to before `end`, which share their first `depth` nibbles. */
   function node(start: number, end: number, depth: number): RlpItem[] {
     const { nibbles, item } = entries[start] as Entry;
     if (end - start === 1) return [encodePath(nibbles.slice(depth), LEAF), item];
@@ -49,7 +49,7 @@ function build(items: readonly Uint8Array[], proven: number, keccak256: Keccak25
   }
 
   function branch(start: number, end: number, depth: number): RlpItem[] {
-    // The slot for a value stays empty: no rlp(i) is the beginning of another.
+    // The slot for a value stays empty: no rlp(i) is a prefix of another.
     const slots: RlpItem[] = Array(BRANCH_WIDTH + 1).fill(EMPTY);
     for (let from = start, to = start; from < end; from = to) {
       const nibble = entries[from]?.nibbles[depth] as string;
@@ -59,7 +59,7 @@ function build(items: readonly Uint8Array[], proven: number, keccak256: Keccak25
     return slots;
   }
 
-  /** What a parent holds of a node: its hash, or the node itself where that is shorter. */
+  /** Returns a parent's reference to a node: its hash, or the node itself if that is shorter. */
   function reference(start: number, end: number, depth: number): RlpItem {
     const named = node(start, end, depth);
     const rlp = encode(named, start, end);
@@ -77,7 +77,7 @@ function build(items: readonly Uint8Array[], proven: number, keccak256: Keccak25
   return { root, nodes: leafToRoot.reverse() };
 }
 
-/** 0 … n-1 in the order of their keys: rlp(0) is 0x80, which stands between rlp(127) and rlp(128). */
+/** Returns 0 … n-1 in the order of their keys: rlp(0) is 0x80, which sorts between rlp(127) and rlp(128). */
 function sortedIndexes(length: number): number[] {
   const indexes = Array.from({ length }, (_, index) => index);
   return [...indexes.slice(1, 128), ...indexes.slice(0, 1), ...indexes.slice(128)];
@@ -87,14 +87,14 @@ function keyNibbles(index: number): string {
   return toHex(encodeRlp(encodeQuantity(index)));
 }
 
-/** The number of nibbles that two different keys share, of which the first `depth` are the same. */
+/** Returns how many nibbles two different keys share. @param depth how many are known to be the same */
 function sharedDepth(a: string, b: string, depth: number): number {
   let shared = depth;
   while (a[shared] === b[shared]) shared++;
   return shared;
 }
 
-/** The digits before the nibbles of a path (yellow paper, appendix C), where those are even, and where they are odd. */
+/** The prefix of a path (yellow paper, appendix C), for an even and for an odd number of nibbles. */
 const LEAF = ["20", "3"] as const;
 const EXTENSION = ["00", "1"] as const;
 
@@ -110,8 +110,8 @@ function decodePath(bytes: Uint8Array): { nibbles: string; isLeaf: boolean } {
 }
 
 /**
- * The item that a proof proves under the key rlp(index); undefined when it is no proof of this root and index. Every node
- * must be the one that its parent names, and the last must be the leaf.
+ * Returns the item that a proof proves under the key rlp(index); undefined if the proof does not fit root and index.
+ * Every node must be the one that its parent refers to, and the last must be the leaf.
  * @param root 32 bytes
  */
 export function verifyIndex(
@@ -124,7 +124,10 @@ export function verifyIndex(
   return attempt("malformed", () => descend(root, keyNibbles(index), nodes, keccak256));
 }
 
-/** @param named the hash of the next node, or the node itself @param key nibbles that are left @param nodes that are left */
+/**
+ * @param named the hash of the next node, or the node itself @param key the remaining nibbles @param nodes the
+ *   remaining nodes
+ */
 function descend(named: RlpItem, key: string, nodes: readonly Uint8Array[], keccak256: Keccak256): Uint8Array {
   const [rlp, ...rest] = nodes;
   if (rlp === undefined || !isNamed(named, rlp, keccak256)) throw malformed("trie: not the node that is next");

@@ -37,7 +37,10 @@ export function assetTransfer(transaction: MsgpackMap, ledger: string): Meaning 
   };
 }
 
-/** An asset by its id. The decimals of one that is not well known are on the ledger, not in the transaction. */
+/**
+ * Returns an asset by its id. The decimals of an asset that is not well known are on the ledger, not in the
+ * transaction.
+ */
 function assetOf(transaction: MsgpackMap, member: string, ledger: string) {
   const id = getInteger(transaction, member);
   const genesisHash = getBytes(transaction, "gh", 32);

@@ -34,7 +34,7 @@ const LABELS: ReadonlyMap<string, string> = new Map([
 ]);
 const ADDRESSES = new Set(["snd", "rcv", "arcv", "asnd", "close", "aclose", "rekey", "fadd"]);
 const MICRO_ALGOS = new Set(["amt", "fee"]);
-/** Above a note of 4096 bytes as text; a state proof is longer. */
+/** Enough for a note of 4096 bytes as text. A state proof is longer, and is cut. */
 const MAX_VALUE_CHARACTERS = 5000;
 
 /** Every member of a transaction, the known ones first. */

@@ -8,7 +8,7 @@ export type Meaning = Pick<Description, "kind" | "title" | "amount"> &
   Partial<Pick<Description, "parties" | "remarks">> &
   Pick<Deed, "clauses">;
 
-/** What a transfer moves to its receiver, and to the account that gets the rest. */
+/** Describes what a transfer moves to its receiver and to the close-out account. */
 export function moved(
   title: string,
   closeOut: string,
@@ -35,7 +35,7 @@ export function named(address: string, transaction: MsgpackMap): Words {
   return address === addressOf(transaction, "snd") ? ["itself"] : account(address);
 }
 
-/** An address that is absent is the zero address. */
+/** Returns the address in a member; an absent member is the zero address. */
 export function addressOf(map: MsgpackMap, member: string): string {
   return optionalAddress(map, member) ?? encodeAddress(ZERO);
 }

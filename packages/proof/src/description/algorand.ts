@@ -15,7 +15,7 @@ import {
   type Words,
 } from "./description.ts";
 
-/** What each type of transaction (go-algorand, `protocol/txntype.go`) means. */
+/** Describes each type of transaction (go-algorand, `protocol/txntype.go`). */
 const MEANINGS: ReadonlyMap<string, (transaction: MsgpackMap, ledger: string) => Meaning> = new Map([
   ["pay", payment],
   ["axfer", assetTransfer],
@@ -61,7 +61,7 @@ export function describeAlgorandTransaction(bytes: Uint8Array, ledger: string): 
   };
 }
 
-/** A payment of nothing to oneself, whose only effect is to hand the account to other keys. */
+/** Describes a rekey: a payment of nothing to oneself, whose only effect is to give the account to other keys. */
 function rekeyAlone(transaction: MsgpackMap): Meaning | undefined {
   const isNothing = transaction.get("type") === "pay" && !transaction.has("amt") && !transaction.has("close");
   const [sender, receiver] = [addressOf(transaction, "snd"), addressOf(transaction, "rcv")];
@@ -70,7 +70,7 @@ function rekeyAlone(transaction: MsgpackMap): Meaning | undefined {
   return { kind: "rekey", title: "Rekey", parties: [rekeyParty(to)], clauses: [handOver(to, sender)] };
 }
 
-/** Any transaction may also hand its sender's account over. */
+/** Adds a rekey to a description: any transaction may also rekey its sender's account. */
 function withRekey(meaning: Meaning, transaction: MsgpackMap): Meaning {
   const to = optionalAddress(transaction, "rekey");
   if (to === undefined) return meaning;
@@ -113,7 +113,7 @@ function keyRegistration(transaction: MsgpackMap): Meaning {
   return { kind: "key_registration", title: "Key registration", clauses: [registered] };
 }
 
-/** On completion (go-algorand, `data/transactions/application.go`), in their order. */
+/** The values of OnCompletion (go-algorand, `data/transactions/application.go`), in order. */
 const COMPLETIONS = [
   ["call", "called", "call"],
   ["opt-in", "opted in to", "opt in to"],

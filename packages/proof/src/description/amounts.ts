@@ -8,8 +8,8 @@ export type Token = { symbol: string; decimals: number };
 const USDC: Token = { symbol: "USDC", decimals: USDC_DECIMALS };
 
 /**
- * The token with this id if it is well known: Circle's USDC, and a sandbox's, which has the same id.
- * @param network of the transaction, CAIP-2; undefined where it names none
+ * Returns a well-known token by its id: Circle's USDC, or a sandbox's USDC, which has the same id.
+ * @param network the transaction's, CAIP-2; undefined if it names none
  * @param ledger of record, CAIP-2; any other than Algorand MainNet is a sandbox's
  */
 export function knownToken(

@@ -4,7 +4,7 @@ import { decodeQuantity, encodeQuantity, encodeRlp, type RlpItem } from "../base
 import { type BaseTransaction, DEPOSIT_TYPE, transactionChainId } from "../base/transaction.ts";
 import { concatBytes, toHex, utf8 } from "../encoding.ts";
 
-/** An account's address as EIP-55 spells it. @param address 20 bytes */
+/** Encodes an account's address with EIP-55's checksum. @param address 20 bytes */
 export function encodeEvmAddress(address: Uint8Array): string {
   const digits = toHex(address);
   const hash = toHex(keccak_256(utf8(digits)));
@@ -15,8 +15,8 @@ export function encodeEvmAddress(address: Uint8Array): string {
 }
 
 /**
- * The 20 bytes of the account that a transaction is from: it signed it, or a deposit names it. Undefined for an opaque type
- * and for a signature that no chain accepts (EIP-2: a high s).
+ * Returns the 20 bytes of a transaction's sender: the account that signed it, or the `from` of a deposit. Undefined for
+ * an opaque type, and for a signature that no chain accepts (EIP-2: a high s).
  */
 export function senderOf(transaction: BaseTransaction): Uint8Array | undefined {
   const { type, fields } = transaction;
@@ -40,12 +40,12 @@ function signerOf(signed: Uint8Array, parity: bigint, r: bigint, s: bigint): Uin
     const publicKey = signature.recoverPublicKey(keccak_256(signed)).toBytes(false);
     return keccak_256(publicKey.subarray(1)).subarray(-20);
   } catch {
-    // r or s is out of range, or r is no point's.
+    // r or s is out of range, or r is not the x coordinate of a point.
     return undefined;
   }
 }
 
-/** The 20 bytes of the contract that a sender's transaction with this nonce deploys. */
+/** Returns the 20 bytes of the address of the contract that a sender deploys with this nonce. */
 export function deployedAddress(sender: Uint8Array, nonce: Uint8Array): Uint8Array {
   return keccak_256(encodeRlp([sender, nonce])).subarray(-20);
 }

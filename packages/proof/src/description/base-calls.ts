@@ -4,7 +4,7 @@ import { toHex } from "../encoding.ts";
 /** The type of an argument, by the Solidity ABI. */
 type AbiType = "address" | "uint256" | "uint8" | "bytes32" | "bytes";
 
-/** A call of a token (ERC-20, EIP-3009, EIP-2612) whose arguments name the accounts and the amount. */
+/** A token's call (ERC-20, EIP-3009, EIP-2612) whose arguments name the accounts and the amount. */
 export type TokenCall =
   | { does: "transfer"; to: Uint8Array; units: bigint }
   /** `bySignature`: `from` signed for it, and any account may submit it. */
@@ -32,7 +32,7 @@ const permitted: Read["make"] = (address, units) => {
 const AUTHORIZATION = "address address uint256 uint256 uint256 bytes32";
 const PERMISSION = "address address uint256 uint256";
 
-/** By selector. */
+/** The known calls, by selector. */
 const CALLS: ReadonlyMap<string, Read> = new Map([
   // transfer(address to, uint256 value)
   ["a9059cbb", call("address uint256", (address, units) => ({ does: "transfer", to: address(0), units: units(1) }))],
@@ -59,8 +59,8 @@ const CALLS: ReadonlyMap<string, Read> = new Map([
 ]);
 
 /**
- * Reads a call of a token: exactly the one ABI encoding of the arguments. Undefined for any other function and for any
- * other length, padding or offset, because their meaning depends on the contract's code.
+ * Reads a token's call, if its arguments have their one exact ABI encoding. Undefined for any other function, length,
+ * padding or offset, because their meaning depends on the contract's code.
  */
 export function readTokenCall(data: Uint8Array): TokenCall | undefined {
   const read = CALLS.get(toHex(data.subarray(0, 4)));
@@ -75,7 +75,7 @@ export function readTokenCall(data: Uint8Array): TokenCall | undefined {
 
 function isEncodingOf(types: readonly AbiType[], input: Uint8Array): boolean {
   const head = types.length * WORD;
-  // The only type of several words stands last, so its contents are what follows the head.
+  // The only type of several words is the last one, so its contents follow the head.
   const isDynamic = types.at(-1) === "bytes";
   if (isDynamic ? input.length < head + WORD : input.length !== head) return false;
   return types.every((type, index) => {
@@ -87,7 +87,7 @@ function isEncodingOf(types: readonly AbiType[], input: Uint8Array): boolean {
   });
 }
 
-/** Whether it is a length, so many bytes, and zeros to the end of the last word. */
+/** Whether the tail of the arguments is a length, as many bytes, and zeros to the end of the last word. */
 function isPadded(tail: Uint8Array): boolean {
   const length = bytesToNumberBE(tail.subarray(0, WORD));
   if (length > BigInt(tail.length)) return false;

@@ -38,7 +38,7 @@ const TYPES: Readonly<Record<number, string>> = {
   126: "deposit (OP Stack)",
 };
 
-/** Every member of a transaction, in its order, after its type. */
+/** Returns every member of a transaction in order, after its type. */
 export function baseFields({ type, fields }: BaseTransaction): Field[] {
   const members = [...(fields ?? [])].map(([name, item]) => ({ label: LABELS[name] ?? name, value: show(name, item) }));
   return [{ label: "Type", value: TYPES[type] ?? `0x${type.toString(16)}` }, ...members];

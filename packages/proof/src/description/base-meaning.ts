@@ -13,16 +13,16 @@ export type Message = {
   data: Uint8Array;
 };
 
-/** The parts of a description that differ by what the transaction does. */
+/** The parts of a description that depend on what the transaction does. */
 export type Meaning = Omit<Description, "fields" | "sender" | "remarks"> & { remarks?: string[] };
 
-/** An account in a sentence: `itself` where it is `self`, which acts. @param address 20 bytes */
+/** Names an account in a sentence: `itself` for `self`, the account that acts. @param address 20 bytes */
 export function named(address: Uint8Array | undefined, self?: Uint8Array): Words {
   if (address === undefined) return ["an account that is not known"];
   return isSame(address, self) ? ["itself"] : account(encodeEvmAddress(address));
 }
 
-/** A party of that role; none where the address is not known. */
+/** Returns a party with this role; none if the address is unknown. */
 export function party(role: string, address: Uint8Array | undefined): Party[] {
   return address ? [{ role, account: encodeEvmAddress(address) }] : [];
 }

@@ -223,7 +223,7 @@ describe("a call of USDC on Base", () => {
           const { kind, amount, parties } = await usdcCall(given);
           if (!change) expect(kind).toBe("token_transfer");
           if (kind === "contract_call") return;
-          // Whatever is read is the one encoding of what viem reads.
+          // Everything that is read is the only encoding of what viem reads.
           const read = decodeFunctionData({ abi: TOKEN, data: given });
           expect(
             encodeFunctionData({

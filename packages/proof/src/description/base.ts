@@ -61,7 +61,7 @@ function meaningOf(transaction: BaseTransaction, message: Message, ledger: strin
   const chainId = transactionChainId(transaction);
   const network = chainId === undefined ? undefined : evmCaip2(chainId);
   const token = knownToken("base", encodeEvmAddress(to), network, ledger);
-  // No function of a token that is read here takes ETH.
+  // None of the token functions that are read here takes ETH.
   const tokenCall = token && value === 0n ? readTokenCall(data) : undefined;
   if (token && tokenCall) return tokenMeaning(tokenCall, token, message);
   return data.length === 0 ? etherTransfer(message, to) : contractCall(message, to);

@@ -23,26 +23,26 @@ export type Kind =
 export type Amount = {
   /** In the asset's smallest unit: a decimal integer. */
   units: string;
-  /** Undefined where the bytes do not say it and the token is not known here. */
+  /** Undefined if the bytes do not say it and the token is not known here. */
   symbol?: string;
   decimals?: number;
   /** For people, with its unit: `25.00 USDC`, `25 units of asset 7`. */
   text: string;
 };
 
-/** What an account has to do with a transaction, in words: `From`. */
+/** An account's role in a transaction, in words: `From`. */
 export type Party = { role: string; account: string };
 
 /** A member of a transaction, for display. */
 export type Field = { label: string; value: string };
 
-/** Text that sets ids apart, which a surface may shorten or break. */
+/** Text with its ids set apart, so that a surface can shorten or break them. */
 export type Words = (string | { id: string })[];
 
-/** What somebody does: `sent …`, `to send …`. */
+/** An action in the past tense and the infinitive: `sent …`, `to send …`. */
 export type Clause = { past: string; bare: string; what: Words };
 
-/** Who does what, for a sentence. The outcome decides whether it happened. */
+/** An actor and an action, for a sentence. The outcome decides whether it happened. */
 export type Deed = {
   actor: Words;
   clauses: [Clause, ...Clause[]];
@@ -51,25 +51,25 @@ export type Deed = {
 };
 
 /**
- * A transaction for people: what its bytes ask for, not whether it happened. Texts that strangers wrote are `printable`.
- * Plain data, so that one thread can describe for another.
+ * A transaction for people: what its bytes ask for, not whether it happened. Texts that strangers wrote are made
+ * `printable`. Plain data, so that one thread can describe for another.
  */
 export type Description = {
   kind: Kind;
   /** In a few words: `USDC transfer`. */
   title: string;
-  /** The account that signed it, or of a deposit its `from`; undefined where the bytes do not show it. */
+  /** The account that signed it, or a deposit's `from`; undefined if the bytes do not show it. */
   sender?: string;
   amount?: Amount;
   /** The accounts that take part, the sender first. */
   parties: Party[];
-  /** Undefined for a type that is not read here. */
+  /** Undefined for a type that is not described here. */
   deed?: Deed;
   /** What a failure means: `nothing moved`. */
   undone: string;
   /** A sentence about the effects that stay after a failure. */
   lasting?: Words;
-  /** Sentences that a surface shows beside it. */
+  /** Sentences to show next to the description. */
   remarks: string[];
   /** All its members. */
   fields: Field[];
@@ -78,7 +78,7 @@ export type Description = {
 /** The remark about a call whose effects depend on code. */
 export const CALL_ONLY = "Its bytes show the call, not what happened inside it.";
 
-/** A transaction whose meaning is not known here: its fields alone. */
+/** Describes a transaction of unknown meaning: its fields only. */
 export function unknownTransaction(title: string, fields: Field[] = []): Description {
   return { kind: "unknown", title, parties: [], undone: "it had no effect", remarks: [], fields };
 }

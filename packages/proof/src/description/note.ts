@@ -2,7 +2,7 @@ import type { Note } from "../note.ts";
 import { utcTime } from "../text.ts";
 import type { Field } from "./description.ts";
 
-/** What the members of a note are (docs/format.md, "The note"). */
+/** A label for each member of a note (docs/format.md, "The note"). */
 const LABELS: Readonly<Record<string, string>> = {
   a: "Attestor's key (SHA-256)",
   b: "Block hash",

@@ -38,7 +38,7 @@ async function onBase(to: Hex | null, data: Hex, value = 0n, ledger?: string): P
 const usdc = (data: Hex) => onBase(RAILS.base.usdc as Hex, data);
 const transfer = encodeFunctionData({ abi: TOKEN, functionName: "transfer", args: [PAYEE, 25_000_000n] });
 
-/** The sentence with the ids that are not part of what a test is about in short. */
+/** Returns the sentence; ids that a test is not about are shortened. */
 function say(bundle: Bundle, outcome: Circumstances["outcome"], time: number | undefined = TIME): string {
   const block = { hash: "", height: 1, ...(time !== undefined && { time }) };
   const subject = subjectOf(bundle);

@@ -3,12 +3,12 @@ import type { Deed, Description, Words } from "./description.ts";
 import type { Circumstances, Outcome, Subject } from "./subject.ts";
 
 export type SentenceOptions = {
-  /** Shortens or spells an id or an account; unchanged, unless given. */
+  /** Shortens or respells an id or an account; by default it stays unchanged. */
   id?: (id: string) => string;
 };
 
 /**
- * A time for people, such as `21 November 2026 at 14:03:07 UTC`; undefined for one beyond the calendar.
+ * Formats a time for people, such as `21 November 2026 at 14:03:07 UTC`; undefined for one beyond the calendar.
  * @param time Unix seconds
  */
 export function dateline(time: number): string | undefined {
@@ -18,7 +18,10 @@ export function dateline(time: number): string | undefined {
   return `${date.getUTCDate()} ${MONTHS[date.getUTCMonth()]} ${date.getUTCFullYear()} at ${clock} UTC`;
 }
 
-/** What was attested in one line: `USDC transfer on Base, 25.00 USDC`. It says nothing of the outcome; see `headline`. */
+/**
+ * Describes what was attested in one line: `USDC transfer on Base, 25.00 USDC`. It does not tell the outcome;
+ * `headline` does.
+ */
 export function subjectTitle({ chain, transaction, block }: Subject): string {
   if (transaction === undefined) return `Block ${block?.height} of ${chain.label}`;
   const { title, amount } = transaction;
@@ -26,8 +29,8 @@ export function subjectTitle({ chain, transaction, block }: Subject): string {
 }
 
 /**
- * What to show first, for a title. A failure leads: `Failed on Base: nothing moved`, and then what was tried. An outcome
- * that is not known is named beside the title.
+ * Returns the first thing to show, for a title. A failure comes first: `Failed on Base: nothing moved`, then what was
+ * tried. An unknown outcome is named next to the title.
  * @returns `beside` is to be shown next to `title`, not hidden
  */
 export function headline(subject: Subject, outcome: Outcome): { title: string; beside?: string } {
@@ -44,7 +47,7 @@ export function subjectLine(subject: Subject, outcome: Outcome): string {
   return beside === undefined ? title : `${title}. ${beside}`;
 }
 
-/** The outcome in words, for a row of its own. */
+/** Names the outcome in words, for a row of its own. */
 export function outcomeWords({ transaction, chain }: Subject, outcome: Outcome): string {
   switch (outcome) {
     case "succeeded":
@@ -59,8 +62,8 @@ export function outcomeWords({ transaction, chain }: Subject, outcome: Outcome):
 }
 
 /**
- * What was attested, in sentences: `On 21 November 2026 at 14:03:07 UTC, account X sent 25.00 USDC to account Y in
- * transaction Z on Base. It succeeded.` Only what is known to have happened is stated as done.
+ * Describes what was attested in sentences: `On 21 November 2026 at 14:03:07 UTC, account X sent 25.00 USDC to account
+ * Y in transaction Z on Base. It succeeded.` It states as done only what is known to have happened.
  */
 export function sentenceOf(
   subject: Subject,
@@ -74,7 +77,7 @@ export function sentenceOf(
   return day === undefined ? what.charAt(0).toUpperCase() + what.slice(1) : `On ${day}, ${what}`;
 }
 
-/** Begins in lower case. */
+/** Returns a sentence that begins in lower case. */
 function transactionSentence(
   { place, block }: Subject,
   transaction: NonNullable<Subject["transaction"]>,
@@ -102,7 +105,7 @@ function phrase({ actor, clauses }: Deed, outcome: Outcome, id: (id: string) => 
   return `${write(actor, id)} ${verb}${clausesInWords.join(", and ")}${clauses.length > 1 ? "," : ""}`;
 }
 
-/** What a failure undid, and what it did not. */
+/** Says what a failure undid and what it did not. */
 function failure(transaction: Description | undefined, id: (id: string) => string): string {
   const { undone = "it had no effect", lasting = [] } = transaction ?? {};
   return lasting.length > 0 ? `${undone}. ${write(lasting, id)}` : `${undone}.`;

@@ -13,7 +13,7 @@ import { describeAlgorandTransaction } from "./algorand.ts";
 import { describeBaseTransaction } from "./base.ts";
 import { type Description, unknownTransaction } from "./description.ts";
 
-/** How each chain's bytes are read for people. A chain without a reader has its ids alone. */
+/** Reads a chain's bytes for people. For a chain without a reader only its ids are shown. */
 type Reader = {
   describe(transaction: Uint8Array, ledger: string): Description;
   /** Unix seconds. */
@@ -37,30 +37,30 @@ export type Subject = {
   /** The chain in a sentence: `Base`, or `the sandbox's Base`. */
   place: string;
   transaction?: { id: string } & Description;
-  /** Of the attestation of a block, or of an inclusion. `time`: Unix seconds, by its header. */
+  /** The block of a block's attestation or of an inclusion. `time`: Unix seconds, by its header. */
   block?: { height: number; hash: string; time?: number };
-  /** Hex SHA-256 that is attested: of the block's header if there is a block, else of the transaction. */
+  /** The attested SHA-256, hex: of the block's header if there is a block, else of the transaction. */
   fingerprint: string;
-  /** How sure the chain was; undefined where the note is malformed. */
+  /** How final the block was on its chain; undefined if the note is malformed. */
   level?: Level;
-  /** The batch of which it is an item: the item's place from 1, how many there are, and hex of the root in the note. */
+  /** The batch that contains it: the item's position from 1, the number of items, and the root in the note, hex. */
   batch?: { place: number; size: number; root: string };
 };
 
-/** How a transaction ended. `not_applicable`: none that failed stands in a block of its chain. */
+/** How a transaction ended. `not_applicable`: this chain's blocks hold no failed transactions. */
 export type Outcome = "succeeded" | "failed" | "not_applicable" | "unknown";
 
-/** Where and how a transaction ended, as far as it is known. `time`: Unix seconds. */
+/** Where and how a transaction ended, as far as known. `time`: Unix seconds. */
 export type Circumstances = { block?: { height: number; hash: string; time?: number }; outcome: Outcome };
 
 /**
- * What a bundle states. Bytes that are no transaction are not an error here: the checks report them.
+ * Describes what a bundle states. Bytes that are not a transaction are not an error here: the checks report them.
  * @param bundle of `parseBundle`
  */
 export function subjectOf(bundle: Bundle): Subject {
   const { name, label, transactionsCanFail } = chainOf(bundle);
   const note = noteOf(bundle);
-  // Of a note that is malformed: no ledger's.
+  // A malformed note names no ledger.
   const ledger = note?.g ?? "";
   const level = levelOf(bundle, note);
   const reader = READERS[name];
@@ -91,8 +91,8 @@ export function subjectOf(bundle: Bundle): Subject {
 }
 
 /**
- * Block, time and outcome of what a bundle attests: as its note states them, or as its header and receipt show them.
- * @param report of `verify` for the same bundle. Show it as true only where the bundle is verified.
+ * Returns block, time and outcome of the attested transaction or block, from the note or from the header and receipt.
+ * @param report of `verify` for the same bundle. Show it as true only if the bundle is verified.
  */
 export function circumstancesOf(subject: Subject, report: Pick<VerifyReport, "statement" | "receipt">): Circumstances {
   const { statement, receipt } = report;

@@ -16,11 +16,11 @@ import { attempt, malformed } from "../errors.ts";
 import type { AlgorandAuthorisationItem, AlgorandInclusionItem, AuthorisationAlgorithm } from "./form.ts";
 
 /*
- * The signature of an attestation transaction, which the block's entry for it has. Source: go-algorand,
+ * The signature of an attestation transaction, from the block's entry for it. Source: go-algorand,
  * `data/transactions/signedtxn.go`, `data/transactions/pqsig.go`.
  */
 
-/** What a block's entry says of the signature. */
+/** The signature data of a block's entry. */
 type Authorisation = {
   alg: AuthorisationAlgorithm;
   /** The account that the entry names in place of the sender, 32 bytes. */
@@ -32,7 +32,10 @@ const SIGNATURES = ["sig", "msig", "lsig", "pqsig"];
 const PQ_MEMBERS = ["sch", "slt", "pk", "sig"];
 const SENDER = "the sender";
 
-/** The item of an inclusion; undefined where its entry has no signature of one key, by ed25519 or Falcon-1024. */
+/**
+ * Makes the authorisation item of an inclusion; undefined if its entry is not signed by a single Ed25519 or Falcon-1024
+ * key.
+ */
 export function authorisationItem({ stibBase64 }: AlgorandInclusionItem): AlgorandAuthorisationItem | undefined {
   const found = attempt("malformed", () => readAuthorisation(fromBase64(stibBase64)));
   if (found === undefined) return undefined;
@@ -41,8 +44,9 @@ export function authorisationItem({ stibBase64 }: AlgorandInclusionItem): Algora
 }
 
 /**
- * Checks that a transaction was signed as the item says. That the sender was rekeyed to an authorizer is the block's word.
- * @param inclusion that was found right
+ * Checks that a transaction was signed as the item says. It takes the block's word that the sender was rekeyed to an
+ * authorizer.
+ * @param inclusion checked before, without faults
  * @param sender of its transaction, an address
  */
 export function checkAuthorisationItem(

@@ -7,8 +7,8 @@ import { base64, constant, hex32Bytes, integer, list, object, type Reader } from
 import { leafHash, merkleTree, rootByPath } from "../rfc6962.ts";
 
 /*
- * A table of a network's checkpoints, one for each interval, and its root: a tree of RFC 6962 (RFC 9162 section 2.1), whose
- * leaves are the checkpoints' bytes. Who knows the root knows every checkpoint by a path of some 20 hashes.
+ * A table of a network's checkpoints, one per interval, and its root: the RFC 6962 tree (RFC 9162 section 2.1) over the
+ * checkpoints' bytes. With the root, a path of some 20 hashes proves any checkpoint.
  */
 
 /** The bytes of an entry: the voters' commitment (64) and ln of the proven weight (8, big-endian). */
@@ -20,15 +20,15 @@ export type CheckpointTable = {
   genesisHash: string;
   /** The round of the first checkpoint. */
   firstRound: number;
-  /** The rounds from one checkpoint to the next. */
+  /** The number of rounds from one checkpoint to the next. */
   interval: number;
   /** `CHECKPOINT_ENTRY_LENGTH` bytes each. */
   entries: Uint8Array;
 };
 
-/** The way from a checkpoint to the root of a table of `size` checkpoints. */
+/** The path from a checkpoint to the root of a table of `size` checkpoints. */
 export type CheckpointPath = {
-  /** The checkpoint's place in the table, from 0. */
+  /** The checkpoint's index in the table, from 0. */
   index: number;
   size: number;
   /** From leaf to root, base64 of 32 bytes each. */
@@ -47,7 +47,7 @@ export function checkpointEntry({ votersCommitment, lnProvenWeight }: Checkpoint
   return concatBytes(fromBase64(votersCommitment), numberToBytesBE(lnProvenWeight, 8));
 }
 
-/** The checkpoint at a place of the table. @throws RangeError if there is none */
+/** Returns the checkpoint at an index. @throws RangeError if there is none */
 export function checkpointAt(
   { genesisHash, firstRound, interval, entries }: CheckpointTable,
   index: number,
@@ -67,13 +67,16 @@ export function checkpointRoot(table: CheckpointTable): string {
   return toHex(merkleTree(leavesOf(table)).root);
 }
 
-/** The path of the checkpoint at a place of the table. @throws RangeError if there is none */
+/** Returns the path of the checkpoint at an index. @throws RangeError if there is none */
 export function proveCheckpoint(table: CheckpointTable, index: number): CheckpointPath {
   const leaves = leavesOf(table);
   return { index, size: leaves.length, hashes: merkleTree(leaves).path(index).map(toBase64) };
 }
 
-/** The root to which a path leads from a checkpoint, lower-case hex; undefined if it has too many or too few hashes. */
+/**
+ * Computes the root to which a path leads from a checkpoint, lower-case hex; undefined if it has too many or too few
+ * hashes.
+ */
 export function rootOfCheckpoint(checkpoint: Checkpoint, { index, size, hashes }: CheckpointPath): string | undefined {
   const { genesisHash, round } = checkpoint;
   const leaf = leafOf(fromBase64(genesisHash), round, checkpointEntry(checkpoint));
@@ -88,13 +91,13 @@ export function checkpointCount({ entries }: CheckpointTable): number {
   return size;
 }
 
-/** The first checkpoints of a table: what it was when it had no more. @throws RangeError if it has fewer */
+/** Returns the first checkpoints of a table: the table at an earlier size. @throws RangeError if it has fewer */
 export function firstCheckpoints(table: CheckpointTable, size: number): CheckpointTable {
   if (!Number.isInteger(size) || size < 1 || size > checkpointCount(table)) throw new RangeError(`no size ${size}`);
   return { ...table, entries: table.entries.subarray(0, size * CHECKPOINT_ENTRY_LENGTH) };
 }
 
-/** The place of a round's checkpoint in a table; undefined if it has none of that round. */
+/** Returns the index of a round's checkpoint; undefined if the table has none for that round. */
 export function checkpointIndex(table: CheckpointTable, round: number): number | undefined {
   const index = (round - table.firstRound) / table.interval;
   return Number.isInteger(index) && index >= 0 && index < checkpointCount(table) ? index : undefined;
@@ -122,37 +125,37 @@ const headMembers = {
 } as const;
 const readHead = object(headMembers);
 
-/** What is said of a table without its entries: the first line of its file, and what a service publishes of it. */
+/** A table without its entries: the first line of its file, and the main part of what a service publishes. */
 export type CheckpointTableHead = ReturnType<typeof readHead>;
 
-/** What a service publishes of its table, with its last checkpoints, the newest last. */
+/** The description of a table that a service publishes, with its last checkpoints, the newest last. */
 export type PublishedCheckpoints = CheckpointTableHead & { last: Checkpoint[] };
 
-/** Reads what a service publishes of its table. @throws ProofError `format` */
+/** Reads a service's published description of its table. @throws ProofError `format` */
 export const readPublishedCheckpoints: Reader<PublishedCheckpoints> = object({
   ...headMembers,
   last: list(20, readCheckpoint),
 });
 
-/** The head of a table. @throws ProofError `malformed` as `checkpointRoot` */
+/** Returns the head of a table. @throws ProofError `malformed` like `checkpointRoot` */
 export function checkpointTableHead(table: CheckpointTable): CheckpointTableHead {
   const { genesisHash, firstRound, interval } = table;
   const size = checkpointCount(table);
   return { format: "attestd.checkpoints/1", genesisHash, firstRound, interval, size, root: checkpointRoot(table) };
 }
 
-/** The size of the largest file of a table that is read: 1.8 million checkpoints. */
+/** The size limit of a table's file: 1.8 million checkpoints. */
 export const MAX_CHECKPOINT_TABLE_BYTES = 128 * 2 ** 20;
-/** A head has some 250. */
+/** The limit of a head, which has some 250 bytes. */
 const MAX_HEAD_BYTES = 1024;
 const NEWLINE = 0x0a;
 
-/** The file of a table: its head as JSON on a line, then its entries. */
+/** Encodes a table as a file: its head as a line of JSON, then its entries. */
 export function encodeCheckpointTable(table: CheckpointTable): Uint8Array {
   return concatBytes(utf8(`${JSON.stringify(checkpointTableHead(table))}\n`), table.entries);
 }
 
-/** Whether bytes begin as the file of a table does, and not as any JSON. */
+/** Whether the bytes begin like a table's file, and not like other JSON. */
 export function isCheckpointTable(bytes: Uint8Array): boolean {
   try {
     return readHead(parseJson(headBytes(bytes)), "") !== undefined;
@@ -163,8 +166,9 @@ export function isCheckpointTable(bytes: Uint8Array): boolean {
 }
 
 /**
- * Reads the file of a table. Its entries are a view of the bytes.
- * @throws ProofError `json`, `format` or `malformed` if it is none, was cut, or has other entries than its root says
+ * Reads a table's file. Its entries are a view of the bytes.
+ * @throws ProofError `json`, `format` or `malformed` if it is not a table's file, was cut, or its entries do not have
+ *   its root
  */
 export function decodeCheckpointTable(bytes: Uint8Array): CheckpointTable {
   if (bytes.length > MAX_CHECKPOINT_TABLE_BYTES)

@@ -10,18 +10,18 @@ import { jsonValue } from "../json/parse.ts";
 import { base64, constant, hex32Bytes, integer, isObject, list, object, type Reader, string } from "../json/readers.ts";
 import { type CheckpointPath, readCheckpointPath } from "./checkpoints.ts";
 
-/** What is kept beside a bundle, unsigned: every item shows by itself what it says. */
+/** Evidence for a bundle, kept next to it and unsigned: every item proves its own statement. */
 export type Evidence = {
   format: "attestd.evidence/1";
   /**
-   * `sha256:` and lower-case hex of the canonical bytes of the bundle, its signature included; for the items of a batch of
-   * its head, so that one evidence is for all.
+   * `sha256:` and lower-case hex of the canonical bytes of the bundle, including its signature. For batch items, of
+   * their head: one evidence serves all of them.
    */
   bundle: string;
   items: EvidenceItem[];
 };
 
-/** An item of a type that is not known here is read as far as its type. */
+/** Of an item with an unknown type only the type is read. */
 export type EvidenceItem = KnownItem | { type: string };
 
 type KnownItem =
@@ -31,7 +31,7 @@ type KnownItem =
   | AlgorandSourceInclusionItem
   | AlgorandSourceStateProofItem;
 
-/** The attestation transaction stands under a header. */
+/** Proves that the attestation transaction is in the block with this header. */
 export type AlgorandInclusionItem = {
   type: "algorand-inclusion/1";
   /** Canonical msgpack of the unsigned transaction, base64. */
@@ -46,50 +46,50 @@ export type AlgorandInclusionItem = {
   siblings: string[];
 };
 
-/** The network's stake has signed for the header of the inclusion. */
+/** Proves that the network's stake signed for the header of the inclusion. */
 export type AlgorandStateProofItem = StakeProof & { type: "algorand-state-proof/1" };
 
-/** The network's stake has signed for the source's header. */
+/** Proves that the network's stake signed for the source's header. */
 export type AlgorandSourceStateProofItem = StakeProof & { type: "algorand-source-state-proof/1" };
 
-/** Shows that a network's stake has signed for a header. */
+/** Proves that a network's stake signed for a header. */
 export type StakeProof = {
-  /** From the header's light header to the message's `blockHeadersCommitment`, base64 of 32 bytes each. */
+  /** From the light header to the message's `blockHeadersCommitment`, base64 of 32 bytes each. */
   siblings: string[];
   message: StateProofMessage;
   /** Lower-case hex of the SHA-256 of the state proof's canonical msgpack. */
   stateProofSha256: string;
-  /** Those bytes, base64. Left out, they are kept elsewhere, once for all rounds of the interval. */
+  /** The state proof, base64. If absent, it is kept elsewhere, once for all rounds of the interval. */
   stateProofBase64?: string;
-  /** What the state proof rests on. */
+  /** The checkpoint on which the state proof is verified. */
   checkpoint: Checkpoint;
-  /** The way from the checkpoint to the root of a table. */
+  /** The path from the checkpoint to the root of a table. */
   path?: CheckpointPath;
 };
 
-/** By which algorithm an account signed. */
+/** The algorithm with which an account signed. */
 export type AuthorisationAlgorithm = (typeof AUTHORISATION_ALGORITHMS)[number];
 const AUTHORISATION_ALGORITHMS = ["ed25519", "falcon-1024"] as const;
 
-/** By what key the transaction of the inclusion was signed; the signature is in the inclusion's `stibBase64`. */
+/** The key that signed the inclusion's transaction. The signature is in the inclusion's `stibBase64`. */
 export type AlgorandAuthorisationItem = {
   type: "algorand-authorisation/1";
   alg: AuthorisationAlgorithm;
-  /** The account to whose key the sender was rekeyed, an address; left out where the sender's own key signed. */
+  /** The address of the account to whose key the sender was rekeyed; absent if the sender's own key signed. */
   authorizer?: string;
 };
 
-/** The transaction that is attested, whose bytes the bundle has, stands under a header that it has not. */
+/** Proves that the attested transaction, whose bytes are in the bundle, is in the block with this header. */
 export type AlgorandSourceInclusionItem = Omit<AlgorandInclusionItem, "type" | "txnBytesBase64"> & {
   type: "algorand-source-inclusion/1";
 };
 
-/** The size of the largest evidence that is read: two state proofs of the largest size, in base64, and the rest. */
+/** The size limit of evidence: two state proofs of the largest size, in base64, and the rest. */
 export const MAX_EVIDENCE_BYTES = 9 * 2 ** 20;
 const MAX_ITEMS = 20;
 
 const digest = base64(32);
-/** A payset's tree is not deeper, see `algorand/format.ts`. */
+/** The depth limit of a payset's tree: see `algorand/format.ts`. */
 const siblings = list(20, digest);
 
 const underHeader = { headerBase64: base64(), index: integer(0), stibBase64: base64(), siblings };
@@ -101,7 +101,7 @@ const stakeProof = {
 };
 const stakeProofOptions = { stateProofBase64: base64(), path: readCheckpointPath };
 
-/** The type of an item, and the readers of its members besides. */
+/** An item's type and the readers of its other members. */
 function item(type: string, required: Members, optional?: Members): [string, Reader<EvidenceItem>] {
   return [type, object({ type: constant(type), ...required }, optional)];
 }
@@ -140,7 +140,7 @@ export function parseEvidence(input: unknown): Evidence {
   return evidence;
 }
 
-/** The item of a type and its place; undefined if there is none. */
+/** Finds the item of a type and its index; undefined if there is none. */
 export function itemOf<T extends KnownItem["type"]>(
   { items }: Evidence,
   type: T,

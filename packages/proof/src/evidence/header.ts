@@ -1,11 +1,11 @@
 import { decodeCanonicalMap, getBytes, getInteger, headerRound, type MsgpackMap } from "../algorand/index.ts";
 import { malformed } from "../errors.ts";
 
-/** A header that has what is to be shown under it. */
+/** A block header that inclusions and state proofs refer to. */
 export type ProvenHeader = {
   /** Canonical msgpack. */
   bytes: Uint8Array;
-  /** What those bytes are. */
+  /** The decoded header. */
   map: MsgpackMap;
   /** 32 bytes. */
   genesisHash: Uint8Array;
@@ -17,9 +17,9 @@ export type ProvenHeader = {
 };
 
 /**
- * Reads a header for which stake can have signed.
+ * Reads a header that a state proof can cover.
  * @param bytes canonical msgpack of the header map
- * @throws ProofError `malformed` also where it has no `gh` or `txn256`: such a header has no light header
+ * @throws ProofError `malformed` also without `gh` or `txn256`, because such a header has no light header
  */
 export function readHeader(bytes: Uint8Array): ProvenHeader {
   const map = decodeCanonicalMap(bytes);

@@ -15,7 +15,8 @@ import type { AlgorandInclusionItem } from "./form.ts";
 import { type ProvenHeader, readHeader } from "./header.ts";
 
 /**
- * Checks that the item's transaction is the attestation that the bundle names, and that it stands under the item's header.
+ * Checks that the item's transaction is the attestation that the bundle names, and that it is in the block with the
+ * item's header.
  * @param ledger CAIP-2 of the ledger that the note names; undefined if it names none
  * @returns the header, or the faults
  */
@@ -45,7 +46,10 @@ export function checkInclusionItem(
   return faults.length > 0 ? faults : header;
 }
 
-/** A payment of nothing, without close or rekey, by the attestor's account, with the bundle's note, on the header's network. */
+/**
+ * Whether a transaction is an attestation: a payment of nothing, without close or rekey, by the attestor's account,
+ * with the bundle's note, on the header's network.
+ */
 function isAttestation(map: MsgpackMap, note: string, address: string, genesisHash: Uint8Array): boolean {
   const is = (name: string, expected: Uint8Array) => {
     const value = map.get(name);

@@ -2,10 +2,9 @@ import { type CheckpointTable, checkpointIndex, hasCheckpoint, proveCheckpoint }
 import { type Evidence, type EvidenceItem, itemOf } from "./form.ts";
 
 /**
- * Evidence with the paths from its checkpoints to the root of a table, for those who trust the root.
- *
- * @returns `other` where the table has another checkpoint of such a round: one of the two is wrong; `absent` where it has none
- *   of the attestation's, or the evidence has no state proof
+ * Adds the paths from the checkpoints of evidence to the root of a table, for verifiers that trust the root.
+ * @returns `other` if the table has another checkpoint for one of the rounds, so that one of the two is wrong; `absent`
+ *   if it has none for the attestation's round, or the evidence has no state proof
  */
 export function onTable(evidence: Evidence, table: CheckpointTable): Evidence | "other" | "absent" {
   const found = itemOf(evidence, "algorand-state-proof/1");

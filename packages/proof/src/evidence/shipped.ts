@@ -2,8 +2,8 @@ import { ALGORAND_MAINNET_GENESIS_HASH } from "../algorand/network.ts";
 import type { Checkpoint } from "../algorand/state-proof/message.ts";
 
 /**
- * Checkpoints by name, to begin a walk from, or to trust where their source is enough. None is trusted unless it is named:
- * nobody here has verified the stake before it.
+ * Checkpoints by name, to start a walk from, or to trust if their source is enough. A verifier trusts one only by
+ * naming it, because nothing here verifies the stake before it.
  */
 export const SHIPPED_CHECKPOINTS: Readonly<Record<string, { checkpoint: Checkpoint; source: string }>> = {
   "mainnet-59999744": {

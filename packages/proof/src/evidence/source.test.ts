@@ -28,7 +28,7 @@ const whole = { ...sourceStateProof, stateProofBase64: stateProof.stateProofBase
 
 const reports = new Map<Bundle, VerifyReport>();
 
-/** What `withEvidence` finds of the source in these items, beside a bundle that is verified. */
+/** Returns the findings of `withEvidence` about the source, for these items and a verified bundle. */
 function judge(of: Bundle, items: Evidence["items"], options: EvidenceOptions = trusted, ledger?: string) {
   const report = reports.get(of) ?? verify(of, { trust: testHistory(undefined, ledger) });
   reports.set(of, report);
@@ -165,7 +165,7 @@ describeVectors("the source's block of a real node", (vectors) => {
       stateProofSha256: createHash("sha256").update(content).digest("hex"),
       checkpoint: { genesisHash, round: 2048, votersCommitment: message.votersCommitment, lnProvenWeight: 1 },
     };
-    // Which participants the state proof before named was not recorded, so that the stake is left unchecked.
+    // The recording lacks the participants that the previous state proof named, so the stake is not checked.
     expect(judge(of, [shown, signed], {}, ledger)).toEqual({ verified: true, results: [pass, open], at: [] });
     const other = { ...signed, siblings: signed.siblings.with(7, signed.siblings[0] as string) };
     expect(judge(of, [shown, other], {}, ledger)).toMatchObject({ verified: false, results: [pass, fail] });

@@ -8,10 +8,8 @@ import type { AlgorandSourceInclusionItem } from "./form.ts";
 import { type ProvenHeader, readHeader } from "./header.ts";
 
 /**
- * Checks that the attested transaction stands under the item's header, and that this is the header of the block that was
- * stated.
- *
- * @param statement what the attestor states of the transaction; the bundle of a block has none
+ * Checks that the attested transaction is in the block with the item's header, and that this is the stated block.
+ * @param statement the attestor's statement about the transaction; a block's bundle has none
  * @param chain CAIP-2 of the source's chain, as the note or the item's statement names it
  * @returns the header, or the faults
  */
@@ -41,9 +39,9 @@ export function checkSourceInclusionItem(
 }
 
 /**
- * Reads the header that a bundle on a block has of its own.
+ * Reads the header of a bundle about a block.
  * @param chain CAIP-2 of the source's chain, as the note names it
- * @param pointer to the item that is about it
+ * @param pointer to the evidence item that needs the header
  * @returns the header, or the faults
  */
 export function readOwnHeader(headerBase64: string, chain: string, pointer: string): ProvenHeader | Finding[] {

@@ -15,7 +15,7 @@ import { type CheckpointTable, hasCheckpoint, rootOfCheckpoint, sameCheckpoint }
 import type { StakeProof } from "./form.ts";
 import type { ProvenHeader } from "./header.ts";
 
-/** What a verifier trusts, and where state proofs are. */
+/** What a verifier trusts, and where it finds state proofs. */
 export type StakeOptions = {
   /** Checkpoints that the verifier trusts. */
   checkpoints: readonly Checkpoint[];
@@ -23,16 +23,16 @@ export type StakeOptions = {
   tables: readonly CheckpointTable[];
   /** Roots of tables of checkpoints that the verifier trusts, lower-case hex of 32 bytes. */
   roots: readonly string[];
-  /** Finds a state proof that the evidence names without holding it. @param sha256 lower-case hex */
+  /** Finds a state proof that the evidence names without containing it. @param sha256 lower-case hex */
   stateProof: (sha256: string) => Uint8Array | undefined;
-  /** Remembers what was found of state proofs: with the same one, a state proof that many bundles share is verified once. */
+  /** Remembers results of state proofs, so that one that many bundles share is verified once. */
   memory: Map<string, StateProofFault | undefined>;
 };
 
 /**
- * Checks that stake has signed for a header.
+ * Checks that stake signed for a header.
  * @param pointer to the item
- * @returns the faults; where there are none, also who recorded the block, unless the state proof is not at hand or its
+ * @returns the faults; if there are none, also who recorded the block, unless the state proof is missing or its
  *   checkpoint not trusted
  */
 export function checkStakeProof(
@@ -46,7 +46,7 @@ export function checkStakeProof(
   return { faults: faults ?? [], ...(trusted && { recorded: recorded(header, item.checkpoint, trusted) }) };
 }
 
-/** @returns the faults, or undefined where the state proof itself is not here */
+/** @returns the faults; undefined if the state proof itself is missing */
 function faultsOf(
   { siblings, message, stateProofSha256, stateProofBase64, checkpoint }: StakeProof,
   header: ProvenHeader,
@@ -61,7 +61,7 @@ function faultsOf(
     return [{ pointer: `${pointer}/siblings`, message: "does not lead to the message's commitment" }];
   const at = `${pointer}/stateProofSha256`;
   const question = JSON.stringify([stateProofSha256, message, checkpoint]);
-  // A state proof that is here is held to its hash all the same.
+  // A state proof that is present is still checked against its hash.
   if (stateProofBase64 !== undefined || !memory.has(question)) {
     const bytes = stateProofBase64 === undefined ? stateProof(stateProofSha256) : fromBase64(stateProofBase64);
     if (bytes === undefined) return undefined;
@@ -73,7 +73,7 @@ function faultsOf(
   return fault === undefined ? [] : [{ pointer: at, message: STATE_PROOF_FAULTS[fault] }];
 }
 
-/** What makes the checkpoint a trusted one: itself, a table that has it, or the root of its table. */
+/** Returns why the checkpoint is trusted: itself, a table that contains it, or the root of its table. */
 function trustedBy(
   { checkpoint, path }: StakeProof,
   { checkpoints, tables, roots }: StakeOptions,
@@ -94,8 +94,8 @@ function recorded({ round, time }: ProvenHeader, checkpoint: Checkpoint, trusted
 }
 
 /**
- * The microalgos that were proven at least, in four digits, rounded down: the logarithm was rounded up, so that the weight
- * is more than that of one less. Four digits are the same by every processor's exponential.
+ * Returns the least number of microalgos that the logarithm proves, rounded down to four digits. It was rounded up, so
+ * the weight is more than that of the next lower value. At four digits every processor's exponential gives the same.
  */
 function leastWeight(lnProvenWeight: number): number {
   const weight = Math.exp((lnProvenWeight - 1) / 65536);

@@ -132,7 +132,7 @@ describe("evidence", () => {
     const good = withItems(inclusion, named);
     for (let time = 0; time < 3; time++) expect(results(judge(good, options)).recorded).toBe(true);
     expect([asked, memory.size]).toEqual([1, 1]);
-    // The weight of this one is too high for the state proof.
+    // This checkpoint demands more weight than the state proof has.
     const heavy = { ...named, checkpoint: { ...checkpoint, lnProvenWeight: 3_000_000 } };
     const other = { ...named, message: { ...named.message, lnProvenWeight: 8 } };
     for (const wrong of [heavy, other])
@@ -142,7 +142,7 @@ describe("evidence", () => {
           recorded: false,
         });
     expect([asked, memory.size]).toEqual([3, 3]);
-    // A state proof that is there is read all the same.
+    // A state proof that is present is read even so.
     const forged = { ...stateProof, stateProofBase64: toBase64(flip(fromBase64(stateProofBase64), 800)) };
     expect(results(judge(withItems(inclusion, forged), options))).toMatchObject({ verified: false });
   });
@@ -270,7 +270,7 @@ describe("evidence", () => {
     expect(results(judge(withItems({ ...inclusion, txnBytesBase64: headerBase64 }))).at).toEqual([
       "/items/0/txnBytesBase64",
     ]);
-    // Another network's ledger: the same note would name it.
+    // Another network's ledger, which the same note names.
     const other = testEvidence("GBdWz9mcNmDIJKeT2C7upkJ6HNwYETpOh6L6qA6IJD8=");
     const theirs = verify(other.bundle, { trust: testHistory(undefined, "algorand:GBdWz9mcNmDIJKeT2C7upkJ6HNwYETpO") });
     expect(theirs.verified).toBe(true);
@@ -279,13 +279,13 @@ describe("evidence", () => {
     expect(txnBytesBase64).not.toBe(other.inclusion.txnBytesBase64);
   });
 
-  // Every fifth bit: all eight of a byte are among them.
+  // Every fifth bit, so that each bit position of a byte occurs.
   it("is accepted with no bit of the transaction, its entry, its path, header or hashes changed", () => {
     const accepted: string[] = [];
     const attempt = (what: string, items: Evidence["items"]) => {
       if (judge(withItems(...items)).recordedBy) accepted.push(what);
     };
-    // The state proof itself, whose bits verify.test.ts changes, is left out where what is before it fails.
+    // Leaves out the state proof, whose bits verify.test.ts changes, because an earlier check fails.
     const { stateProofBase64: _, ...named } = stateProof;
     const options = { ...trusted, stateProof: () => fromBase64(stateProof.stateProofBase64 ?? "") };
     expect(judge(withItems(inclusion, named), options).recordedBy).toBeDefined();

@@ -17,13 +17,13 @@ import { checkStakeProof, type StakeOptions } from "./stake.ts";
 export type EvidenceOptions = Partial<StakeOptions>;
 
 /**
- * Adds what the evidence beside a bundle shows to the report of `verify`. It makes no bundle verified that was not; evidence
- * that is there and wrong makes one fail that was. Who trusts no checkpoint learns only whether the evidence is consistent.
- *
+ * Adds the findings about a bundle's evidence to its report. Evidence never makes an unverified bundle verified; wrong
+ * evidence makes a verified bundle fail. A verifier that trusts no checkpoint learns only whether the evidence is
+ * consistent.
  * @param report of this bundle
  * @param bundle as text or UTF-8, or a value as `parseJson` returns it
  * @param evidence likewise, at most `MAX_EVIDENCE_BYTES`
- * @throws ProofError `json` for evidence that is no JSON or too large; ambiguous JSON fails `schema` instead
+ * @throws ProofError `json` for evidence that is not JSON or too large; ambiguous JSON fails `schema` instead
  * @throws TypeError for an unknown option
  */
 export function withEvidence(
@@ -69,7 +69,7 @@ function record(judged: Judged, check: EvidenceCheck, faults: readonly Finding[]
   if (faults.length > 0) judged.verified = false;
 }
 
-/** Checks what shows that the ledger recorded the attestation, and by whose key. */
+/** Checks that the ledger recorded the attestation, and whose key signed it. */
 function checkRecord(judged: Judged, evidence: Evidence, signed: SignedBundle, stake: StakeOptions): void {
   const inclusion = itemOf(evidence, "algorand-inclusion/1");
   if (inclusion === undefined) return;
@@ -87,14 +87,14 @@ function checkRecord(judged: Judged, evidence: Evidence, signed: SignedBundle, s
   const sender = signed.attestor.algorandAddress;
   const wrong = checkAuthorisationItem(authorisation.item, inclusion.item, sender, authorisation.pointer);
   if (wrong.length > 0) record(judged, "authorisation", wrong);
-  // Whose key another account's is, only the ledger knows: a header that nobody signed for says it of anyone.
+  // Only the ledger knows to which key an account was rekeyed: a header that nobody signed for can claim any.
   else if (authorizer === undefined || judged.evidence.stateProof === "pass") {
     record(judged, "authorisation", []);
     judged.authorisedBy = { alg, address: authorizer ?? sender };
   }
 }
 
-/** Checks what shows that the source's block is of its chain, and has the source. */
+/** Checks that the source's block belongs to its chain and contains the source. */
 function checkSource(
   judged: Judged,
   evidence: Evidence,
@@ -119,7 +119,7 @@ function checkSource(
   if (recorded) judged.sourceRecordedBy = recorded;
 }
 
-/** Checks an item by which stake has signed for a header. @returns who recorded the block, where that is proven */
+/** Checks a stake proof item. @returns who recorded the block, if that is proven */
 function recordStake(
   judged: Judged,
   check: "stateProof" | "sourceStateProof",
@@ -132,7 +132,7 @@ function recordStake(
   return recorded;
 }
 
-/** The item with the state proof that it names, where another item has that: it may stand in one of them alone. */
+/** Adds the named state proof to an item, if only the other item contains it. */
 function withHeld({ item, pointer }: { item: StakeProof; pointer: string }, { items }: Evidence) {
   const isHere = (one: Evidence["items"][number]): one is StakeProof & { type: string } =>
     "stateProofBase64" in one && one.stateProofSha256 === item.stateProofSha256;

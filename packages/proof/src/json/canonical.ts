@@ -17,7 +17,7 @@ export function canonicalize(value: JsonValue): string {
   return `{${text}}`;
 }
 
-/** UTF-8 of the canonical JSON, which is signed and hashed. */
+/** Returns the canonical JSON in UTF-8, which is signed and hashed. */
 export function canonicalBytes(value: JsonValue): Uint8Array<ArrayBuffer> {
   return utf8(canonicalize(value));
 }

@@ -6,27 +6,26 @@ import { excerpt } from "../text.ts";
 export type JsonValue = null | boolean | number | string | JsonValue[] | JsonObject;
 export type JsonObject = { [member: string]: JsonValue };
 
-/** Limits of a text whose value a bundle, a key history or a receipt is read from. */
+/** Limits of the JSON from which a bundle, a key history or a receipt is read. */
 export const MAX_JSON_BYTES = 2 ** 21;
 export const MAX_JSON_DEPTH = 16;
 export const MAX_JSON_MEMBERS = 4096;
 
 export interface JsonLimits {
-  /** Bytes, or UTF-16 units of a text, which are never more. `MAX_JSON_BYTES`, unless given. */
+  /** Bytes, or UTF-16 units of a text, which are never more. Default: `MAX_JSON_BYTES`. */
   maxSize?: number;
-  /** Objects and arrays within each other; the outermost is 1. `MAX_JSON_DEPTH`, unless given. */
+  /** Nested objects and arrays; the outermost is 1. Default: `MAX_JSON_DEPTH`. */
   maxDepth?: number;
-  /** Members of all objects and items of all arrays together. `MAX_JSON_MEMBERS`, unless given. */
+  /** Members of all objects and items of all arrays together. Default: `MAX_JSON_MEMBERS`. */
   maxMembers?: number;
   /** Whether an integer may end in `.0`, as protobuf's JSON writes the numbers of a `google.protobuf.Struct`. */
   allowPointZero?: boolean;
-  /** Whether a number may be no integer, as in messages of protocols. No file of the format has one. */
+  /** Whether fractions are allowed, as in protocol messages. No file of the format has one. */
   allowFractions?: boolean;
   /**
-   * Called at the bracket of each array: may take it instead of the parser.
-   *
+   * Called at the opening bracket of each array, and may parse it instead.
    * @param path to the array: names of members, and indexes of items
-   * @returns the array's value, whatever it is, and the offset behind its closing bracket; undefined to have it parsed
+   * @returns the array's value, of any type, and the offset after its closing bracket; undefined to have it parsed
    */
   takeArray?: (text: string, offset: number, path: readonly (string | number)[]) => TakenArray | undefined;
 }
@@ -34,9 +33,9 @@ export interface JsonLimits {
 export type TakenArray = { value: unknown; end: number };
 
 /**
- * JSON (RFC 8259) of which every reader sees the same value. Beyond the grammar it refuses what parsers read
- * differently: duplicate members, however their names are escaped, `__proto__`, lone surrogates, invalid UTF-8, numbers
- * that are no integers or are beyond ±(2^53 - 1), and numbers that RFC 8785 spells otherwise, such as `-0`, `1.0` and `1e3`.
+ * Parses JSON (RFC 8259) strictly, so that every reader sees the same value. It refuses what parsers read differently:
+ * duplicate members, however their names are escaped, `__proto__`, lone surrogates, invalid UTF-8, numbers that are not
+ * integers or are beyond ±(2^53 - 1), and numbers that RFC 8785 spells otherwise, such as `-0`, `1.0` and `1e3`.
  * @param input text, or the bytes of a file, whose byte order mark is skipped
  * @throws ProofError `json`
  */
@@ -66,18 +65,18 @@ export function jsonValue(input: unknown, limits?: JsonLimits): unknown {
   return typeof input === "string" || input instanceof Uint8Array ? parseJson(input, limits) : input;
 }
 
-/** A JSON pointer (RFC 6901) to a member, whose name is cut as `excerpt` cuts it. */
+/** Returns a JSON pointer (RFC 6901) to a member. `excerpt` cuts a long name. */
 export function childPointer(pointer: string, member: string | number): string {
   return `${pointer}/${excerpt(String(member)).replaceAll("~", "~0").replaceAll("/", "~1")}`;
 }
 
 const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
-/** For longer strings `JSON.parse` is faster than this test. */
+/** Above this length `JSON.parse` is faster than this test. */
 const MAX_TESTED = 64;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what a JSON string may not hold unescaped.
 const NEEDS_UNESCAPING = /[\\\u0000-\u001f]/;
 
-// UTF-16 units: in this hot path of every request, comparing numbers is twice as fast as comparing strings.
+// UTF-16 units: comparing numbers is twice as fast as comparing strings, and every request runs through this.
 const QUOTE = 0x22;
 const COMMA = 0x2c;
 const COLON = 0x3a;
@@ -170,7 +169,7 @@ class Parser {
     return array;
   }
 
-  /** Steps over the bracket. The path has one element for each container around this one. */
+  /** Steps over the bracket. The path has one element for each surrounding container. */
   #enter(): void {
     const { maxDepth } = this.#limits;
     if (this.#path.length >= maxDepth) throw this.#error("too_deep", `nested deeper than ${maxDepth}`);
@@ -196,7 +195,7 @@ class Parser {
     return string;
   }
 
-  /** Whether the character is behind an odd number of backslashes. */
+  /** Whether an odd number of backslashes precedes the character. */
   #isEscaped(at: number, start: number): boolean {
     let before = at;
     while (before > start && this.#text[before - 1] === "\\") before--;
@@ -216,7 +215,7 @@ class Parser {
     const digits = NUMBER.exec(this.#text)?.[0];
     if (digits === undefined) throw this.#unexpected();
     const number = Number(digits);
-    // Readers differ in numbers of 2^53 and more.
+    // Parsers differ on numbers of 2^53 and more.
     if (Math.abs(number) > Number.MAX_SAFE_INTEGER)
       throw this.#error("unsafe_integer", `${excerpt(digits)} is too large`);
     if (!this.#limits.allowFractions && !Number.isInteger(number))

@@ -2,11 +2,11 @@ import { fromBase64 } from "../encoding.ts";
 import { attempt, formatError } from "../errors.ts";
 import { childPointer } from "./parse.ts";
 
-/** Reads the value at a JSON pointer. @throws ProofError `format` pointing at it or into it */
+/** Reads the value at a JSON pointer. @throws ProofError `format` with a pointer to it or into it */
 export type Reader<T> = (value: unknown, pointer: string) => T;
 type Readers<T> = { [Member in keyof T]: Reader<T[Member]> };
 
-/** An object that has all of `required`, any of `optional` and no other member. */
+/** Reads an object that has all of `required`, any of `optional` and no other member. */
 export function object<R extends object, O extends object = Record<never, never>>(
   required: Readers<R>,
   optional?: Readers<O>,
@@ -29,7 +29,7 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** One of these values. */
+/** Reads one of these values. */
 export function constant<const C extends string | number>(...constants: C[]): Reader<C> {
   return (value, pointer) => {
     const found = constants.find((candidate) => candidate === value);
@@ -38,7 +38,7 @@ export function constant<const C extends string | number>(...constants: C[]): Re
   };
 }
 
-/** A string that `accepts`; `what` completes "must be …". */
+/** Reads a string that `accepts`; `what` completes "must be …". */
 export function string(what: string, accepts: RegExp | ((text: string) => boolean)): Reader<string> {
   return (value, pointer) => {
     if (typeof value === "string" && (accepts instanceof RegExp ? accepts.test(value) : accepts(value))) return value;
@@ -46,7 +46,7 @@ export function string(what: string, accepts: RegExp | ((text: string) => boolea
   };
 }
 
-/** An integer from `min` to `max`; to 2^53 - 1, unless given. */
+/** Reads an integer from `min` to `max`; by default to 2^53 - 1. */
 export function integer(min: number, max = Number.MAX_SAFE_INTEGER): Reader<number> {
   return (value, pointer) => {
     if (typeof value === "number" && Number.isSafeInteger(value) && value >= min && value <= max) return value;
@@ -55,10 +55,10 @@ export function integer(min: number, max = Number.MAX_SAFE_INTEGER): Reader<numb
   };
 }
 
-/** The text of canonical standard base64 of exactly `length` bytes, or of at least one. */
+/** Reads canonical standard base64 of exactly `length` bytes, or of at least one. */
 export function base64(length?: number): Reader<string> {
   const what = `canonical base64 of ${length ?? "at least 1"} bytes`;
-  // A pattern costs a quarter of decoding up to here, and five times as much for a key.
+  // For up to 64 bytes a pattern costs a quarter of decoding; for a key, five times as much.
   if (length !== undefined && length <= 64) return string(what, base64Pattern(length));
   return string(what, (text) => {
     const found = attempt("malformed", () => fromBase64(text))?.length ?? 0;
@@ -66,13 +66,15 @@ export function base64(length?: number): Reader<string> {
   });
 }
 
-/** Of bytes past a multiple of three the last character has unused bits, which are zero (RFC 4648 section 3.5). */
+/**
+ * If the length is not a multiple of three, the last character has unused bits, which are zero (RFC 4648 section 3.5).
+ */
 function base64Pattern(length: number): RegExp {
   const end = ["", "[AQgw]==", "[AEIMQUYcgkosw048]="][length % 3];
   return new RegExp(`^[A-Za-z0-9+/]{${Math.floor((length * 8) / 6)}}${end}$`);
 }
 
-/** An array of at most `max` items. */
+/** Reads an array of at most `max` items. */
 export function list<T>(max: number, read: Reader<T>): Reader<T[]> {
   return (value, pointer) => {
     if (!Array.isArray(value) || value.length > max)

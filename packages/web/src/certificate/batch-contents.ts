@@ -18,9 +18,9 @@ const COLUMNS = [
 type Described = { item: BatchItem; subject: Subject };
 
 /**
- * The text of a whole batch's certificate. Pure, as that of a bundle's.
+ * Returns the text of a batch's certificate. Pure, like `certificateContents`.
  * @param items all of one batch, in their order
- * @param shown the checks of an item's report
+ * @param shown the checks in an item's report
  * @param entry of the key that signed it, in a trusted history
  */
 export function batchContents(
@@ -54,7 +54,7 @@ export function batchContents(
   return wholeContents(batch, own, entry, making);
 }
 
-/** How many there are of each chain: `600 on Base and 400 on Algorand`. */
+/** Counts the items per chain: `600 on Base and 400 on Algorand`. */
 function byChain(described: readonly Described[]): string {
   const chains = [...Map.groupBy(described, ({ subject }) => subject.place)];
   return chains.map(([place, of]) => `${count(of.length)} on ${place}`).join(" and ");
@@ -82,7 +82,7 @@ function summaryRows(described: readonly Described[], failed: number, { first, l
 
 type Times = ReturnType<typeof timesOf>;
 
-/** The times of the earliest and the latest block. */
+/** Returns the times of the earliest and the latest block. */
 function timesOf(items: readonly BatchItem[]): { first: string; last: string } {
   const times = items.map(({ statement }) => statement.block.time);
   return { first: utcTime(Math.min(...times)), last: utcTime(Math.max(...times)) };

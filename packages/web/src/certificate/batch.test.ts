@@ -39,7 +39,7 @@ describe.each(["svg", "pdf"] as const)("the certificate of a batch as %s", (form
   test("names each transaction, and first that one failed", () => {
     const text = latin1.replaceAll("\\", "");
     for (const { statement } of answer.items.slice(0, 4)) {
-      // An id is broken where its column ends.
+      // An id is broken at the end of its column.
       for (const part of [statement.txnId.slice(0, 30), statement.txnId.slice(-6)]) expect(text).toContain(part);
       expect(text).toContain(`${statement.block.height} of `);
     }

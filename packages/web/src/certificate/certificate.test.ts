@@ -40,7 +40,7 @@ async function judged(file: Uint8Array, trust = history) {
 
 const words = async (file: Uint8Array, trust = history) => (await judged(file, trust))?.certificate?.words;
 
-/** Replaces text by other text of the same length. */
+/** Replaces text with other text of the same length. */
 function edit(file: Uint8Array, from: string, to: string): Uint8Array {
   const text = Buffer.from(file).toString("latin1");
   expect(text).toContain(from);

@@ -30,9 +30,10 @@ import { toPdf } from "./pdf.ts";
 import { toSvg } from "./svg.ts";
 
 /**
- * What the certificate of a bundle states beyond it.
+ * Returns what a bundle's certificate states beyond the bundle.
  * @param checkedAt when it was verified
- * @throws TypeError for a bundle that is not verified by a key of a history, or by a list that is contradicted
+ * @throws TypeError for a bundle that is not verified by a history's key, or verified by a list that another
+ *   contradicts
  */
 export function makingOf(judged: Judged, checkedAt: Date, paper: Paper): Making {
   const { report, keys, comparedBy } = judged;
@@ -57,10 +58,10 @@ export function makingOf(judged: Judged, checkedAt: Date, paper: Paper): Making 
 export type CertificateFormat = "pdf" | "svg";
 
 /**
- * What the certificate of a whole batch states beyond it.
+ * Returns what a batch's certificate states beyond the batch.
  * @param items of one batch, all of them
  * @param checkedAt when they were verified
- * @throws TypeError as `makingOf` does of each, or when not all were compared with the ledger by the same service
+ * @throws TypeError as `makingOf` for each item, or when not all were compared with the ledger by the same service
  */
 export function makingOfBatch(items: readonly Judged[], checkedAt: Date, paper: Paper): Making {
   const [first, ...others] = items.map((judged) => makingOf(judged, checkedAt, paper));
@@ -71,11 +72,11 @@ export function makingOfBatch(items: readonly Judged[], checkedAt: Date, paper: 
 }
 
 /**
- * Makes the certificate of a bundle, or of a whole batch with a table of its items. The same arguments give the same bytes,
- * on every machine.
- * @param bytes UTF-8 of the bundle's JSON, or of the batch's answer, which the certificate carries unchanged
+ * Makes the certificate of a bundle, or of a whole batch with a table of its items. The same arguments give the same
+ * bytes, on every machine.
+ * @param bytes UTF-8 of the bundle's JSON, or of the batch's answer; the certificate holds it unchanged
  * @param history with the key that signed it
- * @param evidence UTF-8 of the JSON beside it, which the certificate carries unchanged
+ * @param evidence UTF-8 of the evidence's JSON; the certificate holds it unchanged
  * @throws RangeError when its text is too long for a certificate
  * @throws ProofError for other bytes
  */
@@ -100,7 +101,7 @@ export function makeCertificate(
   return { bytes: Uint8Array.from(made), title: lead, number, isStamped: stamp !== undefined };
 }
 
-/** The text of the certificate of a bundle or a batch. @throws as `makeCertificate` */
+/** Returns the text of a bundle's or batch's certificate. @throws as `makeCertificate` */
 export function contentsOf(bytes: Uint8Array, history: KeyHistory, making: Making, hasEvidence = false) {
   const { bundle, items } = certifiedIn(bytes);
   const entry = entryOf(bundle, history);
@@ -112,7 +113,7 @@ export function contentsOf(bytes: Uint8Array, history: KeyHistory, making: Makin
 }
 
 /**
- * The bundle whose JSON this is, or of a batch's answer all of its items, the first of them as the bundle.
+ * Returns the bundle in this JSON; for a batch's answer, all of its items, and the first one as the bundle.
  * @throws ProofError for anything else
  */
 function certifiedIn(bytes: Uint8Array): { bundle: Bundle; items?: [BatchItem, ...BatchItem[]] } {
@@ -122,8 +123,8 @@ function certifiedIn(bytes: Uint8Array): { bundle: Bundle; items?: [BatchItem, .
 }
 
 /**
- * Makes a certificate again from what it carries, and compares byte for byte. What only its maker knew, such as the day,
- * is taken from the certificate itself and stays unproven.
+ * Makes a certificate again from its own contents, and compares byte for byte. What only its maker knew, such as the
+ * day, is taken from the certificate and stays unproven.
  * @param history trusted
  * @returns undefined for a file that is just a bundle
  */
@@ -163,7 +164,7 @@ function isSignedByOneOf(history: KeyHistory, bytes: Uint8Array): boolean {
 
 const MAX_DIFFERENCE = 60;
 
-/** The text in which a certificate first differs from the one that its bundle gives, if it is text. */
+/** Returns the text at the first difference between a certificate and the one made again, if it is text. */
 function difference(file: Uint8Array, made: Uint8Array): { stated?: string; computed?: string } {
   let index = 0;
   while (index < Math.min(file.length, made.length) && file[index] === made[index]) index++;
@@ -171,7 +172,7 @@ function difference(file: Uint8Array, made: Uint8Array): { stated?: string; comp
   return stated && computed && stated !== computed ? { stated, computed } : {};
 }
 
-/** The text around an index: between the tags of an SVG, between the brackets of a PDF. */
+/** Returns the text around an index: between an SVG's tags, or a PDF's brackets. */
 function textAt(bytes: Uint8Array, index: number): string | undefined {
   const latin1 = (from: number, to: number) => new TextDecoder("latin1").decode(bytes.subarray(Math.max(0, from), to));
   const before = /[^<>()\n]*$/.exec(latin1(index - MAX_DIFFERENCE, index))?.[0] ?? "";

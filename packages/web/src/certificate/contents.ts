@@ -18,12 +18,12 @@ import { type CertificateRow, idRow, line, row, withIds } from "./lines.ts";
 import type { Making } from "./making.ts";
 import { type CertificateContents, lookUp, type Own, wholeContents } from "./sections.ts";
 
-/** The parts of a report that a certificate shows: what the note and the receipt state, and which checks there are. */
+/** The parts of a report that a certificate shows: what the note and the receipt state, and the checks. */
 export type Shown = Parameters<typeof circumstancesOf>[1] & Pick<Own, "checks" | "hasEvidence">;
 
 /**
- * The text of a bundle's certificate. Pure: the same arguments give the same text, so that a certificate can be compared
- * with one made again from what it carries.
+ * Returns the text of a bundle's certificate. Pure: the same arguments give the same text, so that a certificate can be
+ * made again and compared.
  * @param report of the bundle, offline
  * @param entry of the key that signed it, in a trusted history
  */

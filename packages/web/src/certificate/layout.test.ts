@@ -118,7 +118,7 @@ test("breaks lines at spaces, and a word only where a line is too short for it",
         expect(runsWidth(line, 10)).toBeLessThanOrEqual(120);
         expect(joined(line)).toMatch(/^\S(.*\S)?$/);
       }
-      // Within a line no space is lost or made.
+      // Within a line no space is lost or added.
       for (const line of lines) expect(` ${joined(runs).replace(/ +/g, " ")} `).toContain(joined(line));
     }),
   );

@@ -17,23 +17,26 @@ import {
 
 const MM = 72 / 25.4;
 const MARGIN = 18 * MM;
-/** Distance of the first baseline from the upper edge, below the head of each page. */
+/** Distance of the first baseline from the page's upper edge, below the head of each page. */
 const TOP = MARGIN + 30;
-/** Height that is kept free at the foot of each page. */
+/** Height reserved at the foot of each page. */
 const FOOT = 22;
 const CODE_SIDE = 34 * MM;
 /** ISO/IEC 18004: four modules of quiet zone. */
 const QUIET = 4;
-/** Version 8 fits the usual pointer at level M; smaller codes would look different from page to page. */
+/**
+ * The smallest QR code version. It fits the usual pointer at level M; smaller codes would look different from page to
+ * page.
+ */
 const MIN_VERSION = 8;
 const LABEL_WIDTH = 96;
 const GAP = 16;
 const SIZES = { title: 22, lead: 13, text: 10.5, heading: 11, row: 9.5, small: 8 } as const;
 const BEFORE_HEADING = 9;
-/** Between the columns, and the rows, of a table of many. */
+/** Space between the columns and between the rows of a table. */
 const COLUMN_GAP = 6;
 const ROW_GAP = 3;
-/** Line height, in parts of the size. */
+/** Line height, as a multiple of the font size. */
 const LEADING = 1.38;
 
 /** Lays out a certificate on as many pages as it needs. Pure: the same contents give the same sheet, for SVG and PDF. */
@@ -43,7 +46,7 @@ export function layOut(contents: CertificateContents, paper: Paper): Sheet {
   const flow = startFlow(right - MARGIN, height - MARGIN - FOOT);
   const kids: Node[] = [];
 
-  // Beside the QR code.
+  // The QR code is next to it.
   const narrow = right - MARGIN - CODE_SIDE - GAP;
   kids.push(flow.paragraph("H1", [bold(contents.heading)], SIZES.title, { width: narrow, after: 10 }));
   kids.push(flow.paragraph("P", [bold(contents.lead)], SIZES.lead, { width: narrow, after: 4 }));
@@ -55,7 +58,7 @@ export function layOut(contents: CertificateContents, paper: Paper): Sheet {
     kids.push(flow.heading(heading));
     kids.push({ tag: "Table", kids: rows.map(flow.row) });
   }
-  // On one page: its height is that of a flow of its own.
+  // The block must fit on one page: a separate flow measures its height.
   const trial = startFlow(right - MARGIN, Number.POSITIVE_INFINITY);
   close(trial, contents);
   flow.keep(trial.position() - TOP);
@@ -84,14 +87,14 @@ function close(flow: Flow, { closing: { heading, intro, steps } }: CertificateCo
   ];
 }
 
-/** Places blocks one below the other, each whole on one page. */
+/** Places blocks one below the other, none of them across two pages. */
 function startFlow(full: number, bottom: number) {
   let page = 0;
   let y = TOP;
 
   const repeated = new Map<number, Mark[]>();
 
-  /** The upper edge of a block of this height. */
+  /** Places a block of this height. @returns its upper edge */
   const place = (height: number) => {
     if (y + height > bottom && y > TOP) {
       page++;
@@ -110,14 +113,14 @@ function startFlow(full: number, bottom: number) {
     return { tag, page, marks };
   }
 
-  /** Stays with the two lines that follow it. */
+  /** A heading stays on the page of the next two lines. */
   function heading(text: string): Leaf {
     y += y === TOP ? 0 : BEFORE_HEADING;
     place(SIZES.heading * LEADING + 2 * SIZES.row * LEADING);
     return paragraph("H2", [bold(text)], SIZES.heading, { after: 2 });
   }
 
-  /** A label, and beside it lines that are text, ids or links. */
+  /** Places a label, and to its right lines of text, ids or links. */
   function beside(label: Run, indent: number, texts: readonly CertificateLine[]): [label: Mark[], lines: Mark[][]] {
     const wrapped = texts.map((line) => wrap([line], SIZES.row, full - indent));
     const top = place(wrapped.flat().length * SIZES.row * LEADING);
@@ -135,7 +138,7 @@ function startFlow(full: number, bottom: number) {
     return { tag: "TR", kids: [{ tag: "TH", page, marks: head }, cell("TD", texts, placed)] };
   }
 
-  /** Rows of columns; every page on which it goes on shows the names of the columns again, as decoration. */
+  /** Places a table. Each further page repeats the column names as decoration. */
   function table({ columns, rows }: CertificateTable): Branch {
     const names = broken(columns.map(({ label }) => [bold(label)]));
     const branches: Branch[] = [
@@ -150,7 +153,7 @@ function startFlow(full: number, bottom: number) {
     }
     return { tag: "Table", kids: branches };
 
-    /** The lines of each cell, broken to the column's width. */
+    /** Breaks each cell's text into lines of the column's width. */
     function broken(cells: readonly Run[][]): Run[][][] {
       const widths = columns.map(({ share }) => full * share - COLUMN_GAP);
       return cells.map((texts, column) => texts.flatMap((text) => wrap([text], SIZES.small, widths[column] ?? 0)));
@@ -193,11 +196,11 @@ function startFlow(full: number, bottom: number) {
     row,
     item,
     table,
-    /** What is repeated on a page only for the eye. */
+    /** Returns a page's repeated marks, which are only for the eye. */
     artifacts: (of: number) => repeated.get(of) ?? [],
     pages: () => page + 1,
     position: () => y,
-    /** Goes on with the next page if this one lacks the room for blocks of this height. */
+    /** Moves to the next page if this one lacks room for a block of this height. */
     keep: (height: number) => void place(height + BEFORE_HEADING),
     /** Continues no higher than this on the first page. */
     below(least: number) {

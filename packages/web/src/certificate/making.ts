@@ -16,33 +16,30 @@ export const PAPERS = {
 export type Paper = keyof typeof PAPERS;
 
 /**
- * Version of the certificates' layout and wording. Every change that gives the same bundle other bytes increases it: a
+ * Version of the certificates' layout and wording. Every change that gives the same bundle other bytes increases it. A
  * certificate of another version is not compared.
  */
 export const LAYOUT = 2;
 
-/**
- * What a certificate states beyond its bundle, unproven. The form of every value leaves no room for text of the maker's
- * own.
- */
+/** What a certificate states beyond its bundle, unproven. No value's format leaves room for the maker's own text. */
 export type Making = {
   layout: typeof LAYOUT;
   paper: Paper;
   /** When it was verified: RFC 3339, UTC, to the second. */
   checkedAt: string;
-  /** Of attestd, which verified it. */
+  /** The version of attestd that verified it. */
   version: string;
-  /** The keys that it was verified with, and their date if known. */
+  /** The keys with which it was verified, and their date if known. */
   keys: { basis: (typeof BASES)[number]; date?: string | undefined };
   /** Status of the signer's key at that time. */
   status: Exclude<KeyStatus, "unknown">;
-  /** Origin of the attestor's newest key at that time, which the QR code leads to. */
+  /** Origin of the attestor's newest key at that time. The QR code leads there. */
   site: string;
-  /** Host of the service that compared it with the ledger, and the time of the record: RFC 3339, UTC. */
+  /** Host of the service that compared it with the ledger, and the record's time: RFC 3339, UTC. */
   ledger?: { askedOf: string; recordedAt?: string | undefined } | undefined;
 };
 
-/** Whether the words of a certificate are those of its bundle. */
+/** Whether a certificate's text is its bundle's. */
 export type CertificateJudgement =
   | { words: "pass"; making: Making }
   | { words: "fail"; stated?: string; computed?: string }
@@ -57,7 +54,7 @@ const VERSION = /^\d{1,4}\.\d{1,4}\.\d{1,4}(-(alpha|beta|rc)\.\d{1,4})?$/;
 const HOST = /^[a-z0-9.[\]:-]{1,100}$/;
 const MAX_SITE_LENGTH = 200;
 
-/** Reads what `writeMaking` wrote. @returns undefined for everything else, but for what another layout's has written */
+/** Reads what `writeMaking` wrote. @returns `other layout` for another version, undefined for anything else */
 export function readMaking(bytes: Uint8Array): Making | "other layout" | undefined {
   try {
     const value = parseJson(bytes) as Partial<Making> & Record<string, unknown>;
@@ -74,14 +71,14 @@ export function readMaking(bytes: Uint8Array): Making | "other layout" | undefin
       site.length <= MAX_SITE_LENGTH &&
       (ledger === undefined ||
         (isLike(ledger.askedOf, HOST) && (ledger.recordedAt === undefined || isLike(ledger.recordedAt, TIME))));
-    // An extra member is found when the certificate is made again without it.
+    // An extra member shows when the certificate is made again without it.
     return isGood ? { layout: LAYOUT, paper, checkedAt, version, keys, status, site, ledger } : undefined;
   } catch {
     return undefined;
   }
 }
 
-/** Writes a making as JSON, always in the same way: its members alone, at every level. */
+/** Writes a making as JSON with a fixed order of members and no others, at every level. */
 export function writeMaking({ layout, paper, checkedAt, version, keys, status, site, ledger }: Making): string {
   const { basis, date } = keys;
   return JSON.stringify({
@@ -96,7 +93,7 @@ export function writeMaking({ layout, paper, checkedAt, version, keys, status, s
   });
 }
 
-/** The entry of the key that signed a bundle, or a batch's head; undefined when the history lacks it. */
+/** Returns the entry of the key that signed a bundle or a batch's head; undefined when the history lacks it. */
 export function entryOf(bundle: Bundle | BatchHead, history: KeyHistory): KeyEntry | undefined {
   const { attestor } = signedPart(bundle);
   return history.keys.find(({ pqPublicKey }) => pqPublicKey === attestor.pqPublicKey);

@@ -9,7 +9,7 @@ import { makeCertificate, makingOf } from "./certificate.ts";
 
 const history = HISTORIES.keys;
 
-/** The certificate of a bundle, as the page makes it. */
+/** Makes a bundle's certificate as the page does. */
 function certificateOf(text: string, bundle: Bundle, history: KeyHistory) {
   const keys = {
     history,

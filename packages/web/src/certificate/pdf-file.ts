@@ -13,7 +13,9 @@ export function startPdf() {
     add(object: string | Uint8Array): Ref {
       return refOf(objects.push(object));
     },
-    /** An object that others refer to before it is made. @returns its reference, and what makes it */
+    /**
+     * Reserves an object that others refer to before it is made. @returns its reference, and a function that sets it
+     */
     later(): [ref: Ref, set: (object: string) => void] {
       const number = objects.push("null");
       return [
@@ -27,7 +29,7 @@ export function startPdf() {
       const head = utf8(`<< ${entries} /Length ${bytes.length} >>\nstream\n`);
       return this.add(concatBytes(head, bytes, utf8("\nendstream")));
     },
-    /** @param id hex, of 16 bytes: two documents have different ones */
+    /** @param id hex of 16 bytes; differs between documents */
     bytes(catalog: Ref, info: Ref, id: string): Uint8Array {
       // Four bytes that mark the file as binary (7.5.2).
       const parts = [utf8("%PDF-1.7\n%"), Uint8Array.of(0xe2, 0xe3, 0xcf, 0xd3, 0x0a)];

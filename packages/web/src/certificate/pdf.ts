@@ -20,8 +20,8 @@ const RULE_HEIGHT = 0.6;
 const RESOURCE_NAMES: Readonly<Record<Font, string>> = { sans: "F1", bold: "F2", mono: "F3" };
 
 /**
- * A sheet as PDF/A-3a (ISO 19005-3) with what it is of attached as `bundle.json` or `batch.json`: every font embedded, every line tagged.
- * The same arguments give the same bytes.
+ * Writes a sheet as PDF/A-3a (ISO 19005-3), with the bundle or batch attached as `bundle.json` or `batch.json`, every
+ * font embedded and every line tagged. The same arguments give the same bytes.
  * @param madeAt RFC 3339, UTC, to the second
  */
 export function toPdf(sheet: Sheet, carried: Carried, madeAt: string): Uint8Array {
@@ -61,7 +61,10 @@ export function toPdf(sheet: Sheet, carried: Carried, madeAt: string): Uint8Arra
   return file.bytes(catalog, info, carried.id);
 }
 
-/** One of the fonts (ISO 32000-1, 9.6.3): simple, because its characters are ASCII, so that text stays text in the file. */
+/**
+ * Embeds a font (ISO 32000-1, 9.6.3). It is a simple font, because its characters are ASCII, so that text stays text in
+ * the file.
+ */
 function embed(font: Font, file: PdfFile): Ref {
   const { name, widths, box, ascent, descent, capHeight, isFixedPitch, length, deflated } = FONTS[font];
   // The tag says that it is a subset (9.6.4).
@@ -76,7 +79,7 @@ function embed(font: Font, file: PdfFile): Ref {
   );
 }
 
-/** Attaches a file of JSON (ISO 19005-3, 6.8). */
+/** Attaches a JSON file (ISO 19005-3, 6.8). */
 function attach(file: PdfFile, name: string, relationship: string, what: string, bytes: Uint8Array, date: string): Ref {
   const params = `/Params << /Size ${bytes.length} /CreationDate ${date} /ModDate ${date} >>`;
   const stream = file.stream(`/Type /EmbeddedFile /Subtype /application#2Fjson ${params}`, bytes);
@@ -88,7 +91,7 @@ function attach(file: PdfFile, name: string, relationship: string, what: string,
 type TaggedPage = { ref: Ref; set(object: string): void; content: string; links: Ref[]; elements: Ref[] };
 
 /**
- * The structure tree (ISO 32000-1, 14.7) and the pages' contents, in which every mark belongs to an element of the tree,
+ * Writes the structure tree (ISO 32000-1, 14.7) and the pages' contents. Every mark belongs to an element of the tree,
  * or is an artifact.
  */
 function tag({ height, document, artifacts }: Sheet, file: PdfFile) {
@@ -98,7 +101,7 @@ function tag({ height, document, artifacts }: Sheet, file: PdfFile) {
     const [ref, set] = file.later();
     return { ref, set, content: `/Artifact BMC\n${drawn}EMC\n`, links: [], elements: [] };
   });
-  /** Elements of annotations, whose keys follow those of the pages. */
+  /** Elements of annotations. Their keys follow the pages' keys. */
   const annotated: Ref[] = [];
 
   function element(node: Node, parent: Ref): Ref {
@@ -120,7 +123,7 @@ function tag({ height, document, artifacts }: Sheet, file: PdfFile) {
   function annotate(leaf: Leaf, ref: Ref): Ref {
     const key = pages.length + annotated.push(ref) - 1;
     const box = boxOf(leaf, height).join(" ");
-    // Printed with the page (flag 4), as PDF/A demands of every annotation.
+    // Flag 4 prints it with the page. PDF/A requires this of every annotation.
     const annotation = file.add(
       `<< /Type /Annot /Subtype /Link /Rect [${box}] /F 4 /Border [0 0 0] /StructParent ${key} /Contents ${literal(leaf.alt ?? "")} /A << /S /URI /URI ${literal(leaf.url ?? "")} >> >>`,
     );
@@ -145,7 +148,7 @@ function attributesOf(leaf: Leaf, height: number): string {
   return ` /Alt ${literal(leaf.alt ?? "")} /A << /O /Layout /Placement /Block /BBox [${box}] >>`;
 }
 
-/** The rectangle around a leaf's marks. */
+/** Returns the rectangle around a leaf's marks. */
 function boxOf({ marks }: Leaf, height: number): number[] {
   const boxes = marks.flatMap((mark) => {
     if (mark.kind === "text")
@@ -158,7 +161,7 @@ function boxOf({ marks }: Leaf, height: number): number[] {
   return [Math.min(...of(0)), height - Math.max(...of(3)), Math.max(...of(2)), height - Math.min(...of(1))].map(round);
 }
 
-/** PDF measures from the lower left corner, a sheet from the upper left. */
+/** Writes a mark as PDF operators. PDF measures from the lower left corner, a sheet from the upper left. */
 function operators(mark: Mark, height: number): string {
   const at = (x: number, y: number) => `${round(x)} ${round(height - y)}`;
   switch (mark.kind) {

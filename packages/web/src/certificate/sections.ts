@@ -21,58 +21,58 @@ import { CHECKED, LIMITS, WARNINGS } from "../words.ts";
 import { type CertificateLine, type CertificateRow, type CertificateTable, idRow, line, link, row } from "./lines.ts";
 import type { Making } from "./making.ts";
 
-/* What the certificate of a bundle and that of a whole batch have in common. */
+/* The parts that a bundle's certificate and a batch's have in common. */
 
-/** What a certificate is of: a bundle, or a batch by its head. */
+/** The subject of a certificate: a bundle, or a batch by its head. */
 type Certified = Bundle | BatchHead;
 
-/** What of the text depends on what it is of, ASCII. */
+/** The part of the text that depends on the subject, in ASCII. */
 export type Own = {
   kind: "bundle" | "batch";
   lead: string;
   statement: CertificateLine[][];
-  /** The same for programs that show no fonts. */
+  /** The sentence for programs that show no fonts. */
   sentence: string;
-  /** What it certifies. */
+  /** The certified transaction or block. */
   subject: CertificateRow[];
-  /** The batch that was recorded. */
+  /** The recorded batch. */
   batch: CertificateRow[];
   /** The checks that were made, by name. */
   checks: Partial<Record<CheckName, unknown>>;
-  /** Whether the record and `inclusion` are about a batch. */
+  /** Whether the record and the check `inclusion` are about a batch. */
   isOfBatch: boolean;
-  /** Whether a transaction was seen only as "included". */
+  /** Whether the block was only "included" when a transaction was attested. */
   isIncludedOnly: boolean;
-  /** Whether the certificate carries evidence. */
+  /** Whether the certificate holds evidence. */
   hasEvidence: boolean;
-  /** How to look up what was attested. */
+  /** How to look up the attested transaction or block. */
   source: CertificateLine[];
-  /** Of a batch: its items. */
+  /** For a batch: its items. */
   table?: CertificateTable;
 };
 
 /** The text of a certificate, ASCII. */
 export type CertificateContents = ReturnType<typeof wholeContents>;
 
-/** Puts a certificate's text together of what all have and what is its own. @param entry of the key that signed it */
+/** Combines the common text with the subject's own. @param entry of the key that signed it */
 export function wholeContents(certified: Certified, own: Own, entry: KeyEntry, making: Making) {
   const { kind, lead, statement, sentence, table } = own;
   const id = toHex(fromBase64Url(bundleId(certified)).subarray(0, 16));
-  /** Content of the QR code. */
+  /** The content of the QR code. */
   const url = pointerUrl(making.site, certified);
   return {
     kind,
-    /** Hex, of 16 bytes: two certificates have different ones. */
+    /** Hex of 16 bytes; differs between certificates. */
     id,
     heading: "Certificate of attestation",
-    /** The first 64 bits of its id, in four groups: anyone who has it can compute it. */
+    /** The first 64 bits of its id, in four groups. Anyone with the certified object can compute it. */
     number: id
       .slice(0, 16)
       .toUpperCase()
       .replace(/.{4}(?=.)/g, "$&-"),
     attestor: hostOf(entry.origin),
     url,
-    /** Text across each page of a certificate that is not real. */
+    /** Text across each page of a sandbox's certificate. */
     stamp: isOfSandbox(certified) ? "SANDBOX - NOT REAL" : undefined,
     lead,
     statement,
@@ -119,7 +119,7 @@ function attestorRows(entry: KeyEntry, { status, site }: Making): CertificateRow
   ];
 }
 
-/** Of an item `inclusion` is about its batch. */
+/** For a batch item, `inclusion` is about its batch. */
 const IN_BATCH = "place in the batch";
 
 const KEYS = {
@@ -157,12 +157,12 @@ function verificationRows(
   ];
 }
 
-/** The step of looking something up in an explorer: a sentence, and the explorer's page of it. */
+/** Makes a step of looking something up: a sentence, and the page of an explorer. */
 export function lookUp(text: string, chain: string, path: string): CertificateLine[] {
   return [line(text), ...(EXPLORERS[chain] ? [link(`${EXPLORERS[chain].url}/${path}`)] : [])];
 }
 
-/** What its reader can do when the attestor no longer exists. @param url of the QR code */
+/** Tells the reader what remains possible when the attestor no longer exists. @param url of the QR code */
 function closing(certified: Certified, { kind, isOfBatch, source }: Own, url: string) {
   const isBundle = kind === "bundle";
   const program = isBundle ? "the bundle" : 'an item, which with the head as its member "batch" is a bundle';
@@ -182,7 +182,7 @@ function closing(certified: Certified, { kind, isOfBatch, source }: Own, url: st
   return {
     heading: "To check it without the attestor",
     intro: `This text is a copy; the ${kind}, which this file carries, is the proof. The certificate's number begins the SHA-256 of ${isBundle ? "the bundle" : "the batch's head"} (RFC 8785).`,
-    // No explorer has what is in a sandbox.
+    // No explorer shows a sandbox.
     steps: isOfSandbox(certified) ? steps : [record, source, ...steps],
   };
 }

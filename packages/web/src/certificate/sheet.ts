@@ -17,30 +17,30 @@ export type Mark =
   /** Text across the sheet, rising by `angle` degrees. */
   | { kind: "stamp"; x: number; y: number; size: number; angle: number; text: string };
 
-/** What a mark is, as a screen reader says it: the names of ISO 32000-1, 14.8.4. Its marks are on one page. */
+/** The role of marks, as a screen reader names it: the tags of ISO 32000-1, 14.8.4. Its marks are on one page. */
 export type Leaf = {
   tag: "H1" | "H2" | "P" | "TH" | "TD" | "Lbl" | "LBody" | "Link" | "Figure";
   page: number;
   marks: Mark[];
-  /** Says what a figure shows, or where a link leads. */
+  /** Describes a figure, or a link's target. */
   alt?: string;
-  /** Of a link. */
+  /** The target of a link. */
   url?: string;
-  /** Of a TH: whether it heads a column, and not a row. */
+  /** For a TH: whether it heads a column rather than a row. */
   isOfColumn?: boolean;
 };
 export type Branch = { tag: "Document" | "Table" | "TR" | "TD" | "L" | "LI" | "LBody"; kids: Node[] };
 export type Node = Leaf | Branch;
 
-/** Pages of one size: the document in reading order, and what is only decoration, by page. */
+/** Pages of one size: the document in reading order, and the decoration by page. */
 export type Sheet = { width: number; height: number; document: Branch; artifacts: Mark[][] };
 
-/** Beside text of this size, letters of one width look as large when they are smaller. */
+/** Returns the font size at which a font looks as large as text of `size`: monospaced letters must be smaller. */
 export function fontSize(font: Font, size: number): number {
   return font === "mono" ? size * 0.87 : size;
 }
 
-/** Width in points of ASCII text beside text of this size. */
+/** Returns the width in points of ASCII text that looks as large as text of `size`. */
 export function textWidth(text: string, font: Font, size: number): number {
   const { widths } = FONTS[font];
   let sum = 0;
@@ -52,7 +52,7 @@ export function runsWidth(runs: readonly Run[], size: number): number {
   return runs.reduce((sum, { text, font }) => sum + textWidth(text, font, size), 0);
 }
 
-/** Breaks text at its spaces into lines no wider than `width`; a wider word is broken anywhere. */
+/** Breaks text at spaces into lines no wider than `width`. A wider word is broken anywhere. */
 export function wrap(runs: readonly Run[], size: number, width: number): Run[][] {
   const lines: Run[][] = [];
   let line: Run[] = [];
@@ -70,7 +70,7 @@ export function wrap(runs: readonly Run[], size: number, width: number): Run[][]
   return line.length === 0 ? lines : [...lines, line];
 }
 
-/** Joins neighbours of one font into one run. */
+/** Joins adjacent runs with the same font. */
 function merged(runs: readonly Run[]): Run[] {
   const whole: Run[] = [];
   for (const { text, font } of runs) {

@@ -3,7 +3,7 @@ import { present } from "../present.ts";
 import type { CertificateContents } from "./sections.ts";
 import { type Font, fontSize, type Leaf, type Mark, type Node, type Run, runsWidth, type Sheet } from "./sheet.ts";
 
-/** A viewer takes the first font that it has. The fonts of one line have the same widths. */
+/** Font families. A viewer takes the first one that it has. All fonts of one line have the same widths. */
 const FAMILIES: Readonly<Record<Font, string>> = {
   sans: "Arimo, Arial, 'Liberation Sans', Helvetica, sans-serif",
   bold: "Arimo, Arial, 'Liberation Sans', Helvetica, sans-serif",
@@ -29,18 +29,18 @@ const ROLES: Readonly<Record<Node["tag"], string>> = {
   Figure: "img",
 };
 
-/** What a certificate carries and says of itself, beside its visible text. */
+/** The parts of a certificate besides its visible text: its contents and its description. */
 export type Carried = Pick<CertificateContents, "kind" | "sentence" | "attestor" | "id"> & {
-  /** UTF-8 of the bundle's JSON, or the batch's. */
+  /** UTF-8 of the bundle's or batch's JSON. */
   bundle: Uint8Array;
-  /** UTF-8 of the evidence beside it. */
+  /** UTF-8 of the evidence. */
   evidence?: Uint8Array | undefined;
   /** From `writeMaking`. */
   making: string;
   title: string;
 };
 
-/** A sheet as SVG that carries its bundle: the pages one below the other, the text in the order in which it is read. */
+/** Writes a sheet as SVG with its bundle inside: the pages one below the other, the text in reading order. */
 export function toSvg(
   { width, height, document, artifacts }: Sheet,
   { bundle, evidence, making, title, sentence }: Omit<Carried, "kind" | "attestor" | "id">,
@@ -105,7 +105,7 @@ function element(mark: Mark, top: number): string {
   }
 }
 
-/** A line keeps its length even when the viewer has another font. */
+/** Sets a line's length, so that it stays the same in another font. */
 function styleOf(run: Run, size: number): string {
   const weight = run.font === "bold" ? ' font-weight="700"' : "";
   const length = round(runsWidth([run], size));
@@ -113,7 +113,10 @@ function styleOf(run: Run, size: number): string {
   return `font-family="${FAMILIES[run.font]}" font-size="${scaled}"${weight} textLength="${length}" lengthAdjust="spacingAndGlyphs"`;
 }
 
-/** The dark modules of a code: one rectangle for each run of modules, so that no seam is visible between two. */
+/**
+ * Returns the dark modules of a code as rectangles, one for each horizontal run, so that no seam shows between two
+ * modules.
+ */
 export function codeRectangles({ module, dark }: Extract<Mark, { kind: "code" }>): [number, number, number, number][] {
   return dark.flatMap((row, line) => {
     const runs = row

@@ -2,7 +2,7 @@ import { escapeXml } from "../bundle-file.ts";
 import type { Carried } from "./svg.ts";
 
 /**
- * A document's metadata (XMP, ISO 16684-1), which says that it is PDF/A-3a and PDF/UA-1.
+ * Returns a document's metadata (XMP, ISO 16684-1), which declares PDF/A-3a and PDF/UA-1.
  * @param madeAt RFC 3339, UTC, to the second
  */
 export function metadata({ title, attestor, sentence }: Carried, madeAt: string): string {
@@ -36,7 +36,7 @@ ${PDFUA_SCHEMA}
 <?xpacket end="r"?>`;
 }
 
-/** PDF/A wants every schema described that it does not know itself (ISO 19005-3, 6.6.2.3). */
+/** PDF/A requires a description of every schema that it does not define (ISO 19005-3, 6.6.2.3). */
 const PDFUA_SCHEMA = `<rdf:Description rdf:about="" xmlns:pdfaExtension="http://www.aiim.org/pdfa/ns/extension/" xmlns:pdfaSchema="http://www.aiim.org/pdfa/ns/schema#" xmlns:pdfaProperty="http://www.aiim.org/pdfa/ns/property#">
 <pdfaExtension:schemas><rdf:Bag><rdf:li rdf:parseType="Resource">
 <pdfaSchema:schema>PDF/UA identification</pdfaSchema:schema>

@@ -2,18 +2,18 @@ import { MAX_BATCH_BYTES } from "@attestd/proof";
 import { concatBytes } from "@attestd/proof/encoding";
 import { isName, NotPdf, type PdfDictionary, PdfLexer, type PdfObject, type PdfValue, scanPdf } from "./objects.ts";
 
-/** No certificate exceeds these limits, with a batch's answer inside; beyond them a hostile file is not read. */
+/** Limits that no certificate exceeds, even with a batch's answer inside. They stop the reading of a hostile file. */
 const MAX_INFLATED_BYTES = MAX_BATCH_BYTES + 2 ** 20;
 const MAX_FILES = 16;
 const MAX_OBJECT_STREAMS = 256;
 const MAX_NODES = 256;
 
-/** Bytes that may still be inflated. */
+/** The bytes that may still be inflated. */
 type Budget = { left: number };
 
 /**
- * The contents of a PDF's embedded files (ISO 32000-1, 7.11.4): first those in its name tree, then every other stream of
- * that type. Plain or deflated. Those larger than any batch are skipped.
+ * Returns the contents of a PDF's embedded files (ISO 32000-1, 7.11.4), plain or deflated: first those in its name
+ * tree, then every other stream of that type. Contents larger than any batch are skipped.
  */
 export async function pdfAttachments(bytes: Uint8Array): Promise<Uint8Array[] | "encrypted"> {
   const text = new TextDecoder("latin1").decode(bytes);
@@ -31,7 +31,7 @@ export async function pdfAttachments(bytes: Uint8Array): Promise<Uint8Array[] | 
 
 type Known = ReadonlyMap<number, PdfObject>;
 
-/** All objects by number, including those in object streams (7.5.7). */
+/** Returns all objects by number, including those in object streams (7.5.7). */
 async function withPacked(objects: readonly PdfObject[], bytes: Uint8Array, budget: Budget): Promise<Known> {
   const known = new Map<number, PdfObject>();
   let unpacked = 0;
@@ -66,7 +66,7 @@ function* unpack(text: string, dictionary: PdfDictionary): Generator<PdfObject> 
   }
 }
 
-/** The streams in the catalog's name tree of embedded files. */
+/** Returns the streams in the catalog's name tree of embedded files. */
 function listed(known: Known, trailers: readonly PdfDictionary[]): PdfObject[] {
   const resolved = (value: PdfValue | undefined) => referenced(known, value)?.value ?? value;
   const at = (value: PdfValue | undefined, member: string) => {
@@ -90,12 +90,12 @@ function listed(known: Known, trailers: readonly PdfDictionary[]): PdfObject[] {
   return found;
 }
 
-/** The object that a reference leads to; undefined for any other value. */
+/** Resolves a reference; undefined for any other value. */
 function referenced(known: Known, value: PdfValue | undefined): PdfObject | undefined {
   return typeof value === "object" && value !== null && "object" in value ? known.get(value.object) : undefined;
 }
 
-/** @returns undefined for a stream that is larger than `largest`, or encoded otherwise */
+/** @returns undefined for a stream that is larger than `largest` or has another encoding */
 async function decoded(
   { value, stream }: PdfObject,
   bytes: Uint8Array,

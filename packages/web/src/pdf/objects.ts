@@ -1,22 +1,24 @@
-/** Values of PDF (ISO 32000-1, 7.3) that a reader of attachments needs. Strings are not: they are read as null. */
+/**
+ * The PDF values (ISO 32000-1, 7.3) that a reader of attachments needs. Strings are not needed: they are read as null.
+ */
 export type PdfValue = number | boolean | null | PdfName | PdfReference | PdfValue[] | PdfDictionary;
 type PdfName = { name: string };
 type PdfReference = { object: number };
 export type PdfDictionary = Map<string, PdfValue>;
 
-/** No program nests values more deeply. */
+/** A depth of nesting that no program reaches. */
 const MAX_DEPTH = 32;
 /** White space, or a comment. */
 const WHITE = /[\0\t\n\f\r ]+|%[^\r\n]*/y;
 const REGULAR = /[^\0\t\n\f\r ()<>[\]{}/%]*/y;
 /** The end of a line, if there is one. */
 const EOL = /\r\n|\n|\r|/y;
-/** The rest of `12 0 R`, after the 12. The bounded lengths keep this fast for any text. */
+/** The rest of `12 0 R`, after the 12. Bounded lengths keep this fast for any text. */
 const REFERENCE_TAIL = /[\0\t\n\f\r ]{1,16}\d{1,5}[\0\t\n\f\r ]{1,16}R(?![^\0\t\n\f\r ()<>[\]{}/%])/y;
 
 /** The text at a position is not a value. */
 export class NotPdf extends Error {}
-/** One instance for all: a hundred thousand stack traces would take seconds. */
+/** One instance for all: creating a hundred thousand stack traces would take seconds. */
 const NOT_PDF = new NotPdf();
 
 /** Whether a value is this name. */
@@ -59,7 +61,10 @@ export class PdfLexer {
     return true;
   }
 
-  /** Skips what comes next, if it has this form. @param form sticky @returns what was skipped; undefined if it has not */
+  /**
+   * Skips what comes next, if it has this form. @param form sticky @returns the skipped text; undefined if it has
+   * another form
+   */
   match(form: RegExp): string | undefined {
     form.lastIndex = this.position;
     const found = form.exec(this.text)?.[0];
@@ -128,7 +133,7 @@ function fromHexPair(escaped: string): string {
 /** An indirect object of a file; for a stream with the range of its encoded bytes. */
 export type PdfObject = { number: number; value: PdfValue; stream?: { start: number; end: number } | undefined };
 
-/** The result of scanning a file, in file order: of two objects with one number the later one counts. */
+/** The objects and trailers of a file in order. If two objects have one number, the later one counts. */
 export type PdfFile = { objects: PdfObject[]; trailers: PdfDictionary[] };
 
 /** `12 0 ` before `obj`. */
@@ -136,12 +141,12 @@ const HEADER = /(?:^|[^0-9])(\d{1,10})[\0\t\n\f\r ]{1,16}\d{1,5}[\0\t\n\f\r ]{1,
 const MAX_HEADER_LENGTH = 64;
 const KEYWORD = /obj|trailer/g;
 const END = "endstream";
-/** Later objects are not read: a certificate has some twenty. */
+/** Stops the reading of a hostile file: a certificate has some twenty objects. */
 const MAX_OBJECTS = 2 ** 15;
 
 /**
- * Finds the objects of a PDF by scanning the whole file, so that a damaged cross-reference table hides nothing. Reads
- * each character a bounded number of times.
+ * Finds the objects of a PDF by scanning the whole file, so that a damaged cross-reference table hides nothing. It
+ * reads each character a bounded number of times.
  * @param text the file's bytes as Latin-1
  */
 export function scanPdf(text: string): PdfFile {
@@ -184,7 +189,9 @@ function lengthOf(dictionary: PdfDictionary, lengths: ReadonlyMap<number, number
   return typeof length === "number" ? length : undefined;
 }
 
-/** The range of a stream's bytes, if a stream follows. A length that does not lead to `endstream` is ignored. */
+/**
+ * Returns the range of a stream's bytes, if a stream follows. A length that does not lead to `endstream` is ignored.
+ */
 function streamAfter(lexer: PdfLexer, length: number | undefined): PdfObject["stream"] {
   lexer.skipWhite();
   if (!lexer.take("stream")) return undefined;

@@ -5,19 +5,18 @@ import { lightHeaderLeaf, verifyLeaf } from "../merkle.ts";
 import { decodeCanonicalMap, type MsgpackMap } from "../msgpack.ts";
 import type { StateProofMessage } from "./message.ts";
 
-/** The rounds that one state proof attests, at most. MainNet's attest as many. */
+/** The most rounds that one state proof attests. On MainNet each attests this many. */
 export const MAX_INTERVAL = 256;
 
-/** The depth of the tree of light headers; undefined if there is no such interval. */
+/** The depth of the tree of light headers; undefined if no interval has this length. */
 export function intervalDepth(interval: number): number | undefined {
   const depth = Math.log2(interval);
   return interval <= MAX_INTERVAL && Number.isInteger(depth) && depth >= 0 ? depth : undefined;
 }
 
 /**
- * Whether a message commits to a header: 256-bit hashes lead from it to `blockHeadersCommitment`. The header's own round
- * tells its place. A message is to be trusted once `checkStateProof` finds no fault.
- *
+ * Whether a message commits to a header: whether the siblings lead from it to `blockHeadersCommitment`. The header's
+ * own round gives its position. Trust a message only if `checkStateProof` found no fault.
  * @param header canonical msgpack of the block map without `txns`
  * @param siblings from leaf to root, 32 bytes each
  */
@@ -26,7 +25,7 @@ export function commitsToHeader(message: StateProofMessage, header: Uint8Array, 
   return map !== undefined && commitsToDecodedHeader(message, { map, bytes: header }, siblings);
 }
 
-/** As `commitsToHeader`, of a header that is decoded already. @param header its map, and its canonical bytes */
+/** Like `commitsToHeader`, for a decoded header. @param header its map and its canonical bytes */
 export function commitsToDecodedHeader(
   message: StateProofMessage,
   { map, bytes }: { map: MsgpackMap; bytes: Uint8Array },

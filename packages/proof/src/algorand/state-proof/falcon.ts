@@ -11,27 +11,27 @@ import { concatBytes, utf8 } from "../../encoding.ts";
 export const FALCON_PUBLIC_KEY_LENGTH = 1793;
 /** The longest compressed signature. */
 export const FALCON_MAX_SIGNATURE_LENGTH = 1423;
-/** The length of a signature whose coefficients are written in 12 bits each. */
+/** The length of a signature with 12 bits per coefficient. */
 export const FALCON_CT_LENGTH = 1538;
 
 const COMPRESSED_HEADER = 0xba;
 const CT_HEADER = 0xda;
 const COEFFICIENTS = 1024;
 const MAX_COEFFICIENT = 2047;
-/** The header of a signature with its salt, as Falcon itself has it: compressed, degree 2^10. */
+/** The header of a signature in Falcon's own format with its salt: compressed, degree 2^10. */
 const SALTED_HEADER = 0x3a;
 const SALT_LENGTH = 40;
 const LOG_DEGREE = 10;
-/** What Falcon takes for its sampler after the salt. */
+/** The number of bytes that Falcon's sampler takes after the salt. */
 const SAMPLER_SEED_LENGTH = 48;
 
-/** The version of the salt with which a signature was made; undefined if the bytes are no compressed signature. */
+/** Returns the salt version of a signature; undefined if the bytes are not a compressed signature. */
 export function saltVersion(signature: Uint8Array): number | undefined {
   const fits = signature.length > 2 && signature.length <= FALCON_MAX_SIGNATURE_LENGTH;
   return fits && signature[0] === COMPRESSED_HEADER ? signature[1] : undefined;
 }
 
-/** Whether a compressed signature is the key's over the message. @param publicKey 1793 bytes */
+/** Whether a compressed signature over the message was made by the key. @param publicKey 1793 bytes */
 export function verifyFalcon(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean {
   const version = saltVersion(signature);
   if (version === undefined || publicKey.length !== FALCON_PUBLIC_KEY_LENGTH) return false;
@@ -40,7 +40,7 @@ export function verifyFalcon(publicKey: Uint8Array, message: Uint8Array, signatu
 }
 
 /**
- * A compressed signature with its coefficients in 12 bits each, as the leaf of a signature hashes it: 1538 bytes.
+ * Converts a compressed signature to 12 bits per coefficient, 1538 bytes: a signature's leaf hashes this form.
  * @returns undefined if the coefficients do not decode: cut, "-0", more than 2047, or bits left over
  */
 export function constantLength(signature: Uint8Array): Uint8Array<ArrayBuffer> | undefined {
@@ -52,7 +52,7 @@ export function constantLength(signature: Uint8Array): Uint8Array<ArrayBuffer> |
   let bits = 0;
   let pending = 0;
   for (let index = 0; index < COEFFICIENTS; index++) {
-    // Bits past the end read as zeros, which the limit ends.
+    // Bits past the end read as zeros; the length limit ends the loop.
     for (; bits < 8; bits += 8) pending = (pending << 8) | (signature[place++] ?? 0);
     bits -= 8;
     const first = (pending >> bits) & 0xff;
@@ -82,26 +82,25 @@ export function constantLength(signature: Uint8Array): Uint8Array<ArrayBuffer> |
 }
 
 /**
- * Makes a key.
- * @param seed 48 bytes: as Falcon's own code makes one by SHAKE256 of them
- * @returns 1793 and 2305 bytes, as Falcon encodes them
+ * Makes a Falcon key.
+ * @param seed 48 bytes; Falcon's own code expands them with SHAKE256 in the same way
+ * @returns 1793 and 2305 bytes, in Falcon's encoding
  */
 export function makeFalconKey(seed: Uint8Array): { publicKey: Uint8Array; secretKey: Uint8Array } {
   return falcon1024.keygen(seed);
 }
 
 /**
- * Signs a message. The same key and message give the same bytes: two signatures of one message by one salt would give the key
- * away, so that the seed of the sampler, which is otherwise random, is SHAKE256(secretKey || message). Algorand's own code takes
- * another seed: a key MUST sign by this function alone, or by another one alone.
- *
- * @param secretKey 2305 bytes, as Falcon encodes it
+ * Signs a message deterministically. Two different signatures of one message with one salt would reveal the key, so the
+ * sampler's seed, random elsewhere, is SHAKE256(secretKey || message). Algorand's own code derives another seed: a key
+ * MUST sign either only with this function or never with it.
+ * @param secretKey 2305 bytes, in Falcon's encoding
  * @returns the compressed signature, at most 1423 bytes
  */
 export function signFalcon(secretKey: Uint8Array, message: Uint8Array): Uint8Array<ArrayBuffer> {
   const salt = saltOf(0);
   const sampler = shake256(concatBytes(secretKey, message), { dkLen: SAMPLER_SEED_LENGTH });
-  // noble's own type of `sign` leaves this option out.
+  // noble's type of `sign` lacks this option.
   const options = { random: (length: number) => (length === SALT_LENGTH ? salt : sampler) } as SigOpts;
   const salted = falcon1024.sign(message, secretKey, options);
   return concatBytes(Uint8Array.of(COMPRESSED_HEADER, 0), salted.subarray(1 + SALT_LENGTH));

@@ -15,34 +15,35 @@ import { SUMHASH_LENGTH } from "./sumhash.ts";
 import type { VectorProof } from "./vector.ts";
 
 /*
- * The form of a state proof: canonical msgpack, nothing empty, no other member. Source: go-algorand,
- * `crypto/stateproof/structs.go` and const.go, `crypto/merklesignature`, `crypto/merklearray/proof.go`, `crypto/hashes.go`.
+ * The format of a state proof: canonical msgpack, no empty member, no unknown member. Source: go-algorand,
+ * `crypto/stateproof/structs.go` and const.go, `crypto/merklesignature`, `crypto/merklearray/proof.go`,
+ * `crypto/hashes.go`.
  */
 
-/** The size of the largest state proof that is read. One of MainNet has 300 kB; 640 signatures with their paths have 2.9 MB. */
+/** The size limit of a state proof. One of MainNet has 300 kB; 640 signatures with their paths have 2.9 MB. */
 export const MAX_STATE_PROOF_BYTES = 3 * 2 ** 20;
 export const MAX_COINS = 640;
-/** Of the trees of signatures and of participants. */
+/** The depth limit of the trees of signatures and participants. */
 const MAX_DEPTH = 20;
-/** Of a participant's tree of keys. */
+/** The depth limit of a participant's tree of keys. */
 export const MAX_KEY_DEPTH = 16;
-/** `HashFactory` of sumhash512. */
+/** The value of `HashFactory` for sumhash512. */
 const SUMHASH = 1;
 
 export interface StateProof {
   /** `c`, 64 bytes. */
   signatureCommitment: Uint8Array;
-  /** `w`, in microalgos. */
+  /** `w`: the weight that signed, in microalgos. */
   signedWeight: bigint;
-  /** `v`. */
+  /** `v`: version of the salt. */
   saltVersion: number;
-  /** `S`. */
+  /** `S`: proof of the revealed signatures. */
   signatures: VectorProof;
-  /** `P`. */
+  /** `P`: proof of the revealed participants. */
   participants: VectorProof;
-  /** `r`, by the place in both trees. */
+  /** `r`, by position in both trees. */
   reveals: Map<number, Reveal>;
-  /** `pr`, the place that each coin fell on. */
+  /** `pr`: the position that each coin selects. */
   positions: number[];
 }
 
@@ -52,7 +53,7 @@ export interface Reveal {
   weight: bigint;
   /** `cmt`: the root of the participant's keys, 64 bytes. */
   keys: Uint8Array;
-  /** `lf`: the rounds for which a key is good. */
+  /** `lf`: the number of rounds for which a key is valid. */
   keyLifetime: bigint;
   /** `l`: the weight of all signatures before this one. */
   before: bigint;
@@ -60,9 +61,9 @@ export interface Reveal {
   signature: Uint8Array;
   /** `k`, 1793 bytes. */
   publicKey: Uint8Array;
-  /** `idx`: the key's place among the participant's. */
+  /** `idx`: the key's index among the participant's keys. */
   keyIndex: number;
-  /** `prf`. */
+  /** `prf`: proof of the key. */
   keyProof: VectorProof;
 }
 
@@ -91,7 +92,10 @@ export function decodeStateProof(bytes: Uint8Array): StateProof {
   };
 }
 
-/** The places of the coins. Each has its reveal, and each reveal a coin: another one would be checked by nothing. */
+/**
+ * Reads the positions that the coins select. Every position needs a reveal and every reveal a coin: nothing would check
+ * a reveal without a coin.
+ */
 function positionsOf(value: MsgpackValue | undefined, reveals: Map<number, Reveal>): number[] {
   if (!Array.isArray(value) || value.length > MAX_COINS)
     throw malformed(`state proof: pr is not an array of up to ${MAX_COINS}`);
@@ -133,7 +137,7 @@ function vectorProof(map: MsgpackMap, maxDepth: number): VectorProof {
   return { depth: small(map, "td", maxDepth), path: path.map(asDigest) };
 }
 
-/** Throws unless the map has only these members, and none that `omitempty` leaves out. */
+/** Throws unless the map has only these members, none of them empty. */
 function only(map: MsgpackMap, ...names: string[]): MsgpackMap {
   for (const [name, value] of map)
     if (typeof name !== "string" || !names.includes(name) || isEmpty(value))

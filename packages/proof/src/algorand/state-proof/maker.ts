@@ -1,4 +1,4 @@
-/* What a program needs that makes state proofs, as the verifier has it. */
+/* The verifier's functions that a program needs to make state proofs. */
 export { signFalcon } from "./falcon.ts";
 export { MAX_COINS } from "./form.ts";
 export type { VectorProof } from "./vector.ts";

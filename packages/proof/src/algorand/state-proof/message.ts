@@ -5,30 +5,33 @@ import { sha256 } from "../../sha2.ts";
 import { encodeMsgpack, getBytes, getInteger, getMap, type MsgpackMap, structMap } from "../msgpack.ts";
 import { SUMHASH_LENGTH } from "./sumhash.ts";
 
-/** What a state proof attests: the blocks of its rounds, and who signs the next one. Integers are below 2^53. */
+/**
+ * The statement of a state proof: the blocks of its rounds, and who signs the next state proof. Integers are below
+ * 2^53.
+ */
 export type StateProofMessage = {
   /** The vector commitment to the light headers of its rounds, base64 of 32 bytes. */
   blockHeadersCommitment: string;
-  /** The vector commitment to the participants who sign the next one, base64 of 64 bytes. */
+  /** The vector commitment to the participants who sign the next state proof, base64 of 64 bytes. */
   votersCommitment: string;
-  /** ln of the microalgos that the next one must prove, in 16 binary places, rounded up. */
+  /** ln of the microalgos that the next state proof must prove, in 16 binary places, rounded up. */
   lnProvenWeight: number;
   firstAttestedRound: number;
   lastAttestedRound: number;
 };
 
 /**
- * What a verifier must know to verify the state proof of the rounds after `round`: everything after it follows from it.
- * `lnProvenWeight` is never computed again, since go-algorand's logarithm differs between processors.
+ * The data needed to verify the state proof of the rounds after `round`; everything later follows from it. Never
+ * recompute `lnProvenWeight`: go-algorand's logarithm differs between processors.
  */
 export type Checkpoint = {
-  /** The network's, base64 of 32 bytes. */
+  /** The network's genesis hash, base64 of 32 bytes. */
   genesisHash: string;
-  /** The last round that is attested by now. */
+  /** The last attested round. */
   round: number;
-  /** As in the message that attests `round`. */
+  /** From the message that attests `round`. */
   votersCommitment: string;
-  /** As in the message that attests `round`. */
+  /** From the message that attests `round`. */
   lnProvenWeight: number;
 };
 
@@ -52,14 +55,14 @@ export const readCheckpoint: Reader<Checkpoint> = object({
 });
 
 /**
- * The hash of a message that the participants sign: 32 bytes, SHA-256 of `"spm"` and the canonical msgpack of
- * `{P, b, f, l, v}`. Source: go-algorand, `data/stateproofmsg/message.go`.
+ * Returns the hash that the participants sign: 32 bytes, SHA-256 of `"spm"` and the canonical msgpack of `{P, b, f, l,
+ * v}`. Source: go-algorand, `data/stateproofmsg/message.go`.
  */
 export function stateProofMessageHash(message: StateProofMessage): Uint8Array {
   return sha256(concatBytes(utf8("spm"), encodeMsgpack(stateProofMessageMap(message))));
 }
 
-/** A message as it is signed, and as its transaction has it. */
+/** Returns a message as the map that is signed and that the state proof transaction holds. */
 export function stateProofMessageMap(message: StateProofMessage): MsgpackMap {
   return structMap({
     P: message.lnProvenWeight,
@@ -70,7 +73,7 @@ export function stateProofMessageMap(message: StateProofMessage): MsgpackMap {
   });
 }
 
-/** The message that is in such a map. @throws ProofError `malformed` */
+/** Reads a message from the map of `stateProofMessageMap`. @throws ProofError `malformed` */
 export function stateProofMessageOf(map: MsgpackMap): StateProofMessage {
   const commitmentIn = (name: string, length: number) => {
     const bytes = getBytes(map, name, length);
@@ -86,7 +89,7 @@ export function stateProofMessageOf(map: MsgpackMap): StateProofMessage {
   };
 }
 
-/** The checkpoint after a message that the network of `genesisHash` has proven. @param genesisHash 32 bytes */
+/** Returns the checkpoint after a proven message. @param genesisHash 32 bytes */
 export function checkpointAfter(genesisHash: Uint8Array, message: StateProofMessage): Checkpoint {
   const { lastAttestedRound: round, votersCommitment, lnProvenWeight } = message;
   return { genesisHash: toBase64(genesisHash), round, votersCommitment, lnProvenWeight };
@@ -95,16 +98,16 @@ export function checkpointAfter(genesisHash: Uint8Array, message: StateProofMess
 /** The share of the stake that a state proof proves, in 2^-32 (go-algorand, `config/consensus.go`). */
 const PROVEN_SHARE = 1_288_490_188n;
 
-/** What a header says of state proofs, its `spt["0"]`: `n`, and every interval `v` and `t`. */
+/** Returns a header's state proof tracking, `spt["0"]`: `n`, and at every interval `v` and `t`. */
 export function stateProofTracking(header: MsgpackMap): MsgpackMap {
   const tracking = getMap(header, "spt");
   return (tracking && getMap(tracking, 0)) ?? new Map();
 }
 
 /**
- * The checkpoint that a header states, for a network's first state proof, before which there is no message. Its
- * `lnProvenWeight` is computed (go-algorand, `crypto/stateproof/weights.go`) and may differ from the network's in the last
- * place: a state proof that verifies on it shows that it does not.
+ * Returns the checkpoint that a header states. A network's first state proof needs it, because no message comes before.
+ * `lnProvenWeight` is computed (go-algorand, `crypto/stateproof/weights.go`) and may differ from the network's in the
+ * last place; a state proof that verifies on it shows that it does not.
  * @returns undefined if the header names no voters
  */
 export function checkpointInHeader(header: MsgpackMap): Checkpoint | undefined {

@@ -5,7 +5,7 @@ import { fromBase64, toBase64 } from "../../encoding.ts";
 import { constantLength, verifyFalcon } from "./falcon.ts";
 import { sumhash512 } from "./sumhash.ts";
 
-/* Held to Algorand's own Go modules: test/recorded/state-proof-parts made the values. */
+/* Values made by Algorand's own Go modules, with test/recorded/state-proof-parts. */
 
 type Parts = {
   sumhash512: { length: number; hash: string }[];
@@ -15,7 +15,7 @@ type Parts = {
 const file = new URL("../../../test/recorded/state-proof-parts.json", import.meta.url);
 const parts: Parts = JSON.parse(readFileSync(file, "utf8"));
 
-/** As that program makes it. */
+/** Makes the message that the Go program hashes. */
 function message(length: number): Uint8Array {
   const blocks = Array.from({ length: Math.ceil(length / 32) }, (_, index) =>
     createHash("sha256")

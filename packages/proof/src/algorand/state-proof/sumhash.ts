@@ -1,10 +1,13 @@
 import { shake256 } from "@noble/hashes/sha3.js";
 import { utf8 } from "../../encoding.ts";
 
-/* sumhash512: a sum modulo 2^64 of those columns of a matrix whose bits are set. Source: algorand/go-sumhash v0.1.0. */
+/*
+ * sumhash512: the sum modulo 2^64 of the columns of a matrix at the set bits of the input. Source: algorand/go-sumhash
+ * v0.1.0.
+ */
 
 export const SUMHASH_LENGTH = 64;
-/** A compression takes the state and as many bytes of the message. */
+/** The input of one compression: the state and as many bytes of the message. */
 const INPUT_LENGTH = 2 * SUMHASH_LENGTH;
 const COLUMNS = INPUT_LENGTH * 8;
 const ROWS = 8;
@@ -29,7 +32,10 @@ const FIELD = 2 ** 27;
 const WORD = 2 ** 32;
 
 let table: Float64Array | undefined;
-/** What is being compressed: the state, and 64 bytes of the message. One for all, since nothing here is asynchronous. */
+/**
+ * The input of the current compression: the state and 64 bytes of the message. One buffer is enough, because nothing
+ * here is asynchronous.
+ */
 const input = new Uint8Array(3 * TRIPLES);
 const view = new DataView(input.buffer);
 
@@ -42,11 +48,11 @@ function sums(): Float64Array {
   for (let group = 0; group < TRIPLES * 4; group++)
     for (let row = 0; row < ROWS; row++)
       for (let bits = 1; bits < GROUP_SIZE; bits++) {
-        // The sum without its lowest bit is known already. Bits past the last column are never set.
+        // The table already has the sum without the lowest bit. Bits past the last column are never set.
         const rest = bits & (bits - 1);
         const column = Math.min(group * GROUP + 31 - Math.clz32(bits ^ rest), COLUMNS - 1);
         const at = (row * COLUMNS + column) * 8;
-        // Of a column's upper word 13 bits belong to the low part, and 19 to the high one.
+        // The low part takes 13 bits of a column's upper word, the high part 19.
         const word = matrix.getUint32(at + 4, true);
         const sum = (low[rest] as number) + matrix.getUint32(at, true) + (word & 0x1fff) * WORD;
         const carry = sum < LOW ? 0 : 1;
@@ -71,7 +77,10 @@ export function sumhash512(message: Uint8Array): Uint8Array<ArrayBuffer> {
   return input.slice(0, SUMHASH_LENGTH);
 }
 
-/** The rest of a message, 0x01, zeros up to a whole number of blocks, and its length in bits: 16 bytes, little-endian. */
+/**
+ * Pads the rest of a message: 0x01, zeros up to a full block, and the message's length in bits: 16 bytes,
+ * little-endian.
+ */
 function padded(rest: Uint8Array, length: number): Uint8Array {
   const bytes = new Uint8Array(rest.length + 1 + 16 > SUMHASH_LENGTH ? 2 * SUMHASH_LENGTH : SUMHASH_LENGTH);
   bytes.set(rest);
@@ -81,8 +90,8 @@ function padded(rest: Uint8Array, length: number): Uint8Array {
 }
 
 /**
- * Replaces the state by the hash of it and the next 64 bytes of the message. The twelve sums are locals that begin as the
- * table's own zeros: an array, or a literal 0, which V8 takes for an integer, makes this three times slower.
+ * Compresses the next 64 bytes of the message into the state. The twelve sums are locals that start from the table's
+ * own zeros: with an array, or with a literal 0, which V8 treats as an integer, this is three times slower.
  */
 function compress(entries: Float64Array, message: Uint8Array, offset: number): void {
   for (let place = 0; place < SUMHASH_LENGTH; place++)
@@ -128,7 +137,7 @@ function compress(entries: Float64Array, message: Uint8Array, offset: number): v
   putPair(48, s9, s10, s11);
 }
 
-/** The sum of four doubles of the table. V8 compiles it into `compress`, which is as fast as with the sums written out. */
+/** Adds four doubles of the table. V8 inlines it into `compress`, so that it costs nothing. */
 function sumOf(entries: Float64Array, a: number, b: number, c: number, d: number): number {
   return (entries[a] as number) + (entries[b] as number) + (entries[c] as number) + (entries[d] as number);
 }

@@ -3,20 +3,20 @@ import { NODE, reverseBits, type TreeRules, treeLevels } from "../tree.ts";
 import { SUMHASH_LENGTH, sumhash512 } from "./sumhash.ts";
 
 /*
- * A vector commitment by sumhash512, of which several places are shown at once. Source: go-algorand,
- * `crypto/merklearray`: merkle.go, partial.go, vectorCommitmentArray.go. Its verifier loops until the hashes run out; this
- * one counts the levels, and takes no hash that is missing for one of zeros: a vector is filled up, so that none is.
+ * A vector commitment with sumhash512, of which one proof shows several positions. Source: go-algorand,
+ * `crypto/merklearray`: merkle.go, partial.go, vectorCommitmentArray.go. Its verifier loops until the hashes run out.
+ * This one counts the levels, and does not read a missing hash as zeros: a vector is padded, so no hash is missing.
  */
 
 const RULES: TreeRules = { node: sumhash512, length: SUMHASH_LENGTH, vectorCommitment: true };
 
 export interface VectorProof {
   depth: number;
-  /** The siblings that the shown places do not give, level by level, from left to right; 64 bytes each. */
+  /** The siblings that the shown positions do not give, level by level, from left to right; 64 bytes each. */
   path: Uint8Array[];
 }
 
-/** Whether the leaves' hashes, by their places in the vector, lead to the root. @param leaves at least one */
+/** Whether the leaf hashes, by position in the vector, lead to the root. @param leaves at least one */
 export function verifyVector(leaves: Map<number, Uint8Array>, { depth, path }: VectorProof, root: Uint8Array): boolean {
   if (leaves.size === 0 || [...leaves.keys()].some((place) => place >= 2 ** depth)) return false;
   let level = [...leaves].map(([place, hash]) => ({ place: reverseBits(place, depth), hash }));
@@ -42,12 +42,12 @@ export function verifyVector(leaves: Map<number, Uint8Array>, { depth, path }: V
   return used === path.length && level.length === 1 && equalBytes((level[0] as (typeof level)[number]).hash, root);
 }
 
-/** The root over the leaves' hashes. @param leaves at least one */
+/** Returns the root over leaf hashes. @param leaves at least one */
 export function vectorRoot(leaves: readonly Uint8Array[]): Uint8Array {
   return treeLevels(RULES, leaves).at(-1)?.[0] as Uint8Array;
 }
 
-/** What shows the leaves at these places to `verifyVector`. @param places ascending or not, each once */
+/** Proves the leaves at these positions for `verifyVector`. @param places in any order, each once */
 export function proveVector(leaves: readonly Uint8Array[], places: readonly number[]): VectorProof {
   const levels = treeLevels(RULES, leaves);
   const depth = levels.length - 1;

@@ -39,7 +39,7 @@ describeVectors("the recorded state proofs", (vectors) => {
     const { block, transaction } = vectors.json("state-proof/mainnet-60000000/chain.json");
     const { proof, idx, stibhash } = transaction.proof;
     expect(digests(proof)).toHaveLength(transaction.proof.treedepth);
-    // Of the transaction only its hash was recorded.
+    // The recording has only the transaction's hash.
     const elements = [transaction.txnSha256, stibhash].map(fromBase64) as [Uint8Array, Uint8Array];
     const leaf = createHash("sha256").update("TL").update(elements[0]).update(elements[1]).digest();
     expect(verifyLeaf("txn256", leaf, idx, digests(proof), fromBase64(block.txn256))).toBe(true);
@@ -69,7 +69,7 @@ describeVectors("the recorded state proofs", (vectors) => {
       const tried = [...mutations(one, step)].map(({ what, changed }) => ({ what, fault: check(changed) }));
       return { tried: tried.length, accepted: tried.filter(({ fault }) => fault === undefined) };
     };
-    // 3 is prime to 8, as 61 and 99,991 are: every bit of a byte is among them.
+    // 3 has no factor in common with 8, nor have 61 and 99,991: every bit position of a byte occurs.
     const ofSmall = accepted(small, (part) => (part === "proof" ? 61 : 3));
     expect(ofSmall.tried).toBeGreaterThan(2_000);
     expect(ofSmall.accepted).toEqual([]);
@@ -103,14 +103,14 @@ describeVectors("the recorded state proofs", (vectors) => {
       path.reduce((at, key) => at.get(key) as MsgpackMap, of);
     const [place, reveal] = [...map(decodeMsgpackMap(one.stateProof), "r")][0] as [number, MsgpackMap];
     expect(changed(() => {})).toBeUndefined();
-    // A reveal without a coin, a coin without a reveal, a member more, an empty one, another hash function.
+    // A reveal without a coin, a coin without a reveal, an extra member, an empty member, another hash function.
     expect(changed((proof) => map(proof, "r").set(place + 1000, reveal))).toBe("form");
     expect(changed((proof) => (proof.get("pr") as number[]).push(1000))).toBe("form");
     expect(changed((proof) => proof.set("x", 1))).toBe("form");
     expect(changed((proof) => proof.set("v", 0))).toBe("form");
     expect(changed((proof) => proof.set("v", 1))).toBe("salt");
     expect(changed((proof) => map(proof, "S", "hsh").set("t", 2))).toBe("form");
-    // A level more or less, a hash more or less.
+    // One level more or less, one hash more or less.
     for (const tree of ["S", "P"]) {
       const depth = map(decodeMsgpackMap(one.stateProof), tree).get("td") as number;
       const fault = tree === "S" ? "signatures" : "participants";

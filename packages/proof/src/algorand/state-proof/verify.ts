@@ -8,18 +8,18 @@ import { SUMHASH_LENGTH, sumhash512 } from "./sumhash.ts";
 import { verifyVector } from "./vector.ts";
 import { coinsOf, provesWeight, uint64 } from "./weights.ts";
 
-/** The faults of a state proof, each with what it says of one. */
+/** The faults of a state proof, each with the words that report it. */
 export const STATE_PROOF_FAULTS = {
-  /** Also where it is beyond a limit. */
+  /** Includes a state proof beyond a limit. */
   form: "is no canonical state proof",
-  /** Also where the message's rounds are no interval. */
+  /** Includes a message whose rounds are not an interval. */
   rounds: "is not of the interval after the checkpoint",
   weight: "does not prove enough weight",
   salt: "has a signature with a salt of another version",
   coins: "reveals other participants than the coins fell on",
   participants: "reveals others than the checkpoint's participants",
   signatures: "reveals other signatures than it commits to",
-  /** For these rounds. */
+  /** The key is not the participant's key of these rounds. */
   key: "has a key that is not its participant's",
   signature: "has a signature that does not fit the message",
 };
@@ -28,11 +28,10 @@ export type StateProofFault = keyof typeof STATE_PROOF_FAULTS;
 const SCHEME = Uint8Array.of(0, 0);
 
 /**
- * Verifies a state proof: that the participants whom the checkpoint commits to have signed the message by at least the weight
- * that it demands. 67 Falcon signatures, as a proof of MainNet has, take 0.1 s.
- *
+ * Verifies a state proof: whether participants of the checkpoint, with at least the weight that it demands, signed the
+ * message. A proof of MainNet has 67 Falcon signatures, which take 0.1 s.
  * @param stateProof its canonical msgpack, at most `MAX_STATE_PROOF_BYTES`
- * @returns the first fault, or undefined: then `checkpointAfter` is to be trusted as the checkpoint is
+ * @returns the first fault; if undefined, `checkpointAfter` is as trustworthy as the checkpoint
  */
 export function checkStateProof(
   stateProof: Uint8Array,
@@ -82,7 +81,7 @@ function coinsFit(
   return positions.every((place) => {
     const { before, weight } = reveals.get(place) as Reveal;
     const coin = coins.next().value;
-    // Sums of 2^64 and more wrap around in go-algorand, so that no coin is below them.
+    // In go-algorand a sum of 2^64 or more wraps around, so that no coin is below it.
     return before <= coin && coin < before + weight && before + weight < 2n ** 64n;
   });
 }

@@ -3,7 +3,10 @@ import { concatBytes, utf8 } from "../../encoding.ts";
 import { MAX_COINS, type StateProof } from "./form.ts";
 import type { Checkpoint } from "./message.ts";
 
-/* How many coins must fall on signed weight, and on which. Source: go-algorand, `crypto/stateproof`: weights.go, coinGenerator.go. */
+/*
+ * How many coins a state proof needs, and which weight they select. Source: go-algorand, `crypto/stateproof`:
+ * weights.go, coinGenerator.go.
+ */
 
 const STRENGTH = 256n;
 /** ln 2 in 16 binary places, rounded up. */
@@ -11,9 +14,8 @@ const LN_2 = 45427n;
 const PRECISION = 16n;
 
 /**
- * Whether so many coins prove, with 256 bits of security, that more than the proven weight has signed.
- *
- * @param signedWeight of everyone who has signed, by the proof's own word, in microalgos
+ * Whether this number of coins proves, with 256 bits of security, that more than the proven weight signed.
+ * @param signedWeight the weight that signed, as the proof claims, in microalgos
  * @param lnProvenWeight ln of the proven weight in 16 binary places, rounded up
  */
 export function provesWeight(signedWeight: bigint, lnProvenWeight: number, coins: number): boolean {
@@ -26,11 +28,11 @@ export function provesWeight(signedWeight: bigint, lnProvenWeight: number, coins
   return n * (x + d * (LN_2 - 1n) * y) >= (STRENGTH * LN_2 + n * BigInt(lnProvenWeight)) * y;
 }
 
-/** What decides where the coins fall; all of it is fixed before they do. */
+/** The values that determine the coins. All of them are fixed before the coins are drawn. */
 export type CoinSeed = Pick<StateProof, "signatureCommitment" | "signedWeight"> &
   Pick<Checkpoint, "lnProvenWeight"> & { votersCommitment: Uint8Array; messageHash: Uint8Array };
 
-/** The places in the signed weight on which the coins fall, one after the other, each below `signedWeight`. */
+/** Yields the coins one after the other: positions in the signed weight, each below `signedWeight`. */
 export function* coinsOf(seed: CoinSeed): Generator<bigint, never> {
   const { votersCommitment, lnProvenWeight, signatureCommitment, signedWeight, messageHash } = seed;
   const version = Uint8Array.of(0);
