@@ -62,8 +62,9 @@ async function setUp(sources: SealedSource[] = [], deliveredAt = 1_000) {
 
   async function collect(
     nodes: Node[],
-    { now = 1_000, watched = {} as Record<number, Uint8Array>, isProven = true } = {},
+    { now = 1_000, times = [now], watched = {} as Record<number, Uint8Array>, isProven = true } = {},
   ) {
+    let time = now;
     if (isProven) await journal.keepStateProof({ sha256, message, checkpoint }, fromBase64(stateProofBase64));
     const algods = nodes.map(({ block = {}, light = {} }, n) => {
       const answer = (kind: string, answers: Partial<Record<number, Answer<never>>>) => (round: number) => {
@@ -82,10 +83,10 @@ async function setUp(sources: SealedSource[] = [], deliveredAt = 1_000) {
       newest: { latest: () => 0, block: (round) => watched[round] },
       genesisHash: checkpoint.genesisHash,
       work: { include: work.include, judge: async () => undefined } as never,
-      clock: { now: () => now, timeout: () => stop, sleep: async () => undefined } as never,
+      clock: { now: () => time, timeout: () => stop, sleep: async () => undefined } as never,
       log: { warn: (_: object, line: string) => warned.push(line) } as never,
     });
-    await collector.collect(stop);
+    for (time of times) await collector.collect(stop);
     return [...asked];
   }
 
@@ -232,4 +233,21 @@ test("all sources of a round rest on one answer", async () => {
   });
   expect(asked.filter((request) => request.includes(`${SOURCE_ROUND}`))).toEqual([`light ${SOURCE_ROUND} of 0`]);
   for (const n of [0, 255, 256, 599]) expect(await one.state("source", `item ${n}`)).toBe("whole");
+});
+
+test("a node that lies in a header about the next state proof neither ends evidence nor keeps it back", async () => {
+  const naming = (n: number) => (block: Map<unknown, unknown>) =>
+    void block.set("spt", new Map([[0, new Map([["n", n]])]]));
+  const newest = altered(blocks.source, naming(ROUND + 1_000));
+  const late = { ...stateProof, message: { ...stateProof.message, firstAttestedRound: 1009, lastAttestedRound: 1024 } };
+  // Of a round far ahead, of one whose state proof begins after the record, and of one that is not yet made.
+  for (const n of [Number.MAX_SAFE_INTEGER, 1024, ROUND + 10_000]) {
+    await using one = await setUp();
+    const liar = { ...HONEST, block: { [ROUND]: gives(altered(blocks.record, naming(n))) } };
+    const { message, checkpoint } = late;
+    await one.journal.keepStateProof({ sha256: "late", message, checkpoint }, new Uint8Array());
+    // The liar stays the first of the settings.
+    await one.collect([liar, HONEST], { watched: { 0: newest }, times: [1_000, 60_000] });
+    expect(await one.state()).toBe("whole");
+  }
 });

@@ -1,5 +1,6 @@
 import { fromBase64, toBase64 } from "@attestd/proof/encoding";
-import { commitsToHeader } from "@attestd/proof/state-proof";
+import { commitsToHeader, MAX_INTERVAL } from "@attestd/proof/state-proof";
+import { LRUCache } from "lru-cache";
 import type { Logger } from "pino";
 import type { Clock } from "../../clock.ts";
 import { count } from "../../metrics/meter.ts";
@@ -16,6 +17,8 @@ const PAUSE_MS = 1_000;
 const MAX_AT_ONCE = 256;
 /** Rounds after which the next queue has its turn: each may need a block, and a batch has sources in many. */
 const MAX_ROUNDS = 100;
+/** Rounds of which it is remembered how often a header was dropped. */
+const MAX_DROPPED = 1_000;
 
 /**
  * Collects the evidence of delivered bundles, one round after the other: what a node must be asked for is asked once for all
@@ -29,6 +32,8 @@ const MAX_ROUNDS = 100;
 export function createCollector(options: CollectorOptions) {
   const { journal, nodes, newest, work, clock, log } = options;
   const proofOf = createStateProofs(options);
+  /** How many headers of a round were dropped: as many nodes have lied, and others are asked first. */
+  const dropped = new LRUCache<number, number>({ max: MAX_DROPPED });
   const { each, attempt, putOff } = createPace({ journal, clock, log });
   const carries: readonly [EvidenceQueue, Carry][] = [
     ["record", (round, ends) => includeRound("record", round, ends)],
@@ -78,13 +83,15 @@ export function createCollector(options: CollectorOptions) {
   /** Shows that records or sources stand in the block of their round. */
   async function includeRound(kind: EvidenceKind, round: number, ends: AbortSignal): Promise<boolean> {
     let fault: "wrong" | "forgotten" | undefined;
+    const first = (dropped.get(round) ?? 0) % nodes.algods.length;
+    const algods = [...nodes.algods.slice(first), ...nodes.algods.slice(0, first)];
     for (let after = ""; fault !== "forgotten"; ) {
       const waiting = await journal.waiting(kind, round, after, MAX_AT_ONCE);
-      const [first, last] = [waiting[0], waiting.at(-1)];
-      if (first === undefined || last === undefined) break;
-      const canary = kind === "record" && after === "" ? await journal.verifiable(first.id) : undefined;
+      const [one, last] = [waiting[0], waiting.at(-1)];
+      if (one === undefined || last === undefined) break;
+      const canary = kind === "record" && after === "" ? await journal.verifiable(one.id) : undefined;
       const include = (block: Uint8Array) => work.include(block, round, waiting, canary);
-      const most = await mostShown([newest.block(round), ...nodes.algods], round, include, ends);
+      const most = await mostShown([newest.block(round), ...algods], round, include, ends);
       if (most === undefined) fault = "forgotten";
       else {
         const shown = waiting.flatMap(({ id }, i) => (most.found[i] ? [{ id, ...most.found[i] }] : []));
@@ -105,6 +112,8 @@ export function createCollector(options: CollectorOptions) {
     if (headerBase64 === undefined) return true;
     const header = fromBase64(headerBase64);
     const next = provenNext(header);
+    // No network is further ahead of its headers. A state proof that never comes would keep all later rounds back.
+    if (next > round + 2 * MAX_INTERVAL) return beginAgain(round);
     const found = await proofOf(round, next, ends);
     if (typeof found === "object") await proveBy(found, round, header, ends);
     else if (found === "forgotten") await putOff("block", round, found);
@@ -121,9 +130,15 @@ export function createCollector(options: CollectorOptions) {
     if (typeof asked === "object")
       return step({ round, to: "whole", siblings: asked.map(toBase64), stateProofSha256: sha256 });
     if (asked === "forgotten") return putOff("block", round, asked);
-    // The header is not the one that the stake signed for: a node lied.
+    await beginAgain(round);
+  }
+
+  /** Drops a header that is not the one that the stake signed for: a node lied. @returns true */
+  async function beginAgain(round: number): Promise<true> {
+    dropped.set(round, (dropped.get(round) ?? 0) + 1);
     await step({ round, to: "waiting" });
-    for (const kind of ["record", "source"] as const) await putOff(kind, round, asked);
+    for (const kind of ["record", "source"] as const) await putOff(kind, round, "wrong");
+    return true;
   }
 
   async function step(taken: Parameters<typeof journal.stepBlock>[0]): Promise<void> {

@@ -48,3 +48,29 @@ test("blocks that need the same state proof ask for it once", async () => {
     expect(await proofOf(round, lastAttestedRound, never)).toMatchObject({ message });
   expect(provenRounds.mock.calls.filter(([round]) => round === lastAttestedRound)).toHaveLength(1);
 });
+
+test("a node that gives a state proof which is none does not keep that of the next node away", async () => {
+  const forged = Uint8Array.of(9);
+  const kept: KeptStateProof[] = [];
+  const before = async () => ({
+    message: { ...message, votersCommitment: checkpoint.votersCommitment },
+    stateProof: CONTENT,
+  });
+  const node = (name: string, stateProof: Uint8Array) => ({
+    name,
+    provenRounds: async (round: number) => (round === lastAttestedRound ? { message, stateProof } : before()),
+  });
+  const proofOf = createStateProofs({
+    journal: {
+      stateProofOf: async () => undefined,
+      keepStateProof: async (proof: KeptStateProof) => void kept.push(proof),
+    } as never,
+    nodes: { algods: [node("liar", forged), node("honest", CONTENT)], rules: { onConflict: () => undefined } } as never,
+    newest: { latest: () => lastAttestedRound + 20, block: () => NEWEST },
+    genesisHash: checkpoint.genesisHash,
+    work: { judge: async (content: Uint8Array) => (content === forged ? "forged" : undefined) } as never,
+  });
+  const found = await proofOf(firstAttestedRound, lastAttestedRound, new AbortController().signal);
+  expect(found).toMatchObject({ message });
+  expect(kept).toHaveLength(1);
+});

@@ -48,7 +48,8 @@ export function createStateProofs({ journal, nodes, newest, genesisHash, work }:
   async function find(round: number, next: number, ends: AbortSignal): Promise<FoundStateProof> {
     // Of the rounds up to `next` none but that state proof attests `round`. Behind it the interval is not known.
     const target = Math.max(next, round);
-    const attesting = (proof: KeptStateProof) => (proof.message.firstAttestedRound > round ? "never" : proof);
+    const attesting = async (proof: KeptStateProof) =>
+      proof.message.firstAttestedRound > round ? ((await attestingItself(round, ends)) ?? "never") : proof;
     const kept = await journal.stateProofOf(target);
     if (kept) return attesting(kept);
     const latest = newest.block(newest.latest());
@@ -60,14 +61,39 @@ export function createStateProofs({ journal, nodes, newest, genesisHash, work }:
     const isMade = next >= round ? now > next : now - MAX_INTERVAL >= round;
     const mayBeMade = next < round && now > next && !(asked?.round === round && asked.now === now);
     if (!isMade && !mayBeMade) return "early";
-    const served = await fromAny(nodes.algods, (algod) => stateProofFrom(algod, target, ends), ends);
-    if (typeof served === "object") return attesting(await keep(served, ends));
+    const given = await fetchOf(target, ends);
+    if (given) return attesting(given);
     if (isMade) return "forgotten";
     asked = { round, now };
     return "early";
   }
 
-  async function keep({ content, ...served }: ServedStateProof, ends: AbortSignal): Promise<KeptStateProof> {
+  /**
+   * The state proof of a round whose header names a later one. There is none before the network's first state proof; elsewhere the
+   * header is not one that stake signed for, because the node that gave it lied.
+   */
+  async function attestingItself(round: number, ends: AbortSignal): Promise<KeptStateProof | undefined> {
+    const proof = (await journal.stateProofOf(round)) ?? (await fetchOf(round, ends));
+    return proof && proof.message.firstAttestedRound <= round ? proof : undefined;
+  }
+
+  /**
+   * Fetches the state proof that attests a round, and keeps the first that verifies.
+   * @returns undefined where no node has one
+   * @throws ProviderError when none verifies, or a node gives no answer
+   */
+  async function fetchOf(round: number, ends: AbortSignal): Promise<KeptStateProof | undefined> {
+    const ask = async (algod: Algod) => {
+      const served = await stateProofFrom(algod, round, ends);
+      return served && keep(served, ends);
+    };
+    const found = await fromAny(nodes.algods, ask, ends);
+    if (found === "wrong") throw unavailable(`no node gives a state proof of round ${round} that verifies`);
+    return found === "forgotten" ? undefined : found;
+  }
+
+  /** @returns the proof once it is verified and kept; "wrong" where it does not verify */
+  async function keep({ content, ...served }: ServedStateProof, ends: AbortSignal): Promise<KeptStateProof | "wrong"> {
     const before = served.message.firstAttestedRound - 1;
     const ofKept = await journal.stateProofOf(before);
     const checkpoints = [
@@ -75,15 +101,13 @@ export function createStateProofs({ journal, nodes, newest, genesisHash, work }:
       // Also where what is kept does not lead on: nodes that lied once must not stop everything that follows.
       () => agreedCheckpoint(before + 1, ends),
     ];
-    let fault: string | undefined;
     for (const checkpointOf of checkpoints) {
       const proof = { ...served, checkpoint: await checkpointOf() };
-      fault = await work.judge(content, proof);
-      if (fault !== undefined) continue;
+      if ((await work.judge(content, proof)) !== undefined) continue;
       await journal.keepStateProof(proof, content);
       return proof;
     }
-    throw unavailable(`the state proof of round ${before + 1} does not verify: ${fault}`);
+    return "wrong";
   }
 
   async function agreedCheckpoint(first: number, ends: AbortSignal): Promise<Checkpoint> {
