@@ -33,6 +33,16 @@ export function dictionaryHash(packed: Uint8Array): Uint8Array {
   return packed.subarray(0, HASH_BYTES);
 }
 
+/** Of a row that cannot be read. @param hash of its dictionary, hex */
+export function noDictionary(hash: string): Error {
+  return new Error(`the journal lacks the dictionary ${hash}, without which what was packed by it cannot be read`);
+}
+
+/** @throws Error unless a dictionary is the one that rows name by this hash */
+export function checkDictionary({ hash: name, content }: Dictionary): void {
+  if (hash("sha256", content) !== name.toHex()) throw new Error(`the dictionary ${name.toHex()} has other bytes`);
+}
+
 /** @param content of the dictionary that was packed with. @throws Error when a byte of them is another */
 export function unpack(packed: Uint8Array, content: Uint8Array): string {
   const options = { maxOutputLength: MAX_TEXT_BYTES, dictionary: Buffer.from(content) };

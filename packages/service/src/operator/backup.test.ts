@@ -230,6 +230,31 @@ describe.each(["sqlite", "postgres"] as const)("a backup of a journal in %s", (k
       },
     ],
     [
+      "a journal without the dictionary of its rows",
+      /lacks the dictionary [0-9a-f]{64}/,
+      async (from) => {
+        if (kind === "sqlite") edit(join(from, JOURNAL), "DELETE FROM dictionaries");
+        else {
+          const lines = (await readFile(join(from, JOURNAL), "utf8")).split("\n");
+          const left = lines.filter((line) => !line.startsWith('{"table":"dictionaries"'));
+          await writeFile(join(from, JOURNAL), left.join("\n"));
+        }
+        await describeAgain(from, JOURNAL);
+      },
+    ],
+    [
+      "a journal whose dictionary is another",
+      /has other bytes/,
+      async (from) => {
+        if (kind === "sqlite") edit(join(from, JOURNAL), "UPDATE dictionaries SET content = substr(content, 2)");
+        else {
+          const text = await readFile(join(from, JOURNAL), "utf8");
+          await writeFile(join(from, JOURNAL), text.replace(/(?<="content":"\\\\x)[0-9a-f]{2}/, "00"));
+        }
+        await describeAgain(from, JOURNAL);
+      },
+    ],
+    [
       "a journal that is none",
       /not a database|ends within a line/,
       async (from) => {

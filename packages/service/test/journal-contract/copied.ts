@@ -2,14 +2,14 @@ import { describe, expect, test } from "vitest";
 import type { CopiedJournal } from "../../src/calls/copied.ts";
 import type { Journal } from "../../src/calls/journal.ts";
 import { serviceError } from "../errors.ts";
-import { aCall, after } from "../fakes/calls.ts";
+import { aCall, after, deliver } from "../fakes/calls.ts";
 
 export type CopiedDatabase = { open(): Promise<Journal & CopiedJournal>; remove(): Promise<void> };
 
 /** A database that can lose its newest commits while it is open. */
 export type LossyDatabase = CopiedDatabase & {
-  /** Makes the row of a call as it was at its insertion, or removes it; every connection breaks. */
-  lose(key: string, left: "row" | "nothing"): Promise<void>;
+  /** Makes the row of a call as it was at its insertion, or removes it, or all that an empty journal lacks; every connection breaks. */
+  lose(key: string, left: "row" | "nothing" | "everything"): Promise<void>;
 };
 
 /** What every journal must do for copies of it; each implementation runs this test (calls/copied.ts, `CopiedJournal`). */
@@ -82,6 +82,23 @@ export function lossContract(name: string, create: () => Promise<LossyDatabase>)
         await database.remove();
       },
     );
+
+    test("packs what comes later so that others can read it, also where the loss took its dictionary", async () => {
+      const database = await create();
+      const journal = await database.open();
+      await journal.insert(aCall({ key: "lost", aliases: [] }));
+      await database.lose("lost", "everything");
+      await expect.poll(() => journal.find("lost").catch((error: unknown) => error)).toEqual(behind);
+      await journal.markCopied();
+      const call = aCall({ key: "new", aliases: [] });
+      await journal.insert(call);
+      await deliver(journal, aCall({ key: "delivered", aliases: [] }));
+      const other = await database.open();
+      expect(await other.find("new")).toEqual(call);
+      expect((await other.find("delivered"))?.receipt).toEqual(expect.any(String));
+      await Promise.all([journal.close(), other.close()]);
+      await database.remove();
+    });
 
     test("is taken for whole by a replica whose last commit stands", async () => {
       const database = await create();

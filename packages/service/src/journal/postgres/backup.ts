@@ -3,6 +3,7 @@ import { open } from "node:fs/promises";
 import type { ClientBase } from "pg";
 import type { CallState } from "../../calls/call.ts";
 import type { Identity } from "../../calls/journal.ts";
+import { checkDictionary, noDictionary } from "../packing.ts";
 import { REFUSED, type SavedJournal, schemaState, UNRELEASED } from "../reader.ts";
 import { connected } from "./connections.ts";
 import { applyVersions, VERSIONS, versionOf } from "./schema.ts";
@@ -74,15 +75,35 @@ export async function dumpPostgres(url: string, file: string): Promise<void> {
   });
 }
 
-/** @throws Error when a line is none of a dump, or the dump ends early */
+/** Columns that are packed, as PostgreSQL writes their bytes: `\\x` and hex. */
+const PACKED: Partial<Record<Table, readonly string[]>> = {
+  calls: ["request", "delivered"],
+  bundle_parts: ["content"],
+};
+const HASH_DIGITS = 64;
+
+/** @throws Error when a line is none of a dump, the dump ends early, or it lacks a dictionary that its rows name */
 export async function checkDump(file: string): Promise<SavedJournal> {
   const calls: Partial<Record<CallState, number>> = {};
   let schema: number | undefined;
   let identity: Identity | undefined;
   let keys = 0;
+  const dictionaries = new Set<string>();
   for await (const line of linesOf(file)) {
-    if ("schema" in line) schema = line.format === FORMAT ? line.schema : UNRELEASED;
-    else if (line.table === "meta" && line.row.name === "identity") identity = line.row.value as Identity;
+    if ("schema" in line) {
+      schema = line.format === FORMAT ? line.schema : UNRELEASED;
+      continue;
+    }
+    if (line.table === "dictionaries") {
+      const [hash, content] = [hexOf(line.row.hash), hexOf(line.row.content)];
+      checkDictionary({ hash: Uint8Array.fromHex(hash), content: Uint8Array.fromHex(content) });
+      dictionaries.add(hash);
+    }
+    for (const column of PACKED[line.table] ?? []) {
+      const named = line.row[column] === null ? undefined : hexOf(line.row[column]).slice(0, HASH_DIGITS);
+      if (named !== undefined && !dictionaries.has(named)) throw noDictionary(named);
+    }
+    if (line.table === "meta" && line.row.name === "identity") identity = line.row.value as Identity;
     else if (line.table === "keys") keys += 1;
     else if (line.table === "calls") {
       const state = line.row.state as CallState;
@@ -133,6 +154,11 @@ export async function loadDump(file: string, url: string): Promise<void> {
       );
     await client.query("COMMIT");
   });
+}
+
+/** @param value a column of bytes. @returns its hex; empty where it is none */
+function hexOf(value: unknown): string {
+  return typeof value === "string" && value.startsWith("\\x") ? value.slice(2) : "";
 }
 
 function rowsOf(table: Table): number {

@@ -52,10 +52,11 @@ async function place() {
       await sql(shared, "DROP SCHEMA public CASCADE; CREATE SCHEMA public");
     },
     outlive: () => outlive(shared),
-    async lose(key: string, left: "row" | "nothing") {
+    async lose(key: string, left: "row" | "nothing" | "everything") {
       if (left === "row")
         await sql(shared, "UPDATE calls SET version = 1, progress = $2 WHERE key = $1", [key, progressOf(aCall())]);
       else await sql(shared, `DELETE FROM names WHERE key = '${key}'; DELETE FROM calls WHERE key = '${key}'`);
+      if (left === "everything") await sql(shared, "DELETE FROM dictionaries");
       await sql(
         shared,
         "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()",

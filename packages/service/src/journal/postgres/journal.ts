@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { setImmediate } from "node:timers/promises";
 import type { KeyEntry } from "@attestd/proof";
-import { DatabaseError, type QueryConfig } from "pg";
+import { type ClientBase, DatabaseError, type QueryConfig } from "pg";
 import type { Call, CallHead } from "../../calls/call.ts";
 import {
   callStale,
@@ -62,9 +62,15 @@ async function open(url: string): Promise<WholeJournal> {
   const listeners = new Set<Listener>();
 
   await using opened = new AsyncDisposableStack();
-  const pool = newPool(config, { max: MAX_READERS }, continuity.check);
+  /** All that this replica packs with. What a server that takes over lacks of them it gets with the first session. */
+  const dictionaries = new Map<string, Dictionary>();
+  const check = async (client: ClientBase) => {
+    await continuity.check(client);
+    for (const { hash, content } of dictionaries.values()) await client.query(SQL.addDictionary, [hash, content]);
+  };
+  const pool = newPool(config, { max: MAX_READERS }, check);
   opened.defer(() => pool.end());
-  const committing = newPool(config, { max: 1, pipeline: true, idleTimeoutMillis: 0 }, continuity.check);
+  const committing = newPool(config, { max: 1, pipeline: true, idleTimeoutMillis: 0 }, check);
   opened.defer(() => committing.end());
   let fullUntil = Number.NEGATIVE_INFINITY;
   const writer = createWriter(committing, ({ code }) => {
@@ -101,6 +107,7 @@ async function open(url: string): Promise<WholeJournal> {
   async function keptDictionary(): Promise<Dictionary> {
     const [row] = await ask<{ entry: KeyEntry }>("newestKey");
     const made = dictionaryOf(row?.entry);
+    dictionaries.set(made.hash.toHex(), made);
     await ask("addDictionary", made.hash, made.content);
     return made;
   }

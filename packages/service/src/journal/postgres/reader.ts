@@ -6,7 +6,7 @@ import type { Identity, StoredBundle } from "../../calls/journal.ts";
 import type { RefusedPayment } from "../../calls/refused.ts";
 import type { RailName } from "../../payment/rails/rail.ts";
 import type { Evidence } from "../../subjects/product.ts";
-import { type Dictionary, dictionaryHash, unpack } from "../packing.ts";
+import { type Dictionary, dictionaryHash, noDictionary, unpack } from "../packing.ts";
 import { inPages, type JournalReader } from "../reader.ts";
 import { callOf, deliveredIn, type Packed, type PartedRow } from "../record.ts";
 import { newClient, TYPES } from "./connections.ts";
@@ -31,7 +31,7 @@ export function postgresReads(ask: Ask) {
     const hash = dictionaryHash(packed);
     const name = hash.toHex();
     const content = contents.get(name) ?? (await ask<Dictionary>("dictionary", hash))[0]?.content;
-    if (!content) throw new Error(`the journal has no dictionary ${name}`);
+    if (!content) throw noDictionary(name);
     contents.set(name, content);
     return unpack(packed, content);
   }

@@ -4,11 +4,20 @@ import { basename, dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
 import type { CallState } from "../../calls/call.ts";
+import { checkDictionary, type Dictionary, noDictionary } from "../packing.ts";
 import { REFUSED, type SavedJournal } from "../reader.ts";
 import { sqliteCommands } from "./commands.ts";
 import { lockJournal } from "./lock.ts";
 import { makeFile } from "./private-files.ts";
 import { migrate, schemaTextOf, stateOf, VERSIONS, versionOf } from "./schema.ts";
+
+/** The dictionary of something packed that is not there. */
+const UNREAD = `
+  SELECT hash FROM (
+    SELECT substr(request, 1, 32) AS hash FROM calls UNION ALL
+    SELECT substr(delivered, 1, 32) FROM calls WHERE delivered IS NOT NULL UNION ALL
+    SELECT substr(content, 1, 32) FROM bundle_parts
+  ) WHERE hash NOT IN (SELECT hash FROM dictionaries) LIMIT 1`;
 
 /** `VACUUM INTO` copies what one read transaction sees: WAL lets the service commit meanwhile. The copy is marked as one. */
 export async function copySqlite(from: string, to: string): Promise<void> {
@@ -43,6 +52,10 @@ export function checkSqliteCopy(file: string): SavedJournal {
     const refusal = REFUSED[stateOf(db)];
     if (refusal !== undefined) throw new Error(refusal);
     if (!hasSchema(db, schema)) throw new Error(`its tables are not those of a journal of schema ${schema}`);
+    for (const row of db.prepare("SELECT hash, content FROM dictionaries").iterate())
+      checkDictionary(row as Dictionary);
+    const unread = db.prepare(UNREAD).get();
+    if (unread) throw noDictionary((unread.hash as Uint8Array).toHex());
     const { identity, keys } = sqliteCommands(db);
     const owner = identity();
     if (!owner) throw new Error("no service has begun this journal");

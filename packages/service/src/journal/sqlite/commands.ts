@@ -6,7 +6,7 @@ import { callStale, type Identity, nameTaken, type OpenCall, type StoredBundle }
 import { pruned } from "../../calls/pruning.ts";
 import type { RefusedPayment } from "../../calls/refused.ts";
 import type { RailName } from "../../payment/rails/rail.ts";
-import { type Dictionary, dictionaryHash, dictionaryOf, pack, unpack } from "../packing.ts";
+import { type Dictionary, dictionaryHash, dictionaryOf, noDictionary, pack, unpack } from "../packing.ts";
 import { callOf, deliveredIn, type Packed, type PartedRow, requestOf } from "../record.ts";
 import type { MovedRow, NewRow } from "./rows.ts";
 import { SQL } from "./statements.ts";
@@ -24,10 +24,12 @@ export function sqliteCommands(db: DatabaseSync) {
   const contents = new Map<string, Uint8Array>();
   const unpacked = (packed: Uint8Array): string => {
     const hash = dictionaryHash(packed);
-    const content = contents.getOrInsertComputed(
-      hash.toHex(),
-      () => sql("dictionary").get(hash)?.content as Uint8Array,
-    );
+    const name = hash.toHex();
+    const content = contents.getOrInsertComputed(name, () => {
+      const row = sql("dictionary").get(hash);
+      if (!row) throw noDictionary(name);
+      return row.content as Uint8Array;
+    });
     return unpack(packed, content);
   };
   let dictionary: Dictionary | undefined;
