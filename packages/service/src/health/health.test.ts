@@ -1,4 +1,4 @@
-import { beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test, vi } from "vitest";
 import { TestClock } from "../../test/fakes/clock.ts";
 import { type Check, createHealth, degradedIf, OK, type Status, unavailableIf } from "./health.ts";
 
@@ -40,6 +40,54 @@ test("parts are read again at their own intervals until the end, and one that fa
   await running;
   await clock.advance(60_000);
   expect(seen.length).toBe(4);
+});
+
+test("a part that hangs, or throws at once, keeps no other from being read, and is not asked twice at a time", async () => {
+  const seen: string[] = [];
+  const hanging = vi.fn(() => new Promise<void>(() => undefined));
+  const throwing = () => {
+    throw new Error("no promise");
+  };
+  const after = { name: "after", everyMs: 5_000, refresh: async () => void seen.push("after") };
+  const stop = new AbortController();
+  const parts = [
+    { name: "hanging", everyMs: 5_000, refresh: hanging },
+    { name: "throwing", everyMs: 5_000, refresh: throwing },
+    after,
+  ];
+  const running = healthOf(...parts).run(stop.signal);
+  await clock.advance(60_000);
+  stop.abort();
+  await running;
+  expect(seen).toHaveLength(12);
+  expect(hanging).toHaveBeenCalledTimes(1);
+  expect(lines).toContainEqual([
+    "warn",
+    { check: "hanging", err: expect.objectContaining({ name: "TimeoutError" }) },
+    "refresh failed",
+  ]);
+  expect(lines).toContainEqual(["warn", { check: "throwing", err: new Error("no promise") }, "refresh failed"]);
+});
+
+test("the log has a line when the reason changes of a part that stays unavailable, and none for its figures", async () => {
+  let reason: string | undefined;
+  const stop = new AbortController();
+  const running = healthOf({
+    name: "journal",
+    everyMs: 1_000,
+    status: () => unavailableIf("journal_unavailable", reason),
+  }).run(stop.signal);
+  for (const next of ["It is away for 1 s (a).", "It is away for 2 s (b).", "It was replaced.", undefined]) {
+    reason = next;
+    await clock.advance(2_000);
+  }
+  stop.abort();
+  await running;
+  expect(lines.map(([, facts]) => (facts as { reason?: string }).reason)).toEqual([
+    "It is away for 1 s (a).",
+    "It was replaced.",
+    undefined,
+  ]);
 });
 
 test("the log has one line for each change of a status, with what only the log may name", async () => {

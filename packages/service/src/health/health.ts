@@ -1,5 +1,5 @@
 import type { Logger } from "pino";
-import { type Clock, within } from "../clock.ts";
+import { type Clock, endOf, within } from "../clock.ts";
 import { Problem } from "../problems.ts";
 
 /** After how many seconds a caller may repeat what was refused, by the problem with which it was. */
@@ -45,13 +45,14 @@ export type Check = {
   status?(): Status;
 };
 
-/** Time-out of one refresh of all parts of the same interval, in ms. */
+/** Time-out of one refresh, in ms. */
 const DEADLINE_MS = 20_000;
 
 export type Health = ReturnType<typeof createHealth>;
 
 /**
- * Keeps all parts of a service fresh, and says whether calls may begin. The log has a line for each change of a status.
+ * Keeps all parts of a service fresh, and says whether calls may begin. The log has a line for each change of a status
+ * or its reason.
  *
  * @param checks where several refuse, the first one's problem is the caller's
  */
@@ -59,7 +60,7 @@ export function createHealth(
   checks: readonly Check[],
   { clock, log }: { clock: Pick<Clock, "sleep" | "after">; log: Pick<Logger, "error" | "warn" | "info"> },
 ) {
-  const states = new Map<Check, Status["state"]>();
+  const told = new Map<Check, string>();
 
   function statuses(): Status[] {
     return checks.map(({ status }) => status?.() ?? OK);
@@ -68,25 +69,32 @@ export function createHealth(
   function logChanges(): void {
     for (const check of checks) {
       const now = check.status?.() ?? OK;
-      const before = states.get(check) ?? "ok";
-      states.set(check, now.state);
-      if (now.state === before) continue;
+      const words = wordsOf(now);
+      if (words === (told.get(check) ?? wordsOf(OK))) continue;
+      told.set(check, words);
       if (now.state === "ok") log.info({ check: check.name }, "ok again");
       else if (now.state === "degraded") log.warn({ check: check.name, reason: now.reason }, "degraded");
       else log.error({ check: check.name, reason: now.reason, ...now.facts }, now.code);
     }
   }
 
-  async function keepFresh(those: readonly Check[], everyMs: number, stop: AbortSignal): Promise<void> {
+  /** Each part by itself: one that hangs keeps no other from being read. It is not read again before it has ended. */
+  async function keepFresh({ name, everyMs = 0, refresh }: Check, stop: AbortSignal): Promise<void> {
+    let reading: Promise<void> | undefined;
     for (;;) {
       const isOver = await clock.sleep(everyMs, stop).then(
         () => false,
         () => true,
       );
       if (isOver) return;
-      await within(clock, DEADLINE_MS, stop, async (ends) => {
-        for (const { name, refresh } of those)
-          await refresh?.(ends).catch((err: unknown) => log.warn({ check: name, err }, "refresh failed"));
+      const read = async (ends: AbortSignal) => {
+        reading ??= Promise.try(() => refresh?.(ends)).finally(() => {
+          reading = undefined;
+        });
+        await Promise.race([reading, endOf(ends)]);
+      };
+      await within(clock, DEADLINE_MS, stop, read).catch((err: unknown) => {
+        if (!stop.aborted) log.warn({ check: name, err }, "refresh failed");
       });
       if (!stop.aborted) logChanges();
     }
@@ -103,13 +111,15 @@ export function createHealth(
     reasons: (state: "degraded" | "unavailable"): string[] =>
       statuses().flatMap((status) => (status.state === state ? [status.reason] : [])),
 
-    /** Keeps the parts fresh until `stop`, those of one interval in their order. */
+    /** Keeps the parts fresh until `stop`. */
     async run(stop: AbortSignal): Promise<void> {
       logChanges();
-      const byInterval = Map.groupBy(checks, ({ everyMs }) => everyMs);
-      await Promise.all(
-        [...byInterval].map(([everyMs, those]) => (everyMs === undefined ? [] : keepFresh(those, everyMs, stop))),
-      );
+      await Promise.all(checks.map((check) => check.everyMs !== undefined && keepFresh(check, stop)));
     },
   };
+}
+
+/** A status without its figures, and without what it names in brackets: these change while it stays the same. */
+function wordsOf(status: Status): string {
+  return status.state === "ok" ? status.state : `${status.state} ${status.reason.replaceAll(/\(.*\)|[0-9]+/gs, "")}`;
 }

@@ -61,7 +61,7 @@ export async function openPayments(config: Config, { journal, rails, log, signal
     /** Whether an address is, or ever was, a payee of ours. */
     isPayee: (rail: Rail, address: string) =>
       everPaid.some((payee) => payee.rail === rail.name && rail.sameAddress(payee.address, address)),
-    /** What is refreshed while the service runs, in this order. */
+    /** What is refreshed while the service runs. */
     refreshed: [payees, refreshedOffers],
   };
 }
