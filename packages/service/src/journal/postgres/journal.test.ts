@@ -119,6 +119,37 @@ test("a journal in PostgreSQL is saved as it is, and restored row by row into an
   await expect(checkDump(again)).rejects.toThrow("unknown table");
 });
 
+test("a dump that other tools put back is known for a copy, in another database of the server and in the same one", async () => {
+  await using folder = await temporaryFolder();
+  const url = await postgres.database();
+  const journal = await openPostgresJournal(url);
+  await journal.claim({ genesisHash: "g", algorandAddress: "A" });
+  await journal.insert(aCall({ createdAt: 7 }));
+  await journal.close();
+  const [server] = await sql(url, "SELECT value FROM meta WHERE name = 'server'");
+  const copy = new URL(url);
+  copy.pathname += "_copy";
+  await sql(
+    copy.href.replace(/[^/]*$/, "postgres"),
+    `CREATE DATABASE ${copy.pathname.slice(1)} TEMPLATE ${url.replace(/.*\//, "")}`,
+  );
+  const dump = join(folder.path, "dump.ndjson");
+  await dumpPostgres(url, dump);
+  await sql(url, "DROP SCHEMA public CASCADE; CREATE SCHEMA public");
+  await loadDump(dump, url);
+  // What pg_dump saves, too, and what it does not know of.
+  await sql(url, "DELETE FROM meta WHERE name = 'copied_until'");
+  await sql(url, "INSERT INTO meta (name, value) VALUES ('server', $1)", [JSON.stringify(server?.value)]);
+  for (const place of [url, copy.href]) {
+    const opened = await openPostgresJournal(place);
+    expect([await opened.copiedUntil(), opened.mayLackSince()]).toEqual([7, expect.any(Number)]);
+    await opened.close();
+    const again = await openPostgresJournal(place);
+    expect((await sql(place, "SELECT value FROM meta WHERE name = 'server'"))[0]).not.toEqual(server);
+    await again.close();
+  }
+});
+
 test("a backup has few rows in memory at once where a stranger decides how large they are", async () => {
   await using folder = await temporaryFolder();
   const url = await postgres.database();

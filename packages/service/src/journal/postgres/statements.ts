@@ -143,11 +143,12 @@ export const SQL = {
     INSERT INTO meta (name, value) ${COPY_MARK}
     ON CONFLICT (name) DO UPDATE SET value = excluded.value`,
   // A server is known by its cluster and its timeline, of which each promotion and each recovery to a point in time begins
-  // another. No server is one that still recovers.
+  // another; and by the database and the table, which are others once a dump was put back. No server is one that still recovers.
   standing: `
     WITH present AS (
       SELECT CASE WHEN NOT pg_is_in_recovery() THEN
         (SELECT system_identifier FROM pg_control_system()) || '/' || left(pg_walfile_name(pg_current_wal_lsn()), 8)
+          || (SELECT '/' || oid FROM pg_database WHERE datname = current_database()) || '/' || 'calls'::regclass::oid
         END AS server
     )
     SELECT server, (
