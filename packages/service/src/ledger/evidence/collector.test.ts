@@ -62,9 +62,9 @@ async function setUp(sources: SealedSource[] = [], deliveredAt = 1_000) {
 
   async function collect(
     nodes: Node[],
-    { now = 1_000, times = [now], watched = {} as Record<number, Uint8Array>, isProven = true } = {},
+    { now: first = 1_000, later = [] as number[], watched = {} as Record<number, Uint8Array>, isProven = true } = {},
   ) {
-    let time = now;
+    let now = first;
     if (isProven) await journal.keepStateProof({ sha256, message, checkpoint }, fromBase64(stateProofBase64));
     const algods = nodes.map(({ block = {}, light = {} }, n) => {
       const answer = (kind: string, answers: Partial<Record<number, Answer<never>>>) => (round: number) => {
@@ -83,10 +83,10 @@ async function setUp(sources: SealedSource[] = [], deliveredAt = 1_000) {
       newest: { latest: () => 0, block: (round) => watched[round] },
       genesisHash: checkpoint.genesisHash,
       work: { include: work.include, judge: async () => undefined } as never,
-      clock: { now: () => time, timeout: () => stop, sleep: async () => undefined } as never,
+      clock: { now: () => now, timeout: () => stop, sleep: async () => undefined } as never,
       log: { warn: (_: object, line: string) => warned.push(line) } as never,
     });
-    for (time of times) await collector.collect(stop);
+    for (now of [first, ...later]) await collector.collect(stop);
     return [...asked];
   }
 
@@ -247,7 +247,7 @@ test("a node that lies in a header about the next state proof neither ends evide
     const { message, checkpoint } = late;
     await one.journal.keepStateProof({ sha256: "late", message, checkpoint }, new Uint8Array());
     // The liar stays the first of the settings.
-    await one.collect([liar, HONEST], { watched: { 0: newest }, times: [1_000, 60_000] });
+    await one.collect([liar, HONEST], { watched: { 0: newest }, later: [60_000] });
     expect(await one.state()).toBe("whole");
   }
 });
