@@ -13,7 +13,7 @@ const LONG = [
   "packages/proof/src/one-bit.test.ts",
   "packages/sandbox/src/base/token.test.ts",
   "packages/service/simulation/*.test.ts",
-  "test/{alerts,crash,drills,web}/*.test.ts",
+  "test/{alerts,bench,crash,drills,web}/*.test.ts",
   "test/e2e/{audit,blacklist,documents-client,evidence,fuzz,kms,megabytes,published,strangers}.test.ts",
   "test/e2e/{clock,facilitators,facilitator-failover,failover,falcon,keys-replicas}.test.ts",
 ];

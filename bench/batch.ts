@@ -1,10 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { setTimeout } from "node:timers/promises";
 import { encodePaymentSignatureHeader } from "@x402/core/http";
-import type { SandboxRequest } from "../packages/sandbox/src/http.ts";
-import { ownQuestions } from "../test/e2e/counting.ts";
 import { algorandClient, pay, sign } from "../test/e2e/deployment.ts";
-import { outsider } from "../test/e2e/ledger.ts";
 import { algorandSources } from "../test/e2e/many-sources.ts";
 import { cpuTime, type Load, type Request, startLoad } from "./load.ts";
 import { type Effort, judge, type Row, type Turn } from "./measure.ts";
@@ -21,21 +18,12 @@ const BATCHES = 10;
 /** A service that reads as many batches as it may asks to come again. */
 const PAUSE_MS = 1_000;
 
-type Counted = { settlements: number; requests: number };
-
 /**
  * What an item of a batch of a thousand costs beside a single call for the same transactions, which share blocks; what batches
  * cost the single calls beside them; and the memory that ten batches at once take.
  */
 export async function run(_effort: Effort): Promise<Row[]> {
-  const counted: Counted = { settlements: 0, requests: 0 };
-  let isOwn: ReturnType<typeof ownQuestions> = () => true;
-  const onRequest = ({ server, url }: SandboxRequest) => {
-    if (server === "facilitator" && url === "/settle") counted.settlements += 1;
-    if (["algod", "indexer", "facilitator"].includes(server) && !isOwn({ path: url })) counted.requests += 1;
-  };
-  await using networks = await startNetworks(ROUND_MS, async () => ({}), onRequest);
-  isOwn = ownQuestions(networks.sandbox);
+  await using networks = await startNetworks(ROUND_MS);
   await using attestd = await startAttestd(networks.settingsFile);
   await using load = startLoad();
   const sources = await algorandSources(networks.sandbox, ITEMS);
@@ -44,44 +32,29 @@ export async function run(_effort: Effort): Promise<Row[]> {
   await buySingles(buyer);
   await buyBatch(buyer);
 
-  const costs = await inTurn(buyer, counted);
+  const cpu = await inTurn(buyer);
   const beside = await besideBatches(buyer);
   const memory = await peakMemory(buyer);
-  const share = (name: string, unit: string, turns: readonly Turn[], atMost: number) =>
-    judge(name, unit, turns, "share", { atMost });
   return [
-    share("batch-settlements", "an item", costs.settlements, 1 / ITEMS),
-    share("batch-notes", "an item", costs.notes, 1 / ITEMS),
-    share("batch-requests", "an item", costs.requests, 1 / 5),
-    share("batch-cpu", "ms CPU an item", costs.cpu, 1 / 10),
-    share("batch-beside", "ms p99", beside, 1.5),
+    judge("batch-cpu", "ms CPU an item", cpu, "share", { atMost: 1 / 10 }),
+    judge("batch-beside", "ms p99", beside, "share", { atMost: 1.5 }),
     judge("batch-memory", "MB", [memory], "share", { ours: 1_000 }),
   ];
 }
 
 type Buyer = { attestd: Server; networks: Networks; load: Load; sources: readonly string[] };
 
-/** Buys singles and a batch in turn. @returns what an item of the batch took, and what a single call did */
-async function inTurn(buyer: Buyer, counted: Counted) {
-  const { attestd, networks } = buyer;
-  const ledger = outsider(networks.sandbox);
-  const notes = async () => (await ledger.attestations()).length;
-  const turns = { settlements: [] as Turn[], notes: [] as Turn[], requests: [] as Turn[], cpu: [] as Turn[] };
+/** Buys singles and a batch in turn. @returns ms of CPU time that an item of the batch took, and a single call */
+async function inTurn(buyer: Buyer): Promise<Turn[]> {
   const taken = async (items: number, work: () => Promise<unknown>) => {
-    const before = { ...counted, notes: await notes(), cpu: await cpuTime(attestd.pid) };
+    const before = await cpuTime(buyer.attestd.pid);
     await work();
-    return {
-      settlements: (counted.settlements - before.settlements) / items,
-      notes: ((await notes()) - before.notes) / items,
-      requests: (counted.requests - before.requests) / items,
-      cpu: ((await cpuTime(attestd.pid)) - before.cpu) / 1e6 / items,
-    };
+    return ((await cpuTime(buyer.attestd.pid)) - before) / 1e6 / items;
   };
+  const turns: Turn[] = [];
   for (let turn = 0; turn < TURNS; turn++) {
-    const single = await taken(SINGLES, () => buySingles(buyer));
-    const item = await taken(ITEMS, () => buyBatch(buyer));
-    for (const what of ["settlements", "notes", "requests", "cpu"] as const)
-      turns[what].push({ ours: item[what], yardstick: single[what] });
+    const yardstick = await taken(SINGLES, () => buySingles(buyer));
+    turns.push({ yardstick, ours: await taken(ITEMS, () => buyBatch(buyer)) });
   }
   return turns;
 }

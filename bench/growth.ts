@@ -1,18 +1,16 @@
 import { copyFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { type Request, startLoad } from "./load.ts";
+import { startLoad } from "./load.ts";
 import { type Effort, inTurns, judge, type Row } from "./measure.ts";
 import { buy, paidCall } from "./purchase.ts";
 import { blocksAtOnce, type Server, startAttestd, startNetworks } from "./server.ts";
 
-const FEW_CONNECTIONS = 10;
-const MANY_CONNECTIONS = 1_000;
 const FEW_ROWS = 1_000;
 
 /**
- * How cost grows: answers a second to a thousand connections beside ten; and a replay and a paid call on a journal of
- * many rows beside one of a thousand. A million is a thousand squared: a logarithm allows twice the time.
+ * How cost grows: a replay and a paid call on a journal of many rows beside one of a thousand. A million is a thousand squared: a
+ * logarithm allows twice the time.
  */
 export async function run(effort: Effort): Promise<Row[]> {
   await using networks = await startNetworks(0);
@@ -20,7 +18,6 @@ export async function run(effort: Effort): Promise<Row[]> {
   const journals = ["few.db", "many.db"].map((name) => join(networks.dir, name)) as [string, string];
   const on = (journal: string) => startAttestd(networks.settingsFile, { DATABASE_URL: `sqlite:${journal}` });
 
-  const rows: Row[] = [];
   const bought = await (async () => {
     await using attestd = await on(journals[0]);
     return await buy(attestd, networks);
@@ -33,16 +30,6 @@ export async function run(effort: Effort): Promise<Row[]> {
   await using many = await on(journals[1]);
   await using load = startLoad();
   const { seconds } = effort;
-  const verify: Request = { method: "POST", path: "/verify", body: bought.bundle };
-  for (const [name, request, status] of [
-    ["verify", verify, 200],
-    ["challenge", bought.challenge, 402],
-  ] as const) {
-    const rate = (connections: number) => load.rate(few.url, request, { status, seconds, connections });
-    const turns = await inTurns(effort, rate(MANY_CONNECTIONS), rate(FEW_CONNECTIONS));
-    rows.push(judge(`${name}-connections`, "/s", turns, "share", { atLeast: 0.7 }));
-  }
-
   const replay =
     ({ url }: Server) =>
     async () => {
@@ -53,24 +40,30 @@ export async function run(effort: Effort): Promise<Row[]> {
       });
       return p50;
     };
-  rows.push(judge("replay-rows", "ms", await inTurns(effort, replay(many), replay(few)), "share", { atMost: 2 }));
   const call = (attestd: Server) => paidCall(attestd, networks);
-  rows.push(judge("paid-rows", "ms", await inTurns(effort, call(many), call(few)), "share", { atMost: 2 }));
-  return rows;
+  return [
+    judge("replay-rows", "ms", await inTurns(effort, replay(many), replay(few)), "share", { atMost: 2 }),
+    judge("paid-rows", "ms", await inTurns(effort, call(many), call(few)), "share", { atMost: 2 }),
+  ];
 }
 
-/** Fills a journal with delivered calls of other payers, of the length that rows usually have. */
+/** Fills a journal with copies of its delivered calls, each with a key, names and a bundle of its own. */
 function fill(path: string, rows: number): void {
   const db = new DatabaseSync(path);
-  db.exec("PRAGMA synchronous = OFF");
-  const numbers = `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${rows})`;
+  const columns = db.prepare("SELECT name FROM pragma_table_info('calls')").all() as { name: string }[];
+  const own: Record<string, string> = {
+    key: "key || '/' || i",
+    payer: "hex(randomblob(29))",
+    bundle_id: "substr(bundle_id, 1, 20) || i",
+    open: "FALSE",
+  };
+  const copied = columns.map(({ name }) => own[name] ?? name);
   db.exec(`
+    PRAGMA synchronous = OFF;
     BEGIN;
-    INSERT INTO calls (key, rail, payer, subject_hash, created_at, request, state, version, open, progress, bundle_id)
-      ${numbers} SELECT
-        'algorand:' || lower(hex(randomblob(24))) || '/' || i, 'algorand', hex(randomblob(29)), hex(randomblob(32)), i,
-        json_object('filler', hex(randomblob(600))), 'done', 6, FALSE, '{}', hex(randomblob(16)) || i
-      FROM n;
+    CREATE TEMP TABLE sold AS SELECT * FROM calls WHERE bundle_id IS NOT NULL LIMIT 1;
+    INSERT INTO calls (${columns.map(({ name }) => name)})
+      WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${rows}) SELECT ${copied} FROM sold, n;
     INSERT OR IGNORE INTO names (name, key) SELECT key, key FROM calls;
     COMMIT;
     PRAGMA wal_checkpoint(TRUNCATE);

@@ -79,11 +79,19 @@ export function startLoad(): Load {
   return load;
 }
 
-/** What all threads of a process have computed, in ns: the first number of their schedstat (proc(5)). */
-export async function cpuTime(pid: number): Promise<number> {
-  const threads = await readdir(`/proc/${pid}/task`);
-  const stats = await Promise.all(threads.map((thread) => readFile(`/proc/${pid}/task/${thread}/schedstat`, "utf8")));
-  return stats.reduce((sum, stat) => sum + Number.parseInt(stat, 10), 0);
+/**
+ * What the threads of a process have computed, in ns: the first number of their schedstat (proc(5)).
+ *
+ * @param name of the threads that count; all of them unless given
+ */
+export async function cpuTime(pid: number, name?: string): Promise<number> {
+  const of = async (thread: string) => {
+    const folder = `/proc/${pid}/task/${thread}`;
+    if (name !== undefined && (await readFile(`${folder}/comm`, "utf8")).trim() !== name) return 0;
+    return Number.parseInt(await readFile(`${folder}/schedstat`, "utf8"), 10);
+  };
+  const times = await Promise.all((await readdir(`/proc/${pid}/task`)).map(of));
+  return times.reduce((sum, time) => sum + time, 0);
 }
 
 /** HTTP/1.1 bytes of a request, base64. */

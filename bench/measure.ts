@@ -22,10 +22,9 @@ export type Row = {
 export type Turn = { ours: number; yardstick: number };
 
 /**
- * `atLeast` and `atMost` judge the ratio. `ours` judges our own figure: reported, and decides nothing alone. `above` judges how
- * much more ours is than the yardstick within a turn.
+ * `atLeast` and `atMost` judge the ratio. `ours` judges our own figure: reported, and decides nothing alone.
  */
-export type Goal = { atLeast: number } | { atMost: number } | { ours: number } | { above: number };
+export type Goal = { atLeast: number } | { atMost: number } | { ours: number };
 
 /**
  * Measures ours and the yardstick in turn, each first in every other turn, so that whatever else the machine does meets
@@ -62,10 +61,6 @@ export function judge(name: string, unit: string, turns: readonly Turn[], ratio:
   const spread: [number, number] = [Math.min(...ratios), Math.max(...ratios)];
   const verdict = { name, unit, ours, yardstick, ratio: middle, spread };
   if ("ours" in goal) return { ...verdict, goal: `≤ ${goal.ours} ${unit}`, met: ours <= goal.ours };
-  if ("above" in goal) {
-    const above = median(turns.map((turn) => turn.ours - turn.yardstick));
-    return { ...verdict, goal: `≤ + ${goal.above} ${unit}`, met: above <= goal.above };
-  }
   if ("atLeast" in goal) return { ...verdict, goal: `≥ ${goal.atLeast}×`, met: middle >= goal.atLeast };
   return { ...verdict, goal: `≤ ${goal.atMost}×`, met: middle <= goal.atMost };
 }

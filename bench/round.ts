@@ -41,8 +41,8 @@ export async function run(effort: Effort): Promise<Row[]> {
   const watched = await beside(() => readRound(algod, ROUND, GENESIS.toString("base64"), signal));
   const searched = await beside(() => findInRound(answer, ROUND, last));
   return [
-    judge("read-round", "ms CPU", watched, "share", { atMost: 2 }),
-    judge("read-block", "ms CPU", searched, "share", { atMost: 2 }),
+    judge("read-round", "ms CPU", watched, "share", { atMost: 3.5 }),
+    judge("read-block", "ms CPU", searched, "share", { atMost: 3.5 }),
   ];
 }
 

@@ -13,9 +13,6 @@ import type { Request } from "./load.ts";
 export interface Server extends AsyncDisposable {
   url: string;
   pid: number;
-  /** Asks it something over IPC, where it answers that. */
-  // biome-ignore lint/suspicious/noExplicitAny: what it answers is between the benchmark and its server.
-  ask(): Promise<any>;
 }
 
 const ATTESTD = fileURLToPath(new URL("../packages/attestd/src/main.ts", import.meta.url));
@@ -43,11 +40,6 @@ export function startClone(clone: string, settingsFile: string): Promise<Server>
 /** As `startAttestd` does, by the code of the release archive. @param folder where its `lib` was written */
 export function startPacked(folder: string, settingsFile: string): Promise<Server> {
   return start(join(folder, "attestd.mjs"), ["serve", "--sandbox", "--env", settingsFile]);
-}
-
-/** As `startAttestd` does, with a limit on paid calls that a benchmark can exceed. */
-export function startLimited(settingsFile: string, maxInFlight: number): Promise<Server> {
-  return startBare("limited-attestd.ts", [settingsFile, String(maxInFlight)]);
 }
 
 /** The networks of a sandbox in this process, for a service in another. */
@@ -107,11 +99,6 @@ async function start(file: string, args: readonly string[], over: Record<string,
   return {
     url: message.ready,
     pid: child.pid as number,
-    async ask() {
-      const answer = once(child, "message");
-      child.send({});
-      return (await answer)[0];
-    },
     [Symbol.asyncDispose]: () => end(child, ended),
   };
 }

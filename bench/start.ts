@@ -33,7 +33,7 @@ export async function run(effort: Effort): Promise<Row[]> {
   );
   return [
     judge("start", "ms", turns, "share", { atMost: 2.2 }),
-    judge("start-rss", "MB", memory.slice(-effort.turns), "share", { atMost: 1.35 }),
+    judge("start-rss", "MB", memory.slice(-effort.turns), "share", { atMost: 1.4 }),
   ];
 }
 

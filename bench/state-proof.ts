@@ -1,20 +1,19 @@
 import { verify } from "@attestd/proof";
-import { fromBase64, toBase64 } from "@attestd/proof/encoding";
+import { concatBytes, fromBase64, utf8 } from "@attestd/proof/encoding";
 import { withEvidence } from "@attestd/proof/evidence";
+import { checkStateProof, decodeStateProof, stateProofMessageHash } from "@attestd/proof/state-proof";
+import { falcon1024 } from "@noble/post-quantum/falcon.js";
 import { mainnetProofs, type Proven } from "../packages/proof/test/state-proofs.ts";
 import { readVectors } from "../packages/proof/test/vectors.ts";
 import { testHistory } from "../test/bundles/bundles.ts";
 import { testEvidence } from "../test/bundles/evidence.ts";
-import { openPageWith } from "./chromium-page.ts";
 import { cpuTimed, type Effort, inTurns, judge, type Row } from "./measure.ts";
-import { stateProofSides } from "./state-proof-work.ts";
 
 const TIMES = 5;
 const BUNDLES = 1000;
 
 /**
- * A state proof of MainNet, beside noble's verification of the Falcon signatures in it, in CPU time of Node and in time of
- * Chromium; and bundles that share a state proof, beside the same without evidence.
+ * A state proof of MainNet, beside noble's verification of the Falcon signatures in it; and bundles that share a state proof, beside the same without evidence.
  */
 export async function run(effort: Effort): Promise<Row[]> {
   const vectors = readVectors();
@@ -22,29 +21,36 @@ export async function run(effort: Effort): Promise<Row[]> {
     console.error("state-proof: left out, since ATTESTD_VECTORS does not name the folder of test vectors");
   const proven = vectors ? [mainnetProofs(vectors)[0] as Proven] : [];
   const rows: Row[] = [];
-  for (const one of proven) rows.push(await inNode(one, effort), await inChromium(one, effort));
+  for (const each of proven) rows.push(await one(each, effort));
   return [...rows, await shared(effort)];
 }
 
-async function inNode({ stateProof, message, checkpoint }: Proven, effort: Effort): Promise<Row> {
-  const { ours, yardstick } = stateProofSides(stateProof, message, checkpoint);
+async function one(proven: Proven, effort: Effort): Promise<Row> {
+  const { ours, yardstick } = sidesOf(proven);
   const warm = { ...effort, warmUp: effort.warmUp + 3 };
   const turns = await inTurns(
     warm,
-    () => cpuTimed(() => ours(TIMES)),
-    () => cpuTimed(() => yardstick(TIMES)),
+    () => cpuTimed(() => repeat(ours)),
+    () => cpuTimed(() => repeat(yardstick)),
   );
   return judge("state-proof", "ms of CPU", turns, "share", { atMost: 1.5 });
 }
 
-async function inChromium({ stateProof, message, checkpoint }: Proven, effort: Effort): Promise<Row> {
-  await using opened = await openPageWith(new URL("./state-proof-page.ts", import.meta.url));
-  const { page } = opened;
-  const given = { stateProofBase64: toBase64(stateProof), message, checkpoint };
-  const side = (name: "ours" | "yardstick") => () =>
-    page.evaluate(([of, what, times]) => timeStateProof(of, what, times), [name, given, TIMES] as const);
-  const turns = await inTurns({ ...effort, warmUp: effort.warmUp + 3 }, side("ours"), side("yardstick"));
-  return judge("state-proof-browser", "ms", turns, "share", { atMost: 1.5 });
+/** The proof verified by `proof`, and its Falcon signatures verified alone. Each throws unless it verifies. */
+function sidesOf({ stateProof, message, checkpoint }: Proven) {
+  const hash = stateProofMessageHash(message);
+  const header = concatBytes(Uint8Array.of(0x3a, 0, 10), utf8("FALCON_DET"), new Uint8Array(28));
+  const signatures = [...decodeStateProof(stateProof).reveals.values()].map(({ signature, publicKey }) => {
+    return { publicKey, signature: concatBytes(header, signature.subarray(2)) };
+  });
+  return {
+    ours: () => checkStateProof(stateProof, message, checkpoint) === undefined,
+    yardstick: () => signatures.every(({ publicKey, signature }) => falcon1024.verify(signature, hash, publicKey)),
+  };
+}
+
+function repeat(verifies: () => boolean): void {
+  for (let time = 0; time < TIMES; time++) if (!verifies()) throw new Error("the state proof does not verify");
 }
 
 /** Evidence names the state proof, which is kept once, and is verified with the first bundle. */

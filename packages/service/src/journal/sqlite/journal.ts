@@ -28,6 +28,8 @@ type AskedCommands = {
 
 type Waiting = { resolve: (value: never) => void; reject: (error: Error) => void };
 
+/** The name of the thread that writes, as the system lists it. */
+export const THREAD = "journal";
 /** Requests in a message: a commit has at most twice as many. */
 const MAX_REQUESTS_PER_MESSAGE = 256;
 
@@ -44,7 +46,7 @@ const MAX_REQUESTS_PER_MESSAGE = 256;
  */
 export async function openSqliteJournal(path: string, log?: Pick<Logger, "warn">): Promise<WholeJournal> {
   const file = privateFile(path, log);
-  const worker = new Worker(new URL("./worker.ts", import.meta.url), { workerData: { path: file } });
+  const worker = new Worker(new URL("./worker.ts", import.meta.url), { name: THREAD, workerData: { path: file } });
   const waiting = new Map<number, Waiting>();
   const held = new Set<string>();
   const listeners = new Set<Listener>();
