@@ -11,11 +11,11 @@ import { Problem } from "./problems.ts";
 export type AppOptions = PaidOptions &
   ListenerOptions &
   Pick<TransportOptions, "catalogue" | "operations"> & {
-    /** The page, for browsers; undefined where it is not built. */
+    /** The page for browsers; undefined if it has not been built. */
     view?: View | undefined;
   };
 
-/** Answers every request: those to the endpoints of the catalogue, and those to the other `routes` (MCP, A2A, the page). */
+/** Makes the listener for all requests: the catalogue's endpoints, and the other `routes` (MCP, A2A, the page). */
 export function createApp({ catalogue, operations, routes, view, ...options }: AppOptions): RequestListener {
   const ofCatalogue = Object.entries(catalogue).map(([id, endpoint]): Route => {
     const operation = operations[id];
@@ -31,7 +31,7 @@ export function createApp({ catalogue, operations, routes, view, ...options }: A
 
 const NO_PARAMETERS = { params: {}, query: {} };
 
-/** Checks a request's parameters by the schemas of its endpoint before the handler gets them. */
+/** Checks a request's parameters against its endpoint's schemas before the handler gets them. */
 function checked({ params, query }: Endpoint, handle: Handler): Handler {
   if (!params && !query) return (incoming) => handle(incoming, NO_PARAMETERS);
   return (incoming, given) =>

@@ -1,18 +1,18 @@
-/** Time as the calls see it: injected, so that a simulation can run years of it in seconds, the same way each time. */
+/** The clock of the calls. It is injected, so that a simulation can run years in seconds, the same way each time. */
 export interface Clock {
   /** Unix ms. */
   now(): number;
   /** Rejects with the signal's reason when that comes first. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
-  /** A signal that aborts with a TimeoutError after so many ms. */
+  /** Returns a signal that aborts with a TimeoutError after `ms`. */
   timeout(ms: number): AbortSignal;
-  /** Runs something after so many ms. @returns a function that cancels it */
+  /** Runs a function after `ms`. @returns a function that cancels it */
   after(ms: number, run: () => void): () => void;
 }
 
 export const systemClock: Clock = {
   now: Date.now,
-  // Not that of node:timers/promises, which makes an error with a stack of its own for each sleep that is ended.
+  // node:timers/promises makes an error with its own stack for each sleep that is ended.
   sleep: (ms, signal) =>
     new Promise((resolve, reject) => {
       if (signal?.aborted) return reject(signal.reason);
@@ -34,8 +34,8 @@ export const systemClock: Clock = {
 };
 
 /**
- * Runs some work with a signal that aborts when `stop` does, or with a TimeoutError after so many ms. A paid call has a dozen
- * of them: a timer that is cancelled costs a fifth of a signal of `deadline`, whose timer runs on.
+ * Runs work with a signal that aborts when `stop` does, or with a TimeoutError after `ms`. A paid call uses a dozen of
+ * them. A cancelled timer costs a fifth of a `deadline` signal, whose timer runs on.
  */
 export async function within<T>(
   clock: Pick<Clock, "after">,
@@ -55,7 +55,7 @@ export async function within<T>(
   }
 }
 
-/** Aborts a controller when a signal aborts. @returns a function that ends this */
+/** Aborts a controller when a signal aborts. @returns a function that undoes this */
 function follow(controller: AbortController, signal: AbortSignal): () => void {
   const abort = () => controller.abort(signal.reason);
   if (signal.aborted) abort();
@@ -71,17 +71,20 @@ export function endOf(signal: AbortSignal): Promise<never> {
   });
 }
 
-/** A signal that aborts when `stop` does, or after so many ms, for work whose end is not known here. */
+/** Returns a signal that aborts when `stop` does, or after `ms`, for work whose end is not observed here. */
 export function deadline(clock: Pick<Clock, "timeout">, ms: number, stop: AbortSignal): AbortSignal {
   return AbortSignal.any([stop, clock.timeout(ms)]);
 }
 
-/** Why something ends whose result nobody waits for any more. One for all, because each would have a stack of its own. */
+/**
+ * The reason for ending work whose result is no longer needed. It is shared, because each new one would have its own
+ * stack.
+ */
 const NOT_NEEDED = new DOMException("the result is not needed any more", "AbortError");
 
 /**
- * Runs some work that starts more than it waits for. It costs a tenth of `AbortSignal.any` and an abort without a reason.
- *
+ * Runs work and aborts what it started but did not wait for. It costs a tenth of `AbortSignal.any` and an abort without
+ * a reason.
  * @param work gets a signal that aborts when `stop` does, and when the work has settled
  */
 export async function untilSettled<T>(stop: AbortSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
@@ -96,8 +99,7 @@ export async function untilSettled<T>(stop: AbortSignal, work: (signal: AbortSig
 }
 
 /**
- * Runs works side by side until the first settles, and aborts the others.
- *
+ * Runs works concurrently until the first settles, and aborts the others.
  * @param works each gets a signal that aborts when `stop` does, or when another work has settled
  * @returns the result of the first. @throws its error
  */

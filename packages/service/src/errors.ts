@@ -1,24 +1,27 @@
-/** How a request ended without an answer that counts: the HTTP status that it got, or how it failed. */
+/** How a request ended without a usable answer: its HTTP status, or how it failed. */
 export type Ending = number | "unreachable" | "late" | "too long";
 
 /**
- * How a signer failed: no connection or answer; no answer in time; asked too often; it refuses us, or the key; it refuses
- * these bytes by its rule; its answer is not a signature under the key.
+ * How a signer failed. `unreachable`: no connection or answer. `late`: no answer in time. `throttled`: asked too often.
+ * `denied`: it refuses us, or the key. `refused`: its rule refuses these bytes. `wrong`: its answer is not a signature
+ * by the key.
  */
 export type SignerFailure = "unreachable" | "late" | "throttled" | "denied" | "refused" | "wrong";
 
-/** Every code of a ServiceError, with the type of the `details` that its errors carry. */
+/** Every code of a ServiceError, with the type of its errors' `details`. */
 export type ErrorDetails = {
-  /** Settings are missing, wrong or contradictory: one sentence for each fault, with its name and the remedy. */
+  /**
+   * Settings are missing, wrong or contradictory. One sentence for each fault, with the setting's name and the remedy.
+   */
   config_invalid: { faults: readonly string[] };
 
   /** Upstream nodes could not answer. This says nothing about the subject of the question. */
   providers_unavailable: undefined;
   /** Upstream nodes contradicted one another. */
   providers_conflict: undefined;
-  /** The cause of `providers_unavailable` of a request that had no answer. */
+  /** The cause of `providers_unavailable` for a request without an answer. */
   upstream_unanswered: { ending: Ending };
-  /** The circuit breaker is open after repeated failures: nothing was sent. */
+  /** The circuit breaker is open after repeated failures, and nothing was sent. */
   breaker_open: undefined;
   /**
    * A node answered with a JSON-RPC error: it lacks the method or the data, or refuses the call. `rpcCode`: JSON-RPC
@@ -26,14 +29,14 @@ export type ErrorDetails = {
    */
   rpc_refused: { rpcCode: number };
   /**
-   * The cause of `providers_unavailable` of a node that lacks a block, or part of it, that its URL has shown before; and of nodes
-   * that all answered, and of which some lag behind the others.
+   * The cause of `providers_unavailable` for a node that lacks a block, or a part of it, that its URL has shown before;
+   * and for nodes that all answered while some lag behind the others.
    */
   block_unknown: undefined;
 
-  /** As many caught-up providers as are needed have no such transaction. */
+  /** Enough caught-up providers have no such transaction. */
   source_not_found: undefined;
-  /** As many caught-up providers as are needed have no block of this height yet. */
+  /** Enough caught-up providers have no block at this height yet. */
   block_not_found: undefined;
   /** An inner transaction has no bytes of its own; `rootId` is the transaction that can be attested. */
   source_inner_transaction: { rootId: string };
@@ -45,45 +48,48 @@ export type ErrorDetails = {
   source_not_kept: undefined;
   /** No state proof will ever attest the round of the record. */
   evidence_impossible: undefined;
-  /** The transactions that one request asks for have too many bytes together; `txnIds`: of those with the most. */
+  /** The transactions of one request together have too many bytes; `txnIds`: the largest ones. */
   sources_too_large: { txnIds: readonly string[] };
   /** A node gave a state proof that does not verify. */
   proof_unsound: undefined;
-  /** The block commits to its transactions by no tree. */
+  /** The block's header has no tree of its transactions. */
   source_unprovable: undefined;
-  /** The members of a request are well formed but do not go together; `member` is the one at fault, `more` are further ones. */
+  /**
+   * The members of a request are well formed but do not fit together; `member` is at fault, `more` are further members
+   * at fault.
+   */
   request_unfit: { member: string; more?: readonly { member: string; message: string }[] };
 
   /**
-   * A payment cannot be accepted. The message is the `error` of a 402; it never reveals chain state. `byFacilitator`: no check
-   * of ours refuses it, so that a facilitator could still settle it.
+   * A payment cannot be accepted. The message is the `error` of a 402; it never reveals chain state. `byFacilitator`:
+   * none of our own checks refuses it, so a facilitator could still settle it.
    */
   payment_refused: { byFacilitator: true } | undefined;
   /**
    * The facilitator could not be asked, or its answer could not be read. This says nothing about the payment. `ending`:
-   * the HTTP status of an answer without a verdict, or how the request ended without an answer. `retryAfterMs`: how long it
-   * asked us to wait.
+   * the HTTP status of an answer without a verdict, or how the request ended without an answer. `retryAfterMs`: how
+   * long it asked us to wait.
    */
   facilitator_failed: { ending: Ending | "unreadable"; retryAfterMs?: number };
-  /** Nothing can be sold on the payment's rail now. The message says why, to the payer too. */
+  /** Nothing can be sold on the payment's rail now. The message tells the payer why. */
   rail_closed: undefined;
-  /** The facilitator answers, and does not settle the rail: the setting is wrong, or has become wrong. */
+  /** The facilitator answers, and does not settle on the rail: the setting is wrong, or has become wrong. */
   settlement_unsupported: undefined;
 
   /** Another writer moved the call since it was read: read it again. */
   call_stale: undefined;
-  /** The notice to other replicas of a call that was to be inserted has lapsed: they may have refused its payment. */
+  /** The notice that announced a new call to other replicas has lapsed: they may have refused its payment. */
   expectation_lost: undefined;
-  /** The journal has as many notices of payments that are being checked as it can hold. */
+  /** The journal has its maximum of notices of payments that are being checked. */
   journal_busy: undefined;
-  /** The journal lacks commits that it had confirmed to this replica: an earlier state of it was put in its place. */
+  /** The journal lacks commits that it had confirmed to this replica: an earlier state of it was restored. */
   journal_behind: undefined;
-  /** A transition gives a call a name that another call has. */
+  /** A transition gives a call a name that another call already has. */
   name_taken: undefined;
-  /** The call's state does not allow the event: a defect, or a row that another process has moved. */
+  /** The call's state does not allow the event. This is a defect, or another process has moved the row. */
   transition_illegal: undefined;
 
-  /** An argument of an operator's command is missing, or names nothing or more than one thing. */
+  /** An argument of an operator's command is missing, or matches nothing or several things. */
   argument_invalid: undefined;
   /** The chain does not show what an operator's command needs. */
   not_on_chain: undefined;
@@ -91,15 +97,18 @@ export type ErrorDetails = {
   not_allowed: undefined;
   /** Another process has the journal open, and a change of the keys needs it alone. */
   journal_in_use: undefined;
-  /** Paid calls are attested under the current key and not delivered yet. */
+  /** Paid calls are attested with the current key and not delivered yet. */
   calls_unfinished: undefined;
   /** The attestor's account cannot pay for a note. */
   attestor_unfunded: undefined;
 
-  /** What a call itself says or has on its chains prevents its next step; other calls may go on. */
+  /**
+   * Something about this call, or about its payment or attestation on a chain, prevents its next step; other calls may
+   * continue.
+   */
   call_held_up: undefined;
 
-  /** A signer gave no signature that fits, so that nothing was signed. */
+  /** A signer gave no valid signature, so nothing was signed. */
   signer_failed: { failure: SignerFailure };
 };
 
@@ -109,7 +118,7 @@ type Options<C extends ServiceErrorCode> = undefined extends ErrorDetails[C]
   ? [options?: ErrorOptions & { details?: ErrorDetails[C] }]
   : [options: ErrorOptions & { details: ErrorDetails[C] }];
 
-/** Every error of this package but `Problem`, which is what a caller of the service gets. `@throws` names its code. */
+/** Every error of this package except `Problem`, which a caller of the service gets. `@throws` names its code. */
 export class ServiceError<C extends ServiceErrorCode = ServiceErrorCode> extends Error {
   override readonly name = "ServiceError";
   readonly code: C;
@@ -118,7 +127,7 @@ export class ServiceError<C extends ServiceErrorCode = ServiceErrorCode> extends
   constructor(code: C, message: string, ...[options]: Options<C>) {
     super(message, options);
     this.code = code;
-    // Absent only where the code has none: `Options` asks for them.
+    // Absent only if the code has no details, because `Options` requires them.
     this.details = options?.details as ErrorDetails[C];
   }
 }
@@ -128,7 +137,7 @@ export function hasCode<C extends ServiceErrorCode>(error: unknown, ...codes: re
   return error instanceof ServiceError && codes.some((code) => code === error.code);
 }
 
-/** Makes a handler for `catch`: it returns undefined for an expected error, and throws any other. */
+/** Makes a handler for `catch` that returns undefined for an expected error and throws any other. */
 export function ignoring(isExpected: (error: unknown) => unknown): (error: unknown) => undefined {
   return (error) => {
     if (!isExpected(error)) throw error;

@@ -37,7 +37,7 @@ const OPERATIONS: Operations = Object.fromEntries(
   ]),
 );
 
-/** The outcome of a payment: of `admit` now, and of `recall` afterwards. */
+/** The outcomes of a payment: what `admit` returns now, and `recall` afterwards. */
 type Course = { now?: Outcome | Error; later?: Outcome | Error };
 
 type TaskResult = {

@@ -30,7 +30,7 @@ export function a2aRoute(options: A2aOptions): Route {
     method: "POST",
     async handle(incoming) {
       const received = await receiveMessage(incoming, form, options.readMessage);
-      // Lists the requested extensions that are used (A2A 0.3.0, section 3.2).
+      // Lists which of the requested extensions are used (A2A 0.3.0, section 3.2).
       const requested = String(incoming.headers["x-a2a-extensions"] ?? "").split(",");
       const isUsed = requested.some((uri) => uri.trim() === X402_A2A_EXTENSION);
       const headers = isUsed ? { "x-a2a-extensions": X402_A2A_EXTENSION } : {};
@@ -40,16 +40,16 @@ export function a2aRoute(options: A2aOptions): Route {
 }
 
 /**
- * The methods of A2A 0.3.0: a free skill is answered at once, a paid one becomes a task that requires a payment.
+ * The methods of A2A 0.3.0. A free skill is answered at once; a paid one becomes a task that requires a payment.
  *
- * A task is one purchase. An unpaid task is not stored, because its id contains its subject. A paid task is the call that
- * the journal has under the task's name.
+ * A task is one purchase. An unpaid task is not stored, because its id contains its subject. A paid task is the call
+ * that the journal stores under the task's name.
  */
 function createAgent(
   offered: ReadonlyMap<string, Offered>,
   { admit, recall, offers, ids, origin, observeCall }: A2aOptions,
 ): Methods {
-  // What is sold has the same resource as over HTTP.
+  // Purchases have the same resource URL as over HTTP.
   const resourceOf = resourcesAt(origin);
   const soldBy = ({ subject }: UnpaidTask) => resourceOf(subject ?? { kind: "batch" });
 
@@ -86,7 +86,7 @@ function createAgent(
     });
   }
 
-  /** The subject of a task that is paid for: of a batch, whose task has only its hash, the one that the message repeats. */
+  /** Returns the subject of a paid task. A batch's task has only the hash of its items; the message repeats them. */
   function subjectOf({ skill, subject, batch }: UnpaidTask, sent: Message): Subject {
     if (!batch) return subject;
     const again =
@@ -101,10 +101,10 @@ function createAgent(
     return repeated;
   }
 
-  /** Pays for a task. A task that already has a call is answered with its state, whatever payment was sent. */
+  /** Pays for a task. If the task already has a call, it answers with the call's state, whatever payment was sent. */
   async function pay(id: string, sent: JsonValue, message: Message, wait = true): Promise<object> {
     const task = ids.read(id);
-    // Made up, or issued under a key that was replaced: only the journal can know it.
+    // The id is made up, or was issued under a replaced key: only the journal can know it.
     if (!task) return get(id);
     const { endpoint } = skillNamed(task.skill);
     const report = (status: number) => observeCall?.(endpoint, status, "sent");
@@ -126,14 +126,14 @@ function createAgent(
     return (await paidTask(id)) ?? requirePayment(id, read(id));
   }
 
-  /** An unpaid task is not stored, so nothing has to be undone. */
+  /** Cancels a task. An unpaid task is not stored, so there is nothing to undo. */
   async function cancel(id: string): Promise<object> {
     if (await paidTask(id)) throw new RpcError(RPC.taskNotCancelable, "The task has been paid for.");
     read(id);
     return canceledTask(id);
   }
 
-  /** The task's call in the journal. @returns undefined where there is none */
+  /** Looks up the task's call in the journal. @returns undefined if there is none */
   async function paidTask(id: string): Promise<object | undefined> {
     const outcome = await recall(nameOf(id)).catch(asProblem);
     if (outcome instanceof Problem) {
@@ -165,7 +165,7 @@ function createAgent(
   }
 }
 
-/** The answer of a free skill. A bundle that fails verification is answered with its report. */
+/** Answers a free skill. A bundle that fails verification is answered with its report. */
 async function freeMessage(
   endpoint: Endpoint,
   operation: FreeOperation,
@@ -181,7 +181,7 @@ async function freeMessage(
   }
 }
 
-/** The name under which the journal has a task's call (`Purchase`). */
+/** Returns the name under which the journal stores a task's call (`Purchase`). */
 function nameOf(taskId: string): string {
   return `a2a-task/${taskId}`;
 }

@@ -4,7 +4,7 @@ import { invalid, parseInput } from "../catalogue/input.ts";
 import type { Problem } from "../problems.ts";
 import { Json } from "./rpc.ts";
 
-/** Longer than any id that this service issues, also with the longest context. */
+/** A limit above every id that this service issues, even with the longest context. */
 const TaskId = z.string().max(1024);
 const Members = z.record(z.string(), Json);
 
@@ -35,7 +35,7 @@ export const SendParams = z.object({
 /** Params of `tasks/get` and of `tasks/cancel`. */
 export const TaskParams = z.object({ id: TaskId });
 
-/** The metadata of payments in messages (a2a-x402 v0.1, section 7). */
+/** The metadata keys of payments in messages (a2a-x402 v0.1, section 7). */
 export const PAYMENT = {
   status: "x402.payment.status",
   required: "x402.payment.required",
@@ -68,7 +68,7 @@ function readText(text: string): JsonValue {
   return text.startsWith("{") ? parseInput(text) : { skill: "attest", txid: text };
 }
 
-/** The problem of a message whose parts do not name a call. */
+/** Returns the problem of a message whose parts do not name a call. */
 export function unclear(detail: string): Problem {
   return invalid({ pointer: "/message/parts", detail });
 }

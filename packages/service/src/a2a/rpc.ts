@@ -12,7 +12,7 @@ export const RPC = {
   methodNotFound: -32601,
   invalidParams: -32602,
   internalError: -32603,
-  /** Any other refusal: the problem document has the reason. */
+  /** Any other refusal. The problem document has the reason. */
   refused: -32000,
   taskNotFound: -32001,
   taskNotCancelable: -32002,
@@ -29,7 +29,7 @@ export class RpcError extends Error {
   }
 }
 
-/** @param bundle taken out of the params, of a call that verifies @throws RpcError; Problem */
+/** @param bundle for a call that verifies: the bundle, taken out of the params @throws RpcError; Problem */
 export type Method = (params: JsonValue | undefined, bundle: Uint8Array | undefined) => Promise<object>;
 
 export type Methods = Readonly<Record<string, Method>>;
@@ -41,7 +41,7 @@ const Id = z.union([z.string().max(128), z.int(), z.null()]);
 const Envelope = z.object({ jsonrpc: z.literal("2.0"), id: Id, method: z.string(), params: Json.optional() });
 
 /**
- * Answers one request of JSON-RPC 2.0. A problem becomes an error whose `data` is the problem document (RFC 9457), with
+ * Answers one JSON-RPC 2.0 request. A problem becomes an error whose `data` is the problem document (RFC 9457), with
  * the seconds of Retry-After as `retryAfter`.
  */
 export async function answer(
@@ -79,7 +79,7 @@ function codeOf(status: number): number {
   return status === 400 || status === 413 ? RPC.invalidParams : RPC.refused;
 }
 
-/** The id of a possibly invalid request; null where it cannot be read (JSON-RPC 2.0, section 5). */
+/** Returns the id of a possibly invalid request; null if it cannot be read (JSON-RPC 2.0, section 5). */
 function idOf(json: JsonValue): z.infer<typeof Id> {
   return Id.safeParse(membersOf(json).id).data ?? null;
 }

@@ -15,7 +15,7 @@ describe("a task's id", () => {
     expect(createTaskIds(seed).read(id)).toEqual(task);
     expect(ids.issue(task)).not.toBe(id);
     expect(id).toMatch(/^[\w-]+\.[\w-]{16}\.[\w-]{22}$/);
-    // Not longer than what a message may name (`TaskId`), also with the longest context: 128 characters of three bytes.
+    // Within what a message may name (`TaskId`), even with the longest context: 128 characters of three bytes.
     expect(ids.issue(task, "語".repeat(128)).length).toBeLessThan(1024);
   });
 

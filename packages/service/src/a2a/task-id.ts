@@ -7,16 +7,16 @@ import type { Sale } from "../payment/sale.ts";
 import type { Subject, SubjectOf } from "../subjects/subject.ts";
 
 type Single = Exclude<Subject, SubjectOf<"batch">>;
-/** What a task's id has of a batch, whose items it has no room for (`requestedHash`). */
+/** The batch part of a task's id, which has no room for the items (`requestedHash`). */
 type BatchTask = { hash: string; sale: Sale };
 
-/** The content of an unpaid task. */
+/** The contents of an unpaid task. */
 export type UnpaidTask = { skill: string } & (
   | { subject: Single; batch?: undefined }
   | { subject?: undefined; batch: BatchTask }
 );
 
-/** What is asked of a paid skill. @throws Problem `body_invalid`, `body_not_json` */
+/** Reads the subject of a paid skill. @throws Problem `body_invalid`, `body_not_json` */
 export function taskFor(skill: string, { endpoint, operation }: PaidSkill, args: JsonObject): UnpaidTask {
   if (!endpoint.isBatch) return { skill, subject: operation.subject(args) as Single };
   const sale = operation.sale(args);
@@ -25,7 +25,7 @@ export function taskFor(skill: string, { endpoint, operation }: PaidSkill, args:
 
 type PaidSkill = { endpoint: Endpoint; operation: PaidOperation };
 
-/** The hash of the ids that a batch has, as they are spelt, and of the outcome that it requires. @param args checked */
+/** Hashes a batch's ids, as spelled, and its required outcome. @param args checked */
 export function requestedHash({ items, require }: JsonObject): string {
   const list: unknown = items;
   const txids = list instanceof LongList ? list.txids : (list as { txid: string }[]).map(({ txid }) => txid);
@@ -33,22 +33,22 @@ export function requestedHash({ items, require }: JsonObject): string {
 }
 
 /**
- * Ids of tasks: `<JSON, base64url>.<nonce>.<MAC>`, with `.<context, base64url>` before the MAC where the caller named a
- * context. Every replica can read the ids of the others; nobody else can make one. The nonce makes the ids of two purchases
- * of one subject different.
+ * Ids of tasks: `<JSON, base64url>.<nonce>.<MAC>`, with `.<context, base64url>` before the MAC if the caller named a
+ * context. Replicas can read one another's ids; nobody else can make one. The nonce makes the ids of two purchases of
+ * one subject different.
  */
 export type TaskIds = ReturnType<typeof createTaskIds>;
 
 const NONCE_BYTES = 12;
 const MAC_BYTES = 16;
 
-/** @param secret 32 bytes that every replica has, and nobody else; ids do not reveal it (HKDF, RFC 5869) */
+/** @param secret 32 bytes that only the replicas have; ids do not reveal it (HKDF, RFC 5869) */
 export function createTaskIds(secret: Uint8Array) {
   const key = Buffer.from(hkdfSync("sha256", secret, "", "attestd/a2a-task/v1", 32));
   const mac = (text: string) =>
     createHmac("sha256", key).update(text).digest().subarray(0, MAC_BYTES).toString("base64url");
   return {
-    /** @param context the caller's own, which the task's answers keep */
+    /** @param context the caller's own, which the task's answers repeat */
     issue(task: UnpaidTask, context?: string): string {
       const parts = [toBase64Url(JSON.stringify(task)), randomBytes(NONCE_BYTES).toString("base64url")];
       if (context) parts.push(toBase64Url(context));
@@ -59,7 +59,7 @@ export function createTaskIds(secret: Uint8Array) {
     read(id: string): UnpaidTask | undefined {
       const end = id.lastIndexOf(".");
       const text = id.slice(0, Math.max(end, 0));
-      // Compares texts, not bytes, so that an id has only one spelling.
+      // Comparing texts, not bytes, leaves an id only one spelling.
       const [stated, right] = [Buffer.from(id.slice(end + 1)), Buffer.from(mac(text))];
       if (stated.length !== right.length || !timingSafeEqual(stated, right)) return undefined;
       // The MAC is right, so `issue` wrote the content.
@@ -70,9 +70,8 @@ export function createTaskIds(secret: Uint8Array) {
 }
 
 /**
- * The context of a task: the caller's own, or else the task's nonce.
- *
- * @param id issued by this service, under whatever key
+ * Returns a task's context: the caller's own, or else the task's nonce.
+ * @param id issued by this service, under any key
  */
 export function contextOf(id: string): string {
   const [, nonce = id, ...more] = id.split(".");

@@ -9,9 +9,9 @@ import type { Problem } from "../problems.ts";
 import { PAYMENT } from "./message.ts";
 import { contextOf } from "./task-id.ts";
 
-/* Tasks and messages (A2A 0.3.0, Task and Message); the payment is in the status message's metadata (a2a-x402). */
+/* Tasks and messages (A2A 0.3.0, Task and Message). The payment is in the status message's metadata (a2a-x402). */
 
-/** The state of a payment (a2a-x402 v0.1). */
+/** The status of a payment (a2a-x402 v0.1). */
 type PaymentStatus =
   | "payment-required"
   | "payment-rejected"
@@ -61,7 +61,7 @@ export function canceledTask(id: string): object {
   return task(id, "canceled", "Nothing was charged.", "payment-rejected");
 }
 
-/** An answer that needs no task. */
+/** Makes an answer that needs no task. */
 export function message(text: string, data: JsonObject, contextId: string | undefined): object {
   const parts = [{ kind: "text", text }, dataPart(data)];
   return { kind: "message", role: "agent", messageId: randomUUID(), parts, ...(contextId && { contextId }) };

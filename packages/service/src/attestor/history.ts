@@ -7,7 +7,7 @@ import type { KeyJournal, KeyRecord, KeyRevocation } from "./key-journal.ts";
 /** The key history, and the record that is being added to it. */
 export type KeyView = { history: KeyHistory; announced: KeyRecord | undefined };
 
-/** The history as it is served: each entry ends where the next begins, and carries its revocation. */
+/** Completes the history as it is served: adds the end of each entry, where the next begins, and the revocations. */
 function drawHistory(ledger: string, entries: readonly KeyEntry[], revocations: readonly KeyRevocation[]): KeyHistory {
   const keys = entries.map((entry, index): KeyEntry => {
     const untilRound = entries[index + 1]?.fromRound;
@@ -22,9 +22,8 @@ function drawHistory(ledger: string, entries: readonly KeyEntry[], revocations: 
 }
 
 /**
- * Reads the key history out of a journal. The service, the audit and the commands all MUST read it here: stored entries
- * have neither `untilRound` nor `revokedRound`, so that by them alone an old key would stay valid for ever.
- *
+ * Reads the key history from a journal. The service, the audit and the commands all MUST read it here: stored entries
+ * lack `untilRound` and `revokedRound`, and without these an old key would stay valid for ever.
  * @param ledger CAIP-2
  * @throws Error when no verifier would accept it
  */
@@ -43,12 +42,12 @@ export async function readView(
   journal: Pick<KeyJournal, "keys" | "revocations" | "announced">,
   ledger: string,
 ): Promise<KeyView> {
-  // Read first: a record that is concluded meanwhile is then seen here, or among the entries.
+  // Read first: a record that is concluded in the meantime is then seen here or among the entries.
   const announced = await journal.announced();
   return { history: await readHistory(journal, ledger), announced: announced?.record };
 }
 
-/** Why a key may not sign, as one sentence; undefined when it may. */
+/** Returns why a key may not sign, in one sentence; undefined when it may. */
 export function obstacleTo(kid: string, { history: { keys }, announced }: KeyView): string | undefined {
   const own = keys.find((entry) => entry.kid === kid);
   const current = keys.at(-1);
@@ -74,24 +73,23 @@ export type HistoryOptions = {
   /** CAIP-2. */
   ledger: string;
   algorandAddress: string;
-  /** Of the service, as the first entry names it. */
+  /** The service's, as the first entry names it. */
   origin: string;
-  /** The ledger's round now. */
+  /** The ledger's current round. */
   round: number;
 };
 
 /**
- * Opens the attestor's key history, and begins it where there is none: the first entry starts at the ledger's present
+ * Opens the attestor's key history. If there is none it starts one: the first entry begins at the ledger's current
  * round and needs no endorsement (format.md, "Keys").
- *
- * @throws config_invalid when the configured key may not sign, or the current entry is of another account; Error when
- *   no verifier would accept the journal's history
+ * @throws config_invalid when the configured key may not sign, or the current entry belongs to another account; Error
+ *   when no verifier would accept the journal's history
  */
 export async function openHistory(options: HistoryOptions): Promise<KeyView> {
   const { journal, signer, ledger, algorandAddress, origin, round } = options;
   if ((await journal.keys()).length === 0)
     await journal.appendKey(entryOf(signer, { algorandAddress, origin, fromRound: round }));
-  // Read again: of replicas that start at once, one has begun it.
+  // Read again: if replicas start at once, another may have written the first entry.
   const view = await readView(journal, ledger);
   const obstacle = obstacleTo(signer.kid, view);
   if (obstacle) throw configInvalid(obstacle);
@@ -103,7 +101,7 @@ export async function openHistory(options: HistoryOptions): Promise<KeyView> {
   return view;
 }
 
-/** An entry of the history, without an endorsement. */
+/** Makes an entry of the history, without an endorsement. */
 export function entryOf(
   { kid, keySha256, pqPublicKey }: HistoryOptions["signer"],
   members: Pick<KeyEntry, "algorandAddress" | "origin" | "fromRound">,

@@ -60,13 +60,13 @@ beforeEach(async () => {
 });
 
 const refresh = () => watch.refresh(AbortSignal.timeout(1_000));
-/** Whether the notes have been read, and what the history lacks. */
+/** Returns whether the notes have been read, and what the history lacks. */
 function standing(): [boolean, string | undefined] {
   const status = watch.status();
   if (status.state !== "unavailable") return [true, undefined];
   return status.code === "providers_unavailable" ? [false, undefined] : [true, status.reason];
 }
-/** Makes the next round, with transactions that carry these notes. */
+/** Makes the next round, with transactions that have these notes. */
 function advance(...notes: string[]): void {
   latest += 1;
   blocks.set(

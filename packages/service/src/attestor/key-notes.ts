@@ -13,36 +13,36 @@ export type KeyNotesOptions = {
   journal: Pick<KeyJournal, "keys" | "revocations" | "announced">;
   /** CAIP-2. */
   ledger: string;
-  /** Of the attestor. */
+  /** The attestor's account. */
   account: string;
   rounds: Pick<Rounds, "latest" | "next">;
   newest: NewestBlocks;
-  /** Reads the account's key notes from a round on, up to a round that it names. @throws ProviderError */
+  /** Reads the account's key notes from a round up to the round that it returns. @throws ProviderError */
   search(from: number, signal: AbortSignal): Promise<{ upTo: number; notes: RecordedNote[] }>;
   clock: Pick<Clock, "sleep">;
   log: Pick<Logger, "warn">;
 };
 
-/** Pause before another try, in ms, where the journal or the indexers cannot be read. */
+/** Pause in ms before trying again, when the journal or the indexers cannot be read. */
 const PAUSE_MS = 5_000;
 
 /**
- * Watches whether the key history has every key note on the ledger. A journal that was restored from before a rotation
- * lacks one: every verifier who asks the ledger would then reject what is sold.
+ * Checks continuously that the key history has every key note on the ledger. A journal that was restored from before a
+ * rotation lacks one: every verifier that asks the ledger would reject what is sold.
  *
- * The notes of before the start are read from the indexers, and those that come from the blocks that are read anyway.
+ * Notes from before the start come from the indexers; later ones come from the blocks that are read anyway.
  */
 export function watchKeyNotes(options: KeyNotesOptions) {
   const { journal, ledger, account, rounds, newest, search, clock, log } = options;
   const notes: RecordedNote[] = [];
   /** The last round whose notes are known. */
   let readTo: number | undefined;
-  /** What the history lacks, as a sentence. */
+  /** What the history lacks, in one sentence. */
   let behind: string | undefined;
-  /** Whether the notes and the history have been compared once, and since the last note came. */
+  /** Whether notes and history have ever been compared, and whether they have been since the last note. */
   let [isKnown, isCompared] = [false, false];
 
-  /** Reads the notes that have come, and compares them with the history. @throws Error; the last result then stands */
+  /** Reads new notes and compares them with the history. @throws Error; the last result then remains */
   async function refresh(signal: AbortSignal): Promise<void> {
     const found = await readNotes(signal);
     notes.push(...found);
@@ -64,7 +64,7 @@ export function watchKeyNotes(options: KeyNotesOptions) {
     return read.notes;
   }
 
-  /** Returns the notes in the blocks of some rounds; undefined when one of these blocks is not at hand any more. */
+  /** Returns the notes in the blocks of some rounds; undefined when one of these blocks is no longer in memory. */
   function notesInBlocks(first: number, last: number): RecordedNote[] | undefined {
     const found: RecordedNote[] = [];
     for (let round = first; round <= last; round++) {
@@ -75,7 +75,10 @@ export function watchKeyNotes(options: KeyNotesOptions) {
     return found;
   }
 
-  /** The journal is read after the notes: what notes a change was announced in the journal before it was submitted. */
+  /**
+   * Compares notes and history. The journal is read after the notes: a change is announced in the journal before its
+   * note is submitted.
+   */
   async function compare(): Promise<void> {
     const announced = await journal.announced();
     const history = await readHistory(journal, ledger);
@@ -90,7 +93,7 @@ export function watchKeyNotes(options: KeyNotesOptions) {
 
   return {
     refresh,
-    /** Nothing may be sold under a history that lacks a note, or before the notes were read. */
+    /** Refuses sales while the history lacks a note, and before the notes are read. */
     status(): Status {
       if (!isKnown) return unavailableIf("providers_unavailable", "The ledger's notes of keys have not been read yet.");
       return unavailableIf("attestor_key_unusable", behind);
@@ -113,8 +116,7 @@ export function watchKeyNotes(options: KeyNotesOptions) {
 }
 
 /**
- * Finds the key notes of an account in a block.
- *
+ * Finds an account's key notes in a block.
  * @param block `{block, cert}` in msgpack
  * @param of.ledger CAIP-2
  */
@@ -123,7 +125,7 @@ export function keyNotesIn(
   { round, ledger, account }: { round: number; ledger: string; account: string },
 ): RecordedNote[] {
   const prefix = keyNotePrefix(ledger);
-  // Few blocks have the bytes of one anywhere: searching is much cheaper than reading a block.
+  // Few blocks contain the prefix's bytes, and searching is much cheaper than decoding.
   if (!hasText(block, prefix)) return [];
   const { header, entries } = splitRawBlock(block);
   const reader = paysetReader(header);

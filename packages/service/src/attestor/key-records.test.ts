@@ -40,7 +40,7 @@ async function begin(): Promise<void> {
   await openHistory({ journal, signer: first, ledger: LEDGER, algorandAddress, origin, round: 10 });
 }
 
-/** The history as any verifier takes it, held against the ledger. */
+/** Returns the history as a verifier reads it and compares it with the ledger. */
 async function verified() {
   const { history, announced } = await readView(journal, LEDGER);
   expect(announced).toBeUndefined();
@@ -182,7 +182,7 @@ describe("a revocation", () => {
 describe("a change that is killed", () => {
   class Killed extends Error {}
 
-  /** The same options, whose process ends at its n-th step: before it is done, or just after. */
+  /** Returns options whose process ends at its n-th step: before it is done, or just after. */
   function mortal(step: number, when: "before" | "after"): KeyChangeOptions {
     let taken = 0;
     let dead = false;
@@ -228,7 +228,7 @@ describe("a change that is killed", () => {
         if (one instanceof Killed) killed = step;
         const two = await change(mortal(again, when)).catch((cause: unknown) => cause);
         goesOn = two instanceof Killed;
-        // What is there at any time is a history, and names no key that the ledger does not know.
+        // At every moment the journal has a valid history, and every key in it is known to the ledger.
         const { history } = await readView(journal, LEDGER);
         const { keys } = parseKeyHistory(JSON.parse(JSON.stringify(history)), nativeCrypto);
         expect(keys.length - 1).toBeLessThanOrEqual(ledger.recorded.length);

@@ -11,40 +11,39 @@ import type { KeyAnnouncement, KeyJournal, KeyRecord } from "./key-journal.ts";
 export type KeyChangeOptions = {
   journal: KeyJournal;
   ledger: Pick<Ledger, "caip2" | "address" | "sign" | "submit" | "rounds">;
-  /** Calls whose attestation is signed under the current key and not delivered yet. */
+  /** Counts the calls whose attestation is signed with the current key and not delivered yet. */
   unfinished(): Promise<number>;
-  /** Called with the round that has to come first. */
+  /** Called with the round to wait for. */
   onWait(round: number): void;
   signal: AbortSignal;
 };
 
-/** A record that is in the history; `txid` is of its note, absent where the record was there before. */
+/** A record in the history. `txid`: its note's transaction; absent if the record was there before. */
 export type KeyChange<R extends KeyRecord = KeyRecord> = { record: R; txid?: string };
 type NewKey = Extract<KeyRecord, { kind: "key" }>;
 type Revocation = Extract<KeyRecord, { kind: "revocation" }>;
 
 /**
- * Rounds from now to the first of a new key, some half minute on MainNet. The note is recorded in them, so that no key
- * is valid for a round before its note.
+ * Rounds from now to a new key's first round, about half a minute on MainNet. The note is recorded within them, so that
+ * no key is valid for a round before its note.
  */
 const NOTICE_ROUNDS = 10;
 
-/** The same where a signer has to be started for the record first: some five minutes on MainNet. */
+/** The same if the operator must start a signer for the record first: about five minutes on MainNet. */
 const PLANNED_ROUNDS = 100;
 
 /**
- * Replaces the attestor's key: the new one is endorsed by the current one, announced in the journal, noted on the ledger,
- * and only then added to the history. Interrupted anywhere, the same call resumes: it finishes what was announced, so that
- * the ledger never has notes of two successors.
+ * Replaces the attestor's key. The current key endorses the new one, which is announced in the journal, noted on the
+ * ledger, and only then added to the history. If interrupted anywhere, the same call resumes: it finishes what was
+ * announced, so that the ledger never has notes for two successors.
  *
- * No replica may run meanwhile: verifiers reject what it attests under the old key in a round of the new one.
- *
- * @param keys.current the key that the history ends with; any, to finish an interrupted rotation
+ * No replica may run at the same time: verifiers reject an attestation with the old key in a round of the new one.
+ * @param keys.current the last key of the history; any key to finish an interrupted rotation
  * @param keys.next MUST have been saved
- * @param keys.origin of the service from now on; as before unless given
- * @param keys.fromRound the first round of the new key; some ten from now unless given
- * @throws not_allowed, also with what a signer must be started for; journal_in_use; calls_unfinished; attestor_unfunded; ProviderError when the ledger cannot be
- *   asked
+ * @param keys.origin of the service from now on; default: unchanged
+ * @param keys.fromRound the first round of the new key; default: some ten rounds from now
+ * @throws not_allowed, also with what a signer must be started for; journal_in_use; calls_unfinished;
+ *   attestor_unfunded; ProviderError when the ledger cannot be asked
  */
 export async function rotateKey(
   keys: { current: Signer; next: Signer; origin: string | undefined; fromRound?: number | undefined },
@@ -69,7 +68,7 @@ export async function rotateKey(
     const message = `The attestor's key is ${current.kid} (ATTESTOR_SIGNER), but ${last.kid} is the current one, which must endorse the next.`;
     throw new ServiceError("not_allowed", message);
   };
-  // An announced key is endorsed already: the settings may lack the old seed by now.
+  // An announced key is already endorsed, and the settings may lack the old seed by now.
   const announced = await journal.announced();
   if (!announced || !isOurs(announced.record)) requireCurrent();
 
@@ -92,10 +91,9 @@ export async function rotateKey(
 }
 
 /**
- * Revokes a key: noted on the ledger, and then added to the history. As crash-safe as `rotateKey`.
- *
+ * Revokes a key: notes the revocation on the ledger, then adds it to the history. As crash-safe as `rotateKey`.
  * @param kid current or retired
- * @param revokedRound from which on nothing by the key counts; default: the next round
+ * @param revokedRound from which on the key does not count; default: the next round
  * @throws as `rotateKey`
  */
 export async function revokeKey(
@@ -129,38 +127,41 @@ export async function revokeKey(
     return { record: { kind: "revocation", kid, revokedRound: from }, keyRecord, lastValid: newest + NOTICE_ROUNDS };
   };
   const plan = (): Planned => ({ option: "--revoke", keyRecord, from });
-  // A retired key signs nothing any more: replicas may go on.
+  // A retired key no longer signs anything: replicas may keep running.
   const alone = entry.untilRound === undefined;
   return carry({ isOurs, make, plan, lease: leaseOf(`attestor-key/revocation/${kid}`), alone }, options);
 }
 
-/** @throws not_allowed when the entry is of another account than the ledger's */
+/** @throws not_allowed when the entry's account is not the ledger's */
 function requireAccount({ algorandAddress }: KeyEntry, { address }: KeyChangeOptions["ledger"]): void {
   if (algorandAddress === address) return;
   const message = `The attestor's account is ${address} (ATTESTOR_SIGNER), not ${algorandAddress}.`;
   throw new ServiceError("not_allowed", message);
 }
 
-/** A record, the bytes whose hash is the K of its note, and the last round in which the note may be recorded. */
+/** A record, the bytes whose hash is its note's K, and the last round in which the note may be recorded. */
 type Made<R extends KeyRecord> = { record: R; keyRecord: Uint8Array; lastValid: number };
-/** A record for which a signer has to be started, by its option, and the round with which the command makes the same record again. */
+/**
+ * A record for which a signer must be started: the signer's option, and the round with which the command makes the same
+ * record again.
+ */
 type Planned = { option: "--endorse" | "--revoke"; keyRecord: Uint8Array; from: number };
 
 type Plan<R extends KeyRecord> = {
   isOurs(record: KeyRecord): record is R;
-  /** 32 bytes: of notes under one lease, at most one is recorded. */
+  /** 32 bytes. Of the notes under one lease, at most one is recorded. */
   lease: Uint8Array;
   /** @param latest round of the ledger */
   make(latest: number): Promise<Made<R>>;
-  /** Called where the signer refuses the record. */
+  /** Called when the signer refuses the record. */
   plan(latest: number): Planned;
-  /** Whether no replica may run meanwhile. */
+  /** Whether no replica may run at the same time. */
   alone: boolean;
 };
 
 /**
- * Announces a record, or resumes the announcement of an earlier run, and finishes it. A note that can never be recorded
- * any more is replaced by another.
+ * Announces a record, or resumes an earlier run's announcement, and finishes it. A note that can no longer be recorded
+ * is replaced by another.
  */
 async function carry<R extends KeyRecord>(plan: Plan<R>, options: KeyChangeOptions): Promise<KeyChange<R>> {
   const { journal, ledger, signal } = options;
@@ -183,7 +184,7 @@ function describe(record: KeyRecord): string {
   return `A revocation of the key ${record.kid} from round ${record.revokedRound} on`;
 }
 
-/** @returns the announcement that stands, which may be another's */
+/** @returns the journal's announcement, which may be another run's */
 async function announce<R extends KeyRecord>(plan: Plan<R>, options: KeyChangeOptions): Promise<KeyAnnouncement> {
   const { journal, ledger, signal } = options;
   if (plan.alone) await requireAlone(options);
@@ -199,7 +200,8 @@ async function announce<R extends KeyRecord>(plan: Plan<R>, options: KeyChangeOp
   });
   const standing = await journal.announce({ record, attempt });
   if (plan.alone && standing.attempt.txid === attempt.txid) {
-    // Check again: a replica that started before it could see the announcement is seen now. Nothing was submitted yet.
+    // Checked again: a replica that started before the announcement was visible is seen now. Nothing has been submitted
+    // yet.
     await requireAlone(options).catch(async (error: unknown) => {
       await journal.conclude(attempt.txid, "dead");
       throw error;
@@ -212,13 +214,13 @@ function hashOf(keyRecord: Uint8Array): string {
   return createHash("sha256").update(keyRecord).digest("hex");
 }
 
-/** Whether a signer refuses a record because it was not started for it. */
+/** Whether a signer refused a record because it was not started for it. */
 function isForRecord(error: unknown): boolean {
   const isRefusal = hasCode(error, "signer_failed") && error.details.failure === "refused";
   return isRefusal && error.message.includes("was not started with --");
 }
 
-/** What the operator does so that the signer signs a record. */
+/** Tells the operator how to make the signer sign a record. */
 function notAllowedYet({ option, keyRecord, from }: Planned, cause: unknown): ServiceError {
   const again = `run the same command with --from ${from}${option === "--endorse" ? ", before that round" : ""}`;
   const message = `The signer signs no key record that it was not started for. Start it with ${option} ${hashOf(keyRecord)}, and ${again}.`;
@@ -244,7 +246,9 @@ function count(n: number, one: string, many: string): string {
   return `${n} ${n === 1 ? one : many}`;
 }
 
-/** Submits a note until it is recorded, or never can be. A key's first round has then been reached. */
+/**
+ * Submits a note until it is recorded or can no longer be. When it returns, a new key's first round has been reached.
+ */
 async function note({ record, attempt }: KeyAnnouncement, options: KeyChangeOptions): Promise<"noted" | "dead"> {
   const { ledger, onWait, signal } = options;
   const { rounds } = ledger;
@@ -257,7 +261,7 @@ async function note({ record, attempt }: KeyAnnouncement, options: KeyChangeOpti
     if (submission.status === "rejected") throw new Error(`the ledger does not take the note: ${submission.reason}`);
     await rounds.next(signal);
   }
-  // Everything that it attests from now on is recorded in its own rounds.
+  // Every attestation from now on is recorded in the new key's own rounds.
   const before = record.kind === "key" ? record.entry.fromRound - 1 : 0;
   if (rounds.latest() < before) onWait(before);
   while (rounds.latest() < before) await rounds.next(signal);

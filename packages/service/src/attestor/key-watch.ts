@@ -2,17 +2,16 @@ import { type HistoryOptions, obstacleTo, openHistory, readView } from "./histor
 
 export type KeyWatchOptions = HistoryOptions & {
   now: () => number;
-  /** Called once, when the key may no longer be used. */
+  /** Called once, when the key may no longer sign. */
   onObstacle: (sentence: string) => void;
 };
 
-/** How old the history may be when a key signs, in ms. */
+/** The greatest age of the history when a key signs, in ms. */
 const FRESH_MS = 5_000;
 
 /**
- * Opens the key history, and follows it while the service runs: another process may add to it, and a replica that missed a
- * rotation must not sell under the old key. Once this process may not use its key, it never uses it again.
- *
+ * Opens the key history, and follows it while the service runs: another process may add to it, and a replica that
+ * missed a rotation must not sell with the old key. Once this process may not use its key, it never uses it again.
  * @throws as `openHistory`
  */
 export async function openKeyWatch({ now, onObstacle, ...options }: KeyWatchOptions) {
@@ -21,7 +20,7 @@ export async function openKeyWatch({ now, onObstacle, ...options }: KeyWatchOpti
   let readAt = now();
   let obstacle: string | undefined;
 
-  /** Reads the history again. @throws Error when the journal cannot be read; the history read before stays */
+  /** Reads the history again. @throws Error when the journal cannot be read; the history read before remains */
   async function refresh(): Promise<void> {
     const asked = now();
     const read = await readView(journal, history.ledger);
@@ -33,12 +32,14 @@ export async function openKeyWatch({ now, onObstacle, ...options }: KeyWatchOpti
   }
 
   return {
-    /** As it was last read. */
+    /** Returns the history as last read. */
     history: () => history,
-    /** Why our key may not sign any more, as one sentence. */
+    /** Returns why our key may no longer sign, in one sentence; undefined when it may. */
     obstacle: () => obstacle,
     refresh,
-    /** Checks that our key may sign now. @throws Error with the reason when it may not, or the journal cannot be read */
+    /**
+     * Checks that our key may sign now. @throws Error with the reason when it may not, or the journal cannot be read
+     */
     async confirm(): Promise<void> {
       if (Math.abs(now() - readAt) > FRESH_MS) await refresh();
       if (obstacle !== undefined) throw new Error(obstacle);

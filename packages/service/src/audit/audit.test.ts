@@ -31,7 +31,7 @@ async function worldOf(purchases: readonly Purchase[]): Promise<AuditWorld> {
   const world = new AuditWorld();
   for (const { state, rail, size, unseen } of purchases) {
     const call = await world.buy(state, rail, size);
-    // What has happened and is not committed yet, as after a crash.
+    // Something that has happened and is not committed yet, as after a crash.
     if (unseen && state === "settling") world.pay(call);
     if (unseen && state === "signed") world.record(call, call.attempts[0]?.txid ?? "", 500);
   }
@@ -106,7 +106,7 @@ describe("consistent worlds", () => {
 });
 
 type Plant = (world: AuditWorld, call: Call) => unknown;
-/** What is planted into a delivered call, and what must be said of it: nothing else may be violated. */
+/** A defect that is planted into a delivered call, and the findings it must cause: nothing else may be violated. */
 const PLANTED: Record<string, { plant: Plant; finds: Code[] }> = {
   "a row that was lost after it was delivered": {
     plant: (world, { key }) => (world.rows = world.rows.filter((row) => row.key !== key)),
@@ -329,7 +329,7 @@ describe("an inconsistency", () => {
     const after = await judge(world, { history: revoked(round) });
     expect(codesOf(after, "violation")).toEqual(["bundle_bytes_do_not_verify"]);
 
-    // The ledger was read, and does not show it.
+    // The ledger was read, and does not have it.
     world.notes = [];
     expect(codesOf(await judge(world, { history: revoked(round + 1) }), "violation")).toEqual([
       "delivered_bundle_not_on_ledger",

@@ -6,16 +6,17 @@ import { type AuditReport, Findings, NO_COUNTS } from "./report.ts";
 import type { Joined } from "./row.ts";
 import { checkRow, claimsOf } from "./row-checks.ts";
 
-/** A call that is under way for longer is reported: longer than any authorization lives, with time to recover. */
+/**
+ * The time after which an unfinished call is reported: longer than any authorization is valid, with time to recover.
+ */
 const UNFINISHED_AFTER_MS = 15 * 60_000;
 
 /**
- * Compares the journal with the chains. Joins them by payment key and trusts nothing but chains and rows: not the
- * facilitator, nor a transfer only because it pays us, nor a note only because it looks like ours.
+ * Compares the journal with the chains, joined by payment key. It trusts only chains and rows: not the facilitator, not
+ * a transfer only because it pays us, not a note only because it looks like ours.
  *
- * The chains MUST have been read before the rows. Then everything on them has its row by now, and a service may go on
- * selling meanwhile. What rows state about heights outside the spans is counted, not judged.
- *
+ * The chains MUST have been read before the rows. Then everything on them has its row by now, even if a service
+ * continues to sell. Claims of rows about heights outside the spans are counted, not judged.
  * @param rows every call of the journal, in any order
  */
 export async function audit(
@@ -55,7 +56,7 @@ export async function audit(
   return { ...findings.conclude(), spans: { ledger, payments: rails }, counts };
 }
 
-/** Joins a row with what the chains show of it. Looks once more for what the row claims and the lists lack. */
+/** Joins a row with its data on the chains. What the row claims and the lists lack is looked up again. */
 async function join(call: Call, chain: ChainIndex, facts: Facts, findings: Findings): Promise<Joined> {
   const { key, rail, requirement } = call;
   const { lookAgain } = facts;
@@ -101,10 +102,9 @@ function countState(call: Call, now: number, counts: AuditReport["counts"], find
 }
 
 /**
- * Judges the payments that no row binds. A payment that the attestor has attested for was ours. A payment that only has
- * the form that we sell for may also come from a stranger, at the cost of the price: it is reported as open. One that a
- * facilitator refused is owed: its payer sends it again, or is paid back.
- *
+ * Judges the payments that no row has. If the attestor attested for a payment, it was ours. A payment that only has the
+ * form we sell for may also come from a stranger, who risks the price: it is reported as open. A payment that a
+ * facilitator refused is owed: its payer sends it again, or gets it back.
  * @returns how many are unaccounted for
  */
 async function judgePaymentsLeft(

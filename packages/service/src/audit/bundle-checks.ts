@@ -19,8 +19,9 @@ import { bundleTexts, isBundleOf } from "./own-bundle.ts";
 import type { Joined, RowContext, RowReport } from "./row.ts";
 
 /**
- * @param text of the bundle, of a batch that of the first item; undefined where the call has none
- * @returns whether the bundle is there, verifies, and is the call's own
+ * Checks a call's bundle.
+ * @param text of the bundle, or of a batch's first item; undefined if the call has none
+ * @returns whether the bundle exists, verifies, and belongs to the call
  */
 export async function checkBundle(
   { call, attestations }: Joined,
@@ -39,14 +40,14 @@ export async function checkBundle(
     return false;
   }
   const faults = faultsOf(text, attestations, premises);
-  // Only the ledger could decide, and it was not read: counted, not judged.
+  // Only the ledger could decide, and these rounds were not read: counted, not judged.
   if (faults === REVOKED && !covers(spans.ledger, call.round ?? -1)) return false;
   if (faults !== "") {
     report.violation("bundle_bytes_do_not_verify", `The bundle is refused: ${faults}.`);
     return false;
   }
   const signed = signedPart(parseJson(Buffer.from(text)) as unknown as Bundle);
-  // The head, which all items have, was verified with the first.
+  // All items share the head, which was verified with the first.
   const itemsPremises = { ...premises, crypto: trusting(premises.crypto) };
   const isOwn =
     bundleId(signed) === bundle.id &&
@@ -58,7 +59,9 @@ export async function checkBundle(
   return isOwn;
 }
 
-/** The note of a call's attestation by that key (docs/format.md). @param evidence of the call */
+/**
+ * Returns the note that an attestation of the call by that key must have (docs/format.md). @param evidence of the call
+ */
 export function noteOf(
   call: Call,
   evidence: Evidence,
@@ -68,12 +71,12 @@ export function noteOf(
   return products[call.subject.kind].note(evidence, { keySha256, ledger: history.ledger, paymentKey: call.key });
 }
 
-/** The fault of a bundle whose only fault is that its key was revoked and the ledger does not show it before that. */
+/** The fault of a bundle with only one fault: its key was revoked, and the ledger does not show it before that. */
 const REVOKED = "keyTrust, for the ledger does not show it before its key's revocation";
 
 /**
- * The checks that fail; "" when the bundle verifies. A bundle of a revoked key is judged by the ledger, as every verifier
- * does (`withChain`).
+ * Returns the checks that fail; "" when the bundle verifies. The ledger decides about a bundle with a revoked key, as
+ * for every verifier (`withChain`).
  */
 function faultsOf(body: string, attestations: readonly Recorded[], { history, crypto }: Premises): string {
   try {
@@ -89,7 +92,7 @@ function faultsOf(body: string, attestations: readonly Recorded[], { history, cr
   }
 }
 
-/** Check `chainAttest`, by what was read of the ledger. */
+/** Makes the check `chainAttest` with the part of the ledger that was read. */
 function recordFindings({ attest, attestor }: SignedBundle, attestations: readonly Recorded[]): Finding[] {
   const found = attestations.find(({ txid }) => txid === attest.txnId);
   const same = found?.round === attest.round && found.text === attest.note;

@@ -3,15 +3,15 @@ import { noteOrFault, paymentCommitment } from "@attestd/proof/attestor";
 import type { ChainPayment, Facts, LedgerNote } from "./facts.ts";
 import type { Findings } from "./report.ts";
 
-/** An attestation as the ledger holds it: a note of ours, sent by the attestor. */
+/** An attestation on the ledger: our note, sent by the attestor. */
 export type Recorded = Omit<LedgerNote, "note"> & { text: string; note: Exclude<Note, KeyNote> };
 
-/** What the chains show, indexed for the join: payments by key, attestations by their commitment to a payment. */
+/** The chains' data, indexed for the join: payments by key, attestations by their commitment to a payment. */
 export class ChainIndex {
   readonly #payments = new Map<string, ChainPayment>();
   readonly #attestations = new Map<string, Recorded[]>();
   readonly #attestors: ReadonlySet<string>;
-  /** Transfers of which no key can be made, and notes that others sent. */
+  /** Transfers without a payment key, and notes from other senders. */
   strangers = 0;
   attested = 0;
 
@@ -20,10 +20,9 @@ export class ChainIndex {
   }
 
   /**
-   * Reads the facts to their end.
-   *
+   * Reads all facts.
    * @param attestors addresses that send attestations
-   * @param findings takes what can be found without a row
+   * @param findings takes the findings that need no row
    */
   static async read(facts: Facts, attestors: ReadonlySet<string>, findings: Findings): Promise<ChainIndex> {
     const index = new ChainIndex(attestors);
@@ -35,14 +34,14 @@ export class ChainIndex {
     return index;
   }
 
-  /** Removes a payment from those left and returns it. */
+  /** Removes a payment from the remaining ones and returns it. */
   takePayment(key: string): ChainPayment | undefined {
     const payment = this.#payments.get(key);
     this.#payments.delete(key);
     return payment;
   }
 
-  /** Removes the attestations that commit to a payment from those left and returns them. */
+  /** Removes the attestations that commit to a payment from the remaining ones and returns them. */
   takeAttestations(key: string): readonly Recorded[] {
     const commitment = paymentCommitment(key);
     const attestations = this.#attestations.get(commitment) ?? [];
@@ -50,7 +49,7 @@ export class ChainIndex {
     return attestations;
   }
 
-  /** The payments that were not taken, by key. */
+  /** Returns the payments that were not taken, by key. */
   paymentsLeft(): ReadonlyMap<string, ChainPayment> {
     return this.#payments;
   }
@@ -59,7 +58,7 @@ export class ChainIndex {
     return [...this.#attestations.values()].flat();
   }
 
-  /** Books a transfer that is no payment for a call. */
+  /** Counts a transfer that pays for no call. */
   addStranger({ key, rail, transaction, payer, payTo, amount }: ChainPayment, findings: Findings): void {
     this.strangers += 1;
     const what = amount === undefined ? "USDC in a form that is not read" : `${amount} micro-USDC`;
@@ -67,7 +66,7 @@ export class ChainIndex {
     findings.add("information", "stranger_transfer", message, { ...(key && { key }), txid: transaction });
   }
 
-  /** Adds a transaction that names the attestor's account; any sender. */
+  /** Adds a transaction that names the attestor's account, from any sender. */
   addNote({ txid, round, sender, note: text, movesNothing }: LedgerNote, findings: Findings): void {
     if (!text?.startsWith(NOTE_BEGINS)) return;
     if (!this.#attestors.has(sender)) {
@@ -81,7 +80,7 @@ export class ChainIndex {
       findings.add("violation", "note_malformed", message, { txid });
       return;
     }
-    // Announces a key, and attests nothing.
+    // It announces a key, and attests nothing.
     if ("k" in note) return;
     this.attested += 1;
     if (!movesNothing) {
@@ -93,5 +92,5 @@ export class ChainIndex {
   }
 }
 
-/** The dApp's name in every note of ours (ARC-2), of any version. */
+/** The dApp's name (ARC-2) at the start of all our notes, of any version. */
 export const NOTE_BEGINS = "attestd/";

@@ -5,16 +5,16 @@ import { type AttestationSearchOptions, searchAttestations } from "./find-attest
 import { attestorNotes } from "./ledger.ts";
 import { readableChains } from "./rails/registry.ts";
 
-/** How far the clocks of host and ledger may be apart, in s. */
+/** How far the clocks of host and ledger may differ, in s. */
 const SKEW = 600;
 
 export type LedgerSearchOptions = Pick<AttestationSearchOptions, "rounds" | "signal"> & {
-  /** Of the attestor. */
+  /** The attestor's address. */
   address: string;
   log: Logger;
 };
 
-/** The search of the ledger for attestations of calls that a journal has out of a copy (calls/copied.ts). */
+/** Makes the search of the ledger for attestations of calls from a restored journal (calls/copied.ts). */
 export function ledgerSearch(config: Config, { address, rounds, log, signal }: LedgerSearchOptions): SearchOf {
   return (calls) => {
     log.warn({ calls: calls.length }, "the journal may lack commits: its open calls may be attested for already");

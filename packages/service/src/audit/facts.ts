@@ -8,12 +8,12 @@ import type { Apart } from "./own-bundle.ts";
 /** Heights of a chain, both inclusive: rounds, block numbers or slots. */
 export type Span = { from: number; to: number };
 
-/** A transfer of USDC to an address of ours, as its chain shows it. */
+/** A transfer of USDC to one of our addresses, as its chain shows it. */
 export type ChainPayment = {
   readonly rail: RailName;
-  /** The payment key (docs/format.md, P); absent for a transfer from which none can be computed. */
+  /** The payment key (docs/format.md, P); absent if none can be computed from the transfer. */
   readonly key?: string;
-  /** Further keys that this payment alone may use, such as its Algorand group id. */
+  /** Further keys that only this payment may use, such as its Algorand group id. */
   readonly aliases: readonly string[];
   /** Transaction id on the payment's chain. */
   readonly transaction: string;
@@ -21,11 +21,11 @@ export type ChainPayment = {
   readonly payer: string;
   /** As the caller spelled it. */
   readonly payTo: string;
-  /** micro-USDC; undefined when the transaction moves it in a way that we do not read. */
+  /** micro-USDC; undefined when the transaction moves it in a way that the audit does not read. */
   readonly amount?: bigint;
   /**
-   * Whether someone else than the payer submitted it and paid its fee, as x402's facilitators do. A payment by hand is not
-   * relayed.
+   * Whether someone other than the payer submitted it and paid its fee, as x402's facilitators do. A payment by hand is
+   * not relayed.
    */
   readonly relayed: boolean;
 };
@@ -35,17 +35,17 @@ export type LedgerNote = {
   readonly txid: string;
   readonly round: number;
   readonly sender: string;
-  /** Its note; undefined when it has none, or one that is not UTF-8. */
+  /** Undefined when it has no note, or one that is not UTF-8. */
   readonly note?: string;
-  /** Whether it is a payment of nothing that closes and rekeys no account. */
+  /** Whether it is a payment of nothing that neither closes nor rekeys an account. */
   readonly movesNothing: boolean;
 };
 
-/** What the chains show. Everything in it MUST come from within its span, and be all that is there. */
+/** The data of the chains. It MUST be complete within each span, and contain nothing from outside. */
 export type Facts = {
   /**
-   * Looks up what a row claims and the lists lack: a transaction may exist that an index does not list. MUST read the
-   * transaction itself.
+   * Looks up what a row claims and the lists lack, because an index may not list a transaction that exists. MUST read
+   * the transaction itself.
    */
   readonly lookAgain?: {
     payments(rail: RailName, transaction: string, payTo: string): Promise<readonly ChainPayment[]>;
@@ -53,31 +53,31 @@ export type Facts = {
   };
   /** The rounds in which the ledger was read for notes. */
   readonly ledger: Span;
-  /** The heights at which each rail was read for payments; a rail that is absent was not read. */
+  /** The heights at which each rail was read for payments; an absent rail was not read. */
   readonly rails: Readonly<Partial<Record<RailName, Span>>>;
-  /** Rails that have payees of ours and could not be read. */
+  /** Rails on which we have payees, and which could not be read. */
   readonly unread?: readonly RailName[];
   readonly payments: AsyncIterable<ChainPayment> | Iterable<ChainPayment>;
   readonly notes: AsyncIterable<LedgerNote> | Iterable<LedgerNote>;
 };
 
-/** What an audit trusts beside the chains and the rows. */
+/** What an audit trusts in addition to the chains and the rows. */
 export type Premises = {
   /** Addresses that send our attestations. */
   attestors: ReadonlySet<string>;
   /** Our keys. */
   history: KeyHistory;
   crypto: Crypto;
-  /** The present prices in micro-USDC, of whichever rail; earlier prices are in the rows. */
+  /** The current prices in micro-USDC, on all rails; rows have earlier prices. */
   prices: readonly bigint[];
-  /** The note that a call of each kind has to have. */
+  /** Computes the note that a call of each kind must have. */
   products: Readonly<Record<Subject["kind"], Pick<Product, "note">>>;
-  /** Of the journal whose rows are audited. */
+  /** Reads large data of the audited journal, which is stored apart from the rows. */
   apart: Apart;
   refused: RefusedJournal["refused"];
-  /** Unix ms. */
+  /** Now, Unix ms. */
   now: number;
-  /** The journal's mark, where it was put back from a copy (calls/copied.ts). */
+  /** The mark of a journal that was restored from a copy (calls/copied.ts). */
   copiedUntil?: number | undefined;
 };
 

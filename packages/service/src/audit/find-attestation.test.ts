@@ -16,7 +16,7 @@ function attestation(key: string, round: number, sender = ATTESTOR): LedgerNote 
   return { txid, round, sender, note, movesNothing: true, attempt };
 }
 
-/** A ledger whose rounds pass as fast as they are waited for, and what was read of it. */
+/** Makes a ledger whose rounds pass as soon as they are awaited, and records what was read. */
 function ledgerWith(notes: (LedgerNote & { attempt: Attempt })[], { behind = 0, failures = 0 } = {}) {
   let round = 500;
   const read: string[] = [];

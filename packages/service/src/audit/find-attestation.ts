@@ -4,32 +4,31 @@ import { ATTEMPT_ROUNDS, type Attempt, type Rounds } from "../ledger/ledger.ts";
 import type { LedgerNote, Span } from "./facts.ts";
 import type { PaymentReader } from "./rails/rail.ts";
 
-/** A payment's attestation as the ledger has it. */
+/** A payment's attestation as recorded on the ledger. */
 export type FoundAttestation = { attempt: Attempt; text: string };
 
 export type AttestationSearchOptions = {
   /** Reads the ledger as a rail. */
   reader: Pick<PaymentReader, "heads" | "heightAt">;
-  /** Unix s from which on attestations are looked for. */
+  /** Unix s from which on attestations are searched. */
   since: number;
-  /** The transactions that name the attestor's account, each with its bytes. */
+  /** Lists the transactions that name the attestor's account, each with its bytes. */
   notes(span: Span): AsyncIterable<LedgerNote & { attempt: Attempt }>;
   attestor: { algorandAddress: string };
   rounds: Pick<Rounds, "latest" | "next" | "isCurrent">;
   /** Ends every search. */
   signal: AbortSignal;
-  /** Called once when rounds have to pass first, with the last of them. */
+  /** Called once when rounds must pass first, with the last of them. */
   onWait(round: number): void;
 };
 
 /**
- * Finds the attestations of payments whose calls may have been carried on by another process, from another journal. No such
- * process may run any more.
+ * Finds the attestations of payments whose calls another process may have continued, from another journal. Such a
+ * process must no longer run.
  *
- * The ledger is read once for all of them, when the first is asked for, and once more when no other attestation can come.
- *
+ * The ledger is read once for all of them, at the first question, and once more when no further attestation can come.
  * @param keys payment keys of the calls
- * @returns the attestation of a payment that is among them; undefined when the ledger has none and gets none any more
+ * @returns the attestation of one of these payments; undefined when the ledger has none and can get none any more
  * @throws not_allowed when there are several; ProviderError: the next question reads again
  */
 export function searchAttestations(
@@ -40,9 +39,9 @@ export function searchAttestations(
   const wanted = new Set([...keys].map(paymentCommitment));
 
   const early = onceDone(async () => {
-    // Before, the other process may have seen later rounds than we have.
+    // Until then the other process may have seen later rounds than we have.
     while (!rounds.isCurrent()) await rounds.next(signal);
-    // An attempt is valid from a round that its signer has seen, and not for longer than this.
+    // An attempt is valid from a round that its signer has seen, and for no more rounds than this.
     const settled = rounds.latest() + ATTEMPT_ROUNDS;
     const { latest } = await reader.heads();
     const from = await reader.heightAt(since, latest);
@@ -67,7 +66,7 @@ export function searchAttestations(
   };
 }
 
-/** Does a work when it is first asked for; one that failed is done again. */
+/** Runs work once, when it is first asked for; failed work is repeated. */
 function onceDone<T>(work: () => Promise<T>): () => Promise<T> {
   let done: Promise<T> | undefined;
   return () => {
@@ -79,7 +78,7 @@ function onceDone<T>(work: () => Promise<T>): () => Promise<T> {
   };
 }
 
-/** The attestations within the span, by their commitments to payments. */
+/** Lists the attestations within the span by their commitments to payments. */
 async function attestationsIn(
   span: Span,
   wanted: ReadonlySet<string>,

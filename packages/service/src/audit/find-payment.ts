@@ -5,19 +5,18 @@ import { RAILS } from "../payment/rails/registry.ts";
 import type { ChainPayment } from "./facts.ts";
 import type { PaymentReader } from "./rails/rail.ts";
 
-/** A payment that a call can be made of. */
+/** A payment for which a call can be made. */
 export type KeyedPayment = ChainPayment & { readonly key: string; readonly amount: bigint };
 
 type PaymentSearch = {
   journal: Pick<Journal, "payees">;
   readers: ReadonlyMap<RailName, PaymentReader>;
-  /** Unix s from which on a key is looked for. */
+  /** Unix s from which on a key is searched. */
   since: number;
 };
 
 /**
  * Finds the one final payment to us that an operator names.
- *
  * @param target a payment key, or the id of a transaction on the payment's chain
  * @throws argument_invalid, not_on_chain; ProviderError
  */

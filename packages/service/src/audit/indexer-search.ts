@@ -10,7 +10,7 @@ const Transfer = z.looseObject({
   receiver: z.string(),
   "close-to": z.string().optional(),
 });
-/** What a transaction and those that it made transfer. */
+/** What a transaction and its inner transactions transfer. */
 const Effects = z.looseObject({
   "asset-transfer-transaction": Transfer.optional(),
   get "inner-txns"() {
@@ -23,7 +23,7 @@ const Found = Effects.extend({
   "confirmed-round": round,
   note: z.base64().optional(),
   signature: z.looseObject({ sig: z.base64().optional() }).optional(),
-  /** Of an account that another authorises for. */
+  /** The account that authorises, if it is not the sender. */
   "auth-addr": z.string().optional(),
 });
 const Page = z.object({
@@ -37,38 +37,39 @@ const Health = z.object({ round });
 /** A transaction as the indexer states it. */
 export type FoundTransaction = z.infer<typeof Found>;
 
-/** What transactions are searched for. */
+/** The criteria of a search for transactions. */
 export type Wanted = {
   address: string;
-  /** Transfers of an asset that the address receives, also by inner ones; absent: whatever names the address. */
+  /** Transfers of an asset to the address, including inner ones; by default everything that names the address. */
   receivesAsset?: string;
-  /** Only what the address itself has sent, with notes that begin so; absent: whoever sent it, with any note or none. */
+  /** Only what the address itself sent, with notes that begin like this; by default any sender and any note or none. */
   sentWithNote?: string;
 };
 
-/** Transactions in one answer: what an indexer gives by default. */
+/** Transactions per answer: an indexer's default. */
 const LIMIT = 1_000;
 
-/** Lists an account's transactions by one indexer. Its methods throw ProviderError. */
+/** Lists an account's transactions with one indexer. Its methods throw ProviderError. */
 export class IndexerSearch extends Indexer {
-  /** Whether it searches by note and sender: with its default settings it refuses that (indexer, `api/disabled_parameters.go`). */
+  /**
+   * Whether it searches by note and sender. With default settings it refuses (indexer, `api/disabled_parameters.go`).
+   */
   #searchesNotes = true;
 
-  /** The last round that it has indexed. */
+  /** Returns the last round that it has indexed. */
   async latest(signal: AbortSignal): Promise<number> {
     return (await this.json({ path: "/health" }, Health, signal)).round;
   }
 
-  /** Unix s of a round; undefined when it does not have it. */
+  /** Returns a round's time in Unix s; undefined when the indexer lacks the round. */
   async timeOf(round: number, signal: AbortSignal): Promise<number | undefined> {
     const answer = await this.find({ path: `/v2/blocks/${round}?header-only=true` }, signal);
     return answer && this.read(answer, Header).timestamp;
   }
 
   /**
-   * Lists what is wanted within the rounds, whole, out of at most `most` transactions that it lists. Filters here in any case:
-   * an indexer may refuse a filter, or ignore it.
-   *
+   * Lists all matching transactions within the rounds, reading at most `most`. It filters every answer, because an
+   * indexer may refuse or ignore a filter.
    * @throws ProviderError also when there are more, or when it has not indexed all of the rounds yet
    */
   async list(wanted: Wanted, span: Span, most: number, signal: AbortSignal): Promise<FoundTransaction[]> {
@@ -81,7 +82,7 @@ export class IndexerSearch extends Indexer {
     });
     if (sentWithNote !== undefined && this.#searchesNotes) {
       query.set("note-prefix", toBase64(utf8(sentWithNote)));
-      // Anybody may send such notes to the address.
+      // Anyone may send such notes to the address.
       query.set("address-role", "sender");
     }
     const found = new Map<string, FoundTransaction>();
@@ -104,7 +105,7 @@ export class IndexerSearch extends Indexer {
       listed += page.transactions.length;
       if (listed > most) throw unavailable(`${this.name} lists more than ${most} transactions of ${address}`);
       const next = page["next-token"];
-      // An indexer may give fewer at a time than it was asked for.
+      // An indexer may return fewer at a time than requested.
       if (next === undefined || page.transactions.length === 0) return [...found.values()];
       query.set("next", next);
     }
@@ -118,7 +119,7 @@ function isWanted(transaction: FoundTransaction, { address, receivesAsset, sentW
   return isSent && (receivesAsset === undefined || receives(transaction, address, receivesAsset));
 }
 
-/** Whether a transaction, or one that it made at any depth, transfers the asset to the address. */
+/** Whether a transaction, or an inner one at any depth, transfers the asset to the address. */
 function receives(
   { "inner-txns": inner = [], ...own }: z.infer<typeof Effects>,
   address: string,

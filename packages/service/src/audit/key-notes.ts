@@ -6,7 +6,6 @@ import { readableChains } from "./rails/registry.ts";
 
 /**
  * Reads the key notes that an account has sent from a round on, as the indexers agree on them.
- *
  * @returns the notes up to the newest round that every indexer has, `upTo`
  * @throws ProviderError; the signal's reason when the signal comes first
  */

@@ -25,32 +25,34 @@ import type { LedgerNote, Span } from "./facts.ts";
 import type { FoundTransaction, IndexerSearch, Wanted } from "./indexer-search.ts";
 import { type Ask, fewAtOnce, inPieces } from "./reading.ts";
 
-/** How the ledger is read, which is also the Algorand rail's chain. */
+/** How to read the ledger, which is also the Algorand rail's chain. */
 export type LedgerReading = {
   indexers: readonly IndexerSearch[];
   rules: QuorumRules;
   /** Base64, 32 bytes. */
   genesisHash: string;
-  /** Gives the bytes of a transaction to which the indexer's JSON does not lead. */
+  /** Gives a transaction's bytes if they cannot be rebuilt from the indexer's JSON. */
   source: Pick<AlgorandSource, "find">;
   ask: Ask;
 };
 
-/** A transaction whose content was recomputed to its id. That it is in its round k of n indexers state. */
+/** A transaction whose content was hashed to its id. That it is in its round is the word of k of n indexers. */
 export type LedgerTransaction = { id: string; round: number; transaction: MsgpackMap };
 type Found = LedgerTransaction & Pick<FoundTransaction, "signature" | "auth-addr">;
 
 /** Transactions in one piece of a span, unless the piece is a single round. */
 const MAX_TRANSACTIONS = 1_000;
 
-/** Unix s of a round, as the indexers agree; undefined when they do not go back that far. */
+/** Returns a round's time in Unix s, as the indexers agree; undefined when they do not go back that far. */
 export function timeOfRound({ indexers, rules, ask }: LedgerReading, round: number): Promise<number | undefined> {
   const read = (indexer: IndexerSearch, ends: AbortSignal) => indexer.timeOf(round, ends);
   const about = `the time of round ${round}`;
   return ask(async (signal) => (await agree(indexers, read, ifAny(about, String, signal), rules))[0]);
 }
 
-/** Every transaction within the span that names an account of the attestor, ours or a stranger's, in no order. */
+/**
+ * Lists every transaction within the span that names an account of the attestor, our own or a stranger's, unordered.
+ */
 export async function* attestorNotes(
   reading: LedgerReading,
   accounts: Iterable<string>,
@@ -61,7 +63,7 @@ export async function* attestorNotes(
       yield { ...toNote(found), attempt: attemptOf(found) };
 }
 
-/** Every key note that an account has sent within the span, in no order. */
+/** Lists every key note that an account has sent within the span, unordered. */
 export async function keyNotes(reading: LedgerReading, account: string, span: Span): Promise<RecordedNote[]> {
   const sentWithNote = keyNotePrefix(algorandCaip2(fromBase64(reading.genesisHash)));
   const notes: RecordedNote[] = [];
@@ -72,13 +74,13 @@ export async function keyNotes(reading: LedgerReading, account: string, span: Sp
   return notes;
 }
 
-/** The note of one transaction; undefined when the ledger has no such transaction. */
+/** Returns the note of one transaction; undefined when the ledger has no such transaction. */
 export async function ledgerNote(reading: LedgerReading, txid: string): Promise<LedgerNote | undefined> {
   const found = await ledgerTransaction(reading, txid);
   return found && toNote(found);
 }
 
-/** One transaction, read from its block; undefined when the ledger has none of that id. @throws ProviderError */
+/** Reads one transaction from its block; undefined when the ledger has none with that id. @throws ProviderError */
 export async function ledgerTransaction(
   { source, ask }: LedgerReading,
   id: string,
@@ -100,7 +102,7 @@ function toNote({ id, round, transaction }: LedgerTransaction): LedgerNote {
   };
 }
 
-/** The transactions within the span that are wanted, in no order. */
+/** Lists the matching transactions within the span, unordered. */
 export async function* searchLedger(reading: LedgerReading, wanted: Wanted, span: Span): AsyncGenerator<Found> {
   const { indexers, rules, ask } = reading;
   const most = Math.max(1, span.to - span.from + 1);
@@ -121,7 +123,7 @@ function idsOf(listed: readonly FoundTransaction[]): string {
   return hash("sha256", ids.toSorted().join());
 }
 
-/** @returns undefined for a transaction of another network, which an indexer may hold beside ours (recordings) */
+/** @returns undefined for a transaction of another network, which an indexer may also hold (recordings) */
 async function recompute(reading: LedgerReading, record: FoundTransaction): Promise<Found | undefined> {
   const { id, "confirmed-round": round, signature, "auth-addr": authorizer } = record;
   const rebuilt = rebuildTransaction(id, record);
@@ -132,14 +134,14 @@ async function recompute(reading: LedgerReading, record: FoundTransaction): Prom
   return { id, round, transaction, signature, "auth-addr": authorizer };
 }
 
-/** The address in a member of a transaction; the zero address where it is absent. */
+/** Returns the address in a transaction's member; the zero address if absent. */
 export function addressIn(transaction: MsgpackMap, member: string): string {
   return encodeAddress(getBytes(transaction, member, 32) ?? new Uint8Array(32));
 }
 
 /**
- * The attempt that a recorded transaction was. Its bytes have the signature where the indexer states a plain one: none states
- * a `pqsig`, and what is on the ledger is not submitted again.
+ * Returns a recorded transaction as an attempt. Its bytes have the signature only if the indexer states a plain one:
+ * none states a `pqsig`. A recorded transaction is not submitted again.
  */
 function attemptOf({ id, transaction, signature, "auth-addr": authorizer }: Found): Attempt {
   const sig = signature?.sig === undefined ? {} : { sig: fromBase64(signature.sig) };

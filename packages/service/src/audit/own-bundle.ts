@@ -7,17 +7,18 @@ import { withHead } from "../subjects/batch-answer.ts";
 import { requestHash, type Subject } from "../subjects/subject.ts";
 
 /*
- * The evidence of a final call is gone, so that its bundle cannot be made again and compared. But the bundle is signed, and
- * has all that was attested: it is the call's when it names the call's payment, its attestation and what was bought.
+ * Checks that a final call's bundle belongs to it. The call's evidence has been deleted, so the bundle cannot be made
+ * again and compared. But it is signed, and contains all that was attested: it belongs to the call if it names the
+ * call's payment, attestation and subject.
  */
 
-/** Reads what stands apart from the rows. */
+/** Reads the data that is stored apart from the rows. */
 export type Apart = Pick<Journal, "evidenceOf" | "partsOf">;
 
 /** Bytes of parts that are read at once. */
 const PIECE = 64 * 1024;
 
-/** The bundle as it was delivered; of a batch each item with the head, one after the other. */
+/** Yields the bundle as delivered; for a batch, each item with the head, one after the other. */
 export async function* bundleTexts(bundle: KeptBundle, apart: Apart): AsyncGenerator<string> {
   const { body, items } = bundle;
   const parts = partsOf(bundle, apart);
@@ -31,14 +32,14 @@ async function* partsOf(bundle: KeptBundle, apart: Apart): AsyncGenerator<string
   for (const { text } of divisionOf(bundle)?.parts ?? []) yield text;
   for (let place = 0; place < parts; ) {
     const texts = await apart.partsOf(id, place, PIECE);
-    // A part that is missing is missed by whoever reads the whole.
+    // The reader of the whole bundle notices a missing part.
     if (texts.length === 0) return;
     yield* texts;
     place += texts.length;
   }
 }
 
-/** The note in a bundle; undefined when it is none, or of another form than the one that it claims. */
+/** Returns a bundle's note; undefined when it is not a bundle, or not of the type that it claims. */
 export function noteIn(text: string): string | undefined {
   try {
     return signedPart(parseBundle(text)).attest.note;
@@ -50,9 +51,9 @@ export function noteIn(text: string): string | undefined {
 
 /**
  * Whether a bundle is a call's own.
- *
  * @param texts `bundleTexts`
- * @param verifies asked for each item of a batch but the first; of others, and the first, it MUST be known
+ * @param verifies called for each item of a batch but the first; a single bundle and the first item MUST be verified
+ *   already
  */
 export async function isBundleOf(
   { key, round, attempts, subject, subjectHash }: Call,
@@ -76,7 +77,7 @@ export async function isBundleOf(
 
 type BatchSource = { chain: string; id: string };
 
-/** What was bought with a bundle, or with all bundles of a batch, the first of which it is. */
+/** Returns what was bought with a bundle, or with a whole batch, whose first item it is. */
 function subjectOf(bundle: Bundle, sources: readonly BatchSource[]): Subject {
   if ("batch" in bundle) return { kind: "batch", items: sources };
   if (!("block" in bundle)) return { kind: "transaction", ...sourceOf(bundle) };
@@ -84,7 +85,7 @@ function subjectOf(bundle: Bundle, sources: readonly BatchSource[]): Subject {
   return "source" in bundle ? { kind: "inclusion", ...sourceOf(bundle), height } : { kind: "block", chain, height };
 }
 
-/** The source, whose chain every delivered bundle names. */
+/** Returns the source. Every delivered bundle names its chain. */
 function sourceOf(bundle: Bundle): BatchSource {
   const { chain = "", txnId: id } = (bundle as { source: BundleSource }).source;
   return { chain, id };

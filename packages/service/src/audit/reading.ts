@@ -3,7 +3,7 @@ import { hasCode } from "../errors.ts";
 import { agree, type QuorumRules } from "../providers/quorum.ts";
 import type { Span } from "./facts.ts";
 
-/** Sends a question to upstreams with a deadline, and again while they are unavailable: `tries` times at most. */
+/** Sends a question to upstreams with a deadline, and repeats it while they are unavailable, at most `tries` times. */
 export type Ask = <T>(question: (signal: AbortSignal) => Promise<T>, tries?: number) => Promise<T>;
 
 /** How upstreams are asked. */
@@ -30,7 +30,6 @@ export function patiently(clock: Clock, stop: AbortSignal): Ask {
 
 /**
  * Asks a quorum of nodes.
- *
  * @param about the question, for errors
  * @param same answers with equal texts agree; by default all do
  * @returns the answers that agree
@@ -53,9 +52,8 @@ export async function fewAtOnce<T, R>(items: readonly T[], work: (item: T) => Pr
 }
 
 /**
- * Finds the first height whose time is not before another, by halving.
- *
- * @param timeOf Unix s of a height; undefined for one that nodes do not go back to
+ * Finds the first height whose time is not before a given time, by bisection.
+ * @param timeOf Unix s of a height; undefined if nodes do not go back to it
  */
 export async function firstAt(
   time: number,
@@ -74,10 +72,10 @@ export async function firstAt(
 }
 
 /**
- * Reads a span from its beginning, in pieces that get smaller when nodes refuse one as too large, and larger again when
- * they do not. Only the smallest is asked for again: a refusal looks like a failure that passes.
- *
- * @param sizes of pieces, in heights; `isTooLarge` is true for an error that any piece of that size, or larger, would get
+ * Reads a span from its beginning in pieces. Pieces shrink when nodes refuse one as too large, and grow again when they
+ * do not. Only a piece of the smallest size is asked for again, because a refusal looks like a temporary failure.
+ * @param sizes of pieces, in heights; `isTooLarge` is true for an error that any piece of that size, or larger, would
+ *   get
  * @param read throws ProviderError when a piece cannot be read
  */
 export async function* inPieces<T>(

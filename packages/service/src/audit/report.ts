@@ -3,8 +3,8 @@ import type { RailName } from "../payment/rails/rail.ts";
 import type { Span } from "./facts.ts";
 
 /**
- * What a finding means for the verdict: an invariant is broken; something paid is unfinished or unaccounted for, and the
- * operator may have to act; or nothing of ours is touched.
+ * The meaning of a finding for the verdict. `violation`: an invariant is broken. `open`: something paid is unfinished
+ * or unaccounted for, and the operator may have to act. `information`: nothing of ours is affected.
  */
 export type Severity = "violation" | "open" | "information";
 
@@ -18,7 +18,7 @@ export const INVARIANTS = {
   6: "every paid call comes to its end",
 } as const;
 
-/** Every code, with the invariant that it is about. */
+/** Every code, with its invariant. */
 export const CODES = {
   attested_without_payment: 1,
   note_commitment_unknown: 1,
@@ -59,7 +59,7 @@ export type Finding = {
   code: Code;
   /** Payment key. */
   key?: string;
-  /** Transaction id, of the payment or of the attestation. */
+  /** Transaction id of the payment or the attestation. */
   txid?: string;
   /** One sentence. */
   message: string;
@@ -68,7 +68,7 @@ export type Finding = {
 export const NO_COUNTS = {
   /** Rows of the journal. */
   calls: 0,
-  /** Payments on chain that a row binds. */
+  /** Payments on a chain that have a row. */
   settled: 0,
   /** Attestation transactions that the attestor sent. */
   attested: 0,
@@ -78,7 +78,7 @@ export const NO_COUNTS = {
   void: 0,
   refunded: 0,
   loss: 0,
-  /** Payments on chain in the form that we sell for, without a row. */
+  /** Payments on a chain in the form that we sell for, without a row. */
   unaccounted: 0,
   /** Calls whose payment or attestation lies outside the spans. */
   notRead: 0,
@@ -90,7 +90,7 @@ export type AuditReport = {
   /** `violated` when an invariant is broken; else `open` when something paid is unfinished or unaccounted for. */
   verdict: "clean" | "open" | "violated";
   spans: { ledger: Span } & { payments: Partial<Record<RailName, Span>> };
-  /** `open`: calls that are under way, by state. */
+  /** `open`: unfinished calls, by state. */
   counts: typeof NO_COUNTS & { open: Partial<Record<CallState, number>> };
   /** Which invariants hold, by number. */
   invariants: Record<keyof typeof INVARIANTS, boolean>;
@@ -99,10 +99,10 @@ export type AuditReport = {
   unlisted: number;
 };
 
-/** Findings of one code that are listed: strangers may cause any number of them. */
+/** The limit of listed findings with one code, because strangers can cause any number of them. */
 const MAX_INFORMATION = 100;
 
-/** Collects findings. Those that strangers can cause at will are counted, and listed up to a bound. */
+/** Collects findings. Those that strangers can cause at will are counted, and listed up to a limit. */
 export class Findings {
   readonly #list: Finding[] = [];
   readonly #information = new Map<Code, number>();

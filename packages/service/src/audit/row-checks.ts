@@ -9,18 +9,17 @@ import { bundleTexts, noteIn } from "./own-bundle.ts";
 import type { Code, Severity } from "./report.ts";
 import type { Joined, RowContext, RowReport } from "./row.ts";
 
-/** States in which the payment is on its chain. */
+/** States whose payment is on its chain. */
 const PAID: ReadonlySet<CallState> = new Set(["paid", "signed", "confirmed", "done", "owed", "refunded"]);
-/** States in which the payment never will be on its chain, or has vanished from it. */
+/** States whose payment never will be on its chain, or has vanished from it. */
 const UNPAID: ReadonlySet<CallState> = new Set(["void", "loss"]);
 /** States whose attestation may be on the ledger. */
 const ATTESTED: ReadonlySet<CallState> = new Set(["signed", "owed", "confirmed", "done", "loss"]);
-/** States in which it is. */
+/** States whose attestation is on the ledger. */
 const RECORDED: ReadonlySet<CallState> = new Set(["confirmed", "done", "loss"]);
 
 /**
- * What a row claims to be on the chains within the spans.
- *
+ * Returns what a row claims to be on the chains within the spans.
  * @returns ids of the payment's transaction and of the attestation
  */
 export function claimsOf(
@@ -52,7 +51,7 @@ export async function checkRow(joined: Joined, context: RowContext) {
   };
 }
 
-/** @returns whether the payment is on its chain, as the row binds it */
+/** @returns whether the row's payment is on its chain */
 function checkPayment({ call, payment }: Joined, { spans }: RowContext, report: RowReport): boolean {
   const { state, proof, rail, requirement } = call;
   const fits = payment !== undefined && isOf(payment, call);
@@ -90,7 +89,7 @@ async function checkAttestations(
   report: RowReport,
 ): Promise<void> {
   const { state, attempts } = call;
-  // What is final stays as it is, and a payment that is not there pays for nothing.
+  // A final row does not change, and an absent payment pays for nothing.
   const isBehind = !isFinal(state) && payment !== undefined && mayBeBehind(call, premises.copiedUntil);
   if (attestations.length > 1) {
     const txids = attestations.map(({ txid }) => txid).join(", ");
@@ -123,9 +122,9 @@ async function checkAttestations(
 }
 
 /**
- * The note that a call's attestation by that key has to have: made of the evidence, or of a final call its bundle's.
- *
- * @returns undefined where neither is there, and nothing was bought
+ * Computes the note that a call's attestation by that key must have: from the evidence, or for a final call from its
+ * bundle's.
+ * @returns undefined if there is neither, and nothing was bought
  */
 async function dueNote(
   call: Call,
@@ -143,7 +142,7 @@ async function firstOf(texts: AsyncGenerator<string>): Promise<string | undefine
   return undefined;
 }
 
-/** Checks that what the row claims to be on the ledger is there. */
+/** Checks that the ledger has what the row claims. */
 function checkRecord({ call, attestations }: Joined, { spans }: RowContext, report: RowReport): void {
   const { state, round } = call;
   if (!RECORDED.has(state)) return;

@@ -138,7 +138,7 @@ describe("the table", () => {
 
   test("lists every problem, each at the endpoints where it can occur", () => {
     const named = new Set(endpoints.flatMap(({ problems }) => problems));
-    // Problems of an unknown path, and of a request that cannot be parsed.
+    // Problems of unknown paths, and of requests that cannot be parsed.
     const nowhere = ["method_not_allowed", "request_malformed", "request_timeout", "headers_too_large"] as const;
     const elsewhere = [...ALWAYS_POSSIBLE, ...nowhere];
     expect(new Set([...named, ...elsewhere])).toEqual(new Set(Object.keys(PROBLEMS)));

@@ -6,9 +6,9 @@ import type { HeaderName } from "./headers.ts";
 export type Reply = {
   description: string;
   schema: z.ZodType;
-  /** `application/json` where absent. */
+  /** Default: `application/json`. */
   mediaType?: string;
-  /** Another form, which `Accept` asks for. */
+  /** Another form, requested with `Accept`. */
   alternative?: { mediaType: string; schema: z.ZodType };
   headers?: readonly HeaderName[];
   example?: unknown;
@@ -26,7 +26,7 @@ export type RequestBody = {
 export type Tool = {
   name: string;
   title: string;
-  /** MCP's hints, all of them stated. */
+  /** MCP's hints, all of them set. */
   annotations: { readOnlyHint: boolean; destructiveHint: boolean; idempotentHint: boolean; openWorldHint: boolean };
 };
 
@@ -39,32 +39,32 @@ export type Endpoint = {
   /** `:name` is a path parameter. */
   path: string;
   access: "free" | "paid";
-  /** Whether it sells many subjects at once: each adds to the price. */
+  /** Whether it sells several subjects in one call; each adds to the price. */
   isBatch?: boolean;
-  /** The group of the endpoint in the documents. */
+  /** The endpoint's group in the documents. */
   tag: "attest" | "verify" | "read" | "operate" | "documents";
   /** One line, without a full stop. */
   summary: string;
   /** Plain sentences, for programmers and for models. */
   description: string;
-  /** One member for each `:name` of the path. A value that does not fit is answered with 404. */
+  /** One member for each `:name` of the path. An invalid value is answered with 404. */
   params?: z.ZodObject;
-  /** A value that does not fit is answered with `query_invalid`; parameters that are not named here are ignored. */
+  /** An invalid value is answered with `query_invalid`; parameters that are not listed are ignored. */
   query?: z.ZodObject;
   body?: RequestBody;
   /** By status. */
   replies: Readonly<Record<number, Reply>>;
-  /** The problems that it may answer with, beside `ALWAYS_POSSIBLE`. */
+  /** The problems with which it may answer, besides `ALWAYS_POSSIBLE`. */
   problems: readonly ProblemCode[];
-  /** Value of Cache-Control on success; `no-store` where absent. */
+  /** Value of Cache-Control on success. Default: `no-store`. */
   cacheControl?: string;
-  /** Whether a browser (Accept: text/html) gets the page instead, which shows the same. */
+  /** Whether a browser (Accept: text/html) gets the page instead, with the same content. */
   hasView?: boolean;
   tool?: Tool;
   skill?: Skill;
 };
 
-/** An endpoint's tool and skill, which are named after its path. */
+/** Returns an endpoint's tool and skill, which are named after its path. */
 export function forAgents(path: string, title: string, annotations: Tool["annotations"], tags: Skill["tags"]) {
   const id = path.slice(1);
   return {
@@ -76,5 +76,5 @@ export function forAgents(path: string, title: string, annotations: Tool["annota
 /** Endpoints by name. */
 export type Catalogue = Readonly<Record<string, Endpoint>>;
 
-/** Problems that any endpoint may answer with. */
+/** Problems with which any endpoint may answer. */
 export const ALWAYS_POSSIBLE = ["too_many_requests", "internal"] as const satisfies readonly ProblemCode[];

@@ -6,25 +6,25 @@ import type { z } from "zod";
 import { Problem } from "../problems.ts";
 import { type LongList, MAX_LIST_MEMBERS, takeLongList } from "./long-list.ts";
 
-/** One member at fault, by JSON pointer (RFC 6901). */
+/** One invalid member, by JSON pointer (RFC 6901). */
 export type InputError = { pointer: string; detail: string };
 
-/** The limits of all JSON but bundles. A payment with every extension on offer has some 200 members. */
+/** Limits of all JSON except bundles. A payment with every extension on offer has some 200 members. */
 export const REQUEST_LIMITS = { maxMembers: 1024, allowFractions: true } as const satisfies JsonLimits;
 
-/** The limits of a request by itself, in which a long list of transactions is left unread. */
+/** Limits of a request without its long list of transactions, which is not parsed at first. */
 export const INPUT_LIMITS: JsonLimits = {
   ...REQUEST_LIMITS,
   takeArray: (text, offset, path) =>
     path.length === 1 && path[0] === "items" ? takeLongList(text, offset) : undefined,
 };
 
-/** Parses strict JSON of a request. Its member `items` is a `LongList` where it is long. @throws Problem `body_not_json` */
+/** Parses a request's strict JSON. A long member `items` becomes a `LongList`. @throws Problem `body_not_json` */
 export function parseInput(bytes: Uint8Array | string): JsonValue {
   return parseStrict(bytes, INPUT_LIMITS, "");
 }
 
-/** Parses the member `items`. @throws Problem `body_not_json`, whose line is counted from the list's bracket */
+/** Parses the member `items`. @throws Problem `body_not_json`, with a line counted from the list's bracket */
 export function parseLongList({ json }: LongList): JsonValue {
   return parseStrict(json, { ...REQUEST_LIMITS, maxMembers: MAX_LIST_MEMBERS }, "/items");
 }
@@ -39,14 +39,14 @@ function parseStrict(json: Uint8Array | string, limits: JsonLimits, pointer: str
   }
 }
 
-/** The problem of a body that is not strict JSON. @param pointer to the fault */
+/** Returns the problem of a body that is not strict JSON. @param pointer to the fault */
 export function notJson(message: string, pointer: string): Problem {
   return new Problem("body_not_json", message, { members: { errors: [{ pointer, detail: message }] } });
 }
 
 /** Requires the headers of a JSON body without a content encoding. @throws Problem `media_type` */
 export function requireJson({ "content-type": type, "content-encoding": encoding }: IncomingHttpHeaders): void {
-  // The first comparison spares most requests the second.
+  // For most requests the first comparison is enough.
   if (type !== "application/json" && type?.split(";", 1)[0]?.trim().toLowerCase() !== "application/json")
     throw new Problem("media_type", `The body's media type is ${type ? JSON.stringify(excerpt(type)) : "not given"}.`);
   if (encoding && encoding.trim().toLowerCase() !== "identity")
@@ -56,12 +56,12 @@ export function requireJson({ "content-type": type, "content-encoding": encoding
     );
 }
 
-/** Members at fault that an answer names: as many as a batch has items. */
+/** The limit of invalid members in an answer: as many as a batch has items. */
 const MAX_ERRORS = 1000;
-/** Unknown members that it names, in the caller's own words. */
+/** The limit of unknown members in an answer, whose names are the caller's. */
 const MAX_UNKNOWN = 15;
 
-/** Parses a value by its schema. @throws Problem `body_invalid` naming the first members at fault */
+/** Parses a value by its schema. @throws Problem `body_invalid` that names the first invalid members */
 export function validate<T>(schema: z.ZodType<T>, value: unknown): T {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
@@ -75,7 +75,7 @@ export function validate<T>(schema: z.ZodType<T>, value: unknown): T {
   throw invalid(...errors.slice(0, MAX_ERRORS));
 }
 
-/** The problem of input that does not fit. */
+/** Returns the problem of invalid input. */
 export function invalid(...errors: InputError[]): Problem {
   const [first] = errors;
   const name = first?.pointer.slice(1) || "The body";

@@ -14,7 +14,7 @@ const item = fc.oneof(
 const request = fc.tuple(fc.array(item, { minLength: 66, maxLength: 90 }), fc.constantFrom(undefined, 1, "\t", "\r\n"));
 const listOf = (body: string) => (parseInput(body) as unknown as { items: LongList }).items;
 
-/** What the whole request is, read at once; undefined where it is no strict JSON. */
+/** Parses the whole request at once; undefined if it is not strict JSON. */
 function readAtOnce(body: string): unknown {
   try {
     return parseJson(body, { allowFractions: true });

@@ -1,21 +1,21 @@
 import { MAX_BATCH_ITEMS } from "@attestd/proof";
 import type { TakenArray } from "@attestd/proof/json";
 
-/** Items of a list that is read, and their members. */
+/** The limit of a list's items and their members together. */
 export const MAX_LIST_MEMBERS = 3 * MAX_BATCH_ITEMS;
 
-/** Commas in a list from which on it is left unread. */
+/** The number of commas from which a list is not parsed at first. */
 const MAX_COMMAS = 64;
 
 const [QUOTE, BACKSLASH, COMMA, OPEN, CLOSE] = [0x22, 0x5c, 0x2c, 0x5b, 0x5d];
 
 /**
- * A long list of transactions in a request, as text: reading all of it costs as much as fifty requests, and the price, for which
- * anyone may ask, needs the ids alone. `JSON.stringify` takes it for an object without members.
+ * A request's long list of transactions, as text. Parsing all of it costs as much as fifty requests, and the price, for
+ * which anyone may ask, needs only the ids. `JSON.stringify` treats it as an object without members.
  */
 export class LongList {
   readonly #json: string;
-  /** The offsets at which each id begins and ends, one after the other. */
+  /** The offsets at which each id begins and ends, alternating. */
   readonly #ids: readonly number[];
 
   constructor(json: string, ids: readonly number[]) {
@@ -23,7 +23,7 @@ export class LongList {
     this.#ids = ids;
   }
 
-  /** From bracket to bracket. What is between them may be no JSON. */
+  /** The text from bracket to bracket, which may not be valid JSON. */
   get json(): string {
     return this.#json;
   }
@@ -32,12 +32,12 @@ export class LongList {
     return this.#ids.length / 2;
   }
 
-  /** What stands behind each `"txid"`, in their order. */
+  /** The values of all `"txid"` members, in order. */
   get txids(): string[] {
     return Array.from({ length: this.length }, (_, place) => this.#txid(place));
   }
 
-  /** The first id of each length and first character, with its place in the list. */
+  /** The first id of each combination of length and first character, with its index in the list. */
   get samples(): Map<number, string> {
     const places = new Map<number, number>();
     for (let place = 0; place < this.length; place++) {
@@ -54,10 +54,9 @@ export class LongList {
 }
 
 /**
- * Takes an array as a `LongList`. It looks for no fault: a list that is read later is read strictly.
- *
+ * Takes an array as a `LongList`, without looking for faults: the list is parsed strictly when it is read.
  * @param offset of its opening bracket
- * @returns undefined where it is short, or has no end
+ * @returns undefined if it is short, or has no end
  */
 export function takeLongList(text: string, offset: number): TakenArray | undefined {
   const ids: number[] = [];
@@ -71,7 +70,7 @@ export function takeLongList(text: string, offset: number): TakenArray | undefin
       let start = at + 1;
       at = isTxid ? endOfId(text, start) : endOfString(text, start);
       if (isTxid) {
-        // Most items are alike: where the text behind an id is the text behind the id before, its characters are known.
+        // Most items are alike: if the text after an id equals the text after the previous one, its structure is known.
         const between = depth === last.depth ? text.slice(last.end, start) : "";
         const more = commas - last.commas;
         ids.push(start - offset, at - offset);
@@ -94,13 +93,19 @@ export function takeLongList(text: string, offset: number): TakenArray | undefin
   return undefined;
 }
 
-/** The same as `endOfString`, faster for a long string: the search for a quote costs less than to look at each character. */
+/**
+ * Does the same as `endOfString`, faster for a long string: searching for a quote is cheaper than looking at each
+ * character.
+ */
 function endOfId(text: string, start: number): number {
   const found = text.indexOf('"', start);
   return found !== -1 && text.charCodeAt(found - 1) !== BACKSLASH ? found : endOfString(text, start);
 }
 
-/** Where the quote is that ends a string, or the text's length or more. @param start behind the quote that begins it */
+/**
+ * Returns the offset of the quote that ends a string, or at least the text's length if there is none. @param start
+ * after the opening quote
+ */
 function endOfString(text: string, start: number): number {
   let at = start;
   while (at < text.length && text.charCodeAt(at) !== QUOTE) at += text.charCodeAt(at) === BACKSLASH ? 2 : 1;

@@ -10,7 +10,7 @@ import { AttestRequest, BatchRequest, BlockRequest, InclusionRequest } from "./s
 import { ANY_CHAIN, EVERY_CHAIN, NAMES } from "./sources.ts";
 
 const MAX_BYTES = 64 * 1024;
-/** Of a thousand items, each with its chain, spelt as JSON with indents. */
+/** Room for a thousand items with their chains, spelled as indented JSON. */
 const MAX_BATCH_BYTES = 256 * 1024;
 
 const HOW_TO_PAY =
@@ -59,16 +59,19 @@ type Product<S> = {
   path: string;
   isBatch?: true;
   summary: string;
-  /** Completed by the instructions to pay. */
+  /** The instructions to pay are appended. */
   description: string;
   request: S;
   requestDescription: string;
-  /** The members of a chain's example request, beside `chain`; undefined where the chain has no example; of a batch, those of one item. */
+  /**
+   * The members of a chain's example request, without `chain`, and for a batch of one item; undefined if the chain has
+   * no example.
+   */
   example: (examples: SourceChainKind["examples"]) => object | undefined;
   bundle: z.ZodType;
-  /** What else is to say of the answer. */
+  /** Further properties of the answer. */
   reply?: Partial<Reply>;
-  /** Beside those of every paid endpoint. */
+  /** Besides the problems of every paid endpoint. */
   problems: readonly ProblemCode[];
   /** For agents. */
   title: string;

@@ -12,13 +12,13 @@ import { BlockCapabilities, Health, Readiness, Status, Version } from "./schemas
 const ANNOTATIONS = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false };
 
 const GET = { method: "GET", access: "free", tag: "read", problems: [] } as const;
-/** Of what never changes under its name. */
+/** For content that never changes under its name. */
 const IMMUTABLE = "public, max-age=31536000, immutable";
 const OPERATE = { ...GET, tag: "operate" } as const;
-/** What may be kept for as long as documents that change only when the service restarts. */
+/** For content that changes only when the service restarts. */
 export const CACHED = { ...GET, cacheControl: "public, max-age=300" } as const;
 
-/** Of what has another form for browsers: shared caches that do not heed Vary would mix the two. */
+/** For content that has another form for browsers: shared caches that ignore Vary would mix the two. */
 export const VIEWED = "private, max-age=300";
 
 export const READ = {

@@ -1,6 +1,6 @@
 import { SOURCE_CHAINS } from "../chains/registry.ts";
 
-/* Names, patterns and texts of schemas and documents, made from the registry of source chains. */
+/* Names, patterns and texts for schemas and documents, derived from the registry of source chains. */
 
 const FORMATS = SOURCE_CHAINS.map(({ format }) => format);
 const LABELS = FORMATS.map(({ label }) => label);
@@ -18,22 +18,22 @@ export const EXPECTED_NAME = `must be ${listed(
   NAMES.map((name) => JSON.stringify(name)),
 )}`;
 
-/** A text about each chain, such as `Algorand: 52 base32 characters. Base: 0x and 64 hex.` */
+/** Joins a text about each chain, such as `Algorand: 52 base32 characters. Base: 0x and 64 hex.` */
 export function ofEachChain(text: (format: (typeof FORMATS)[number]) => string): string {
   return FORMATS.map((format) => `${format.label}: ${text(format)}.`).join(" ");
 }
 
-/** The spellings of the transaction ids, or block hashes, in bundles. */
+/** Returns the pattern of all transaction ids, or block hashes, in bundles. */
 export function bundlePattern(form: "transactionId" | "blockHash"): RegExp {
   return anyOf(FORMATS.map((format) => format[form].pattern));
 }
 
-/** The spellings of transaction ids that a request may use. */
+/** The pattern of all transaction ids that a request may use. */
 export const REQUEST_ID = anyOf(
   FORMATS.map(({ transactionId: { pattern, requestPattern = pattern } }) => requestPattern),
 );
 
-/** Why a member is not a transaction id, after the member's name. */
+/** The error after the name of a member that is not a transaction id. */
 export const EXPECTED_ID = `is not a transaction id: ${listed(
   "disjunction",
   FORMATS.map(({ transactionId, label }) => `${transactionId.description} (${label})`),
@@ -44,7 +44,7 @@ function anyOf(patterns: readonly RegExp[]): RegExp {
   return new RegExp([...new Set(patterns.map(({ source }) => source))].join("|"));
 }
 
-/** As Intl.ListFormat does in English, which takes 15 ms of a start. */
+/** Joins items like Intl.ListFormat in English, which would add 15 ms to a start. */
 function listed(type: "conjunction" | "disjunction", items: readonly string[]): string {
   const word = type === "conjunction" ? "and" : "or";
   if (items.length < 3) return items.join(` ${word} `);

@@ -1,13 +1,13 @@
 import { createWorkerPool, type PoolLoad, type WorkerPoolOptions } from "../workers/pool.ts";
 
 /**
- * The costly part of reading a chain's blocks, as the exports of one module: functions of bytes and JSON alone, so that
- * they can run in any thread. Blocks hold thousands of transactions, whose hashing must not hold up the event loop. All
- * throw ProofError `malformed` for malformed data, and nothing else.
+ * The expensive part of reading a chain's blocks, as the exports of one module. They are functions of bytes and JSON
+ * only, so that they can run in any thread: blocks hold thousands of transactions, whose hashing must not block the
+ * event loop. For malformed data they throw ProofError `malformed`, and nothing else.
  */
 export type WorkFunctions = Readonly<Record<string, (...args: never[]) => unknown>>;
 
-/** The same functions, wherever they run. */
+/** The same functions, called on whichever thread runs them. */
 export type BlockWork<W extends WorkFunctions> = {
   readonly [K in keyof W]: (...args: Parameters<W[K]>) => Promise<Awaited<ReturnType<W[K]>>>;
 };
@@ -15,7 +15,7 @@ export type BlockWork<W extends WorkFunctions> = {
 /** Runs a function by its name. */
 export type RunWork = (name: string, args: readonly unknown[]) => Promise<unknown>;
 
-/** @param run runs each function; on the calling thread unless given */
+/** @param run runs each function; by default on the calling thread */
 export function blockWork<W extends WorkFunctions>(
   functions: W,
   run: RunWork = async (name, args) => runWork(functions, name, args),
@@ -31,7 +31,7 @@ export function runWork(functions: WorkFunctions, name: string, args: readonly u
 
 export type BlockWorkers = ReturnType<typeof createBlockWorkers>;
 
-/** Makes a worker pool for block work. A worker loads a chain's module when it gets the first work of that chain. */
+/** Makes a worker pool for block work. A worker loads a chain's module at the first work for that chain. */
 export function createBlockWorkers(options: Pick<WorkerPoolOptions, "maxWorkers" | "background">) {
   const pool = createWorkerPool(new URL("./block-worker.ts", import.meta.url), options);
   return {

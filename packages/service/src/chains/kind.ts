@@ -7,29 +7,29 @@ import type { QuorumRules } from "../providers/quorum.ts";
 import type { RunWork } from "./block-work.ts";
 import type { SourceChain } from "./chain.ts";
 
-/** The settings that the source chains are opened from. */
+/** The settings for opening source chains. */
 export type ChainSettings = Pick<Config, "algorand" | "sources" | "extraSourceChains">;
 
 /** What an open chain shares with the rest of the service. */
 export type ChainOptions = {
-  /** Finds a transaction on the ledger by the rounds that were read already, at less cost to the nodes. */
+  /** Finds a transaction on the ledger in the rounds that were already read, at less cost to the nodes. */
   locate?: ((txnId: string, signal: AbortSignal) => Promise<Location | undefined>) | undefined;
-  /** Runs the chain's block work; on the calling thread unless given. */
+  /** Runs the chain's block work; by default on the calling thread. */
   run?: RunWork | undefined;
 };
 
-/** What of a chain's blocks can be attested and proven, for people and for programs. */
+/** Describes what can be attested and proven about a chain's blocks, for people and programs. */
 export type BlockFacts = {
-  /** What `height` counts. */
+  /** The unit of `height`. */
   height: string;
-  /** What `headerBase64` holds, and how `blockHash` comes from it. */
+  /** What `headerBase64` holds, and how `blockHash` is computed from it. */
   header: string;
   blockHash: string;
   inclusion: {
     kind: string;
-    /** The header's fields that a proof may lead to. */
+    /** The header's fields to which a proof may lead. */
     trees: readonly { root: string; of: string; form: string; when: string }[];
-    /** What a proof may carry beyond the path to the header. */
+    /** What a proof may contain besides the path to the header. */
     optional: Readonly<Record<string, string>>;
     transactionTypes: { known: readonly string[]; others: string };
     notProvable: readonly string[];
@@ -38,8 +38,7 @@ export type BlockFacts = {
 };
 
 /**
- * A source chain as its folder exports it; `registry.ts` lists them. The chain's formats are those of `@attestd/proof`.
- *
+ * A source chain, as its folder exports it; `registry.ts` lists them all. The chain's formats are in `@attestd/proof`.
  * @typeParam N the clients of its nodes
  */
 export interface SourceChainKind<N extends object = object> {
@@ -47,21 +46,21 @@ export interface SourceChainKind<N extends object = object> {
   /** The schema of `inclusion` in its bundles. */
   readonly inclusion: z.ZodObject;
   readonly blocks: BlockFacts;
-  /** Requests for documents, but for their `chain`. */
+  /** Example requests for documents, without their `chain`. */
   readonly examples: {
     attest: { txid: string };
     block: { height: number | string };
     inclusion?: { txId: string; height: number };
   };
-  /** The module of its block work, for worker threads. */
+  /** The module with its block work, for worker threads. */
   readonly work: URL;
 
-  /** Makes clients of the configured nodes, and sends nothing. @returns undefined where the chain is not configured */
+  /** Makes clients of the configured nodes, and sends nothing. @returns undefined if the chain is not configured */
   connect(settings: ChainSettings, rules: QuorumRules): N | undefined;
 
-  /** The nodes without which its transactions cannot be found. @param nodes as `connect` made them */
+  /** Returns the nodes without which its transactions cannot be found. @param nodes from `connect` */
   witnesses(nodes: N): Witnesses;
 
-  /** @param nodes as `connect` made them */
+  /** @param nodes from `connect` */
   open(nodes: N, settings: ChainSettings, options: ChainOptions): SourceChain;
 }

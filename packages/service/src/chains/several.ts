@@ -3,7 +3,7 @@ import { untilSettled } from "../clock.ts";
 import { ServiceError } from "../errors.ts";
 import { isSourceError, type SourceError, type SourceTransaction, type SourceTransactions } from "./chain.ts";
 
-/** Bytes that the transactions of a batch may have in all, and for each item: stored bytes are priced by the item. */
+/** Bytes that the transactions of a batch may have in all, and bytes per item. Storage is priced per item. */
 const SOURCE_BYTES = 256 * 1024;
 const SOURCE_BYTES_OF_ITEM = 4 * 1024;
 /** Bytes that the sources of any request may have in all. */
@@ -11,12 +11,12 @@ export const MAX_SOURCE_BYTES = maxSourceBytes(MAX_BATCH_ITEMS);
 /** How many transactions an error names. */
 const MAX_NAMED = 10;
 
-/** Bytes that so many transactions may have in all, as one batch. What is larger is sold alone. */
+/** Returns the bytes that a batch of this size may have in all. Larger transactions are sold singly. */
 export function maxSourceBytes(items: number): number {
   return SOURCE_BYTES + items * SOURCE_BYTES_OF_ITEM;
 }
 
-/** Gathers what is known of several transactions, within a bound of bytes. */
+/** Collects the results for several transactions, within a limit of bytes. */
 export class Gathered {
   readonly all: SourceTransactions = new Map();
   #bytes = 0;
@@ -35,9 +35,8 @@ export class Gathered {
 }
 
 /**
- * The error for transactions that have too many bytes together.
- *
- * @param transactions those of which the bytes are known
+ * Makes the error for transactions that together have too many bytes.
+ * @param transactions whose bytes are known
  * @param most bytes that they may have
  */
 export function tooLarge(transactions: Iterable<SourceTransaction>, most: number): ServiceError<"sources_too_large"> {
@@ -47,7 +46,7 @@ export function tooLarge(transactions: Iterable<SourceTransaction>, most: number
   return new ServiceError("sources_too_large", message, { details: { txnIds: largest.map(({ txnId }) => txnId) } });
 }
 
-/** What a look-up found, or what the chain shows about a source that cannot be attested. @throws any other error */
+/** Returns what a look-up found, or the error that the source cannot be attested. @throws any other error */
 export function orSourceError<T>(found: Promise<T>): Promise<T | SourceError> {
   return found.catch((error: unknown) => {
     if (isSourceError(error)) return error;
@@ -56,8 +55,7 @@ export function orSourceError<T>(found: Promise<T>): Promise<T | SourceError> {
 }
 
 /**
- * Runs work for every item, so many at a time. The first failure ends the others.
- *
+ * Runs work for every item, a limited number at a time. The first failure aborts the others.
  * @throws the first error; the signal's reason when the signal comes first
  */
 export async function forEach<T>(

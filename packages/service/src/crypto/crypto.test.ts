@@ -30,7 +30,7 @@ describe.skipIf(!vectors)("the platform's ML-DSA-65", () => {
     for (const { publicKey, tests } of testGroups as { publicKey: string; tests: Case[] }[]) {
       for (const { tcId, msg, ctx, sig, result } of tests) {
         const verified = verifySignature(fromHex(publicKey), fromHex(msg), fromHex(sig), crypto);
-        // Ours has an empty context: a case with another one must not verify.
+        // Our signatures have an empty context: a case with another one must not verify.
         expect(verified, `case ${tcId}`).toBe(result === "valid" && !ctx);
         seen++;
       }

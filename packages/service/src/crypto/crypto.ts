@@ -3,27 +3,33 @@ import { type Crypto, nobleCrypto } from "@attestd/proof";
 import { LRUCache } from "lru-cache";
 import { wasmKeccak256 } from "./keccak.ts";
 
-/** The verifier's primitives, from the platform where it has them: its ML-DSA-65 is ten times faster. */
+/** The verifier's primitives, taken from the platform if it has them: its ML-DSA-65 is ten times faster. */
 export const nativeCrypto: Crypto = {
   ...nobleCrypto,
   mldsa65: { verify: (publicKey, message, signature) => verify(null, message, importKey(publicKey), signature) },
 };
 
-/** Takes every ML-DSA-65 signature for right: what is examined has none yet, or one that was verified when it was made. */
+/**
+ * Returns primitives that accept every ML-DSA-65 signature, for bundles that are not signed yet or were verified when
+ * signed.
+ */
 export function trusting(crypto: Crypto): Crypto {
   return { ...crypto, mldsa65: { verify: () => true } };
 }
 
-/** Imported keys that are kept beside the attestor's own. */
+/** The limit of imported keys besides the attestor's own. */
 const MAX_OTHER_KEYS = 64;
 
-/** The primitives of a service, which imports each public key that it often verifies by once. */
+/** A service's primitives. They import each frequently used public key only once. */
 export interface ServiceCrypto extends Crypto {
-  /** Keeps the attestor's own keys imported for good: other keys cannot displace them. @param publicKeys raw, 1952 bytes */
+  /**
+   * Keeps the attestor's own keys imported permanently: other keys cannot displace them. @param publicKeys raw, 1952
+   * bytes
+   */
   pin(publicKeys: readonly Uint8Array[]): void;
 }
 
-/** @param importPublicKey of a raw ML-DSA-65 public key, 1952 bytes */
+/** @param importPublicKey imports a raw ML-DSA-65 public key, 1952 bytes */
 export async function serviceCrypto(importPublicKey = importKey): Promise<ServiceCrypto> {
   const own = new Map<string, KeyObject>();
   const others = new LRUCache<string, KeyObject>({ max: MAX_OTHER_KEYS });

@@ -37,6 +37,6 @@ test("what is no key or no signature is none, and throws nothing", () => {
   const [[key, message, signature]] = VECTORS as [(typeof VECTORS)[0]];
   expect(isEd25519Signature(key.subarray(1), message, signature)).toBe(false);
   expect(isEd25519Signature(key, message, signature.subarray(1))).toBe(false);
-  // No point of the curve has this y.
+  // No point of the curve has this y coordinate.
   expect(isEd25519Signature(new Uint8Array(32).fill(2), message, signature)).toBe(false);
 });

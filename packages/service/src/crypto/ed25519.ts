@@ -1,9 +1,8 @@
 import { createPublicKey, verify } from "node:crypto";
 
 /**
- * Whether an account's key has signed a message (Ed25519, RFC 8032). It is false for an address that is no point on the
- * curve, as that of a multisig or a program may be.
- *
+ * Whether an account's key has signed a message (Ed25519, RFC 8032). False for an address that is not a point of the
+ * curve: a multisig's or a program's may be such.
  * @param publicKey 32 bytes
  * @param signature 64 bytes
  */

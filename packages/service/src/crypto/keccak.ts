@@ -1,7 +1,7 @@
 import type { Keccak256 } from "@attestd/proof";
 
 /**
- * Keccak-256 in WebAssembly, four times as fast as the portable one: for whole blocks and large transactions. The
+ * Loads Keccak-256 in WebAssembly, four times as fast as the portable one, for whole blocks and large transactions. The
  * library is large: only the workers load it.
  */
 export async function wasmKeccak256(): Promise<Keccak256> {

@@ -19,7 +19,7 @@ test.skipIf(!vectors)("µ is Wycheproof's in every case with a message and no co
     for (const { tcId, msg, ctx, mu } of tests) {
       if (!publicKey || msg === undefined || mu === undefined) continue;
       const ours = toHex(messageRepresentative(fromHex(publicKey), fromHex(msg)));
-      // Ours has an empty context: a case with another one has another µ.
+      // Our signatures have an empty context: a case with another one has another µ.
       if (ctx) expect(ours, `case ${tcId}`).not.toBe(mu);
       else expect(ours, `case ${tcId}`).toBe(mu);
       seen++;

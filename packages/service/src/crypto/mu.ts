@@ -4,9 +4,8 @@ import { createHash } from "node:crypto";
 export const MU_LENGTH = 64;
 
 /**
- * The message representative µ of ML-DSA (FIPS 204, algorithms 2 and 7), pure and with an empty context: what a signer
- * signs that gets no message. It is bound to the key.
- *
+ * Computes the message representative µ of ML-DSA (FIPS 204, algorithms 2 and 7), pure and with an empty context. A
+ * signer that does not get the message signs µ, which is bound to the key.
  * @param publicKey raw
  * @returns 64 bytes: SHAKE256(SHAKE256(publicKey, 64) || 0 || 0 || message, 64)
  */

@@ -1,13 +1,13 @@
 import { z } from "zod";
 import type { Endpoint } from "../catalogue/catalogue.ts";
 
-/** A program that calls an operation, as `x-codeSamples` of OpenAPI has it; renderers show it. */
+/** A program that calls an operation, for OpenAPI's `x-codeSamples`; renderers show it. */
 type CodeSample = { lang: string; label: string; source: string };
 
-/** A request that is an example. `body`: JSON, or undefined for the bundle in `BUNDLE_FILE`. */
+/** An example request. `body`: JSON; undefined for the bundle in `BUNDLE_FILE`. */
 type Example = { method: Endpoint["method"]; url: string; body: string | undefined };
 
-/** The file that samples send to an endpoint that verifies. */
+/** The file that samples send to verifying endpoints. */
 const BUNDLE_FILE = "bundle.json";
 
 const LANGUAGES: [lang: string, label: string, write: (example: Example) => string][] = [
@@ -17,7 +17,9 @@ const LANGUAGES: [lang: string, label: string, write: (example: Example) => stri
   ["JavaScript", "JavaScript", javascript],
 ];
 
-/** Programs with the standard library alone that call an endpoint. An endpoint that is paid answers them with its price. */
+/**
+ * Returns programs that call an endpoint using only the standard library. A paid endpoint answers them with its price.
+ */
 export function codeSamples(endpoint: Endpoint, origin: string): CodeSample[] {
   const { method, tag, body } = endpoint;
   const [example] = Object.values(body?.examples ?? {});
@@ -26,7 +28,7 @@ export function codeSamples(endpoint: Endpoint, origin: string): CodeSample[] {
   return LANGUAGES.map(([lang, label, write]) => ({ lang, label, source: write({ method, url, body: sent }) }));
 }
 
-/** The path, with a value for each parameter: one that it takes, or the parameter's name. */
+/** Returns the path with a value for each parameter: an allowed value, or the parameter's name. */
 function pathOf({ path, params }: Endpoint): string {
   return path.replaceAll(/:(\w+)/g, (_, name: string) => {
     const schema = params?.shape[name];

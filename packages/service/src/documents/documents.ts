@@ -29,7 +29,10 @@ const MAKERS: Record<DocumentId, (catalogue: Catalogue, site: Site) => unknown> 
   logo: () => LOGO,
 };
 
-/** Every document, by the name of its endpoint. Each is drawn when it is first asked for: a start need not wait. */
+/**
+ * Returns every document, by its endpoint's name. Each is made when it is first requested, so that a start does not
+ * wait.
+ */
 export function createDocuments(catalogue: Catalogue, site: Site): Record<DocumentId, DocumentOperation> {
   const texts = Object.entries(MAKERS).map(([id, make]) => {
     let text: string | undefined;

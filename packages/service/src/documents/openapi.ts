@@ -38,7 +38,7 @@ export function openapi(catalogue: Catalogue, site: Site) {
       version: VERSION,
       summary: `Post-quantum attestations of ${EVERY_CHAIN} transactions, paid by x402`,
       description: introduction(site),
-      // Read by indexers (x402scan, AgentCash) beside x-payment-info.
+      // Indexers (x402scan, AgentCash) read it next to x-payment-info.
       "x-guidance": guidance(site),
       contact: { name: `The operator of ${site.origin}`, url: site.origin, email: contactEmail(site) },
       license: { name: "Apache-2.0", identifier: "Apache-2.0" },
@@ -56,7 +56,7 @@ export function openapi(catalogue: Catalogue, site: Site) {
   };
 }
 
-/** Short instructions for agents. */
+/** Returns short instructions for agents. */
 function guidance(site: Site): string {
   return `${introduction(site)} POST /attest with {"txid": …} attests a transaction: without a payment the answer is 402 with the offers; sign one and repeat the request with PAYMENT-SIGNATURE. POST /verify checks a bundle for free. Only a 402 means that it is safe to sign a new payment. More: ${links(site).textIndex}`;
 }
@@ -65,7 +65,7 @@ function headerObject(header: Header) {
   return { ...header, schema: schemaOf(header.schema) };
 }
 
-/** The Operation Object of an endpoint (OpenAPI 3.1.0). */
+/** Returns the Operation Object of an endpoint (OpenAPI 3.1.0). */
 function operationObject(id: string, endpoint: Endpoint, site: Site) {
   const { access, tag, summary, description, body } = endpoint;
   const parameters = [
@@ -92,7 +92,10 @@ function operationObject(id: string, endpoint: Endpoint, site: Site) {
   };
 }
 
-/** One price, or the lowest and the highest where rails or sizes have prices of their own (agentcash.dev/docs/discovery). */
+/**
+ * Returns one price, or the lowest and the highest if rails or sizes have different prices
+ * (agentcash.dev/docs/discovery).
+ */
 function priceRange(options: readonly PaymentOption[]) {
   const prices = options.toSorted((a, b) => Number(a.maxAmountRequired) - Number(b.maxAmountRequired));
   const [min, max] = [prices[0]?.priceUsdc, prices.at(-1)?.priceUsdc];
@@ -127,7 +130,7 @@ type ResponseObject = {
   content?: Record<string, unknown>;
 };
 
-/** Replies and problems by status; a status that can be either has one media type for each. */
+/** Returns replies and problems by status. A status that can be either lists a media type for each. */
 function responses(endpoint: Endpoint): Record<string, ResponseObject> {
   const all = new Map<number, ResponseObject[]>();
   const add = (status: number, response: ResponseObject) => all.getOrInsertComputed(status, () => []).push(response);
@@ -142,13 +145,13 @@ function responses(endpoint: Endpoint): Record<string, ResponseObject> {
   );
 }
 
-/** What every answer has. */
+/** The headers that every answer has. */
 const ANY: ResponseObject = {
   description: "",
   headers: headerObjects(["RateLimit-Policy", "RateLimit", "X-Request-Id"]),
 };
 
-/** What a browser gets. */
+/** The answer for a browser. */
 const VIEW: ResponseObject = {
   description: "For a browser, a page that shows it.",
   content: { "text/html": { schema: { type: "string" } } },
@@ -201,8 +204,8 @@ type JsonSchema = { [keyword: string]: unknown };
 const uri = (id: string) => `#/components/schemas/${id}`;
 
 /**
- * Requests and replies are described as they are sent. Zod calls constant integers numbers, and writes a format `base64`,
- * which JSON Schema does not have, beside `contentEncoding`.
+ * Options for describing requests and replies as they are sent. Zod calls constant integers numbers, and next to
+ * `contentEncoding` writes a format `base64`, which JSON Schema does not have.
  */
 const OPTIONS = {
   io: "input",
@@ -212,13 +215,13 @@ const OPTIONS = {
   },
 } as const;
 
-/** The named schemas, by name. */
+/** Returns the named schemas, by name. */
 function componentSchemas(): Record<string, JsonSchema> {
   const { schemas } = z.toJSONSchema(SCHEMAS, { ...OPTIONS, uri });
   return Object.fromEntries(Object.entries(schemas).map(([id, schema]) => [id, withoutIdentity(schema)]));
 }
 
-/** A schema, or a reference to it where it has a name. */
+/** Returns a schema, or a reference if it has a name. */
 function schemaOf(schema: z.ZodType): JsonSchema {
   const id = SCHEMAS.get(schema)?.id;
   return id === undefined ? withoutIdentity(z.toJSONSchema(schema, OPTIONS)) : { $ref: uri(id) };

@@ -9,11 +9,11 @@ import type { Offers } from "../payment/offers.ts";
 import type { PaymentOption } from "../payment/payment-option.ts";
 import { ANY_SALE, type Sale, saleOn } from "../payment/sale.ts";
 
-/** The content of documents beside the catalogue. */
+/** The content of documents besides the catalogue. */
 export type Site = {
   /** The origin of every absolute link (PUBLIC_URL). */
   origin: string;
-  /** Whether nothing here is real. */
+  /** Whether this is a sandbox, in which nothing is real. */
   sandbox: boolean;
   /** The URL of the MCP endpoint. */
   mcpUrl: string;
@@ -21,19 +21,19 @@ export type Site = {
   contact: string;
   /** Every way to pay. */
   options: readonly PaymentOption[];
-  /** The ways to pay that every document lists; the others are in `llms.txt` alone. */
+  /** The ways to pay that every document lists; only `llms.txt` has the others. */
   listed: readonly PaymentOption[];
   batch: {
-    /** What each item adds to the price of a call, in USDC, and how many items a batch may have. */
+    /** What each item adds to a call's price, in USDC. */
     itemUsdc: string;
     maxItems: number;
-    /** The ways to pay for the smallest batch, and for the largest, that every document lists. */
+    /** The ways to pay for the smallest batch and for the largest one, as listed in every document. */
     smallest: readonly PaymentOption[];
     largest: readonly PaymentOption[];
   };
   /** The chains whose transactions and blocks are attested, and the ways to pay for each. */
   sources: readonly { chain: string; options: readonly PaymentOption[] }[];
-  /** How long a payment may stay valid. */
+  /** How long a payment may stay valid, in seconds. */
   paymentLifeSeconds: number;
   /** The day on which the documents are made. */
   today: Date;
@@ -44,7 +44,7 @@ export function siteOf(config: Config, origin: string, offers: Offers, chains: S
     origin,
     sandbox: config.sandbox,
     mcpUrl: `${config.mcpUrl ?? origin}/mcp`,
-    // Every domain that takes mail has this mailbox (RFC 5321, 4.5.1).
+    // Every domain that accepts mail has this mailbox (RFC 5321, 4.5.1).
     contact: config.contact ?? `mailto:postmaster@${new URL(origin).hostname}`,
     options: offers.termsFor(ANY_SALE),
     listed: offers.listedFor(ANY_SALE),
@@ -60,12 +60,12 @@ export function siteOf(config: Config, origin: string, offers: Offers, chains: S
   };
 }
 
-/** The description of the service. */
+/** Returns the description of the service. */
 export function introduction({ sandbox }: Site): string {
   return sandbox ? `${DESCRIPTION} This one is a sandbox: nothing in it is real.` : DESCRIPTION;
 }
 
-/** The addresses of documents and transports, by the names that documents use. */
+/** Returns the addresses of documents and transports, by their names in documents. */
 export function links({ origin, mcpUrl }: Site) {
   return {
     openapi: `${origin}/openapi.json`,
@@ -82,12 +82,17 @@ export function links({ origin, mcpUrl }: Site) {
   };
 }
 
-/** A path of the catalogue (`/bundles/:id`) as documents write it (`/bundles/{id}`; RFC 6570, and OpenAPI's paths). */
+/**
+ * Converts a catalogue path (`/bundles/:id`) to the form of documents (`/bundles/{id}`; RFC 6570, and OpenAPI's paths).
+ */
 export function uriTemplate(path: string): string {
   return path.replaceAll(/:(\w+)/g, "{$1}");
 }
 
-/** The terms of a paid operation, the same in every document but `llms.txt`; of one that sells batches those of the smallest. */
+/**
+ * Returns the terms of a paid operation, the same in every document but `llms.txt`. For batches these are the terms of
+ * the smallest.
+ */
 export function paymentTerms(
   { listed, batch }: Site,
   { isBatch = false }: Pick<Endpoint, "isBatch"> = {},

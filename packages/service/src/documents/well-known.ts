@@ -9,8 +9,8 @@ import { PROBLEMS } from "../problems.ts";
 import { introduction, links, type Site } from "./site.ts";
 
 /**
- * `/.well-known/jwks.json` (RFC 7517, RFC 9964): the keys of the history, oldest first. Revoked keys are left out: a key
- * set cannot state that their signatures count only with a record on the ledger.
+ * `/.well-known/jwks.json` (RFC 7517, RFC 9964): the history's keys, oldest first. Revoked keys are left out, because a
+ * key set cannot state that their signatures count only with a record on the ledger.
  */
 export function jwks({ keys }: KeyHistory) {
   const valid = keys.filter(({ revokedRound }) => revokedRound === undefined);
@@ -34,7 +34,7 @@ export function aiPlugin(_: Catalogue, site: Site) {
   };
 }
 
-/** The contact if it is a mail address, else the mailbox that every domain with mail has (RFC 5321, 4.5.1). */
+/** Returns the contact if it is a mail address, else the mailbox that every domain with mail has (RFC 5321, 4.5.1). */
 export function contactEmail({ contact, origin }: Site): string {
   return contact.startsWith("mailto:") ? contact.slice("mailto:".length) : `postmaster@${new URL(origin).hostname}`;
 }
@@ -58,7 +58,7 @@ export function apiCatalog(_: Catalogue, site: Site) {
 }
 
 const DAY_MS = 86_400_000;
-/** Less than a year, as RFC 9116 recommends. */
+/** Days until it expires: less than a year, as RFC 9116 recommends. */
 const SECURITY_TXT_DAYS = 360;
 
 /** `/.well-known/security.txt` (RFC 9116). */
@@ -94,7 +94,7 @@ export function mcpServerCard(catalogue: Catalogue, site: Site) {
     name: `${hostOf(site).split(".").reverse().join(".")}/${NAME}`,
     title: NAME,
     version: VERSION,
-    // At most 100 characters by the schema.
+    // The schema allows at most 100 characters.
     description: `Post-quantum attestations of ${EVERY_CHAIN} transactions, paid by x402; verifying is free.`,
     websiteUrl: site.origin,
     icons: [{ src: `${site.origin}/logo.svg`, mimeType: "image/svg+xml" }],
@@ -112,7 +112,7 @@ export function mcpServerCard(catalogue: Catalogue, site: Site) {
   };
 }
 
-/** `/.well-known/ai-catalog.json`, by which clients find the card of a domain's server (SEP-2127). */
+/** `/.well-known/ai-catalog.json`: leads clients to the card of a domain's server (SEP-2127). */
 export function aiCatalog(_: Catalogue, site: Site) {
   return {
     specVersion: "1.0",
@@ -126,14 +126,14 @@ export function aiCatalog(_: Catalogue, site: Site) {
   };
 }
 
-/** The site's domain; `localhost` for an IP address, which is no namespace. */
+/** Returns the site's domain; `localhost` for an IP address, which is not a namespace. */
 function hostOf({ origin }: Site): string {
   const { hostname } = new URL(origin);
-  // URLs have IPv6 addresses in brackets.
+  // URLs enclose IPv6 addresses in brackets.
   return hostname.startsWith("[") || isIP(hostname) !== 0 ? "localhost" : hostname;
 }
 
-/** Follows the endpoint's description, which is about HTTP. */
+/** Appended to the endpoint's description, which is about HTTP. */
 const HOW_TO_PAY =
   " The answer is a task in input-required, whose status message has x402's PaymentRequired in metadata x402.payment.required. Send a message with that taskId and the signed PaymentPayload, as an object, in metadata x402.payment.payload; with configuration.blocking false, ask tasks/get for the bundle.";
 

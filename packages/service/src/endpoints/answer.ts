@@ -9,12 +9,12 @@ export type Answer = {
   body: string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> | null;
 };
 
-/** JSON text that no cache may keep. */
+/** Makes an answer of JSON text that no cache may store. */
 export function json(status: number, body: string, headers: Readonly<Record<string, string>> = {}): Answer {
   return { status, headers: { "content-type": "application/json", "cache-control": "no-store", ...headers }, body };
 }
 
-/** A problem document (RFC 9457). @param origin of this service, for the links */
+/** Makes a problem document (RFC 9457). @param origin of this service, for the links */
 export function problemAnswer(problem: Problem, origin: string): Answer {
   const { status, retryAfter } = problem;
   return json(status, JSON.stringify(problem.toJSON(origin)), {
@@ -26,9 +26,8 @@ export function problemAnswer(problem: Problem, origin: string): Answer {
 }
 
 /**
- * The problem that answers a thrown error: a Problem as it is, and `internal` for any other error, whose cause is only
+ * Returns the problem for a thrown error: a Problem unchanged, and `internal` for any other error, whose cause is only
  * logged.
- *
  * @param options.mayBePaid whether the request may have a payment: the client must then not make another one
  */
 export function problemOf(

@@ -8,17 +8,17 @@ import type { MessageForm } from "./messages.ts";
 import type { FreeOperation, Operation, Operations } from "./operations.ts";
 import { wholeText } from "./text.ts";
 
-/** An agent's arguments: the members of the endpoint's path, query and body, side by side in one object. */
+/** An agent's arguments: the members of the endpoint's path, query and body, merged into one object. */
 export type Arguments = {
   members: JsonObject;
-  /** For an endpoint that verifies: its body over HTTP, as JSON in UTF-8. Its members are not among `members`. */
+  /** For an endpoint that verifies: its HTTP body, as JSON in UTF-8. Its members are not among `members`. */
   bundle: Uint8Array | undefined;
 };
 
 /** An endpoint that a protocol offers to agents. */
 export type Offered = { endpoint: Endpoint; operation: Operation };
 
-/** The endpoints that a protocol offers, by name. @param nameOf undefined where the protocol does not offer it */
+/** Returns the endpoints that a protocol offers, by name. @param nameOf undefined if the protocol does not offer it */
 export function offeredBy(
   { catalogue, operations }: { catalogue: Catalogue; operations: Operations },
   nameOf: (endpoint: Endpoint) => string | undefined,
@@ -33,8 +33,7 @@ export function offeredBy(
 }
 
 /**
- * How the messages of a protocol carry bundles to verify.
- *
+ * Describes how a protocol's messages carry bundles to verify.
  * @param beside arguments that the protocol itself adds
  */
 export function messageForm(
@@ -94,7 +93,10 @@ function requireBytes(bytes: number, { body }: Endpoint): void {
 
 const NO_BUNDLE = Buffer.from("{}");
 
-/** The parameters of the endpoint's path and query, side by side. @throws Problem `body_invalid` for any other argument */
+/**
+ * Reads the parameters of the endpoint's path and query from one object. @throws Problem `body_invalid` for any other
+ * argument
+ */
 function parameters(args: JsonObject, { params = z.object(), query = z.object() }: Endpoint) {
   return validate(params.extend(query.shape).strict(), args) as Readonly<Record<string, string>>;
 }

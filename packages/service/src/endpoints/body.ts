@@ -5,9 +5,8 @@ import { MAX_MESSAGE_BYTES, type MessageForm, type MessageRead, type ReadMessage
 
 /**
  * Reads a body up to a hard cap, whatever Content-Length states.
- *
  * @param cap in bytes
- * @throws Problem `body_too_large`; the error of `incoming` when the client hangs up
+ * @throws Problem `body_too_large`; the error of `incoming` when the client disconnects
  */
 export function readBody(incoming: IncomingMessage, cap: number): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { gzipAround, takesGzip } from "./gzip.ts";
 
-// RFC 9110, 12.5.3, its examples among them.
+// RFC 9110, 12.5.3, including its examples.
 test.each([
   [undefined, false],
   ["", false],

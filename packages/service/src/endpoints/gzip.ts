@@ -13,14 +13,13 @@ export function takesGzip(acceptEncoding: string | null | undefined): boolean {
   return any;
 }
 
-/** The header of a member without a name or a time (RFC 1952, 2.3). */
+/** A member header without a name or a time (RFC 1952, 2.3). */
 const HEADER = Uint8Array.of(0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255);
 /** Ends a part at a byte boundary, so that another can follow in the same stream (RFC 1951, 3.2.4). */
 const OPEN = { finishFlush: constants.Z_SYNC_FLUSH };
 
 /**
- * Compresses texts that have a part in common, which is compressed once.
- *
+ * Compresses texts that share a part, which is compressed only once.
  * @returns gzip (RFC 1952) of a text in UTF-8; undefined for a text without the part
  */
 export function gzipAround(part: string): (text: string) => Buffer<ArrayBuffer> | undefined {

@@ -10,7 +10,7 @@ const A2A: MessageForm = { protocol: "a2a", verifying: ["verify"], beside: ["ski
 const pool = createVerificationPool(1, () => testHistory([{ attestor: testAttestor(), fromRound: 1 }]));
 afterAll(() => pool.close());
 
-/** Read as a transport reads it: in the calling thread, or in the worker pool when it is large. */
+/** Reads like a transport: in the calling thread, or in the worker pool when the text is large. */
 async function read(text: string, form: MessageForm) {
   const read = await pool.readMessage(Buffer.from(text), form);
   if ("message" in read && read.bundle) return { ...read, bundle: Buffer.from(read.bundle).toString() };
@@ -20,7 +20,7 @@ async function read(text: string, form: MessageForm) {
 const bundle = JSON.stringify(testBundle({ attestor: testAttestor() }));
 const LARGE = { note: "\u{1f511}".repeat(2 ** 17), nodes: ["A".repeat(2 ** 20)] };
 
-/** `tools/call` of MCP, and `message/send` of A2A with a data part, and with a text. */
+/** MCP's `tools/call`, and A2A's `message/send` with a data part and with a text. */
 const tool = (name: string, args: JsonValue, about: JsonValue = {}) =>
   JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name, arguments: args, _meta: about } });
 const skill = (part: object, about: JsonValue = {}, ofParams: JsonValue = {}) =>
@@ -48,7 +48,7 @@ describe("a message", () => {
     expect(await read(skill(text("verify", args)), A2A)).toEqual(left);
   });
 
-  /** As `google.protobuf.json_format` of a2a-sdk 1.3.0 for Python writes a Struct. */
+  /** A Struct as `google.protobuf.json_format` of a2a-sdk 1.3.0 for Python writes it. */
   test("of A2A may have integers as protobuf's JSON writes them, and the bundle is written canonically", async () => {
     const sent = skill(data("verify", JSON.parse(bundle)), { x402Version: 2 })
       .replace('"version":1', '"version":1.0')

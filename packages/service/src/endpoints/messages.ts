@@ -3,7 +3,7 @@ import { isObject, type JsonLimits, type JsonObject, type JsonValue } from "@att
 import { INPUT_LIMITS, REQUEST_LIMITS } from "../catalogue/input.ts";
 import { takeLongList } from "../catalogue/long-list.ts";
 
-/** How the messages of a protocol carry a bundle to verify. */
+/** How a protocol's messages carry a bundle to verify. */
 export type MessageForm = {
   protocol: keyof typeof FIND_CALL;
   /** The tools or skills that take a bundle. */
@@ -13,28 +13,31 @@ export type MessageForm = {
 };
 
 /**
- * A message, or why it cannot be read. Its bundle is taken out, as JSON in UTF-8, and a long list of transactions is left unread
- * (`LongList`): the rest is as small as any request.
+ * A message, or why it cannot be read. Its bundle is taken out, as JSON in UTF-8, and a long list of transactions is
+ * not parsed (`LongList`). The rest is as small as any request.
  */
 export type MessageRead =
   | { message: JsonValue; bundle?: Uint8Array }
   | { notJson: string; pointer: string }
   | { tooLarge: string };
 
-/** Reads a message; a large one in the worker pool. @throws Problem `over_capacity` */
+/** Reads a message, a large one in the worker pool. @throws Problem `over_capacity` */
 export type ReadMessage = (body: Uint8Array, form: MessageForm) => Promise<MessageRead>;
 
-/** The largest bundle, and a request around it, in bytes. */
+/** The largest bundle and the request around it, in bytes. */
 export const MAX_MESSAGE_BYTES = (2048 + 96) * 1024;
-/** The metadata of a request, and the message around both, in bytes. */
+/** A request's metadata and the message around both, in bytes. */
 const AROUND_BYTES = (16 + 16) * 1024;
-/** The largest request without a bundle or a list, its metadata, and the message around both, in bytes. */
+/** The largest request without a bundle or a list, with its metadata and the message around both, in bytes. */
 const MAX_REQUEST_BYTES = 64 * 1024 + AROUND_BYTES;
-/** The same with the longest list. */
+/** The same with the longest list, in bytes. */
 const MAX_SMALL_BYTES = MAX_REQUEST_BYTES + 256 * 1024;
-/** Bytes of `_meta` and of `metadata`, which have the payment; over HTTP it must fit into 16 KB of headers. */
+/**
+ * The limit of `_meta` and `metadata`, which contain the payment, in bytes. Over HTTP a payment must fit into 16 KB of
+ * headers.
+ */
 const MAX_METADATA_BYTES = 16 * 1024;
-/** A bundle is six deep in a message of A2A, three deep in one of MCP. */
+/** A bundle is nested six deep in an A2A message, three deep in an MCP message. */
 const LIMITS = {
   maxSize: MAX_MESSAGE_BYTES,
   maxDepth: 16 + 6,
@@ -42,7 +45,10 @@ const LIMITS = {
   allowFractions: true,
 };
 
-/** Clients of A2A 1.x write integers as protobuf's JSON does (`1.0`); a bundle that is taken out has them as `1`. */
+/**
+ * Returns a protocol's limits. Clients of A2A 1.x write integers like protobuf's JSON (`1.0`); in a bundle that is
+ * taken out they become `1`.
+ */
 function limitsOf({ protocol }: MessageForm): JsonLimits {
   return { ...LIMITS, allowPointZero: protocol === "a2a" };
 }
@@ -56,7 +62,7 @@ export function readMessage(body: Uint8Array, form: MessageForm): MessageRead {
   }
 }
 
-/** Reads a message within the limits of requests. @returns undefined for a larger one */
+/** Reads a message within the limits of requests. @returns undefined for a larger message */
 export function readSmallMessage(body: Uint8Array, form: MessageForm): MessageRead | undefined {
   if (body.length > MAX_SMALL_BYTES) return undefined;
   const limits = { ...limitsOf(form), ...REQUEST_LIMITS };
@@ -70,7 +76,7 @@ export function readSmallMessage(body: Uint8Array, form: MessageForm): MessageRe
   }
 }
 
-/** Whether a path leads to the argument `items` of a call (`FIND_CALL`). */
+/** Whether a path leads to a call's argument `items` (`FIND_CALL`). */
 const LIST_AT: Record<keyof typeof FIND_CALL, (path: readonly (string | number)[]) => boolean> = {
   mcp: (path) => path.length === 3 && path[1] === "arguments" && path[2] === "items",
   a2a: (path) => path.length === 6 && path[2] === "parts" && path[4] === "data" && path[5] === "items",
@@ -85,7 +91,7 @@ function takeOut(message: JsonValue, form: MessageForm, read: ReadText): Message
   return { message, ...(bundle && { bundle }) };
 }
 
-/** @throws every error other than a fault of the JSON */
+/** @throws every error that is not a fault of the JSON */
 function refusal(error: unknown): MessageRead {
   if (isProofError(error, "json")) return { notJson: error.message, pointer: error.pointer };
   throw error;
@@ -95,7 +101,7 @@ function isTooMany(error: unknown): boolean {
   return isProofError(error, "json") && error.fault === "too_many";
 }
 
-/** The metadata of a message; and of one that calls a tool or skill, its name and arguments. */
+/** A message's metadata; if it calls a tool or skill, also its name and arguments. */
 type FoundCall = {
   name?: string | undefined;
   args?: JsonObject | undefined;
@@ -111,7 +117,7 @@ const FIND_CALL = {
     return { ...(isCall && { name, args: membersOf(args) }), metadata: [_meta] };
   },
 
-  /** JSON-RPC, `message/send`: a part of the message names the skill, as data or as a text that is its JSON. */
+  /** JSON-RPC, `message/send`: a part of the message names the skill, as data or as JSON text. */
   a2a(message: JsonValue, { verifying }: MessageForm, read: ReadText): FoundCall {
     const { message: sent, metadata: ofParams } = membersOf(membersOf(message).params);
     const { parts, metadata: ofMessage } = membersOf(sent);
@@ -121,7 +127,7 @@ const FIND_CALL = {
   },
 };
 
-/** The data of a part. A text that is the JSON of an object becomes data. */
+/** Returns a part's data. A text that is a JSON object becomes data. */
 function withData(part: JsonObject, readText: ReadText): JsonObject {
   const { kind, text, data } = part;
   if (kind === "data") return membersOf(data);
@@ -136,8 +142,8 @@ function withData(part: JsonObject, readText: ReadText): JsonObject {
 type ReadText = (text: string) => JsonValue | undefined;
 
 /**
- * @returns undefined where the text is not strict JSON: the transport refuses it
- * @throws ProofError `json` where it has more members than the given limits allow
+ * @returns undefined if the text is not strict JSON: the transport refuses it
+ * @throws ProofError `json` if it has more members than the given limits allow
  */
 function readText(text: string, limits?: JsonLimits): JsonValue | undefined {
   try {
@@ -148,7 +154,7 @@ function readText(text: string, limits?: JsonLimits): JsonValue | undefined {
   }
 }
 
-/** Takes the members of the bundle out of the arguments. @returns its JSON, UTF-8 */
+/** Takes the bundle's members out of the arguments. @returns its JSON, UTF-8 */
 function takeBundle(args: JsonObject, { beside }: MessageForm): Uint8Array {
   const bundle: JsonObject = {};
   for (const [name, value] of Object.entries(args)) {
@@ -156,11 +162,11 @@ function takeBundle(args: JsonObject, { beside }: MessageForm): Uint8Array {
     bundle[name] = value;
     delete args[name];
   }
-  // In a buffer of its own, which a worker can transfer.
+  // Its own buffer, so that it can be transferred to a worker.
   return new TextEncoder().encode(JSON.stringify(bundle));
 }
 
-/** Why a message without its bundle is too large. @returns undefined where it is not */
+/** Returns why a message without its bundle is too large; undefined if it is not. */
 function excess(message: JsonValue, metadata: FoundCall["metadata"], isWhole: boolean): string | undefined {
   if (metadata.some((one) => one !== undefined && sizeOf(one) > MAX_METADATA_BYTES))
     return `The metadata of the call is larger than ${MAX_METADATA_BYTES} bytes.`;
@@ -175,14 +181,14 @@ function sizeOf(value: JsonValue): number {
   return Buffer.byteLength(JSON.stringify(value));
 }
 
-/** Members of all objects and items of all arrays, as the parser counts them. */
+/** Counts the members of all objects and items of all arrays like the parser. */
 function countMembers(value: JsonValue): number {
   if (typeof value !== "object" || value === null) return 0;
   const members = Object.values(value);
   return members.reduce<number>((sum, member) => sum + countMembers(member), members.length);
 }
 
-/** The members of an object; no members for any other value. */
+/** Returns an object's members; none for any other value. */
 export function membersOf(value: JsonValue | undefined): JsonObject {
   return isObject(value) ? value : {};
 }

@@ -4,7 +4,7 @@ import { createNetworks } from "./networks.ts";
 
 const PARAMETERS = { blockhash: "4sGjMW1sUnHzSxGspuhpqLDx6wiyjNtZAMdL4VZHirAn", lastValidBlockHeight: 9 };
 
-/** One rail of a fake node, and a clock that the test sets. */
+/** Makes one rail with a fake node, and a clock that the test sets. */
 function networks() {
   const state = { now: 1_000, asked: 0 };
   const wallets = {
@@ -34,7 +34,7 @@ test("all callers share one answer about a network, for two seconds and not for 
   state.now += 1;
   await parameters("solana:1");
   expect(state.asked).toBe(2);
-  // A clock that is set back keeps nothing for ever.
+  // A clock that is set back does not keep anything for ever.
   state.now = 0;
   await parameters("solana:1");
   expect(state.asked).toBe(3);

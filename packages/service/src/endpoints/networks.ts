@@ -12,12 +12,14 @@ export type NetworksOptions = {
   deadlineMs: number;
 };
 
-/** Look-ups of wallets' balances: free, one upstream request each, and no loss where they are refused. */
+/**
+ * The bulkhead for wallets' balances. They are free, cost one upstream request each, and refusing them loses nothing.
+ */
 const BALANCES = { maxActive: 2, maxWaiting: 16, perSecond: 4, refusal: "Too many balances are being looked up." };
-/** For how long all callers share the answer about a network, in ms: less than a round of MainNet. */
+/** How long all callers share the answer about a network, in ms: less than a round of MainNet. */
 const SHARED_MS = 2_000;
 
-/** Answers for wallets without a node of their own: a page with such a wallet connects to nobody but us. */
+/** Answers wallets without their own node, so that a page with such a wallet connects only to us. */
 export function createNetworks({ rails, clock, deadlineMs }: NetworksOptions) {
   const balances = createBulkhead({ ...BALANCES, clock });
   const shared = new Map<string, { at: number; answer: Promise<WalletParameters> }>();
@@ -29,7 +31,7 @@ export function createNetworks({ rails, clock, deadlineMs }: NetworksOptions) {
   }
 
   return {
-    /** What a transaction must name to be valid now. @throws Problem `not_found`, `providers_unavailable` */
+    /** Returns what a transaction must contain to be valid now. @throws Problem `not_found`, `providers_unavailable` */
     async parameters(network: string): Promise<object> {
       const help = helpOf(network);
       const last = shared.get(network);
@@ -41,8 +43,7 @@ export function createNetworks({ rails, clock, deadlineMs }: NetworksOptions) {
     },
 
     /**
-     * An address's USDC; null where it has no account for it.
-     *
+     * Returns an address's USDC; null if it has no account for it.
      * @throws Problem `not_found`, `over_capacity`, `providers_unavailable`
      */
     async balance(network: string, address: string): Promise<object> {

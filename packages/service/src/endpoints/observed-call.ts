@@ -1,8 +1,7 @@
 import { Problem } from "../problems.ts";
 
 /**
- * Runs a call of an endpoint, and reports the status that HTTP gives its answer or its error.
- *
+ * Runs an endpoint's call, and reports the HTTP status of its answer or error.
  * @param call returns its result with that status
  * @throws what the call throws
  */

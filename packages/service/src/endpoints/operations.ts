@@ -39,13 +39,12 @@ export type FreeOperation = VerifyOperation | ReadOperation | DocumentOperation;
 export type PaidOperation = {
   kind: "paid";
   /**
-   * Checks a parsed body by the endpoint's schema.
-   *
+   * Checks a parsed body against the endpoint's schema.
    * @returns its subject, normalised
-   * @throws Problem `body_invalid`; `body_not_json` for a long list that is none
+   * @throws Problem `body_invalid`; `body_not_json` for a long list that is not valid JSON
    */
   subject(body: unknown): Subject;
-  /** What a parsed body asks for, as far as its price needs it: a long list is not read. @throws Problem `body_invalid` */
+  /** Returns what determines the price of a parsed body; a long list is not parsed. @throws Problem `body_invalid` */
   sale(body: unknown): Sale;
   /** What is priced for a request without a body. */
   probe: Sale;
@@ -54,37 +53,39 @@ export type PaidOperation = {
 type VerifyOperation = {
   kind: "verify";
   /**
+   * Verifies a bundle.
    * @param bundle its JSON, UTF-8, at most the endpoint's `maxBytes`
    * @param options.chain whether it is also compared with the chains
-   * @returns the report of a bundle that is verified
+   * @returns the report of a verified bundle
    * @throws Problem as `Verifier`
    */
   verify(bundle: Uint8Array, options: { chain: boolean }): Promise<VerifyReport>;
 };
 
-/** Looked up each time. */
+/** An operation whose result is looked up at each call. */
 export type ReadOperation = {
   kind: "read";
   /**
-   * @param params the path's parameters, which fit the endpoint's schema
+   * Looks something up.
+   * @param params the path's parameters, valid by the endpoint's schema
    * @param query the query's, likewise
    * @throws Problem `not_found`
    */
   read(params: Readonly<Record<string, string>>, query: Readonly<Record<string, string>>): Found | Promise<Found>;
 };
 
-/** A representation, or a bundle that is read only where its text is needed. */
+/** A representation, or a bundle whose text is read only if needed. */
 type Found = Representation | FoundBundle;
 
 /** Returns the same text until its source changes. */
 export type DocumentOperation = { kind: "document"; text(): string };
 
-/** One of the endpoint's replies, of the media type that the catalogue names for it. `retryAfter`: seconds. */
+/** One of the endpoint's replies, with the catalogue's media type for it. `retryAfter`: seconds. */
 export type Representation = {
   status: number;
   text: string | Uint8Array;
   retryAfter?: number;
-  /** Another may follow, whatever the endpoint says of its answers. */
+  /** Whether a later answer may differ, whatever the endpoint says about its answers. */
   mayChange?: boolean;
 };
 
@@ -92,25 +93,25 @@ export type Operations = Readonly<Record<string, Operation>>;
 
 export type OperationsOptions = {
   verifier: Verifier;
-  /** The chains whose transactions and blocks are attested here. */
+  /** The chains whose transactions and blocks are attested. */
   sources: SourceChains;
-  /** Items that a batch may have. */
+  /** The limit of items in a batch. */
   maxBatch: number;
-  /** What was delivered. */
+  /** Delivered bundles' evidence. */
   kept: Pick<KeptJournal, "evidence" | "stateProof">;
   bundles: Pick<Bundles, "find">;
-  /** The table of checkpoints. */
+  /** The checkpoint table. */
   table: Pick<TableWatch, "current" | "rest">;
   readiness: () => Readiness;
   status: () => z.infer<typeof Status>;
-  /** The key history now; the same object until it changes. */
+  /** Returns the current key history; the same object until it changes. */
   keyHistory: () => KeyHistory;
   networks: ReturnType<typeof createNetworks>;
   /** By the name of their endpoint. */
   documents: Record<DocumentId, DocumentOperation>;
 };
 
-/** When evidence that is not whole may be asked for again, in seconds: on MainNet a state proof comes every 12 minutes. */
+/** When to ask again for incomplete evidence, in seconds: on MainNet a state proof comes every 12 minutes. */
 const EVIDENCE_RETRY_S = 15;
 const NO_BUNDLE = "No delivered bundle has this id.";
 
@@ -189,7 +190,7 @@ function hasLongList(body: unknown): body is { items: LongList } {
   return typeof body === "object" && body !== null && "items" in body && body.items instanceof LongList;
 }
 
-/** Reads something of a body that fits a schema. @returns a function that throws Problem `body_invalid` */
+/** Makes a function that reads something from a body that fits a schema. It throws Problem `body_invalid`. */
 function reader<T, R>(schema: z.ZodType<T>, read: (body: T) => R): (body: unknown) => R {
   return (value) => {
     const body = validate(schema, value);
@@ -216,7 +217,7 @@ function derived<T extends object>(source: () => T, textOf: (value: T) => string
   return { kind: "document", text: remade(source, textOf) };
 }
 
-/** Makes something again only when its source is another. */
+/** Makes something again only when its source has changed. */
 export function remade<S, T>(source: () => S, make: (value: S) => T): () => T {
   let last: { value: S; made: T } | undefined;
   return () => {
@@ -226,7 +227,7 @@ export function remade<S, T>(source: () => S, make: (value: S) => T): () => T {
   };
 }
 
-/** @throws Problem `not_found` with the detail where the value is undefined */
+/** @throws Problem `not_found` with the detail if the value is undefined */
 function present<T>(value: T | undefined, detail: string): T {
   if (value === undefined) throw new Problem("not_found", detail);
   return value;

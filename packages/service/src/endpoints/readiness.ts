@@ -3,8 +3,9 @@ import type { Health } from "../health/health.ts";
 import type { Offers } from "../payment/offers.ts";
 
 /**
- * Whether paid calls can be served now, and the reasons why not. A rail on which nothing can be sold is among the reasons,
- * but makes the service unready only when no other is left: a load balancer must not stop sales on the others.
+ * Whether paid calls can be served now, and the reasons why not. A rail on which nothing can be sold is among the
+ * reasons, but makes the service unready only if no other rail is left: a load balancer must not stop sales on the
+ * others.
  */
 export type Readiness = { ready: boolean; reasons: string[] };
 

@@ -19,7 +19,7 @@ export type StatusParts = {
   contact: string | undefined;
 };
 
-/** `/status`: what the service knows of itself; nobody is asked for it. */
+/** `/status`: what the service knows about itself. It asks no upstream. */
 export function statusOf(parts: StatusParts): z.infer<typeof Status> {
   const { readiness, history, rounds, offers, chains, origin, sandbox, contact } = parts;
   const key = history.keys.at(-1);

@@ -1,13 +1,12 @@
 import type { DeliveredText, Pieces } from "../calls/bundles.ts";
 
-/** All of a delivered text, for an answer that must be one value. @throws Problem `over_capacity` */
+/** Reads a whole delivered text, for an answer that must be one value. @throws Problem `over_capacity` */
 export async function wholeText(text: DeliveredText): Promise<string> {
   return typeof text === "string" ? text : text.whole();
 }
 
 /**
- * The pieces of a text as a stream of UTF-8. Each is read when it is asked for.
- *
+ * Returns the pieces of a text as a stream of UTF-8. Each piece is read when it is needed.
  * @throws Problem `over_capacity`, before anything was read
  */
 export async function streamOf(pieces: Pieces): Promise<ReadableStream<Uint8Array>> {

@@ -8,22 +8,21 @@ import type { Answer } from "./answer.ts";
 import type { ReadMessage } from "./messages.ts";
 import type { Operations } from "./operations.ts";
 
-/** The service, as its transports call it. */
+/** The service as its transports call it. */
 export type Api = { admit: Admit; recall: Recall; offers: Offers; operations: Operations; readMessage: ReadMessage };
 
 /**
- * Called with the answer to each call of an endpoint over a protocol that carries it inside of its messages.
- *
+ * Called with the answer to each call over a protocol that carries answers inside its messages.
  * @param status that HTTP gives the same answer
  */
 export type ObserveCall = (endpoint: Endpoint, status: number, payment: "none" | "sent") => void;
 
 /** The options of the transports. */
 export type TransportOptions = Api & {
-  /** Sees the calls of MCP and A2A, whose own answers are all 200. */
+  /** Observes the calls of MCP and A2A, whose own answers are all 200. */
   observeCall?: ObserveCall | undefined;
   catalogue: Catalogue;
-  /** Of every absolute link. */
+  /** The origin of every absolute link. */
   origin: string;
   log: Logger;
 };

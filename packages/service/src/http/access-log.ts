@@ -7,21 +7,21 @@ import { clientOf } from "./client-name.ts";
 export type Exchange = {
   incoming: IncomingMessage;
   outgoing: ServerResponse;
-  /** With the request's id and, once it is read, the key of its payment. */
+  /** With the request's id and, once it is read, its payment's key. */
   context: Context & { requestId: string; answer: AnswerContext };
-  /** The path of its route, in which `:name` is a parameter; undefined where there is none. */
+  /** The path of its route, in which `:name` is a parameter; undefined if there is no route. */
   route?: string;
-  /** Headers about its rate limit. */
+  /** Headers about the rate limit. */
   limits?: Readonly<Record<string, string>> | undefined;
-  /** Bytes of the answer's body that were given to the connection. */
+  /** Bytes of the answer's body that were passed to the connection. */
   bytes: number;
 };
 
 export type AccessLog = (exchange: Exchange) => void;
 
 /**
- * Logs a line for each request when its answer has been sent, or its connection has ended. The line has neither the URL, which
- * a stranger writes, nor any header.
+ * Logs a line for each request when its answer has been sent, or its connection has ended. The line has neither the
+ * URL, which a stranger writes, nor any header.
  */
 export function createAccessLog(log: Pick<Logger, "info">, trustProxy: boolean): AccessLog {
   return (exchange) => {

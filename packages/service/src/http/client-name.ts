@@ -3,11 +3,10 @@ import { isIPv4, isIPv6 } from "node:net";
 import { excerpt } from "@attestd/proof/text";
 
 /**
- * The name under which a client's requests are counted: its IPv4 address, also when mapped to IPv6; the first 64 bits of
- * an IPv6 address, since one client has all of the rest (RFC 4291, 2.5.4; RFC 6177).
- *
+ * Returns the name under which a client's requests are counted. It is the IPv4 address, also when mapped to IPv6, or
+ * the first 64 bits of an IPv6 address, because one client has all the rest (RFC 4291, 2.5.4; RFC 6177).
  * @param address from a socket or a proxy: with or without brackets, a port or a zone
- * @returns an excerpt of the text where it is not an address
+ * @returns an excerpt of the text if it is not an address
  */
 export function clientName(address: string): string {
   const bare = withoutPort(address.trim());
@@ -25,10 +24,9 @@ export function clientName(address: string): string {
 }
 
 /**
- * The name of the client that has sent a request.
- *
- * @param trustProxy whether a proxy of the operator names the client in X-Forwarded-For. It appends the address that it
- *   sees; the client may have made up those before it
+ * Returns the name of the client that sent a request.
+ * @param trustProxy whether the operator's proxy names the client in X-Forwarded-For. It appends the address that it
+ *   sees; the client may have made up the addresses before it
  */
 export function clientOf(
   { headers, socket }: Pick<IncomingMessage, "headers" | "socket">,
@@ -44,9 +42,9 @@ function withoutPort(address: string): string {
   return port !== undefined && more === undefined ? host : address;
 }
 
-/** The eight groups of 16 bits. @param ip a valid IPv6 address (RFC 4291, 2.2) */
+/** Splits an address into eight groups of 16 bits. @param ip a valid IPv6 address (RFC 4291, 2.2) */
 function groupsOf(ip: string): number[] {
-  // `URL` writes an address in one way, also the IPv4 address at the end of one.
+  // `URL` normalizes an address, including an IPv4 address at its end.
   const [head = "", tail] = new URL(`http://[${ip}]`).hostname.slice(1, -1).split("::");
   const [before, after] = [numbers(head), numbers(tail ?? "")];
   return tail === undefined ? before : [...before, ...Array(8 - before.length - after.length).fill(0), ...after];

@@ -1,6 +1,6 @@
 import type { Answer } from "../endpoints/answer.ts";
 
-/** Any page may read our answers and their payment headers: no answer depends on cookies. */
+/** Any page may read our answers and their payment headers, because no answer depends on cookies. */
 const CORS_HEADERS = {
   "access-control-allow-origin": "*",
   "access-control-expose-headers":
@@ -8,15 +8,15 @@ const CORS_HEADERS = {
 };
 
 /**
- * Headers that a page may send: those of payments, caches, MCP and A2A, and those that clients add by themselves.
- * @x402/fetch and @x402/axios send Access-Control-Expose-Headers with a payment, and tracing adds its own two.
+ * Headers that a page may send: those of payments, caches, MCP and A2A, and those that clients add. @x402/fetch and
+ * @x402/axios send Access-Control-Expose-Headers with a payment, and tracing adds its own two.
  */
 const REQUEST_HEADERS = [
   "PAYMENT-SIGNATURE, Content-Type, Authorization, Access-Control-Expose-Headers, If-None-Match",
   "MCP-Protocol-Version, Mcp-Method, Mcp-Name, Mcp-Session-Id, A2A-Version, X-A2A-Extensions, traceparent, tracestate",
 ].join(", ");
 
-/** Answers OPTIONS: what a page of another origin may send (Fetch standard, CORS-preflight). */
+/** Answers OPTIONS with what a page of another origin may send (Fetch standard, CORS-preflight). */
 export function preflight(allow: string): Answer {
   const headers = {
     allow,
@@ -27,10 +27,10 @@ export function preflight(allow: string): Answer {
   return { status: 204, headers, body: null };
 }
 
-/** An answer with all of its headers, which may be sent any number of times. */
+/** An answer with all of its headers. It can be sent any number of times. */
 export type CompleteAnswer = Answer & { isComplete: true };
 
-/** Adds the headers of every answer: CORS, and the length of a body that is not a stream. */
+/** Adds the headers that every answer has: CORS, and the length of a body that is not a stream. */
 export function complete(answer: Answer | CompleteAnswer): CompleteAnswer {
   if ("isComplete" in answer) return answer;
   const { status, headers } = answer;

@@ -35,7 +35,10 @@ export function freeHandler(endpoint: Endpoint, operation: FreeOperation): Handl
   }
 }
 
-/** A bundle under its id, which names its bytes for ever. Only a GET without them reads any. */
+/**
+ * Answers with a bundle by its id, which permanently identifies its bytes. The bundle is read only for a GET that needs
+ * its body.
+ */
 async function answerBundle(
   { cacheControl = "no-store" }: Endpoint,
   { id, bytes, open }: FoundBundle,

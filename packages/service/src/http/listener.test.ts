@@ -12,7 +12,7 @@ import { createListener } from "./listener.ts";
 
 const log = pino({ level: "silent" });
 const logged = vi.spyOn(log, "error");
-/** The body of the request that is never complete. */
+/** The body of the request that is never completed. */
 const unfinished = Promise.withResolvers<{ body: Promise<Uint8Array> }>();
 
 const routes: Route[] = [
@@ -45,7 +45,7 @@ const routes: Route[] = [
   },
 ];
 
-/** Of several pieces, each other than the others. */
+/** Several pieces, all different. */
 const LONG = Buffer.from(Array.from({ length: 500_000 }, (_, n) => n % 251));
 routes.push({
   method: "GET",
@@ -53,7 +53,7 @@ routes.push({
   handle: async () => ({ status: 200, headers: {}, body: new Uint8Array(LONG) }),
 });
 
-/** Ends when the client of the request has hung up. */
+/** Settles when the client of the request has disconnected. */
 const hungUp = Promise.withResolvers<void>();
 routes.push({
   method: "GET",
@@ -65,7 +65,7 @@ routes.push({
   },
 });
 
-/** Requests that wait for their answers, in the order in which they were begun. */
+/** Requests that wait for their answers, in the order in which they began. */
 const begun: { end: () => void }[] = [];
 routes.push({
   method: "GET",
@@ -103,7 +103,7 @@ afterAll(() => {
   server.close();
 });
 
-/** Everything that the server sends until it closes the connection. */
+/** Returns everything that the server sends until it closes the connection. */
 async function exchange(request: string): Promise<string> {
   const socket = connect(port, "127.0.0.1");
   socket.end(request.replaceAll("\n", "\r\n"));
@@ -197,7 +197,7 @@ test("an answer that is ready after its client has hung up holds no place of tha
 describe("requests that are sent behind one another", () => {
   const TURN = "GET /turn HTTP/1.1\r\nhost: a\r\n\r\n";
 
-  /** Sends so many at once. @returns the connection, once the server has read them all, and its answers */
+  /** Sends `count` requests at once. @returns the connection, once the server has read them all, and its answers */
   async function sendAtOnce(count: number) {
     begun.length = 0;
     const { promise, resolve } = Promise.withResolvers<void>();

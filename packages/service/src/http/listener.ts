@@ -16,34 +16,34 @@ import type { RateLimit } from "./rate-limit.ts";
 import { requestIdOf } from "./request-id.ts";
 import { createRouter } from "./router.ts";
 
-/** Told how many bytes of an answer the connection has taken. */
+/** Learns how many bytes of an answer the connection has taken. */
 type Progress = { took(bytes: number): void };
 
-/** Called with every answer before it is sent. @param route the path of its route, where there is one */
+/** Called with every answer before it is sent. @param route the path of its route, if there is one */
 export type Observe = (incoming: IncomingMessage, answer: Answer, route?: string) => void;
 
 export type ListenerOptions = Pick<TransportOptions, "origin" | "log"> & {
   routes: readonly Route[];
-  /** Bounds what is in memory for clients; a bound of its own unless given. */
+  /** Limits what is in memory for clients; by default a limit of its own. */
   underWay?: UnderWay;
-  /** Whether a proxy of the operator names requests in X-Request-Id. */
+  /** Whether the operator's proxy names requests in X-Request-Id. */
   trustProxy?: boolean;
-  /** Requests are not limited where absent. */
+  /** By default requests are not limited. */
   rateLimit?: RateLimit | undefined;
-  /** Requests are not logged where absent. */
+  /** By default requests are not logged. */
   accessLog?: AccessLog | undefined;
   /** Called with every answer that is sent. */
   observe?: Observe | undefined;
 };
 
-/** Requests that a connection may send before the answer to an earlier one. */
+/** The limit of requests that a connection may send before the answer to an earlier one. */
 const MAX_PIPELINED = 256;
-/** Unread bytes of a body up to which the connection is kept: Node reads and drops them. */
+/** The number of unread body bytes up to which the connection is kept: Node reads and drops them. */
 const MAX_DROPPED = 64 * 1024;
 
 /**
- * Applies the rate limit to every request, calls its handler and sends the answer. An error is answered as a problem; a
- * client that has hung up gets no answer.
+ * Makes the listener. It applies the rate limit to every request, calls the request's handler and sends the answer. An
+ * error is answered as a problem; a client that has disconnected gets no answer.
  */
 export function createListener({ routes, origin, log, ...options }: ListenerOptions): RequestListener {
   const { trustProxy = false, underWay = createUnderWay(), rateLimit, accessLog, observe } = options;
@@ -54,7 +54,7 @@ export function createListener({ routes, origin, log, ...options }: ListenerOpti
     const { method = "", url = "" } = incoming;
     const found = find(url);
     if (found) exchange.route = found.path;
-    // A preflight costs less than its refusal.
+    // A preflight is cheaper to answer than to refuse.
     const limited = method === "OPTIONS" ? undefined : rateLimit?.(incoming, found?.path);
     exchange.limits = limited?.headers;
     if (limited?.refusal) throw limited.refusal;
@@ -91,7 +91,10 @@ export function createListener({ routes, origin, log, ...options }: ListenerOpti
     }
   }
 
-  /** Counts an answer that its client may leave unread, and that is longer than a piece: any other costs less than its count. */
+  /**
+   * Counts an answer that its client may leave unread, if it is longer than a piece. Counting a shorter one would cost
+   * more than it holds.
+   */
   function admit({ incoming, context }: Exchange, full: CompleteAnswer): Progress | Problem | undefined {
     const { held, ended, close } = context.answer;
     if (held) return held;
@@ -144,14 +147,14 @@ export function createListener({ routes, origin, log, ...options }: ListenerOpti
 }
 
 /**
- * Begins each request of a connection when the answer to the one before has been sent, so that a connection has one answer under
- * way. Requests that come meanwhile wait unread, a few of them: no more are taken from a connection that sends many at once.
+ * Starts each request of a connection when the previous answer has been sent, so that a connection has one answer in
+ * progress. A few requests may wait unread; beyond those nothing more is read from the connection.
  */
 function inTurn(begin: RequestListener): RequestListener {
   const waiting = new WeakMap<Socket, number>();
   return (incoming, outgoing) => {
     const { socket } = incoming;
-    // Node gives the answer its connection when its turn comes.
+    // Node attaches the answer to its connection when its turn comes.
     if (outgoing.socket !== null) return begin(incoming, outgoing);
     const count = (waiting.get(socket) ?? 0) + 1;
     if (count > MAX_PIPELINED) return void socket.destroy();
@@ -163,19 +166,22 @@ function inTurn(begin: RequestListener): RequestListener {
   };
 }
 
-/** Ends the stream of an answer that is not sent: what it holds is free again. */
+/** Cancels the stream of an unsent answer, which frees what it holds. */
 function dropUnread({ body }: Answer): void {
   if (body instanceof ReadableStream && !body.locked) void body.cancel();
 }
 
-/** A payment that came with the request is safe, whatever became of it: its answer is there for the same header. */
+/**
+ * Returns the problem of too many answers in memory. A payment in the request is safe in any case: its answer can be
+ * had with the same header.
+ */
 function tooMuch({ headers }: IncomingMessage): Problem {
   const members = headers["payment-signature"] === undefined ? {} : SAME_HEADER;
   const detail = "Too many answers wait for their clients to read them, this one or all.";
   return new Problem("too_many_requests", detail, { retryAfter: RETRY_AFTER, members });
 }
 
-/** The path of a request target, for messages. */
+/** Returns the path of a request target, for messages. */
 function pathOf(target: string): string {
   return excerpt(target.split("?", 1)[0] ?? "");
 }
@@ -185,10 +191,13 @@ function hasUnreadBody({ complete, headers }: IncomingMessage): boolean {
   return !complete && ("transfer-encoding" in headers || Number(headers["content-length"] ?? 0) > MAX_DROPPED);
 }
 
-/** Bytes of a piece that is handed to the connection: how many of them it has taken shows whether the client reads. */
+/**
+ * The size of the pieces that are passed to the connection, in bytes. How many it has taken shows whether the client
+ * reads.
+ */
 const PIECE_BYTES = 64 * 1024;
 
-/** Bytes that an answer holds until it is sent. */
+/** Returns how many bytes an answer holds until it is sent. */
 function heldBy({ body }: CompleteAnswer): number {
   if (body instanceof Uint8Array) return body.length;
   return body === null ? 0 : PIECE_BYTES;
@@ -221,7 +230,7 @@ function writeStream(outgoing: ServerResponse, stream: ReadableStream<Uint8Array
   pipeline(Readable.fromWeb(stream), counted, outgoing, () => undefined);
 }
 
-/** Hands bytes to the connection, each piece when it has taken the one before. */
+/** Passes bytes to the connection, each piece when it has taken the previous one. */
 function writePieces(outgoing: ServerResponse, bytes: Uint8Array, took: Took): void {
   let at = 0;
   const next = () => {

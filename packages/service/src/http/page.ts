@@ -8,14 +8,14 @@ import { answerVariant, GZIP, prepare, VARY, withCompressed } from "./prepared.t
 
 /** One built file of the page for people. */
 export type PageFile = {
-  /** `/`, or below. */
+  /** `/`, or a path below it. */
   path: string;
   /** Media type. */
   type: string;
   body: Uint8Array<ArrayBuffer>;
   /** Whether its path changes with its contents. */
   isImmutable: boolean;
-  /** Of a document that needs more than `POLICY` allows: what it adds, by directive. */
+  /** For a document that needs more than `POLICY` allows: the additions, by directive. */
   allows?: Readonly<Record<string, readonly string[]>> | undefined;
 };
 
@@ -41,7 +41,7 @@ const SECURITY_HEADERS = {
 
 const A_YEAR = "public, max-age=31536000, immutable";
 
-/** A route for each file of the page. @param files undefined where the page is not built */
+/** Returns a route for each file of the page. @param files undefined if the page has not been built */
 export function pageRoutes(files: readonly PageFile[] | undefined): Route[] {
   if (files) return files.map(fileRoute);
   const handle = () => {
@@ -50,7 +50,7 @@ export function pageRoutes(files: readonly PageFile[] | undefined): Route[] {
   return [{ path: "/", method: "GET", handle }];
 }
 
-/** Content-Security-Policy of a document. */
+/** Returns a document's Content-Security-Policy. */
 function policyOf({ allows = {} }: PageFile): string {
   const directives = new Set([...Object.keys(POLICY), ...Object.keys(allows)]);
   return [...directives]
@@ -58,10 +58,10 @@ function policyOf({ allows = {} }: PageFile): string {
     .join("; ");
 }
 
-/** Answers with the page in the place of an endpoint's JSON. @param status of the JSON */
+/** Answers with the page in place of an endpoint's JSON. @param status of the JSON */
 export type View = (status: number, incoming: IncomingMessage) => Answer;
 
-/** @returns undefined where the page is not built */
+/** @returns undefined if the page has not been built */
 export function viewOf(files: readonly PageFile[] | undefined): View | undefined {
   const document = files?.find(({ path }) => path === "/");
   if (!document) return undefined;
@@ -73,8 +73,8 @@ export function viewOf(files: readonly PageFile[] | undefined): View | undefined
 }
 
 /**
- * Lets a browser have the page where a program gets JSON; the page asks for the JSON itself.
- * @param view undefined where the page is not built
+ * Gives a browser the page where a program gets JSON; the page requests the JSON itself.
+ * @param view undefined if the page has not been built
  */
 export function forBrowsers(handle: Handler, view: View | undefined): Handler {
   if (view === undefined) return handle;
@@ -85,7 +85,7 @@ export function forBrowsers(handle: Handler, view: View | undefined): Handler {
     }
     try {
       const { status } = await handle(incoming, given);
-      // An ETag of the page is none of the JSON.
+      // The page's ETag is not the JSON's.
       return view(status === 304 ? 200 : status, incoming);
     } catch (error) {
       if (error instanceof Problem && error.status === 404) return view(404, incoming);

@@ -19,7 +19,7 @@ import { asLines, NDJSON, wantsLines } from "./lines.ts";
 
 export type PaidOptions = Pick<TransportOptions, "admit" | "offers" | "origin">;
 
-/** Checks all of a paid request that needs no upstream, and gives its payment to `admit`. */
+/** Makes the handler of a paid route. It makes all checks that need no upstream, then passes the payment to `admit`. */
 export function paidHandler(
   endpoint: Endpoint,
   operation: PaidOperation,
@@ -28,7 +28,7 @@ export function paidHandler(
   const maxBytes = endpoint.body?.maxBytes ?? 0;
   const resource = resourceOf(endpoint, origin);
   const delivered = createDeliveredCache();
-  /** 402s of requests without a payment, by their offers. */
+  /** The 402 answers to requests without a payment, by their offers. */
   const prices = new WeakMap<ReturnType<Offers["for"]>, CompleteAnswer>();
 
   // Not `async`: this saves a promise for each answer that needs no upstream.
@@ -72,7 +72,9 @@ export function paidHandler(
   }
 }
 
-/** The answer with a text that is read while it is sent. @param isInLines each item of a batch with its head */
+/**
+ * Answers with a text that is read while it is sent. @param isInLines whether each item of a batch comes with its head
+ */
 async function streamed({ bytes, pieces, items }: LongText, receipt: string, isInLines: boolean): Promise<Answer> {
   const { status, headers } = json(200, "", { "payment-response": receipt });
   if (items && isInLines) {
@@ -82,7 +84,7 @@ async function streamed({ bytes, pieces, items }: LongText, receipt: string, isI
   return { status, headers: { ...headers, "content-length": String(bytes) }, body: await streamOf(pieces()) };
 }
 
-/** A 402 (x402 v2, HTTP transport), with PAYMENT-RESPONSE if a settlement failed. */
+/** Makes a 402 (x402 v2, HTTP transport), with PAYMENT-RESPONSE if a settlement failed. */
 function demand(outcome: PaymentRequired, resource: Resource): Answer {
   const { options, receipt } = outcome;
   const required = x402PaymentRequired(outcome, resource);

@@ -9,28 +9,27 @@ import { type CompleteAnswer, complete } from "./cors.ts";
 
 type Headers = Readonly<Record<string, string>>;
 
-/** A cacheable representation, ready to be sent. */
+/** A cacheable representation that is ready to be sent. */
 export type Prepared = {
   bytes: Uint8Array<ArrayBuffer>;
   etag: string;
-  /** 200. */
+  /** The 200 answer. */
   found: CompleteAnswer;
-  /** 304. */
+  /** The 304 answer. */
   unchanged: CompleteAnswer;
 };
 
 /** A representation, and its compressed form. */
 export type Variants = { plain: Prepared; compressed: Prepared };
 
-/** Header of a representation that has variants (RFC 9110, 12.5.5). */
+/** The header of a representation that has variants (RFC 9110, 12.5.5). */
 export const VARY = { vary: "accept-encoding" };
 export const GZIP = { "content-encoding": "gzip" };
 
 /**
  * Prepares a representation.
- *
  * @param headers of 200 and of 304
- * @param content headers of 200 alone, beside Content-Length
+ * @param content headers only of 200, besides Content-Length
  */
 export function prepare(bytes: Uint8Array<ArrayBuffer>, etag: string, headers: Headers, content: Headers): Prepared {
   return {
@@ -66,7 +65,7 @@ export function withCompressed(plain: Prepared, compress: () => Prepared): Varia
   };
 }
 
-/** Returns the document as it is now; each text is prepared once. */
+/** Returns a function that gives the document's current text; each text is prepared once. */
 export function createVariants(endpoint: Endpoint, operation: DocumentOperation): () => Variants {
   return remade(operation.text, (text) => {
     const plain = prepareText(endpoint, Buffer.from(text), VARY);

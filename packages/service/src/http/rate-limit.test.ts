@@ -9,7 +9,7 @@ const request = (remoteAddress: string, forwarded?: string, payment?: string) =>
     socket: { remoteAddress },
   }) as unknown as IncomingMessage;
 
-/** One limit for everything but /health. */
+/** Makes one limit for everything but /health. */
 function limitTo(perMinute: number, more: Partial<RateLimitOptions> = {}) {
   const limit = createRateLimit({
     perMinute: { paid: perMinute, verify: perMinute, agents: perMinute, documents: perMinute },
@@ -72,7 +72,7 @@ describe("the rate limit", () => {
     const limit = limitTo(1);
     const address = (n: number) => `10.${n >> 16}.${(n >> 8) & 255}.${n & 255}`;
     for (let n = 0; n <= MAX_COUNTS; n++) limit(request(address(n)));
-    // The first was forgotten, the last was not.
+    // The first client was forgotten, the last was not.
     expect(isRefused(limit(request(address(MAX_COUNTS))))).toBe(true);
     expect(isRefused(limit(request(address(0))))).toBe(false);
   });

@@ -4,35 +4,37 @@ import { SAME_HEADER } from "../calls/problems.ts";
 import { Problem } from "../problems.ts";
 import { clientOf } from "./client-name.ts";
 
-/** What requests are counted as; each client has a count of each. */
+/** The class of a request. Each client has one count per class. */
 export type LimitClass = "paid" | "verify" | "agents" | "documents";
 
-/** Headers of the answer, and why the request is not served, if it is above the limit. */
+/** The answer's headers and, above the limit, why the request is refused. */
 export type Limited = { headers: Readonly<Record<string, string>>; refusal?: Problem };
 
-/** Counts a request. @param path of its route; undefined where there is none @returns undefined where it is not limited */
+/**
+ * Counts a request. @param path of its route; undefined if there is none @returns undefined if the path is not limited
+ */
 export type RateLimit = (incoming: IncomingMessage, path: string | undefined) => Limited | undefined;
 
 export type RateLimitOptions = {
-  /** Requests of one client to this process in a minute, by class; a class without a number is not limited. */
+  /** Requests per client and minute to this process, by class; a class without a number is not limited. */
   perMinute: Readonly<Record<LimitClass, number | undefined>>;
-  /** undefined for a path that is never limited. */
+  /** Returns undefined for a path that is never limited. */
   classOf(path: string | undefined): LimitClass | undefined;
-  /** Whether a proxy of the operator names the client in X-Forwarded-For. */
+  /** Whether the operator's proxy names the client in X-Forwarded-For. */
   trustProxy: boolean;
   /** Monotonic, in ms. */
   now?: () => number;
 };
 
-/** Seconds. */
+/** The window in seconds. */
 const WINDOW = 60;
 /**
- * Counts that are kept, some 200 bytes each. A flood from more clients than that has the oldest ones counted anew, which gives
- * none of them more than a flood from so many clients has anyway.
+ * The limit of counts, some 200 bytes each. In a flood from more clients the oldest counts start again, which gives
+ * each client no more than such a flood gets anyway.
  */
 export const MAX_COUNTS = 100_000;
 
-/** Fixed windows, which begin with a client's first request. Headers: draft-ietf-httpapi-ratelimit-headers-11. */
+/** Makes fixed windows that begin with a client's first request. Headers: draft-ietf-httpapi-ratelimit-headers-11. */
 export function createRateLimit({
   perMinute,
   classOf,
@@ -58,7 +60,7 @@ export function createRateLimit({
       ratelimit: `"${limitClass}";r=${Math.max(0, quota - count.used)};t=${seconds}`,
     };
     if (count.used <= quota) return { headers };
-    // Whatever became of the payment before: it was not looked at.
+    // The payment was not looked at, so an earlier attempt may have succeeded.
     const members = incoming.headers["payment-signature"] === undefined ? {} : SAME_HEADER;
     const detail = `A client may make ${quota} such requests a minute ("${limitClass}").`;
     return { headers, refusal: new Problem("too_many_requests", detail, { retryAfter: seconds, members }) };

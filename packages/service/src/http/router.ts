@@ -2,17 +2,18 @@ import type { Handler, Parameters, Route } from "../endpoints/transport.ts";
 
 /** The handlers of a request target's path, and its parameters. */
 type Found = Parameters & {
-  /** The path, in which `:name` is a parameter. */
+  /** The route's path, in which `:name` is a parameter. */
   path: string;
-  /** By method. HEAD has the handler of GET. */
+  /** Handlers by method. HEAD has GET's handler. */
   handlers: ReadonlyMap<string, Handler>;
   /** Value of Allow. */
   allow: string;
 };
 
 /**
+ * Makes a router.
  * @param routes whose paths do not overlap
- * @returns a function of a request target: undefined where no route matches
+ * @returns a function of a request target: undefined if no route matches
  */
 export function createRouter(routes: readonly Route[]) {
   const byPath = new Map<string, Found>();
@@ -42,7 +43,10 @@ function handlersOf(routes: readonly Route[]): Pick<Found, "handlers" | "allow">
   return { handlers, allow: [...handlers.keys()].join(", ") };
 }
 
-/** Origin-form and absolute-form (RFC 9112, 3.2). A backslash, which `URL` reads as a slash, is in no path of ours. */
+/**
+ * Parses origin-form and absolute-form (RFC 9112, 3.2). `URL` reads a backslash as a slash, and no path of ours has
+ * one.
+ */
 function parseTarget(target: string): URL | null {
   const [path = ""] = target.split("?", 1);
   if (path.includes("\\")) return null;
@@ -59,7 +63,7 @@ function paramsOf(pattern: readonly string[], segments: readonly string[]): Reco
   );
 }
 
-/** The first value of a parameter that is given twice. */
+/** Returns the query's parameters; of a repeated parameter, the first value. */
 function queryOf({ searchParams }: URL): Record<string, string> {
   return Object.fromEntries([...searchParams].reverse());
 }

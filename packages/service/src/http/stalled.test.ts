@@ -8,7 +8,7 @@ const LOOK_MS = 15_000;
 beforeEach(() => void vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "performance"] }));
 afterEach(() => void vi.useRealTimers());
 
-/** A connection of which so many bytes wait. */
+/** Makes a connection with unsent bytes. */
 function aConnection(server: EventEmitter) {
   const socket = Object.assign(new EventEmitter(), {
     bytesWritten: 11_000_000,
@@ -27,7 +27,7 @@ test("a client that reads slowly has its answer, however long it takes; one that
   const server = new EventEmitter();
   closeStalled(server as Server);
   const [slow, still] = [aConnection(server), aConnection(server)];
-  // At 50 kB/s, in the portions in which the system takes them: every 26 s.
+  // At 50 kB/s, in the portions that the system takes: every 26 s.
   for (let portions = 0; slow.writableLength > 0; portions++) {
     slow.writableLength = Math.max(0, slow.writableLength - 1_300_000);
     vi.advanceTimersByTime(26_000);

@@ -2,12 +2,12 @@ import type { Server } from "node:http";
 import type { Socket } from "node:net";
 
 /**
- * How long a connection may take nothing of what waits for it, in ms. A reader of 50 kB/s is seen to take some every 26 s at
- * the latest: the system asks for more only when a third of its buffer, of up to 4 MB, is free.
+ * How long a connection may take none of the bytes that wait for it, in ms. A client that reads 50 kB/s is seen to take
+ * some at least every 26 s: the system asks for more only when a third of its buffer, of up to 4 MB, is free.
  */
 const MAX_STALL_MS = 60_000;
 
-/** What a connection had taken in all, and when that was first seen. */
+/** How much a connection had taken in all, and when that was first seen. */
 type Seen = { taken: number; at: number };
 
 /** Closes connections whose clients do not read. @param maxStallMs after how long; it may take a quarter longer */

@@ -8,7 +8,7 @@ const ORIGIN = "https://attestd.example";
 /** The path of the only request that waits for its answer. */
 const asked = Promise.withResolvers<void>();
 
-/** Servers that wait for a request for a minute, and not at all. */
+/** A server that waits a minute for a request, and one that does not wait. */
 const servers = { patient: serverOf(60_000), impatient: serverOf(1) };
 const portOf = (name: keyof typeof servers) => (servers[name].address() as AddressInfo).port;
 

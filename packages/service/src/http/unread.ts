@@ -7,7 +7,7 @@ import { Problem, type ProblemCode } from "../problems.ts";
 import { within } from "../tracing/context.ts";
 import { complete } from "./cors.ts";
 
-/** Node's errors of requests that do not reach a listener; any other is `request_malformed`. */
+/** Node's errors for requests that do not reach a listener, and their problems; any other is `request_malformed`. */
 const CODES: Readonly<Record<string, ProblemCode>> = {
   HPE_HEADER_OVERFLOW: "headers_too_large",
   HPE_CHUNK_EXTENSIONS_OVERFLOW: "body_too_large",
@@ -15,9 +15,8 @@ const CODES: Readonly<Record<string, ProblemCode>> = {
 };
 
 /**
- * Answers requests that Node cannot parse. Node's own answers have no CORS headers: with a payment that exceeds the limit
- * of headers, a page would see a network error.
- *
+ * Answers requests that Node cannot parse. Node's own answers have no CORS headers: if a payment exceeds the header
+ * limit, a page would see a network error.
  * @param origin of this service, for the links
  */
 export function answerUnread(server: Server, origin: string): void {
@@ -35,7 +34,7 @@ export function answerUnread(server: Server, origin: string): void {
   });
 }
 
-/** An HTTP/1.1 answer after which the connection is closed. */
+/** Returns an HTTP/1.1 answer after which the connection is closed. */
 function responseText(code: ProblemCode, origin: string): string {
   const problem = new Problem(code, "The request could not be read.");
   const requestId = randomUUID();

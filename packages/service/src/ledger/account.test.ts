@@ -82,7 +82,7 @@ describe("AttestorAccount", () => {
       fee: 1000n,
     });
     expect([attempt.firstValid, attempt.lastValid]).toEqual([57, 157]);
-    // Signing is deterministic (RFC 8032), so that algosdk's own signature must be the same.
+    // Ed25519 signatures are deterministic (RFC 8032), so algosdk's own must be the same.
     expect(attempt.raw).toEqual(txn.signTxn(wallet.sk));
   });
 

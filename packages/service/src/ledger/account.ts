@@ -27,7 +27,7 @@ export type AttestorAccountOptions = {
   /** Base64, 32 bytes. */
   genesisHash: string;
   signer: AccountSigner;
-  /** Of the account, where it was rekeyed to the signer's key; the key's own account unless given. */
+  /** The account's address, if it was rekeyed to the signer's key; default: the key's own account. */
   address?: string | undefined;
   rounds: Rounds;
 };
@@ -80,7 +80,7 @@ export class AttestorAccount implements Ledger {
   }
 
   async submit(raw: Uint8Array, signal: AbortSignal): Promise<Submission> {
-    // To all of them: one may take it and pass it on to nobody, cut off from the network or lying.
+    // Sent to all nodes, because one may accept it and not pass it on, being cut off from the network or lying.
     const sent = this.#nodes.algods.map((algod) => submitTo(algod, raw, signal));
     const accepted = sent.map(async (one) => {
       const outcome = await one;
@@ -122,7 +122,7 @@ export class AttestorAccount implements Ledger {
       : `ATTESTOR_FALCON_MNEMONIC: the network's consensus version (${consensus}) knows no Falcon signatures of transactions, which v42 has. Until it is upgraded, use the account's ed25519 key (ATTESTOR_MNEMONIC).`;
   }
 
-  /** Signs a payment of 0 to itself with these members beside. */
+  /** Signs a payment of 0 to itself, with further members. */
   async #make(
     members: Record<string, Uint8Array>,
     signal: AbortSignal,
@@ -159,7 +159,7 @@ export class AttestorAccount implements Ledger {
     return asked < maxFee ? asked : maxFee;
   }
 
-  /** What the ledger takes: the one place that knows by which member the account authorises. */
+  /** Encodes a signed transaction. Only this function knows the member with which the account authorises. */
   #signed(transaction: MsgpackMap, signature: Uint8Array): Uint8Array {
     const { account, salt } = this.#form;
     const sgnr = equalBytes(account, this.#account) ? undefined : account;
@@ -171,7 +171,7 @@ export class AttestorAccount implements Ledger {
     return encodeMsgpack(structMap({ ...authorisation, ...(sgnr && { sgnr }), txn: transaction }));
   }
 
-  /** Sends one request a round to each node: fees change from round to round. */
+  /** Returns the parameters of a round. Each node is asked once per round, because fees change from round to round. */
   async #paramsOf(round: number, signal: AbortSignal): Promise<TransactionParams> {
     if (this.#params?.round === round) {
       const known = await this.#params.asked.catch(() => undefined);
@@ -190,7 +190,7 @@ async function submitTo(algod: Algod, raw: Uint8Array, signal: AbortSignal): Pro
     const rejection = await orEnded(algod.submit(raw, signal), "a submission", signal);
     return rejection === undefined ? { status: "accepted" } : classifyRejection(rejection);
   } catch (error) {
-    // Whether the node took it is unknown; it may be submitted again as it is.
+    // Whether the node accepted it is unknown; the same bytes may be submitted again.
     if (isProviderError(error)) return { status: "retry", reason: error.message };
     throw error;
   }

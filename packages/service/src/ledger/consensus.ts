@@ -2,7 +2,7 @@ import { SEED_VERSIONS } from "@attestd/proof/algorand";
 
 const SPECIFICATIONS = "https://github.com/algorandfoundation/specs/tree/";
 
-/** The consensus versions v34 to v41, of which networks are upgraded to v42 (go-algorand, `protocol/consensus.go`). */
+/** The consensus versions v34 to v41, from which networks upgrade to v42 (go-algorand, `protocol/consensus.go`). */
 const BEFORE_FALCON: ReadonlySet<unknown> = new Set([
   // v34 to v38.
   ...SEED_VERSIONS,
@@ -11,7 +11,7 @@ const BEFORE_FALCON: ReadonlySet<unknown> = new Set([
   `${SPECIFICATIONS}953304de35264fc3ef91bcd05c123242015eeaed`,
 ]);
 
-/** Whether the consensus version takes Falcon-1024 signatures of transactions: v42, and what comes after it. */
+/** Whether the consensus version accepts Falcon-1024 signatures of transactions: v42 and later. */
 export function hasFalcon(version: string | undefined): boolean {
   return version !== undefined && !BEFORE_FALCON.has(version);
 }

@@ -6,28 +6,27 @@ import { isSourceError, isUndecided } from "../chains/chain.ts";
 import { unavailable } from "../providers/provider.ts";
 import type { Attempt } from "./ledger.ts";
 
-/** An attestation transaction as the ledger holds it, for the check `chainAttest`. */
+/** An attestation transaction on the ledger, for the check `chainAttest`. */
 export type RecordedAttestation = {
   txid: string;
   round: number;
   sender: string;
   /** The note's bytes. */
   note: Uint8Array;
-  /** microAlgos moved. */
+  /** The moved amount in microAlgos. */
   amount: bigint;
   type: string;
   closesOrRekeys: boolean;
   /** Base64, 32 bytes. */
   genesisHash: string;
-  /** The time in its block's header, in seconds since 1970. Absent where no node keeps the block. */
+  /** The time in its block's header, in seconds since 1970; absent if no node keeps the block. */
   time?: number;
 };
 
 /**
- * Reads an attestation transaction back from the ledger.
- *
+ * Reads an attestation transaction from the ledger.
  * @param ledger as a source
- * @returns undefined when as many caught-up indexers as are needed know no such transaction
+ * @returns undefined when enough caught-up indexers know no such transaction
  * @throws ProviderError
  */
 export async function readRecorded(
@@ -39,7 +38,10 @@ export async function readRecorded(
   return found && readAttestation(found);
 }
 
-/** @returns what a look-up has found; undefined when there is no such transaction. @throws ProviderError when that is undecided */
+/**
+ * @returns the result of a look-up; undefined when there is no such transaction. @throws ProviderError when that is
+ *   undecided
+ */
 export function unlessAbsent<T>(found: Promise<T>): Promise<T | undefined> {
   return found.catch((error: unknown) => {
     if (!isSourceError(error)) throw error;
@@ -66,8 +68,7 @@ function readAttestation({ txnId, bytes, height, time }: LedgerTransaction): Rec
 }
 
 /**
- * The note of an attestation transaction, read from the bytes that were signed, because the ledger records those.
- *
+ * Reads an attestation transaction's note from the signed bytes, because the ledger records those.
  * @returns the note's UTF-8 as text
  * @throws ProofError `malformed` when the bytes are not a signed transaction with a note
  */

@@ -5,13 +5,13 @@ import type { AlgorandNodes } from "../providers/algorand-nodes.ts";
 import { agree } from "../providers/quorum.ts";
 
 /**
- * The ids of the transactions in the latest rounds. Invariant: the rounds are consecutive, from `oldest` to `latest`, so
- * that an absent id is in none of them.
+ * The ids of the transactions in the latest rounds. Invariant: the rounds are consecutive, from `oldest` to `latest`,
+ * so that an absent id is in none of them.
  */
 export class RoundMemory {
-  /** Rounds held at most: the 1,001 in which a transaction may be, its first and its last included, and time to look. */
+  /** The limit of rounds: the 1,001 in which a transaction may be, from its first to its last, and time to look. */
   static readonly ROUNDS = 1_100;
-  /** Ids held at most, but for a single round's (some 100 bytes each). */
+  /** The limit of ids (some 100 bytes each), unless a single round has more. */
   static readonly IDS = 500_000;
 
   readonly #roundOf = new Map<string, number>();
@@ -32,7 +32,7 @@ export class RoundMemory {
     return this.#roundOf.get(id);
   }
 
-  /** Adds a round. One that does not follow the latest replaces all that is held. */
+  /** Adds a round. A round that does not follow the latest one replaces the memory's contents. */
   add(round: number, ids: string[]): void {
     if (round !== this.#latest + 1) {
       this.#ids.length = 0;
@@ -51,18 +51,18 @@ export class RoundMemory {
 }
 
 /**
- * Reads the ids in rounds from before the memory began, each round once. After a restart, transactions that were open
- * before it have windows of up to 1,000 such rounds.
+ * Reads the ids of rounds from before the memory began, each round once. After a restart, earlier open transactions
+ * have windows of up to 1,000 such rounds.
  */
 export function olderRounds({ algods, rules }: AlgorandNodes) {
-  /** By round. An empty round counts as one id. */
+  /** Ids by round. An empty round counts as one id. */
   const read = new LRUCache<number, ReadonlySet<string>>({
     max: RoundMemory.ROUNDS,
     maxSize: RoundMemory.IDS,
     sizeCalculation: ({ size }) => Math.max(1, size),
   });
 
-  /** Whether a round holds a transaction, by the quorum's lists of its ids. @throws ProviderError */
+  /** Whether a round contains a transaction, by the quorum's lists of its ids. @throws ProviderError */
   return async (id: string, round: number, signal: AbortSignal): Promise<boolean> => {
     const known = read.get(round);
     if (known) return known.has(id);

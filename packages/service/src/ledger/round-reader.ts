@@ -5,15 +5,21 @@ import { unavailable } from "../providers/provider.ts";
 import type { RoundFacts } from "./round-work.ts";
 import * as roundWork from "./round-work.ts";
 
-/** One round by one node: `{block, cert}` in msgpack, and what it shows. */
+/** A round from one node: `{block, cert}` in msgpack, and what it shows. */
 export type RoundRead = RoundFacts & { answer: Uint8Array };
 
-/** The module of what is done with a round's block, for `RunWork`. */
+/** The module that processes a round's block, for `RunWork`. */
 export const ROUND_WORK = new URL("./round-work.ts", import.meta.url);
-/** Some 500 transactions: reading them takes as long as sending a block to another thread. */
+/**
+ * The size up to which a block is processed on this thread: at some 500 transactions this takes as long as sending it
+ * to another thread.
+ */
 const MAX_BYTES_HERE = 200 * 1024;
 
-/** Waits until the node has the round. @returns the node's latest. @throws ProviderError when none came within its minute */
+/**
+ * Waits until the node has the round. @returns the node's latest round. @throws ProviderError when none came within its
+ * minute
+ */
 export async function hasRound(algod: Algod, round: number, signal: AbortSignal): Promise<number> {
   const latest = await algod.waitForBlockAfter(round - 1, signal);
   if (latest < round) throw unavailable(`${algod.name} has had no round since ${latest}`);
@@ -21,10 +27,9 @@ export async function hasRound(algod: Algod, round: number, signal: AbortSignal)
 }
 
 /**
- * Reads a round whole.
- *
- * @param run where a large block is taken apart; here unless given
- * @throws ProviderError also when it is not of the network of that genesis (base64)
+ * Reads a round.
+ * @param run where a large block is processed; default: here
+ * @throws ProviderError also when it does not belong to the network of that genesis (base64)
  */
 export async function readRound(
   algod: Algod,
@@ -33,7 +38,7 @@ export async function readRound(
   signal: AbortSignal,
   run?: RunWork,
 ): Promise<RoundRead> {
-  // Without a block at first, another node was faster.
+  // Not the block at first: by then another node may have given it.
   const later = () => hasRound(algod, round, signal).then(() => algod.block(round, signal));
   const answer = (await algod.block(round, signal)) ?? (await later());
   if (answer === undefined) throw unavailable(`${algod.name} does not keep round ${round}`);

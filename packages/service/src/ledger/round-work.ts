@@ -4,19 +4,18 @@ import { blockHash, getBytes, getInteger, headerRound, paysetReader, splitRawBlo
 import { toBase64 } from "@attestd/proof/encoding";
 import { innerIdsOf } from "../chains/algorand/inner.ts";
 
-/** What a node's block shows of a round. */
+/** The contents of a round, from a node's block. */
 export type RoundFacts = {
-  /** Of its transactions and their inner ones. */
+  /** The ids of its transactions and their inner transactions. */
   ids: string[];
   /** The time in the header, in ms. */
   at: number;
-  /** The same for nodes that show the same round. */
+  /** Equal for nodes that show the same round. */
   key: string;
 };
 
 /**
  * Reads a round from a node's block.
- *
  * @param answer `{block, cert}` in msgpack
  * @param genesisHash base64
  * @throws ProofError `malformed` when this is not a block of that round and network
@@ -32,7 +31,7 @@ export function readBlock(answer: Uint8Array, round: number, genesisHash: string
     const id = reader.txid(entry);
     ids.push(id, ...innerIdsOf(entry, id));
   }
-  // The header commits to the transactions, which is not recomputed here: the ids are compared beside it.
+  // The header's commitment to the transactions is not recomputed here: the ids are compared in addition to the header.
   return {
     ids,
     at: Number(getInteger(header, "ts")) * 1_000,

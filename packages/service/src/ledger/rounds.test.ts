@@ -163,7 +163,7 @@ describe("RoundWatcher", () => {
       expect(await watcher.search(id, never)).toBeUndefined();
       expect(scans(requests)).toEqual([]);
       expect(requests.filter((request) => request.includes("txid="))).toHaveLength(1);
-      // It may be in a round before those.
+      // It may be in an earlier round.
       expect(await watcher.find(id, never, 4)).toBeUndefined();
       expect(scans(requests)).toHaveLength(1);
     });

@@ -23,43 +23,45 @@ import { hasRound, type RoundRead, readRound } from "./round-reader.ts";
 
 export type RoundWatcherOptions = {
   nodes: AlgorandNodes;
-  /** Base64, 32 bytes: of the network that every block must belong to. */
+  /** The genesis hash of the network of every block, base64, 32 bytes. */
   genesisHash: string;
-  /** Where a large block is taken apart; on this thread unless given. */
+  /** Where a large block is processed; default: on this thread. */
   run?: RunWork;
   /** ms. */
   now?: () => number;
   /** Called with the time of each new block, Unix ms, when it is read. */
   onBlock?: (time: number) => void;
-  /** Called each time reading fails; reading goes on after a pause. */
+  /** Called each time reading fails. Reading continues after a pause. */
   onError?: (error: unknown) => void;
-  /** The first pause after a failure; each further one is twice as long, up to 32 times the first. */
+  /** The first pause after a failure, in ms; each further pause is twice as long, up to 32 times the first. */
   retryMs?: number;
 };
 
 const NEXT_ROUND = "round";
-/** Entries of `#absentBefore` (some 200 bytes each). */
+/** The limit of entries in `#absentBefore` (some 200 bytes each). */
 const MAX_ABSENT = 20_000;
-/** Bytes of the newest blocks that are kept: some five minutes of MainNet. */
+/** The limit of the newest blocks that are kept, in bytes: some five minutes of MainNet. */
 const MAX_BLOCK_BYTES = 16 * 1024 * 1024;
-/** Rounds by which nodes may lag behind the memory when they answer that a transaction is in none. */
+/** How many rounds nodes may lag behind the memory when they answer that a transaction is in no round. */
 const LAG_ROUNDS = 20;
-/** How long a look-up may wait for the round that the nodes have, in ms. */
+/** How long a look-up may wait for the nodes' latest round, in ms. */
 const CATCH_UP_MS = 2_000;
-/** How old the latest round's header may be, in ms: some seven of MainNet's rounds. */
+/** The greatest age of the latest round's header, in ms: some seven of MainNet's rounds. */
 const CURRENT_MS = 20_000;
 
 /**
- * Reads every round as it comes, each block once from every algod, and keeps the ids on which the quorum agrees. They are
- * recomputed from blocks, so that the memory also proves that an id is not in its rounds.
+ * Reads every round as it comes, each block once from every algod, and keeps the ids on which the quorum agrees. They
+ * are recomputed from blocks, so the memory also proves that an id is not in its rounds.
  */
 export class RoundWatcher implements Rounds {
   readonly #options: Required<Omit<RoundWatcherOptions, "run">> & Pick<RoundWatcherOptions, "run">;
   readonly #nodes: AlgorandNodes;
   readonly #memory = new RoundMemory();
-  /** Whether an older round holds a transaction. */
+  /** Whether an older round contains a transaction. */
   readonly #holds: ReturnType<typeof olderRounds>;
-  /** By id of a transaction, a round before which the nodes know of none that has it: they are not asked every round. */
+  /**
+   * For a transaction's id, the round before which the nodes know no round with it: so they are not asked every round.
+   */
   readonly #absentBefore = new LRUCache<string, number>({ max: MAX_ABSENT });
   readonly #blocks = new LRUCache<number, Uint8Array>({ maxSize: MAX_BLOCK_BYTES });
   readonly #stopping = new AbortController();
@@ -67,7 +69,7 @@ export class RoundWatcher implements Rounds {
   #headerAt = 0;
   /** The latest round that a node is known to have. */
   #head = 0;
-  /** Who waits for the next round. */
+  /** The callers that wait for the next round. */
   readonly #waiters = new Waiters<never>();
   #running: Promise<void> | undefined;
 
@@ -77,12 +79,12 @@ export class RoundWatcher implements Rounds {
     this.#holds = olderRounds(options.nodes);
   }
 
-  /** Begins with the network's present round. */
+  /** Starts with the network's current round. */
   start(): void {
     this.#running ??= this.#run(this.#stopping.signal);
   }
 
-  /** Ends reading, and every wait with an AbortError. A stopped watcher cannot be started again. */
+  /** Stops reading, and ends every wait with an AbortError. A stopped watcher cannot be started again. */
   async stop(): Promise<void> {
     this.#stopping.abort(new DOMException("the round watcher has stopped", "AbortError"));
     this.#waiters.wake(NEXT_ROUND);
@@ -101,7 +103,9 @@ export class RoundWatcher implements Rounds {
     return this.#latestAt;
   }
 
-  /** One of the newest blocks, `{block, cert}` in msgpack, on whose header and transactions the nodes agreed. */
+  /**
+   * Returns one of the newest blocks, `{block, cert}` in msgpack, on whose header and transactions the nodes agreed.
+   */
   block(round: number): Uint8Array | undefined {
     return this.#blocks.get(round);
   }
@@ -121,9 +125,9 @@ export class RoundWatcher implements Rounds {
   }
 
   /**
-   * Finds a transaction of any age; an inner one by the round of its root, as long as that is among the rounds read. An absence
-   * rests on the indexers for the rounds before those: enough to refuse a source, not to ask for another payment.
-   *
+   * Finds a transaction of any age. An inner transaction is found by its root's round, as long as that round is among
+   * those read. For earlier rounds an absence rests on the indexers: this is enough to refuse a source, but not to ask
+   * for another payment.
    * @throws ProviderError when the nodes cannot decide
    */
   async search(id: string, signal: AbortSignal): Promise<Location | undefined> {
@@ -131,7 +135,7 @@ export class RoundWatcher implements Rounds {
     if (recent === undefined) return locate(this.#nodes, id, signal);
     if ("round" in recent) return recent;
     return locateOlder(this.#nodes, id, recent, signal).catch((error: unknown) => {
-      // An indexer is away or behind: algod may know the rounds between.
+      // An indexer is away or behind: algod may know the rounds in between.
       if (hasCode(error, "providers_unavailable") && !isAllOfAlgod(recent) && !signal.aborted)
         return locate(this.#nodes, id, signal);
       throw error;
@@ -139,9 +143,8 @@ export class RoundWatcher implements Rounds {
   }
 
   /**
-   * Looks in the rounds that were read, up to the newest that a node has: an id that algod does not know costs it a scan of
+   * Looks in the rounds that were read, up to the nodes' newest: an id that algod does not know costs it a scan of
    * 1,000 blocks.
-   *
    * @returns undefined when nothing was read yet, or the newest round is not read in time
    */
   async #lookBack(id: string, signal: AbortSignal): Promise<{ round: number } | Absence | undefined> {
@@ -214,11 +217,11 @@ export class RoundWatcher implements Rounds {
     }
   }
 
-  /** The round to go on with: the next one, or the network's present one when the gap exceeds the memory. */
+  /** Returns the round to continue with: the next one, or the network's current one when the gap exceeds the memory. */
   async #begin(signal: AbortSignal): Promise<number> {
     const next = this.#memory.latest + 1;
     const question = { about: "the latest round", signal };
-    // A node that makes up a round can neither keep us waiting for it nor send us back.
+    // A node that invents a round can neither keep us waiting for it nor send us back.
     const lastRound = (algod: Algod, ends: AbortSignal) => algod.lastRound(ends);
     this.#head = await agreeOnQuantity(this.#nodes.algods, lastRound, question, this.#nodes.rules);
     return this.#head - next < RoundMemory.ROUNDS && next > 1 ? next : this.#head;
@@ -240,7 +243,7 @@ export class RoundWatcher implements Rounds {
     this.#waiters.wake(NEXT_ROUND);
   }
 
-  /** Dead when the quorum's lists of every round's ids lack it; open when a round cannot be read. */
+  /** Returns `dead` when the quorum's ids of every round lack it, `open` when a round cannot be read. */
   async #searchRounds(id: string, from: number, to: number, signal: AbortSignal): Promise<Standing> {
     for (let round = from; round <= to; round++) {
       try {
@@ -254,7 +257,7 @@ export class RoundWatcher implements Rounds {
   }
 }
 
-/** Whether an absence covers all rounds for which algod remembers transactions: it can add nothing. */
+/** Whether an absence covers all rounds for which algod remembers transactions, so that asking algod adds nothing. */
 function isAllOfAlgod({ after, upTo }: Absence): boolean {
   return upTo - after >= ALGOD_REMEMBERS;
 }

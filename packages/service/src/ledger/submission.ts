@@ -1,11 +1,11 @@
 import type { Submission } from "./ledger.ts";
 
-/** Characters of a rejection that are kept for the log and the operator. */
+/** The length of a rejection in the log and for the operator, in characters. */
 const MAX_REASON = 300;
 
-/** The node cannot take transactions now; this says nothing about the one that was sent. */
+/** Errors of a node that cannot accept transactions now; they say nothing about the transaction that was sent. */
 const NODE_IS_UNABLE = [
-  // Its network queue is full: its own pool has the transaction, other nodes do not.
+  // The network queue is full: this node's own pool has the transaction, other nodes do not.
   "broadcast queue full",
   "WebsocketNetwork shutting down",
   "caller cancelled broadcast",
@@ -15,9 +15,8 @@ const NODE_IS_UNABLE = [
 ];
 
 /**
- * What can be done about algod's rejection of a transaction (always HTTP 400 with one sentence of go-algorand's: `data/pools`,
- * `network/wsNetwork.go`, `node/follower_node.go`, `ledger`).
- *
+ * Classifies algod's rejection of a transaction, which is always HTTP 400 with one sentence of go-algorand's
+ * (`data/pools`, `network/wsNetwork.go`, `node/follower_node.go`, `ledger`).
  * @param message algod's own words
  */
 export function classifyRejection(message: string): Submission {
@@ -30,15 +29,15 @@ export function classifyRejection(message: string): Submission {
   if (dead) return { status: Number(dead[1]) < Number(dead[2]) ? "retry" : "expired", reason };
 
   if (/overspend|below min \d+ \(/.test(sentence)) return { status: "unfunded", reason };
-  // The threshold rises with congestion, and the pool empties.
+  // The threshold changes with congestion, and the pool empties.
   if (/below threshold|reached capacity/.test(sentence)) return { status: "retry", reason };
   if (NODE_IS_UNABLE.some((words) => sentence.includes(words))) return { status: "retry", reason };
   return { status: "rejected", reason };
 }
 
 /**
- * Shortens the structs that Go prints into a sentence (`{Sig:[0 0 …] Txn:{…}}`) to `{…}`: the reason follows them, up to
- * thousands of characters later.
+ * Shortens the structs that Go prints into a sentence (`{Sig:[0 0 …] Txn:{…}}`) to `{…}`, because the reason comes
+ * after them, up to thousands of characters later.
  */
 function withoutDumps(message: string): string {
   let kept = "";

@@ -79,14 +79,14 @@ const DISABLED = (
   "address-role exclude-close-to rekey-to application-id group-id"
 ).split(" ");
 
-/** An indexer with its default settings that answers what a test gives it, a page at a time. */
+/** An indexer with default settings that gives a test's answers, a page at a time. */
 class FakeIndexer {
   round = 1_000;
   transactions: Placed[] = [];
   searches = 0;
   /** `--enable-all-parameters`. */
   enablesAll = false;
-  /** Of transactions, at most. */
+  /** The largest page of transactions. */
   page = PAGE;
 
   readonly handler: Handler = (request, response) => {
@@ -356,7 +356,7 @@ test.each([
   expect(indexer.searches).toBeLessThanOrEqual(most);
 });
 
-/** The signed transaction's msgpack, put together by hand: {"sig": …, "txn": <bytes>}. */
+/** Builds the signed transaction's msgpack by hand: {"sig": …, "txn": <bytes>}. */
 function signedBytes(bytes: Uint8Array): Uint8Array {
   const head = [
     0x82,

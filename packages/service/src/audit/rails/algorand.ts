@@ -56,7 +56,7 @@ function toPayment(
   const payer = addressIn(transaction, "snd");
   const at = { rail: "algorand", transaction: id, height: round, payer, payTo: address } as const;
   const isTransfer = getString(transaction, "type") === "axfer" && !transaction.has("asnd");
-  // By a clawback, by the remainder of a closed account, or by an application.
+  // It came by a clawback, as the remainder of a closed account, or from an application.
   if (!isTransfer || addressIn(transaction, "arcv") !== address) return { ...at, aliases: [], relayed: false };
   const amount = getInteger(transaction, "aamt");
   if (amount === 0n || getInteger(transaction, "xaid") !== BigInt(ALGORAND.asset)) return undefined;
@@ -66,7 +66,7 @@ function toPayment(
     key: `${ledger}/${id}`,
     aliases: group ? [`${ledger}/group/${toBase64Url(group)}`] : [],
     amount,
-    // Fees are pooled within a group: who pays none has another pay it.
+    // Fees are pooled within a group: a member without a fee has another member pay it.
     relayed: group !== undefined && !["fee", "aclose", "rekey"].some((member) => transaction.has(member)),
   };
 }

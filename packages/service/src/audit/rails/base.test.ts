@@ -17,7 +17,7 @@ const [TRANSFER] = encodeEventTopics({
 });
 const topic = (value: Hex) => padHex(value.toLowerCase() as Hex, { size: 32 });
 
-/** A transfer that no authorization was used for. */
+/** A transfer without an authorization. */
 const plainTransfer = (from: Hex, to: Hex, value: bigint) => ({
   topics: [TRANSFER, topic(from), topic(to)],
   data: padHex(numberToHex(value), { size: 32 }),
@@ -112,7 +112,7 @@ describe("payments on Base", () => {
     const heights = (await all(reader.payments([payee], EVERYTHING))).map(({ height }) => height);
     expect(heights).toEqual([9_999, 19_998, 29_997, 39_996, 49_995]);
     expect(ranges[0]).toBe(10_000);
-    // What the fake takes is 1,000: the sizes settle below it, and each piece that is too large costs one question.
+    // The fake accepts 1,000: the sizes settle below it, and each piece that is too large costs one request.
     expect(ranges.filter((blocks) => blocks <= 1_000).reduce((sum, blocks) => sum + blocks, 0)).toBe(HEAD + 1);
     expect(ranges.length).toBeLessThan(200);
   });

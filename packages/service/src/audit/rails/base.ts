@@ -21,14 +21,13 @@ const Receipt = z
 type Receipt = NonNullable<z.infer<typeof Receipt>>;
 
 /**
- * Reads payments on the Base rail: the token's transfers to an address, and in the receipt of each the use of the
- * authorization that it came by (EIP-3009).
- *
+ * Reads payments on the Base rail: the token's transfers to an address, and in each receipt the use of the
+ * authorization behind the transfer (EIP-3009).
  * @param logSpan blocks in one query for logs, at most
  */
 export function baseReader({ rpcs, rules }: EthereumNodes, ask: Ask, logSpan: number): PaymentReader {
   const asking = { rules, ask };
-  // Hosts refuse more blocks than some number of their own: some take ten, which are 2 s.
+  // Hosts have their own limits of blocks. Some accept only ten, which are 2 s.
   const sizes = { most: logSpan, isTooLarge: isTooMuch };
   return {
     rail: "base",
@@ -69,7 +68,7 @@ export function baseReader({ rpcs, rules }: EthereumNodes, ask: Ask, logSpan: nu
     inTransaction,
   };
 
-  /** Ids of the transactions with a transfer to the addresses, piece by piece. */
+  /** Lists the ids of transactions with a transfer to the addresses, piece by piece. */
   function transfersTo(addresses: readonly string[], span: Span): AsyncIterable<string[]> {
     const topics = [TRANSFER, null, addresses.map(addressTopic)];
     return inPieces(span, sizes, ask, async ({ from, to }, _, signal) => {
@@ -104,7 +103,7 @@ function paymentsIn({ logs, blockNumber, transactionHash }: Receipt, addresses: 
     const payTo = addresses.find((address) => addressTopic(address) === log.topics[2]);
     const amount = BigInt(log.data);
     if (payTo === undefined || amount === 0n) return [];
-    // The token logs the transfer right after the use; one transaction may hold many such pairs.
+    // The token logs the transfer right after the use. A transaction may hold many such pairs.
     const nonce = logs.find((used) => used.logIndex === log.logIndex - 1 && isUse(used, log))?.topics[2];
     const payer = getAddress(slice(log.topics[1] as Hex, 12));
     return {
@@ -116,7 +115,7 @@ function paymentsIn({ logs, blockNumber, transactionHash }: Receipt, addresses: 
       payer,
       payTo,
       amount,
-      // An authorization is signed to be handed to another.
+      // An authorization is signed so that someone else submits it.
       relayed: nonce !== undefined,
     };
   });

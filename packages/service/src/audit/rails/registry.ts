@@ -13,8 +13,7 @@ import { baseReader } from "./base.ts";
 import { solanaReader } from "./solana.ts";
 
 /**
- * The chains as an auditor reads them: nothing is sent, and nothing runs while nothing is asked.
- *
+ * Opens the chains for an auditor: nothing is sent, and nothing runs between questions.
  * @param stop ends everything that is asked
  */
 export function readableChains(config: Config, log: Logger, stop: AbortSignal) {
@@ -37,9 +36,9 @@ export function readableChains(config: Config, log: Logger, stop: AbortSignal) {
   ];
   return {
     ledger,
-    /** Of payments on the ledger itself; it knows the ledger's rounds. */
+    /** Reads payments on the ledger itself, by the ledger's rounds. */
     ledgerReader,
-    /** Of every rail of which a node is configured, switched on or not. */
+    /** The readers of every rail with a configured node, whether the rail is enabled or not. */
     readers: new Map(readers.map((reader) => [reader.rail, reader])),
   };
 }

@@ -84,7 +84,7 @@ describe("payments on Solana", () => {
     const one = await node();
     const paid = one.land(await wire());
     const account = String(usdcAccountOf(payTo));
-    // A transfer of version 1 to the payee: its account among the three that the transaction names.
+    // A transfer of version 1 to the payee, whose account is one of the three that the transaction names.
     const named = VERSION_1.indexOf("8139770e", "hex");
     const moved = Buffer.from(VERSION_1);
     moved.set(bytesOf(account), named);

@@ -23,21 +23,20 @@ import type { ChainPayment, Span } from "../facts.ts";
 import { type Ask, answersOf, fewAtOnce } from "../reading.ts";
 import type { PaymentReader } from "./rail.ts";
 
-/** What nodes list at once. */
+/** The limit of a node's list. */
 const MAX_PAGE = 1_000;
-/** Twice as many as there are: a start that is too early costs a page. */
+/** Twice the real number: a start that is too early only costs a page. */
 const SLOTS_A_SECOND = 5;
-/** A blockhash of no block: a node that is asked about it answers with its slot. */
+/** A blockhash that no block has: a node that is asked about it answers with its slot. */
 const NO_BLOCKHASH = "1".repeat(32);
-/** In the place of a payer, of a transaction of a version that we do not read. */
+/** Stands for the payer of a transaction whose version is not read. */
 const OF_NEWER_VERSION = "a transaction of a newer version";
 
-/** A payee, and the account that holds its USDC. */
+/** A payee, and its USDC token account. */
 type Account = { owner: string; address: Address };
 
 /**
  * Reads payments on the Solana rail: every transaction that names a payee's token account, newest first.
- *
  * @param page transactions that are listed at once
  */
 export function solanaReader(
@@ -77,7 +76,7 @@ export function solanaReader(
     inTransaction: (id, owners) => paymentsIn(id, accountsOf(owners)),
   };
 
-  /** Transactions that name the account within the span, each page as the quorum lists it. */
+  /** Yields the transactions that name the account within the span, each page as the quorum lists it. */
   async function* pages({ address }: Account, { from, to }: Span): AsyncGenerator<ListedTransaction[]> {
     let before: string | undefined;
     for (;;) {
@@ -91,7 +90,10 @@ export function solanaReader(
     }
   }
 
-  /** @param slot in which it is listed as naming the accounts; given, it is reported also when it cannot be read */
+  /**
+   * @param slot in which it is listed as naming the accounts; if given, the transaction is reported even when it cannot
+   *   be read
+   */
   async function paymentsIn(signature: string, accounts: readonly Account[], slot?: number): Promise<ChainPayment[]> {
     const read = async (rpc: SolanaRpc, signal: AbortSignal) => {
       const landed = await rpc.transaction(signature, signal);
@@ -110,7 +112,9 @@ export function solanaReader(
   }
 }
 
-/** A page of transactions up to a slot. Newer ones are skipped, so that nodes with different heads answer alike. */
+/**
+ * Lists a page of transactions up to a slot. Newer ones are skipped, so that nodes with different heads answer alike.
+ */
 async function listUpTo(
   rpc: SolanaRpc,
   account: string,
@@ -123,7 +127,7 @@ async function listUpTo(
     const answer = await rpc.transactionsOf(account, { before: cursor, limit: page, minSlot }, signal);
     listed.push(...answer.filter((entry) => entry.slot <= slot));
     cursor = answer.at(-1)?.signature;
-    // A node that does not know the last one yet would list nothing, as if there were no more.
+    // A node that does not know the last transaction yet would list nothing, as if there were no more.
     minSlot = Math.max(slot, answer.at(-1)?.slot ?? 0);
     if (answer.length < page || cursor === undefined) break;
   }
@@ -142,12 +146,12 @@ function accountsOf(owners: readonly string[]): Account[] {
   });
 }
 
-/** A transfer of which no payment key can be made: never a payment for a call. */
+/** Makes a payment without a key from a transfer: it never pays for a call. */
 function keyless(signature: string, slot: number, payer: string, { owner }: Account): ChainPayment {
   return { rail: "solana", aliases: [], transaction: signature, height: slot, payer, payTo: owner, relayed: false };
 }
 
-/** @returns undefined when the account gets nothing by it */
+/** @returns undefined when the account receives nothing */
 function toPayment(
   signature: string,
   landed: LandedTransaction,
@@ -175,7 +179,7 @@ function toPayment(
   };
 }
 
-/** The transfer of a transaction that has the form of a payment. */
+/** Returns the transfer of a transaction that has the form of a payment. */
 function transferOf(wire: Uint8Array): TransferTransaction | undefined {
   try {
     return readTransaction({ transaction: toBase64(wire) });

@@ -15,7 +15,9 @@ import {
 } from "./primitives.ts";
 import { named, namedObject } from "./registry.ts";
 
-/* The bundles, as `@attestd/proof` reads them. They are signed: no member may be added or left out. */
+/*
+ * The schemas of bundles, in agreement with `@attestd/proof`. Bundles are signed: no member may be added or left out.
+ */
 
 const LEDGER = {
   version: z.literal(1),

@@ -13,7 +13,7 @@ const Checkpoint = namedObject("Checkpoint", "What a state proof of Algorand res
   ),
 });
 
-/** As `readPublishedCheckpoints` of `@attestd/proof/evidence` reads it. */
+/** In agreement with `readPublishedCheckpoints` of `@attestd/proof/evidence`. */
 export const Checkpoints = namedObject(
   "Checkpoints",
   "A table of checkpoints, each verified by the state proof before it, without its entries.",

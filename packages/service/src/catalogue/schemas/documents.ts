@@ -3,7 +3,7 @@ import { PaymentOption } from "./payment.ts";
 import { ProblemExplanation } from "./problem.ts";
 import { namedObject } from "./registry.ts";
 
-/* A document whose form others define must have the members that the service promises, and may have more. */
+/* Documents whose form others define: the members that the service promises are required, and more are allowed. */
 
 const Link = z.url();
 

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { Base64, SafeInteger, Sha256Hex } from "./primitives.ts";
 import { named, namedObject } from "./registry.ts";
 
-/* The evidence of a bundle, as `@attestd/proof/evidence` reads it. */
+/* The evidence of a bundle, in agreement with `@attestd/proof/evidence`. */
 
 const Digest = z.base64().length(44).describe("32 bytes, base64.");
 const Siblings = z.array(Digest).max(20);

@@ -16,7 +16,7 @@ const KeyEntry = namedObject("KeyEntry", "One key, and the rounds in which it is
   endorsement: z.base64().length(4412).optional().describe("ML-DSA-65 by the key before it; the first has none."),
 });
 
-/** As `proof/trust.ts` reads it. */
+/** In agreement with `proof/trust.ts`. */
 export const KeyHistory = namedObject(
   "KeyHistory",
   "The history of the attestor's keys. A verifier keeps it, and checks bundles against it.",

@@ -25,7 +25,7 @@ export const PaymentOption = namedObject("PaymentOption", "One advertised way to
   facilitatorUrl: z.string(),
 });
 
-/** The body of a 402: x402's PaymentRequired, and the same offers in the fields of the discovery document. */
+/** The body of a 402: x402's PaymentRequired, and the same offers in the discovery document's fields. */
 export const PaymentRequired = namedObject(
   "PaymentRequired",
   "The price and the ways to pay it. It is safe to sign a new payment, unless `error` says that yours may still be taken.",

@@ -2,7 +2,7 @@ import { ALGORAND_ID } from "@attestd/proof/algorand";
 import { z } from "zod";
 import { bundlePattern, EXPECTED_NAME, NAMES, ofEachChain } from "../sources.ts";
 
-/** Pieces that several schemas are made of. Patterns are anchored, and match what `proof` accepts or more. */
+/** Parts that several schemas share. Patterns are anchored, and match at least what `proof` accepts. */
 
 export const Chain = z
   .enum(NAMES, EXPECTED_NAME)

@@ -8,7 +8,7 @@ const CODES = Object.keys(PROBLEMS) as [ProblemCode, ...ProblemCode[]];
 
 export const ProblemCodeSchema = z.enum(CODES).describe("Stable; each is explained at /problems/{code}.");
 
-/** RFC 9457, with our own members. */
+/** RFC 9457 problem details, with our own members. */
 export const ProblemDocument = namedObject("Problem", "Why a request was not served (RFC 9457).", {
   type: z.url().describe("Where the code is explained."),
   title: z.string(),

@@ -7,7 +7,7 @@ import { named, namedObject } from "./registry.ts";
 
 const CheckResult = z.enum(["pass", "fail", "not_checked"]).optional();
 
-/** As `proof/report.ts` makes it. */
+/** In agreement with `proof/report.ts`. */
 export const VerifyReport = namedObject("VerifyReport", "The result of verifying a bundle.", {
   verified: z.boolean().describe("Every offline check of the type passed, and none failed."),
   type: z.enum(["transaction-attestation", "block-attestation", "tx-inclusion", "batch-item"]),

@@ -57,7 +57,7 @@ function nodeWith(answer: Uint8Array, round: number): FakeChain {
   return chain;
 }
 
-/** `{block, cert?}` as algod answers. */
+/** Encodes `{block, cert?}` as algod does. */
 function answerOf(header: Uint8Array, entries: readonly MsgpackMap[], cert?: MsgpackMap): Uint8Array {
   const block = decodeMsgpackMap(header);
   if (entries.length > 0) block.set("txns", [...entries]);

@@ -23,21 +23,20 @@ import { attempt, ProofError } from "@attestd/proof/errors";
 import type { BlockOfTransaction } from "../chain.ts";
 import { innerIdsOf } from "./inner.ts";
 
-/** The header of a node's block, its hash recomputed. */
+/** A block's header from one node, with its hash recomputed. */
 export type AlgorandHeaderFacts = {
   header: Uint8Array;
   blockHash: string;
-  /** Unix s; 0 where the header has none. */
+  /** Unix s; 0 if the header has none. */
   time: number;
-  /** CAIP-2 of the genesis that the header names, if it names one. */
+  /** CAIP-2 of the genesis that the header names, if any. */
   caip2?: string;
 };
 
 /**
- * Reads the header of a block.
- *
+ * Reads a block's header.
  * @param answer `{block, cert}` in msgpack
- * @throws ProofError `malformed` when this is no block of that round, or its certificate is of another block
+ * @throws ProofError `malformed` when it is not a block of that round, or its certificate belongs to another block
  */
 export function readAlgorandHeader(answer: Uint8Array, round: number): AlgorandHeaderFacts {
   return headerFacts(splitRound(answer, round));
@@ -58,12 +57,12 @@ function headerFacts({ header, headerBytes, cert }: RawBlock): AlgorandHeaderFac
   };
 }
 
-/** Reads a header by itself. @param header canonical msgpack @throws ProofError `malformed` as above */
+/** Reads a header alone. @param header canonical msgpack @throws ProofError `malformed` as above */
 export function readBareHeader(header: Uint8Array, round: number): AlgorandHeaderFacts {
   return readAlgorandHeader(encodeMsgpack(new Map([["block", decodeMsgpackMap(header)]])), round);
 }
 
-/** Takes a block answer apart. @throws ProofError `malformed` when this is no block of that round */
+/** Decodes a block answer. @throws ProofError `malformed` when it is not a block of that round */
 function splitRound(answer: Uint8Array, round: number): RawBlock {
   const block = splitRawBlock(answer);
   const actual = headerRound(block.header);
@@ -71,11 +70,14 @@ function splitRound(answer: Uint8Array, round: number): RawBlock {
   return block;
 }
 
-/** Where a transaction is in a block; for an inner transaction, which has no index of its own, the id of its root. */
+/** A transaction's place in a block. An inner transaction has no index of its own: the id of its root is given. */
 type AlgorandPlace = PlaceInBlock | { kind: "missing" };
 type PlaceInBlock = { kind: "transaction"; index: number; bytes: Uint8Array } | { kind: "inner"; rootId: string };
 
-/** `caip2`: of the genesis that the block's header names, if it names one. `others`: where other transactions are in it, by id. */
+/**
+ * `caip2`: of the genesis that the block's header names, if any. `others`: the places of other wanted transactions, by
+ * id.
+ */
 export type PlaceInRound = AlgorandPlace & {
   block: BlockOfTransaction;
   caip2?: string;
@@ -83,9 +85,8 @@ export type PlaceInRound = AlgorandPlace & {
 };
 
 /**
- * Looks for a transaction in a block, and for others whose round nobody has named: they are found only where the block's
- * transactions are those to which its header commits.
- *
+ * Looks for a transaction in a block, and for others whose round is unknown. The others are searched only if the header
+ * commits to the block's transactions.
  * @param answer `{block, cert}` in msgpack
  * @throws ProofError `malformed` as `readAlgorandHeader` does
  */
@@ -102,14 +103,14 @@ export function findInRound(
   return others.length === 0 ? found : { ...found, others: findOthers(whole, new Set(others)) };
 }
 
-/** Looks for a transaction in a block, by the ids that its bytes have. @throws ProofError `malformed` */
+/** Looks for a transaction in a block by hashing. @throws ProofError `malformed` */
 function findInPayset(block: RawBlock, txnId: string): AlgorandPlace {
   for (const [id, place] of placesIn(block)) if (id === txnId) return place();
   return { kind: "missing" };
 }
 
 function findOthers(block: RawBlock, txnIds: ReadonlySet<string>): ReadonlyMap<string, PlaceInBlock> {
-  // What is malformed may be a transaction that was not looked for.
+  // A malformed transaction may be one that is not wanted.
   const found = attempt("malformed", () => {
     const places = new Map<string, PlaceInBlock>();
     for (const [id, place] of placesIn(block)) if (txnIds.has(id)) places.set(id, place());
@@ -118,7 +119,10 @@ function findOthers(block: RawBlock, txnIds: ReadonlySet<string>): ReadonlyMap<s
   return found ?? new Map();
 }
 
-/** The ids of a block's transactions by their bytes, and of their inner ones, each with where it is. @throws ProofError `malformed` */
+/**
+ * Yields the ids of a block's transactions and inner transactions, recomputed from their bytes, each with its place.
+ * @throws ProofError `malformed`
+ */
 function* placesIn({ header, entries }: RawBlock): Generator<[string, () => PlaceInBlock]> {
   const reader = paysetReader(header);
   for (const [index, entry] of entries.entries()) {
@@ -131,21 +135,20 @@ function* placesIn({ header, entries }: RawBlock): Generator<[string, () => Plac
 /** A transaction in a block, with its proof. */
 export type AlgorandFinding =
   | { kind: "transaction"; bytes: Uint8Array; inclusion: AlgorandInclusion }
-  /** The header commits to a list of the transactions, in which nothing can be proven without all of them. */
+  /** The header commits to a flat list of the transactions, which proves nothing about a single one. */
   | { kind: "flat" }
   | Exclude<AlgorandPlace, { kind: "transaction" }>;
 
 /**
- * Looks for a transaction in a block, and proves that it is there, by the tree that the header has (docs/format.md).
- *
+ * Looks for a transaction in a block and proves that it is there, with the tree that the header has (docs/format.md).
  * @param answer `{block, cert}` in msgpack
- * @throws ProofError `malformed` when the payset is not the one that the header commits to
+ * @throws ProofError `malformed` when the header does not commit to this payset
  */
 export function proveInPayset(answer: Uint8Array, txnId: string): AlgorandFinding {
   return paysetProver(answer)(txnId);
 }
 
-/** As `proveInPayset`, for many transactions of one block, which is taken apart once. */
+/** Like `proveInPayset`, for many transactions of one block, which is decoded once. */
 export function paysetProver(answer: Uint8Array): (txnId: string) => AlgorandFinding {
   const block = splitRawBlock(answer);
   const places = new Map(placesIn(block));
@@ -171,10 +174,9 @@ export function paysetProver(answer: Uint8Array): (txnId: string) => AlgorandFin
 }
 
 /**
- * How the header commits to the block's transactions, recomputed from all of them: by a tree, with the way to it from the
- * transaction at `index`, or by a plain list.
- *
- * @returns undefined where it commits to others
+ * Recomputes the header's commitment to the block's transactions: a tree, with the path from the transaction at
+ * `index`, or a flat list.
+ * @returns undefined if it commits to other transactions
  */
 function commitmentOf(block: RawBlock) {
   const { header, payset, entries } = block;

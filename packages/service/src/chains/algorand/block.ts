@@ -11,14 +11,14 @@ import { lightHeaderOf } from "./light-header.ts";
 
 export type AlgorandReading = ChainReading<AlgorandNodes, typeof algorandWork>;
 
-/** One node's block of a round, its header recomputed. */
+/** One node's block of a round, with its header recomputed. */
 type Seen = { kind: "block"; algod: Algod; answer: Uint8Array; facts: AlgorandHeaderFacts };
-/** A node that has no block of the round yet, or does not keep it any more. */
+/** A node without the block: the round is in the future, or the block has been discarded. */
 type Unseen = { kind: "future" } | { kind: "unkept" };
 
 /**
- * Reads the block of a round. The nodes agree on the header's hash (k of n): nothing that they serve proves consensus.
- *
+ * Reads the block of a round. The nodes agree on the header's hash (k of n), because nothing that they serve proves
+ * consensus.
  * @throws SourceError block_not_found, source_wrong_chain; ProviderError
  */
 export async function readAlgorandBlock(
@@ -37,11 +37,11 @@ export async function readAlgorandBlock(
   const question: Question<Seen | Unseen> = {
     about,
     same: (answer) => (answer.kind === "block" ? answer.facts.blockHash : answer.kind),
-    // A node that does not have the block contradicts none that has it.
+    // A node without the block does not contradict one that has it.
     behind: ({ kind }, others) => kind !== "block" && others.some((other) => other.kind !== kind),
     signal,
   };
-  // Where nodes answer and no majority has the block, those without it may have discarded it.
+  // If nodes answer and no majority has the block, the others may have discarded it.
   const answers = await agree(nodes.algods, ask, question, nodes.rules).catch(ignoring(hasLaggards));
   const [first] = answers ?? [{ kind: "unkept" } as const];
   if (first.kind === "future") throw new ServiceError("block_not_found", `Algorand has no round ${round} yet`);
@@ -75,7 +75,9 @@ export async function readAlgorandBlock(
     return found.kind === "missing" ? undefined : { prove: (ends) => withLightHeader(found, ends) };
   }
 
-  /** The headers are the same, and so are the paysets that lead to them: takes the first one that does. */
+  /**
+   * Proves with the first node whose payset leads to the header. The headers are equal, so all such paysets are, too.
+   */
   async function proveInAny(txnId: string): Promise<AlgorandFinding> {
     let fault: ProviderError | undefined;
     for (const { algod, answer } of seen) {
@@ -99,9 +101,8 @@ export async function readAlgorandBlock(
 }
 
 /**
- * Checks that every node answers, has come to the round, and that too few keep its block to agree on it: a majority's word does not
- * show that, because the node that keeps old blocks may be away.
- *
+ * Checks that every node answers, has reached the round, and that too few keep its block to agree on it. A majority's
+ * word is not enough, because the node that keeps old blocks may be away.
  * @throws ProviderError otherwise
  */
 export async function requireUnkept(
@@ -122,13 +123,16 @@ export async function requireUnkept(
   if (late) throw unavailable(`${late.name} has not come to round ${round}, which others have`);
 }
 
-/** The error for a transaction that is no leaf of its block. @param rootId of the transaction that contains it */
+/**
+ * Makes the error for an inner transaction, which is not a leaf of its block. @param rootId the transaction that
+ * contains it
+ */
 export function innerTransaction(txnId: string, rootId: string): SourceError {
   const message = `transaction ${txnId} is an inner transaction of ${rootId}`;
   return new ServiceError("source_inner_transaction", message, { details: { rootId } });
 }
 
-/** @throws ProviderError where the node's data cannot be decoded */
+/** @throws ProviderError when the node's data cannot be decoded */
 export async function asAnswerOf<T>(algod: Algod, decoded: Promise<T>): Promise<T> {
   try {
     return await decoded;

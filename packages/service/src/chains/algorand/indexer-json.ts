@@ -2,9 +2,9 @@ import { decodeAddress, type MsgpackMap, type MsgpackValue, RawString, structMap
 import { fromBase64, fromUtf8, utf8 } from "@attestd/proof/encoding";
 import { attempt, isProofError, ProofError } from "@attestd/proof/errors";
 
-// Readers of an indexer's JSON, which return what a transaction's msgpack holds.
+// Readers of an indexer's JSON, which return the values of a transaction's msgpack.
 
-/** What is made of an indexer's JSON; undefined where the JSON does not lead to it. */
+/** Rebuilds something from an indexer's JSON; undefined if the JSON does not suffice. */
 export function rebuilt<T>(make: () => T): T | undefined {
   try {
     return make();
@@ -16,9 +16,9 @@ export function rebuilt<T>(make: () => T): T | undefined {
 
 /** A JSON object as an indexer writes it, with lossless integers. */
 export type Json = Readonly<Record<string, unknown>>;
-/** Reads a JSON value. It throws ProofError `malformed` for a value of another type. */
+/** Reads a JSON value. @throws ProofError `malformed` for a value of another type */
 export type Read<T = MsgpackValue | undefined> = (value: unknown) => T;
-/** The JSON member that a field comes from, and its reader; or a reader of the JSON object that has the members. */
+/** A field's JSON member and its reader; or a reader of the JSON object that contains the members. */
 export type Field = readonly [member: string, read: Read] | ((json: Json) => MsgpackValue | undefined);
 type Fields = Readonly<Record<string, Field>>;
 
@@ -33,7 +33,7 @@ export function struct(fields: Fields): Read<MsgpackMap> {
   };
 }
 
-/** Makes a reader of the JSON object that is this member of another. */
+/** Makes a reader of a nested JSON object. @param name of its member */
 export function member(name: string, fields: Fields): (json: Json) => MsgpackMap {
   const read = struct(fields);
   return (json) => read(json[name]);
@@ -44,7 +44,7 @@ export function object(value: unknown): Json {
   throw new ProofError("malformed", "not an object");
 }
 
-// An absent member is read as the empty value of its type, which `structMap` leaves out.
+// An absent member is read as its type's empty value, which `structMap` leaves out.
 
 export function list<T>(read: Read<T>): Read<T[]> {
   return (value = []) => {
@@ -73,7 +73,7 @@ export function bytes(value: unknown): Uint8Array {
   return fromBase64(text(value));
 }
 
-/** Base64 of a fixed number of bytes. @returns undefined for all zeros, which Go leaves out */
+/** Reads base64 of a fixed number of bytes. @returns undefined for all zeros, which Go leaves out */
 export function digest(value: unknown): Uint8Array | undefined {
   return unlessZero(bytes(value));
 }
@@ -86,7 +86,9 @@ function unlessZero(fixed: Uint8Array): Uint8Array | undefined {
   return fixed.some((byte) => byte !== 0) ? fixed : undefined;
 }
 
-/** Text for which the ledger prescribes no encoding. The plain member is missing or mangled where it is not UTF-8. */
+/**
+ * Reads text whose encoding the ledger does not prescribe. The plain member is missing or mangled if it is not UTF-8.
+ */
 export function anyText(name: string): Field {
   return (json) => {
     const base64 = json[`${name}-b64`];

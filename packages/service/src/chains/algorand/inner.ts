@@ -2,9 +2,9 @@ import { decodeMsgpackMap, encodeMsgpack, getMap, type MsgpackMap, type RawEntry
 import { concatBytes, fromBase32 } from "@attestd/proof/encoding";
 
 /**
- * The id of an inner transaction, which is no leaf of its block: SHA-512/256 of `"TX"`, the id of the transaction that
- * made it, its index among the inner transactions of that one (8 bytes, big-endian) and its own canonical msgpack.
- * Source: go-algorand, `Transaction.InnerID`.
+ * Returns the id of an inner transaction, which is not a leaf of its block: SHA-512/256 of `"TX"`, its parent's id, its
+ * index among the parent's inner transactions (8 bytes, big-endian) and its own canonical msgpack. Source: go-algorand,
+ * `Transaction.InnerID`.
  */
 export function innerIdOf(parentId: string, index: number, transaction: MsgpackMap): string {
   const place = Buffer.alloc(8);
@@ -12,7 +12,7 @@ export function innerIdOf(parentId: string, index: number, transaction: MsgpackM
   return txid(concatBytes(fromBase32(parentId), place, encodeMsgpack(transaction)));
 }
 
-/** The ids of the inner transactions that a transaction of a block made, at any depth. @throws ProofError `malformed` */
+/** Yields the ids of a block transaction's inner transactions, at any depth. @throws ProofError `malformed` */
 export function innerIdsOf({ hasInner, bytes }: RawEntry, id: string): Iterable<string> {
   return hasInner ? innerIds(decodeMsgpackMap(bytes), id) : [];
 }

@@ -10,7 +10,7 @@ const Index = z.int().min(0);
 const Bytes = z.base64().min(4);
 const Hash = z.base64().length(44);
 
-/** Algorand, whose nodes are those of the ledger of record. */
+/** Algorand. Its nodes are also the ledger of record's. */
 export const algorandChain: SourceChainKind<AlgorandNodes> = {
   format: algorandFormat,
   work: new URL("./block-work.ts", import.meta.url),
@@ -27,7 +27,7 @@ export const algorandChain: SourceChainKind<AlgorandNodes> = {
     };
   },
 
-  // The algods are those of the ledger, without which nothing is sold; they have the newer transactions.
+  // The algods are the ledger's, without which nothing is sold, and they have the newer transactions.
   witnesses: ({ indexers }) => ({
     who: "indexers",
     lost: "older Algorand transactions cannot be attested",

@@ -10,12 +10,11 @@ import { agree, ifAny } from "../../providers/quorum.ts";
 const DIGEST_LENGTH = 32;
 
 /**
- * The proof that leads from a header to the commitment of the state proof that covers its round. The commitment is what
- * the nodes agree on (k of n); a verifier of the bundle must know it from elsewhere.
- *
+ * Returns the proof from a header to the commitment of the state proof that covers its round. The nodes agree on the
+ * commitment (k of n); a verifier of the bundle must know it from elsewhere.
  * @param block.header msgpack of the header map
- * @returns undefined where no state proof covers the round yet, or the nodes do not give a proof that leads there: the
- *   proof of a transaction is whole without it
+ * @returns undefined if no state proof covers the round yet, or the nodes give no proof that leads there: the
+ *   transaction's proof is complete without it
  */
 export async function lightHeaderOf(
   { algods, rules }: AlgorandNodes,
@@ -40,8 +39,8 @@ export async function lightHeaderOf(
 }
 
 /**
- * @returns undefined where the siblings do not lead from the header to the commitment
- * @throws ProofError `malformed` for a commitment that is no base64
+ * @returns undefined if the siblings do not lead from the header to the commitment
+ * @throws ProofError `malformed` for a commitment that is not base64
  */
 function lightHeaderProof(
   header: Uint8Array,
@@ -56,7 +55,7 @@ function lightHeaderProof(
   return { index, interval: last - first + 1, commitment, siblings: siblings.map(toBase64) };
 }
 
-/** Digests of 32 bytes that a node joined; what is left over is dropped. */
+/** Splits joined digests of 32 bytes; an incomplete rest is dropped. */
 export function digestsOf(joined: Uint8Array): Uint8Array[] {
   return Array.from({ length: joined.length / DIGEST_LENGTH }, (_, index) => {
     return joined.subarray(index * DIGEST_LENGTH, (index + 1) * DIGEST_LENGTH);

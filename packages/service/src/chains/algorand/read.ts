@@ -13,24 +13,23 @@ import { readBareHeader } from "./block-work.ts";
 import { rebuildTransaction } from "./rebuild.ts";
 import { rebuildHeader } from "./rebuild-header.ts";
 
-/** What a node's block shows of a transaction that the look-up found in it. */
+/** A transaction in one node's block, after the look-up found its round. */
 export type InBlock =
   | algorandWork.PlaceInRound
   /** Too few nodes keep the block to agree on it, or (`error`) too few could be asked. */
   | { kind: "unread"; error?: ProviderError };
 
-/** A transaction of an accepted chain, whose id is that of `bytes`. `block`: absent where no node keeps it. */
+/** A transaction of an accepted chain; the id of `bytes` is its id. `block`: absent if no node keeps it. */
 export type ReadTransaction = { bytes: Uint8Array; caip2: string; block?: BlockOfTransaction };
 
-/** A block of at most so many bytes is searched in less time than it takes to send it to another thread. */
+/** The size up to which searching a block takes less time than sending it to another thread, in bytes. */
 const MAX_BYTES_HERE = 32 * 1024;
-/** On the calling thread. */
+/** Runs on the calling thread. */
 const HERE = blockWork(algorandWork);
 
 /**
- * What the blocks of the agreeing nodes show of a transaction in a round, and of others whose round nobody has named: those are
- * found where a node's block leads to the header's root, so that the nodes agree on them by its hash.
- *
+ * Finds a transaction in its round's block, as the agreeing nodes have it, and others whose round is unknown. The
+ * others are found only if a node's block leads to the header's root, so that the header's hash proves them.
  * @throws ProviderError providers_conflict
  */
 export async function readBlockOf(
@@ -49,7 +48,7 @@ export async function readBlockOf(
   const question: Question<InBlock> = {
     about: `the place of transaction ${txnId} in round ${round}`,
     same: (answer) => (answer.kind === "unread" ? "unread" : `${answer.kind} ${answer.block.hash}`),
-    // A node that does not keep the block contradicts none that does.
+    // A node that does not keep the block does not contradict one that does.
     behind: ({ kind }, all) => kind === "unread" && all.some((other) => other.kind !== "unread"),
     signal,
   };
@@ -64,8 +63,7 @@ export async function readBlockOf(
 }
 
 /**
- * The bytes of a transaction that was located, from the block of its round, or rebuilt from the indexer's record.
- *
+ * Reads the bytes of a located transaction from its round's block, or rebuilds them from the indexer's record.
  * @throws SourceError; ProviderError when the block contradicts the look-up, or could not be asked for
  */
 export async function readTransaction(
@@ -115,8 +113,7 @@ function accepted(
 }
 
 /**
- * The block of a round that too few algods keep to agree on it, by the header to which the JSON of the agreeing indexers leads.
- *
+ * Rebuilds the block of a round that too few algods keep, from the header in the agreeing indexers' JSON.
  * @throws source_not_kept; ProviderError
  */
 export async function rebuildBlock(

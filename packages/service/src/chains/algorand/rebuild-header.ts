@@ -15,7 +15,7 @@ import {
   text,
 } from "./indexer-json.ts";
 
-/** A member of an object within the JSON. */
+/** Reads a member of a nested JSON object. */
 const within = (outer: string, member: string, read: Read) => (json: Json) => read(object(json[outer] ?? {})[member]);
 
 const tracked = struct({
@@ -24,7 +24,7 @@ const tracked = struct({
   n: ["next-round", integer],
 });
 
-/** Names of fields: go-algorand, `data/bookkeeping/block.go`; of JSON members: indexer 3.9, `api/`. */
+/** Field names: go-algorand, `data/bookkeeping/block.go`. JSON members: indexer 3.9, `api/`. */
 const header = struct({
   rnd: ["round", integer],
   prev: ["previous-block-hash", digest],
@@ -62,10 +62,9 @@ const header = struct({
 });
 
 /**
- * Rebuilds a block's header from an indexer's JSON, for rounds whose block no algod keeps. The JSON leaves out what is newer
- * than its indexer, such as the load since consensus v42: a rebuild is a guess until its hash proves it.
- *
- * @param next the JSON of the round after it, which names its hash
+ * Rebuilds a block's header from an indexer's JSON, for rounds whose block no algod keeps. The JSON lacks what is newer
+ * than its indexer, such as the load since consensus v42: a rebuilt header is a guess until its hash proves it.
+ * @param next the JSON of the next round, which names its hash
  * @returns canonical msgpack of the header; undefined when the JSON does not lead to that hash
  */
 export function rebuildHeader(json: Json, next: Json): Uint8Array | undefined {

@@ -3,10 +3,10 @@ import { structMap } from "@attestd/proof/algorand";
 import { ProofError } from "@attestd/proof/errors";
 import { address, bytes, integer, type Json, list, object, text } from "./indexer-json.ts";
 
-// An indexer resolves what a call refers to by indexes from 1 into its lists (go-algorand, `data/transactions/application.go`;
-// indexer, `api/converter_utils.go`). Here the indexes are found again.
+// An indexer resolves a call's references, which are indexes from 1 into its lists (go-algorand,
+// `data/transactions/application.go`; indexer, `api/converter_utils.go`). These functions find the indexes again.
 
-/** `apbx`. A box names its application by its index in the foreign applications; 0 is the called one. */
+/** `apbx`. A box names its application by its index in the foreign applications; 0 is the called application. */
 export function boxReferences(call: Json): MsgpackMap[] {
   const called = integer(call["application-id"]);
   const applications = list(integer)(call["foreign-apps"]);
@@ -19,10 +19,9 @@ export function boxReferences(call: Json): MsgpackMap[] {
 }
 
 /**
- * `al`, the resource access list. A holding or local state names an account of the list, or by 0 the sender, who may also be
- * in the list: the JSON is the same.
- *
- * @param isListed whether to name a sender that is in the list by its index
+ * `al`, the resource access list. A holding or local state names an account by its index in the list, or the sender by
+ * 0. The sender may also be in the list, and the JSON is the same.
+ * @param isListed whether to name a listed sender by its index
  */
 export function accessList(call: Json, sender: string, isListed: boolean): MsgpackMap[] {
   const resources = list(object)(call.access);
@@ -51,7 +50,7 @@ export function accessList(call: Json, sender: string, isListed: boolean): Msgpa
   });
 }
 
-/** @returns the index from 1; 0 for 0. @throws ProofError `malformed` when the list has no such member */
+/** @returns the index from 1; 0 for 0. @throws ProofError `malformed` when the list lacks the value */
 function indexOf(listed: readonly unknown[], value: number | bigint | string): number {
   const index = value === 0 ? 0 : listed.indexOf(value) + 1;
   if (index === 0 && value !== 0) throw new ProofError("malformed", `${value} is not in its list`);

@@ -17,15 +17,14 @@ import {
 } from "./indexer-json.ts";
 import { accessList, boxReferences } from "./rebuild-references.ts";
 
-/** Reads the fields of one type. @param guess decides what the JSON leaves open */
+/** Reads the fields of one type. @param guess the choice where the JSON is ambiguous */
 type OwnFields = (json: Json, guess: boolean) => MsgpackMap;
 
 /**
  * Rebuilds a transaction's canonical msgpack from an indexer's JSON, for rounds whose block no algod keeps.
  *
- * The JSON leaves some things open, such as a heartbeat's discount: a rebuild is a guess until its id proves it. Names of
- * fields: go-algorand, `data/transactions`; of JSON members: indexer 3.9, `api/`.
- *
+ * The JSON is ambiguous in places, such as a heartbeat's discount: a rebuilt transaction is a guess until its id proves
+ * it. Field names: go-algorand, `data/transactions`. JSON members: indexer 3.9, `api/`.
  * @returns the unsigned transaction's bytes, whose id is `txnId`; undefined when the JSON does not lead to that id
  */
 export function rebuildTransaction(txnId: string, json: Json): Uint8Array | undefined {
@@ -95,7 +94,7 @@ const applicationFields = member("application-transaction", {
   aprv: ["reject-version", integer],
 });
 
-/** Since v42 also `c`, whether its fee is discounted by a challenge, which the indexer leaves out. */
+/** Since v42 also `c`: whether a challenge discounts its fee, which the indexer leaves out. */
 const heartbeatFields = member("heartbeat-transaction", {
   a: ["hb-address", address],
   kd: ["hb-key-dilution", integer],

@@ -20,7 +20,7 @@ afterEach(async () => {
 
 const never = new AbortController().signal;
 
-/** Against what go-algorand v5.0.0 itself stated of the same transactions and blocks. */
+/** Compared with what go-algorand v5.0.0 itself stated about the same transactions and blocks. */
 describe.skipIf(!hasAlgorandRecordings)("blocks of a real network", () => {
   it.each(["v41", "v42"])("%s: every kind of transaction has the node's id, block hash and proof", (consensus) => {
     const recorded = recordedTransactions().filter((one) => one.consensus === consensus);

@@ -40,7 +40,7 @@ async function sourceOf(chains: readonly FakeChain[], caip2 = algorandCaip2(GENE
   };
 }
 
-/** Against blocks of a real node (go-algorand v5.0.0), in which every kind of transaction stands. */
+/** Blocks of a real node (go-algorand v5.0.0) with every kind of transaction. */
 describe.skipIf(!hasAlgorandRecordings)("several transactions of Algorand", () => {
   const recorded = hasAlgorandRecordings ? recordedTransactions() : [];
   const ids = [...new Set(recorded.map(({ txid: id }) => id))];
@@ -100,7 +100,7 @@ describe("several transactions of Algorand, by hand-made nodes", () => {
   }
 
   it("never take more requests than each alone, where a block's transactions do not lead to its header", async () => {
-    // A hand-made block commits to nothing.
+    // A hand-made block has no commitments.
     const { read, readSingly } = await sourceOf([chainOf(payments.slice(0, 20), payments.slice(20))]);
     const alone = await readSingly(ids);
     const together = await read(ids);

@@ -4,13 +4,12 @@ import { forEach, Gathered, orSourceError } from "../several.ts";
 import type { AlgorandReading } from "./block.ts";
 import { type InBlock, type ReadTransaction, readBlockOf, readTransaction, rebuildBlock } from "./read.ts";
 
-/** Transactions that are located at the same time, at most. */
+/** The limit of transactions that are located at the same time. */
 const MAX_AT_ONCE = 8;
 
 /**
- * Reads transactions as `AlgorandSource.transaction` does: locates one, reads its block once, takes from it every other one
- * that stands there, and goes on with the rest.
- *
+ * Reads transactions like `AlgorandSource.transaction`: it locates one, reads its block once, takes every other wanted
+ * one from that block, and continues with the rest.
  * @param locate finds the round of one. @throws source_not_found
  * @throws as `SourceChain.transactions` does
  */
@@ -22,7 +21,7 @@ export async function readSeveral(
 ): Promise<SourceTransactions> {
   const gathered = new Gathered();
   const rest = new Set(txnIds);
-  /** What was read of rounds that no algod keeps. */
+  /** Results for rounds that no algod keeps. */
   const unread = new Map<number, InBlock>();
   const rebuilt = new Map<number, Promise<BlockOfTransaction>>();
 
@@ -58,7 +57,7 @@ export async function readSeveral(
     for (const [txnId, place] of found ?? []) await settleIn(txnId, { round }, { ...inBlock, ...place }, ends);
   }
 
-  // Fewer at once where they turn out to stand in one block, for which one look-up is enough.
+  // Fewer at once if they share a block, because then one look-up is enough.
   for (let atOnce = 1; rest.size > 0; ) {
     const located: Located[] = [];
     const locateOne = async (txnId: string, ends: AbortSignal) => {

@@ -165,7 +165,7 @@ describe.skipIf(!vectors)("recorded by an indexer alone", () => {
       const { id } = record(name);
       const { source, read } = await sourceOf([chainOf(name)], { accept: [...accepted] });
       expect(await source.find(id, never)).toMatchObject({ txnId: id, height: 1 });
-      // Its block, which a note states, nobody has.
+      // Nobody has its block, which a note states.
       await expect(read(id)).rejects.toMatchObject({ code: "source_not_kept" });
     }
   });

@@ -13,7 +13,7 @@ export type LedgerTransaction = {
   txnId: string;
   bytes: Uint8Array;
   height: number;
-  /** The time in its block's header, Unix s. Absent where no node keeps the block. */
+  /** The time in its block's header, Unix s; absent if no node keeps the block. */
   time?: number;
 };
 
@@ -24,14 +24,14 @@ export type AlgorandSourceOptions = ChainOptions & {
   nodes: AlgorandNodes;
   /** CAIP-2 of the configured chain, to which a transaction without a genesis hash belongs. */
   caip2: string;
-  /** CAIP-2 of further chains whose transactions the nodes may serve: recordings in the sandbox. */
+  /** CAIP-2 of other chains whose transactions the nodes may serve: recordings in the sandbox. */
   accept?: readonly string[];
 };
 
 /**
- * Algorand as a source. A transaction is located by algod and indexer, and read from its block, or rebuilt from the
- * indexer's JSON where no algod keeps that block. The nodes agree on the round and on the hash of its header (k of n); the
- * id proves the bytes.
+ * Algorand as a source. algod and indexer locate a transaction. It is read from its block, or rebuilt from the
+ * indexer's JSON if no algod keeps that block. The nodes agree on the round and on its header's hash (k of n); the id
+ * proves the bytes.
  */
 export class AlgorandSource implements SourceChain {
   readonly required = { transaction: FINALIZED, block: FINALIZED };
@@ -54,8 +54,7 @@ export class AlgorandSource implements SourceChain {
   }
 
   /**
-   * Finds a transaction as `transaction` does, also one whose block no node keeps any more.
-   *
+   * Finds a transaction like `transaction`, including one whose block no node keeps any more.
    * @throws as `transaction` does
    */
   async find(txnId: string, signal: AbortSignal): Promise<LedgerTransaction> {

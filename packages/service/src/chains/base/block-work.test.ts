@@ -64,7 +64,7 @@ function madeBlock(): BlockOfBase & { ids: string[] } {
 const madeNode = (over: Partial<BlockOfBase> = {}) => nodeWith({ ...madeBlock(), ...over });
 const ID = madeBlock().ids[7] as string;
 
-/** What leads from a receipt to the header, or undefined. */
+/** Returns what leads from a receipt to the header, or undefined. */
 function receiptIn({ receipt, index }: Extract<InclusionBundle["inclusion"], { kind: "mpt" }>, header: Uint8Array) {
   const bytes = receipt && verifyIndex(decodeBaseHeader(header).receiptsRoot, index, receipt.nodes.map(fromBase64));
   expect(bytes && toHex(bytes)).toBe(receipt && toHex(fromBase64(receipt.bytesBase64)));
@@ -326,7 +326,7 @@ function rawReceipts(): string[] {
   return encodeReceipts(receiptsOfMade).map((bytes) => `0x${toHex(bytes)}`);
 }
 
-/** A block of other transactions, with the header that fits them. */
+/** Makes a block of other transactions, with a matching header. */
 function blockOf(...transactions: Uint8Array[]): BlockOfBase {
   const fields = [...HEADER.fields].map(([name, value]) =>
     name === "transactionsRoot" ? trieRoot(transactions) : value,

@@ -12,10 +12,9 @@ type Serializable = Parameters<(typeof chainConfig)["serializers"]["transaction"
 type Signature = Parameters<(typeof chainConfig)["serializers"]["transaction"]>[1];
 
 /**
- * EIP-2718 bytes from a transaction's JSON. A guess until they are hashed: JSON of a type that the serialiser does not
- * know loses fields.
- *
- * @returns undefined for an unknown type (0x79 among them), or JSON that makes no transaction
+ * Serialises a transaction's JSON to EIP-2718 bytes. They are a guess until hashed: for an unknown type the serialiser
+ * loses fields.
+ * @returns undefined for an unknown type (0x79 among them), or JSON that is not a transaction
  */
 export async function serializeTransaction(json: RpcTransaction): Promise<Uint8Array | undefined> {
   // Rarely needed, and slow to load.
@@ -27,7 +26,7 @@ export async function serializeTransaction(json: RpcTransaction): Promise<Uint8A
     if (fields.type === undefined) return undefined;
     fields.data = fields.input ?? fields.data;
     const legacy = fields.type === "legacy";
-    // A chain id beside the v of a transaction from before EIP-155 would be written into its bytes.
+    // A legacy transaction from before EIP-155 has no chain id; the serialiser would add it to the bytes.
     if (legacy) delete fields.chainId;
     const signature = legacy ? { r: fields.r, s: fields.s, v: fields.v } : undefined;
     const hex = serializers.transaction(fields as Serializable, signature as Signature | undefined);
@@ -38,11 +37,10 @@ export async function serializeTransaction(json: RpcTransaction): Promise<Uint8A
 }
 
 /**
- * Re-serialises a block's transactions.
- *
+ * Serialises a block's transactions.
  * @param hashes in block order
  * @param transactions as JSON, in block order
- * @returns the EIP-2718 bytes of each; undefined where JSON does not lead to bytes of its hash
+ * @returns the EIP-2718 bytes of each; undefined if the JSON does not lead to bytes with its hash
  */
 export async function serializeTransactions(
   hashes: readonly string[],
@@ -58,7 +56,7 @@ export async function serializeTransactions(
   );
 }
 
-/** Root of the trie over a block's transactions, or receipts, and the proof of one of them. */
+/** Returns the root of the trie over a block's transactions or receipts, and the proof of one of them. */
 export async function proveItem(items: readonly Uint8Array[], index: number): Promise<IndexProof> {
   return proveIndex(items, index, await wasmKeccak256());
 }
@@ -76,12 +74,11 @@ const Receipt = z.object({
 });
 
 /**
- * Consensus bytes of receipts (EIP-2718, EIP-658): the type, unless legacy, and RLP of status, gas, bloom and logs. A
- * deposit's (0x7e) has its nonce and version too, since the fork that gave it a version (OP Stack, Canyon). A guess until
- * the receipts' root is reproduced: an unknown type may have more.
- *
+ * Encodes receipts as in consensus (EIP-2718, EIP-658): the type, unless legacy, and RLP of status, gas, bloom and
+ * logs. A deposit's receipt (0x7e) also has its nonce and version, since the fork that gave it a version (OP Stack,
+ * Canyon). They are a guess until the receipts' root is reproduced: an unknown type may have more fields.
  * @param receipts as JSON, in block order
- * @throws ProofError `malformed` when one is no receipt
+ * @throws ProofError `malformed` when one is not a receipt
  */
 export function encodeReceipts(receipts: readonly unknown[]): Uint8Array[] {
   return receipts.map((json, index) => {

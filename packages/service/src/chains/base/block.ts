@@ -10,12 +10,11 @@ import { type ConfirmationLevel, LEVELS, type ProvedTransaction, type SourceBloc
 import { type BaseReading, foreignChain, readTransactions } from "./bytes.ts";
 import { proveReceipt } from "./receipts.ts";
 
-/** A block as one node has it, its header's bytes bound to its hash. */
+/** A block from one node, with its header's bytes bound to its hash. */
 type Seen = { rpc: EthereumRpc; hash: string; header: Uint8Array; transactions: string[]; level: ConfirmationLevel };
 
 /**
  * Reads the block of a number. The nodes agree on its hash (k of n); its level is the highest that as many of them see.
- *
  * @throws SourceError block_not_found; ProviderError
  */
 export async function readBaseBlock(number: number, reading: BaseReading, signal: AbortSignal): Promise<SourceBlock> {
@@ -56,13 +55,16 @@ export async function readBaseBlock(number: number, reading: BaseReading, signal
     return { bytes, inclusion };
   }
 
-  /** The headers are the same, and so are the transactions that lead to them: takes the first ones that do. */
+  /**
+   * Proves with the first node whose transactions lead to the header. The headers are equal, so all such transactions
+   * are, too.
+   */
   async function proveByAny(txnId: string, holding: readonly Seen[], ends: AbortSignal) {
     let fault: Error | undefined;
     for (const { rpc, transactions } of holding) {
       const index = transactions.indexOf(txnId);
       const items = await readTransactions(reading, { hash, transactions }, ends).catch((error: unknown) => {
-        // Perhaps this node made a transaction up.
+        // This node may have invented a transaction.
         if (!hasCode(error, "source_unreadable")) throw error;
         fault = error;
       });
@@ -75,7 +77,7 @@ export async function readBaseBlock(number: number, reading: BaseReading, signal
     throw fault ?? unavailable(`no node gave the transactions of block ${number}`);
   }
 
-  /** While the proof was built, a block that is not final may have been replaced. @throws ProviderError */
+  /** Checks that the block was not replaced while the proof was built, if it is not final. @throws ProviderError */
   async function requireCanonical(ends: AbortSignal): Promise<void> {
     const ask = async (rpc: EthereumRpc, end: AbortSignal) => (await rpc.header(number, end))?.hash;
     const question = ifAny(`the hash of block ${number}`, String, ends);
@@ -87,8 +89,7 @@ export async function readBaseBlock(number: number, reading: BaseReading, signal
 
 /**
  * Reads a node's heads.
- *
- * @returns the level of a block by its number, provided that it is read afterwards and canonical then
+ * @returns gives a block's level by its number, if the block is read afterwards and canonical then
  */
 export async function readLevels(
   rpc: EthereumRpc,
@@ -102,9 +103,8 @@ export async function readLevels(
 }
 
 /**
- * The highest level that a quorum of the nodes see: a minority can neither raise it nor keep it low.
- *
- * @param see what a node shows of the thing that they agreed on; undefined where it shows another one
+ * Returns the highest level that a quorum of the nodes see: a minority can neither raise nor lower it.
+ * @param see what a node shows about the thing that they agreed on; undefined if it shows another one
  * @throws ProviderError
  */
 export async function agreeOnLevel<N extends { readonly name: string }>(
@@ -121,14 +121,14 @@ export async function agreeOnLevel<N extends { readonly name: string }>(
   return LEVELS[await agreeOnQuantity(nodes, rank, question, rules)] as ConfirmationLevel;
 }
 
-/** @returns undefined where the node's chain does not reach that far yet */
+/** @returns undefined if the node's chain does not reach that far yet */
 async function look(
   rpc: EthereumRpc,
   number: number,
   rules: QuorumRules,
   signal: AbortSignal,
 ): Promise<Seen | undefined> {
-  // Before the block: what is canonical afterwards was so when a head had passed it.
+  // The heads come before the block: a block that is canonical afterwards was so when a head had passed it.
   const [latest, levelOf] = await Promise.all([rpc.latest(signal), readLevels(rpc, signal)]);
   if (latest.number < number) return undefined;
   const json = await rpc.header(number, signal);
@@ -139,10 +139,9 @@ async function look(
 }
 
 /**
- * Reads the header in a block's JSON. One that cannot be read is reported: a fork may have given headers a new field.
- *
+ * Reads the header in a block's JSON. An unreadable one is logged: a fork may have added a field to headers.
  * @returns its bytes, which have the block's hash and number, and its time in Unix s
- * @throws ProviderError when the JSON makes no such header
+ * @throws ProviderError when the JSON gives no such header
  */
 export function readHeader(
   { provider, number }: { provider: string; number: number },

@@ -9,10 +9,10 @@ import * as baseWork from "./block-work.ts";
 
 export type BaseReading = ChainReading<EthereumNodes, typeof baseWork>;
 
-/** Where a transaction is. */
+/** A transaction's place. */
 type TransactionPlace = Pick<Receipt, "transactionHash" | "blockHash" | "transactionIndex">;
 
-/** One way to the bytes of transactions; undefined where the node does not give them. */
+/** One way to get the bytes of transactions; undefined if the node does not give them. */
 type Way = {
   name: string;
   fetch(
@@ -23,9 +23,9 @@ type Way = {
 };
 
 /**
- * Fetches the EIP-2718 bytes of transactions, by several methods, each of every node in turn. Several clients have shipped wrong
- * raw bytes: bytes are taken from any node if they hash to the id, and from none if they do not; wrong ones are reported.
- *
+ * Fetches the EIP-2718 bytes of transactions by several methods, each with every node in turn. Several clients have
+ * shipped wrong raw bytes: bytes are accepted from any node if they hash to the id, and from none if they do not; wrong
+ * ones are logged.
  * @returns by hash, the bytes, or source_unreadable when every node answered and none gave them
  * @throws ProviderError when a node that may have the bytes of one of them could not be asked
  */
@@ -38,7 +38,8 @@ export async function fetchBytes(
   const types = new Map<string, string>();
   const unasked = new Map<string, ProviderError>();
   const found = new Map<string, Uint8Array | SourceError>();
-  // Each way is tried with every node before the next one: a node that leaves one request unanswered would take all the time.
+  // Each way is tried with every node before the next one: a node that leaves one request unanswered would take all the
+  // time.
   for (const { name, fetch } of waysToBytes(types)) {
     for (const rpc of rpcs) {
       const missing = places.filter(({ transactionHash: hash }) => !found.has(hash));
@@ -99,9 +100,8 @@ function raw(method: string, paramsOf: (place: TransactionPlace) => readonly unk
 }
 
 /**
- * Fetches the bytes of every transaction of a block: from one JSON of the whole block, and each by itself where that does
- * not lead to bytes of its hash. The block's root shows whether the transactions are the block's.
- *
+ * Fetches the bytes of every transaction of a block: from one JSON of the whole block, and singly if that does not lead
+ * to bytes with its hash. The block's root shows whether the transactions are the block's.
  * @param block.transactions hashes in block order
  * @returns EIP-2718 bytes in block order; they hash to `block.transactions`
  * @throws SourceError source_unreadable; ProviderError
@@ -122,7 +122,7 @@ export async function readTransactions(
   });
 }
 
-/** @returns the transactions as JSON; an empty list where no node gives the whole block */
+/** @returns the transactions as JSON; an empty list if no node gives the whole block */
 async function wholeBlock({ rpcs }: EthereumNodes, hash: string, signal: AbortSignal) {
   const ask = async (rpc: EthereumRpc, ends: AbortSignal) => {
     const transactions = await rpc.blockTransactions(hash, ends);
@@ -134,10 +134,9 @@ async function wholeBlock({ rpcs }: EthereumNodes, hash: string, signal: AbortSi
 }
 
 /**
- * Whether a transaction, where it names a chain, names none of those accepted.
- *
- * @param bytes EIP-2718, of the hash
- * @returns source_wrong_chain; source_unreadable when the bytes are of no known form
+ * Whether a transaction names a chain that is not accepted.
+ * @param bytes EIP-2718, with this hash
+ * @returns source_wrong_chain; source_unreadable when the bytes have no known form
  */
 export function foreignChain(hash: string, bytes: Uint8Array, accepted: ReadonlySet<string>): SourceError | undefined {
   let chainId: bigint | undefined;

@@ -21,7 +21,9 @@ const block: BlockOfBase = {
   transactions: hashes.map((hash, index) => ({ hash, raw: recordedAmsterdamBlock.transactions[index] as string })),
   rawReceipts: recordedAmsterdamBlock.receipts,
 };
-/** The same block, as a node of a fork after Amsterdam would show it: its hash is of fields that are not known here. */
+/**
+ * Returns the block as a node of a fork after Amsterdam would show it: its hash covers fields that are unknown here.
+ */
 const { slotNumber, ...known } = header;
 const later: BlockOfBase = {
   ...block,

@@ -4,27 +4,26 @@ import { type QuorumRules, reportConflict } from "../../providers/quorum.ts";
 import type { ConfirmationLevel } from "../chain.ts";
 import { readHeader, readLevels } from "./block.ts";
 
-/** A transaction in a block of the canonical chain, the time of which is in a header that has its hash. */
+/** A transaction in a block of the canonical chain. `time` is from a header with the block's hash. */
 export type Sighting = { receipt: Receipt; time: number; level: ConfirmationLevel };
 /** The latest block of a node that has no such transaction, and that block's time in Unix s. */
 export type Absence = { upTo: number; timestamp: number };
 
 /**
- * A block as one node has it. `time`: of its header, where that has the hash. `places`: of those of its transactions that are
- * looked for, by hash.
+ * A block from one node. `time`: its header's, if that has the hash. `places`: the indexes of the wanted transactions,
+ * by hash.
  */
 type SeenBlock = { hash: string; time: number | ProviderError; places: ReadonlyMap<string, number> };
 
-/** A node whose latest block is older than another's by more than this is not caught up. */
+/** A node whose latest block is older than another's by more than this lags. */
 const MAX_LAG_SECONDS = 60;
-/** Blocks by which nodes behind one balancer may be apart: 10 s of blocks of 200 ms. */
+/** How many blocks the nodes behind one balancer may differ by: 10 s of blocks of 200 ms. */
 const MAX_LAG_BLOCKS = 50;
 
 export type NodeView = ReturnType<typeof viewOf>;
 
 /**
  * One node's view of the transactions of one request. It reads its heads once, and the header of each block once.
- *
  * @param wanted the hashes of all transactions of the request
  * @param signal ends every look
  */
@@ -37,12 +36,12 @@ export function viewOf(rpc: EthereumRpc, wanted: ReadonlySet<string>, rules: Quo
 
   /**
    * Looks for some of the transactions.
-   *
-   * @returns what the node shows of each, by its hash
-   * @throws ProviderError when the node gives no usable answer about any of them; the signal's reason when that comes first
+   * @returns what the node shows about each, by its hash
+   * @throws ProviderError when the node gives no usable answer about any of them; the signal's reason when that comes
+   *   first
    */
   async function look(hashes: readonly string[]): Promise<Map<string, Sighting | Absence | ProviderError>> {
-    // Before the receipts: one that is then missing is in no block up to this one.
+    // Read before the receipts: a receipt that is then missing is in no block up to this one.
     latest ??= rpc.latest(signal);
     const { number: upTo, timestamp } = await latest;
     const receipts = await rpc.receipts(hashes, signal);
@@ -57,7 +56,7 @@ export function viewOf(rpc: EthereumRpc, wanted: ReadonlySet<string>, rules: Quo
 
     levels ??= readLevels(rpc, signal);
     const levelOf = await levels;
-    // After the heads: what is canonical now was so when a head had passed it.
+    // Read after the heads: a block that is canonical now was so when a head had passed it.
     readBlocks(new Set(found.map(([, { blockNumber }]) => blockNumber)));
     for (const [hash, receipt] of found) {
       const { blockNumber } = receipt;
@@ -73,7 +72,7 @@ export function viewOf(rpc: EthereumRpc, wanted: ReadonlySet<string>, rules: Quo
     block: SeenBlock | ProviderError | undefined,
   ): Sighting | ProviderError {
     const { blockNumber: number, blockHash, transactionHash, transactionIndex } = receipt;
-    // Another node of the same balancer, which lags by some blocks of 200 ms.
+    // The receipt came from another node behind the same balancer, and this one lags by some blocks of 200 ms.
     if (block === undefined) return unavailable(`${name} has a receipt of block ${number} and does not know the block`);
     if (block instanceof Error) return block;
     const { time, places } = block;
@@ -92,7 +91,7 @@ export function viewOf(rpc: EthereumRpc, wanted: ReadonlySet<string>, rules: Quo
     const headers = rpc.headers(missing, signal);
     for (const [index, number] of missing.entries()) {
       const block = headers.then((all) => readBlock(number, all[index]));
-      // Who waits for it is told.
+      // The callers that wait for it get the error.
       block.catch(() => undefined);
       blocks.set(number, block);
     }
@@ -110,7 +109,7 @@ export function viewOf(rpc: EthereumRpc, wanted: ReadonlySet<string>, rules: Quo
   }
 }
 
-/** What an answer says, for the vote. */
+/** Describes an answer, for the vote. */
 export function describe(answer: Sighting | Absence): string {
   if (!("receipt" in answer)) return "in no block";
   const { blockNumber, blockHash, status } = answer.receipt;

@@ -11,10 +11,9 @@ import type { BaseReading } from "./bytes.ts";
 const RawReceipts = z.array(hexBytes.min("0x00".length).transform((hex) => Uint8Array.fromHex(hex.slice(2))));
 
 /**
- * The proof of a transaction's receipt, from the first receipts that reproduce the header's root.
- *
- * @returns undefined where none do, or a verifier could not read the receipt: clients differ in what they return for new
- *   types, and the proof of the transaction is whole without it
+ * Proves a transaction's receipt, from the first receipts that reproduce the header's root.
+ * @returns undefined if none do, or a verifier could not read the receipt: clients differ in what they return for new
+ *   types, and the transaction's proof is complete without it
  */
 export async function proveReceipt(
   { nodes, work }: BaseReading,

@@ -24,7 +24,7 @@ const transactions: FakeTransaction[] = await Promise.all(
 const hashes = transactions.map(({ hash }) => hash);
 const absent = `0x${"ab".repeat(32)}`;
 
-/** Every transaction, so many in a block. */
+/** Makes a chain of every transaction, `perBlock` in a block. */
 function chain(perBlock: number, change: Partial<FakeBase> = {}): FakeBase {
   const fake = Object.assign(new FakeBase(), change);
   for (let at = 0; at < transactions.length; at += perBlock)
@@ -38,7 +38,7 @@ async function sourceOf(...fakes: FakeBase[]) {
   const conflicts: Conflict[] = [];
   const rules = { onConflict: (conflict: Conflict) => conflicts.push(conflict) };
   const source = new BaseSource({ nodes: { rpcs, rules } });
-  /** Reads all. @returns how many requests that took, and calls */
+  /** Reads all. @returns how many requests and calls that took */
   const read = async (txnIds: readonly string[]) => {
     for (const { requests } of upstreams) requests.length = 0;
     for (const { calls } of fakes) calls.length = 0;
@@ -73,7 +73,7 @@ describe("several transactions of Base", () => {
   it("are the same by every node that answers batches in its own way", async () => {
     const { read } = await sourceOf(chain(24));
     const { found: expected } = await read([...hashes, absent]);
-    // The network's name is asked for once: the first time.
+    // The network's name is asked for only the first time.
     const ways: [string, Partial<FakeBase>, number][] = [
       ["in any order", { onBatch: (answers) => answers.toReversed() }, 13],
       ["only a part", { onBatch: (answers) => answers.slice(0, Math.ceil(answers.length / 2)) }, 120],
@@ -140,7 +140,7 @@ describe("several transactions of Base", () => {
       return one && "level" in one && one.level;
     });
     expect(levels).toEqual(["finalized", "safe", "safe", "included", "included"]);
-    // A minute behind: no witness that one is absent.
+    // A minute behind: its answer does not prove that a transaction is absent.
     await expect(read([absent])).rejects.toMatchObject({ code: "providers_unavailable" });
     expect(conflicts).toEqual([]);
 

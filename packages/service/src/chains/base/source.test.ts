@@ -26,7 +26,7 @@ async function sourceOf(...fakes: FakeBase[]) {
   return { source, conflicts, read: (hash: string) => source.transaction(hash, never) };
 }
 
-/** The JSON that a node gives for raw bytes, by the fields of its type. */
+/** Returns a node's JSON for raw bytes, from the fields of their type. */
 function jsonOf(raw: string): Record<string, unknown> & { hash: string } {
   const bytes = Uint8Array.fromHex(raw.slice(2));
   const { type, fields } = decodeBaseTransaction(bytes);

@@ -21,25 +21,25 @@ import { type Absence, describe, isBehind, type NodeView, type Sighting, viewOf 
 
 export type BaseSourceOptions = Pick<ChainOptions, "run"> & {
   nodes: EthereumNodes;
-  /** CAIP-2 of further chains whose transactions the nodes may serve as this chain's: recordings in the sandbox. */
+  /** CAIP-2 of other chains whose transactions the nodes may serve as this chain's: recordings in the sandbox. */
   accept?: readonly string[];
-  /** The levels that transactions, and blocks, must have reached. */
+  /** The levels that transactions and blocks must have reached. */
   levels?: { confirmation: ConfirmationLevel; blockConfirmation: ConfirmationLevel } | undefined;
 };
 
 const DEFAULT_LEVELS = { confirmation: "safe", blockConfirmation: "finalized" } as const;
-/** Seconds in which a block may reach a level. */
+/** Seconds in which a block may reach each level. */
 const WAIT_SECONDS: Record<ConfirmationLevel, number> = { included: 2, safe: 60, finalized: 300 };
 const required = (level: ConfirmationLevel) => ({ level, retryAfter: WAIT_SECONDS[level] });
 
-/** Transactions that are asked for together, and how many times as many at once. */
+/** Transactions per batch request, and how many such batches may run at once. */
 const MAX_TOGETHER = 100;
 const MAX_AT_ONCE = 2;
 
 /**
- * Base as a source: a receipt, whose block must be the canonical one of its number, that block's header, which has its hash,
- * and bytes that hash to the id. The nodes agree on the block's hash, the outcome and the heads (k of n). A transaction that
- * reverted is confirmed like any other.
+ * Base as a source. It reads a receipt, whose block must be the canonical one of its number, that block's header, which
+ * has its hash, and bytes that hash to the id. The nodes agree on the block's hash, the outcome and the heads (k of n).
+ * A transaction that reverted is confirmed like any other.
  */
 export class BaseSource implements SourceChain {
   readonly required: SourceChain["required"];
@@ -70,7 +70,7 @@ export class BaseSource implements SourceChain {
     const parts = Array.from({ length: Math.ceil(all.length / MAX_TOGETHER) }, (_, n) => {
       return all.slice(n * MAX_TOGETHER, (n + 1) * MAX_TOGETHER);
     });
-    // Its end ends the looks of laggards.
+    // When it settles, requests to lagging nodes end.
     await untilSettled(signal, (ends) => {
       const views = nodes.rpcs.map((rpc) => viewOf(rpc, hashes, nodes.rules, ends));
       const readPart = async (part: readonly string[], until: AbortSignal) => {
@@ -107,8 +107,7 @@ export class BaseSource implements SourceChain {
 }
 
 /**
- * The receipt on which the nodes agree, and the highest level that as many of them see.
- *
+ * Returns the receipt on which the nodes agree, and the highest level that as many of them see.
  * @returns undefined when they agree that there is no such transaction
  */
 async function agreeOn(

@@ -8,15 +8,14 @@ import { Indexer } from "../../providers/indexer.ts";
 import { algodProofs, type FoundProof, indexerProofs, type ProofSource } from "./proofs.ts";
 import { type WalkOptions, walk } from "./walk.ts";
 
-/** One node that gives state proofs. */
+/** A node that gives state proofs. */
 export type CheckpointNode = { algod: UpstreamNode } | { indexer: UpstreamNode };
 
 const PAUSE_MS = 1_000;
 
 /**
- * Opens the way from one checkpoint to the next, by the state proofs of a node, each verified in a worker thread.
- *
- * @param genesisHash of the network of the checkpoints, base64
+ * Opens a walk from one checkpoint to the next with a node's state proofs, each verified in a worker thread.
+ * @param genesisHash of the checkpoints' network, base64
  * @throws ProviderError when an algod does not answer, or is on another network
  */
 export async function openCheckpointWalk(node: CheckpointNode, genesisHash: string, signal: AbortSignal) {
@@ -35,7 +34,7 @@ export async function openCheckpointWalk(node: CheckpointNode, genesisHash: stri
   return {
     /** Host and port of the node. */
     name: source.name,
-    /** The last round that the node says it has. @throws ProviderError */
+    /** Returns the last round that the node claims to have. @throws ProviderError */
     lastRound: () => source.lastRound(signal),
     /** See `walk`. */
     checkpoints: (from: Checkpoint, more: Pick<WalkOptions, "to" | "interval">) => walk(from, { ...options, ...more }),
@@ -44,10 +43,10 @@ export async function openCheckpointWalk(node: CheckpointNode, genesisHash: stri
 }
 
 async function sourceOf(node: CheckpointNode, genesisHash: string, signal: AbortSignal): Promise<ProofSource> {
-  // An indexer names no genesis: state proofs of another network do not verify.
+  // An indexer names no genesis, but state proofs of another network do not verify.
   if ("indexer" in node) return indexerProofs(new Indexer(node.indexer));
   const algod = new Algod(node.algod, genesisHash);
-  // It throws where the node is on another network.
+  // Throws if the node is on another network.
   await algod.params(signal);
   return algodProofs(algod);
 }

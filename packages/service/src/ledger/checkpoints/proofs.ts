@@ -8,50 +8,53 @@ import { unavailable } from "../../providers/provider.ts";
 /** A state proof and its message, unchecked. */
 export type FoundProof = { message: StateProofMessage; stateProof: Uint8Array };
 
-/** Who gives state proofs: what it gives is verified before it counts. */
+/** A source of state proofs. They are verified before they count. */
 export type ProofSource = {
   /** Host and port. */
   name: string;
-  /** The last round that it says it has. */
+  /** Returns the last round that it claims to have. */
   lastRound(signal: AbortSignal): Promise<number>;
   /**
-   * The state proof of the rounds after a checkpoint.
-   * @param interval the rounds that it is expected to attest, where that is known
-   * @returns undefined where it has none yet
+   * Returns the state proof of the rounds after a checkpoint.
+   * @param interval the number of rounds that it should attest, if known
+   * @returns undefined if it has none yet
    * @throws ProviderError
    */
   after(checkpoint: Checkpoint, interval: number | undefined, signal: AbortSignal): Promise<FoundProof | undefined>;
 };
 
-/** A node gives the state proof that attests a round. It reads its blocks one by one, from that round on. */
+/**
+ * Makes a source from algod, which gives the state proof that attests a round. For this it searches its blocks one by
+ * one from that round on.
+ */
 export function algodProofs(algod: Algod): ProofSource {
   return {
     name: algod.name,
     lastRound: (signal) => algod.lastRound(signal),
     async after({ round }, interval = 1, signal) {
-      // Of a round that it does not have it says no more than that something is wrong.
+      // For a round that it lacks, algod only reports an unspecific error.
       if ((await algod.lastRound(signal)) < round + interval) return undefined;
       return algod.provenRounds(round + interval, signal);
     },
   };
 }
 
-/** `StateProofSender` (go-algorand, `data/transactions/stateproof.go`): every state proof is its transaction. */
+/** `StateProofSender` (go-algorand, `data/transactions/stateproof.go`), which sends all state proof transactions. */
 const SENDER = "XM6FEYVJ2XDU2IBH4OT6VZGW75YM63CM4TC6AV6BD3JZXFJUIICYTVB5EU";
-/** Rounds that are searched at a time: on MainNet they have two or three state proofs, each of a megabyte of JSON. */
+/** Rounds per search: on MainNet they contain two or three state proofs, each with a megabyte of JSON. */
 const WINDOW = 512;
-/** Anyone can send the sender something, too. */
+/** The limit of answers per search, because anyone can send something to the sender. */
 const MAX_ANSWERS = 256;
 const MAX_KEPT = 64;
-/** A day of rounds: state proofs come after some 400. */
+/** The limit of searches, about a day of rounds; state proofs come after some 400 rounds. */
 const MAX_WINDOWS = 64;
 
 /**
- * An indexer finds a state proof as the transaction that recorded it, among the sender's: to search by type is what
- * indexers do not allow by default.
+ * Makes a source from an indexer, which finds a state proof by its transaction. It searches by sender, because indexers
+ * do not allow searching by type by default.
  */
 export function indexerProofs(indexer: Indexer): ProofSource {
-  /** By the first round that they attest: one search finds several. */
+  /** Found proofs by their first attested round: one search finds several. */
   const kept = new Map<number, FoundProof>();
 
   async function search(from: number, signal: AbortSignal): Promise<number> {
@@ -87,7 +90,10 @@ export function indexerProofs(indexer: Indexer): ProofSource {
   };
 }
 
-/** The state proof that a transaction recorded; undefined where it did not, or its JSON leads to no bytes. */
+/**
+ * Returns the state proof that a transaction recorded; undefined if there is none, or it cannot be rebuilt from the
+ * JSON.
+ */
 function proofIn(transaction: IndexedTransaction): FoundProof | undefined {
   if (transaction["tx-type"] !== "stpf") return undefined;
   const bytes = rebuildTransaction(transaction.id ?? "", transaction);

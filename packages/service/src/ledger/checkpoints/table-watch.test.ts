@@ -29,7 +29,7 @@ afterAll(async () => {
   await folder[Symbol.asyncDispose]();
 });
 
-/** What is published after the file was replaced, as another process does it. */
+/** Returns what is published after another process has replaced the file. */
 async function after(bytes: Uint8Array) {
   await writeFile(join(folder.path, "draft"), bytes);
   await rename(join(folder.path, "draft"), join(folder.path, "t"));
@@ -47,7 +47,7 @@ it("publishes what the file has now, and keeps it while the file is none, cut or
     expect(await after(wrong)).toEqual([2, checkpointRoot(first), 2]);
   expect(logged.filter((text) => text.includes("cannot be read"))).toHaveLength(3);
   expect(await after(encodeCheckpointTable(second))).toEqual([32, checkpointRoot(second), 16]);
-  // Within a second the file is not looked at again.
+  // Within a second the file is not checked again.
   now -= 999;
   const path = { index: 0, size: 32 };
   expect(await watch.rest(evidence, 32)).toMatchObject({ items: [{}, { path }, {}, {}, { path }] });

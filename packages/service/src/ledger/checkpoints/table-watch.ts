@@ -7,26 +7,28 @@ import { createBulkhead } from "../../workers/bulkhead.ts";
 import { createWorkerPool } from "../../workers/pool.ts";
 
 export type TableWatchOptions = {
-  /** The file of the table, which `attestd checkpoints sync` keeps up to date; undefined: there is none. */
+  /** The table's file, which `attestd checkpoints sync` updates; undefined if there is none. */
   path: string | undefined;
-  /** Of the ledger, base64. */
+  /** The ledger's genesis hash, base64. */
   genesisHash: string;
-  /** Milliseconds. */
+  /** ms. */
   now: () => number;
   log: Logger;
 };
 
-/** Paths to the root of a table of checkpoints: each hashes all of it, which takes a second of a thread where it is MainNet's. */
+/**
+ * The bulkhead for paths to a table's root. Each path hashes the whole table: for MainNet's, a thread needs a second.
+ */
 const PATHS = { maxActive: 1, maxWaiting: 16, perSecond: 4, refusal: "Too many paths are being computed." };
-/** How long what was seen of the file is good, in ms. */
+/** How long a check of the file remains valid, in ms. */
 const LOOK_MS = 1_000;
 
 export type TableWatch = ReturnType<typeof watchTable>;
 
 /**
- * Watches the file of a table of checkpoints, which another process replaces. It is read and hashed in a thread of its own when
- * it is first asked for and when it has changed. A file that is no table, or of another network, is logged, and what was read
- * before stays.
+ * Watches a checkpoint table's file, which another process replaces. It is read and hashed in a thread of its own when
+ * it is first needed and when it has changed. A file that is not a table, or belongs to another network, is logged, and
+ * the previous table stays.
  */
 export function watchTable({ path, genesisHash, now, log }: TableWatchOptions) {
   const pool = createWorkerPool(new URL("./table-worker.ts", import.meta.url), { maxWorkers: 1, background: true });
@@ -38,13 +40,13 @@ export function watchTable({ path, genesisHash, now, log }: TableWatchOptions) {
 
   async function look(file: string): Promise<void> {
     const found = await stat(file, { throwIfNoEntry: false });
-    // No walk has been made yet.
+    // The file does not exist yet.
     if (found === undefined) return;
     const { ino, size, mtimeMs } = found;
     const state = `${ino} ${size} ${mtimeMs}`;
     if (state === seen) return;
     const read = await (pool.run("load", [file]) as Promise<PublishedCheckpoints>).catch((error: unknown) => {
-      // What another process has written stays wrong until it is written again; anything else may pass.
+      // A wrong file stays wrong until it is written again; any other error may pass.
       if (error instanceof ProofError) seen = state;
       throw error;
     });
@@ -69,11 +71,10 @@ export function watchTable({ path, genesisHash, now, log }: TableWatchOptions) {
   }
 
   return {
-    /** What is published of the table; undefined while there is none. */
+    /** Returns what is published about the table; undefined while there is none. */
     current,
     /**
-     * Evidence with the path to the root of the table's first `size` checkpoints; undefined where there is none.
-     *
+     * Adds the path to the root of the table's first `size` checkpoints to evidence; undefined if there is none.
      * @throws Problem `over_capacity`
      */
     rest: (evidence: Evidence, size: number) =>

@@ -13,12 +13,12 @@ import {
 import { readRegularFile } from "../../regular-file.ts";
 import { answerJobs } from "../../workers/worker.ts";
 
-/** Checkpoints that are published with the head of a table. */
+/** The number of checkpoints that are published with a table's head. */
 const LAST = 16;
 
 let table: CheckpointTable | undefined;
 
-/** Reads the file of a table, and keeps it. @throws ProofError `json`, `format` or `malformed` */
+/** Reads a table's file and keeps it. @throws ProofError `json`, `format` or `malformed` */
 function load(path: string): PublishedCheckpoints {
   const read = decodeCheckpointTable(readRegularFile(path, { maxBytes: MAX_CHECKPOINT_TABLE_BYTES }).bytes);
   const size = checkpointCount(read);
@@ -29,7 +29,9 @@ function load(path: string): PublishedCheckpoints {
   return { ...checkpointTableHead(read), last };
 }
 
-/** The evidence with the path to the root of the first `size` checkpoints; undefined where they have not its own. */
+/**
+ * Adds the path to the root of the first `size` checkpoints to evidence; undefined if its checkpoint is not among them.
+ */
 function rest(evidence: Evidence, size: number): Evidence | undefined {
   if (table === undefined || size < 1 || size > checkpointCount(table)) return undefined;
   const rested = onTable(evidence, firstCheckpoints(table, size));

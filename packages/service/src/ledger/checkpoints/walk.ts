@@ -6,33 +6,32 @@ import type { FoundProof, ProofSource } from "./proofs.ts";
 
 export type WalkOptions = {
   source: ProofSource;
-  /** `checkStateProof`, in a thread of its own. */
+  /** Runs `checkStateProof` in a thread of its own. */
   verify: (found: FoundProof, checkpoint: Checkpoint) => Promise<StateProofFault | undefined>;
-  /** State proofs that are asked for before the one before them is verified. */
+  /** How many state proofs are requested before their predecessor is verified. */
   ahead: number;
-  /** The rounds of each state proof; undefined: those of the first one. */
+  /** The rounds of each state proof; by default those of the first one. */
   interval?: number | undefined;
-  /** The walk ends at the first checkpoint of this round or a later one. */
+  /** The walk ends at the first checkpoint at this round or later. */
   to?: number | undefined;
-  /** Waits before a question is asked again. @param attempt from 1 */
+  /** Waits before a request is repeated. @param attempt from 1 */
   pause: (attempt: number, signal: AbortSignal) => Promise<void>;
   signal: AbortSignal;
 };
 
-/** How often a question is asked that gets no usable answer. */
+/** How often a request without a usable answer is made. */
 const MAX_ATTEMPTS = 5;
 
-/** A state proof that was asked for, and what became of its verification once that has ended. */
+/** A requested state proof, and how its verification ended. */
 type Asked = { next: Checkpoint; name: string; verified: Promise<void>; ended?: Ended };
 type Ended = PromiseSettledResult<StateProofFault | undefined>;
 
 /**
- * Walks from a checkpoint to the next ones, by the state proof between each two. What the source says is not believed: a
- * checkpoint is yielded once the state proof before it has been verified on the checkpoint before.
- *
- * @param from a checkpoint that is trusted
- * @throws proof_unsound where a state proof does not verify; ProviderError where the source gives no usable answer, after
- *   everything that was verified before it has been yielded
+ * Walks from a checkpoint to the next ones, by the state proof between each two. It does not trust the source: it
+ * yields a checkpoint only after the state proof before it was verified on the previous checkpoint.
+ * @param from a trusted checkpoint
+ * @throws proof_unsound if a state proof does not verify; ProviderError if the source gives no usable answer.
+ *   Everything that was verified before is yielded first
  */
 export async function* walk(from: Checkpoint, options: WalkOptions): AsyncGenerator<Checkpoint, void> {
   const { source, verify, ahead, to = Number.POSITIVE_INFINITY, signal } = options;
@@ -76,7 +75,7 @@ export async function* walk(from: Checkpoint, options: WalkOptions): AsyncGenera
           asking = undefined;
         });
     const [first] = queue;
-    // What is verified is yielded even while the source does not answer.
+    // Verified checkpoints are yielded even while the source does not answer.
     if (first?.ended === undefined) {
       const waits = [first?.verified, asking].filter((one) => one !== undefined);
       if (waits.length === 0) break;
@@ -98,7 +97,7 @@ function requireSound({ name }: Asked, ended: Ended, source: ProofSource): void 
   throw new ServiceError("proof_unsound", message);
 }
 
-/** Asks again while there is no usable answer: a walk of MainNet takes hours. */
+/** Repeats a request without a usable answer, because a walk of MainNet takes hours. */
 async function asked<T>(ask: () => Promise<T>, { pause, signal, source }: WalkOptions): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
