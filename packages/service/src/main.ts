@@ -32,16 +32,16 @@ export type StartOptions = Seams & {
   sandbox: boolean;
   /** The built files of the page for people. */
   page?: readonly PageFile[] | undefined;
-  /** Takes the lines of the log, a JSON object each; standard output, unless given. */
+  /** Takes the lines of the log, one JSON object each; default: standard output. */
   log?: { write(line: string): void } | undefined;
   /** For tests. */
   observe?: Observe | undefined;
 };
 
 export type RunningService = {
-  /** Its own address. */
+  /** The service's own address. */
   url: string;
-  /** The address of the operator's listener, where there is one. */
+  /** The address of the operator's listener, if there is one. */
   adminUrl?: string;
   /** Answers open requests, ends every loop, closes the journal. */
   close(): Promise<void>;
@@ -63,7 +63,7 @@ export async function startService(
   const config = readConfig(env, { sandbox, rails: RAIL_SETTINGS, signs: true });
   const log = openLog(config.logLevel, lines);
 
-  // Listens first: with port 0, the links and the first key entry need the actual port.
+  // Listens first, because with port 0 the links and the first key entry need the actual port.
   const opening = Promise.withResolvers<RequestListener>();
   opening.promise.catch(() => undefined);
   const early: RequestListener = (incoming, outgoing) => {
@@ -133,20 +133,20 @@ export async function startService(
   }
 }
 
-/** Loads OpenTelemetry only where the settings name a receiver. */
+/** Loads OpenTelemetry only if the settings name a receiver. */
 async function tracerOf({ tracing }: Config, log: Logger): Promise<Tracer | undefined> {
   if (!tracing) return undefined;
   const { openTracer } = await import("./tracing/otlp.ts");
   return openTracer(tracing, VERSION, log);
 }
 
-/** @param agents the paths of the other protocols @returns undefined where there is no limit */
+/** @param agents the paths of the other protocols @returns undefined if there is no limit */
 function rateLimitOf({ rateLimit: perMinute, trustProxy }: Config, agents: readonly string[]): RateLimit | undefined {
   if (Object.values(perMinute).every((limit) => limit === undefined)) return undefined;
   const classes = new Map<string | undefined, LimitClass | undefined>(agents.map((path) => [path, "agents"]));
   for (const { path, access, tag } of Object.values<Endpoint>(CATALOGUE))
     classes.set(path, access === "paid" ? "paid" : tag === "verify" ? "verify" : "documents");
-  // A load balancer that is refused would take the service for dead.
+  // A load balancer that is refused would consider the service dead.
   for (const { path } of [CATALOGUE.health, CATALOGUE.ready]) classes.set(path, undefined);
   const classOf = (path: string | undefined) => (classes.has(path) ? classes.get(path) : "documents");
   return createRateLimit({ perMinute, classOf, trustProxy });

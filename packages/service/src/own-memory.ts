@@ -1,6 +1,6 @@
 /**
- * Bytes in memory of their own, for what is kept: a view of one of Node's pools (`Buffer.concat`, `Buffer.from`) keeps all of
- * that pool, 64 KiB, for a few hundred bytes.
+ * Copies bytes that will be kept. A view into one of Node's pools (`Buffer.concat`, `Buffer.from`) would keep the whole
+ * pool, 64 KiB, for a few hundred bytes.
  */
 export function inOwnMemory(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   const { buffer } = bytes;

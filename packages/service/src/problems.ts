@@ -139,12 +139,12 @@ export type ProblemCode = keyof typeof PROBLEMS;
 export type ProblemOptions = {
   /** Seconds. */
   retryAfter?: number;
-  /** Members of the problem document beside the standard ones (RFC 9457, section 3.2). */
+  /** Members of the problem document besides the standard ones (RFC 9457, section 3.2). */
   members?: Record<string, unknown>;
   cause?: unknown;
 };
 
-/** Characters of a detail, which may quote a caller or an upstream. */
+/** The limit of a detail, which may quote a caller or an upstream, in characters. */
 const MAX_DETAIL = 1000;
 
 /** An answer other than success. Each transport formats it. */
@@ -163,7 +163,7 @@ export class Problem extends Error {
     this.members = options.members ?? {};
   }
 
-  /** The problem document (RFC 9457) of the request that is answered. @param origin of this service, for the links */
+  /** Returns the problem document (RFC 9457) for the current request. @param origin of this service, for the links */
   toJSON(origin: string): Record<string, unknown> {
     const requestId = currentContext()?.requestId;
     return {

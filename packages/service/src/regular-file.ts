@@ -1,17 +1,20 @@
 import { closeSync, constants, fstatSync, lstatSync, openSync, readSync, type Stats, statSync } from "node:fs";
 
-/** What may be read of a file. */
+/** Limits for reading a file. */
 export type FileOptions = {
-  /** The most bytes that it may have. */
+  /** The size limit, in bytes. */
   maxBytes: number;
-  /** Nobody named the file: it stands beside another, or in a folder. A link is not followed then. */
+  /**
+   * Whether the program found the file by itself, next to another or in a folder, instead of being given its path. A
+   * symbolic link is then not followed.
+   */
   isFound?: boolean;
 };
 
-/** A file that is not read; the message is a sentence. */
+/** The refusal to read a file; the message is a sentence. */
 export class FileRefusal extends Error {
   readonly code: "NOT_A_FILE" | "TOO_LARGE" | "TOO_SLOW";
-  /** Of a file that is too large; as many at least. */
+  /** For a file that is too large: its size in bytes, or a lower bound. */
   readonly bytes: number;
 
   constructor(code: FileRefusal["code"], message: string, bytes = 0) {
@@ -26,11 +29,10 @@ const DEADLINE_MS = 10_000;
 const CHUNK_BYTES = 2 ** 20;
 
 /**
- * Reads a regular file. Whoever made the folder may have put anything in its place: a named pipe or a device, which would
+ * Reads a regular file. Whoever made the folder may have put anything there: a named pipe or a device, which would
  * never end, is not even opened.
- *
  * @returns the bytes, and when the file was written, in milliseconds of Unix time
- * @throws FileRefusal for what is no regular file, is too large, or takes more than 10 s; the system's error otherwise
+ * @throws FileRefusal if it is not a regular file, is too large, or takes more than 10 s; the system's error otherwise
  */
 export function readRegularFile(path: string, options: FileOptions): { bytes: Buffer; writtenMs: number } {
   const { maxBytes } = options;
@@ -41,7 +43,7 @@ export function readRegularFile(path: string, options: FileOptions): { bytes: Bu
     const chunks: Buffer[] = [];
     let size = 0;
     for (;;) {
-      // One byte more than it may have: it may grow meanwhile, and the size of a file of the kernel's is 0.
+      // One byte more than allowed, because the file may grow, and the kernel's own files have a size of 0.
       const chunk = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, maxBytes + 1 - size));
       const read = readSync(fd, chunk);
       if (read === 0) return { bytes: Buffer.concat(chunks), writtenMs: stats.mtimeMs };
@@ -55,11 +57,11 @@ export function readRegularFile(path: string, options: FileOptions): { bytes: Bu
   }
 }
 
-/** Opens a regular file to be read; the caller closes it. @throws as `readRegularFile` */
+/** Opens a regular file for reading; the caller closes it. @throws as `readRegularFile` */
 export function openRegularFile(path: string, { isFound = false }: Pick<FileOptions, "isFound"> = {}) {
-  // Before it is opened: that alone moves a tape.
+  // Checked before opening, because opening alone would move a tape.
   requireRegular(isFound ? lstatSync(path) : statSync(path));
-  // What has taken its place since is not waited for.
+  // Does not wait for something that has replaced the file in the meantime.
   const flags = constants.O_RDONLY | constants.O_NONBLOCK | (isFound ? constants.O_NOFOLLOW : 0);
   const fd = openSync(path, flags);
   try {

@@ -56,48 +56,50 @@ import { createProducts } from "./subjects/products.ts";
 import type { Tracer } from "./tracing/tracer.ts";
 import { openVerification } from "./verification/open.ts";
 
-/** The service, which carries calls and does not listen yet. */
+/** The service, which runs calls and does not listen yet. */
 export type Service = {
   kid: string;
-  /** 32 bytes that every replica has, and nobody else. */
+  /** 32 bytes that only the replicas have. */
   secret: Uint8Array;
   api: Api;
-  /** What is in memory on its way to clients. */
+  /** The data in memory that is being sent to clients. */
   underWay: UnderWay;
   /** Refuses new calls from now on; those in flight continue. */
   drain(): void;
-  /** Ends every loop and closes the journal. */
+  /** Stops every loop and closes the journal. */
   close(): Promise<void>;
 };
 
 /** Replacements for tests. */
 export type Seams = {
   journal?: <J extends Journal>(journal: J) => J;
-  /** Paid calls in flight; a test would take too long to reach as many as memory and rounds allow. */
+  /** The limit of paid calls in flight: a test would take too long to reach the one that memory and rounds allow. */
   maxInFlight?: number;
   /** Time-out of a settlement, in ms; a test would wait two minutes for `SETTLE_MS`. */
   settleMs?: number;
   /** How often upstreams are asked again, in ms; a test would wait for `REFRESH_MS`. */
   refreshMs?: number;
-  /** How long a connection may take nothing of an answer, in ms; a test would wait a minute for `MAX_STALL_MS`. */
+  /** How long a connection may take none of an answer, in ms; a test would wait a minute for `MAX_STALL_MS`. */
   maxStallMs?: number;
 };
 
 /** Time-out of one request to a provider, a facilitator or a chain, in ms. */
 const DEADLINE_MS = 20_000;
-/** How long a paid request waits for its bundle after the time-out of its offer, in ms. */
+/** How long a paid request waits for its bundle after its offer's time-out, in ms. */
 const WAIT_BEYOND_TIMEOUT_MS = 30_000;
-/** How long the start waits for the key notes on the ledger, in ms; later they are read while nothing is sold. */
+/** How long the start waits for the key notes on the ledger, in ms; after that they are read while nothing is sold. */
 const KEY_NOTES_MS = 5_000;
 const REFRESH_MS = 15_000;
-/** How often a signer that fails is asked whether it signs again, and the journal whether it answers, in ms. */
+/** How often a failing signer and the journal are checked again, in ms. */
 const ANSWER_REFRESH_MS = 5_000;
-/** In this time, in ms, the journal cannot grow by more than the reserve of disk space (docs/operating/journal.md). */
+/**
+ * How often disk space is checked, in ms: in this time the journal cannot grow by more than the reserve
+ * (docs/operating/journal.md).
+ */
 const DISK_REFRESH_MS = 2_000;
 
 /**
- * Opens the journal, networks and facilitators of the settings, and resumes the calls of an earlier run.
- *
+ * Opens the settings' journal, networks and facilitators, and resumes the calls of an earlier run.
  * @param origin of the service's links, and of the first key history entry
  * @throws config_invalid when a setting contradicts the journal, a facilitator or the network; Error when one of them
  *   cannot be used
@@ -127,7 +129,7 @@ export async function openService(
   if (obstacle !== undefined) throw configInvalid(obstacle);
   requireOwner(await journal.claim(identity), identity);
   const secret = await journal.secret();
-  // The round that was read while the rails were opened will do: another one may take seconds.
+  // The round that was read while the rails were opened is enough: another one may take seconds.
   const round = rounds.latest() || (await rounds.next(start));
 
   const keys = await openKeyWatch({
@@ -162,7 +164,7 @@ export async function openService(
   const searching = new AbortController();
   opened.defer(() => searching.abort());
   const search = ledgerSearch(config, { address, rounds, log, signal: searching.signal });
-  /** What effects and admission share. */
+  /** Options that effects and admission share. */
   const common = { products, resourceOf, log, clock: systemClock, deadlineMs: DEADLINE_MS };
   const effects = createEffects({
     ...common,
@@ -178,7 +180,8 @@ export async function openService(
   const observed = { onTransition: transitionObserver(log), carrying: contextOfCalls(tracer) };
   const runner = createRunner({ journal, perform, clock: systemClock, log, ...observed });
   opened.defer(() => runner.stop());
-  // A change of the keys ends with a release of leases, which notifies at once; without it, they are read with the table of health.
+  // A change of the keys ends by releasing leases, which notifies at once. Otherwise the keys are read with the table
+  // of health.
   const freed = () => void keys.refresh().catch((err: unknown) => log.warn({ err }, "refresh failed"));
   opened.defer(journal.listen({ freed }));
   const inFlight = watchInFlight(rounds);

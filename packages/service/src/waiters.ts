@@ -1,8 +1,8 @@
-/** Waits for events of a key. */
+/** Waits for events by key. */
 export class Waiters<T> {
   readonly #waiting = new Map<string, Set<(event?: T) => void>>();
 
-  /** Resolves at the next `wake` of the key, with what that brings, or when the signal aborts; never rejects. */
+  /** Resolves at the next `wake` of the key, with its value, or when the signal aborts; never rejects. */
   wait(key: string, signal: AbortSignal): Promise<T | undefined> {
     if (signal.aborted) return Promise.resolve(undefined);
     return new Promise((resolve) => {
@@ -23,7 +23,7 @@ export class Waiters<T> {
     for (const end of [...(this.#waiting.get(key) ?? [])]) end(event);
   }
 
-  /** Wakes whoever waits for any key. */
+  /** Wakes all waiters of all keys. */
   wakeAll(): void {
     for (const key of [...this.#waiting.keys()]) this.wake(key);
   }

@@ -10,10 +10,10 @@ import { toPaymentPayload } from "../payment/header.ts";
 import { settlementOf } from "../payment/receipt.ts";
 import type { Resource } from "../payment/resource.ts";
 
-/** A parsed call of a tool: the arguments, and the payment if there is one. */
+/** A parsed tool call: the arguments, and the payment if there is one. */
 export type ToolCall = Arguments & { payment: JsonValue | undefined };
 
-/** Calls a tool. A failure is a result too, with `isError`, so that a model sees it. */
+/** Calls a tool. A failure is also a result, with `isError`, so that a model sees it. */
 export async function callTool(
   name: string,
   { endpoint, operation }: Offered,
@@ -46,7 +46,7 @@ export async function callTool(
   }
 }
 
-/** The outcome of a paid call (x402 v2, MCP transport, tool-result binding). */
+/** Returns the outcome of a paid call (x402 v2, MCP transport, tool-result binding). */
 async function outcomeResult(outcome: Outcome, resource: Resource): Promise<CallToolResult> {
   const result =
     outcome.kind === "delivered"

@@ -31,7 +31,7 @@ const OPERATIONS: Operations = Object.fromEntries(
 
 type Setup = { admit?: Admit; catalogue?: Catalogue; operations?: Operations };
 
-/** An endpoint that is called without a network. */
+/** Makes an endpoint that is called without a network. */
 function anEndpoint({ admit = async () => UNPAID, catalogue = CATALOGUE, operations = OPERATIONS }: Setup = {}) {
   const log = pino({ level: "silent" });
   const offers = createOffers({ itemPrice: 100n, rails: [], maxTimeoutSeconds: 1, now: Date.now });
@@ -62,7 +62,7 @@ function anEndpoint({ admit = async () => UNPAID, catalogue = CATALOGUE, operati
       },
     );
 
-  /** In revision 2026-07-28, which answers in JSON. */
+  /** Asks in revision 2026-07-28, which answers in JSON. */
   async function ask(method: string, params: { name?: string; _meta?: object; arguments?: object } = {}) {
     const version = "2026-07-28";
     const _meta = {

@@ -21,30 +21,30 @@ import { callTool } from "./call.ts";
 import { describeTool } from "./tools.ts";
 
 export type HandlerOptions = Omit<TransportOptions, "recall"> & {
-  /** The origins of the service, beside loopback ones. */
+  /** The service's origins; loopback origins are always allowed. */
   origins: readonly string[];
 };
 
-/** Characters of a request's id, which the answer repeats. */
+/** The limit of a request's id, which the answer repeats, in characters. */
 const MAX_ID = 128;
 
 /**
- * MCP over streamable HTTP, without sessions. A fault in a message is a JSON-RPC error, a fault in a tool's call is its
- * result. For a request that is not a message the handler throws Problem `media_type`, `body_too_large`, `body_not_json`
- * or `body_invalid`.
+ * MCP over streamable HTTP, without sessions. A fault in a message is a JSON-RPC error; a fault in a tool call is its
+ * result. For a request that is not a message the handler throws Problem `media_type`, `body_too_large`,
+ * `body_not_json` or `body_invalid`.
  */
 export function createHandler(options: HandlerOptions): Handler {
   const hosts = [...localhostAllowedHostnames(), ...options.origins.map((origin) => new URL(origin).hostname)];
   const tools = offeredBy(options, ({ tool }) => tool?.name);
   const form = messageForm("mcp", tools);
-  /** The bundles that were taken out of the messages of requests. */
+  /** The bundles that were taken out of requests' messages. */
   const bundles = new WeakMap<Request, Uint8Array>();
 
   const listed = [...tools.values()].flatMap(({ endpoint }) => describeTool(endpoint) ?? []);
   const compressList = gzipAround(JSON.stringify(listed));
 
   const info = { name: NAME, title: NAME, version: VERSION };
-  // Each request gets its own server, which costs little, because the tools are made once.
+  // Each request gets its own server. This is cheap, because the tools are made once.
   const handler = createMcpHandler(
     ({ requestInfo }) => {
       const server = new Server(info, {
@@ -78,7 +78,7 @@ export function createHandler(options: HandlerOptions): Handler {
     if ("notJson" in received) throw notJson(received.notJson, received.pointer);
     const { message, bundle } = received;
     if (bundle) bundles.set(request, bundle);
-    // Revisions since 2025-06-18 have no batches, and the rate limit would count one as a single request.
+    // Revisions since 2025-06-18 have no batches, and the rate limit would count a batch as one request.
     if (Array.isArray(message)) throw invalid({ pointer: "", detail: "is a batch: send each message by itself" });
     const { id, method } = membersOf(message);
     if (typeof id === "string" && id.length > MAX_ID)
@@ -89,13 +89,17 @@ export function createHandler(options: HandlerOptions): Handler {
   };
 }
 
-/** @param compress returns undefined for a text that is no list of tools; without it, streams of the SDK stay streams */
+/**
+ * @param compress returns undefined for a text that is not the list of tools; without it, the SDK's streams stay
+ *   streams
+ */
 async function answerOf(
   response: Response,
   compress?: (text: string) => Buffer<ArrayBuffer> | undefined,
 ): Promise<Answer> {
   const { status, body } = response;
-  // The SDK always says keep-alive. Whether a connection stays open is for its two ends to say (RFC 9110, section 7.6.1).
+  // The SDK always sends keep-alive, but connection management belongs to the two ends of a connection (RFC 9110,
+  // section 7.6.1).
   const { connection: _, ...headers } = Object.fromEntries(response.headers);
   if (!compress && headers["content-type"]?.startsWith("text/event-stream")) return { status, headers, body };
   const text = await response.text();

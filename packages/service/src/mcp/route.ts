@@ -1,7 +1,7 @@
 import type { Handler, Route } from "../endpoints/transport.ts";
 import type { HandlerOptions } from "./handler.ts";
 
-/** MCP at `/mcp`: streamable HTTP, revision 2026-07-28, and those before it, which begin with `initialize`. */
+/** MCP at `/mcp`: streamable HTTP, revision 2026-07-28, and earlier ones, which begin with `initialize`. */
 export function mcpRoute(options: HandlerOptions): Route {
   let handler: Promise<Handler> | undefined;
   return {

@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { Endpoint } from "../catalogue/catalogue.ts";
 import { ProblemDocument } from "../catalogue/schemas/problem.ts";
 
-/** A problem as a tool's result, which has no header for Retry-After. */
+/** A problem as a tool's result, which has no Retry-After header. */
 const ToolProblem = ProblemDocument.extend({
   retryAfter: z.int().min(1).optional().describe("Seconds after which the same call may succeed."),
 });
@@ -11,7 +11,7 @@ const ToolProblem = ProblemDocument.extend({
 const HOW_TO_PAY =
   'Over MCP: an unpaid call results in an error whose structuredContent is x402\'s PaymentRequired. Call again with the same arguments and the signed PaymentPayload, as an object, in params._meta["x402/payment"]; the receipt is in the result\'s _meta["x402/payment-response"]. Where retry.sameHeader is true, money may have moved: call again with the same payment and sign nothing new.';
 
-/** Describes an endpoint as MCP lists it. @returns undefined for an endpoint that is not a tool */
+/** Describes an endpoint for MCP's list. @returns undefined for an endpoint that is not a tool */
 export function describeTool(endpoint: Endpoint): Tool | undefined {
   const { tool, description, access } = endpoint;
   return (
@@ -24,7 +24,7 @@ export function describeTool(endpoint: Endpoint): Tool | undefined {
   );
 }
 
-/** Arguments are the members of the endpoint's path, query and body, side by side. */
+/** Merges the members of the endpoint's path, query and body into one object of arguments. */
 function inputSchema({ params, query, body }: Endpoint): Tool["inputSchema"] {
   const parts = [params, query, body?.schema].filter((schema) => schema !== undefined).map(objectSchema);
   return {
@@ -36,8 +36,9 @@ function inputSchema({ params, query, body }: Endpoint): Tool["inputSchema"] {
 }
 
 /**
- * One object in place of a union of them, since models' interfaces take no union at the root of a tool's arguments: it has
- * the members of all, and requires those that all require. The endpoint itself names the member that does not fit.
+ * Merges a union into one object, because models' interfaces accept no union at the root of a tool's arguments. It has
+ * the members of all alternatives, and requires those that all require. The endpoint itself reports a member that does
+ * not fit.
  */
 function objectSchema(schema: z.ZodType): z.core.JSONSchema.BaseSchema {
   if (!(schema instanceof z.ZodUnion)) return jsonSchema(schema);
@@ -55,8 +56,8 @@ function objectSchema(schema: z.ZodType): z.core.JSONSchema.BaseSchema {
 }
 
 /**
- * A union of every result of the tool, errors included: clients of the 1.x SDK also check errors. Its root is an object, as
- * revisions before 2026-07-28 require.
+ * Returns a union of the tool's results, including errors, because clients of the 1.x SDK also check errors. Its root
+ * is an object, as revisions before 2026-07-28 require.
  */
 function outputSchema({ replies, problems }: Endpoint): NonNullable<Tool["outputSchema"]> {
   const problem = problems.includes("bundle_rejected") ? ToolProblem : ToolProblem.omit({ report: true });
@@ -65,7 +66,7 @@ function outputSchema({ replies, problems }: Endpoint): NonNullable<Tool["output
 }
 
 /**
- * Leaves out the dialect, and the format and pattern of base64: clients' validators warn about the format, which is not
+ * Leaves out the dialect, and the format and pattern of base64. Clients' validators warn about the format, which is not
  * standard, and the pattern would be a large part of the list.
  */
 function jsonSchema(schema: z.ZodType): z.core.JSONSchema.BaseSchema {

@@ -24,7 +24,7 @@ test("a gauge that fails, is late or has no value is left out, and the others ar
   );
   const begun = performance.now();
   const after = await metrics.text();
-  // Prometheus gives up a scrape after ten seconds; the service promises one for each gauge, all read side by side.
+  // Prometheus abandons a scrape after ten seconds; the service promises one second per gauge, all read in parallel.
   expect(performance.now() - begun).toBeLessThan(3_000);
 
   const absent = ["journal_size_bytes", "ledger_round", "oldest_evidence_seconds", "journal_free_bytes"];

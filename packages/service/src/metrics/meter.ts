@@ -5,13 +5,13 @@ import { COUNTERS, GAUGES, HISTOGRAMS, type Metric } from "./table.ts";
 type Labels<M extends Metric> = Readonly<Record<M["labels"][number], string>>;
 type Sample<M extends Metric> = { labels: Labels<M>; value: number };
 
-/** The samples of a gauge now; none where it cannot be known. */
+/** Reads a gauge's current samples; none if it cannot be known. */
 type Read<M extends Metric> = () => readonly Sample<M>[] | Promise<readonly Sample<M>[]>;
 
 /** The metrics in Prometheus' text format, and its media type. */
 export type Metrics = { text(): Promise<string>; readonly contentType: string };
 
-/** A read of a gauge, and its samples while they are waited for. */
+/** A gauge's read, and its samples while they are being read. */
 type Reading = { read: Read<Metric>; pending?: Promise<readonly Sample<Metric>[]> | undefined };
 
 type Live = {
@@ -22,18 +22,21 @@ type Live = {
 };
 
 /*
- * One for the process, as its event loop and memory are. prom-client takes a tenth of the time that the service takes to
- * start: so it is loaded, and anything counted, only once someone wants to read the metrics.
+ * One meter per process, because event loop and memory are the process's. prom-client would add a tenth to the start.
+ * It is loaded, and counting begins, only when something is to read the metrics.
  */
 let live: Live | undefined;
 const readings = new Map<string, Set<Reading>>();
-/** Of gauges that are counted up and down, by their labels; kept from the start, because they must not miss a change. */
+/**
+ * Values of gauges that are counted up and down, by their labels. They are kept from the start, because they must not
+ * miss a change.
+ */
 const levels = new Map<string, Sample<Metric> & { name: keyof typeof GAUGES }>();
 
-/** How long a gauge may take to be read, in ms: Prometheus gives up a scrape after ten seconds. */
+/** How long reading a gauge may take, in ms. Prometheus abandons a scrape after ten seconds. */
 const READ_MS = 1_000;
 
-/** @param by 0 shows a counter from 0 on: Prometheus sees no increase in one that begins at 1 */
+/** @param by 0 makes a counter visible at 0: Prometheus sees no increase in a counter that begins at 1 */
 export function count<K extends keyof typeof COUNTERS>(name: K, labels: Labels<(typeof COUNTERS)[K]>, by = 1): void {
   live?.counters[name]?.inc(labels, by);
 }
@@ -46,7 +49,7 @@ export function observe<K extends keyof typeof HISTOGRAMS>(
   live?.histograms[name]?.observe(labels, seconds);
 }
 
-/** Observes how long a promise takes, however it ends. */
+/** Measures how long a promise takes, however it ends. */
 export async function timed<K extends keyof typeof HISTOGRAMS, T>(
   name: K,
   labels: Labels<(typeof HISTOGRAMS)[K]>,
@@ -60,13 +63,13 @@ export async function timed<K extends keyof typeof HISTOGRAMS, T>(
   }
 }
 
-/** Adds to a gauge's level. */
+/** Changes a gauge's value. */
 export function shift<K extends keyof typeof GAUGES>(name: K, labels: Labels<(typeof GAUGES)[K]>, by: number): void {
   const key = JSON.stringify([name, labels]);
   levels.getOrInsertComputed(key, () => ({ name, labels, value: 0 })).value += by;
 }
 
-/** Adds to a gauge's level by one as long as a promise is under way, however it ends. */
+/** Raises a gauge by one while a promise is pending, however it ends. */
 export async function during<K extends keyof typeof GAUGES, T>(
   name: K,
   labels: Labels<(typeof GAUGES)[K]>,
@@ -81,10 +84,9 @@ export async function during<K extends keyof typeof GAUGES, T>(
 }
 
 /**
- * Reads a gauge whenever the metrics are read. Where that fails, or takes longer than a second, the gauge is left out, and
- * counted among the failures.
- *
- * @returns a function that ends it
+ * Reads a gauge whenever the metrics are read. If reading fails or takes longer than a second, the gauge is left out,
+ * and the failure is counted.
+ * @returns a function that removes the gauge
  */
 export function gauge<K extends keyof typeof GAUGES>(name: K, read: Read<(typeof GAUGES)[K]>): () => void {
   const others = readings.getOrInsertComputed(name, () => new Set());
@@ -93,7 +95,7 @@ export function gauge<K extends keyof typeof GAUGES>(name: K, read: Read<(typeof
   return () => others.delete(reading);
 }
 
-/** Begins to count, where nothing is counted yet. */
+/** Starts counting, unless it has been started. */
 export async function startMetrics(): Promise<Metrics> {
   live ??= open((await import("prom-client")).default);
   const { registry, gauges } = live;
@@ -125,11 +127,11 @@ function open({
   return { registry, gauges, counters, histograms };
 }
 
-/** Reads a gauge again. What is shown changes in one turn, so that two scrapes at once do not add up. */
+/** Reads a gauge again. The shown samples change synchronously, so that two concurrent scrapes do not add up. */
 async function refresh(name: keyof typeof GAUGES, shown: Prometheus.Gauge): Promise<void> {
   const read = await Promise.allSettled([...(readings.get(name) ?? [])].map(samplesOf));
   shown.reset();
-  // prom-client resets a gauge without labels to 0, which would be a value.
+  // prom-client resets a gauge without labels to 0, which would look like a value.
   if (GAUGES[name].labels.length === 0) shown.remove();
   for (const result of read) {
     if (result.status === "rejected") count("unread", { metric: GAUGES[name].name });
@@ -138,7 +140,7 @@ async function refresh(name: keyof typeof GAUGES, shown: Prometheus.Gauge): Prom
   for (const level of levels.values()) if (level.name === name) shown.inc(level.labels, level.value);
 }
 
-/** @throws Error of the read, or when it is late; one that is still under way is waited for, and not begun again */
+/** @throws Error of the read, or when it is late; a read in progress is awaited, not started again */
 async function samplesOf(reading: Reading): Promise<readonly Sample<Metric>[]> {
   reading.pending ??= begin(reading);
   return Promise.race([reading.pending, endOf(AbortSignal.timeout(READ_MS))]);

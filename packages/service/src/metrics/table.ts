@@ -1,4 +1,4 @@
-/** A metric, by Prometheus' conventions: base units, counters end in `_total`. */
+/** A metric, in Prometheus' conventions: base units, counters end in `_total`. */
 export type Metric = {
   name: string;
   help: string;
@@ -7,14 +7,14 @@ export type Metric = {
   buckets?: readonly number[];
 };
 
-/** Seconds of an exchange with another host. */
+/** Buckets for an exchange with another host, in seconds. */
 const EXCHANGE = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 60, 120];
-/** Seconds that paid calls take: one round of the ledger has some three. */
+/** Buckets for paid calls, in seconds: one round of the ledger takes some three. */
 const CALL = [0.1, 0.25, 0.5, 1, 2.5, 5, 7.5, 10, 15, 30, 60, 120, 300, 1_800];
-/** Seconds of a commit, of which an fsync is the most. */
+/** Buckets for a commit, in seconds; most of it is an fsync. */
 const COMMIT = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5];
 
-/** Every counter. Labels have few values: names of settings, of endpoints and of states, never what a caller sends. */
+/** Every counter. Labels have few values: names of settings, endpoints and states, never what a caller sends. */
 export const COUNTERS = {
   calls: {
     name: "attestd_calls_total",
@@ -148,7 +148,7 @@ export const HISTOGRAMS = {
   },
 } as const satisfies Record<string, Metric>;
 
-/** What is read when the metrics are read. */
+/** The values that are read whenever the metrics are read. */
 export const GAUGES = {
   build: {
     name: "attestd_build_info",

@@ -4,9 +4,8 @@ import type { Metrics } from "../metrics/meter.ts";
 import { createServer } from "../node-http.ts";
 
 /**
- * Serves `GET /metrics` to the operator, on a listener of its own: what it shows is nobody else's business, and it must
- * answer while the public one is full.
- *
+ * Serves `GET /metrics` to the operator on a separate listener: only the operator may see it, and it must answer while
+ * the public listener is full.
  * @throws Error when it cannot listen
  */
 export async function openAdmin(metrics: Metrics, { host, port }: { host: string; port: number }) {

@@ -8,8 +8,7 @@ type Transport = "http" | "mcp" | "a2a";
 
 /**
  * Counts answers to HTTP requests.
- *
- * @param paths of the endpoints; anything else is counted as `other`
+ * @param paths of the endpoints; anything else counts as `other`
  */
 export function answerCounter(paths: readonly string[]): Observe {
   const known = new Set(paths);
@@ -22,8 +21,7 @@ export function answerCounter(paths: readonly string[]): Observe {
 }
 
 /**
- * Counts answers to calls over a protocol of agents, whose messages are HTTP requests with answers of their own.
- *
+ * Counts answers to calls over an agents' protocol, which are inside the HTTP answers.
  * @param offered the endpoints that can be called over it
  */
 export function callCounter(transport: Exclude<Transport, "http">, offered: readonly Endpoint[]): ObserveCall {
@@ -35,7 +33,10 @@ export function callCounter(transport: Exclude<Transport, "http">, offered: read
     count("answers", { transport, endpoint: path, status: String(status), payment });
 }
 
-/** Prometheus sees no increase in a counter that begins at 1: a first failure would raise no alert. */
+/**
+ * Makes counters visible at 0. Prometheus sees no increase in a counter that begins at 1, so a first failure would
+ * raise no alert.
+ */
 function fromZero(transport: Transport, endpoints: readonly string[]): void {
   for (const endpoint of endpoints)
     for (const payment of ["none", "sent"]) count("answers", { transport, endpoint, status: "500", payment }, 0);

@@ -14,7 +14,7 @@ import { openSqliteJournal } from "../journal/sqlite/journal.ts";
 import { startMetrics } from "../metrics/meter.ts";
 import { type Gauged, openGauges } from "./gauges.ts";
 
-/** The gauges of a service in which nothing but its calls is to be seen. */
+/** Opens the gauges of a service in which only the calls matter. */
 const gaugesOf = (journal: WholeJournal, runner: Runner) =>
   openGauges({
     ...{ journal, runner, enabled: [], pools: {} },
@@ -59,7 +59,7 @@ test.each([
 
   const journal = await open();
   opened.defer(() => journal.close());
-  // What can only wait, as a payment that a facilitator refuses until it has expired, waits nevertheless.
+  // A call that can only wait still counts as waiting: here a facilitator refuses its payment until it has expired.
   const runner = createRunner({
     ...{ journal, clock: systemClock, log: pino({ level: "silent" }) },
     async perform(_call, _effect, memory, stop) {

@@ -26,11 +26,11 @@ export type Gauged = {
   pools: Readonly<Record<string, PoolLoad>>;
 };
 
-/** How calls end that an operator has to look at. */
+/** Final states of calls at which an operator must look. */
 const OUTCOMES: readonly CallState[] = ["owed", "loss"];
 const SUBJECTS: readonly Subject["kind"][] = ["transaction", "block", "inclusion", "batch"];
 
-/** Shows the state of a service among the metrics. @returns a function that ends it */
+/** Publishes the state of a service as metrics. @returns a function that stops it */
 export function openGauges(parts: Gauged): () => void {
   const { journal, runner, rounds, capacity, readiness, offers, enabled, evidence, pools } = parts;
   const one = (value: number | bigint | undefined) =>

@@ -52,7 +52,7 @@ test("a paid call has one line at its end, with what an operator asks for and wi
     ],
   ]);
   expect(JSON.stringify(lines)).not.toContain("secret");
-  // Looked at again until the payment is final: it has ended once.
+  // The payment is checked again until it is final, but the call has ended only once.
   observe(call, { ...call, version: call.version + 1 });
   expect(lines).toHaveLength(1);
 });

@@ -15,9 +15,7 @@ import { currentContext } from "../tracing/context.ts";
 import { stage } from "../tracing/stage.ts";
 import type { Verifier } from "../verification/verifier.ts";
 
-/*
- * Parts of the service, counted from outside: what counts must not change what they do.
- */
+/* Wrappers that count what parts of the service do, without changing it. */
 
 /** Counts requests with a payment by their answers. */
 export function observedAdmit(admit: Admit, rails: readonly Rail[]): Admit {
@@ -35,7 +33,7 @@ export function observedAdmit(admit: Admit, rails: readonly Rail[]): Admit {
   };
 }
 
-/** Counts and times the commits that paid calls wait for. */
+/** Counts and measures the commits for which paid calls wait. */
 export function observedJournal<J extends Pick<Journal, "insert" | "update">>(journal: J): J {
   for (const operation of ["insert", "update"]) shift("commitsWaiting", { operation }, 0);
   const observed = <T>(operation: string, commit: () => Promise<T>) =>
@@ -47,7 +45,7 @@ export function observedJournal<J extends Pick<Journal, "insert" | "update">>(jo
   };
 }
 
-/** Counts each transition, and logs one line for each call that comes to its end. */
+/** Counts each transition, and logs one line for each call that ends. */
 export function transitionObserver(log: Pick<Logger, Level>): NonNullable<RunnerOptions["onTransition"]> {
   return (before, after) => {
     const { rail, state, createdAt } = after;
@@ -57,7 +55,7 @@ export function transitionObserver(log: Pick<Logger, Level>): NonNullable<Runner
     count("calls", { rail, subject, outcome: state });
     if (state === "done") observe("callSeconds", { rail, subject }, (Date.now() - createdAt) / 1000);
     if (!isFinal(state)) return;
-    // The loop goes on until the payment is final, which on Base takes many minutes.
+    // The loop continues until the payment is final, which takes many minutes on Base.
     const { span } = currentContext() ?? {};
     span?.add({ "attestd.outcome": state });
     span?.end(state === "done" ? undefined : state);
@@ -67,10 +65,10 @@ export function transitionObserver(log: Pick<Logger, Level>): NonNullable<Runner
 
 type Level = "info" | "warn" | "error";
 
-/** Of ends at which an operator should look. */
+/** Log levels of the ends at which an operator should look. */
 const LEVELS: Readonly<Partial<Record<CallState, Level>>> = { void: "warn", loss: "error" };
 
-/** What an operator asks about a call. No part of it lets anyone pay or fetch a bundle but its id. */
+/** Summarizes a call for the operator. Nothing in it except the bundle's id lets anyone pay or fetch a bundle. */
 function summaryOf(call: Call) {
   const { key, state: outcome, reason, rail, payer, requirement, facilitator, settlements, proof } = call;
   const { network, amount } = requirement;
@@ -93,7 +91,7 @@ export function observedPerform(perform: Perform): Perform {
   };
 }
 
-/** The subjects' sources are fetched before anything is charged. */
+/** Measures the fetching of subjects' sources, which precedes any charge. */
 export function observedProducts(products: Products): Products {
   const observed = (product: Product): Product => ({
     ...product,

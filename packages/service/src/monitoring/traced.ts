@@ -7,10 +7,11 @@ import { runIn } from "../tracing/span.ts";
 import type { Tracer } from "../tracing/tracer.ts";
 
 /*
- * The spans of paid calls: a request with a payment, and the call that it begins, which goes on after its answer.
+ * The spans of paid calls: one for a request with a payment, and one for the call that it begins, which continues after
+ * its answer.
  */
 
-/** @param tracer undefined where nothing is traced */
+/** @param tracer undefined if tracing is off */
 export function tracedAdmit(admit: Admit, tracer: Tracer | undefined): Admit {
   if (!tracer) return admit;
   return (subject, payload, ...rest) => {
@@ -30,7 +31,7 @@ export function tracedAdmit(admit: Admit, tracer: Tracer | undefined): Admit {
   };
 }
 
-/** Gives a call's loop its context: its key, and the request that began it, whose admission had its first stages. */
+/** Gives a call's loop its context: its key, and the request that began it, which did its first stages. */
 export function contextOfCalls(tracer: Tracer | undefined): Carrying {
   return (call, carry) => {
     const { requestId, span: request, call: own } = currentContext() ?? {};

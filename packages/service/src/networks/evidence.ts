@@ -10,8 +10,8 @@ import { openNodes } from "./nodes.ts";
 export type EvidenceOptions = Pick<CollectorOptions, "journal" | "newest" | "log">;
 
 /**
- * Opens what collects the evidence of delivered attestations. It has clients of its own, whose open breakers stop nothing else,
- * asks for one thing at a time, and has one thread.
+ * Opens the collector of evidence for delivered attestations. It has its own clients, so that their open breakers stop
+ * nothing else, asks one question at a time, and has one thread.
  */
 export function openCollector(config: Config, { log, ...options }: EvidenceOptions) {
   const { algorand: nodes } = openNodes(config, log);
@@ -25,7 +25,7 @@ export function openCollector(config: Config, { log, ...options }: EvidenceOptio
 }
 
 /**
- * The newest block that a node has now, for those who follow no rounds.
+ * Reads the newest block that a node has, for callers that do not follow rounds.
  * @throws ProviderError when no node answers
  */
 export async function newestBlocks(config: Config, log: Logger, signal: AbortSignal): Promise<NewestBlocks> {

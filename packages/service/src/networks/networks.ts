@@ -18,9 +18,7 @@ import type { AccountSigner } from "../signers/signer.ts";
 import { type Nodes, openNodes } from "./nodes.ts";
 
 /**
- * Connects to everything outside that the service reads and writes, as the settings name it, and begins to follow the ledger's
- * rounds.
- *
+ * Connects to all upstreams that the settings name, and starts following the ledger's rounds.
  * @throws config_invalid when USDC on Base is not the token that payers sign for; ProviderError when it cannot be read
  */
 export async function openNetworks(config: Config, account: AccountSigner, log: Logger, signal: AbortSignal) {
@@ -43,14 +41,16 @@ export async function openNetworks(config: Config, account: AccountSigner, log: 
     ledger,
     /** The chains whose transactions are attested. */
     chains,
-    /** Every rail that can be read, switched on or not: a payment of yesterday is known also when its rail is off. */
+    /**
+     * Every rail that can be read, enabled or not: an earlier payment is recognized even when its rail is disabled now.
+     */
     rails,
-    /** A watch on the nodes of each source chain, with a name. */
+    /** A watch on each source chain's nodes, with a name. */
     witnesses: [...witnesses],
     congestion,
     /** The ledger's newest blocks. */
     newest: rounds,
-    /** Of the workers that take blocks apart. */
+    /** The load of the workers that process blocks. */
     blockLoad: blockWorkers.load,
     close: () => closing.disposeAsync(),
   };
@@ -58,8 +58,7 @@ export async function openNetworks(config: Config, account: AccountSigner, log: 
 
 /**
  * Connects to the chains for online verification. It is free and costs an upstream as much as a paid call: so it has
- * clients of its own, whose open breakers stop nothing else, and one thread for blocks.
- *
+ * its own clients, whose open breakers stop nothing else, and one thread for blocks.
  * @returns `ledger`: as a source
  */
 export function openVerificationNetworks(config: Config, log: Logger) {
@@ -85,7 +84,7 @@ function openChains(
   return new Map(chains);
 }
 
-/** Connects to the ledger alone, for an operator's command that needs nothing else. */
+/** Connects only to the ledger, for an operator's command that needs nothing else. */
 export function openLedger(config: Config, account: AccountSigner, log: Logger) {
   const { ledger, rounds } = followLedger(config, account, openNodes(config, log).algorand, log);
   return { ledger, close: () => rounds.stop() };
@@ -98,9 +97,8 @@ export function openRounds(config: Config, log: Logger) {
 }
 
 /**
- * Begins to follow the ledger's rounds by nodes that are there already.
- *
- * @param run where large blocks are taken apart
+ * Starts following the ledger's rounds with existing clients.
+ * @param run where large blocks are processed
  */
 export function followLedger(config: Config, signer: AccountSigner, nodes: AlgorandNodes, log: Logger, run?: RunWork) {
   const { algorand, attestor } = config;

@@ -9,17 +9,17 @@ import { RAILS } from "../payment/rails/registry.ts";
 import type { AlgorandNodes } from "../providers/algorand-nodes.ts";
 import type { QuorumRules } from "../providers/quorum.ts";
 
-/** The clients of every configured node, as the `connect` of each source chain and rail made them. */
+/** The clients of every configured node, made by the `connect` of each source chain and rail. */
 export type Nodes = {
-  /** Those of each source chain that is configured. */
+  /** The clients of each configured source chain. */
   sources: ReadonlyMap<SourceChainKind, object>;
-  /** Those of the ledger. */
+  /** The ledger's clients. */
   algorand: AlgorandNodes;
-  /** Those of a rail. A rail that is not configured has none. */
+  /** Returns a rail's clients. A rail that is not configured has none. */
   rail<N extends object>(kind: RailKind<N>): N;
 };
 
-/** Makes clients of the configured nodes, with breakers of their own. Sends nothing. */
+/** Makes clients of the configured nodes, with their own breakers. Sends nothing. */
 export function openNodes(config: Config, log: Logger, kinds = RAILS): Nodes {
   const { providerQuorum } = config;
   count("conflicts", {}, 0);

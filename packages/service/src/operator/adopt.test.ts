@@ -116,7 +116,7 @@ class Restored {
     });
   }
 
-  /** The attestation that the lost call has left. */
+  /** Records the attestation that the lost call has left on the ledger. */
   attested(over: Partial<Note> = {}, seen: Partial<Evidence> = {}, keySha256 = KEY_SHA256): Note {
     const context = { keySha256, ledger: LEDGER, paymentKey: KEY };
     const note = products.transaction.note({ ...evidence, ...seen } as Evidence, context);
@@ -218,7 +218,7 @@ describe("an adoption", () => {
     );
     const begun = await restored.journal.find(KEY);
     expect(begun).toMatchObject({ state: "settling" });
-    // A service that found it has tried to settle it.
+    // A service that found the call has tried to settle its payment.
     if (begun) await update(reduce(begun, { type: "settlement_begun" }));
 
     const other: Subject = { kind: "block", chain: "base", height: 1 };

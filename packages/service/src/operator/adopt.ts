@@ -34,16 +34,14 @@ export type Adoption = {
     chain?: ChainName | undefined;
     height?: number | undefined;
   };
-  /** Called when rounds of the ledger have to pass first, with the last of them. */
+  /** Called when rounds of the ledger must pass first, with the last of them. */
   onWait(round: number): void;
 };
 
 /**
- * Binds a payment that the journal has lost to a request; the service goes on with it.
- *
+ * Binds a payment that the journal has lost to a request; the service continues with it.
  * @returns the call as it was committed
- * @throws ServiceError; Problem when the source cannot be attested;
- *   Error when the journal cannot be opened
+ * @throws ServiceError; Problem when the source cannot be attested; Error when the journal cannot be opened
  */
 export async function adoptPayment(settings: Settings, adoption: Adoption, options: OperatorOptions): Promise<Call> {
   await using session = await openSession(settings, options);
@@ -86,15 +84,14 @@ export type AdoptionOptions = SearchOptions & {
 };
 
 /**
- * Binds a payment that the chain shows as made to us, and that the journal does not know, to a request. The payer's
- * replay is then answered as if the journal had never lost it.
+ * Binds a payment that its chain shows, and that the journal does not know, to a request. The payer's replay is then
+ * answered as if the journal had never lost it.
  *
- * The lost call may have been attested for: then this one takes over that attestation, which has to be of the same
- * subject. Where the ledger holds none, this waits until none of the lost call's can come any more. No process may carry
- * the lost call meanwhile.
- *
+ * The lost call may already have an attestation. Then the new call takes it over, provided that it has the same
+ * subject. If the ledger has none, this waits until none of the lost call's can be confirmed any more. No process may
+ * run the lost call in the meantime.
  * @param target a payment key, or the id of the payment's transaction
- * @returns the call: `signed` where it took an attestation over, else `paid`; the service goes on with it
+ * @returns the call: `signed` if it took over an attestation, else `paid`; the service continues with it
  * @throws ServiceError; Problem when the subject cannot be attested
  */
 export async function adopt(target: string, subject: Subject, options: AdoptionOptions): Promise<Call> {
@@ -120,7 +117,9 @@ export async function adopt(target: string, subject: Subject, options: AdoptionO
   return adopted;
 }
 
-/** The call of an adoption that was broken off between its commits. @throws not_allowed when it is another call */
+/**
+ * Finds the call of an adoption that was interrupted between its commits. @throws not_allowed when it is another call
+ */
 async function findBegun(
   { key, aliases, ...payment }: KeyedPayment,
   subject: Subject,
@@ -172,7 +171,7 @@ function requestFor(
     payer,
     subject,
     subjectHash: requestHash(subject),
-    // The payer's own payload is lost; its replay is known by the signature in it.
+    // The payer's own payload is lost; its replay is recognized by its signature.
     payload: { x402Version: 2, accepted: requirement, payload: {} },
     requirement,
     evidence,

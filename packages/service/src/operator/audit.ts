@@ -14,8 +14,7 @@ import { type OperatorOptions, openSession, type Session, type Settings } from "
 
 /**
  * Compares the journal with the ledger and the rails that the settings name. Writes nothing.
- *
- * @param settings those of the service
+ * @param settings the service's
  * @throws ServiceError; providers_unavailable when a chain cannot be read; Error when the journal cannot
  */
 export async function auditJournal(settings: Settings, options: OperatorOptions): Promise<AuditReport> {
@@ -37,7 +36,8 @@ export async function auditJournal(settings: Settings, options: OperatorOptions)
 }
 
 /**
- * What the chains show. `audit` reads the rows last, so the spans, which end at the chains' present heads, are fixed here.
+ * Reads what the chains show. The spans end at the chains' current heads, which are fixed here, because `audit` reads
+ * the rows last.
  */
 async function readFacts(session: Session, journal: JournalReader, attestors: ReadonlySet<string>): Promise<Facts> {
   const { ledger, readers } = session.chains;
@@ -68,7 +68,10 @@ async function readFacts(session: Session, journal: JournalReader, attestors: Re
   };
 }
 
-/** What a call may cost on a rail: a single one, and a batch of each size. @param price of a single one, in micro-USDC */
+/**
+ * Returns what calls may cost on a rail: a single call, and a batch of each size. @param price of a single call, in
+ * micro-USDC
+ */
 function pricesOf(price: bigint, { itemPrice, maxItems }: Config["batch"]): bigint[] {
   const batches = Array.from({ length: maxItems - MIN_BATCH_ITEMS + 1 }, (_, i) => BigInt(MIN_BATCH_ITEMS + i));
   return [price, ...batches.map((items) => price + items * itemPrice)];

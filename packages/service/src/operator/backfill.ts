@@ -1,15 +1,14 @@
 import { newestBlocks, openCollector } from "../networks/evidence.ts";
 import { type OperatorOptions, openSession, type Settings } from "./session.ts";
 
-/** How many rounds had evidence that was not whole, and which of them still have. */
+/** The number of rounds with incomplete evidence, and the rounds whose evidence is still incomplete. */
 export type Backfill = { rounds: number; left: number[] };
 
 /**
- * Collects the evidence that is not whole now, from the nodes of the settings: after an outage, from one that keeps old blocks.
- * What was collected before an error stays.
- *
+ * Collects incomplete evidence from the settings' nodes: after an outage, from a node that keeps old blocks. What was
+ * collected before an error is kept.
  * @param settings with such a node first in ALGOD_URL
- * @throws journal_in_use where another process has the journal alone; providers_unavailable when no node answers
+ * @throws journal_in_use if another process has the journal exclusively; providers_unavailable when no node answers
  */
 export async function backfillEvidence(settings: Settings, options: OperatorOptions): Promise<Backfill> {
   await using session = await openSession(settings, options);

@@ -34,7 +34,7 @@ afterAll(async () => {
 });
 
 let places = 0;
-/** The settings of a deployment without a journal. */
+/** Makes the settings of a deployment without a journal. */
 async function deployment(kind: "sqlite" | "postgres") {
   const path = join(folder.path, `${++places}`, "journal.sqlite");
   await mkdir(join(folder.path, `${places}`));
@@ -42,13 +42,13 @@ async function deployment(kind: "sqlite" | "postgres") {
   return offlineSettings(url);
 }
 
-/** A deployment whose service has delivered a call and begun another. */
+/** Makes a deployment whose service has delivered one call and begun another. */
 async function begun(kind: "sqlite" | "postgres") {
   const settings = await deployment(kind);
   return { settings, ...(await beginJournal(settings)) };
 }
 
-/** Writes a manifest as an attacker would, with the digest that it should have. */
+/** Changes a manifest like an attacker, with a matching digest. */
 async function rewrite(from: string, change: (manifest: Record<string, unknown>) => unknown): Promise<void> {
   const path = join(from, "manifest.json");
   const manifest = JSON.parse(await readFile(path, "utf8"));
@@ -59,7 +59,7 @@ async function rewrite(from: string, change: (manifest: Record<string, unknown>)
   await writeFile(path, text());
 }
 
-/** Describes a file of a backup anew, as an attacker would. */
+/** Rewrites a file's description in the manifest, like an attacker. */
 async function describeAgain(from: string, name: string): Promise<void> {
   const bytes = await readFile(join(from, name));
   await rewrite(from, (manifest) => {
@@ -95,7 +95,7 @@ describe.each(["sqlite", "postgres"] as const)("a backup of a journal in %s", (k
     const { database } = readConfig(target, { sandbox: false, rails: RAIL_SETTINGS });
     await using reader = await openJournalReader(database);
     expect(await Array.fromAsync(reader.calls())).toEqual(saved.calls);
-    // The calls of `beginJournal` began then.
+    // `beginJournal` began its calls at that time.
     expect(await reader.copiedUntil()).toBe(1);
     await using original = await openJournalReader(saved.database);
     expect(await original.copiedUntil()).toBeUndefined();
@@ -127,7 +127,7 @@ describe.each(["sqlite", "postgres"] as const)("a backup of a journal in %s", (k
     for (const name of ["manifest.json", "settings.json", "keys.json", JOURNAL]) {
       const path = join(from, name);
       const bytes = await readFile(path);
-      // Every byte of the manifest, which has no other check; of the files, which are hashed, some.
+      // Flips every byte of the manifest, which has no other check, and some bytes of the files, which are hashed.
       const step = name === "manifest.json" ? 1 : Math.ceil(bytes.length / 25);
       for (let at = 0; at < bytes.length; at += step) {
         const flipped = Buffer.from(bytes);
@@ -307,7 +307,7 @@ describe.each(["sqlite", "postgres"] as const)("a backup of a journal in %s", (k
   });
 });
 
-/** What an operator may run on a deployment. */
+/** The commands that an operator may run on a deployment. */
 function commandsOn(settings: Settings): Record<string, () => Promise<unknown>> {
   const config = readConfig(settings, { sandbox: false, rails: RAIL_SETTINGS });
   const txid = "A".repeat(52);
@@ -322,7 +322,7 @@ function commandsOn(settings: Settings): Record<string, () => Promise<unknown>> 
   };
 }
 
-/** The doctor's findings on the journal. */
+/** Returns the doctor's findings about the journal. */
 async function doctorOn(settings: Settings) {
   const config = readConfig(settings, { sandbox: false, rails: RAIL_SETTINGS });
   const ledger = { genesisHash: GENESIS, address: ACCOUNT.addr.toString() };
@@ -364,7 +364,7 @@ test("a line of a PostgreSQL backup that would fill the memory, or that is cut o
   await appendFile(path, '{"table":"calls"');
   await describeAgain(from, "journal.ndjson");
   await expect(checkBackup(from)).rejects.toThrow("ends within a line");
-  // A hole in the file: zeros that take no room on disk.
+  // A hole in the file: zeros that occupy no space on disk.
   await truncate(path, 64 * 1024 * 1024);
   await describeAgain(from, "journal.ndjson");
   await expect(checkBackup(from)).rejects.toThrow("a line of more than");

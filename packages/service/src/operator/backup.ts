@@ -17,12 +17,12 @@ import { type OperatorOptions, openSession, type Settings } from "./session.ts";
 
 const Saved = z.strictObject({ name: z.string(), bytes: z.int().nonnegative(), sha256: z.string() });
 
-/** `manifest.json` of a backup, written last: a folder without it is no backup. */
+/** `manifest.json` of a backup. It is written last: a folder without it is not a backup. */
 const Manifest = z.strictObject({
   format: z.literal("attestd.backup/1"),
-  /** RFC 3339; the journal is of this moment or a little later. */
+  /** RFC 3339. The journal's state is from this moment or a little later. */
   madeAt: z.string(),
-  /** Of the attestd that made it. */
+  /** The version of attestd that made it. */
   version: z.string(),
   database: z.enum(["sqlite", "postgres"]),
   journal: z.strictObject({
@@ -32,25 +32,24 @@ const Manifest = z.strictObject({
     keys: z.int().positive(),
   }),
   files: z.array(Saved),
-  /** SHA-256 in hex of this file's text as it was with an empty `digest`. */
+  /** SHA-256, hex, of this file's text with an empty `digest`. */
   digest: z.string(),
 });
 
 export type BackupManifest = z.infer<typeof Manifest>;
 
 const MANIFEST = "manifest.json";
-/** The key history as the service publishes it. */
+/** The key history, as the service publishes it. */
 const KEYS = "keys.json";
-/** The settings, without those that are or may hold a secret. */
+/** The settings, without those that are or may contain a secret. */
 const SETTINGS = "settings.json";
-/** Bytes that a manifest may have: ours have two thousand. */
+/** The limit of a manifest, in bytes: ours have two thousand. */
 const MAX_MANIFEST = 64 * 1024;
 
 /**
- * Saves journal, key history and settings to a new folder, while services sell. It holds no secret: the attestor's seeds
- * are kept elsewhere.
- *
- * @param to MUST NOT exist yet. It appears at once and whole: a crash leaves another folder, which is no backup
+ * Saves journal, key history and settings to a new folder, while services run. It contains no secret: the attestor's
+ * seeds are kept elsewhere.
+ * @param to MUST NOT exist yet. It appears complete or not at all: a crash leaves another folder, which is not a backup
  * @throws argument_invalid when it exists; Error when the journal cannot be read or the folder written
  */
 export async function backUp(settings: Settings, to: string, options: OperatorOptions): Promise<BackupManifest> {
@@ -82,9 +81,8 @@ export async function backUp(settings: Settings, to: string, options: OperatorOp
 }
 
 /**
- * Checks that a backup is whole: every file as its manifest has it, and the journal readable to its last row.
- *
- * @throws argument_invalid when it is no backup; not_allowed when it is damaged, with the file
+ * Checks that a backup is complete: every file matches its manifest, and the journal can be read to its last row.
+ * @throws argument_invalid when it is not a backup; not_allowed when it is damaged, with the file
  */
 export async function checkBackup(from: string): Promise<BackupManifest> {
   const manifest = await readManifest(from);
@@ -106,10 +104,10 @@ export async function checkBackup(from: string): Promise<BackupManifest> {
 }
 
 /**
- * Puts the journal of a backup where the settings name none yet. The calls that were begun after the backup are missing:
+ * Restores a backup's journal to where the settings have none yet. The calls that began after the backup are missing:
  * an audit lists their payments.
- *
- * @throws as `checkBackup`; config_invalid when the backup is of another ledger; Error when the database has a journal
+ * @throws as `checkBackup`; config_invalid when the backup belongs to another ledger; Error when the database has a
+ *   journal
  */
 export async function restoreBackup(
   settings: Settings,
@@ -128,7 +126,7 @@ async function readManifest(from: string): Promise<BackupManifest> {
   try {
     const text = readRegularFile(path, { maxBytes: MAX_MANIFEST, isFound: true }).bytes.toString();
     const manifest = Manifest.parse(JSON.parse(text));
-    // A bit of it may have flipped in a place where it is still a manifest.
+    // One of its bits may have flipped without making it invalid.
     if (textOf(sealed(manifest)) !== text) throw new Error("it is not as it was written");
     return manifest;
   } catch (cause) {
@@ -138,13 +136,13 @@ async function readManifest(from: string): Promise<BackupManifest> {
   }
 }
 
-/** A manifest with its digest. */
+/** Adds the digest to a manifest. */
 function sealed(manifest: Omit<BackupManifest, "digest">): BackupManifest {
   const digest = createHash("sha256").update(textOf({ ...manifest, digest: "" }));
   return { ...manifest, digest: digest.digest("hex") };
 }
 
-/** The files of a backup beside the manifest, in its order. */
+/** Returns the files of a backup besides the manifest, in its order. */
 function namesIn(kind: BackupManifest["database"]): string[] {
   return [savedName(kind), KEYS, SETTINGS];
 }
@@ -159,18 +157,18 @@ async function described(folder: string, name: string, bytes?: number): Promise<
   return { name, bytes: stats.size, sha256: hash.digest("hex") };
 }
 
-/** Settings whose values are saved. Any other may hold a secret, or a URL that has one in its path. */
+/** Settings whose values are saved. Any other may contain a secret, or a URL with one in its path. */
 const PUBLIC = [
   /^(HOST|PORT|PUBLIC_URL|MCP_URL|ADMIN_HOST|ADMIN_PORT|CONTACT|TRUST_PROXY|WORKERS|LOG_LEVEL|ACCESS_LOG)$/,
   /^(ALGORAND_GENESIS_HASH|SANDBOX_SOURCE_CHAINS|PROVIDER_QUORUM|DISK_RESERVE_MIB|RETENTION_DAYS|BASE_LOG_SPAN)$/,
   /^(MAX_TIMEOUT|MAX_PAYMENT_LIFE)_SECONDS$|^(ALGORAND|BASE|SOLANA)_MAX_[A-Z_]+$|^BASE_(BLOCK_)?CONFIRMATION$/,
   /^RATE_LIMIT(_[A-Z]+)?$|^OTEL_(SERVICE_NAME|TRACES_SAMPLER(_ARG)?|EXPORTER_OTLP_ENDPOINT)$/,
   /^PAY_TO_[A-Z]+$|^PRICE_MICRO_USDC(_[A-Z]+)?$|^([A-Z]+_)?FACILITATOR_(URL|KIND)$/,
-  // The name of a file.
+  // Only a file's name.
   /_FILE$/,
 ];
 
-/** The settings that are set; of those that may hold a secret, the names alone. */
+/** Returns the settings; for those that may contain a secret, only the names. */
 function publicSettings(settings: Settings): Record<string, string> {
   const own = settingNames(RAIL_SETTINGS);
   const set = Object.entries(settings).filter(([name, value]) => own.has(name) && value);

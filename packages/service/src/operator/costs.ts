@@ -11,10 +11,9 @@ import type { OperatorOptions, Settings } from "./session.ts";
 const DEADLINE_MS = 30_000;
 
 /**
- * Reads what a configured service sells for, and what its notes cost.
- *
- * @returns by rail the price in micro-USDC; `fee` of a note in microAlgos without congestion; `affordable`: for how many
- *   notes the attestor's account has ALGO
+ * Reads the prices of a configured service, and what its notes cost.
+ * @returns by rail the price in micro-USDC; `fee` of a note in microAlgos without congestion; `affordable`: the number
+ *   of notes for which the attestor's account has ALGO
  * @throws config_invalid; ProviderError
  */
 export async function readCosts(settings: Settings, { sandbox, signal }: OperatorOptions) {

@@ -8,7 +8,10 @@ import { backUp, restoreBackup } from "./backup.ts";
 import { readKeyHistory, revokeKey, rotateKey } from "./keys.ts";
 import { pruneJournal } from "./prune.ts";
 
-/* Commands on a machine that has the journal and the settings, and not the attestor's keys. An audit: test/e2e/audit.test.ts. */
+/*
+ * Commands on a machine that has the journal and the settings, but not the attestor's keys. The audit:
+ * test/e2e/audit.test.ts.
+ */
 
 const options = () => ({ sandbox: false, signal: AbortSignal.timeout(20_000) });
 
@@ -22,7 +25,7 @@ afterAll(() => folder[Symbol.asyncDispose]());
 
 const urlOf = (name: string) => `sqlite:${join(folder.path, name, "journal.sqlite")}`;
 
-/** As on a host whose settings name the files of the keys, which only the service can read. */
+/** Makes settings that name the keys' files, which only the service can read. */
 function keyless(name: string) {
   const { ATTESTOR_MNEMONIC: _, ATTESTOR_PQ_SEED: __, ...others } = offlineSettings(urlOf(name));
   return { ...others, ATTESTOR_MNEMONIC_FILE: "/no/words", ATTESTOR_PQ_SEED_FILE: "/no/seed" };

@@ -21,18 +21,18 @@ import { ServiceError } from "../errors.ts";
 import { RAIL_SETTINGS } from "../payment/rails/registry.ts";
 import { type OperatorOptions, openSession, requireAlone, type Session, type Settings } from "./session.ts";
 
-/** What came of a change of the keys. */
+/** The result of a change of the keys. */
 export type KeyChangeReport = {
-  /** Id of the note on the ledger; absent where the change had been made before. */
+  /** Id of the note on the ledger; absent if the change had been made before. */
   txid?: string;
-  /** As it is from now on. */
+  /** The history from now on. */
   history: KeyHistory;
 };
 
 /**
- * Reads the key history out of the journal, beside whatever has it open.
- *
- * @throws config_invalid when it is of another ledger; not_allowed when it has not begun; Error when it cannot be read
+ * Reads the key history from the journal, even while another process has it open.
+ * @throws config_invalid when it belongs to another ledger; not_allowed when it has not begun; Error when it cannot be
+ *   read
  */
 export async function readKeyHistory(settings: Settings, options: OperatorOptions): Promise<KeyHistory> {
   await using session = await openSession(settings, options);
@@ -40,11 +40,10 @@ export async function readKeyHistory(settings: Settings, options: OperatorOption
 }
 
 /**
- * Replaces the attestor's key. Broken off, the same call goes on where it was.
- *
- * @param next.settings gives the settings that change with the key, once it is kept; asked for when the settings and the
+ * Replaces the attestor's key. After an interruption, the same call continues.
+ * @param next.settings gives the settings that change with the key, once it is saved; called when the settings and the
  *   journal fit. Those that choose a signer replace every setting of the attestor's keys; an empty one is removed
- * @param next.fromRound the first round of the next key; some ten from now unless given
+ * @param next.fromRound the first round of the next key; default: some ten rounds from now
  * @throws ServiceError; Error when the journal cannot be opened
  */
 export async function rotateKey(
@@ -60,7 +59,7 @@ export async function rotateKey(
   });
 }
 
-/** What the settings say once the signer of others has taken the place of their own. @throws config_invalid */
+/** Returns the settings in which the next settings' signer has replaced their own. @throws config_invalid */
 export function nextConfig(settings: Settings, next: Settings, options: OperatorOptions): Config {
   const isReplaced = (name: string) => next.ATTESTOR_SIGNER !== undefined && name.startsWith("ATTESTOR_");
   const kept = Object.entries(settings).filter(([name]) => !isReplaced(name));
@@ -68,9 +67,8 @@ export function nextConfig(settings: Settings, next: Settings, options: Operator
 }
 
 /**
- * Revokes a key of the attestor. Broken off, the same call goes on where it was.
- *
- * @param what.round from which on nothing by the key counts; the next unless given
+ * Revokes a key of the attestor. After an interruption, the same call continues.
+ * @param what.round from which on the key does not count; default: the next round
  * @throws as `rotateKey`
  */
 export async function revokeKey(
@@ -82,12 +80,11 @@ export async function revokeKey(
 }
 
 /**
- * Puts what a saved history has, and the journal lacks, back into the journal, after a backup was restored that is older
- * than a change of the keys. Nothing is believed that the ledger has no note of.
- *
- * @param saved as `parseKeyHistory` gave it
- * @returns the history as it is from now on
- * @throws as `rotateKey`; not_allowed when the saved history does not continue the journal's or not fit the ledger
+ * Restores to the journal what a saved history has and the journal lacks, after the restore of a backup from before a
+ * change of the keys. It accepts nothing without a note on the ledger.
+ * @param saved from `parseKeyHistory`
+ * @returns the history from now on
+ * @throws as `rotateKey`; not_allowed when the saved history does not continue the journal's or does not fit the ledger
  */
 export async function restoreKeys(
   settings: Settings,
@@ -116,7 +113,7 @@ export async function restoreKeys(
   for (const { untilRound: _, revokedRound: __, ...entry } of saved.keys) await journal.appendKey(entry);
   for (const { kid, revokedRound } of saved.keys)
     if (revokedRound !== undefined) await journal.appendRevocation({ kid, revokedRound });
-  // The backup may be of the time between: what was announced then is in the history now.
+  // The backup may be from during the change: what was announced then is in the history now.
   const standing = await journal.announced();
   if (standing && hasRecord(saved, standing.record)) await journal.conclude(standing.attempt.txid, "noted");
   return await readHistory(journal, saved.ledger);

@@ -7,18 +7,18 @@ import type { RailName } from "../payment/rails/rail.ts";
 import type { BatchEvidence, Evidence, Products } from "../subjects/product.ts";
 
 export type SearchOptions = AttestationSearchOptions & {
-  /** Payments too are looked for, from `since` on. */
+  /** Payments are also searched from `since` on. */
   readers: ReadonlyMap<RailName, PaymentReader>;
   products: Products;
   attestor: {
-    /** Of the current key. */
+    /** SHA-256 of the current key. */
     keySha256: string;
     /** CAIP-2. */
     ledger: string;
   };
 };
 
-/** The evidence with what the note states of its chain, as it was seen then. */
+/** Returns the evidence with the block that the note states, as it was then. */
 function asSeen(fetched: Exclude<Evidence, BatchEvidence>, note: TransactionNote | BlockNote): Evidence {
   const { l: level } = note;
   if (fetched.kind !== "transaction" || !("t" in note)) return { ...fetched, level };
@@ -27,10 +27,9 @@ function asSeen(fetched: Exclude<Evidence, BatchEvidence>, note: TransactionNote
 }
 
 /**
- * The evidence as the attestation saw it: its source may be deeper in its chain by now, or, after a reorganisation, in another
- * block.
- *
- * @throws not_allowed when the attestation is of something else, or of a key that is not the current one
+ * Returns the evidence as the attestation stated it: its source may be deeper in its chain by now or, after a
+ * reorganisation, in another block.
+ * @throws not_allowed when the attestation has another subject, or a key that is not the current one
  */
 export function asAttested(
   fetched: Evidence,
@@ -39,7 +38,7 @@ export function asAttested(
   options: SearchOptions,
 ): Evidence {
   const note = parseNote(text);
-  // The nonces of its statements were in the lost row alone, so that nobody can make the tree again whose root was recorded.
+  // Only the lost row had the nonces of its statements, so nobody can rebuild the tree whose root was recorded.
   if ("z" in note) {
     const message = `This payment has bought a batch of ${note.z}, which ${attempt.txid} records. Its proofs were in the lost row alone and cannot be made again: give the payment back by hand.`;
     throw new ServiceError("not_allowed", message);

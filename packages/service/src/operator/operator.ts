@@ -1,4 +1,4 @@
-/* What an operator's commands do. */
+/* The operator's commands. */
 
 export { type AuditReport, type Finding, INVARIANTS, type Severity } from "../audit/report.ts";
 export { revisionOf } from "../config/revision.ts";

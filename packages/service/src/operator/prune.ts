@@ -2,15 +2,16 @@ import { before, pruneAll } from "../calls/retention.ts";
 import { systemClock } from "../clock.ts";
 import { type OperatorOptions, openSession, type Settings } from "./session.ts";
 
-/** What was pruned, or would be: calls that began before a time (RFC 3339), and the bytes that their rows took, packed. */
+/**
+ * The result or forecast of pruning: calls that began before a time (RFC 3339), and the bytes of their rows, packed.
+ */
 export type Pruning = { before: string; calls: number; bytes: number };
 
 /**
- * Prunes the calls at rest that are older than some days, or counts them.
- *
- * @param days whole, at least 1
- * @param isDry whether nothing is to be written; the journal may be in use then
- * @throws Error when the journal cannot be opened, or a step failed: what was pruned before that stays so
+ * Prunes the finished calls that are older than `days`, or counts them.
+ * @param days a positive integer
+ * @param isDry writes nothing; the journal may then be in use
+ * @throws Error when the journal cannot be opened, or a step failed: what was pruned before that stays pruned
  */
 export async function pruneJournal(
   settings: Settings,

@@ -1,13 +1,12 @@
 import { mayBeBehind } from "../calls/copied.ts";
 import { type OperatorOptions, openSession, requireAlone, type Settings } from "./session.ts";
 
-/** How many calls the service will look for on the ledger before it attests for them. */
+/** The number of calls that the service will search on the ledger before it attests for them. */
 export type PutBack = { calls: number };
 
 /**
- * Records that the journal which the settings name was put back by other means than `restoreBackup`: a snapshot of the disk, a
- * recovery to a point in time, a standby that was behind.
- *
+ * Records that the settings' journal was restored by other means than `restoreBackup`: a disk snapshot, a point-in-time
+ * recovery, a standby that was behind.
  * @throws journal_in_use while a service has it open; Error when it cannot be opened
  */
 export async function markPutBack(settings: Settings, options: OperatorOptions): Promise<PutBack> {

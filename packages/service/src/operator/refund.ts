@@ -21,10 +21,9 @@ export type RefundOptions = Pick<EffectsOptions, "attestationOf"> & {
 };
 
 /**
- * Records that a payment was given back.
- *
+ * Records that a payment was refunded.
  * @param key payment key
- * @param transaction on the payment's chain, by which the payer got its money
+ * @param transaction on the payment's chain that refunded the payer
  * @returns the call as it was committed
  * @throws ServiceError; Error when the journal cannot be opened
  */
@@ -49,17 +48,16 @@ export async function recordRefund(
   });
 }
 
-/** How long a call is owed before it may be given back. */
+/** How long a call must be owed before it may be refunded. */
 const OWED_FOR_MS = 24 * 60 * 60_000;
 
 /**
- * Records that the operator has given a payment back: of a call that is owed for a day, and for which no attestation can
+ * Records that the operator has refunded a payment whose call has been owed for a day, and for which no attestation can
  * be confirmed any more. The payer's replay is then answered with 410.
- *
- * @param transaction on the payment's own chain, by which the payer has got at least what it paid; it gives one payment
- *   of each payer back
+ * @param transaction on the payment's own chain, in which the payer received at least what it paid; it refunds one
+ *   payment per payer
  * @returns the call, `refunded`
- * @throws ServiceError; call_stale when a service has moved the call meanwhile
+ * @throws ServiceError; call_stale when a service has moved the call in the meantime
  */
 export async function refund(key: string, transaction: string, options: RefundOptions): Promise<Call> {
   const { journal, clock } = options;
@@ -85,7 +83,10 @@ export async function refund(key: string, transaction: string, options: RefundOp
   return refunded;
 }
 
-/** The journal's name for what a transaction gave back to a payer: taken once, so that it closes no second call. */
+/**
+ * Returns the journal's name for a transaction's refund to a payer. It can be taken only once, so that one refund
+ * closes only one call.
+ */
 function refundName({ rail, payer }: Call, transaction: string): string {
   const { canonical } = railKind(rail);
   return `refund:${rail}/${canonical(transaction)}/${canonical(payer)}`;
@@ -97,7 +98,7 @@ function alreadyUsed(transaction: string, by: Call | undefined): ServiceError {
   return new ServiceError("not_allowed", message);
 }
 
-/** @throws ServiceError unless the payer has got its money, and not before it paid */
+/** @throws ServiceError unless the payer was refunded, and not before it paid */
 async function checkGivenBack(
   { rail, payer, requirement, proof }: Call,
   transaction: string,
@@ -116,7 +117,7 @@ async function checkGivenBack(
     throw new ServiceError("not_on_chain", `${transaction} came before the payment that it is to give back.`);
 }
 
-/** The call once its last attempt is proved dead. @throws ServiceError when it is not */
+/** Returns the call after its last attempt is proved dead. @throws ServiceError when it is not */
 async function withoutAttempts(call: Call, { journal, rounds, signal }: RefundOptions): Promise<Call> {
   const attempt = liveAttempt(call);
   if (!attempt) return call;

@@ -7,11 +7,11 @@ import { type OperatorOptions, openSession, requireAlone, type Settings } from "
 
 /** Who authorises for the account from now on. */
 type Rekeyed = {
-  /** The account, as before. */
+  /** The account, unchanged. */
   address: string;
-  /** The own address of the key that authorises for it now. */
+  /** The address of the key that authorises for it now. */
   authorizer: string;
-  /** Of the transaction; absent where the account was rekeyed before. */
+  /** Id of the rekey transaction; absent if the account was rekeyed before. */
   txid?: string;
 };
 
@@ -19,10 +19,9 @@ type Rekeyed = {
 const DEADLINE_MS = 120_000;
 
 /**
- * Rekeys the attestor's account to the account's key of other settings, while no service runs. Its address stays, and with it
- * the key history. Broken off, the same call goes on where it was.
- *
- * @param next.settings as of `rotateKey`; ATTESTOR_ADDRESS MUST be the account, unless the key is its own
+ * Rekeys the attestor's account to the account key of other settings, while no service runs. The address stays, and
+ * with it the key history. After an interruption, the same call continues.
+ * @param next.settings as in `rotateKey`; ATTESTOR_ADDRESS MUST be the account, unless the key is its own
  * @throws ServiceError; Error when the journal cannot be opened
  */
 export async function rekeyAccount(
@@ -47,7 +46,7 @@ export async function rekeyAccount(
   if ((await following.ledger.obstacle(signal)) === undefined) return done;
   const obstacle = (await ledger.ledger.obstacle(signal)) ?? (await following.ledger.unknownKey(signal));
   if (obstacle !== undefined) throw new ServiceError("not_allowed", obstacle);
-  // A key that does not sign would end the account.
+  // Rekeying to a key that cannot sign would make the account unusable.
   await following.account.probe(signal);
   const attempt = await ledger.ledger.rekey(account, signal);
   const submission = await ledger.ledger.submit(attempt.raw, signal);

@@ -18,31 +18,29 @@ import { openLog } from "../tracing/log.ts";
 /** The service's settings by name (docs/operating/settings.md). */
 export type Settings = Readonly<Record<string, string | undefined>>;
 
-/** What every command of an operator takes. */
+/** The options of every operator command. */
 export type OperatorOptions = {
-  /** Whether another ledger than MainNet is allowed, on a loopback host. */
+  /** Whether a ledger other than MainNet is allowed, on a loopback host. */
   sandbox: boolean;
-  /** Unix s from which on chains are read; the attestor's beginning unless given. */
+  /** Unix s from which on chains are read; default: the attestor's first key. */
   since?: number | undefined;
-  /** Ends what is under way. */
+  /** Aborts the command. */
   signal: AbortSignal;
 };
 
 /** How long the networks may take to show the ledger's first round, in ms. */
 const DEADLINE_MS = 30_000;
-/** How far the clocks of two chains may be apart, in s: a payment may seem to be older than what it paid for. */
+/** How far the clocks of two chains may differ, in s: a payment may seem older than its subject. */
 const SKEW = 600;
 
 export type Session = Awaited<ReturnType<typeof openSession>>;
 
 /**
- * Opens what an operator's command works with: the settings, the log, the journal's key history, and the chains as an
- * auditor reads them. The rest is opened when the command asks for it, once, and closed with the session.
- *
- * @param mayBeOlder whether a journal that this release has not upgraded yet will do; nothing upgrades it
- * @throws config_invalid also when the journal is of another ledger; not_allowed when no service has begun it,
- *   or another release has written it; Error when
- *   it cannot be read
+ * Opens what an operator's command needs: the settings, the log, the journal's key history, and the chains for reading.
+ * The rest is opened once, when the command first asks for it, and closed with the session.
+ * @param mayBeOlder whether a journal that this release has not upgraded yet is accepted; nothing upgrades it
+ * @throws config_invalid also when the journal belongs to another ledger; not_allowed when no service has begun it, or
+ *   another release has written it; Error when it cannot be read
  */
 export async function openSession(settings: Settings, options: OperatorOptions, { mayBeOlder = false } = {}) {
   const { signal, since } = options;
@@ -50,7 +48,8 @@ export async function openSession(settings: Settings, options: OperatorOptions, 
   // To stderr: stdout is the command's own.
   const log = openLog(config.logLevel, pino.destination(2));
   const history = await journalHistory();
-  // The command itself says what a signer has refused, and for which record to start it; the log would name another one.
+  // The command itself reports what a signer has refused, and for which record to start it; the log would name another
+  // one.
   const unsaid = log.child({}, { level: "silent" });
   const chains = readableChains(config, log, signal);
   const opened = new AsyncDisposableStack();
@@ -63,10 +62,10 @@ export async function openSession(settings: Settings, options: OperatorOptions, 
     log,
     signal,
 
-    /** Opens the journal to be read, beside whatever has it open. */
+    /** Opens the journal for reading, even while another process has it open. */
     reader: async () => opened.use(await openJournalReader(config.database)),
 
-    /** Opens the journal to be changed. @throws Error when another process has it */
+    /** Opens the journal for writing. @throws Error when another process has it open */
     async journal(): Promise<WholeJournal> {
       const journal = await openJournal(config.database, log);
       opened.defer(async () => {
@@ -76,7 +75,7 @@ export async function openSession(settings: Settings, options: OperatorOptions, 
       return journal;
     },
 
-    /** Connects to the ledger alone, by the settings or by others, and waits for its first round. @throws as `signer` */
+    /** Connects only to the ledger, with these or other settings, and waits for its first round. @throws as `signer` */
     async ledger(by: Config = config) {
       const account = opened.adopt(await openAccount(by, { log: unsaid, signal }), (one) => one.close());
       const { ledger } = opened.adopt(openLedger(by, account, log), (one) => one.close());
@@ -84,7 +83,7 @@ export async function openSession(settings: Settings, options: OperatorOptions, 
       return { ledger, account };
     },
 
-    /** Follows the ledger's rounds, which takes no key of the attestor. Waits for the first. */
+    /** Follows the ledger's rounds, which needs no key of the attestor. Waits for the first. */
     async rounds(): Promise<Rounds> {
       const { rounds } = opened.adopt(openRounds(config, log), (one) => one.close());
       await rounds.next(deadline(systemClock, DEADLINE_MS, signal));
@@ -100,12 +99,12 @@ export async function openSession(settings: Settings, options: OperatorOptions, 
       return networks;
     },
 
-    /** Opens the ML-DSA-65 key of the settings, or of other ones. @throws config_invalid also when they have none */
+    /** Opens the ML-DSA-65 key of these or other settings. @throws config_invalid also when they have none */
     async signer(settings: KeyConfig = config): Promise<Signer> {
       return opened.adopt(await openSigner(settings, { log: unsaid, signal }), (one) => one.close());
     },
 
-    /** Unix s from which on the chains are read: nothing was sold before the first key. */
+    /** Returns the Unix s from which on the chains are read: nothing was sold before the first key. */
     async since(): Promise<number> {
       if (since !== undefined) return since;
       const round = history.keys[0]?.fromRound ?? 0;
@@ -118,7 +117,7 @@ export async function openSession(settings: Settings, options: OperatorOptions, 
     [Symbol.asyncDispose]: () => opened.disposeAsync(),
   };
 
-  /** Reads the key history out of the journal, which MUST exist already: a command creates none. */
+  /** Reads the key history from the journal, which MUST exist already: a command creates none. */
   async function journalHistory() {
     const { genesisHash, caip2 } = config.algorand;
     await using reader = await openJournalReader(config.database);

@@ -8,27 +8,26 @@ import { observedFacilitator } from "./observed-facilitator.ts";
 import { type PayeeWatch, watchPayees } from "./payee-watch.ts";
 import type { Rail } from "./rails/rail.ts";
 
-/** A facilitator of a rail that the settings switch on. */
+/** A facilitator of an enabled rail. */
 export type EnabledFacilitator = Partial<Condition> & {
-  /** Its URL as `facilitatorId` spells it, by which a call's row names it. */
+  /** Its URL as `facilitatorId` spells it. Rows of calls name it like this. */
   id: string;
-  /** Its URL as documents repeat it. */
+  /** Its URL as it appears in documents. */
   url: string;
   facilitator: Facilitator;
 };
 
-/** A rail that the settings switch on. */
+/** A rail that the settings enable. */
 export type EnabledRail = Pick<RailSettings, "payTo" | "price"> & {
   rail: Rail;
   /** At least one, in order of preference. */
   facilitators: readonly EnabledFacilitator[];
-  /** Why nothing can be sold on it now, by whichever facilitator: a clause. */
+  /** Returns why nothing can be sold on it now with any facilitator: a clause; undefined if it can. */
   obstacle?: () => string | undefined;
 };
 
 /**
- * Takes the rails that have settings, with a watch on each facilitator and on the payees.
- *
+ * Combines the rails that have settings with a watch on each facilitator and on the payees.
  * @param settings by the name of the rail
  */
 export function enableRails(

@@ -37,7 +37,7 @@ const PAYMENT = { x402Version: 2 } as PaymentPayload;
 const REQUIREMENT = { network: "eip155:8453" } as unknown as PaymentRequirements;
 const soon = () => AbortSignal.timeout(5_000);
 
-/** Asks everything once, at a facilitator below a path, as CDP's is. */
+/** Makes each request once, with a facilitator whose URL has a path, like CDP's. */
 async function askAll(auth: FacilitatorAuth) {
   const facilitator = httpFacilitator({ url: `${upstream.url}/platform/v2/x402/`, auth }, () => NOW);
   await facilitator.supported(soon());

@@ -3,17 +3,16 @@ import { toBase64Url, utf8 } from "@attestd/proof/encoding";
 import { signToken, type TokenKey } from "../config/facilitator-keys.ts";
 import type { FacilitatorSettings } from "../config/facilitators.ts";
 
-/** Seconds that a token lives: what CDP and PayAI allow at most. */
+/** The lifetime of a token in seconds: the most that CDP and PayAI allow. */
 const TOKEN_LIFE = 120;
 /**
- * Seconds by which a token is dated back. It is then also valid where the facilitator's clock is up to 30 s behind ours, or
- * up to 90 s ahead.
+ * Seconds by which a token is dated back. It is then also valid if the facilitator's clock is up to 30 s behind ours,
+ * or up to 90 s ahead.
  */
 const DATED_BACK = 30;
 
 /**
- * Makes what returns the Authorization header of a request; undefined where the facilitator asks for none.
- *
+ * Returns a function that makes a request's Authorization header; undefined if the facilitator needs none.
  * @param now Unix ms
  * @returns a function of the method and the path below the facilitator's URL
  */
@@ -35,17 +34,17 @@ export function facilitatorAuth({ url, auth }: FacilitatorSettings, now: () => n
   };
 }
 
-/** A JSON Web Token in compact form (RFC 7515, 7519), as a Bearer credential. */
+/** Makes a compact JSON Web Token (RFC 7515, 7519) as a Bearer credential. */
 function bearer(key: TokenKey, header: object, claims: object): string {
   const parts = [{ alg: key.algorithm, typ: "JWT", ...header }, claims];
   const input = parts.map((part) => toBase64Url(utf8(JSON.stringify(part)))).join(".");
   return `Bearer ${input}.${toBase64Url(signToken(key, utf8(input)))}`;
 }
 
-/** Characters below which a part of a credential is too common to be looked for. */
+/** The length below which a part of a credential is too common to be searched for, in characters. */
 const MIN_SECRET = 6;
 
-/** Removes a credential that was sent, or a part of it, from what the other side wrote about it. */
+/** Removes a sent credential, or a part of it, from the other side's text. */
 export function withoutCredential(text: string, credential: string | undefined): string {
   const parts = (credential === undefined ? [] : [credential, ...credential.split(/[\s:,]+/)])
     .filter((part) => part.length >= MIN_SECRET)

@@ -11,14 +11,14 @@ const OBSTACLES = {
   "not settled": "the facilitator does not settle it any more",
   "no fee payer": "the facilitator names no fee payer",
 };
-/** The form of a fee payer's address on any rail: it goes into a header. */
+/** The form of a fee payer's address on any rail, because it goes into a header. */
 const FEE_PAYER = /^[\x21-\x7e]{1,64}$/;
 
-/** What a facilitator of a rail supports, and the fee payers that it has named. */
+/** What a facilitator supports on a rail, and the fee payers that it has named. */
 export type FacilitatorSupport = ReturnType<typeof facilitatorSupport>;
 
 /**
- * @param offerMs how long an offer stays good after it was last made, its fee payer included
+ * @param offerMs how long an offer remains valid after it was last made, including its fee payer, in ms
  * @param now Unix ms
  */
 export function facilitatorSupport(rail: Rail, facilitator: Facilitator, offerMs: number, now: () => number) {
@@ -27,10 +27,10 @@ export function facilitatorSupport(rail: Rail, facilitator: Facilitator, offerMs
   let feePayers: { address: string; until: number }[] = [];
 
   return {
-    /** Why nothing can be sold on the rail: a clause. */
+    /** Returns why nothing can be sold on the rail: a clause; undefined if it can. */
     obstacle: () => (support === "settled" ? undefined : OBSTACLES[support]),
 
-    /** Whether the facilitator has not yet listed what it settles, so that its fee payers are not known. */
+    /** Whether the facilitator has not answered yet, so that its fee payers are unknown. */
     isUnknown: () => support === "unknown",
 
     isUnsettled: () => support === "not settled",
@@ -41,7 +41,9 @@ export function facilitatorSupport(rail: Rail, facilitator: Facilitator, offerMs
     /** Whether a payment may name the fee payer now. */
     mayName: (address: unknown) => feePayers.some((payer) => payer.address === address && payer.until > now()),
 
-    /** Asks the facilitator. If it cannot be asked, its last answer counts. @returns whether the fee payer has changed */
+    /**
+     * Asks the facilitator. If it does not answer, its last answer counts. @returns whether the fee payer has changed
+     */
     async refresh(signal: AbortSignal): Promise<boolean> {
       const kinds = await facilitator.supported(signal).catch(unlessUnavailable);
       if (!kinds) return false;

@@ -211,7 +211,7 @@ describe("another facilitator is preferred", () => {
 
   test("for as long as one asks for with 429, in seconds or until a date, and for a minute at most", async () => {
     expect(await afterwards(retryAfter("7"))).toEqual([true, true, false, false, false, false]);
-    // The right time: this process compares its clock with the date of every answer.
+    // Sends the correct time, because this process compares its clock with the date of every answer.
     const date: Handler = (_, response) => {
       const now = Date.now();
       response.setHeader("date", new Date(now).toUTCString());

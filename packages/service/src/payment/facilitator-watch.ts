@@ -5,7 +5,9 @@ import { type Facilitator, type FacilitatorError, facilitatorFailed } from "./fa
 
 type Operation = keyof Facilitator;
 
-/** Failures in a row of one operation, for whatever reason; `since` and `at`, of the last one, in Unix ms. */
+/**
+ * Consecutive failures of one operation, for any reason. `since` and `at`, of the first and the last one, in Unix ms.
+ */
 type Failing = { failures: number; since: number; at: number; cause: FacilitatorError };
 
 export type FacilitatorWatchOptions = {
@@ -16,41 +18,49 @@ export type FacilitatorWatchOptions = {
   now: () => number;
   /** A monotonic clock in ms; default: the process's own. */
   monotonic?: () => number;
-  /** Verify and settle requests that may be under way before sales on the rail stop. */
+  /** How many verify and settle requests may be pending before sales on the rail stop. */
   maxUnderWay?: number;
 };
 
 /** A quarter of the calls that may be in flight, so that one facilitator that hangs does not block the other rails. */
 const MAX_UNDER_WAY = 500;
-/** How long sales rest after a facilitator refused our settlements: a free tier may be used up for a month. */
+/** How long sales pause after a facilitator refused our settlements: a free tier may be used up for a month. */
 const REFUSAL_REST_MS = { breakAfter: 3, firstRestMs: 30_000, maxRestMs: 300_000 };
-/** A settlement that was not sent is tried again soon: a rest must not outlive the payment. */
+/** How long settlements pause. It is short, because an unsent settlement must be retried while the payment is valid. */
 const SETTLE_REST_MS = { maxRestMs: 4_000 };
 /** `supported` is asked every 15 seconds; a single lost answer does not count. */
 const SILENT_AFTER = 2;
-/** How long a facilitator that gave no verdict, or asked us to send less without naming a time, is not preferred. */
+/**
+ * How long a facilitator is not preferred after giving no verdict, or after asking us to send less without naming a
+ * time, in ms.
+ */
 const TROUBLED_MS = 30_000;
-/** Payments in a row without an answer, after which `/ready` reports a doubt. */
+/** Consecutive payments without an answer after which `/ready` reports the facilitator as degraded. */
 const DOUBTFUL_AFTER = 5;
 
-/** How a facilitator does, as its answers show it. */
+/** How well a facilitator works, judged by its answers. */
 export type Condition = {
-  /** Why nothing can be sold by it now: a clause, without the facilitator's own text. */
+  /** Returns why nothing can be sold with it now: a clause, without the facilitator's own text; undefined if it can. */
   obstacle(): string | undefined;
-  /** What may be wrong with it, or with single payments, though it still sells: a clause. */
+  /**
+   * Returns what may be wrong with it, or with single payments, although it still sells: a clause; undefined if
+   * nothing.
+   */
   doubt(): string | undefined;
-  /** Whether another one is preferred now: it asked us to send less, or gave no verdict of late. */
+  /**
+   * Whether another facilitator is preferred now, because this one asked us to send less, or gave no verdict recently.
+   */
   isBusy(): boolean;
 };
 
 export type WatchedFacilitator = Facilitator & Condition;
 
 /**
- * Puts circuit breakers before a facilitator, and logs each change once with its cause.
+ * Puts circuit breakers in front of a facilitator, and logs each change once with its cause.
  *
- * The breakers open when the facilitator is unreachable or does not serve us. Nothing that a payment may cause counts,
- * because its payer could then keep others from paying: not a status 500 or 400, an unreadable answer, or a time-out.
- * Verify and settle have breakers of their own.
+ * The breakers open when the facilitator is unreachable or refuses us. Failures that a payment may cause do not count,
+ * because a payer could then keep others from paying: not a status 500 or 400, an unreadable answer, or a time-out.
+ * Verify and settle have separate breakers.
  */
 export function watchFacilitator(options: FacilitatorWatchOptions): WatchedFacilitator {
   const { facilitator, log, now, monotonic, maxUnderWay = MAX_UNDER_WAY } = options;
@@ -168,9 +178,9 @@ function guard<T>(breaker: Breaker, voteOf: (error: FacilitatorError) => Vote, a
   });
 }
 
-/** A gateway's statuses when its upstream is away. */
+/** Statuses of a gateway whose upstream is away. */
 const AWAY: readonly unknown[] = [502, 503, 504];
-/** Statuses about us and not about a payment: credentials, an account that is used up, a wrong URL. */
+/** Statuses about us rather than about a payment: credentials, a used-up account, a wrong URL. */
 const NOT_SERVED: readonly unknown[] = [401, 402, 404, 405];
 
 function isThere({ details: { ending } }: FacilitatorError): Vote {
@@ -182,23 +192,26 @@ function isServing(error: FacilitatorError): Vote {
   return NOT_SERVED.includes(error.details.ending) ? "failed" : isThere(error);
 }
 
-/** Also 403, which some send for an account that is used up. For verify it may be about the payer. */
+/**
+ * Judges a settlement's failure. It includes 403, which some send for a used-up account; for verify it may be about the
+ * payer.
+ */
 function isSettling(error: FacilitatorError): Vote {
   return error.details.ending === 403 ? "failed" : isServing(error);
 }
 
-/** What an operator does about a facilitator that refuses us, by HTTP status. */
+/** What an operator should do about a facilitator that refuses us, by HTTP status. */
 const REMEDIES: Readonly<Record<number, string>> = {
   401: "check its …_KIND, …_KEY_ID and …_SECRET, the addresses that the key allows (IPv6 too), and this host's clock",
   403: "check the account with it: its free tier may be used up, or the key may not be allowed to settle",
 };
 
-/** Whether it refuses us: an alarm for the operator. */
+/** Whether it refuses us, which is an alarm for the operator. */
 function isRefusal({ details: { ending } }: FacilitatorError): boolean {
   return typeof ending === "number" && ending in REMEDIES;
 }
 
-/** A single lost answer does not count; one that refuses us does. */
+/** Whether failures count as silence: a single lost answer does not, a refusal does. */
 function isSilentAfter({ failures, cause }: Failing): boolean {
   return failures >= SILENT_AFTER || isRefusal(cause);
 }

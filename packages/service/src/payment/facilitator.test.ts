@@ -19,15 +19,15 @@ const ours = () => httpFacilitator({ url: upstream.url, auth: { kind: "none" } }
 const verify = (signal = soon()) => ours().verify(PAYMENT, REQUIREMENT, signal);
 const settle = (signal = soon()) => ours().settle(PAYMENT, REQUIREMENT, signal);
 
-/** Has the upstream answer everything so. */
+/** Makes the upstream give this answer to everything. */
 function answering(status: number, body: string): void {
   upstream.handler = (_, response) => response.writeHead(status, { "content-type": "application/json" }).end(body);
 }
 
-/** What a client makes of an answer: the verdict, or none. */
+/** How a client reads an answer: as a verdict, or as none. */
 type Reading = "yes" | "no" | "no answer";
 
-/** The stock package's reading: with a failure's status a verdict is a refusal. */
+/** Reads with the stock package: with a failure's status, a verdict is a refusal. */
 async function stockReading(operation: "verify" | "settle"): Promise<Reading> {
   const client = new HTTPFacilitatorClient({ url: upstream.url, timeoutMs: 5_000 });
   try {
@@ -51,7 +51,9 @@ async function ourReading(operation: "verify" | "settle"): Promise<Reading> {
 const TRANSACTION = "0x8d1c4b3d2f6f0a9b7a55c1de9f4c6c0f6a7b7a0d3b0f3f1e2d4c5b6a79880102";
 const PAYER = "0x857b06519E91e3A54538791bDbb0E22373e36b66";
 
-/** By facilitator: status, body, and what it is about. Shapes of their published schemas and of what they were seen to send. */
+/**
+ * By facilitator: status, body, and its meaning. The shapes are from their published schemas and from observed answers.
+ */
 const VERIFY_ANSWERS: [string, number, unknown][] = [
   ["CDP: valid", 200, { isValid: true, payer: PAYER }],
   ["CDP: invalid", 200, { isValid: false, invalidReason: "insufficient_funds", payer: PAYER }],

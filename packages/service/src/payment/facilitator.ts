@@ -27,47 +27,47 @@ export type VerifyAnswer = { valid: true } | { valid: false; reason: string };
 export type SettleAnswer = {
   success: boolean;
   reason?: string;
-  /** It sent the payment to its chain, and does not know yet what became of it. */
+  /** It sent the payment to its chain, and does not know the result yet. */
   isPending?: boolean;
-  /** How long it asked us to wait before we ask it again. */
+  /** How long it asked us to wait before asking again, in ms. */
   retryAfterMs?: number;
-  /** The transaction that it sent, as it says: of any form, and unchecked. */
+  /** The transaction that it claims to have sent: of any form, and unchecked. */
   transaction?: string;
 };
 
-/** Reasons of a settlement that is under way: broadcast and not confirmed (CDP, PayAI), or asked for before (PayAI). */
+/** Reasons of a pending settlement: sent and not confirmed (CDP, PayAI), or requested before (PayAI). */
 const PENDING_REASONS: readonly unknown[] = ["settlement_pending", "duplicate_settlement"];
 
-/** Why nobody waits for a settlement's answer any more: the chain shows what became of the payment. */
+/** Ends the wait for a settlement's answer: the chain shows what happened to the payment. */
 export class DecidedByChain extends Error {
   constructor() {
     super("the chain shows what became of the payment");
   }
 }
 
-/** A facilitator as one rail uses it (x402 v2, facilitator interface). Payments are as `forwardedPayment` makes them. */
+/** A facilitator as one rail uses it (x402 v2, facilitator interface). Payments come from `forwardedPayment`. */
 export interface Facilitator {
-  /** @throws facilitator_failed; the signal's reason when the signal was aborted, but not by a time-out */
+  /** @throws facilitator_failed; the signal's reason when the signal was aborted, except by a time-out */
   verify(payment: PaymentPayload, requirement: PaymentRequirements, signal: AbortSignal): Promise<VerifyAnswer>;
-  /** Never retried here, and never hedged. @throws as `verify` does */
+  /** Sends one request, never repeated or duplicated here. @throws as `verify` does */
   settle(payment: PaymentPayload, requirement: PaymentRequirements, signal: AbortSignal): Promise<SettleAnswer>;
-  /** What it settles. @throws as `verify` does */
+  /** Lists what it settles. @throws as `verify` does */
   supported(signal: AbortSignal): Promise<SupportedKind[]>;
 }
 
 const JSON_BODY = { "content-type": "application/json" };
 
-/** As @x402/core reads it: some facilitators write `null` where others omit a member. */
+/** Like @x402/core: some facilitators write `null` where others omit a member. */
 const text = z.string().nullish();
 const VerifyResponse = z.object({ isValid: z.boolean(), invalidReason: text, invalidMessage: text });
 const SettleResponse = z.object({
   success: z.boolean(),
   errorReason: text,
   errorMessage: text,
-  // Of another form it must not make the answer unreadable.
+  // Another form of it must not make the answer unreadable.
   transaction: z.unknown().optional(),
 });
-/** A network on which a facilitator settles scheme `exact` of version 2, and what it adds to an offer. */
+/** A network on which a facilitator settles scheme `exact` of version 2, and its additions to an offer. */
 const SupportedKind = z
   .object({
     x402Version: z.literal(2),
@@ -81,21 +81,20 @@ export type SupportedKind = z.infer<typeof SupportedKind>;
 const SupportedResponse = z.object({ kinds: z.array(z.unknown()) });
 
 const VERIFY_MS = 60_000;
-/** Facilitators wait for the payment's chain: some answer after 100 s. */
+/** The time-out of settling, in ms. Facilitators wait for the payment's chain: some answer after 100 s. */
 export const SETTLE_MS = 120_000;
 const SUPPORTED_MS = 15_000;
-/** An answer has a few hundred bytes; a list of kinds some ten thousand. */
+/** The limit of an answer, in bytes. An answer has a few hundred; a list of kinds some ten thousand. */
 const MAX_BYTES = 1024 * 1024;
-/** Characters of a facilitator's own text that are logged and passed on. */
+/** How much of a facilitator's own text is logged and passed on, in characters. */
 const MAX_CHARACTERS = 300;
 
 /**
- * Asks a facilitator over HTTP. Each operation has connections of its own, so that none waits for another.
- * `watchFacilitator` adds the circuit breakers.
+ * Makes a client that asks a facilitator over HTTP. Each operation has its own connections, so that none waits for
+ * another. `watchFacilitator` adds the circuit breakers.
  *
- * @x402/core's client is not used because it follows redirects and reads answers of any size: a payment must reach no host
- * but the one that the operator named.
- *
+ * @x402/core's client is not used because it follows redirects and reads answers of any size: a payment must reach no
+ *   host but the one that the operator named.
  * @param now Unix ms
  */
 export function httpFacilitator(settings: FacilitatorSettings, now = Date.now): Facilitator {
@@ -134,7 +133,10 @@ export function httpFacilitator(settings: FacilitatorSettings, now = Date.now): 
     },
   };
 
-  /** Makes what asks for a whole answer with its status and, of the other side's text, what may be logged. */
+  /**
+   * Makes a function that requests a complete answer, with its status and the part of the other side's text that may be
+   * logged.
+   */
   function operation<S extends z.ZodType>(path: string, schema: S, timeoutMs: number) {
     const provider = new HttpProvider({ url, timeoutMs, breaker: undefined });
     return async (signal: AbortSignal, body?: object) => {
@@ -142,7 +144,7 @@ export function httpFacilitator(settings: FacilitatorSettings, now = Date.now): 
       const headers = { ...(body && JSON_BODY), ...(authorization !== undefined && { authorization }) };
       const post = body && { method: "POST" as const, body: JSON.stringify(body) };
       try {
-        // A refusal may have any status, and is an answer all the same (as in @x402/core).
+        // A refusal may have any status, and is still an answer (as in @x402/core).
         const given = await provider.request({ path, headers, maxBytes: MAX_BYTES, anyStatus: true, ...post }, signal);
         const read = readJson(given, schema);
         const isOk = given.status >= 200 && given.status <= 299;
@@ -166,9 +168,9 @@ export function httpFacilitator(settings: FacilitatorSettings, now = Date.now): 
 }
 
 /**
- * Whether a status is about the facilitator or about us, and not about a payment: credentials, an account that is used up,
- * too many requests, a defect. PayAI's have the members of a verdict, which @x402/core believes; a payer would then be asked
- * for another payment, and the operator would not learn of it.
+ * Whether a status is about the facilitator or us, not about a payment: credentials, a used-up account, too many
+ * requests, a defect. PayAI's such answers look like verdicts, and @x402/core believes them: a payer would be asked for
+ * another payment, and the operator would not learn of it.
  */
 function isAboutUs(status: number): boolean {
   return status === 401 || status === 403 || status === 429 || status >= 500;
@@ -179,7 +181,7 @@ function isPending(answer: unknown): boolean {
   return data?.success === false && PENDING_REASONS.includes(data.errorReason);
 }
 
-/** How a request without an answer ended: `late` when the caller's deadline, or ours, ended it. */
+/** Returns how a request without an answer ended: `late` when the caller's deadline or our own ended it. */
 function endingOf({ cause }: ProviderError): Ending {
   return hasCode(cause, "upstream_unanswered") ? cause.details.ending : "late";
 }
@@ -189,7 +191,7 @@ function isTransactionId(transaction: unknown): transaction is string {
   return typeof transaction === "string" && /^\w{1,100}$/.test(transaction);
 }
 
-/** @returns undefined when the answer is not JSON. Integers are not read, so rounding does no harm */
+/** @returns undefined when the answer is not JSON. No integers are read, so rounding does no harm */
 function readJson<S extends z.ZodType>({ body }: HttpAnswer, schema: S): z.ZodSafeParseResult<z.infer<S>> | undefined {
   try {
     return schema.safeParse(JSON.parse(fromUtf8(body)));
@@ -198,17 +200,17 @@ function readJson<S extends z.ZodType>({ body }: HttpAnswer, schema: S): z.ZodSa
   }
 }
 
-/** How long a facilitator may have us wait: longer than that is another outage, and is asked again. */
+/** The limit of a facilitator's Retry-After, in ms: a longer wait is treated as an outage, and it is asked again. */
 const MAX_RETRY_AFTER_MS = 60_000;
 
-/** Retry-After (RFC 9110, section 10.2.3): seconds or a date. @param now Unix ms */
+/** Reads Retry-After (RFC 9110, section 10.2.3): seconds or a date. @param now Unix ms */
 function retryAfter({ retryAfter: text = "", date }: HttpAnswer, now: number): number | undefined {
   const base = Date.parse(date ?? "") || now;
   const ms = /^\d{1,9}$/.test(text) ? Number(text) * 1000 : Date.parse(text) - base;
   return Number.isNaN(ms) ? undefined : Math.min(Math.max(ms, 0), MAX_RETRY_AFTER_MS);
 }
 
-/** Seconds by which two clocks differ before that is worth a note: a token is dated back by more. */
+/** The difference between two clocks that is worth a note, in seconds. A token is dated back by more. */
 const MIN_SKEW = 20;
 
 /** Describes an answer without a verdict, for the operator's log. @param now Unix ms */
@@ -222,7 +224,7 @@ function refusal({ status, body, date }: HttpAnswer, credential: string | undefi
   return `answered HTTP ${status}${clocks}${reason ? `: ${reason}` : ""}`;
 }
 
-/** A facilitator's text as it may be logged and passed on: one short line of printable characters, without our secret. */
+/** Shortens a facilitator's text for logs and callers: one line of printable characters, without our secret. */
 function brief(text: string | null | undefined, credential: string | undefined): string | undefined {
   const line =
     text &&

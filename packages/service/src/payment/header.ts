@@ -22,8 +22,7 @@ export function decodePaymentHeader(value: string): PaymentPayload {
 }
 
 /**
- * Checks a decoded payment, as MCP and A2A carry it. Unknown members are kept, for x402 may define them.
- *
+ * Checks a decoded payment, as MCP and A2A carry it. Unknown members are kept, because x402 may define them.
  * @throws Problem `payment_malformed` when one of the three members that every version 2 payload has is missing
  */
 export function toPaymentPayload(json: JsonValue): PaymentPayload {

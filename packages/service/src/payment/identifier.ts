@@ -6,8 +6,8 @@ const FORM = { minLength: 16, maxLength: 128, pattern: "^[a-zA-Z0-9_-]+$" };
 const IDENTIFIER = new RegExp(FORM.pattern);
 
 /**
- * The `extensions` that every 402 declares (x402 v2): a payer may name its purchase. The stock package would return the
- * same (identifier.test.ts), but loads a JSON Schema validator.
+ * The `extensions` in every 402 (x402 v2): a payer may name its purchase. The stock package would return the same
+ * (identifier.test.ts), but loads a JSON Schema validator.
  */
 export const DECLARED_EXTENSIONS = {
   [EXTENSION]: {
@@ -22,12 +22,11 @@ export const DECLARED_EXTENSIONS = {
 };
 
 /**
- * The alias that finds a named purchase again when its payer sends another payment for it.
+ * Returns the alias that finds a named purchase again when its payer sends another payment for it.
  *
- * It must be used only after the payer's signature was verified: the name counts for that payer alone. It is kept beside
- * the payment key, never in its place.
- *
- * @param attempt the number of earlier purchases of that name that became `void`
+ * Use it only after verifying the payer's signature, because the name counts only for that payer. It is stored in
+ * addition to the payment key, never instead of it.
+ * @param attempt the number of earlier purchases with that name that became `void`
  * @returns undefined when the payment has no well-formed identifier
  */
 export function identifierAlias(

@@ -6,7 +6,7 @@ import { httpFacilitator } from "./facilitator.ts";
 import { namedAsListed } from "./listed-network.ts";
 import { algorandSpellings } from "./rails/algorand/facts.ts";
 
-/* MainNet's names: by CAIP-2, and as GoPlausible's `/supported` was recorded in September 2026. */
+/* MainNet's names: by CAIP-2, and as recorded from GoPlausible's `/supported` in September 2026. */
 const SHORT = "algorand:wGHE2Pwdvd7S12BL5FaOP20EGYesN73k";
 const WHOLE = "algorand:wGHE2Pwdvd7S12BL5FaOP20EGYesN73ktiC1qzkkit8=";
 const TESTNET = "algorand:SGO1GKSzyE7IEPItTxCByw9x8FmnrCDexi9/cOUJOiI=";
@@ -23,7 +23,7 @@ const soon = () => AbortSignal.timeout(5_000);
 
 let upstream: Upstream;
 let listed: string[] | undefined;
-/** The names under which payments came: of the requirement, and of the payment's `accepted`. */
+/** The names in the payments that came: the requirement's, and that of the payment's `accepted`. */
 let named: string[][];
 beforeAll(async () => {
   upstream = await Upstream.start(({ url, body }, response) => {
@@ -35,7 +35,7 @@ beforeAll(async () => {
     named.push([paymentRequirements.network, paymentPayload.accepted.network]);
     expect(paymentPayload).toEqual({ ...PAYMENT, accepted: paymentRequirements });
     expect(paymentRequirements.amount).toBe("1000");
-    // Its answer has its own spelling, too.
+    // Its answer also has its own spelling.
     json(response, url === "/verify" ? { isValid: true } : { success: true, transaction: "T", network: WHOLE });
   });
 });

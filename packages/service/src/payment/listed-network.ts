@@ -1,20 +1,20 @@
 import type { PaymentRequirements } from "@x402/core/types";
 import type { Facilitator, SupportedKind } from "./facilitator.ts";
 
-/** A rail as facilitators name it: `network` is CAIP-2, and `isNetwork` knows every spelling. */
+/** A rail's network. `network` is CAIP-2, and `isNetwork` accepts every spelling. */
 export type NamedRail = { network: string; isNetwork(network: string): boolean };
 
-/** What a facilitator lists of a rail: under its CAIP-2 name, if that is there, else under another spelling. */
+/** Finds the rail in a facilitator's list: under its CAIP-2 name, else under another spelling. */
 export function kindOn({ network, isNetwork }: NamedRail, kinds: readonly SupportedKind[]): SupportedKind | undefined {
   return kinds.find((kind) => kind.network === network) ?? kinds.find((kind) => isNetwork(kind.network));
 }
 
 /**
- * Tells a facilitator of payments under the name of the network that it lists itself, in the requirement and in the payment's
- * `accepted`. Some compare names letter for letter: @x402-avm 2.6.1, GoPlausible's, names Algorand by the whole genesis hash,
- * of which CAIP-2, and so every offer to a buyer, has the first 32 characters.
+ * Sends payments to a facilitator with the network name that it lists, in the requirement and in the payment's
+ * `accepted`. Some compare names exactly: @x402-avm 2.6.1, GoPlausible's, names Algorand by the whole genesis hash, of
+ * which CAIP-2, and so every offer to a buyer, has the first 32 characters.
  *
- * A payment before the facilitator's first list asks for the list: nothing is sent under a name that may be wrong.
+ * A payment before the facilitator's first list requests the list: nothing is sent under a name that may be wrong.
  */
 export function namedAsListed(facilitator: Facilitator, rail: NamedRail): Facilitator {
   let listed: string | undefined;

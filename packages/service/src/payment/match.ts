@@ -5,22 +5,21 @@ import { acceptedAmount } from "./payment-option.ts";
 import { paymentRefused } from "./rails/rail.ts";
 import { commonObstacle, namedClause, openRoutes, type Route, type Settler } from "./routes.ts";
 
-/** An enabled rail with the routes by which it is sold on. */
+/** An enabled rail with the routes on which it sells. */
 export type RoutedRail = EnabledRail & { routes: readonly Route[] };
 
 /** An offer that a payment accepted. */
 export type Match = {
   /** Our own requirement, never the client's copy of it. */
   requirement: PaymentRequirements;
-  /** Those that may verify and settle the payment, in the order in which they are asked. At least one. */
+  /** The facilitators that may verify and settle the payment, in the order in which they are asked; at least one. */
   settlers: readonly Settler[];
 };
 
 /**
- * Finds the routes of the offer of a rail that a payment accepted.
- *
+ * Finds the routes of the rail's offer that a payment accepted.
  * @param price micro-USDC
- * @param requirementOf our offer by a facilitator
+ * @param requirementOf makes our offer with a facilitator
  * @throws as `match` of the offers
  */
 export function matchRoutes(
@@ -54,8 +53,8 @@ export function matchRoutes(
 }
 
 /**
- * The routes that may settle a payment by its fee payer, in their order: two facilitators may have one, and a payment without
- * one is for each that asks for none.
+ * Returns the routes that may settle a payment with its fee payer, in order. Two facilitators may share a fee payer,
+ * and a payment without one is for each that needs none.
  */
 function settlersFor(feePayer: unknown, { rail }: RoutedRail, routes: readonly Route[]): Route[] {
   return routes.filter(({ support }) => {
@@ -64,7 +63,7 @@ function settlersFor(feePayer: unknown, { rail }: RoutedRail, routes: readonly R
   });
 }
 
-/** @throws payment_refused when a payment accepted another amount, asset or payee than the offers of a rail have */
+/** @throws payment_refused when a payment accepted another amount, asset or payee than the rail's offers have */
 function checkAccepted(payment: PaymentPayload, { rail, payTo }: RoutedRail, price: bigint): void {
   const { accepted } = payment;
   if (accepted.scheme !== "exact") throw paymentRefused("accepted.scheme is not exact, as offered");
@@ -77,7 +76,10 @@ function checkAccepted(payment: PaymentPayload, { rail, payTo }: RoutedRail, pri
   }
 }
 
-/** Another replica, or this one before its restart, may have offered the fee payer of a facilitator that is unknown here. */
+/**
+ * Makes the error for an unknown fee payer. Another replica, or this one before its restart, may have offered it for a
+ * facilitator that is still unknown here.
+ */
 function notNamed(entry: RoutedRail): ServiceError {
   const unknown = entry.routes.find(({ support }) => support.isUnknown());
   if (unknown) return notSold(entry, namedClause(unknown, unknown.obstacle() ?? "", true));
@@ -88,7 +90,7 @@ function notSold({ rail }: RoutedRail, obstacle: string): ServiceError {
   return new ServiceError("rail_closed", `Nothing is sold on ${rail.network} now: ${obstacle}.`);
 }
 
-/** Why nothing is sold on a rail now: a clause. */
+/** Returns why nothing is sold on a rail now: a clause; undefined if it is. */
 export function obstacleOf({ obstacle, routes }: RoutedRail): string | undefined {
   const own = obstacle?.();
   if (own !== undefined) return own;

@@ -4,7 +4,7 @@ import { startMetrics } from "../metrics/meter.ts";
 import { DecidedByChain, type Facilitator } from "./facilitator.ts";
 import { observedFacilitator } from "./observed-facilitator.ts";
 
-/** Answers a settlement never, and gives it up with its signal. */
+/** Never answers a settlement, and ends with its signal. */
 const silent = {
   settle: (_payment, _requirement, signal) =>
     new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason))),

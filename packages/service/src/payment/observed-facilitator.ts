@@ -2,7 +2,7 @@ import { count, timed } from "../metrics/meter.ts";
 import { stage } from "../tracing/stage.ts";
 import { DecidedByChain, type Facilitator, type SettleAnswer } from "./facilitator.ts";
 
-/** A facilitator whose answers are counted. @param host of its URL */
+/** Counts a facilitator's answers. @param host of its URL */
 export function observedFacilitator(facilitator: Facilitator, rail: string, host: string): Facilitator {
   const time = <T>(operation: keyof Facilitator, ask: () => Promise<T>) =>
     timed("facilitatorSeconds", { facilitator: host, operation }, ask);

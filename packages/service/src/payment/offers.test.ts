@@ -16,7 +16,7 @@ const NETWORKS: Record<RailName, string> = {
   solana: "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp",
 };
 
-/** The fee payer that facilitators name now; tests change it. */
+/** The fee payer that facilitators currently name; tests change it. */
 let feePayer = "FEE-1";
 let clock = 0;
 
@@ -151,7 +151,7 @@ describe("offers", () => {
   });
 
   describe("of a rail on which nothing can be sold", () => {
-    /** Offers on two rails; the facilitator of Base is of the test's own making. */
+    /** Makes offers on two rails; the test makes Base's facilitator. */
     function offersWith(over: Partial<EnabledRail>, heard: (string | undefined)[] = []): Offers {
       feePayer = "FEE-1";
       const rails = [enabled("algorand"), { ...enabled("base"), ...over }];
@@ -262,7 +262,7 @@ describe("offers", () => {
       expect([feePayerOf(offers), offers.optionsFor(saleOn("base"))[0]?.facilitatorUrl]).toEqual(["FEE-B", B]);
       expect(offers.obstacles()).toEqual([]);
       expect(offers.doubts()).toEqual([{ network: NETWORKS.solana, doubt: "a.example: away" }]);
-      // Documents are drawn once.
+      // Documents are made only once.
       expect(offers.termsFor(saleOn("base"))[0]?.facilitatorUrl).toBe(A);
       sides[A] = { feePayer: "FEE-A" };
       expect(feePayerOf(offers)).toBe("FEE-A");

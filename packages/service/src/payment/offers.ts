@@ -16,22 +16,22 @@ export type OffersOptions = {
   maxTimeoutSeconds: number;
   /** Unix ms. */
   now: () => number;
-  /** Called once for every change: with the obstacle when a rail is no longer offered, without one when it is again. */
+  /** Called once for every change: with the reason when a rail is no longer offered, without one when it is again. */
   onChange?: (network: string, obstacle: string | undefined) => void;
-  /** Called when another facilitator sells on a rail than before. */
+  /** Called when a rail is sold with another facilitator than before. */
   onSwitch?: (network: string, facilitatorUrl: string) => void;
 };
 
 /**
- * What is known of an enabled rail. As of the last check: `closed` is why it was not offered, and `seller` is whose offer
+ * The data about an enabled rail. As of the last check: `closed` is why it was not offered, and `seller` whose offer
  * was made.
  */
 type Entry = RoutedRail & { closed: string | undefined; seller: Route | undefined };
 
-/** Our offers: what a call may be paid with, and whether a payment fits one. */
+/** Our offers: with what a call may be paid, and whether a payment fits an offer. */
 export type Offers = ReturnType<typeof createOffers>;
 
-/** Offers that are kept until one changes: more than the combinations of chains, and the sizes of some batches. */
+/** The limit of remembered offers: more than the combinations of chains, with some sizes of batches. */
 const MAX_CACHED = 256;
 
 export function createOffers({ rails, itemPrice, maxTimeoutSeconds, now, onChange, onSwitch }: OffersOptions) {
@@ -41,7 +41,7 @@ export function createOffers({ rails, itemPrice, maxTimeoutSeconds, now, onChang
     closed: undefined,
     seller: undefined,
   }));
-  /** The answers of `for` since the offers last changed. */
+  /** Results of `for` since the offers last changed. */
   const cached = new Map<string, PaymentRequirements[]>();
 
   return {
@@ -49,10 +49,9 @@ export function createOffers({ rails, itemPrice, maxTimeoutSeconds, now, onChang
     settlers: new Map<RailName, readonly Settler[]>(entries.map(({ rail, routes }) => [rail.name, routes])),
 
     /**
-     * Asks every facilitator what it settles, and puts its fee payer into our offers. If one cannot be asked, its last answer
-     * counts; it sells nothing before its first answer.
-     *
-     * @throws settlement_unsupported when no facilitator of a rail settles it, which is then not offered either
+     * Asks every facilitator what it settles, and puts its fee payer into our offers. If a facilitator does not answer,
+     * its last answer counts; before its first answer nothing is sold with it.
+     * @throws settlement_unsupported when no facilitator of a rail settles it; the rail is then not offered
      */
     async refresh(signal: AbortSignal): Promise<void> {
       const refreshed = entries
@@ -69,7 +68,7 @@ export function createOffers({ rails, itemPrice, maxTimeoutSeconds, now, onChang
       throw new ServiceError("settlement_unsupported", message);
     },
 
-    /** Why nothing is sold on a rail now, by network. */
+    /** Lists why nothing is sold on rails now, by network. */
     obstacles(): { network: string; obstacle: string }[] {
       checkObstacles();
       return entries.flatMap(({ rail, closed }) =>
@@ -77,10 +76,10 @@ export function createOffers({ rails, itemPrice, maxTimeoutSeconds, now, onChang
       );
     },
 
-    /** Why nothing can be paid to us on a rail now, by whichever facilitator: a clause. */
+    /** Returns why nothing can be paid to us on a rail now with any facilitator: a clause. */
     closure: (rail: RailName) => entries.find((entry) => entry.rail.name === rail)?.obstacle?.(),
 
-    /** What may be wrong with the rails that are offered, and with single facilitators of them, by network. */
+    /** Lists what may be wrong with the offered rails and their facilitators, by network. */
     doubts(): { network: string; doubt: string }[] {
       const offered = entries.filter(({ closed }) => closed === undefined);
       return offered.flatMap(({ rail, routes }) =>
@@ -92,7 +91,7 @@ export function createOffers({ rails, itemPrice, maxTimeoutSeconds, now, onChang
       );
     },
 
-    /** Every rail: its terms, and why nothing is sold on it now. */
+    /** Lists every rail: its terms, and why nothing is sold on it now. */
     standing(): { option: PaymentOption; obstacle: string | undefined }[] {
       checkObstacles();
       return entries.flatMap((entry) =>
@@ -107,9 +106,8 @@ export function createOffers({ rails, itemPrice, maxTimeoutSeconds, now, onChang
     },
 
     /**
-     * The offers for a sale that can be taken now; where it names no source, those of every rail.
-     *
-     * @returns the same array until an offer changes, or many others were asked for: read only
+     * Returns the current offers for a sale; if it names no source, those of every rail.
+     * @returns the same array until an offer changes, or many others were requested: read only
      */
     for(sale: Sale): PaymentRequirements[] {
       checkObstacles();
@@ -122,7 +120,7 @@ export function createOffers({ rails, itemPrice, maxTimeoutSeconds, now, onChang
       return offers;
     },
 
-    /** The same offers as `PaymentOption`s. */
+    /** Returns the same offers as `PaymentOption`s. */
     optionsFor(sale: Sale): PaymentOption[] {
       checkObstacles();
       return paying(sale).flatMap((entry) =>
@@ -130,7 +128,7 @@ export function createOffers({ rails, itemPrice, maxTimeoutSeconds, now, onChang
       );
     },
 
-    /** How the price of a batch comes about, in words; undefined for every other sale, which has one price. */
+    /** Explains the price of a batch in words; undefined for every other sale, which has a fixed price. */
     reckoning(sale: Sale): string | undefined {
       if (sale.items === 0) return undefined;
       const byWords = Map.groupBy(paying(sale), (entry) => reckoningOf(entry, sale));
@@ -140,12 +138,15 @@ export function createOffers({ rails, itemPrice, maxTimeoutSeconds, now, onChang
       return `Price: ${words.join("; ")}.`;
     },
 
-    /** Every way to pay for a sale that the settings name, for documents: also those that cannot be taken now. */
+    /**
+     * Lists every way to pay for a sale that the settings name, for documents: including those that are not available
+     * now.
+     */
     termsFor(sale: Sale): PaymentOption[] {
       return paying(sale).flatMap((entry) => preferredOption(entry, sale));
     },
 
-    /** The ways to pay for a sale that every document lists. */
+    /** Lists the ways to pay for a sale that every document lists. */
     listedFor(sale: Sale): PaymentOption[] {
       return paying(sale)
         .filter(({ rail }) => !rail.isUnlisted)
@@ -154,9 +155,8 @@ export function createOffers({ rails, itemPrice, maxTimeoutSeconds, now, onChang
 
     /**
      * Finds the offer that a payment accepted.
-     *
-     * @throws payment_refused naming what does not fit; rail_closed when nothing can be sold on its rail now, not by
-     *   the facilitator whose fee payer the payment accepted, or while a facilitator is unknown that may have that fee payer
+     * @throws payment_refused naming what does not fit; rail_closed when nothing can be sold now on its rail, or with
+     *   the facilitator whose fee payer the payment accepted, or while an unknown facilitator may have that fee payer
      */
     match(payment: PaymentPayload, rail: RailName, sale: Sale): Match {
       const { accepted } = payment;
@@ -179,7 +179,7 @@ export function createOffers({ rails, itemPrice, maxTimeoutSeconds, now, onChang
     }
   }
 
-  /** The rails that may pay for every source, those of the sources' own chains first. */
+  /** Returns the rails that may pay for every source, with the sources' own chains first. */
   function paying({ chains }: Sale): readonly Entry[] {
     if (chains.length === 0) return entries;
     const able = entries.filter(({ rail }) => chains.every((chain) => rail.paysFor(chain)));
@@ -196,7 +196,7 @@ export function createOffers({ rails, itemPrice, maxTimeoutSeconds, now, onChang
     return `${call} USDC and ${sale.items} × ${item} USDC, ${all} USDC in all`;
   }
 
-  /** The option of the facilitator that the settings name first. */
+  /** Returns the option with the facilitator that the settings name first. */
   function preferredOption(entry: Entry, sale: Sale): PaymentOption[] {
     return entry.routes.slice(0, 1).map(({ url }) => paymentOption(entry, url, priceOf(entry, sale)));
   }

@@ -8,28 +8,27 @@ import type { Rail, RailName } from "./rails/rail.ts";
 
 /** The journal's payees. */
 export interface PayeeJournal {
-  /** Adds payees to those that are, or ever were, ours. */
+  /** Adds payees to our current and former ones. */
   rememberPayees(payees: readonly { rail: RailName; address: string }[]): Promise<void>;
 
-  /** Every payee that is, or ever was, ours. */
+  /** Lists all current and former payees. */
   payees(): Promise<{ rail: RailName; address: string }[]>;
 }
 
 export type PaymentsOptions = {
   journal: PayeeJournal;
-  /** Every rail that can be read, switched on or not. */
+  /** Every rail that can be read, enabled or not. */
   rails: readonly Rail[];
   log: Logger;
-  /** Ends the opening. */
+  /** Aborts the opening. */
   signal: AbortSignal;
 };
 
-/** How long the payees may take to be read at the start, in ms: nodes that do not answer must leave time for the rest of it. */
+/** How long reading the payees may take at the start, in ms. Nodes that do not answer must leave time for the rest. */
 const PAYEES_MS = 10_000;
 
 /**
- * Opens what calls are paid by: the rails that the settings switch on, their payees and their offers.
- *
+ * Opens what calls need to be paid: the enabled rails, their payees and their offers.
  * @throws config_invalid when a payee cannot be paid; settlement_unsupported when no facilitator of a rail settles it
  */
 export async function openPayments(config: Config, { journal, rails, log, signal }: PaymentsOptions) {
@@ -48,7 +47,7 @@ export async function openPayments(config: Config, { journal, rails, log, signal
     },
     onSwitch: (network, facilitator) => log.warn({ network, facilitator }, "sold by another facilitator"),
   });
-  // A facilitator that does not answer now is asked again later; the other rails are offered meanwhile.
+  // A facilitator that does not answer now is asked again later; the other rails are offered in the meantime.
   await offers.refresh(signal);
   await journal.rememberPayees(enabled.map(({ rail, payTo }) => ({ rail: rail.name, address: payTo })));
   const everPaid = await journal.payees();
@@ -58,7 +57,7 @@ export async function openPayments(config: Config, { journal, rails, log, signal
   return {
     enabled,
     offers,
-    /** Whether an address is, or ever was, a payee of ours. */
+    /** Whether an address is, or ever was, our payee. */
     isPayee: (rail: Rail, address: string) =>
       everPaid.some((payee) => payee.rail === rail.name && rail.sameAddress(payee.address, address)),
     /** What is refreshed while the service runs. */

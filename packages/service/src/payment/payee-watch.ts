@@ -4,18 +4,18 @@ import type { Rail, RailName } from "./rails/rail.ts";
 
 type Payee = { rail: Pick<Rail, "name" | "payeeFault">; payTo: string };
 
-/** How long a rail whose nodes do not answer is still sold on, in ms: payees are read every 15 seconds. */
+/** How long a rail is still sold while its nodes do not answer, in ms. Payees are read every 15 seconds. */
 const MAX_SILENCE_MS = 60_000;
 
 /**
- * Whether the payees can be paid, as last read from their chains: an account may opt out of the asset, or be frozen. They are read by as
- * many nodes as must agree on everything else, so that a rail whose witnesses are missing shows here.
+ * Whether the payees can be paid, as last read from their chains: an account may opt out of the asset, or be frozen. As
+ * many nodes read them as must agree on everything else, so a rail without enough nodes shows here.
  */
 export type PayeeWatch = ReturnType<typeof watchPayees>;
 
 /** @param now Unix ms */
 export function watchPayees(payees: readonly Payee[], now: () => number) {
-  /** By rail, as last read: absent until the chain was read, `fault` undefined when nothing is wrong. */
+  /** By rail, the last result: absent until the chain was read, `fault` undefined when nothing is wrong. */
   const read = new Map<RailName, { fault: string | undefined; at: number }>();
   /** By rail, why it could not be read the last time. */
   const unread = new Map<RailName, ProviderError>();
@@ -35,15 +35,15 @@ export function watchPayees(payees: readonly Payee[], now: () => number) {
       );
     },
 
-    /** The payees that cannot be paid, as sentences that name the setting. */
+    /** Lists the payees that cannot be paid, as sentences that name the setting. */
     faults: () =>
       [...read].flatMap(([rail, { fault }]) => (fault === undefined ? [] : [`${settingOf(rail)} ${fault}.`])),
 
-    /** Why nothing can be paid on a rail: a clause. */
+    /** Returns why nothing can be paid on a rail: a clause; undefined if it can. */
     obstacle(rail: RailName): string | undefined {
       const last = read.get(rail);
       if (last?.fault !== undefined) return `${settingOf(rail)} ${last.fault}`;
-      // Nor could the signature and the standing of a payment be read.
+      // A payment's signature and status could not be read either.
       const isSilent = last === undefined || now() - last.at > MAX_SILENCE_MS;
       if (!isSilent) return undefined;
       const since = last === undefined ? "" : ` since ${new Date(last.at).toISOString()}`;

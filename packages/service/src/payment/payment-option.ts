@@ -3,7 +3,7 @@ import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
 import type { EnabledRail } from "./enabled-rail.ts";
 import type { RailFacts } from "./rails/rail.ts";
 
-/** An offer as the discovery document and `options` of a 402 write it. */
+/** An offer in the form of the discovery document and of a 402's `options`. */
 export type PaymentOption = ReturnType<typeof paymentOption>;
 
 /** @param price micro-USDC */
@@ -19,7 +19,7 @@ export function paymentOption({ rail, payTo }: EnabledRail, facilitatorUrl: stri
   };
 }
 
-/** An offer as x402 writes it. `amount`: atomic units of the asset. */
+/** Makes an x402 offer. `amount`: atomic units of the asset. */
 export function exactRequirement(
   { network, asset }: Pick<RailFacts, "network" | "asset">,
   { amount, ...terms }: Pick<PaymentRequirements, "payTo" | "maxTimeoutSeconds" | "extra"> & { amount: bigint },
@@ -33,7 +33,7 @@ export function exactRequirement(
   };
 }
 
-/** The amount that a payment accepted, as an x402 offer or as a `PaymentOption` names it. @returns anything */
+/** Returns the amount that a payment accepted, from an x402 offer or a `PaymentOption`. @returns an unchecked value */
 export function acceptedAmount({ accepted }: PaymentPayload): unknown {
   const { amount, maxAmountRequired } = accepted as { amount?: unknown; maxAmountRequired?: unknown };
   return amount ?? maxAmountRequired;

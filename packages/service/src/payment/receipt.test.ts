@@ -12,7 +12,7 @@ const never = new AbortController().signal;
 const attestor = createAttestor(seedSigner(new Uint8Array(32).fill(7)));
 const delivery = { resourceUrl: `https://${"attestd.".repeat(8)}example/prove-tx-inclusion`, at: 1_795_256_945_678 };
 
-/** A settlement on the rail whose names are the longest. */
+/** A settlement on the rail with the longest names. */
 const payment = { rail: "solana", payer: "7".repeat(44) } as Payment;
 const requirement: PaymentRequirements = {
   scheme: "exact",
@@ -49,7 +49,10 @@ test("stock clients find the signed receipt of a payment, and our verifier accep
   expect(Object.keys(extensions)).toEqual(["offer-receipt"]);
 });
 
-/** What the strictest of common clients (Python's aiohttp) takes for one header, and Java's netty for all of them. */
+/**
+ * 8,000 bytes is the limit for one header in the strictest common client (Python's aiohttp), and for all headers in
+ * Java's netty.
+ */
 test("a signed receipt fits into 8,000 bytes", async () => {
   const settled = settlementReceipt(payment, requirement, { success: true, transaction: "5".repeat(88) });
   expect((await signReceipt(settled, delivery, attestor, never)).length).toBeLessThan(8_000);

@@ -6,11 +6,10 @@ import type { Payment } from "./rails/rail.ts";
 export type Settled = { success: true; transaction: string } | { success: false; reason: string };
 
 /**
- * The receipt of a settlement, as PAYMENT-RESPONSE carries it (x402 v2, SettleResponse).
+ * Makes the receipt of a settlement for PAYMENT-RESPONSE (x402 v2, SettleResponse).
  *
- * It is made of what the payment's chain shows, because the facilitator's answer may be lost; so every settlement of the
+ * It states what the payment's chain shows, because the facilitator's answer may be lost; so every settlement of the
  * payment gives the same receipt.
- *
  * @returns standard base64 of JSON
  */
 export function settlementReceipt(
@@ -31,12 +30,14 @@ export function settlementReceipt(
   return encodeHeader(response);
 }
 
-/** Decodes a receipt of ours, for the transports that carry it as JSON. @param receipt value of PAYMENT-RESPONSE */
+/** Decodes one of our receipts, for the transports that carry it as JSON. @param receipt value of PAYMENT-RESPONSE */
 export function settlementOf(receipt: string): SettleResponse {
   return JSON.parse(Buffer.from(receipt, "base64").toString());
 }
 
-/** JSON Schema of the extension's `info`, which every x402 extension carries. Short, because it is sent in a header. */
+/**
+ * JSON Schema of the extension's `info`, which every x402 extension has. It is short, because it is sent in a header.
+ */
 const RECEIPT_SCHEMA = {
   $schema: "https://json-schema.org/draft/2020-12/schema",
   type: "object",
@@ -52,15 +53,14 @@ const RECEIPT_SCHEMA = {
 
 /** What a signed receipt adds to the settlement. */
 export type Delivery = {
-  /** What was paid for: the HTTP endpoint, whatever transport it was bought through. */
+  /** The purchased resource: the HTTP endpoint, over whichever transport it was bought. */
   resourceUrl: string;
   /** When it was delivered, Unix ms. */
   at: number;
 };
 
 /**
- * Adds the attestor's signature to the receipt of a settlement that succeeded (x402 extension `offer-receipt`, section 5).
- *
+ * Adds the attestor's signature to the receipt of a successful settlement (x402 extension `offer-receipt`, section 5).
  * @param receipt of `settlementReceipt`
  * @returns standard base64 of JSON, under 8 KB, which is the longest header that some clients accept
  */

@@ -24,7 +24,7 @@ test.each(paid)("the extension of $path is the one that the stock package makes"
   const { method, body } = endpoint;
   const { $schema, ...inputSchema } = z.toJSONSchema(body?.schema as z.ZodType, { io: "input" });
   const [input] = Object.values(body?.examples ?? {}) as Record<string, unknown>[];
-  // `method` is for the stock server to fill in, and is no part of the declared type.
+  // The stock server fills in `method`, which is not part of the declared type.
   const config = { method, bodyType: "json", ...(input && { input }), inputSchema } as const;
   const stock = declareDiscoveryExtension(config as Parameters<typeof declareDiscoveryExtension>[0]);
   expect(JSON.stringify(bazaarExtension(endpoint))).toBe(JSON.stringify(stock));

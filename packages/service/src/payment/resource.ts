@@ -4,7 +4,7 @@ import { CATALOGUE, type Endpoint } from "../catalogue/catalogue.ts";
 import type { Subject } from "../subjects/subject.ts";
 import type { Payment } from "./rails/rail.ts";
 
-/** What is for sale: over HTTP named by the endpoint's URL, over MCP by the tool's. */
+/** What is sold: over HTTP identified by the endpoint's URL, over MCP by the tool's. */
 export type Resource = {
   url: string;
   description: string;
@@ -12,13 +12,16 @@ export type Resource = {
   extensions?: Readonly<Record<string, unknown>>;
 };
 
-/** The resource of a paid endpoint over HTTP. @param origin of the service's links */
+/** Returns the HTTP resource of a paid endpoint. @param origin of the service's links */
 export function resourceOf(endpoint: Endpoint, origin: string): Resource {
   const { path, summary } = endpoint;
   return { url: `${origin}${path}`, description: summary, extensions: bazaarExtension(endpoint) };
 }
 
-/** What is sold for a subject: receipts and facilitators name the HTTP endpoint, over whichever transport it was bought. */
+/**
+ * Returns the resource sold for a subject. Receipts and facilitators name the HTTP endpoint, over whichever transport
+ * it was bought.
+ */
 export function resourcesAt(origin: string): (subject: Pick<Subject, "kind">) => Resource {
   const sold = {
     transaction: resourceOf(CATALOGUE.attest, origin),
@@ -29,18 +32,17 @@ export function resourcesAt(origin: string): (subject: Pick<Subject, "kind">) =>
   return ({ kind }) => sold[kind];
 }
 
-/** A resource as x402 writes it (v2, ResourceInfo). */
+/** Converts a resource to x402's form (v2, ResourceInfo). */
 export function resourceInfo({ url, description }: Resource): NonNullable<PaymentPayload["resource"]> {
   return { url, description, mimeType: "application/json" };
 }
 
 /**
- * A payment as the facilitator gets it (x402 v2, PaymentPayload): only the scheme's own part is the client's.
+ * Makes the payment that the facilitator gets (x402 v2, PaymentPayload): only the scheme's own part is the client's.
  *
  * A facilitator may refuse a client's spelling of `accepted` or a long `resource`, and may act on `extensions`. So
- * `accepted` is the requirement that is settled, `resource` is ours, and the extensions are those that we declare for the
- * resource. The client's `payment-identifier` concerns us alone, and gas sponsoring needs payloads that we refuse.
- *
+ * `accepted` is the requirement that is settled, `resource` is ours, and the extensions are those that we declare for
+ * the resource. The client's `payment-identifier` concerns only us, and gas sponsoring needs payloads that we refuse.
  * @param requirement our own, of the offer that the payment accepted
  */
 export function forwardedPayment(
@@ -58,9 +60,9 @@ export function forwardedPayment(
 }
 
 /**
- * How to call a paid endpoint, for indexers of paid resources (x402 extension `bazaar`): its method, the schema of its body
- * and an example. The OpenAPI document has the answers: this is sent in a header, and comes back in every payment. The
- * stock package would return the same (resource.test.ts), but loads a JSON Schema validator.
+ * Tells indexers of paid resources how to call a paid endpoint (x402 extension `bazaar`): its method, the schema of its
+ * body and an example. The OpenAPI document has the answers: this is sent in a header, and comes back in every payment.
+ * The stock package would return the same (resource.test.ts), but loads a JSON Schema validator.
  */
 export function bazaarExtension({ method, body }: Endpoint): Record<string, unknown> {
   if (!body) throw new Error("a paid endpoint has a body");

@@ -9,7 +9,7 @@ export type Settler = Pick<EnabledFacilitator, "id" | "facilitator" | "isBusy"> 
 export type Route = Settler & Pick<EnabledFacilitator, "url" | "doubt"> & { support: FacilitatorSupport };
 
 /**
- * @param offerMs how long an offer stays good after it was last made
+ * @param offerMs how long an offer remains valid after it was last made, in ms
  * @param now Unix ms
  */
 export function routesOf(enabled: EnabledRail, offerMs: number, now: () => number): Route[] {
@@ -19,20 +19,23 @@ export function routesOf(enabled: EnabledRail, offerMs: number, now: () => numbe
   });
 }
 
-/** Those that can be sold by now, in order of preference: those that asked us to send less come last. */
+/**
+ * Returns the facilitators with which sales are possible, in order of preference; those that asked us to send less come
+ * last.
+ */
 export function openRoutes<S extends Settler>(routes: readonly S[]): S[] {
   const open = routes.filter(({ obstacle }) => obstacle() === undefined);
   const isBusy = (route: S) => route.isBusy?.() === true;
   return [...open.filter((route) => !isBusy(route)), ...open.filter(isBusy)];
 }
 
-/** Why nothing can be sold by any of them: a clause, which names each if there are several. */
+/** Returns why no facilitator can be used: a clause, which names each if there are several. */
 export function commonObstacle(routes: readonly Route[]): string {
   const clauses = routes.map((route) => namedClause(route, route.obstacle() ?? "", routes.length > 1));
   return clauses.join("; ");
 }
 
-/** @param isNamed whether the clause has to say which facilitator it is about */
+/** @param isNamed whether the clause must say which facilitator it is about */
 export function namedClause({ url }: Pick<Route, "url">, clause: string, isNamed: boolean): string {
   return isNamed ? `${new URL(url).host}: ${clause}` : clause;
 }

@@ -4,15 +4,14 @@ import { type Clock, deadline } from "../clock.ts";
 import { hasCode } from "../errors.ts";
 import type { Match } from "./match.ts";
 
-/** `facilitator`: the id of the one that calls the payment valid. */
+/** `facilitator`: the id of the facilitator that calls the payment valid. */
 export type Verdict = { valid: true; facilitator: string } | { valid: false; reason: string };
 
 /**
  * Asks the facilitators that may settle a payment to verify it, one after the other, until one says that it is valid.
- *
- * @param payment as `forwardedPayment` makes it
+ * @param payment from `forwardedPayment`
  * @param options.limitMs the time that `signal` leaves for all of them
- * @returns what the first one says that calls it valid; else what the first one says that gives a verdict
+ * @returns the first verdict that is valid; if none is, the first verdict
  * @throws facilitator_failed of the last one when none gives a verdict; the signal's reason
  */
 export async function verifyPayment(
@@ -23,7 +22,7 @@ export async function verifyPayment(
   let refused: Verdict | undefined;
   for (const [i, { id, facilitator }] of settlers.entries()) {
     const isLast = i === settlers.length - 1;
-    // One that hangs must leave time to the next one.
+    // One that hangs must leave time for the next one.
     const ends = isLast ? signal : deadline(clock, limitMs / (2 * settlers.length), signal);
     try {
       const answer = await facilitator.verify(payment, requirement, ends);

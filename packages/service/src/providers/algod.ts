@@ -16,7 +16,7 @@ const round = z.int().nonnegative();
 /** A uint64: microAlgos, or base units of an asset. */
 const microAlgos = z.union([z.int().nonnegative(), z.bigint().nonnegative()]).transform(BigInt);
 
-/** `fee`: microAlgos for each byte, 0 unless the network is congested. */
+/** `fee`: microAlgos per byte, 0 unless the network is congested. */
 const Params = z
   .object({
     "genesis-hash": z.string(),
@@ -50,13 +50,13 @@ const AssetHolding = z.object({ "asset-holding": Holding.optional(), round });
 const Simulation = z.object({ "txn-groups": z.array(z.object({ "failure-message": z.string().optional() })).min(1) });
 const Message = z.object({ message: z.string() });
 const base64 = z.string().transform((text) => fromBase64(text));
-/** `index`: of the round in its interval, from 0. `siblings`: concatenated digests. */
+/** `index`: the round's position in its interval, from 0. `siblings`: concatenated digests. */
 const LightHeader = z
   .object({ index: round, proof: base64.optional() })
   .transform(({ index, proof = new Uint8Array() }) => ({ index, siblings: proof }));
 
 const text = z.string();
-/** Its members are read again where they are used. */
+/** The caller checks its members. */
 const ProvenRounds = z
   .object({
     Message: z.object({
@@ -79,31 +79,31 @@ const ProvenRounds = z
     stateProof,
   }));
 
-/** What a transaction needs to be made; microAlgos. */
+/** The parameters for making a transaction; microAlgos. */
 export type TransactionParams = Omit<z.infer<typeof Params>, "genesisHash">;
 
 /** See `Algod.lightHeader`. */
 export type LightHeaderPath = z.infer<typeof LightHeader>;
 
-/** A block has up to 5 MiB of transactions, with their effects and the certificate. */
+/** The limit of a block: it has up to 5 MiB of transactions, plus their effects and the certificate. */
 const MAX_BLOCK_BYTES = 32 * 1024 * 1024;
-/** algod answers wait-for-block-after within a minute, even without a new round. */
+/** Time-out of wait-for-block-after, in ms: algod answers within a minute, even without a new round. */
 const WAIT_MS = 65_000;
 
 /**
- * One algod: the calls that attestd needs. Every method throws ProviderError when the node gives no usable answer, and
- * the signal's reason when the signal comes first.
+ * A client of one algod node. Every method throws ProviderError when the node gives no usable answer, and the signal's
+ * reason when the signal comes first.
  */
 export class Algod extends HttpProvider {
   readonly #genesisHash: string;
 
-  /** @param genesisHash base64, 32 bytes: of the network that the node must be on */
+  /** @param genesisHash of the network that the node must be on, base64, 32 bytes */
   constructor({ url, token }: UpstreamNode, genesisHash: string) {
     super({ url, headers: token === undefined ? {} : { "x-algo-api-token": token } });
     this.#genesisHash = genesisHash;
   }
 
-  /** The genesis hash of the network that a node is on: base64, 32 bytes. @throws ProviderError */
+  /** Reads the genesis hash of a node's network: base64, 32 bytes. @throws ProviderError */
   static async genesisHash(node: UpstreamNode, signal: AbortSignal): Promise<string> {
     const algod = new Algod(node, "");
     const { genesisHash } = await algod.json({ path: "/v2/transactions/params" }, Params, signal);
@@ -119,7 +119,7 @@ export class Algod extends HttpProvider {
     return params;
   }
 
-  /** The last round that the node has. @throws ProviderError also while it catches up with the network */
+  /** Returns the last round that the node has. @throws ProviderError also while it catches up with the network */
   async lastRound(signal: AbortSignal): Promise<number> {
     const status = await this.json({ path: "/v2/status" }, Status, signal);
     if (status["catchup-time"] > 0) throw unavailable(`${this.name} is catching up`);
@@ -127,8 +127,8 @@ export class Algod extends HttpProvider {
   }
 
   /**
-   * Whether the node is in follower mode: it submits nothing and finds no transaction by id. Only a follower has this path; while
-   * its sync round is not set it answers 404 in other words than for a path that it does not have.
+   * Whether the node is in follower mode, in which it submits nothing and finds no transaction by id. Only a follower
+   * has this path; while its sync round is not set, its 404 has another text than that for an unknown path.
    */
   async isFollower(signal: AbortSignal): Promise<boolean> {
     const { status, body } = await this.request({ path: "/v2/ledger/sync" }, signal);
@@ -170,33 +170,36 @@ export class Algod extends HttpProvider {
     });
   }
 
-  /** A block as `{block, cert}` in msgpack; undefined when the node does not have that round. */
+  /** Returns a block as `{block, cert}` in msgpack; undefined when the node does not have that round. */
   async block(round: number, signal: AbortSignal): Promise<Uint8Array | undefined> {
     const request = { path: `/v2/blocks/${round}?format=msgpack`, maxBytes: MAX_BLOCK_BYTES };
     return (await this.find(request, signal))?.body;
   }
 
   /**
-   * The way from a round's light header to the commitment of the state proof that attests it, unchecked; undefined while none
-   * does, and once the node has forgotten one of its blocks.
+   * Returns the path from a round's light header to the commitment of its state proof, unchecked; undefined while there
+   * is none, and once the node has forgotten one of the blocks.
    */
   async lightHeader(round: number, signal: AbortSignal): Promise<LightHeaderPath | undefined> {
     const answer = await this.find({ path: `/v2/blocks/${round}/lightheader/proof` }, signal);
     return answer && this.read(answer, LightHeader);
   }
 
-  /** The state proof that attests a round, and its message, unchecked; undefined while there is none. */
+  /** Returns the state proof of a round, and its message, unchecked; undefined while there is none. */
   async provenRounds(round: number, signal: AbortSignal): Promise<z.infer<typeof ProvenRounds> | undefined> {
     const answer = await this.find({ path: `/v2/stateproofs/${round}` }, signal);
     return answer && this.read(answer, ProvenRounds);
   }
 
-  /** The ids in a block, unchecked. @throws ProviderError also when the node does not have that round */
+  /** Returns the ids in a block, unchecked. @throws ProviderError also when the node does not have that round */
   async blockTransactionIds(round: number, signal: AbortSignal): Promise<string[]> {
     return (await this.json({ path: `/v2/blocks/${round}/txids` }, BlockIds, signal)).blockTxids ?? [];
   }
 
-  /** microAlgos, the address whose signature the account's transactions need (its own unless it is rekeyed), and the round. */
+  /**
+   * Returns an account's microAlgos, the address whose signature its transactions need (its own unless it is rekeyed),
+   * and the round.
+   */
   async account(address: string, signal: AbortSignal) {
     const account = await this.json({ path: `/v2/accounts/${address}?exclude=all` }, Account, signal);
     return { ...account, authorizer: account.authorizer ?? address };
@@ -218,7 +221,10 @@ export class Algod extends HttpProvider {
     return this.read(answer, Simulation)["txn-groups"][0]?.["failure-message"];
   }
 
-  /** An account's holding of an asset, in base units, and the round that it is of; undefined when it has not opted in. */
+  /**
+   * Returns an account's holding of an asset, in base units, and the round of the answer; undefined when it has not
+   * opted in.
+   */
   async assetHolding(address: string, asset: string, signal: AbortSignal) {
     const answer = await this.find({ path: `/v2/accounts/${address}/assets/${asset}` }, signal);
     if (!answer) return undefined;

@@ -13,9 +13,8 @@ export type AlgorandNodes = {
 };
 
 /**
- * What a transaction needs to be made, by each node's one answer. A fee that one node makes up would keep a transaction from being
- * taken, and so would a network's name.
- *
+ * Returns the parameters for making a transaction, from one answer of each node. They are agreed, because a fee or a
+ * network name that one node makes up would keep a transaction from being accepted.
  * @throws ProviderError when too few nodes answer, or do not agree on the network's name and consensus version
  */
 export async function agreedParams(
@@ -37,10 +36,10 @@ export async function agreedParams(
   return { genesisId, consensus, lastRound, minFee, feePerByte };
 }
 
-/** The round in which a transaction is confirmed, and the transaction. */
+/** A transaction and the round in which it is confirmed. */
 export type Location = {
   round: number;
-  /** `{txn, sig?, …}` as algod has it, while it remembers the transaction. */
+  /** `{txn, sig?, …}` from algod, while it remembers the transaction. */
   signed?: MsgpackMap;
   /** The indexer's record, when algod no longer remembers the transaction. */
   record?: IndexedTransaction;
@@ -49,19 +48,19 @@ export type Location = {
 /** A node's statement that a transaction is in no round after `after` up to `upTo`, inclusive. */
 export type Absence = { after: number; upTo: number };
 type Sighting = Location | Absence;
-/** A text of further facts in a location. @throws ProviderError when it lacks them */
+/** Describes further facts of a location as text. @throws ProviderError when it lacks them */
 export type FactsOf = (location: Location) => string;
 
-/** Rounds for which algod remembers a transaction (consensus parameter MaxTxnLife). */
+/** The number of rounds for which algod remembers a transaction (consensus parameter MaxTxnLife). */
 export const ALGOD_REMEMBERS = 1_000;
-/** Rounds that a node may be behind another and still count as caught up. */
+/** The number of rounds that a node may be behind another and still count as caught up. */
 const MAX_LAG = 10;
 
 /**
- * Finds the round of a transaction. algod knows the latest 1000 rounds, an indexer all but the very latest; together they
- * can show that it is in none.
- *
- * @param factsOf what the nodes must agree on beside the round: of a location nothing else is proved by the transaction's id
+ * Finds the round of a transaction. algod knows the latest 1000 rounds, an indexer all but the very latest; together
+ * they can show that it is in none.
+ * @param factsOf what the nodes must agree on besides the round: the transaction's id proves nothing else about a
+ *   location
  * @returns undefined when caught-up nodes of both kinds agree that no round up to now has it
  * @throws ProviderError when the nodes cannot answer, or contradict one another
  */
@@ -78,7 +77,6 @@ export async function locate(
 
 /**
  * Finds the round of a transaction that is in none of the recent rounds.
- *
  * @param recent the rounds that are known not to have it
  * @returns undefined when caught-up indexers agree that no earlier round has it either
  * @throws ProviderError as `locate` does
@@ -126,7 +124,7 @@ function lookInIndexer(txid: string) {
   };
 }
 
-/** An absence contradicts only a location in one of its rounds. */
+/** Whether an answer contradicts no other: an absence contradicts only a location in one of its rounds. */
 function contradictsNone(answer: Sighting, others: readonly Sighting[]): boolean {
   if ("round" in answer) return false;
   return others.some((other) => ("round" in other ? !covers(answer, other.round) : answer.upTo + MAX_LAG < other.upTo));

@@ -4,9 +4,9 @@ import { ServiceError } from "../errors.ts";
 export type Vote = "answered" | "failed" | "unclear";
 
 export type BreakerOptions = {
-  /** Failures in a row after which the breaker opens. */
+  /** The number of consecutive failures after which the breaker opens. */
   breakAfter?: number;
-  /** The first rest, in ms. Each rest that is followed by another failure doubles the next, up to `maxRestMs`. */
+  /** The first pause, in ms. A failure after a pause doubles the next one, up to `maxRestMs`. */
   firstRestMs?: number;
   maxRestMs?: number;
   /** Monotonic, in ms. */
@@ -16,8 +16,8 @@ export type BreakerOptions = {
 };
 
 /**
- * A circuit breaker: sends nothing to an upstream while it fails. After each rest one request at a time probes it; the
- * others still fail fast, so that none waits behind the probe.
+ * A circuit breaker: sends nothing to an upstream while it fails. After each pause one request at a time probes it; the
+ * others still fail at once, so that none waits behind the probe.
  */
 export class Breaker {
   readonly #options: Required<BreakerOptions>;
@@ -38,7 +38,7 @@ export class Breaker {
     this.#restMs = this.#options.firstRestMs;
   }
 
-  /** Whether only a probe may be sent, after the rest. */
+  /** Whether only a probe may be sent, after the pause. */
   get isOpen(): boolean {
     return this.#failures >= this.#options.breakAfter;
   }
@@ -50,7 +50,6 @@ export class Breaker {
 
   /**
    * Runs a request, which votes when it has ended; without a vote it counts as `unclear`.
-   *
    * @throws breaker_open when nothing may be sent now; any error of the request
    */
   async run<T>(request: (vote: (vote: Vote) => void) => Promise<T>): Promise<T> {
@@ -65,7 +64,7 @@ export class Breaker {
     }
   }
 
-  /** Counts a request that it did not run, which may have been sent during a rest. */
+  /** Counts a request that the breaker did not run, and that may have been sent during a pause. */
   note(vote: Vote): void {
     this.#count(vote, this.isOpen && !this.isResting);
   }
@@ -79,7 +78,7 @@ export class Breaker {
     if (vote !== "failed") return;
     this.#failures += 1;
     if (this.#failures === this.#options.breakAfter) this.#options.onSwitch(true);
-    // Requests that were under way when the breaker opened show nothing new.
+    // A request that was pending when the breaker opened shows nothing new.
     if (this.#failures !== this.#options.breakAfter && !isProbe) return;
     this.#restsUntil = this.#options.now() + this.#restMs;
     this.#restMs = Math.min(this.#restMs * 2, this.#options.maxRestMs);

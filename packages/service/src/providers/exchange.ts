@@ -9,33 +9,32 @@ export type Sent = {
   path: string;
   headers: Readonly<Record<string, string>>;
   body?: Uint8Array<ArrayBuffer> | string | undefined;
-  /** Of the response body. */
+  /** The limit of the response body. */
   maxBytes: number;
   /** From the call to the end of the answer. */
   limitMs: number;
 };
 
-/** A whole answer, with headers as they were sent. Redirects are not followed. */
+/** A complete answer, with headers as they were sent. Redirects are not followed. */
 export type HttpAnswer = {
   status: number;
   body: Uint8Array;
   date?: string | undefined;
   retryAfter?: string | undefined;
-  /** PAYMENT-REQUIRED, of an attestd. */
+  /** The PAYMENT-REQUIRED header of an attestd service. */
   offer?: string;
 };
 
-/** Connections to one upstream. Further requests wait for one, within their time limits. */
+/** The limit of connections to one upstream. Further requests wait for one, within their time limits. */
 const MAX_CONNECTIONS = 256;
-/** How long an idle connection is kept: less than servers do, which might close it while a request is sent. */
+/** How long an idle connection is kept, in ms: less than servers do, which might close it while a request is sent. */
 const IDLE_MS = 4_000;
 
 /**
- * Makes a client of one origin with kept-alive connections. It uses `node:http`, because `fetch` takes twice as long for a
- * small answer.
- *
- * @returns a function that sends one request. It throws upstream_unanswered when there is no whole answer, with the cause,
- *   of which only `code` may be logged; the signal's reason when the signal comes first. The connection is closed then.
+ * Makes a client of one origin with kept-alive connections. It uses `node:http`, because `fetch` takes twice as long
+ * for a small answer.
+ * @returns a function that sends one request. Without a complete answer it throws upstream_unanswered, with a cause of
+ *   which only `code` may be logged, or the signal's reason when the signal comes first. The connection is then closed
  */
 export function exchangeWith(origin: string): (sent: Sent, signal: AbortSignal) => Promise<HttpAnswer> {
   const { protocol, host, hostname, port } = new URL(origin);
@@ -43,14 +42,14 @@ export function exchangeWith(origin: string): (sent: Sent, signal: AbortSignal) 
   const kept = { keepAlive: true, maxSockets: MAX_CONNECTIONS, timeout: IDLE_MS };
   const agent = isPlain ? new HttpAgent(kept) : new HttpsAgent(kept);
   const request = isPlain ? requestByHttp : requestByHttps;
-  // As `request` takes the parts of a URL, which it would read anew each time.
+  // Passed in parts, because `request` would parse a URL each time.
   const target = { agent, hostname: hostname.replace(/^\[|\]$/g, ""), ...(port !== "" && { port }) };
 
   const begin = (method: string, path: string, headers: Sent["headers"]) => {
     try {
       return request({ ...target, method, path: path.startsWith("/") ? path : `/${path}`, headers });
     } catch (error) {
-      // A token with a line break, for one.
+      // For example a token with a line break.
       throw unreadable(error);
     }
   };
@@ -70,7 +69,7 @@ export function exchangeWith(origin: string): (sent: Sent, signal: AbortSignal) 
       reject(error);
       outgoing.destroy();
     };
-    // A destroyed request that waits for a connection reports nothing until it has one: hence these reject at once.
+    // A destroyed request that waits for a connection reports nothing until it has one, so these reject at once.
     const leave = () => fail(signal.reason);
     const timer = setTimeout(() => fail(unanswered(`gave no whole answer within ${limitMs} ms`, "late")), limitMs);
     signal.addEventListener("abort", leave);
@@ -106,7 +105,7 @@ export function unanswered(message: string, ending: Ending, cause?: unknown): Se
   return new ServiceError("upstream_unanswered", message, { details: { ending }, cause });
 }
 
-/** Describes an error by its code alone: its text may hold a URL. */
+/** Describes an error only by its code, because its text may contain a URL. */
 function unreadable(error: unknown): ServiceError {
   const code = error instanceof Error && "code" in error ? `: ${error.code}` : "";
   return unanswered(`could not be read${code}`, "unreachable", error);

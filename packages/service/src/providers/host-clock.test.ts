@@ -3,7 +3,7 @@ import { createHostClock } from "./host-clock.ts";
 
 const FAR = "203.0.113.7";
 const NEAR = "::ffff:192.168.1.9";
-/** What is true, Unix ms; by how much this host's clock is ahead of it; and how long the machine has slept. */
+/** The true time, Unix ms; how far this host's clock is ahead of it; and how long the machine has slept. */
 let [time, ahead, slept] = [0, 0, 0];
 let clock: ReturnType<typeof createHostClock>;
 beforeEach(() => {
@@ -121,7 +121,7 @@ describe("a clock", () => {
 });
 
 describe("the ledger's blocks", () => {
-  /** Rounds of 3 s, each read 1 s after the time in its header, which is so much behind the truth. */
+  /** Makes rounds of 3 s, each read 1 s after the time in its header, which is `behind` the true time. */
   function rounds(count: number, behind = 0) {
     for (let i = 0; i < count; i++) {
       clock.noteBlock("blocks", time - 1_000 - behind);
@@ -160,7 +160,7 @@ describe("the ledger's blocks", () => {
   });
 
   test("show nothing while the chain, or a node, catches up: their ages change", () => {
-    // After a halt Algorand's times follow by at most 25 s a round.
+    // After a halt, Algorand's times advance by at most 25 s per round.
     for (let behind = 900_000; behind > 0; behind -= 22_000) rounds(1, behind);
     exchange("a");
     expect(judged()).toEqual(["right", 0, 1, 1]);

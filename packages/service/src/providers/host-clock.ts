@@ -1,23 +1,24 @@
 import { BlockList, isIP } from "node:net";
 
-/** An answer's headers, as far as they show the time at its host. */
+/** The headers of an answer that show the time at its host. */
 export type DatedAnswer = {
   /** `Date` (RFC 9110, section 6.6.1): whole seconds. */
   date: string | undefined;
-  /** `Age` (RFC 9111, section 5.1): a cache gave the answer, with the `Date` that it had before. */
+  /** `Age` (RFC 9111, section 5.1): the answer comes from a cache, with its original `Date`. */
   age: string | undefined;
-  /** The address that gave the answer. */
+  /** The address that sent the answer. */
   address: string | undefined;
 };
 
-/** What other clocks show of this host's. */
+/** What other clocks show about this host's clock. */
 export type ClockComparison = {
   /**
-   * `right`: the middle one of them agrees. `wrong`: the middle one of at least two differs by so much that payments are
-   * refused or misjudged. `doubtful`: it differs by less, or half of them do, or the only one. `unknown`: nothing is known now.
+   * `right`: the median clock agrees. `wrong`: the median of at least two differs so much that payments are refused or
+   * misjudged. `doubtful`: it differs by less, or half of them differ, or the only one does. `unknown`: nothing is
+   * known now.
    */
   verdict: "right" | "doubtful" | "wrong" | "unknown";
-  /** By how much this host's clock is ahead, in ms; negative where it is behind. */
+  /** How far this host's clock is ahead, in ms; negative if it is behind. */
   aheadMs: number;
   /** The clocks that show this. */
   by: readonly string[];
@@ -25,41 +26,51 @@ export type ClockComparison = {
   of: number;
 };
 
-/** Half of the 30 s for which a token is dated back, or must be left of a payment's life, and a little for the way. */
+/**
+ * The difference that counts as wrong: about 30 s, by which a token is dated back, or which must be left of a payment's
+ * validity, less the time for transport.
+ */
 export const MAX_SKEW_MS = 25_000;
-/** What `Date`, in whole seconds, and the way take, and a clock that NTP keeps never has. */
+/**
+ * The uncertainty of `Date`, in whole seconds, and transport. A clock that NTP synchronizes never differs by this much.
+ */
 const FEW_SECONDS_MS = 5_000;
 /** How long an answer counts, in ms: every upstream is asked each 15 s. */
 const FRESH_MS = 60_000;
-/** Of an answer that took longer, it is not known when its host wrote the date. */
+/** For a slower answer it is unknown when its host wrote the date. */
 const MAX_ELAPSED_MS = 5_000;
-/** By how much wall clock and monotonic clock may part, in ms, before the one was set, or the machine slept. */
+/**
+ * How far wall clock and monotonic clock may drift apart, in ms, before the wall clock counts as set, or the machine as
+ * having slept.
+ */
 const MAX_PARTING_MS = 1_000;
-/** How old the newest block may be when it is read, in ms: MainNet's rounds take 3 s, and their times are of their beginning. */
+/**
+ * The greatest age of the newest block when it is read, in ms: MainNet's rounds take 3 s, and their times are those of
+ * their beginning.
+ */
 const MAX_BLOCK_AGE_MS = 10_000;
-/** How long blocks must have come in step with this host's clock, in ms, before they show anything. */
+/** How long blocks must have come steadily, in ms, before they count. */
 const STEADY_MS = 20_000;
 
-/** A moment by both clocks of this host, in ms. */
+/** A moment on both clocks of this host, in ms. */
 type Moment = { wall: number; monotonic: number };
-/** By how much this host's clock is ahead of another, at least and at most, in ms. */
+/** How far this host's clock is ahead of another, at least and at most, in ms. */
 type Range = { least: number; most: number };
 type Sample = Range & { at: Moment; isNear: boolean };
 
 /**
- * Compares this host's clock with those of its upstreams, by what they answer anyway: the `Date` of every answer, and the
- * times of the ledger's blocks.
+ * Compares this host's clock with those of its upstreams, using what they answer anyway: the `Date` of every answer,
+ * and the times of the ledger's blocks.
  *
- * Nothing is measured across a step of the clock or a sleep of the machine: what was seen before it no longer counts. An old
- * newest block alone shows nothing, because the chain may have halted. Blocks count while they come steadily, each as old as
- * the one before: after a halt, or while a node catches up, their ages change.
- *
+ * Nothing is measured across a step of the clock or a sleep of the machine: earlier observations no longer count. An
+ * old newest block alone shows nothing, because the chain may have halted. Blocks count while they come steadily, each
+ * as old as the previous one: after a halt, or while a node catches up, their ages change.
  * @param now Unix ms
  * @param monotonic ms; it may stand still while the machine sleeps
  */
 export function createHostClock({ now, monotonic }: { now: () => number; monotonic: () => number }) {
   const samples = new Map<string, Sample>();
-  /** The blocks since they last came in step. */
+  /** The period in which blocks have come steadily, and their age. */
   let steady: { since: Moment; age: number } | undefined;
 
   const moment = (): Moment => ({ wall: now(), monotonic: monotonic() });
@@ -68,9 +79,8 @@ export function createHostClock({ now, monotonic }: { now: () => number; monoton
 
   return {
     /**
-     * To be called when a request is sent.
-     *
-     * @returns takes what the first bytes of its answer show, when they come
+     * Called when a request is sent.
+     * @returns takes the data of the answer's first bytes, when they come
      */
     begin(): (host: string, answer: DatedAnswer) => void {
       const sent = moment();
@@ -85,7 +95,9 @@ export function createHostClock({ now, monotonic }: { now: () => number; monoton
       };
     },
 
-    /** Notes the time in a chain's newest block, when it is read. @param time Unix ms. @param chain a name for the chain */
+    /**
+     * Notes the time in a chain's newest block, when it is read. @param time Unix ms. @param chain a name for the chain
+     */
     noteBlock(chain: string, time: number): void {
       const at = moment();
       const age = at.wall - time;
@@ -107,10 +119,10 @@ export function createHostClock({ now, monotonic }: { now: () => number; monoton
 
 export type HostClock = ReturnType<typeof createHostClock>;
 
-/** The one of this process, which every exchange with an upstream tells. */
+/** The clock comparison of this process, which every exchange with an upstream updates. */
 export const hostClock = createHostClock({ now: Date.now, monotonic: () => performance.now() });
 
-/** The difference that is sure, in ms. */
+/** Returns the least possible difference, in ms. */
 function leastOf({ least, most }: Range): number {
   if (least > 0) return least;
   return most < 0 ? most : 0;
@@ -119,8 +131,8 @@ function leastOf({ least, most }: Range): number {
 type Compared = { host: string; ahead: number; isNear: boolean };
 
 /**
- * Judges by the middle one, so that one host alone, wrong or lying, decides nothing. Of two in the middle the one that is
- * kinder to this host's clock counts. A host near by that agrees may have the same clock as this one, and does not count.
+ * Judges by the median, so that a single host, wrong or lying, decides nothing. Of two medians the one that differs
+ * less counts. A nearby host that agrees does not count, because it may have the same clock as this one.
  */
 function judge(all: readonly Compared[]): ClockComparison {
   const others = all.filter(({ ahead, isNear }) => !isNear || Math.abs(ahead) >= FEW_SECONDS_MS);
@@ -160,7 +172,7 @@ for (const [net, prefix] of [
 ] as const)
   NEAR.addSubnet(net, prefix, "ipv6");
 
-/** Whether an address is of this machine, or of a private network. */
+/** Whether an address belongs to this machine, or to a private network. */
 function isNear(address: string | undefined): boolean {
   const plain = address?.replace(/^::ffff:(?=\d+\.)/i, "") ?? "";
   return NEAR.check(plain, isIP(plain) === 6 ? "ipv6" : "ipv4");

@@ -12,11 +12,11 @@ import { type ProviderError, unavailable } from "./provider.ts";
 export type HttpProviderOptions = {
   /** The base of every path. Credentials in it become an Authorization header. */
   url: string;
-  /** Sent with every request; may carry a token, and never appears in errors. */
+  /** Sent with every request; may contain a token, and never appears in errors. */
   headers?: Readonly<Record<string, string>>;
-  /** Per request. */
+  /** Time-out per request, in ms. */
   timeoutMs?: number;
-  /** Default: a breaker of its own; undefined: none, because the caller has one. */
+  /** By default a separate breaker; undefined for none, if the caller has one. */
   breaker?: Breaker | undefined;
 };
 
@@ -26,32 +26,35 @@ export type HttpRequest = {
   path: string;
   headers?: Readonly<Record<string, string>>;
   body?: Uint8Array<ArrayBuffer> | string;
-  /** Of the response body. */
+  /** The limit of the response body. */
   maxBytes?: number;
   /**
-   * The time limit of a request that the upstream answers only when something happens. It neither trips nor probes the
-   * breaker, because a probe must not wait for an event.
+   * The time-out of a request that the upstream answers only when something happens, in ms. It neither trips nor probes
+   * the breaker, because a probe must not wait for an event.
    */
   longPollMs?: number;
   /**
-   * Which breaker counts the request; the upstream's own unless given. `foreign`: the upstream runs a program or contract that
-   * a stranger has chosen. `batch`: it answers about as many things as a stranger has chosen. Each has a breaker of its own, so
-   * that failures of such requests do not stop the others.
+   * Which breaker counts the request; by default the upstream's main one. `foreign`: the upstream runs a program or
+   * contract that a stranger has chosen. `batch`: it answers about as many things as a stranger has chosen. Each has a
+   * separate breaker, so that failures of such requests do not stop the others.
    */
   lane?: "foreign" | "batch" | undefined;
-  /** Whether 429 and 5xx count as answers, because their bodies may matter. The breaker still counts them as failures. */
+  /**
+   * Whether 429 and 5xx count as answers, because their bodies may matter. The breaker still counts them as failures.
+   */
   anyStatus?: boolean;
 };
 
 const TIMEOUT_MS = 5_000;
-/** Of a response body, unless the request says otherwise. */
+/** The default limit of a response body. */
 export const MAX_BYTES = 8 * 1024 * 1024;
 
 /**
- * One upstream over HTTP: redirects refused, answers bounded in size and time, failing fast while the upstream is down.
+ * One upstream over HTTP: refuses redirects, limits answers in size and time, and fails fast while the upstream is
+ * down.
  */
 export class HttpProvider {
-  /** Host and port: the only part of the URL that surely holds no secret. */
+  /** Host and port: the only part of the URL that certainly contains no secret. */
   readonly name: string;
   readonly #send: ReturnType<typeof exchangeWith>;
   readonly #path: string;
@@ -60,7 +63,7 @@ export class HttpProvider {
   /** Parts of a request that may be secret: an upstream may repeat them in a message. */
   readonly #secrets: readonly string[];
   readonly #timeoutMs: number;
-  /** None where the caller has a breaker. */
+  /** Undefined if the caller has a breaker. */
   readonly #breakers: Readonly<Record<"own" | "foreign" | "batch", Breaker>> | undefined;
 
   constructor(options: HttpProviderOptions) {
@@ -77,14 +80,14 @@ export class HttpProvider {
     const onSwitch = (isOpen: boolean) => shift("breakers", { upstream: host }, isOpen ? 1 : -1);
     const own = "breaker" in options ? options.breaker : new Breaker({ onSwitch });
     this.#breakers = own && { own, foreign: new Breaker({ onSwitch }), batch: new Breaker({ onSwitch }) };
-    // So that the metric has a sample of every upstream before the first one fails.
+    // Gives the metric a sample for every upstream before the first one fails.
     shift("breakers", { upstream: host }, 0);
   }
 
   /**
-   * @returns a whole answer; its status is below 300, or from 400 to 499 but for 429, unless `anyStatus` was set
-   * @throws ProviderError when there is no whole answer: refused, cut off, too slow, too large, redirected, 429 or 5xx;
-   * the signal's reason when the signal comes first
+   * @returns a complete answer; its status is below 300, or from 400 to 499 except 429, unless `anyStatus` was set
+   * @throws ProviderError when there is no complete answer: refused, cut off, too slow, too large, redirected, 429 or
+   *   5xx; the signal's reason when the signal comes first
    */
   async request(request: HttpRequest, signal: AbortSignal): Promise<HttpAnswer> {
     const breaker = this.#breakers?.[request.lane ?? "own"];
@@ -99,7 +102,10 @@ export class HttpProvider {
     }
   }
 
-  /** Requests what may be absent. @returns undefined at 404. @throws ProviderError also at any other status than 200 */
+  /**
+   * Requests something that may be absent. @returns undefined at 404. @throws ProviderError also at any other status
+   * than 200
+   */
   async find(request: HttpRequest, signal: AbortSignal): Promise<HttpAnswer | undefined> {
     const answer = await this.request(request, signal);
     if (answer.status === 404) return undefined;
@@ -109,7 +115,7 @@ export class HttpProvider {
 
   /**
    * Requests JSON of a known shape.
-   * @throws ProviderError also when the answer is not 200, not JSON or of another shape
+   * @throws ProviderError also when the answer is not 200, not JSON or has another shape
    */
   async json<S extends z.ZodType>(request: HttpRequest, schema: S, signal: AbortSignal): Promise<z.infer<S>> {
     const answer = await this.request(request, signal);
@@ -117,12 +123,12 @@ export class HttpProvider {
     return this.read(answer, schema);
   }
 
-  /** The JSON of an answer. @throws ProviderError when it is not JSON or of another shape */
+  /** Parses an answer's JSON. @throws ProviderError when it is not JSON or has another shape */
   read<S extends z.ZodType>(answer: HttpAnswer, schema: S): z.infer<S> {
     return this.decode(() => schema.parse(parseLosslessJson(fromUtf8(answer.body))));
   }
 
-  /** Runs a decoder of this provider's data: what it throws is the provider's failure. */
+  /** Runs a decoder of this provider's data; an error that it throws counts as the provider's failure. */
   decode<T>(decoder: () => T): T {
     try {
       return decoder();
@@ -131,7 +137,7 @@ export class HttpProvider {
     }
   }
 
-  /** The error for a status that the caller does not handle, with the `message` of a JSON body. */
+  /** Makes the error for a status that the caller does not handle, with the `message` of a JSON body. */
   unexpected({ status, body }: HttpAnswer): ProviderError {
     const message = messageOf(body);
     const isRepeating = this.#secrets.some((secret) => message?.includes(secret));
@@ -172,10 +178,10 @@ export class HttpProvider {
   }
 }
 
-/** Bytes of a body in which a message is looked for. */
+/** How much of a body is searched for a message, in bytes. */
 const MAX_MESSAGE_BODY = 16_384;
 
-/** The `message` of a JSON body, as algod and the indexer give it, on one line; undefined where there is none. */
+/** Returns the `message` of a JSON body, as algod and the indexer send it, in one line; undefined if there is none. */
 function messageOf(body: Uint8Array): string | undefined {
   if (body.length > MAX_MESSAGE_BODY) return undefined;
   try {
@@ -186,7 +192,7 @@ function messageOf(body: Uint8Array): string | undefined {
   }
 }
 
-/** Why an answer does not count. A redirect never does: the operator did not name its target. */
+/** Returns why an answer does not count. A redirect never does, because the operator did not name its target. */
 function faultOf({ status }: HttpAnswer): { message: string; isStatus: boolean } | undefined {
   if (status >= 300 && status < 400) return { message: "answered with a redirect", isStatus: false };
   if (status === 429 || status >= 500) return { message: `answered HTTP ${status}`, isStatus: true };

@@ -15,26 +15,26 @@ const Block = z.looseObject({});
 /** A transaction in the indexer's JSON, integers lossless, its `id` unchecked. */
 export type IndexedTransaction = z.infer<typeof Search>["transactions"][number];
 
-/** State proofs have some megabyte of JSON each. */
+/** Transactions per page: state proofs have some megabyte of JSON each. */
 const PAGE = 4;
 const MAX_PAGE_BYTES = 32 * 1024 * 1024;
 
-/** One indexer. Its methods throw as those of Algod do. */
+/** A client of one indexer. Its methods throw like Algod's. */
 export class Indexer extends HttpProvider {
   constructor({ url, token }: UpstreamNode) {
-    // An indexer reads the first; hosts with one gateway for algod and indexer read the second.
+    // An indexer reads the first header; hosts with one gateway for algod and indexer read the second.
     const headers = token === undefined ? {} : { "x-indexer-api-token": token, "x-algo-api-token": token };
     super({ url, headers });
   }
 
-  /** The last round that it has; 0 where it does not say. */
+  /** Returns the last round that it has; 0 if it does not say. */
   async currentRound(signal: AbortSignal): Promise<number> {
     return (await this.json({ path: "/health" }, Health, signal)).round ?? 0;
   }
 
   /**
-   * A page of the transactions in which an account takes part, the newest first.
-   * @param page.next where the page before ended
+   * Lists a page of the transactions in which an account takes part, newest first.
+   * @param page.next where the previous page ended
    */
   async transactionsOf(
     address: string,
@@ -48,15 +48,15 @@ export class Indexer extends HttpProvider {
   }
 
   /**
-   * Looks up a transaction by search, because the answer has the indexer's latest round. The 404 of the plain look-up has
-   * not, so that an indexer that lags would look like one without the transaction.
+   * Looks up a transaction by search, because a search's answer has the indexer's latest round. The 404 of the plain
+   * look-up lacks it, so that a lagging indexer would look like one without the transaction.
    */
   async transaction(txid: string, signal: AbortSignal) {
     const search = await this.json({ path: `/v2/transactions?txid=${txid}` }, Search, signal);
     return { currentRound: search["current-round"], transaction: search.transactions[0] };
   }
 
-  /** The header of a round as JSON, integers lossless, unchecked; undefined when it does not have it. */
+  /** Reads a round's header as JSON, integers lossless, unchecked; undefined when the indexer does not have it. */
   async header(round: number, signal: AbortSignal): Promise<z.infer<typeof Block> | undefined> {
     const answer = await this.find({ path: `/v2/blocks/${round}?header-only=true` }, signal);
     return answer && this.read(answer, Block);

@@ -21,22 +21,22 @@ type Params = readonly unknown[];
 
 type Answers<S extends z.ZodType> = (z.infer<S> | ProviderError)[];
 
-/** What the calls of `callEach` have in common. */
+/** The common parameters of `callEach`'s calls. */
 type Some<S extends z.ZodType> = { method: string; schema: S; signal: AbortSignal; lane: HttpRequest["lane"] };
 
 const HEADERS = { "content-type": "application/json" };
-/** Calls in one batch, unless the caller or the node says less. */
+/** Calls per batch, unless the caller or the node requires fewer. */
 const MAX_BATCH = 100;
-/** Calls under way at the same time on a node that takes no batches. */
+/** Concurrent calls to a node that accepts no batches. */
 const MAX_SINGLE_AT_ONCE = 8;
-/** go-ethereum's error for a call of a batch whose answer would be too long (`rpc/errors.go`). */
+/** go-ethereum's error for a call in a batch whose answer would be too long (`rpc/errors.go`). */
 const RESPONSE_TOO_LARGE = -32003;
 
-/** One JSON-RPC 2.0 node over HTTP, asked once for its network before anything else. */
+/** A client of one JSON-RPC 2.0 node over HTTP. Before anything else it asks once for the node's network. */
 export abstract class JsonRpc extends HttpProvider {
   readonly #maxBytes: number;
   #isNetworkChecked = false;
-  /** Calls that the node takes in one batch, as far as it has shown. */
+  /** The number of calls that the node accepts in one batch, as far as known. */
   #maxBatch = MAX_BATCH;
 
   /**
@@ -48,15 +48,14 @@ export abstract class JsonRpc extends HttpProvider {
     this.#maxBytes = maxBytes;
   }
 
-  /** Asks by `send` which network the node is on. @throws ProviderError when it is the wrong one */
+  /** Asks with `send` which network the node is on. @throws ProviderError when it is the wrong one */
   protected abstract checkNetwork(signal: AbortSignal): Promise<void>;
 
   /**
-   * Calls a method. Members of `params` that are undefined are not sent.
-   *
+   * Calls a method. Undefined members of `params` are not sent.
    * @returns the result; integers beyond 2^53 - 1 are bigint
-   * @throws ProviderError when the node gives no usable answer or is on another network; its cause is `rpc_refused` when
-   *   the node answered with an error. The signal's reason when the signal comes first
+   * @throws ProviderError when the node gives no usable answer or is on another network; its cause is `rpc_refused`
+   *   when the node answered with an error. The signal's reason when the signal comes first
    */
   async call<S extends z.ZodType>(
     method: string,
@@ -70,12 +69,12 @@ export abstract class JsonRpc extends HttpProvider {
   }
 
   /**
-   * Calls a method once for each list of parameters, in batches of JSON-RPC 2.0 where the node takes them; one alone is sent
-   * as `call` sends it. A batch that the node refuses, or does not answer within the limits of time and bytes, is halved: the
-   * caller does not know what its answers weigh. A call to which a batch brought no answer, or several, is repeated.
-   *
+   * Calls a method once for each list of parameters, in batches of JSON-RPC 2.0 if the node accepts them; a single call
+   * is sent like `call`. A batch that the node refuses, or does not answer within the limits of time and bytes, is
+   * halved, because the caller does not know the size of its answers. A call to which a batch brought no answer, or
+   * several, is repeated.
    * @param maxBatch calls in one batch
-   * @returns what `call` returns or throws for each, in their order
+   * @returns what `call` returns or throws for each, in order
    * @throws the signal's reason when the signal comes first
    */
   async callEach<S extends z.ZodType>(
@@ -89,7 +88,7 @@ export abstract class JsonRpc extends HttpProvider {
     return this.#callAll(some, params, maxBatch);
   }
 
-  /** As `call`, whatever network the node is on. */
+  /** Calls like `call`, whatever network the node is on. */
   protected async send<S extends z.ZodType>(
     method: string,
     params: Params,
@@ -98,7 +97,7 @@ export abstract class JsonRpc extends HttpProvider {
     options: CallOptions = {},
   ): Promise<z.infer<S>> {
     const answer = await this.#post({ jsonrpc: "2.0", id: 1, method, params }, signal, options);
-    // Some nodes send their errors with a 4xx. A body that is not JSON-RPC is no answer, whatever the status.
+    // Some nodes send errors with a 4xx. A body that is not JSON-RPC is not an answer, whatever the status.
     return this.#resultOf(method, this.read(answer, Response), schema);
   }
 
@@ -135,7 +134,7 @@ export abstract class JsonRpc extends HttpProvider {
     return answers;
   }
 
-  /** As `callEach`, by one batch to begin with. @param params not empty */
+  /** Calls like `callEach`, starting with one batch. @param params not empty */
   async #callSome<S extends z.ZodType>(some: Some<S>, params: readonly Params[]): Promise<Answers<S>> {
     const { method, schema, signal, lane } = some;
     const [first = []] = params;
@@ -161,9 +160,8 @@ export abstract class JsonRpc extends HttpProvider {
 
   /**
    * Sends a batch.
-   *
-   * @returns by the index of each call that was answered once, its answer; nothing where the node takes no such batch, which
-   *   is kept in mind
+   * @returns the answer to each call that was answered exactly once, by its index; undefined if the node does not
+   *   accept such a batch, which is remembered
    * @throws ProviderError when there is no answer
    */
   async #batch({ method, signal, lane }: Some<z.ZodType>, params: readonly Params[]): Promise<Map<number, Response>> {
@@ -181,7 +179,10 @@ export abstract class JsonRpc extends HttpProvider {
     return known;
   }
 
-  /** Whatever is no list of answers refuses the batch, with any status: most nodes send one error in place of the list. */
+  /**
+   * Reads a batch's answer. Anything but a list of answers refuses the batch, with any status: most nodes send one
+   * error in place of the list.
+   */
   #readBatch(answer: HttpAnswer): z.infer<typeof Responses> | undefined {
     try {
       return this.read(answer, Responses);
@@ -191,7 +192,7 @@ export abstract class JsonRpc extends HttpProvider {
   }
 }
 
-/** The JSON-RPC error that a `call` failed with; undefined when it failed otherwise. */
+/** Returns the JSON-RPC error with which a `call` failed; undefined when it failed otherwise. */
 export function refusalOf(error: unknown): ServiceError<"rpc_refused"> | undefined {
   const { cause } = error as { cause?: unknown };
   return hasCode(cause, "rpc_refused") ? cause : undefined;

@@ -1,25 +1,27 @@
 type Reviver = (this: unknown, key: string, value: unknown, context: { source?: string }) => unknown;
 
-/** Matches every integer beyond 2^53 - 1, and some other text. Without a match the reviver, which costs 5×, is not used. */
+/**
+ * Matches every integer beyond 2^53 - 1, and some other text. Without a match the reviver, which makes parsing five
+ * times slower, is not used.
+ */
 const LONG_INTEGER = /(?:^|[\s:,[])-?\d{16}/;
 
 /** At most 78 digits, the length of 2^256 - 1: the cost of reading a decimal grows faster than its length. */
 const INTEGER = /^-?\d{1,78}$/;
 
-/** What is shorter is parsed in some ms, whatever it has. */
+/** A shorter text is parsed in some ms, whatever it contains. */
 const MAX_UNCHECKED = 256 * 1024;
-/** More than any answer has: inner transactions, the deepest of all, are eight deep. */
+/** A depth that no answer reaches: inner transactions, the deepest, are eight deep. */
 const MAX_DEPTH = 100;
-/** Members and items, which take a second: a full block of Base has some 200,000. */
+/** The limit of members and items, which take a second to parse: a full block of Base has some 200,000. */
 const MAX_MEMBERS = 1_000_000;
-/** The same, of a text with long integers: a thousand transactions of an indexer have some 50,000. */
+/** The same for a text with long integers: a thousand transactions of an indexer have some 50,000. */
 const MAX_MEMBERS_REVIVED = 200_000;
 
 /**
- * JSON.parse that keeps integers beyond 2^53 - 1 exact, as bigint. Only for upstreams' answers: requests to us have a
+ * Parses JSON, keeping integers beyond 2^53 - 1 exact, as bigint. Only for upstreams' answers: requests to us have a
  * stricter parser.
- *
- * @throws SyntaxError when the text is not JSON, or would take seconds to parse: nothing else is answered meanwhile
+ * @throws SyntaxError when the text is not JSON, or would take seconds to parse, during which nothing else is answered
  */
 export function parseLosslessJson(text: string): unknown {
   const isPlain = !LONG_INTEGER.test(text);
@@ -58,7 +60,7 @@ function requireCheap(text: string, maxMembers: number): void {
 
 const [QUOTE, COMMA, OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x22, 0x2c, 0x5b, 0x5d, 0x7b, 0x7d];
 
-/** @returns the place of the quotation mark that ends a string; the text's length where none does */
+/** @returns the offset of the quotation mark that ends a string; the text's length if there is none */
 function endOfString(text: string, start: number): number {
   for (let at = start + 1; ; at++) {
     at = text.indexOf('"', at);

@@ -13,7 +13,7 @@ export function isUnusable(error: unknown): boolean {
   return isProviderError(error) || isProofError(error, "malformed");
 }
 
-/** The result, or the ProviderError of a computation that throws one. */
+/** Returns the result, or the ProviderError that a computation throws. */
 export function orProviderError<T>(compute: () => T): T | ProviderError {
   try {
     return compute();
@@ -23,7 +23,7 @@ export function orProviderError<T>(compute: () => T): T | ProviderError {
   }
 }
 
-/** The error for a provider that gave no usable answer. */
+/** Makes the error for a provider that gave no usable answer. */
 export function unavailable(message: string, cause?: unknown): ProviderError {
   return new ServiceError("providers_unavailable", message, { cause });
 }

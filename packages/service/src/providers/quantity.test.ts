@@ -27,7 +27,7 @@ describe("a quantity on which nodes agree", () => {
     [[0, 7, 9], 7],
     [[99, 7, 9], 9],
     [["away", 7, 9], 7],
-    // Two of three have decided: the third is not waited for.
+    // Two of three have decided: nobody waits for the third.
     [["hangs", 7, 7], 7],
   ])("of %j is %j", async (answers, value) => {
     expect(await told(answers)).toBe(value);

@@ -3,14 +3,14 @@ import { isProviderError, type ProviderError } from "./provider.ts";
 import { ended, type Question, type QuorumRules, quorumOf, tooFew } from "./quorum.ts";
 
 /**
- * Asks every provider at once for a quantity that honest ones may see differently because it changes: a round, a balance, a fee.
+ * Asks every provider at once for a quantity that honest ones may see differently because it changes: a round, a
+ * balance, a fee.
  *
- * Fewer liars than a quorum cannot move it past what an honest provider says, neither up nor down, while as many honest ones answer
- * as must agree.
- *
+ * Fewer liars than a quorum cannot move the result beyond what an honest provider says, up or down, while as many
+ * honest ones answer as must agree.
  * @returns the greatest value that a quorum of the providers reach
- * @throws ProviderError providers_unavailable when too few answered or the signal's time is up; the signal's reason when it was
- * aborted for another reason
+ * @throws ProviderError providers_unavailable when too few answered or the signal's time is up; the signal's reason
+ *   when it was aborted for another reason
  */
 export async function agreeOnQuantity<P, T extends number | bigint>(
   providers: readonly P[],
@@ -25,7 +25,7 @@ export async function agreeOnQuantity<P, T extends number | bigint>(
   const judge = () => {
     const left = providers.length - values.length - failures.length;
     const sorted: readonly T[] = values.toSorted((a, b) => (a < b ? 1 : a > b ? -1 : 0));
-    // The answers that are still to come count as the least, and as the greatest.
+    // Missing answers count once as the least, and once as the greatest possible.
     const least: T | undefined = sorted[enough - 1];
     const greatest: T | undefined = sorted[enough - 1 - left];
     if (least !== undefined && least === greatest) resolve(least);

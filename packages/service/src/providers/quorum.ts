@@ -5,28 +5,31 @@ import { isProviderError, type ProviderError, unavailable } from "./provider.ts"
 /** Different answers of providers to one question, for an alert: at least one of them is wrong. */
 export type Conflict = { about: string; answers: readonly { provider: string; answer: string }[] };
 
-/** An answer that fewer providers than a majority gave, while the others were away. */
+/** An answer from fewer providers than a majority, while the others were away. */
 export type Minority = { about: string; answered: readonly string[]; of: number };
 
-/** A block header whose bytes cannot be made from a node's answer. `unknownFields`: members that may be fields of a new fork. */
+/**
+ * A block header whose bytes cannot be made from a node's answer. `unknownFields`: members that may be fields of a new
+ * fork.
+ */
 export type UnreadHeader = { about: string; provider: string; reason: string; unknownFields: readonly string[] };
 
-/** How many providers must agree, and what is called when they do not. The same for all questions of a deployment. */
+/** How many providers must agree, and what is called when they do not. All questions of a deployment share them. */
 export type QuorumRules = {
-  /** k of n: how many must give the same answer. A majority unless given; a k greater than n counts as n. */
+  /** k of n: how many must give the same answer; default: a majority. A k greater than n counts as n. */
   quorum?: number;
   onConflict: (conflict: Conflict) => void;
-  /** Called when an answer is taken from fewer providers than a majority, which only a lower `quorum` allows. */
+  /** Called when an answer is accepted from fewer providers than a majority, which only a lower `quorum` allows. */
   onMinority?: (minority: Minority) => void;
   onUnreadHeader?: (header: UnreadHeader) => void;
 };
 
-/** How many of n providers are more than half of them: 1 of 1, 2 of 2, 2 of 3, 3 of 4. */
+/** Returns how many of n providers are more than half: 1 of 1, 2 of 2, 2 of 3, 3 of 4. */
 export function majorityOf(providers: number): number {
   return Math.floor(providers / 2) + 1;
 }
 
-/** How many of n providers must agree. */
+/** Returns how many of n providers must agree. */
 export function quorumOf(providers: number, { quorum = majorityOf(providers) }: Pick<QuorumRules, "quorum">): number {
   return Math.max(1, Math.min(quorum, providers));
 }
@@ -34,7 +37,7 @@ export function quorumOf(providers: number, { quorum = majorityOf(providers) }: 
 export type Question<T> = {
   /** The subject, for errors and alerts: "transaction ABC…". */
   about: string;
-  /** The fact in an answer, recomputed from its bytes where possible. Equal strings are the same fact. */
+  /** Returns the fact in an answer, recomputed from its bytes if possible. Equal strings are the same fact. */
   same: (answer: T) => string;
   /** Whether an answer only shows that its provider lags behind the others, and so contradicts none of them. */
   behind?: (answer: T, others: readonly T[]) => boolean;
@@ -42,8 +45,9 @@ export type Question<T> = {
 };
 
 /**
- * A question about what a provider may not have, yet or any more: that it has none contradicts no other answer.
- * @param factOf the fact in an answer that is not undefined, as `same` of a question
+ * Makes a question about something that a provider may not have, yet or any more: that it has none contradicts no other
+ * answer.
+ * @param factOf the fact in an answer that is not undefined, like `same` of a question
  * @param none what undefined is called, for errors and alerts
  */
 export function ifAny<T>(
@@ -65,11 +69,10 @@ type Received<T> = { provider: { readonly name: string }; answer: T };
 /**
  * Asks every provider at once and returns the answers that agree: at least a quorum, in the order in which they came.
  *
- * A majority decides as soon as it is there, and outvotes who contradicts it. Fewer, where the rules allow it, decide once
- * nobody is left to ask, and only when nobody contradicts them. Every conflict is reported.
- *
+ * A majority decides as soon as it exists, and outvotes the others. Fewer, if the rules allow it, decide once nobody is
+ * left to ask, and only if nobody contradicts them. Every conflict is reported.
  * @throws ProviderError providers_conflict, or providers_unavailable when too few answered or the signal's time is up;
- * the signal's reason when it was aborted for another reason
+ *   the signal's reason when it was aborted for another reason
  */
 export function agree<P extends { readonly name: string }, T>(
   providers: readonly P[],
@@ -78,7 +81,7 @@ export function agree<P extends { readonly name: string }, T>(
   rules: QuorumRules,
 ): Promise<[T, ...T[]]> {
   const decide = (ends: AbortSignal) => decideBy(providers, (provider) => ask(provider, ends), question, rules);
-  // One alone has no laggards, which are ended.
+  // With a single provider there are no pending requests to abort.
   return providers.length > 1 ? untilSettled(question.signal, decide) : decide(question.signal);
 }
 
@@ -114,7 +117,7 @@ async function decideBy<P extends { readonly name: string }, T>(
       if (disputed) dispute();
       return leader;
     }
-    /** With every answer that may still come. */
+    /** Includes every answer that may still come. */
     const most = votes + outstanding.size;
     if (disputed && most < Math.max(enough, majority)) throw dispute();
     if (most < enough) {
@@ -138,9 +141,8 @@ async function decideBy<P extends { readonly name: string }, T>(
 }
 
 /**
- * Asks one provider after the other until one answers. Only for writes, which any node passes on, and for reads on which
- * no signature rests.
- *
+ * Asks one provider after the other until one answers. Only for writes, which any node passes on, and for reads on
+ * which no signature depends.
  * @throws ProviderError providers_unavailable when none did or the signal's time is up; the signal's reason otherwise
  */
 export async function failover<P, T>(
@@ -162,8 +164,7 @@ export async function failover<P, T>(
 }
 
 /**
- * Asks every provider at once and takes the first answer. Only where any single provider is enough: a new round.
- *
+ * Asks every provider at once and returns the first answer. Only if any single provider is enough: a new round.
  * @throws as failover does
  */
 export async function fastest<P, T>(
@@ -182,7 +183,7 @@ export async function fastest<P, T>(
   }
 }
 
-/** Groups the answers by fact, most votes first, without those of providers that lag. */
+/** Groups the answers by fact, most votes first, without those of lagging providers. */
 function countVotes<T>(received: readonly Received<T>[], { same, behind }: Question<T>): [T, ...T[]][] {
   const answers = received.map(({ answer }) => answer);
   const current = behind ? answers.filter((answer) => !behind(answer, answers)) : answers;
@@ -197,7 +198,7 @@ export function reportConflict(conflict: Conflict, { onConflict }: QuorumRules):
   return new ServiceError("providers_conflict", `providers contradict one another about ${conflict.about}: ${answers}`);
 }
 
-/** The error when too few providers answered. @param cause the first failure unless given */
+/** Makes the error for too few answers. @param cause default: the first failure */
 export function tooFew(
   about: string,
   failures: readonly ProviderError[],
@@ -215,9 +216,8 @@ export function hasLaggards(error: unknown): boolean {
 }
 
 /**
- * The error for a question whose signal was aborted: a time-out counts as the providers' failure, any other abort is the
- * caller's.
- *
+ * Returns the error for a question whose signal was aborted: a time-out counts as the providers' failure, any other
+ * abort as the caller's.
  * @returns ProviderError, or the signal's reason
  */
 export function ended(signal: AbortSignal, about: string): unknown {
@@ -225,7 +225,7 @@ export function ended(signal: AbortSignal, about: string): unknown {
   return late ? unavailable(`no answer about ${about} in time`, signal.reason) : signal.reason;
 }
 
-/** The answers to a question to every provider. @throws what the first failed with, or as `ended` says */
+/** Waits for the answers to a question to every provider. @throws the first failure, or the error of `ended` */
 export async function orEnded<T>(answers: Promise<T>, about: string, signal: AbortSignal): Promise<T> {
   try {
     return await answers;

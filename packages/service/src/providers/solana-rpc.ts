@@ -20,7 +20,7 @@ const ListedTransactions = z.array(
   z.object({
     signature: z.string(),
     slot,
-    /** `[length] text` of each memo, joined by "; "; null where there is none, or the node does not keep them. */
+    /** `[length] text` of each memo, joined by "; "; null if there is none, or the node does not keep them. */
     memo: z.string().nullish(),
     confirmationStatus: z.string().nullish(),
   }),
@@ -40,36 +40,40 @@ const TokenBalances = z
   )
   .nullish()
   .transform((balances) => balances ?? []);
-/** `TransactionError`: a name, or a name with its particulars; null for success. */
+/** `TransactionError`: a name, or a name with details; null for success. */
 const TransactionError = z.union([z.string(), z.looseObject({})]).nullable();
 const Outcome = z.object({ err: TransactionError, preTokenBalances: TokenBalances, postTokenBalances: TokenBalances });
 const LandedTransaction = z.object({ slot, transaction: bytes, meta: z.unknown() });
-/** Where the amount stands in an account of the token program: a little-endian u64 after the mint and the owner. */
+/** The place of the amount in an account of the token program: a little-endian u64 after the mint and the owner. */
 const TOKEN_AMOUNT = { offset: 64, length: 8 };
 const Account = z.object({ value: z.object({ owner: z.string(), data: bytes }).nullable() });
-/** The newest version of transactions that we ask for. No payment to us has a newer one. */
+/** The newest transaction version that we request. No payment to us has a newer one. */
 const NEWEST_VERSION = 1;
-/** The error code for a transaction of a newer version than was asked for. */
+/** The error code for a transaction with a newer version than requested. */
 const UNSUPPORTED_VERSION = -32015;
-/** A thousand listed transactions whose memos are of control characters, which JSON writes in six bytes each. */
+/**
+ * Room for a thousand listed transactions whose memos consist of control characters, which JSON writes in six bytes
+ * each.
+ */
 const MAX_LIST_BYTES = 32 * 1024 * 1024;
 
-/** A transaction as the list of an account's transactions has it, unchecked. */
+/** An entry in the list of an account's transactions, unchecked. */
 export type ListedTransaction = z.infer<typeof ListedTransactions>[number];
 /**
- * A transaction that has landed: executed and paid for, whether it failed or not. `transaction` is its wire form, of any
- * version; `meta` is left to `SolanaRpc.outcome`, so that a transaction that does not matter need not be understood.
+ * A landed transaction: executed and paid for, whether it failed or not. `transaction` is its wire form, of any
+ * version. `SolanaRpc.outcome` reads `meta`, so that a transaction that does not matter need not be understood.
  */
 export type LandedTransaction = z.infer<typeof LandedTransaction>;
 /** The result of a landed transaction: its error, and the token balances of its accounts before and after. */
 export type Outcome = z.infer<typeof Outcome>;
 
-/** `confirmed`: voted by two thirds of the stake. `finalized`: with 31 confirmed blocks on top. */
+/** `confirmed`: voted for by two thirds of the stake. `finalized`: with 31 confirmed blocks on top. */
 export type Commitment = "processed" | "confirmed" | "finalized";
 
 /**
- * One JSON-RPC node of Solana MainNet, or several behind one balancer. Every method throws ProviderError when the node
- * gives no usable answer or is of another cluster, and the signal's reason when the signal comes first.
+ * A client of one JSON-RPC node of Solana MainNet, or of several behind one balancer. Every method throws ProviderError
+ * when the node gives no usable answer or belongs to another cluster, and the signal's reason when the signal comes
+ * first.
  *
  * `minSlot` is `minContextSlot`: a node whose newest slot at that commitment is older refuses to answer.
  */
@@ -86,15 +90,14 @@ export class SolanaRpc extends JsonRpc {
     await this.call("getHealth", [], z.literal("ok"), signal);
   }
 
-  /** A blockhash for a new transaction, as young as other nodes surely know. */
+  /** Reads a blockhash for a new transaction: the newest that other nodes surely know. */
   async latestBlockhash(signal: AbortSignal) {
     const answer = await this.call("getLatestBlockhash", [{ commitment: "confirmed" }], LatestBlockhash, signal);
     return answer.value;
   }
 
   /**
-   * Whether a transaction that names the blockhash could be in a block on top of the newest one at that commitment.
-   *
+   * Whether a transaction with the blockhash could be in a block on top of the newest one at that commitment.
    * @returns also that block's slot. A blockhash newer than that block is not valid either
    */
   async isBlockhashValid(
@@ -111,8 +114,8 @@ export class SolanaRpc extends JsonRpc {
   }
 
   /**
-   * Confirmed transactions that name an account, newest first, at most `limit` (1000): all, or those before one of them.
-   * A node that does not know that one yet lists none, so pass its slot as `minSlot`.
+   * Lists confirmed transactions that name an account, newest first, at most `limit` (1000): all, or those before a
+   * given one. A node that does not know that one yet lists none, so pass its slot as `minSlot`.
    */
   async transactionsOf(
     account: string,
@@ -124,9 +127,8 @@ export class SolanaRpc extends JsonRpc {
   }
 
   /**
-   * A confirmed transaction by its first signature.
-   *
-   * @returns undefined when the node has none; `of_newer_version` when its version is newer than we ask for
+   * Reads a confirmed transaction by its first signature.
+   * @returns undefined when the node has none; `of_newer_version` when its version is newer than requested
    */
   async transaction(signature: string, signal: AbortSignal) {
     const options = { commitment: "confirmed", encoding: "base64", maxSupportedTransactionVersion: NEWEST_VERSION };
@@ -142,19 +144,19 @@ export class SolanaRpc extends JsonRpc {
     return found;
   }
 
-  /** The result of a landed transaction. */
+  /** Reads the result of a landed transaction. */
   outcome({ meta }: LandedTransaction): Outcome {
     return this.decode(() => Outcome.parse(meta));
   }
 
-  /** The balance of a token account in atomic units; 0 where there is no account. */
+  /** Reads the balance of a token account in atomic units; 0 if there is no account. */
   async tokenBalance(account: string, signal: AbortSignal): Promise<bigint> {
     const options = { commitment: "confirmed", encoding: "base64", dataSlice: TOKEN_AMOUNT };
     const { value } = await this.call("getAccountInfo", [account, options], Account, signal);
     return value === null ? 0n : this.decode(() => new DataView(value.data.buffer).getBigUint64(0, true));
   }
 
-  /** An account: the program that owns it, and its data. Undefined where there is none. */
+  /** Reads an account: the program that owns it, and its data. Undefined if there is none. */
   async account(address: string, signal: AbortSignal): Promise<{ program: string; data: Uint8Array } | undefined> {
     const options = { commitment: "confirmed", encoding: "base64" };
     const { value } = await this.call("getAccountInfo", [address, options], Account, signal);

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { paying, VERSION_1 } from "../../test/fakes/solana-payments.ts";
 import { messageBytesOf, transactionIdOf } from "./solana-wire.ts";
 
-/** The ed25519 key whose seed is one byte, repeated (RFC 8410). */
+/** Makes the ed25519 key whose seed is one byte, repeated (RFC 8410). */
 function keyOf(seed: number) {
   const key = Buffer.concat([Buffer.from("302e020100300506032b657004220420", "hex"), Buffer.alloc(32, seed)]);
   return createPrivateKey({ key, format: "der", type: "pkcs8" });

@@ -1,12 +1,15 @@
 import { base58 } from "@scure/base";
 
 const SIGNATURE_BYTES = 64;
-/** A wire form that begins with the version has this bit set; others begin with the number of signatures. */
+/**
+ * This bit is set in the first byte of a wire form that begins with the version; others begin with the number of
+ * signatures.
+ */
 const VERSIONED = 0x80;
 /** First byte of a transaction of version 1 (SIMD-0385). */
 export const VERSION_1 = 0x81;
 
-/** The parts of a transaction on the wire. Version 1 has its signatures last, and the older forms have them first. */
+/** Splits a transaction's wire form. Version 1 has its signatures last, and the older forms have them first. */
 function partsOf(wire: Uint8Array): { message: Uint8Array; signatures: Uint8Array } | undefined {
   const [first = 0, second = 0] = wire;
   if (first === VERSION_1) {
@@ -19,9 +22,8 @@ function partsOf(wire: Uint8Array): { message: Uint8Array; signatures: Uint8Arra
 }
 
 /**
- * The message of a landed transaction: the bytes that are signed. The message is not read, so that a stranger's transaction
- * is never an error.
- *
+ * Returns the message of a landed transaction: the signed bytes. The message is not parsed, so that a stranger's
+ * transaction is never an error.
  * @param wire of any version
  * @returns undefined when the version is unknown
  */
@@ -30,8 +32,7 @@ export function messageBytesOf(wire: Uint8Array): Uint8Array | undefined {
 }
 
 /**
- * The id of a landed transaction: its first signature, in base58.
- *
+ * Returns the id of a landed transaction: its first signature, in base58.
  * @param wire of any version
  * @returns undefined when the version is unknown, or there is no signature
  */

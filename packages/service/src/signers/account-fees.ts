@@ -2,17 +2,17 @@ import type { AccountAlgorithm } from "./signer.ts";
 
 /** microAlgos of an ordinary transaction (go-algorand, `MinTxnFee`). */
 const MIN_FEE = 1_000n;
-/** Of a transaction that such a key authorises (go-algorand, `PQSchemeFeeContribution`). */
+/** The minimum fees of a transaction, by the key that authorises it (go-algorand, `PQSchemeFeeContribution`). */
 const MINIMUM_FEES = { ed25519: 1n, "falcon-1024": 3n } as const satisfies Record<AccountAlgorithm, bigint>;
 const MAX_MINIMUM_FEES = 10n;
 
-/** What the ledger takes for a transaction that a key authorises. */
+/** The ledger's fees for a transaction, by the key that authorises it. */
 export type AccountFees = {
-  /** How many minimum fees. */
+  /** The number of minimum fees. */
   minimumFees: bigint;
   /** microAlgos, without congestion. */
   minFee: bigint;
-  /** microAlgos, ten times as much: a lying node can waste no more. Under worse congestion the transaction waits. */
+  /** microAlgos, ten times as much: a lying node can waste no more. In worse congestion the transaction waits. */
   maxFee: bigint;
 };
 

@@ -3,15 +3,15 @@ import { ed25519 } from "@noble/curves/ed25519.js";
 import { type AccountFees, feesOf } from "./account-fees.ts";
 import type { AccountAlgorithm } from "./signer.ts";
 
-/** A key as Algorand knows it: what it authorises for, and at which price. */
+/** A key's account on Algorand, and its fees. */
 export type AccountForm = AccountFees & {
-  /** The account that the key authorises by itself: 32 bytes, its address without the checksum. */
+  /** The account that belongs to the key: 32 bytes, its address without the checksum. */
   account: Uint8Array;
-  /** Of a Falcon key: chooses its account. */
+  /** For a Falcon key: selects its account. */
   salt?: number;
 };
 
-/** The form of an account's key. @param publicKey raw */
+/** Returns the form of an account's key. @param publicKey raw */
 export function accountForm({
   algorithm,
   publicKey,
@@ -25,15 +25,17 @@ export function accountForm({
 }
 
 /**
- * The lowest salt whose account is no ed25519 public key, so that no ed25519 key can ever sign for it (go-algorand,
- * `CanonicalPQAddressSalt`).
+ * Returns the lowest salt whose account is not an ed25519 public key, so that no ed25519 key can ever sign for it
+ * (go-algorand, `CanonicalPQAddressSalt`).
  */
 function canonicalSalt(publicKey: Uint8Array): number {
   for (let salt = 0; salt < 256; salt++) if (!isPoint(falconAccount(salt, publicKey))) return salt;
   throw new RangeError("no salt gives the key an account");
 }
 
-/** Whether the 32 bytes decode as go-algorand decodes a point: y need not be reduced, and x = 0 may have either sign. */
+/**
+ * Whether the 32 bytes decode to a point in go-algorand, where y need not be reduced, and x = 0 may have either sign.
+ */
 function isPoint(bytes: Uint8Array): boolean {
   try {
     ed25519.Point.fromBytes(bytes, true);

@@ -8,15 +8,18 @@ import { KMS_ALGORITHMS, KMS_SETTINGS, MAX_ANSWER_BYTES, rawPublicKey, signerFai
 import type { Key, KeyPlace, KeyUse } from "./signer.ts";
 
 /**
- * How AWS KMS names our two kinds of keys, and signs with them. ML-DSA always signs µ, because a message may have no more
- * than 4,096 bytes there; ed25519 signs a transaction as it is, which is shorter.
+ * AWS KMS's names for our two kinds of keys, and how it signs with them. ML-DSA always signs µ, because a message may
+ * have only 4,096 bytes there; ed25519 signs the transaction itself, which is shorter.
  */
 const FORMS = {
   pq: { spec: "ML_DSA_65", algorithm: "ML_DSA_SHAKE_256", messageType: "EXTERNAL_MU" },
   account: { spec: "ECC_NIST_EDWARDS25519", algorithm: "ED25519_SHA_512", messageType: "RAW" },
 } as const satisfies Record<KeyUse, object>;
 
-/** A key in AWS KMS. Region, endpoint and credentials are those that the client finds by itself. @param id, ARN or alias */
+/**
+ * Makes the place of a key in AWS KMS. The client finds region, endpoint and credentials by itself. @param id, ARN or
+ * alias
+ */
 export function awsKmsPlace(id: string): KeyPlace {
   let connected: Promise<{ sdk: Sdk; client: KMSClient }> | undefined;
   return {
@@ -36,7 +39,7 @@ type Sdk = typeof import("@aws-sdk/client-kms");
 
 async function connect() {
   const sdk = await loadClient("@aws-sdk/client-kms", () => import("@aws-sdk/client-kms"));
-  // A request costs money: who needs a signature asks again (guard.ts).
+  // A request costs money: whoever needs a signature asks again (guard.ts).
   const client = new sdk.KMSClient({ maxAttempts: 1 });
   bound(client);
   return { sdk, client };
@@ -50,7 +53,7 @@ async function openKey(
 ): Promise<Key> {
   const asking = <T>(request: Promise<T>) => request.catch((error: unknown) => Promise.reject(failureOf(error)));
   const described = await asking(client.send(new sdk.DescribeKeyCommand({ KeyId: id }), { abortSignal }));
-  // An alias may come to mean another key: from here on we name the one that it means now.
+  // An alias may later mean another key: from here on the current key's own id is used.
   const KeyId = requireUsable(use, id, described.KeyMetadata);
   const { PublicKey } = await asking(client.send(new sdk.GetPublicKeyCommand({ KeyId }), { abortSignal }));
   const publicKey = rawPublicKey(use, PublicKey ?? new Uint8Array());
@@ -89,7 +92,7 @@ function stateOf(state: string | undefined): string {
 }
 
 const THROTTLED = /Throttl|TooManyRequests|RequestLimitExceeded|LimitExceededException|SlowDown/;
-/** Of those that AWS KMS says may be tried again, what is not a 5xx: of DependencyTimeout, KeyUnavailable, KMSInternal. */
+/** Errors that AWS KMS calls retriable, and that are not a 5xx: DependencyTimeout, KeyUnavailable, KMSInternal. */
 const PASSING = /^(DependencyTimeout|KeyUnavailable|KMSInternal)/;
 
 function failureOf(error: unknown): unknown {
@@ -99,13 +102,13 @@ function failureOf(error: unknown): unknown {
   const kind = (): SignerFailure => {
     if (status === 429 || THROTTLED.test(name)) return "throttled";
     if (status >= 500 || PASSING.test(name)) return "unreachable";
-    // It has an answer, or there are no credentials to ask with.
+    // It has answered, or there are no credentials to ask with.
     return status >= 400 || name === "CredentialsProviderError" ? "denied" : "unreachable";
   };
   return signerFailed(kind(), `${name}: ${message}`);
 }
 
-/** Bounds the bytes of every answer: the client reads it whole, however long it is. */
+/** Limits the bytes of every answer: the client reads a whole answer, however long it is. */
 function bound(client: KMSClient): void {
   client.middlewareStack.add(
     (next) => async (args) => {

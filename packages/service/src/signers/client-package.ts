@@ -1,7 +1,7 @@
 import packageJson from "../../package.json" with { type: "json" };
 import { configInvalid } from "../config/config.ts";
 
-/** A provider's own client. The operator installs it: who keeps the keys elsewhere does not need it. */
+/** A provider's own client. The operator installs it: a deployment with its keys elsewhere does not need it. */
 export type ClientPackage = keyof typeof packageJson.peerDependencies;
 
 /**

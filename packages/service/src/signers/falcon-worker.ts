@@ -3,7 +3,7 @@ import { utf8 } from "@attestd/proof/encoding";
 import { makeFalconKey, signFalcon } from "@attestd/proof/falcon";
 import { answerJobs } from "../workers/worker.ts";
 
-/** Before a mnemonic's 32 bytes: no other program makes the same key of them, and so none can sign with it too. */
+/** Prefix of a mnemonic's 32 bytes: no other program derives the same key from them, so none can sign with it. */
 const DERIVATION = utf8("attestd/falcon-1024/v1");
 const SEED_BYTES = 48;
 

@@ -12,7 +12,7 @@ import { guardKey } from "./guard.ts";
 
 const never = new AbortController().signal;
 
-/* Keys and addresses are those that Algorand's own Falcon makes of the same bytes. */
+/* Algorand's own Falcon makes the same keys and addresses from the same bytes. */
 
 describe("a Falcon key", async () => {
   const { entropy, publicKey, salt, account, message, signature } = recorded
@@ -39,7 +39,8 @@ describe("a Falcon key", async () => {
     const signatures = [await key.sign(bytes, never), await key.sign(bytes, never), await again.sign(bytes, never)];
     await again.close();
     const hashes = signatures.map((one) => createHash("sha256").update(one).digest("hex"));
-    // Another value: this key signs a message in two ways, which gives it away. A change of the library needs new keys.
+    // With another value this key would sign one message in two ways, which reveals it. A change of the library needs
+    // new keys.
     expect(new Set(hashes)).toEqual(new Set(["15a8cd0c0441b369eaf19a9b3c14d84698834d76db9154e995229dc60af186e5"]));
     expect(verifyFalcon(key.publicKey, bytes, signatures[0] as Uint8Array)).toBe(true);
   });

@@ -10,8 +10,8 @@ import { KMS_ALGORITHMS, KMS_SETTINGS, MAX_ANSWER_BYTES, rawPublicKey, signerFai
 import type { Key, KeyPlace, KeyUse } from "./signer.ts";
 
 /**
- * How Cloud KMS names our two kinds of keys. A key of `PQ_SIGN_ML_DSA_65` signs whole messages, of at most 64 KiB: we use
- * one that signs µ.
+ * Cloud KMS's names for our two kinds of keys. A key of `PQ_SIGN_ML_DSA_65` signs whole messages of at most 64 KiB, so
+ * we use one that signs µ.
  */
 const ALGORITHMS = {
   pq: { name: "PQ_SIGN_ML_DSA_65_EXTERNAL_MU", option: "pq-sign-ml-dsa-65-external-mu" },
@@ -21,7 +21,7 @@ const ALGORITHMS = {
 const ORIGIN = "https://cloudkms.googleapis.com";
 const SCOPE = "https://www.googleapis.com/auth/cloudkms";
 
-/** What we read of the answers of Cloud KMS's REST API v1: bytes are base64, and int64 a decimal string. */
+/** The used parts of answers from Cloud KMS's REST API v1: bytes are base64, and int64 a decimal string. */
 const VERSION = z.object({ name: z.string(), algorithm: z.string(), state: z.string() });
 const PUBLIC_KEY = z.object({
   name: z.string(),
@@ -39,8 +39,7 @@ const SIGNATURE = z.object({
 const FAULT = z.object({ error: z.object({ message: z.string() }) });
 
 /**
- * A key in Google Cloud KMS. Credentials are those that Google's library finds by itself.
- *
+ * Makes the place of a key in Google Cloud KMS. Google's library finds the credentials by itself.
  * @param name of the key's version, as a resource
  * @param endpoint origin of a regional or private one
  */
@@ -57,9 +56,11 @@ export function googleKmsPlace(name: string, endpoint = ORIGIN): KeyPlace {
 }
 
 type Connection = {
-  /** Asks once, because a request costs money: who needs a signature asks again (guard.ts). @throws signer_failed */
+  /**
+   * Asks once, because a request costs money: whoever needs a signature asks again (guard.ts). @throws signer_failed
+   */
   ask<S extends z.ZodType>(request: HttpRequest, schema: S, signal: AbortSignal): Promise<z.infer<S>>;
-  /** CRC32C, as Cloud KMS protects what is sent and received. */
+  /** CRC32C, with which Cloud KMS protects what is sent and received. */
   crc32c(bytes: Uint8Array): number;
 };
 
@@ -72,7 +73,7 @@ async function connect(endpoint: string): Promise<Connection> {
   async function authorization(): Promise<Record<string, string>> {
     try {
       const client = await auth.getClient();
-      // A service account signs its tokens itself: no other server is asked for one.
+      // A service account signs its own tokens, so no other server is asked for one.
       if (client instanceof JWT) client.useJWTAccessWithScope = true;
       return Object.fromEntries(await client.getRequestHeaders(endpoint));
     } catch (error) {
@@ -168,7 +169,7 @@ function base64(bytes: Uint8Array): string {
   return Buffer.from(bytes).toString("base64");
 }
 
-/** What an HTTP status says; 409 is ABORTED, which may be tried again. */
+/** Classifies an HTTP status; 409 is ABORTED, which may be retried. */
 function failureOf(status: number): SignerFailure {
   if (status === 429) return "throttled";
   if (status === 504) return "late";

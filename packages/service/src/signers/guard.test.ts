@@ -16,7 +16,7 @@ const failed = (failure: SignerFailure) => expect.objectContaining({ code: "sign
 
 type Behaviour = Key["sign"] | "right";
 
-/** A key that behaves as it is told, behind its guard. */
+/** Makes a key that behaves as a test says, behind its guard. */
 function guarded(use: KeyUse = "account", options: { deadlineMs?: number; maxActive?: number } = {}) {
   const real = seedKey(use, seed);
   const world = { now: 0, asked: 0, behaviour: "right" as Behaviour, lines: [] as string[] };
@@ -53,7 +53,7 @@ describe.each(["pq", "account"] as const)("a guarded %s key", (use) => {
     const longer = new Uint8Array([...right, 0]);
     for (const wrong of [other, ofOther, flipped, right.subarray(1), longer, new Uint8Array(), new Uint8Array(64)]) {
       world.behaviour = async () => wrong;
-      // Moves on beyond every rest, so that each is asked for.
+      // Advances the time beyond every pause, so that each request is sent.
       world.now += 60_000;
       await expect(guard.sign(message, never)).rejects.toThrow(failed("wrong"));
     }

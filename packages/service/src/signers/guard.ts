@@ -20,35 +20,37 @@ export type GuardOptions = {
   clock: Pick<Clock, "after">;
   /** Monotonic, in ms. */
   now?: () => number;
-  /** ms until an answer counts as late. */
+  /** After how many ms an answer is late. */
   deadlineMs?: number;
   /** See `KeyPlace.freshMs`. */
   freshMs?: number | undefined;
-  /** Requests under way at one time; the others wait. */
+  /** The limit of concurrent requests; further ones wait. */
   maxActive?: number;
 };
 
 const DEADLINE_MS = 10_000;
 const MAX_ACTIVE = 16;
-/** How long a key may fail before nothing is sold with it, in ms; a wrong signature and an open breaker take no time. */
+/**
+ * How long a key may fail before sales with it stop, in ms; after a wrong signature or an open breaker they stop at
+ * once.
+ */
 const PATIENCE_MS = 5_000;
 const FRESH_MS = 60_000;
 
 const verifyAsync = promisify(verify);
 
 export type GuardedKey = Key & {
-  /** Unavailable while nothing may be sold that needs the key. */
+  /** Unavailable while nothing that needs the key may be sold. */
   status(): Status;
-  /** Signs a probe: a message that says nothing. @throws signer_failed when it cannot */
+  /** Signs a probe: a message that states nothing. @throws signer_failed when it cannot */
   probe(signal: AbortSignal): Promise<void>;
   /** Signs a probe, unless a recent signature shows the same. Never rejects. */
   refresh(signal: AbortSignal): Promise<void>;
 };
 
 /**
- * Guards a key that may be elsewhere: verifies every signature before it is used, bounds requests and their time, leaves a
- * signer alone that fails again and again, and counts. It tries once: who needs the signature tries again.
- *
+ * Guards a key that may be elsewhere. It verifies every signature before it is used, limits requests and their time,
+ * stops asking a signer that fails repeatedly, and counts. It tries once: whoever needs the signature tries again.
  * @throws signer_failed when its public key has a wrong length
  */
 export function guardKey(key: Key, options: GuardOptions): GuardedKey {
@@ -117,7 +119,7 @@ export function guardKey(key: Key, options: GuardOptions): GuardedKey {
           if (!hasCode(error, "signer_failed")) throw error;
           const { failure } = error.details;
           count("signatures", { ...labels, outcome: failure });
-          // It answers, and will not sign this: that shows nothing about what else it is asked.
+          // It answers, and refuses this request: that shows nothing about other requests.
           if (failure === "refused") log.error({ signer: words, key: use, err: error }, "the signer refuses to sign");
           else {
             vote("failed");
@@ -157,7 +159,7 @@ export function guardKey(key: Key, options: GuardOptions): GuardedKey {
 function verifierOf(algorithm: Algorithm, publicKey: Uint8Array) {
   if (algorithm === "falcon-1024")
     return async (message: Uint8Array, signature: Uint8Array) => {
-      // Few have such an account, and noble's tables take 15 ms to make.
+      // Few deployments have such an account, and noble's tables take 15 ms to build.
       const { verifyFalcon } = await import("@attestd/proof/falcon");
       return verifyFalcon(publicKey, message, signature);
     };
@@ -175,18 +177,18 @@ const WORDS: Record<SignerFailure, string> = {
   wrong: "its signatures are wrong",
 };
 
-/** Lets so many in at a time; the others wait in their order. */
+/** Makes a gate that admits `most` at a time; the others wait in order. */
 function createPlaces(most: number) {
   let active = 0;
   const waiting: (() => void)[] = [];
-  /** Hands the place to the next. */
+  /** Passes the place on to the next one. */
   const leave = () => {
     const next = waiting.shift();
     if (next) next();
     else active -= 1;
   };
   return {
-    /** @returns leaves. @throws the signal's reason when that comes first */
+    /** @returns a function to leave with. @throws the signal's reason when that comes first */
     async enter(signal: AbortSignal): Promise<() => void> {
       signal.throwIfAborted();
       if (active < most) {
@@ -195,7 +197,7 @@ function createPlaces(most: number) {
       }
       const turn = new Promise<void>((resolve) => waiting.push(resolve));
       await race(signal, () => turn, endOf).catch((error: unknown) => {
-        // Whoever has given up hands the place on as soon as it gets it.
+        // A caller that has given up passes the place on as soon as it gets it.
         void turn.then(leave);
         throw error;
       });

@@ -9,18 +9,18 @@ export const KMS_SETTINGS = { pq: "ATTESTOR_KMS_KEY", account: "ATTESTOR_KMS_ACC
   string
 >;
 
-/** What such a service keeps: none has Falcon. Node's names are the same. */
+/** The algorithms that such a service has; none has Falcon. Node uses the same names. */
 export const KMS_ALGORITHMS = { pq: "ml-dsa-65", account: "ed25519" } as const satisfies Record<KeyUse, Algorithm>;
 
-/** Bytes of an answer, at most: a signature or a public key takes 5 kB in base64. */
+/** The limit of an answer, in bytes: a signature or a public key takes 5 kB in base64. */
 export const MAX_ANSWER_BYTES = 65_536;
 
-/** Of a message, which may repeat what a provider answers. */
+/** The limit of a message, which may repeat a provider's answer, in characters. */
 const MAX_MESSAGE = 400;
 
 /**
- * The error of a provider's client is no cause: it holds the request, and that holds credentials.
- *
+ * Makes the error for a failed signer. The error of a provider's client is not its cause, because it contains the
+ * request with its credentials.
  * @param message without the name of the signer, which the guard adds
  */
 export function signerFailed(failure: SignerFailure, message: string): ServiceError<"signer_failed"> {
@@ -28,10 +28,9 @@ export function signerFailed(failure: SignerFailure, message: string): ServiceEr
 }
 
 /**
- * Reads the raw public key out of a SubjectPublicKeyInfo.
- *
+ * Reads the raw public key from a SubjectPublicKeyInfo.
  * @param spki its DER (RFC 5280, RFC 9881, RFC 8410), or PEM
- * @throws signer_failed `wrong` when it is none of this use
+ * @throws signer_failed `wrong` when it is not a key for this use
  */
 export function rawPublicKey(use: KeyUse, spki: Uint8Array | string): Uint8Array {
   const wanted = KMS_ALGORITHMS[use];

@@ -11,7 +11,7 @@ import { googleKmsPlace } from "./google-kms.ts";
 import type { KeyPlace, KeyUse } from "./signer.ts";
 
 const RING = "projects/attestd-test/locations/europe-west3/keyRings/attestd/cryptoKeys";
-/** Each provider with the ids of its two keys, its place, and its names of the three operations. */
+/** Each provider with the ids of its two keys, its place, and its names for the three operations. */
 const PROVIDERS = {
   "AWS KMS": {
     ids: { pq: "1234abcd-12ab-34cd-56ef-1234567890ab", account: "0987dcba-09fe-87dc-65ba-ab0987654321" },
@@ -40,10 +40,10 @@ describe.each(Object.entries(PROVIDERS))("%s", (_name, { ids, place, operations,
 
   const keyOf = (use: KeyUse) => kms.keys.get(ids[use]) as FakeKey;
   const open = (use: KeyUse) => places[use].open(use, never);
-  /** Requests but those for a token. */
+  /** All requests except those for a token. */
   const requests = () => kms.requests.filter((one) => one !== "metadata");
 
-  // One client of each key for all tests: Google's takes most of a second to be made.
+  // All tests share one client per key, because making Google's takes most of a second.
   beforeAll(async () => {
     kms = await startKms([]);
     useFake(kms.url);
@@ -100,7 +100,7 @@ describe.each(Object.entries(PROVIDERS))("%s", (_name, { ids, place, operations,
     const error = await errorOf(key.sign(utf8("message"), never));
     expect(error).toMatchObject({ code: "signer_failed", details: { failure } });
     expect(requests()).toEqual([operations[2]]);
-    // The next request may succeed: nothing is kept of a failure.
+    // The next request may succeed: a failure is not remembered.
     expect(await key.sign(utf8("message"), never)).toHaveLength(3309);
   });
 
@@ -191,7 +191,7 @@ function errorOf(promise: Promise<unknown>): Promise<Error> {
   );
 }
 
-/** What an operator sets for the clients themselves. */
+/** Sets what an operator sets for the clients themselves. */
 function useFake(url: string): void {
   vi.stubEnv("AWS_ENDPOINT_URL_KMS", url);
   vi.stubEnv("AWS_REGION", AWS.region);

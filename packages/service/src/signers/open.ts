@@ -15,26 +15,25 @@ import { socketPlace } from "./socket/client.ts";
 /** The settings that say where the keys are. */
 export type KeyConfig = Pick<Config, "attestor" | "algorand">;
 
-/** What a kind of signer is opened with. */
+/** The options for opening any kind of signer. */
 export type OpenOptions = {
   log: Logger;
-  /** Ends the opening. */
+  /** Aborts the opening. */
   signal: AbortSignal;
 };
 
-/** A key that is open, and whether it can sign. */
+/** An open key, and whether it can sign. */
 type Opened = Pick<KeyPlace, "words" | "close"> & Pick<GuardedKey, "status" | "probe" | "refresh">;
 export type OpenSigner = Signer & Opened;
 export type OpenAccount = AccountSigner & Opened;
 
-/** Outcomes that an operator has to look at. */
+/** Outcomes at which an operator must look. */
 const ALARMS: readonly SignerFailure[] = ["wrong", "refused"];
 /** How long a signer may take to give a public key, in ms. */
 const OPEN_MS = 10_000;
 
 /**
- * Opens the attestor's ML-DSA-65 key where the settings say that it is.
- *
+ * Opens the attestor's ML-DSA-65 key at the place that the settings name.
  * @throws signer_failed when its signer gives no public key; config_invalid when it has no such key, or contradicts the
  *   settings
  */
@@ -43,19 +42,19 @@ export async function openSigner(config: KeyConfig, options: OpenOptions): Promi
   return { ...opened, ...identityOf(publicKey), sign };
 }
 
-/** Opens the key of the attestor's account where the settings say that it is. @throws as `openSigner` */
+/** Opens the key of the attestor's account at the place that the settings name. @throws as `openSigner` */
 export async function openAccount(config: KeyConfig, options: OpenOptions): Promise<OpenAccount> {
   const { algorithm, ...opened } = await openKey("account", config, options);
   if (algorithm === "ml-dsa-65") throw new TypeError("the guard lets no such key be an account's");
   return { ...opened, algorithm };
 }
 
-/** Watches whether each of these keys can sign, as sales depend on it. */
+/** Watches whether each of these keys can sign, because sales depend on it. */
 export function watchSigners(...keys: readonly Opened[]) {
   const status = () => keys.map((key) => key.status()).find(({ state }) => state !== "ok") ?? OK;
   return {
     status,
-    /** Looks whether all keys can sign. Never rejects. */
+    /** Checks whether all keys can sign. Never rejects. */
     async refresh(signal: AbortSignal): Promise<void> {
       await Promise.all(keys.map((key) => key.refresh(signal)));
     },

@@ -1,9 +1,12 @@
 import { randomBytes } from "node:crypto";
 
-/** What begins so is no transaction ("TX"), bundle or key entry ("{") or receipt ("e"): it states nothing. */
+/**
+ * A message with this prefix is not a transaction ("TX"), bundle or key entry ("{") or receipt ("e"): it states
+ * nothing.
+ */
 const PROBE = "attestd/probe/v1/";
 
-/** A message to sign in order to see whether a key can sign: no earlier signature fits it. */
+/** Makes a message that is signed to see whether a key can sign. No earlier signature fits it. */
 export function newProbe(): string {
   return `${PROBE}${randomBytes(16).toString("hex")}`;
 }

@@ -7,10 +7,10 @@ import type { Algorithm, Key, KeyPlace, KeyUse, Signer } from "./signer.ts";
 
 const signAsync = promisify(sign);
 
-/** 32 bytes: FIPS 204's ξ, RFC 8032's private key, or what Falcon's seed is made of (falcon.ts). */
+/** 32 bytes: FIPS 204's ξ, RFC 8032's private key, or the input of Falcon's seed (falcon.ts). */
 export type Seed = { bytes: Uint8Array; algorithm: Algorithm };
 
-/** A key in this process. */
+/** Makes the place of a key in this process. */
 export function seedPlace({ bytes, algorithm }: Seed): KeyPlace {
   let falcon: FalconKey | undefined;
   return {
@@ -43,7 +43,7 @@ function importSeed(use: KeyUse, seed: Uint8Array): KeyObject {
     : createPrivateKey({ key, format: "raw-private", asymmetricKeyType: "ed25519" });
 }
 
-/** What a public key is called. @param publicKey raw ML-DSA-65, 1952 bytes */
+/** Returns the names of a public key. @param publicKey raw ML-DSA-65, 1952 bytes */
 export function identityOf(publicKey: Uint8Array): Omit<Signer, "sign"> {
   return { publicKey, pqPublicKey: toBase64(publicKey), ...keyIdentity(publicKey) };
 }

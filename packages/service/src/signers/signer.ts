@@ -11,40 +11,43 @@ export const KEY_FORMS = {
   "falcon-1024": { words: "Falcon-1024", publicKey: 1793, signature: 1423 },
 } as const;
 export type Algorithm = keyof typeof KEY_FORMS;
-/** By which the account may authorise its transactions. */
+/** The algorithms with which the account may authorise its transactions. */
 export type AccountAlgorithm = Exclude<Algorithm, "ml-dsa-65">;
 
-/** What each key may be. */
+/** The algorithms of each key. */
 export const ALGORITHMS = {
   pq: ["ml-dsa-65"],
   account: ["ed25519", "falcon-1024"],
 } as const satisfies Record<KeyUse, readonly Algorithm[]>;
 
-/** What a signature of the account's key commits to by a hash alone: a signer that checks what it signs needs it whole. */
+/**
+ * Data to which a signature of the account's key commits only by a hash. A signer that checks what it signs needs the
+ * data itself.
+ */
 export type SignedContext = {
-  /** RFC 8785 of the key entry or of the revocation whose SHA-256 is the `k` of a key note. */
+  /** RFC 8785 of the key entry or revocation whose SHA-256 is the `k` of a key note. */
   keyRecord?: Uint8Array;
 };
 
-/** One of the attestor's keys where it is kept. Not used as it is: `guardKey` checks what it returns. */
+/** One of the attestor's keys at its place. It is not used directly: `guardKey` checks what it returns. */
 export interface Key {
   readonly algorithm: Algorithm;
   /** Raw, of the length in `KEY_FORMS`. MUST stay the same for the life of the object. */
   readonly publicKey: Uint8Array;
 
   /**
-   * Signs these bytes: ML-DSA-65 (FIPS 204) pure and with an empty context, ed25519 pure, Falcon-1024 as `signFalcon`. Called
-   * for many messages at once, and again with the same ones. It need not bound its own time, and SHOULD end when `signal` aborts.
-   *
+   * Signs these bytes: ML-DSA-65 (FIPS 204) pure and with an empty context, ed25519 pure, Falcon-1024 like
+   * `signFalcon`. It is called for many messages concurrently, and repeatedly with the same ones. It need not limit its
+   * own time, and SHOULD end when `signal` aborts.
    * @returns the raw signature, of the length in `KEY_FORMS`
-   * @throws signer_failed with what is the matter; any other error counts as `unreachable`
+   * @throws signer_failed with the reason; any other error counts as `unreachable`
    */
   sign(message: Uint8Array, signal: AbortSignal, context?: SignedContext): Promise<Uint8Array>;
 }
 
-/** Where keys are kept: what a kind of signer opens (open.ts). */
+/** A place where keys are kept, made by a kind of signer (open.ts). */
 export interface KeyPlace {
-  /** For the log and for the operator: "the signer at /run/attestd/signer.sock". Holds no secret. */
+  /** Names the place in the log and for the operator: "the signer at /run/attestd/signer.sock". Contains no secret. */
   readonly words: string;
 
   /**
@@ -54,18 +57,18 @@ export interface KeyPlace {
    */
   open(use: KeyUse, signal: AbortSignal): Promise<Key>;
 
-  /** For how long a signature shows that a key can sign, in ms; a minute unless given, because probes may cost money. */
+  /** How long a signature shows that a key can sign, in ms; default: a minute, because probes may cost money. */
   readonly freshMs?: number;
 
   /** Ends its connections. */
   close(): Promise<void>;
 }
 
-/** The post-quantum half of the attestor's identity. The secret stays where it is. */
+/** The post-quantum half of the attestor's identity. The secret never leaves its place. */
 export interface Signer {
   /** Raw ML-DSA-65 public key, 1952 bytes. */
   readonly publicKey: Uint8Array;
-  /** Standard base64 of it. */
+  /** The same in standard base64. */
   readonly pqPublicKey: string;
   /** RFC 7638 thumbprint of the AKP JWK. */
   readonly kid: string;
@@ -74,8 +77,7 @@ export interface Signer {
 
   /**
    * Signs a message: ML-DSA-65 (FIPS 204), pure, empty context. Signatures are hedged: the next one of the same message
-   * differs, so commit what is made of one before it leaves.
-   *
+   * differs, so commit what contains one before sending it.
    * @returns the 3309-byte signature, which was verified
    * @throws signer_failed; the signal's reason
    */
@@ -83,8 +85,9 @@ export interface Signer {
 }
 
 /**
- * The key of the attestor's account on the ledger, as `guardKey` returns it: it signs "TX" and the canonical msgpack of a
- * transaction, its signatures were verified, and `sign` throws signer_failed or the signal's reason. The secret stays where it is.
+ * The key of the attestor's account on the ledger, as returned by `guardKey`. It signs "TX" and the canonical msgpack
+ * of a transaction; its signatures were verified, and `sign` throws signer_failed or the signal's reason. The secret
+ * never leaves its place.
  */
 export interface AccountSigner extends Key {
   readonly algorithm: AccountAlgorithm;

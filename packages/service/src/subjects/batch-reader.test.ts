@@ -7,7 +7,7 @@ import type { SubjectOf } from "./subject.ts";
 const AT_A_TIME = 2;
 const WAITING = 30;
 
-/** A chain that answers about a batch only when it is told to. @param bytes of each transaction */
+/** Makes a chain that answers about a batch only when told to. @param bytes of each transaction */
 function stage(bytes = 1) {
   const open: (() => void)[] = [];
   let asked = 0;
@@ -30,7 +30,7 @@ function stage(bytes = 1) {
     clock,
     asked: () => asked,
     read: (n: number, { signal = never, items = 1 } = {}) => reader.read(batch(n, items), signal),
-    /** Lets the oldest reading that is under way end. */
+    /** Ends the oldest pending reading. */
     async answer() {
       for (let i = 0; i < 100 && open.length === 0; i++) await Promise.resolve();
       const end = open.shift();

@@ -9,28 +9,30 @@ import { sourceNamed } from "./transaction-evidence.ts";
 type Batch = SubjectOf<"batch">;
 export type BatchClock = Pick<Clock, "now" | "sleep" | "timeout">;
 
-/** What the chains show of each item, in the order of the request. */
+/** The results for each item, in the order of the request. */
 export type ReadItems = readonly (SourceTransaction | SourceError)[];
 
 export type BatchReader = ReturnType<typeof createBatchReader>;
 
-/** A reading by the hash of its batch. `endedAt`: Unix ms. */
+/** A reading of a batch. `endedAt`: Unix ms. */
 type Reading = { items: Promise<ReadItems>; endedAt?: number; bytes: number; isClean?: boolean };
 
 /**
- * Batches that are read at a time: single calls ask the same nodes. And that wait: a payer may have eight (`calls/unpaid-reads.ts`),
- * a quarter of them. A token bucket has no part in it.
+ * How many batches are read at a time, because single calls ask the same nodes, and how many may wait. A payer may have
+ * eight (`calls/unpaid-reads.ts`), a quarter of them. The token bucket is so large that it does not matter.
  */
 const AT_A_TIME = { maxActive: 2, maxWaiting: 30, perSecond: 100, refusal: "Too many batches are being read." };
-/** How long a reading may take, in ms: a thousand transactions of a node that answers ten times in a second. */
+/**
+ * How long a reading may take, in ms: enough for a thousand transactions of a node that answers ten times in a second.
+ */
 const MAX_READING_MS = 10 * 60_000;
-/** How long what was read is kept for the request that comes again, in ms; where it failed or has not every item, less. */
+/** How long a result is kept for the repeated request, in ms; less if it failed or lacks an item. */
 const KEPT_MS = 60_000;
 const KEPT_REFUSED_MS = 10_000;
-/** Bytes of transactions that are kept, and of what is kept beside each. */
+/** The limit of transactions that are kept, in bytes, and the overhead of each. */
 const MAX_KEPT_BYTES = 4 * MAX_SOURCE_BYTES;
 const BESIDE_BYTES = 1024;
-/** After how many seconds a request should come again whose batch is still being read, or had no place. */
+/** After how many seconds a request should be repeated if its batch is still being read, or had to be refused. */
 const RETRY_AFTER = 5;
 
 /** Reads the transactions of batches. */
@@ -71,16 +73,16 @@ export function createBatchReader(chains: SourceChains, clock: BatchClock) {
         forget();
       },
       (error: unknown) => {
-        // What had no place was not read.
+        // A refused batch was not read.
         if (error instanceof Problem) readings.delete(hash);
-        // The nodes are not asked again before the request is to come again.
+        // The nodes are not asked again before the request is to be repeated.
         else reading.endedAt = clock.now();
       },
     );
     return reading;
   }
 
-  /** Drops what was read too long ago, and the oldest of what is too much. */
+  /** Drops old results, and the oldest ones beyond the limit. */
   function forget(): void {
     const now = clock.now();
     let bytes = [...readings.values()].reduce((sum, reading) => sum + reading.bytes, 0);
@@ -95,9 +97,8 @@ export function createBatchReader(chains: SourceChains, clock: BatchClock) {
 
   return {
     /**
-     * Reads every transaction of a batch, or joins the reading of the same batch that is under way or has just ended.
-     *
-     * @param signal ends the wait; the reading goes on
+     * Reads every transaction of a batch, or joins a reading of the same batch that is in progress or has just ended.
+     * @param signal ends the wait; the reading continues
      * @throws Problem `source_reading` when the signal comes first, `over_capacity` when too many batches wait;
      *   sources_too_large; ProviderError
      */

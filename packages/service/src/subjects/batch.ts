@@ -17,7 +17,10 @@ import { sourceNamed, transactionEvidence, transactionIn } from "./transaction-e
 
 const NONCE_BYTES = 16;
 
-/** Why an item cannot be attested that its payer has named, the gravest first: what no repeat changes, then what one may. */
+/**
+ * Why an item cannot be attested because of the item itself, most serious first: reasons that are permanent, then those
+ * that a repeat may change.
+ */
 export const ITEM_FAULTS = [
   "source_wrong_chain",
   "source_inner_transaction",
@@ -28,10 +31,10 @@ export const ITEM_FAULTS = [
   "source_not_final",
 ] as const satisfies readonly ProblemCode[];
 
-/** Every reason why an item cannot be attested now. Of the last the nodes are the cause. */
+/** Every reason why an item cannot be attested now. The last one is caused by the nodes. */
 const GRAVITY: readonly ProblemCode[] = [...ITEM_FAULTS, "providers_conflict"];
 
-/** An item that cannot be attested; `index`: its place in the request. */
+/** An item that cannot be attested; `index`: its index in the request. */
 type Refused = { index: number; code: ProblemCode; retryAfter?: number };
 
 /** The attestation of many transactions (BatchHead, and a proof for each). @param random for nonces */
@@ -88,7 +91,7 @@ export function batchProduct(
       const tree = await treeOf(items);
       if (tree.root.toHex() !== root) throw new Error("the evidence of a batch is not what its note has recorded");
       const head = canonicalize(JSON.parse(body) as BatchHead);
-      // The id of an item's bundle is the hash of its canonical JSON, of which the head is the first member.
+      // An item bundle's id is the hash of its canonical JSON, whose first member is the head.
       const hash = createHash("sha256").update(beforeIdOf(head));
       const sealed = await mapInSlices(items, (item, index): SealedItem => {
         const text = canonicalize(answerItem(item, index, tree.path(index)));
@@ -99,7 +102,7 @@ export function batchProduct(
   };
 }
 
-/** Makes an item as the answer has it. @param path from its leaf to the root */
+/** Makes an item of the answer. @param path from its leaf to the root */
 function answerItem(item: BatchItemEvidence, index: number, path: readonly Uint8Array[]): BatchAnswerItem {
   const source = { ...item.source, chain: item.chain };
   const proof = { index, siblings: path.map(toBase64) };
@@ -117,7 +120,7 @@ async function treeOf(items: readonly BatchItemEvidence[]) {
   return batchTree(await mapInSlices(items, (item) => batchStatementLeaf(statementOf(item))));
 }
 
-/** @throws the error when it says nothing of the item */
+/** @throws the error when it says nothing about the item */
 function reasonOf(error: unknown): Omit<Refused, "index"> {
   if (isSourceError(error))
     return error.code === "source_unreadable" ? { code: "providers_conflict", retryAfter: 30 } : { code: error.code };
@@ -126,7 +129,7 @@ function reasonOf(error: unknown): Omit<Refused, "index"> {
   return { code, ...(retryAfter !== undefined && { retryAfter }) };
 }
 
-/** The problem of a batch, by the gravest of its items. @param size of the batch */
+/** Makes the problem of a batch, from its most serious item. @param size of the batch */
 function refusal(refused: readonly Refused[], size: number): Problem {
   const [code] = GRAVITY.filter((one) => refused.some((item) => item.code === one));
   if (!code) throw new Error(`there is no order for ${refused[0]?.code}`);

@@ -28,7 +28,7 @@ const idOf = (chain: ChainName, bytes: Uint8Array) => (chain === "base" ? baseTx
 
 type Over = Partial<SourceBlock> & { inclusion?: (inclusion: Inclusion) => Inclusion };
 
-/** A made block as a chain's reader gives it. */
+/** Returns a made-up block as a chain's reader returns it. */
 function sourceBlock({ chain, header, transactions, prove }: TestBlock, over: Over = {}): SourceBlock {
   const { inclusion: change = (same) => same, ...members } = over;
   return {
@@ -54,14 +54,14 @@ function productsOf(source: SourceChain, name: ChainName = "base") {
   return createProducts(new Map([[name, source]]));
 }
 
-/** The bundle that a product makes of a subject, signed. */
+/** Makes the signed bundle of a product for a subject. */
 async function bundleOf(product: Product, subject: Subject): Promise<{ evidence: Evidence; bundle: SignedBundle }> {
   const evidence = await product.evidence(subject, never);
   const unsigned = product.bundle(evidence, {
     attest: { txnId: `${"A".repeat(51)}Q`, round: 1000, note: product.note(evidence, CONTEXT) },
     attestor: { algorandAddress: attestor.algorandAddress, pqPublicKey: toBase64(attestor.publicKey) },
   });
-  // As the journal gives it back.
+  // As read from the journal.
   return { evidence, bundle: signBundle(attestor, JSON.parse(JSON.stringify(unsigned))) };
 }
 

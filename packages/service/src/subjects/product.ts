@@ -12,7 +12,7 @@ export type TransactionEvidence = Fetched &
 
 export type BlockEvidence = Fetched & { kind: "block"; block: BundleBlock };
 
-/** A transaction and its block, and the proof that leads from one to the other. */
+/** A transaction, its block, and the proof that leads from the one to the other. */
 export type InclusionEvidence = Fetched & {
   kind: "inclusion";
   block: BundleBlock;
@@ -23,10 +23,10 @@ export type InclusionEvidence = Fetched & {
 /** One transaction of a batch, with the nonce of its statement: base64 of 16 random bytes. */
 export type BatchItemEvidence = Omit<TransactionEvidence, "kind"> & { nonce: string };
 
-/** The transactions of a batch in the order of its request, and the root of the tree of their statements, hex. */
+/** The transactions of a batch in the order of its request, and the root of their statements' tree, hex. */
 export type BatchEvidence = { kind: "batch"; root: string; items: readonly BatchItemEvidence[] };
 
-/** All that the note and the bundle of a subject need of its source, fetched before anything is charged. */
+/** Everything that a subject's note and bundle need from its source, fetched before anything is charged. */
 export type Evidence = TransactionEvidence | BlockEvidence | InclusionEvidence | BatchEvidence;
 
 /** The members of a note that come from the attestor and the payment. */
@@ -38,7 +38,7 @@ export type NoteContext = {
   paymentKey: string;
 };
 
-/** What a bundle is about: a transaction whose block the bundle has not, or a block. */
+/** A bundle's source: a transaction whose block is not in the bundle, or a block. */
 export type BundleOf = {
   chain: ChainName;
   /** CAIP-2. */
@@ -48,25 +48,24 @@ export type BundleOf = {
   txnId?: string;
 };
 
-/** One thing that is sold: fetches its subject, makes its note and its bundle. */
+/** A product: fetches a subject, and makes its note and its bundle. */
 export interface Product<S extends Subject = Subject, E extends Evidence = Evidence> {
   /**
-   * Fetches the subject, and requires its level and the outcome that was asked for.
-   *
+   * Fetches the subject, and requires its level and the requested outcome.
    * @throws Problem when it is not final, has failed, or is too large; SourceError; ProviderError
    */
   evidence(subject: S, signal: AbortSignal): Promise<E>;
 
-  /** The note for the ledger (docs/format.md, "Note"). */
+  /** Makes the note for the ledger (docs/format.md, "Note"). */
   note(evidence: E, context: NoteContext): string;
 
-  /** What is signed, without its signature: the bundle; of a batch its head. */
+  /** Makes the unsigned bundle; for a batch, its head. */
   bundle(evidence: E, attested: Pick<UnsignedBundle, "attest" | "attestor">): UnsignedBundle;
-  /** What the bundle is about: of a transaction with the block in which it stands, of a batch each in its order. */
+  /** Lists the bundle's sources: a transaction with its block; for a batch, each in order. */
   sources(evidence: E): readonly BundleOf[];
-  /** A signed bundle with its items; the bundle alone, unless given. The same arguments give the same bytes. */
+  /** Adds the items to a signed batch; by default the bundle has none. The same arguments give the same bytes. */
   answer?(evidence: E, sealed: SealedBundle): Promise<SealedBundle>;
 }
 
-/** Every product by its subject's kind. Each is given subjects and evidence of its own kind alone. */
+/** Every product by its subject's kind. Each gets only subjects and evidence of its own kind. */
 export type Products = Readonly<Record<Subject["kind"], Product>>;

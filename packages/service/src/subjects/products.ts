@@ -32,7 +32,7 @@ import {
 /** Members of every bundle. */
 const LEDGER = { version: 1, network: "algorand-mainnet" } as const;
 
-/** Everything that is sold. @param random for the nonces of batches; those of the operating system unless given */
+/** Makes all products. @param random for the nonces of batches; default: the operating system's */
 export function createProducts(
   chains: SourceChains,
   { clock = systemClock, random = randomBytes }: { clock?: BatchClock; random?: (bytes: number) => Uint8Array } = {},
@@ -109,7 +109,7 @@ function inclusionProduct(chains: SourceChains): Product<SubjectOf<"inclusion">,
   };
 }
 
-/** The note of a block, and of an inclusion in it: a proof leads to a header that is recorded. */
+/** Makes the note of a block, also for an inclusion in it: the proof leads to the recorded header. */
 function blockNote({ block, ...evidence }: BlockEvidence | InclusionEvidence, context: NoteContext): string {
   const { blockHash, hashSha256, height } = block;
   return encodeNote({ ...commonMembers(evidence, context), b: blockHash, h: hashSha256, n: height });
@@ -128,14 +128,14 @@ function commonMembers(
   return { a: keySha256, c: caip2, g: ledger, l: level, p: paymentCommitment(paymentKey) };
 }
 
-/** The members, without a receipt that makes the bundle too large. @throws Problem source_too_large */
+/** Drops a receipt that would make the bundle too large. @throws Problem source_too_large */
 function fitting(members: Pick<InclusionEvidence, "block" | "source" | "inclusion">) {
   if (fits(members)) return members;
   const { receipt: _, ...bare } = members.inclusion as Inclusion & { receipt?: unknown };
   return requireSize({ ...members, inclusion: bare });
 }
 
-/** The error for a transaction that is not in the block that was named. @throws SourceError when it is in none */
+/** Returns the error for a transaction that is not in the named block. @throws SourceError when it is in none */
 async function whereItIs(
   reader: SourceChain,
   { id, height }: SubjectOf<"inclusion">,
@@ -147,7 +147,7 @@ async function whereItIs(
   return new Problem("source_elsewhere", message, { members: { height: actual } });
 }
 
-/** The member `block` of a bundle. */
+/** Makes a bundle's member `block`. */
 function blockOf({ chain, height, blockHash, header }: SourceBlock): BundleBlock {
   return { chain, height, blockHash, headerBase64: toBase64(header), hashSha256: hash("sha256", header) };
 }

@@ -13,7 +13,7 @@ const BASE_ID = `0x${"ab".repeat(32)}`;
 
 describe("a long list of ids", () => {
   const of = (count: number) => Array.from({ length: count }, () => BASE_ID);
-  /** Items without an id make it long. */
+  /** Makes a list that items without an id make long. */
   const listOf = (txids: readonly string[]) => {
     const items = [...txids.map((txid) => ({ txid })), ...Array.from({ length: 65 }, () => 0)];
     return takeLongList(JSON.stringify(items), 0)?.value as LongList;

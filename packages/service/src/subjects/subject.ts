@@ -11,11 +11,11 @@ type Outcome = "succeeded";
 
 /** The subject of a paid call, normalised: the chain inferred, ids in their one spelling, heights as integers. */
 export type Subject =
-  /** `require`: the outcome without which the caller does not buy; absent where any will do. */
+  /** `require`: the required outcome; absent if any outcome is accepted. */
   | { kind: "transaction"; chain: ChainName; id: string; require?: Outcome }
   | { kind: "block"; chain: ChainName; height: number }
   | { kind: "inclusion"; chain: ChainName; id: string; height: number }
-  /** Transactions, none of them twice, in the order of the request; `require` holds for each. */
+  /** Different transactions, in the order of the request; `require` applies to each. */
   | { kind: "batch"; items: readonly BatchEntry[]; require?: Outcome };
 
 /** One transaction of a batch. */
@@ -23,28 +23,29 @@ export type BatchEntry = { chain: ChainName; id: string };
 
 export type SubjectOf<K extends Subject["kind"]> = Extract<Subject, { kind: K }>;
 
-/** The chains of a subject's sources, each once. */
+/** Returns the chains of a subject's sources, each once. */
 export function chainsOf(subject: Subject): ChainName[] {
   return subject.kind === "batch" ? [...new Set(subject.items.map(({ chain }) => chain))] : [subject.chain];
 }
 
-/** What the offers for a subject depend on. */
+/** Returns the properties on which a subject's offers depend. */
 export function saleOf(subject: Subject): Sale {
   return { chains: chainsOf(subject).sort(), items: subject.kind === "batch" ? subject.items.length : 0 };
 }
 
-/** A subject as logs name it: a batch by its size alone. */
+/** Summarizes a subject for logs: a batch only by its size. */
 export function summaryOf(subject: Subject): object {
   if (subject.kind !== "batch") return subject;
   return { kind: subject.kind, chains: chainsOf(subject), size: subject.items.length };
 }
 
-/** The hashes of subjects: that of a thousand items takes a millisecond, and a purchase asks for it several times. */
+/** The hashes of subjects. A hash of a thousand items takes a millisecond, and a purchase needs it several times. */
 const hashes = new WeakMap<Subject, string>();
 
 /**
- * The identity of a subject, to which a payment is bound. It leaves out route, transport, price and spelling, so that one
- * payment is for one subject over every transport; and the outcome that was required, which decides whether it is sold.
+ * Returns the identity of a subject, to which a payment is bound. It leaves out route, transport, price and spelling,
+ * so that one payment is for one subject over every transport. It also leaves out the required outcome, which decides
+ * whether it is sold.
  * @returns SHA-256 of the RFC 8785 JSON of the subject, hex
  */
 export function requestHash(subject: Subject): string {
@@ -54,7 +55,7 @@ export function requestHash(subject: Subject): string {
   });
 }
 
-/** A member of a request that does not fit, by JSON pointer without the first slash; `message`: a clause without a subject. */
+/** An invalid member of a request, by JSON pointer without the first slash; `message`: a clause without a subject. */
 type Unfit = { member: string; message: string };
 
 /** @param more further members at fault */
@@ -62,14 +63,14 @@ export function unfit(member: string, message: string, more: readonly Unfit[] = 
   return new ServiceError("request_unfit", message, { details: { member, ...(more.length > 0 && { more }) } });
 }
 
-/** The chains whose transactions and blocks are attested here, by name. */
+/** The chains whose transactions and blocks are attested, by name. */
 type Configured = ReadonlyMap<ChainName, unknown>;
 
 /**
- * The subject of a request to attest a transaction. The form of the id names the chain where the request does not.
- *
- * @throws request_unfit when the id has the form of no chain, of another than `chain`, or of one that is not
- *   configured
+ * Returns the subject of a request to attest a transaction. The form of the id determines the chain if the request does
+ * not name it.
+ * @throws request_unfit when the id has no chain's form, or that of another chain than `chain`, or that of a chain that
+ *   is not configured
  */
 export function attestSubject(
   { require, ...asked }: AskedEntry & { require?: Outcome | undefined },
@@ -80,16 +81,15 @@ export function attestSubject(
   return { kind: "transaction", ...entry, ...(require && { require }) };
 }
 
-/** The subject of a request to attest a block. @throws request_unfit when the chain is not configured */
+/** Returns the subject of a request to attest a block. @throws request_unfit when the chain is not configured */
 export function blockSubject({ chain, height }: { chain: ChainName; height: number }, configured: Configured): Subject {
   requireConfigured(chain, configured);
   return { kind: "block", chain, height };
 }
 
 /**
- * The subject of a request to prove that a transaction is in a block.
- *
- * @throws request_unfit when the chain is not configured, or the id has not the form of its ids
+ * Returns the subject of a request to prove that a transaction is in a block.
+ * @throws request_unfit when the chain is not configured, or the id does not have its form
  */
 export function inclusionSubject(
   { chain, txId, height }: { chain: ChainName; txId: string; height: number },
@@ -104,11 +104,10 @@ export function inclusionSubject(
 }
 
 /**
- * The subject of a request to attest several transactions at once.
- *
- * @param maxItems what this service takes at once
- * @throws request_unfit naming every item that has the form of no chain, of another than its `chain`, or of one that is not
- *   configured, and every item that is the same transaction as an earlier one
+ * Returns the subject of a request to attest several transactions at once.
+ * @param maxItems the service's limit per request
+ * @throws request_unfit naming every item whose id has no chain's form, or that of another chain than its `chain`, or
+ *   that of a chain that is not configured, and every item that repeats an earlier transaction
  */
 export function batchSubject(
   { items, require }: { items: readonly AskedEntry[]; require?: Outcome | undefined },
@@ -137,11 +136,11 @@ export function batchSubject(
 }
 
 /**
- * What is priced for a long list of ids. Its samples are looked at alone, which tell the chains' ids apart: whether every id fits
- * is found out when the list is paid for and read.
- *
- * @param maxItems what this service takes at once
- * @throws request_unfit when there are too few or too many, or naming the first sample that has the form of no chain here
+ * Returns what determines the price of a long list of ids. Only its samples are examined, which tell the chains' ids
+ * apart. Whether every id is valid is found out when the list is paid for and read.
+ * @param maxItems the service's limit per request
+ * @throws request_unfit when there are too few or too many, or naming the first sample whose id has the form of no
+ *   configured chain
  */
 export function longListSale(list: LongList, configured: Configured, maxItems: number): Sale {
   const { length: items } = list;

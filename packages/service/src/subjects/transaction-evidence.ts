@@ -14,13 +14,12 @@ import { Problem } from "../problems.ts";
 import type { BundleOf, TransactionEvidence } from "./product.ts";
 import type { SubjectOf } from "./subject.ts";
 
-/** More than the key, signature, note, proof and names of any bundle take. */
+/** Room for a bundle's key, signature, note, proof and names. */
 const REST_OF_BUNDLE_BYTES = 16 * 1024;
 
 /**
- * What is kept of a transaction that may be attested.
- *
- * @throws Problem when it is not final, is not as the request requires, or is too large
+ * Makes the evidence of a transaction that may be attested.
+ * @throws Problem when it is not final, does not have the required outcome, or is too large
  */
 export function transactionEvidence(
   { required }: Pick<SourceChain, "required">,
@@ -35,7 +34,7 @@ export function transactionEvidence(
   return { kind: "transaction", chain, caip2, level, source, block, ...outcome };
 }
 
-/** The open chain of this name. @throws Problem source_wrong_chain when the chain is not configured */
+/** Returns the open chain with this name. @throws Problem source_wrong_chain when the chain is not configured */
 export function sourceNamed(chains: SourceChains, name: ChainName): SourceChain {
   const chain = chains.get(name);
   if (!chain) throw new Problem("source_wrong_chain", `${name} is not configured as a source here.`);
@@ -60,12 +59,12 @@ export function requireSize<M extends object>(members: M): M {
   throw new Problem("source_too_large", `A bundle has at most ${MAX_BUNDLE_BYTES} bytes; this one would have more.`);
 }
 
-/** The member `source` of a bundle. */
+/** Makes a bundle's member `source`. */
 export function sourceOf(chain: ChainName, txnId: string, bytes: Uint8Array): BundleSource & { chain: string } {
   return { chain, txnId, hashSha256: hash("sha256", bytes), txnBytesBase64: toBase64(bytes) };
 }
 
-/** A transaction with its block, as a bundle is about it. */
+/** Returns a transaction with its block, as a bundle's source. */
 export function transactionIn({ chain, caip2, source, block }: Omit<TransactionEvidence, "kind">): BundleOf {
   return { chain, caip2, height: block.height, blockHash: block.hash, txnId: source.txnId };
 }

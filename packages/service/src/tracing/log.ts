@@ -2,10 +2,9 @@ import pino, { type DestinationStream, type Logger } from "pino";
 import { logMembers } from "./context.ts";
 
 /**
- * Opens a log as docs/monitoring describes it, the same in the service, the signer and an operator's command: a JSON object a
- * line, its level by name, with the request and the call that it is written for, and without any request's headers.
- *
- * @param lines takes the lines; standard output, unless given
+ * Opens a log as docs/monitoring describes it, the same in the service, the signer and operator commands: one JSON
+ * object per line, with the level's name, the request and the call it belongs to, and without any request's headers.
+ * @param lines takes the lines; default: standard output
  */
 export function openLog(level: string, lines?: DestinationStream): Logger {
   const options = {

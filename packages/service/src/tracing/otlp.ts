@@ -27,22 +27,22 @@ import { within } from "./context.ts";
 import type { Attributes, Parent, Span, Tracer } from "./tracer.ts";
 
 /*
- * Spans to a receiver of OTLP over HTTP, by OpenTelemetry's SDK. main.ts loads this file only where the settings name a
- * receiver.
+ * Sends spans to a receiver of OTLP over HTTP, with OpenTelemetry's SDK. main.ts loads this file only if the settings
+ * name a receiver.
  */
 
 export type TracingSettings = NonNullable<Config["tracing"]>;
 
-/** Spans that wait to be sent; further ones are dropped, so that a receiver that is away costs 2 MB at most. */
+/** The limit of unsent spans; further ones are dropped, so that an absent receiver costs at most 2 MB. */
 const QUEUE = { maxQueueSize: 2_048, maxExportBatchSize: 256, scheduledDelayMillis: 2_000, exportTimeoutMillis: 8_000 };
-/** One batch may be under way, and one that a receiver never ends to answer. */
+/** The number of concurrent batches: one that is being sent, and one that a receiver never finishes answering. */
 const CONCURRENCY = 2;
 const EXPORT_MS = 3_000;
-/** How long the last spans may take when the service stops. */
+/** How long sending the last spans may take when the service stops, in ms. */
 const CLOSE_MS = 2_000;
 const LIMITS = { attributeValueLengthLimit: 256, attributeCountLimit: 32 };
 
-/** Opens the way to the receiver; nothing is sent before there are spans. @param version of this service */
+/** Opens the tracer; nothing is sent before there are spans. @param version of this service */
 export function openTracer(settings: TracingSettings, version: string, log: Pick<Logger, "info" | "warn">): Tracer {
   const agents: InstanceType<typeof HttpAgent | typeof HttpsAgent>[] = [];
   const exporter = new OTLPTraceExporter({
@@ -96,7 +96,7 @@ export function openTracer(settings: TracingSettings, version: string, log: Pick
     async close() {
       const late = (ends: AbortSignal) => systemClock.sleep(CLOSE_MS, ends);
       await race(new AbortController().signal, () => provider.shutdown(), late).catch(() => undefined);
-      // A request that the receiver does not answer would keep the process.
+      // A request that the receiver does not answer would keep the process running.
       for (const agent of agents) agent.destroy();
     },
   };
@@ -107,13 +107,16 @@ function contextOf(parent: Parent | undefined) {
   return trace.setSpanContext(ROOT_CONTEXT, { ...parent, traceFlags: TraceFlags.NONE, isRemote: true });
 }
 
-/** None of them asks a parent: the one of a request is a stranger's, and our own have the same trace id. */
+/**
+ * Returns the sampler. None of them asks the parent span: a request's is a stranger's, and our own have the same trace
+ * id.
+ */
 function samplerOf({ name, ratio }: TracingSettings["sampler"]): Sampler {
   if (name === "traceidratio") return new TraceIdRatioBasedSampler(ratio);
   return name === "always_off" ? new AlwaysOffSampler() : new AlwaysOnSampler();
 }
 
-/** Counts what was sent, and logs each change. The receiver's text is not logged: it is a stranger's. */
+/** Counts what was sent, and logs each change. The receiver's text is not logged, because it is a stranger's. */
 function watched(exporter: SpanExporter, log: Pick<Logger, "info" | "warn">): SpanExporter {
   let isFailing = false;
   return {
@@ -121,7 +124,7 @@ function watched(exporter: SpanExporter, log: Pick<Logger, "info" | "warn">): Sp
       exporter.export(spans, (result) => {
         const failed = result.code !== 0;
         count("spans", { outcome: failed ? "failed" : "sent" }, spans.length);
-        // The timer of the batch runs in the context of the request that has set it.
+        // The batch's timer runs in the context of the request that set it.
         if (failed !== isFailing)
           within(undefined, () => {
             if (failed) log.warn({ code: codeOf(result.error) }, "traces cannot be sent");
@@ -145,7 +148,7 @@ function defined(attributes: Attributes): OtelAttributes {
   return Object.fromEntries(Object.entries(attributes).filter(([, value]) => value !== undefined)) as OtelAttributes;
 }
 
-/** An upstream on this machine learns nothing. @param host with its port */
+/** Whether an upstream is on this machine, which gets no trace context. @param host with its port */
 function isLoopback(host: string): boolean {
   return /^(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d+)?$/.test(host);
 }

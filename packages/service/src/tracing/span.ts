@@ -3,7 +3,7 @@ import { Problem } from "../problems.ts";
 import { currentContext, within } from "./context.ts";
 import type { Attributes, Span } from "./tracer.ts";
 
-/** Runs a step as a span of the current one; where nothing is traced, just runs it. */
+/** Runs a step as a child of the current span; if tracing is off, just runs it. */
 export function inSpan<T>(name: string, attributes: Attributes, run: () => Promise<T>): Promise<T> {
   const context = currentContext();
   return context?.span ? runIn(context.span.child(name, attributes), run) : run();
@@ -22,7 +22,7 @@ export async function runIn<T>(span: Span, run: () => Promise<T>): Promise<T> {
   }
 }
 
-/** What kind of error it is, in few words of ours. */
+/** Returns an error's kind in our own words. */
 function kindOf(error: unknown): string {
   if (error instanceof Problem || error instanceof ServiceError) return error.code;
   return error instanceof Error ? error.name : "unknown";

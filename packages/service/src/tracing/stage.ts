@@ -6,7 +6,7 @@ import type { Attributes } from "./tracer.ts";
 /** A step of a paid call that takes time. */
 export type Stage = "verify" | "source" | "settle" | "reconcile" | "sign" | "submit" | "seal";
 
-/** Runs a stage: its time counts among the metrics and for the log line of the call, and it is a span of a traced one. */
+/** Runs a stage. Its time goes into the metrics and the call's log line, and it is a span of a traced call. */
 export async function stage<T>(name: Stage, attributes: Attributes, run: () => Promise<T>): Promise<T> {
   const start = performance.now();
   try {

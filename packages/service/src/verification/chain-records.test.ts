@@ -16,7 +16,7 @@ afterEach(async () => {
   await Promise.all(upstreams.splice(0).map((upstream) => upstream.close()));
 });
 
-/** Records over one Algorand node and one of Base. */
+/** Opens records over one Algorand node and one Base node. */
 async function recordsOver(chain: FakeChain, base = new FakeBase()) {
   const fakes = await FakeNodes.start(chain);
   const { rpcs, upstreams: rpcUpstreams } = await startRpcs(base);

@@ -18,7 +18,7 @@ export type ChainRecordsOptions = {
   chains: ReadonlyMap<ChainName, SourceChain>;
   /** The ledger as a source. */
   ledger: Pick<AlgorandSource, "find">;
-  /** Bounds all look-ups. */
+  /** Limits all look-ups. */
   bulkhead: Bulkhead;
   /** Time-out of one look-up once it runs, in ms. */
   deadlineMs: number;
@@ -29,7 +29,7 @@ type Found<T> = { value: T; bytes: number; isFixed: boolean };
 type FoundTransaction = Pick<SourceTransaction, "bytes" | "block" | "succeeded">;
 
 const CACHE_BYTES = 16 * 1024 * 1024;
-/** Of what is kept about a transaction's block. */
+/** The size that counts for a transaction's block, in bytes. */
 const BLOCK_BYTES = 200;
 const CACHE_LIFE_MS = 5 * 60_000;
 
@@ -38,7 +38,7 @@ const CACHE_LIFE_MS = 5 * 60_000;
  * does not exist; it throws ProviderError or SourceError (`source_unreadable`) when that cannot be decided, and Problem
  * `over_capacity` when too many look-ups wait.
  *
- * Caches the results that can never change; simultaneous look-ups with one key share a request.
+ * Results that can never change are cached; simultaneous look-ups with one key share a request.
  */
 export function createChainRecords({ chains, ledger, bulkhead, deadlineMs }: ChainRecordsOptions) {
   const kept = createByteCache<object>(CACHE_BYTES, CACHE_LIFE_MS, systemClock.now);
@@ -92,15 +92,17 @@ export function createChainRecords({ chains, ledger, bulkhead, deadlineMs }: Cha
   };
 }
 
-/** Returns undefined for "certainly absent". @throws any other error, also of a record that exists and cannot be read */
+/**
+ * Returns undefined for "certainly absent". @throws any other error, also for a record that exists and cannot be read
+ */
 const unlessAbsent = ignoring((error) => isSourceError(error) && !isUndecided(error));
 
-/** Bytes of an entry beside its value and key. */
+/** The overhead of an entry besides its value and key, in bytes. */
 const ENTRY_BYTES = 200;
 
-/** The values used last, each for a limited time. A value that exceeds the bound of bytes is not kept. */
+/** Caches the most recently used values, each for a limited time. A value larger than the cache is not stored. */
 export function createByteCache<T extends NonNullable<unknown>>(maxSize: number, ttl: number, now: () => number) {
-  // `ttlResolution` 0: read the clock at every look-up, since tests and simulations move it by hand.
+  // `ttlResolution` 0: reads the clock at every look-up, because tests and simulations set it.
   const cache = new LRUCache<string, T>({ maxSize, ttl, ttlResolution: 0, perf: { now } });
   return {
     get: (key: string) => cache.get(key),

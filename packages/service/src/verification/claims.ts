@@ -11,7 +11,7 @@ export function claimsIn(body: Uint8Array, { type, statement }: VerifyReport) {
     type,
     chain: chainOf(bundle).name,
     ...("source" in bundle && { source: bundle.source }),
-    // What is stated of `source`.
+    // The statement about `source`.
     ...(statement && { statement }),
     ...("block" in bundle && { block: bundle.block }),
     attest,

@@ -9,14 +9,13 @@ import { createVerifier } from "./verifier.ts";
 import { createVerificationPool } from "./worker-pool.ts";
 
 /**
- * A bundle that is verified online takes two or three look-ups, of up to six upstream requests each. They are free, and
- * must leave most of an upstream's rate limit to paid calls.
+ * The bulkhead for look-ups. Verifying a bundle online takes two or three, of up to six upstream requests each. They
+ * are free, and must leave most of an upstream's rate limit to paid calls.
  */
 const LOOK_UPS = { maxActive: 4, maxWaiting: 64, perSecond: 8 };
 
 /**
- * Opens the worker pool and the clients of verification, whose breakers are not those of paid calls.
- *
+ * Opens verification's worker pool and clients, whose breakers are separate from those of paid calls.
  * @param options as of `createVerificationPool`, `createVerifier` and `createChainRecords`
  */
 export function openVerification(

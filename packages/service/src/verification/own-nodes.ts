@@ -18,33 +18,32 @@ import { createChainRecords } from "./chain-records.ts";
 import { type Claims, claimsIn } from "./claims.ts";
 import { createVerifier } from "./verifier.ts";
 
-/** A verifier's own nodes. Of a chain without one nothing is checked. */
+/** A verifier's own nodes. Nothing is checked on a chain without one. */
 export type OwnNodes = {
-  /** Of the ledger. Without an indexer it must keep the rounds that the bundles name. */
+  /** The ledger's node. Without an indexer it must keep the rounds that the bundles name. */
   algod?: UpstreamNode | undefined;
   indexer?: UpstreamNode | undefined;
-  /** URLs of JSON-RPC nodes by the names of their chains, such as `base`. */
+  /** URLs of JSON-RPC nodes by chain name, such as `base`. */
   rpc: Readonly<Record<string, string>>;
 };
 
-/** Asks only these nodes, so that their answers need no rationing; a bound all the same. */
+/** The bulkhead. These nodes belong to the verifier, so the rate may be high. */
 const LOOK_UPS = { maxActive: 4, maxWaiting: 64, perSecond: 100 };
 const DEADLINE_MS = 30_000;
 
 /**
- * Opens the online checks of a verifier who asks no attestd service: the service's own, on the verifier's nodes.
- *
- * @param ledger CAIP-2 of the ledger that is trusted, which the algod must be on
+ * Opens the online checks for a verifier that asks no attestd service: the service's own code, on the verifier's nodes.
+ * @param ledger CAIP-2 of the trusted ledger, which the algod must be on
  * @throws ProviderError when the algod does not answer, or is on another ledger
  */
 export async function openOwnNodes({ algod, indexer, rpc }: OwnNodes, ledger: string) {
   const genesisHash = algod ? await genesisOf(algod, ledger) : "";
   const rules = { onConflict: () => undefined };
-  /** The rounds that the bundle under way names for its transactions. */
+  /** The rounds that the current bundle names for its transactions. */
   let rounds: ReadonlyMap<string, number> = new Map();
   const chains = new Map<string, SourceChain>();
   let asLedger: Pick<AlgorandSource, "find"> = { find: () => Promise.reject(unavailable("no algod")) };
-  // Recordings of these networks are sources in a sandbox.
+  // In a sandbox, recordings of these networks are sources.
   const accept = ledger === ALGORAND_MAINNET ? [] : [...ALGORAND_PUBLIC_NETWORKS];
 
   if (algod) {
@@ -76,10 +75,10 @@ export async function openOwnNodes({ algod, indexer, rpc }: OwnNodes, ledger: st
 
   return {
     /**
-     * Adds the online checks to a report, one bundle after the other. Those of chains without a node stay `not_checked`.
-     *
+     * Adds the online checks to a report, one bundle after the other. Checks on chains without a node stay
+     * `not_checked`.
      * @param bundle the JSON of the same bundle, UTF-8
-     * @throws ProviderError when a node gave no answer, or one that decides nothing: the offline report stands
+     * @throws ProviderError when a node gave no answer, or an inconclusive one: the offline report remains valid
      */
     async compare(bundle: Uint8Array, report: VerifyReport): Promise<VerifyReport> {
       if (!mayAskChain(report)) return report;
@@ -93,13 +92,12 @@ export async function openOwnNodes({ algod, indexer, rpc }: OwnNodes, ledger: st
 }
 
 /**
- * Opens a node of one's own from which evidence is collected (`collectEvidence`).
- *
- * @param ledger CAIP-2 of the ledger of the bundles, which the node must be on
+ * Opens a verifier's own node for collecting evidence (`collectEvidence`).
+ * @param ledger CAIP-2 of the bundles' ledger, which the node must be on
  * @throws ProviderError when it does not answer, or is on another ledger
  */
 export async function openEvidenceNode(algod: UpstreamNode, ledger: string) {
-  // Loaded for evidence alone: it brings what verifies Falcon signatures.
+  // Loaded only for evidence, because it includes the verification of Falcon signatures.
   const { collectEvidence } = await import("../ledger/evidence/from-node.ts");
   const node = new Algod(algod, await genesisOf(algod, ledger));
   return {
@@ -117,7 +115,7 @@ async function genesisOf(node: UpstreamNode, ledger: string): Promise<string> {
   throw unavailable(`${new URL(node.url).host} is on ${found}, not on ${ledger}`);
 }
 
-/** Looks for a transaction in the round that the bundle names, where no indexer can say in which it is. */
+/** Looks for a transaction in the round that the bundle names, if there is no indexer to find it. */
 async function findThere(
   algod: Algod,
   txnId: string,
@@ -138,7 +136,7 @@ function roundsIn({ attest, source, block, statement }: Claims): ReadonlyMap<str
   return source && height !== undefined ? named.set(source.txnId, height) : named;
 }
 
-/** The report in the problem of a bundle that is rejected. @throws what the problem was made of, for any other */
+/** Returns the report in the problem of a rejected bundle. @throws the problem's cause, for any other problem */
 function reportIn(error: unknown, report: VerifyReport): VerifyReport {
   if (!(error instanceof Problem)) throw error;
   if (error.code === "bundle_rejected") return error.members.report as VerifyReport;

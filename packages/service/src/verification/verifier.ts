@@ -23,7 +23,7 @@ import type { VerificationPool } from "./worker-pool.ts";
 export type VerifierOptions = {
   pool: Pick<VerificationPool, "verify">;
   records: ChainRecords;
-  /** Of the ledger, base64, 32 bytes. */
+  /** The ledger's genesis hash, base64, 32 bytes. */
   genesisHash: string;
 };
 
@@ -32,11 +32,12 @@ export type Verifier = ReturnType<typeof createVerifier>;
 export function createVerifier({ pool, records, genesisHash }: VerifierOptions) {
   return {
     /**
+     * Verifies a bundle.
      * @param body the bundle's JSON, UTF-8
-     * @param types of the bundles that are accepted
+     * @param types the accepted types of bundle
      * @param options.chain whether a bundle that is valid offline is also compared with its source chain and the ledger
-     * @returns the report of a bundle that is verified
-     * @throws Problem `body_not_json`; `bundle_rejected` with the report; `over_capacity`; of the chains
+     * @returns the report of a verified bundle
+     * @throws Problem `body_not_json`; `bundle_rejected` with the report; `over_capacity`; for the chains
      *   `record_not_found` with what is missing, `providers_unavailable`, `providers_conflict`
      */
     async verify(body: Uint8Array, types: readonly BundleType[], { chain }: { chain: boolean }): Promise<VerifyReport> {
@@ -50,7 +51,7 @@ export function createVerifier({ pool, records, genesisHash }: VerifierOptions) 
     },
   };
 
-  /** The findings of `chainSource`; undefined when the bundle's chain is not configured. */
+  /** Makes the check `chainSource`; undefined when the bundle's chain is not configured. */
   async function findSource({ type, chain, source, block, statement }: Claims): Promise<Finding[] | undefined> {
     if (!records.knows(chain)) return undefined;
     const found = await Promise.all([source ? compareTransaction(source) : [], block ? compareBlock(block) : []]);
@@ -74,7 +75,7 @@ export function createVerifier({ pool, records, genesisHash }: VerifierOptions) 
     }
   }
 
-  /** The findings of `chainAttest`, and the time of the record; none when the ledger is not configured. */
+  /** Makes the check `chainAttest`, with the time of the record; none when the ledger is not configured. */
   async function findAttestation(claims: Claims): Promise<ChainFindings> {
     const { txnId } = claims.attest;
     if (!records.knows("algorand")) return {};
@@ -86,11 +87,11 @@ export function createVerifier({ pool, records, genesisHash }: VerifierOptions) 
   }
 }
 
-/** Where a note states these, and where an item of a batch does. */
+/** The pointers to a statement in a note, and in a batch item. */
 const IN_NOTE = { hash: "/attest/note/b", height: "/attest/note/n", time: "/attest/note/u" };
 const IN_ITEM = { hash: "/statement/block/hash", height: "/statement/block/height", time: "/statement/block/time" };
 
-/** Compares what is stated of a transaction with what its chain shows. */
+/** Compares the statement about a transaction with its chain. */
 function compareStatement(
   { block, outcome }: Statement,
   actual: BlockOfTransaction,
@@ -105,13 +106,13 @@ function compareStatement(
   return [
     ...differing(at.hash, block.hash, actual.hash),
     ...differing(at.height, block.height, actual.height),
-    // A chain without outcomes has none here, and none is stated, as was checked offline.
+    // A chain without outcomes has none here, and states none, as was checked offline.
     ...(succeeded === undefined ? [] : ofOutcome()),
     ...differing(at.time, block.time, actual.time),
   ];
 }
 
-/** @param computed undefined where the bytes do not decode */
+/** @param computed undefined if the bytes do not decode */
 function differing<T extends string | number>(pointer: string, stated: T, computed: T | undefined): Finding[] {
   if (stated === computed) return [];
   return [{ pointer, stated: String(stated), ...(computed !== undefined && { computed: String(computed) }) }];

@@ -12,15 +12,14 @@ export type PoolJob = "verify" | "readMessage";
 
 export type VerificationPool = ReturnType<typeof createVerificationPool>;
 
-/** A signature is verified in a fraction of a millisecond, after which the next bundle should be there. */
+/** A signature is verified in a fraction of a millisecond, after which the next bundle should be ready. */
 const MAX_JOBS_PER_WORKER = 16;
-/** Bytes of the bundles and messages that wait for a worker: thousands of the usual size. */
+/** The limit of waiting bundles and messages, in bytes: thousands of the usual size. */
 const MAX_WAITING_BYTES = 2 ** 26;
 
 /**
  * Verifies bundles and reads large messages on other threads: either takes as long as several paid requests.
- *
- * @param history the trusted keys now; the same object until they change
+ * @param history returns the trusted keys; the same object until they change
  */
 export function createVerificationPool(maxWorkers: number, history: () => KeyHistory) {
   const pool = createWorkerPool(new URL("./worker.ts", import.meta.url), {
@@ -34,7 +33,7 @@ export function createVerificationPool(maxWorkers: number, history: () => KeyHis
   async function run(name: PoolJob, body: Uint8Array, how: unknown): Promise<unknown> {
     if (waitingBytes + body.length > MAX_WAITING_BYTES)
       throw new Problem("over_capacity", "Too many bundles wait to be verified.", { retryAfter: 1 });
-    // A copy, to transfer: Node's small buffers share one ArrayBuffer, which would be transferred whole.
+    // A transferable copy: Node's small buffers share one ArrayBuffer, which would be transferred as a whole.
     const bytes = new Uint8Array(body);
     const size = bytes.length;
     waitingBytes += size;
@@ -47,9 +46,10 @@ export function createVerificationPool(maxWorkers: number, history: () => KeyHis
 
   return {
     /**
+     * Verifies a bundle offline.
      * @param body the bundle's JSON, UTF-8
-     * @param types of the bundles that are accepted
-     * @param asksChain whether the result has `claims`, where the chains may be asked
+     * @param types the accepted types of bundle
+     * @param asksChain whether the result has `claims`, so that the chains can be asked
      * @throws Problem `over_capacity` while too many bytes wait
      */
     async verify(body: Uint8Array, types: readonly BundleType[], asksChain = false): Promise<VerifiedOffline> {
@@ -62,7 +62,7 @@ export function createVerificationPool(maxWorkers: number, history: () => KeyHis
     async readMessage(body: Uint8Array, form: MessageForm): Promise<MessageRead> {
       return readSmallMessage(body, form) ?? ((await run("readMessage", body, form)) as MessageRead);
     },
-    /** Jobs under way. */
+    /** The current jobs. */
     load: pool as PoolLoad,
     close: () => pool.close(),
   };

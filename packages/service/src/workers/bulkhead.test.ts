@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { TestClock } from "../../test/fakes/clock.ts";
 import { createBulkhead } from "./bulkhead.ts";
 
-/** A task that the test ends. */
+/** Makes a task that the test ends. */
 function workshop() {
   const begun: number[] = [];
   const ends: (() => void)[] = [];

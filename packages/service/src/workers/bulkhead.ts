@@ -2,12 +2,12 @@ import type { Clock } from "../clock.ts";
 import { Problem } from "../problems.ts";
 
 export type BulkheadOptions = {
-  /** Tasks that run at a time. */
+  /** The limit of concurrent tasks. */
   maxActive: number;
   maxWaiting: number;
-  /** Tasks that start in a second; twice as many after a time without any. */
+  /** Tasks that start per second; twice as many after a time without any. */
   perSecond: number;
-  /** The sentence with which a task is refused that would wait too long; that about bundles unless given. */
+  /** The sentence with which a task is refused that would wait too long; default: one about bundles. */
   refusal?: string;
   clock: Pick<Clock, "now" | "sleep">;
 };
@@ -16,7 +16,7 @@ export type Bulkhead = ReturnType<typeof createBulkhead>;
 
 const OF_BUNDLES = "Too many bundles wait to be compared with the chains. You can verify them offline.";
 
-/** Bounds one kind of task, so that a flood of it does not delay other work. */
+/** Limits one kind of task, so that a flood of it does not delay other work. */
 export function createBulkhead({ maxActive, maxWaiting, perSecond, refusal = OF_BUNDLES, clock }: BulkheadOptions) {
   const waiting: (() => void)[] = [];
   const burst = 2 * perSecond;

@@ -2,8 +2,9 @@ import { Worker } from "node:worker_threads";
 import { ProofError } from "@attestd/proof/errors";
 
 /*
- * No library: piscina 5.3.2 and tinypool 2.2.0 post every job alone and give running workers no shared value. A job took
- * 58–82 and 39–45 µs of the event loop with them, and 26–33 µs with this pool (64 verifications at a time, two workers).
+ * Uses no library: piscina 5.3.2 and tinypool 2.2.0 post every job alone and give running workers no shared value. A
+ * job took 58–82 and 39–45 µs of the event loop with them, and 26–33 µs with this pool (64 verifications at a time, two
+ * workers).
  */
 
 /** A call of a named function. Arguments and results are cloned (structured clone). */
@@ -16,7 +17,7 @@ export type WorkerMessage = { jobs: readonly Job[] } | { shared: unknown };
 
 export type WorkerPoolOptions = {
   maxWorkers: number;
-  /** Jobs that a worker has at a time: more than one keep it busy while messages are in transit. */
+  /** The limit of jobs that a worker has at a time: more than one keep it busy while messages are in transit. */
   maxJobsPerWorker?: number;
   /** Whether the workers run at a lower priority than the process, where the system supports it. */
   background?: boolean;
@@ -26,16 +27,15 @@ export type WorkerData = { background: boolean };
 
 export type WorkerPool = ReturnType<typeof createWorkerPool>;
 
-/** How busy a pool is: the jobs that it has or that wait for it, and the threads that it has started. */
+/** A pool's load: its jobs, including waiting ones, and the threads that it has started. */
 export type PoolLoad = { jobs(): number; threads(): number };
 
 type Pending = Job & { transfer: Transfer } & Omit<PromiseWithResolvers<unknown>, "promise">;
 type PooledWorker = { worker: Worker; pending: Map<number, Pending> };
 
 /**
- * Starts a worker when no other is free for a job; workers do not keep the process alive. Jobs of one turn of the event
- * loop go to a worker in one message.
- *
+ * Makes a pool. It starts a worker when no other is free for a job; workers do not keep the process alive. The jobs of
+ * one turn of the event loop go to a worker in one message.
  * @param file the module that calls `answerJobs`
  */
 export function createWorkerPool(file: URL, options: WorkerPoolOptions) {
@@ -73,7 +73,7 @@ export function createWorkerPool(file: URL, options: WorkerPoolOptions) {
     return pooled;
   }
 
-  /** The worker for the next job; undefined while all are busy. */
+  /** Returns the worker for the next job; undefined while all are busy. */
   function next(): PooledWorker | undefined {
     let free: PooledWorker | undefined;
     for (const pooled of workers) if (!free || pooled.pending.size < free.pending.size) free = pooled;
@@ -101,9 +101,9 @@ export function createWorkerPool(file: URL, options: WorkerPoolOptions) {
   }
 
   return {
-    /** Jobs that the workers have, or that wait for one. */
+    /** Counts the jobs that workers have, or that wait for one. */
     jobs: () => [...workers].reduce((sum, { pending }) => sum + pending.size, waiting.length),
-    /** Workers that run. */
+    /** Counts the running workers. */
     threads: () => workers.size,
     /**
      * Runs a function and returns its result.
@@ -119,7 +119,7 @@ export function createWorkerPool(file: URL, options: WorkerPoolOptions) {
         isDue = true;
       });
     },
-    /** Sends a value to every worker, also to those started later, before the jobs that are run afterwards. */
+    /** Sends a value to every worker, including those started later, before the jobs that are run afterwards. */
     share(value: unknown): void {
       shared = value;
       for (const { worker } of workers) worker.postMessage({ shared } satisfies WorkerMessage);

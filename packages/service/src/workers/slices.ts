@@ -1,11 +1,10 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 
-/** Items after which other work has its turn: a few milliseconds of hashes and JSON. */
+/** The number of items after which other work gets its turn: a few milliseconds of hashes and JSON. */
 const MAX_IN_A_SLICE = 50;
 
 /**
- * Maps a long list in slices, so that the event loop is not held up meanwhile.
- *
+ * Maps a long list in slices, so that the event loop is not blocked.
  * @param map takes a fraction of a millisecond
  */
 export async function mapInSlices<T, R>(items: readonly T[], map: (item: T, index: number) => R): Promise<R[]> {

@@ -24,18 +24,18 @@ const Health = z.object({
 });
 const Header = z.object({ "genesis-hash": z.string() });
 
-/** Nanoseconds in a millisecond: algod counts in the former. */
+/** Nanoseconds per millisecond: algod counts nanoseconds. */
 const NS_A_MS = 1_000_000;
-/** How long the network may take for a round before a node counts as stuck, in ms: MainNet's rounds take 3 s. */
+/** How long a round may take before a node counts as stuck, in ms. MainNet's rounds take 3 s. */
 const MAX_ROUND_MS = 60_000;
-/** Rounds that a node, or an indexer, may be behind the others (providers/algorand-nodes.ts). */
+/** How many rounds a node or indexer may be behind the others (providers/algorand-nodes.ts). */
 const MAX_LAG = 10;
-/** The first release of go-algorand that knows consensus v42. */
+/** The first major release of go-algorand with consensus v42. */
 const MIN_MAJOR = 5;
-/** Rounds that every node keeps (consensus parameter MaxTxnLife). */
+/** The number of rounds that every node keeps (consensus parameter MaxTxnLife). */
 const KEPT_ROUNDS = 1_000;
 
-/** The ledger's nodes: network, version, sync, follower mode, congestion, and which blocks they keep. */
+/** Checks the ledger's nodes: network, version, sync, follower mode, congestion, and which blocks they keep. */
 export const checkAlgods: Check = async (examined) => {
   const rounds = new Map<string, number>();
   const { algods } = examined.nodes.algorand;
@@ -92,7 +92,9 @@ async function checkAlgod(algod: Algod, examined: Examined, rounds: Map<string, 
   return [ok(`${setting}${release} is on ${facts}${keepsOld ? ", and keeps old blocks" : ""}.`), ...findings];
 }
 
-/** The indexers: network, lag, how far they go back, and whether they list what audits and lost payments need. */
+/**
+ * Checks the indexers: network, lag, how far they go back, and whether they list what audits and lost payments need.
+ */
 export const checkIndexers: Check = async (examined) => {
   const { signal, config, nodes } = examined;
   const latest = await Promise.any(nodes.algorand.algods.map((algod) => algod.lastRound(signal))).catch(
@@ -130,7 +132,7 @@ async function checkIndexer(
       away(`${setting} is ${lag} rounds behind algod: ${what}. Wait until it has caught up, or repair it.`),
     );
   }
-  // As the service looks for a transaction by id, and the audit for those of an account.
+  // The service looks up a transaction by its id, and the audit lists an account's.
   await indexer.transaction("A".repeat(52), signal);
   const search = { address: config.rails.algorand?.payTo ?? "" };
   const span = { from: Math.max(0, round - 1), to: round };

@@ -12,12 +12,17 @@ import { failover } from "../../providers/quorum.ts";
 import { type Check, type Examined, type Finding, fail, ok, unread, warning } from "./finding.ts";
 import { readJournal } from "./journal.ts";
 
-/** Attestations left below which an operator should fund the account. */
+/** The number of affordable attestations below which an operator should fund the account. */
 const FEW = 1_000n;
-/** How long the ledger is searched for notes of keys, in ms: an account with many attestations has a command of its own. */
+/**
+ * How long the ledger is searched for key notes, in ms. For an account with many attestations there is a separate
+ * command.
+ */
 const NOTES_MS = 20_000;
 
-/** The attestor: its balance in attestations, who signs for the account, and its key against journal and ledger. */
+/**
+ * Checks the attestor: its balance in attestations, who signs for the account, and its key against journal and ledger.
+ */
 export const checkAttestor: Check = async (examined) => {
   const { ledger, nodes, signal } = examined;
   try {
@@ -82,7 +87,7 @@ function compared(history: KeyHistory, notes: RecordedNote[] | "unfinished", kid
   );
 }
 
-/** The first note of ours that an account has sent, if it has. */
+/** Returns the first of our notes that an account has sent, if any. */
 async function firstNoteOf({ config, log, signal }: Examined, account: string): Promise<RecordedNote | undefined> {
   const ends = deadline(systemClock, NOTES_MS, signal);
   const { ledger, ledgerReader } = readableChains(config, log, ends);

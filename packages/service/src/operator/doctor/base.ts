@@ -21,12 +21,18 @@ import {
   warning,
 } from "./finding.ts";
 
-/** How old a node's newest block may be, in ms: Base makes five a second. */
+/** The greatest age of a node's newest block, in ms: Base makes five a second. */
 const MAX_AGE_MS = 60_000;
-/** Blocks before the newest one, whose state some nodes have pruned: an hour of blocks of 200 ms, a payment's longest life. */
+/**
+ * How many blocks back the state is checked, because some nodes prune it: an hour of blocks of 200 ms, a payment's
+ * longest life.
+ */
 const OLD_BLOCKS = 18_000;
 
-/** Base's nodes: chain, sync, the form of headers, final blocks, old state, and the limits of their searches for logs. */
+/**
+ * Checks Base's nodes: chain, sync, the form of headers, final blocks, old state, and the limits of their searches for
+ * logs.
+ */
 export const checkBase: Check = async (examined) => {
   const { config, nodes } = examined;
   if (!config.sources.base) return [ok("BASE_RPC_URL is not set: nothing of Base is sold, nor paid there.")];
@@ -56,7 +62,7 @@ async function checkRpc(
       findings.push(fail(`${setting} has no ${tag} block, by which payments are final. Name another node.`));
   }
 
-  // What the search for a payment asks for.
+  // The largest query of the search for a payment.
   const span = Math.min(baseLogSpan(config), latest.number);
   const asked = { fromBlock: numberToHex(latest.number - span + 1), toBlock: numberToHex(latest.number) };
   const filter = { address: BASE.asset, topics: [TRANSFER, null, `0x${"0".repeat(63)}1`], ...asked };

@@ -22,7 +22,7 @@ import { checkSolana } from "./solana.ts";
 /** How long one subject's check may take, in ms. */
 const CHECK_MS = 45_000;
 
-/** What is asked of the outside, by subject, in the order in which it is listed. */
+/** The checks of upstreams, in the order of their listing. */
 const CHECKS: readonly [subject: string, check: Check][] = [
   ["journal", checkJournal],
   ["algod", checkAlgods],
@@ -38,16 +38,15 @@ const CHECKS: readonly [subject: string, check: Check][] = [
 export type SettingsFile = { path: string; names: readonly string[]; doubts: readonly string[] };
 
 export type ExaminationOptions = OperatorOptions & {
-  /** The file that some of the settings come from. */
+  /** The file from which some of the settings come. */
   file?: SettingsFile | undefined;
-  /** Whether the service itself starts now: then neither its port nor its public URL is examined. */
+  /** Whether the service itself is starting: then neither its port nor its public URL is examined. */
   isStarting?: boolean;
 };
 
 /**
  * Examines a deployment: every setting and every upstream. Changes nothing, and spends nothing.
- *
- * @returns findings as they come, in the order of their subjects. After faults of the settings there are no others
+ * @returns findings as they come, in the order of their subjects. If settings are wrong there are no others
  */
 export async function* examine(settings: Settings, options: ExaminationOptions): AsyncGenerator<SubjectFinding> {
   const about = (subject: string) => (finding: Finding) => ({ subject, ...finding });

@@ -17,7 +17,7 @@ const ZERO = `0x${"0".repeat(40)}`;
 const zeros = (count: number) => new Array<number>(count).fill(0);
 /** A Solana transaction of version 0 without an instruction: one signature, one account and a blockhash, all zero. */
 const NO_TRANSACTION = toBase64(Uint8Array.from([1, ...zeros(64), 0x80, 1, 0, 0, 1, ...zeros(64), 0, 0]));
-/** The scheme's own part of a payment that no rail takes: its members are there, for decoders, and nothing is signed. */
+/** The scheme's own part of a payment that no rail accepts: it has all members, for decoders, and no signature. */
 const NO_PAYMENT: PaymentPayload["payload"] = {
   paymentGroup: ["AA=="],
   paymentIndex: 0,
@@ -29,7 +29,10 @@ const NO_PAYMENT: PaymentPayload["payload"] = {
 const NOT_LET_IN: readonly number[] = [401, 403, 404, 429, 502, 503, 504];
 const CREDENTIALS = "KEY_ID, SECRET and this host's clock, and which addresses the key allows (IPv6 too)";
 
-/** Every facilitator: what it settles, its fee payer, and whether it takes a signed request. No payment is settled. */
+/**
+ * Checks every facilitator: what it settles, its fee payer, and whether it accepts a signed request. No payment is
+ * settled.
+ */
 export const checkFacilitators: Check = async (examined) => {
   const found = await Promise.all(
     RAILS.flatMap((kind) => {
@@ -83,7 +86,7 @@ async function checkFacilitator(
   } catch (error) {
     if (!hasCode(error, "facilitator_failed")) throw error;
     const { ending } = error.details;
-    // Any other status is an answer to a request that it let in: the payment is none.
+    // Any other status answers the request itself: the credentials are accepted, and the payment is not.
     const isLetIn = ending === "unreadable" || (typeof ending === "number" && !NOT_LET_IN.includes(ending));
     if (!isLetIn) return [refused(url, own, "/verify", error)];
   }

@@ -7,21 +7,21 @@ import type { Nodes } from "../../networks/nodes.ts";
 import { refusalOf } from "../../providers/json-rpc.ts";
 import { isProviderError } from "../../providers/provider.ts";
 
-/** `ok`: as a sale needs it; `warning`: sales go on, and something should be mended; `fail`: something cannot be sold. */
+/** `ok`: fit for sales. `warning`: sales continue, and something should be fixed. `fail`: something cannot be sold. */
 export type Mark = "ok" | "warning" | "fail";
 
 /** One line of an examination: a sentence with the name of the setting, and what to do about it. */
 export type Finding = {
   mark: Mark;
   message: string;
-  /** Whether an upstream or the database gave no answer, or is behind: it may serve later with the same settings. */
+  /** Whether an upstream or the database gave no answer, or is behind: it may recover with the same settings. */
   isAway?: boolean;
 };
 
 /** A finding with the part of the deployment that was examined. */
 export type SubjectFinding = Finding & { subject: string };
 
-/** Of a message, which may repeat what an upstream answers. */
+/** The limit of a message, which may repeat an upstream's answer, in characters. */
 const MAX_MESSAGE = 600;
 const finding =
   (mark: Mark) =>
@@ -31,28 +31,28 @@ export const ok = finding("ok");
 export const warning = finding("warning");
 export const fail = finding("fail");
 
-/** What an upstream or the database fails in now, and may do later. */
+/** Makes a finding about a temporary failure of an upstream or the database. */
 export function away(message: string): Finding {
   return { ...fail(message), isAway: true };
 }
 
-/** What checks examine. Nothing is changed, and nothing is spent. */
+/** What checks examine. They change nothing and spend nothing. */
 export type Examined = {
   config: Config;
   nodes: Nodes;
   /** The attestor's account. */
   ledger: Ledger;
-  /** Of the attestor's ML-DSA-65 key. */
+  /** The id of the attestor's ML-DSA-65 key. */
   kid: string;
   log: Logger;
   /** Ends the check. */
   signal: AbortSignal;
 };
 
-/** One subject's check. It throws only what `troubleOf` does not describe. */
+/** One subject's check. It throws only errors that `troubleOf` does not describe. */
 export type Check = (examined: Examined) => Promise<Finding[]>;
 
-/** What an operator does about an answer that is a refusal, by HTTP status. */
+/** Tells an operator what to do about a refusal, by HTTP status. */
 function remedyFor(message: string, token: string | undefined): string {
   const status = Number(/HTTP (\d{3})/.exec(message)?.[1]);
   const where = token === undefined ? "the key in the URL" : token;
@@ -72,7 +72,6 @@ function remedyFor(message: string, token: string | undefined): string {
 
 /**
  * Describes why an upstream gave no usable answer.
- *
  * @param setting that names the upstream
  * @param token the setting for its token
  * @throws the error when it is neither a provider's nor a wrong setting's
@@ -86,13 +85,15 @@ export function troubleOf(setting: string, error: unknown, token?: string): Find
   return mark(`${setting}: ${message}.${remedyFor(message, token)}`);
 }
 
-/** What could not be examined, because nodes with findings of their own gave no answer. @throws as `troubleOf` */
+/**
+ * Says what could not be examined, because nodes that have their own findings gave no answer. @throws as `troubleOf`
+ */
 export function unread(what: string, error: unknown): Finding {
   if (!hasCode(error, "providers_unavailable")) return troubleOf(what, error);
   return warning(`${what} was not examined, because its nodes gave no usable answer.`);
 }
 
-/** Runs a check of every upstream that a setting names, all at once. @returns of each its findings, or its trouble */
+/** Checks every upstream of a setting, all at once. @returns the findings about each, or why it could not be checked */
 export async function checkEach<T>(
   upstreams: readonly T[],
   { setting, token }: { setting: string; token?: string },
@@ -102,7 +103,7 @@ export async function checkEach<T>(
   return (await Promise.all(found)).flat();
 }
 
-/** Why a JSON-RPC node refuses a call; undefined when it answers. @throws every other error */
+/** Returns why a JSON-RPC node refuses a call; undefined when it answers. @throws every other error */
 export async function refusalBy(call: Promise<unknown>): Promise<string | undefined> {
   try {
     await call;

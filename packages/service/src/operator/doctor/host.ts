@@ -7,12 +7,12 @@ import { majorityOf } from "../../providers/quorum.ts";
 import type { Settings } from "../session.ts";
 import { type Finding, fail, inSeconds, ok, warning } from "./finding.ts";
 
-/** Of the clocks of upstreams, in one sentence. */
+/** The limit of upstreams named in the sentence about clocks. */
 const MAX_NAMED = 3;
 const HEALTH_MS = 3_000;
 const READABLE_BY_OTHERS = 0o077;
 
-/** Settings that are right, but that an operator may not have meant. */
+/** Finds settings that are valid, but that an operator may not have meant. */
 export function checkChoices({ publicUrl, host, port, sandbox, ...config }: Config): Finding[] {
   if (sandbox) return [];
   const findings: Finding[] = [];
@@ -34,7 +34,10 @@ export function checkChoices({ publicUrl, host, port, sandbox, ...config }: Conf
   return findings;
 }
 
-/** Files with secrets that other users of this machine can read. @param files paths by the setting, or option, that names them */
+/**
+ * Finds files with secrets that other users of this machine can read. @param files paths by the setting or option that
+ * names them
+ */
 export async function checkSecretFiles(files: Iterable<readonly [name: string, path: string]>): Promise<Finding[]> {
   const found = await Promise.all(
     [...files].map(async ([name, path]) => {
@@ -47,13 +50,13 @@ export async function checkSecretFiles(files: Iterable<readonly [name: string, p
   return found.flat();
 }
 
-/** The files that settings name: those that end in `_FILE`. */
+/** Returns the files that settings name: those that end in `_FILE`. */
 export function secretFilesOf(settings: Settings): [string, string][] {
   const named = Object.entries(settings).filter(([name]) => /^(ATTESTOR|\w*FACILITATOR)_\w+_FILE$/.test(name));
   return named.flatMap(([name, paths = ""]) => paths.split(",").map((path): [string, string] => [name, path.trim()]));
 }
 
-/** Whether the service can listen, or listens already. Listens for a moment itself. */
+/** Checks that the service can listen, or listens already, by listening for a moment. */
 export async function checkPort({ host, port }: Config): Promise<{ finding: Finding; isServed: boolean }> {
   if (port === 0) return { finding: ok("PORT: the service takes a free port."), isServed: false };
   const where = `HOST, PORT: ${host}:${port}`;
@@ -86,7 +89,7 @@ async function isAttestd(origin: string): Promise<boolean> {
   return Array.isArray((body as { keys?: unknown } | undefined)?.keys);
 }
 
-/** What the upstreams' answers have shown of this host's clock. */
+/** Reports what the upstreams' answers have shown about this host's clock. */
 export function checkClock({ verdict, aheadMs, by, of }: ClockComparison): Finding[] {
   if (verdict === "unknown") return [];
   const names = by.slice(0, MAX_NAMED).join(", ") + (by.length > MAX_NAMED ? ", …" : "");

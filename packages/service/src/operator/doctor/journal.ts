@@ -7,7 +7,10 @@ import { openJournalReader, requireOwner } from "../../journal/open.ts";
 import { type JournalReader, REFUSED } from "../../journal/reader.ts";
 import { away, type Check, type Examined, type Finding, fail, ok, warning } from "./finding.ts";
 
-/** The journal: whether it can be reached and written, of which release and whose it is, and the room that is left. Creates nothing. */
+/**
+ * Checks the journal: whether it can be reached and written, its release and owner, and the remaining space. Creates
+ * nothing.
+ */
 export const checkJournal: Check = async (examined) => {
   const { database } = examined.config;
   if (database.kind === "postgres") return checkPostgres(examined, database.url);
@@ -24,7 +27,7 @@ export const checkJournal: Check = async (examined) => {
   return [await checkContent(examined, path), ...(await checkRoom(examined, folder))];
 };
 
-/** A journal that is not there yet: the service makes it, and at most its folder. */
+/** Checks the place of a journal that does not exist yet: the service creates it, and at most its folder. */
 async function checkFolder(path: string, folder: string): Promise<Finding> {
   const existing = (await stat(folder).catch(absent)) ? folder : dirname(folder);
   const stats = await stat(existing).catch(absent);
@@ -90,7 +93,7 @@ async function checkPostgres(examined: Examined, url: string): Promise<Finding[]
   return [...findings, await checkContent(examined, name)];
 }
 
-/** Reads the journal, beside whatever has it open. @returns undefined when there is no file */
+/** Reads the journal, even while another process has it open. @returns undefined when there is no file */
 export async function readJournal<T>(
   { database }: Pick<Config, "database">,
   read: (reader: JournalReader) => Promise<T>,

@@ -4,7 +4,7 @@ import type { RailKind } from "../../payment/rails/rail.ts";
 import { RAILS } from "../../payment/rails/registry.ts";
 import { type Check, type Examined, type Finding, fail, ok, unread } from "./finding.ts";
 
-/** The rails that are switched on: their payees on their chains, and USDC's name and version on Base. */
+/** Checks the enabled rails: their payees on their chains, and USDC's name and version on Base. */
 export const checkPayees: Check = async (examined) => {
   const found = await Promise.all(
     RAILS.map(async (kind) => {

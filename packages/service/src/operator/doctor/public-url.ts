@@ -17,9 +17,8 @@ const LONG_HEADER = "A".repeat(12_000);
 const STALE_PROXY = [502, 503, 504];
 
 /**
- * The public URL: whether it leads to this service, and whether the proxy passes what a sale needs: the offer's header, a
+ * Checks that the public URL leads to this service, and that the proxy passes what a sale needs: the offer's header, a
  * long payment, `Host`. An unpaid request costs nothing.
- *
  * @param kid of the configured key
  * @param isServed whether the service runs on this host now
  */
@@ -76,7 +75,7 @@ export async function checkPublicUrl(
 
 const PING = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "ping" });
 
-/** @returns a function that gives an answer, or none, and a predicate of what the origin does */
+/** @returns a function that requests, and a predicate of what the origin does */
 function requestsTo(origin: string, signal: AbortSignal) {
   const send = exchangeWith(origin);
   return async (method: "GET" | "POST", path: string, body?: string, headers: Record<string, string> = {}) => {
@@ -91,7 +90,7 @@ function requestsTo(origin: string, signal: AbortSignal) {
   };
 }
 
-/** The JSON of a body; undefined where it is none. */
+/** Parses a body's JSON; undefined if it is not JSON. */
 export function jsonOf(body: Uint8Array): unknown {
   try {
     return JSON.parse(Buffer.from(body).toString());

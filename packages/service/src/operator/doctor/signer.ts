@@ -10,10 +10,9 @@ type Examined = { findings: Finding[]; keys?: { kid: string; account: OpenAccoun
 const SIGNER_MS = 15_000;
 
 /**
- * Opens the attestor's keys, and has each sign a probe, which says nothing and is thrown away.
- *
+ * Opens the attestor's keys, and has each sign a probe, which states nothing and is discarded.
  * @param opened closes them
- * @returns no keys when a signer gives no public key: then the account is not known
+ * @returns no keys when a signer gives no public key, because then the account is unknown
  */
 export async function examineSigner(
   config: KeyConfig,

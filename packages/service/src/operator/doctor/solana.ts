@@ -20,10 +20,10 @@ import {
 
 const Version = z.object({ "solana-core": z.string() });
 
-/** How old a node's newest confirmed block may be, in ms: a payment lives for a minute. */
+/** The greatest age of a node's newest confirmed block, in ms: a payment is valid for a minute. */
 const MAX_AGE_MS = 20_000;
 
-/** Solana's nodes: cluster, health, age of the newest block, and whether they list the payee's transactions. */
+/** Checks Solana's nodes: cluster, health, age of the newest block, and whether they list the payee's transactions. */
 export const checkSolana: Check = async (examined) => {
   const { rpcs } = examined.nodes.rail(SOLANA_RAIL);
   if (rpcs.length === 0) return [ok("SOLANA_RPC_URL is not set: nothing is paid on Solana.")];

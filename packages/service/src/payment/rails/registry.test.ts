@@ -74,7 +74,7 @@ const MOON_RAIL: RailKind<{ urls: string[] }> = {
   }),
 };
 
-/** The registry with one line more. */
+/** The registry with one more line. */
 const KINDS = [...RAILS, MOON_RAIL];
 const log = pino({ level: "silent" });
 
@@ -188,7 +188,7 @@ describe("a rail that is added by a line in the registry", () => {
   });
 });
 
-/** The settings of a service whose other rails are off, but for the one that is always on. */
+/** Reads the settings of a service whose only other rail is Algorand's, which is always enabled. */
 function read(over: Record<string, string>): Config {
   const env = {
     DATABASE_URL: "sqlite:/var/lib/attestd/journal.sqlite",

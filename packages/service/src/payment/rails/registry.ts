@@ -4,22 +4,21 @@ import { BASE_RAIL } from "./base/kind.ts";
 import type { Rail, RailContext, RailKind, RailName } from "./rail.ts";
 import { SOLANA_RAIL } from "./solana/kind.ts";
 
-/** Every rail, in the order in which documents list them. A new rail is a folder and a line here. */
+/** Every rail, in the order of its listing in documents. A new rail is a folder and a line here. */
 export const RAILS: readonly RailKind[] = [ALGORAND_RAIL, BASE_RAIL, SOLANA_RAIL];
 
 /** The settings of every rail, for `readConfig`. */
 export const RAIL_SETTINGS: readonly RailVariables[] = RAILS.map(({ settings }) => settings);
 
 /**
- * Opens rails, enabled or not: a payment that was made before its rail was switched off is still looked up.
- *
+ * Opens rails, enabled or not: a payment from before its rail was disabled is still looked up.
  * @param nodesOf the clients that a rail's `connect` made
  */
 export function openRails(nodesOf: (kind: RailKind) => object, context: RailContext, kinds = RAILS): Promise<Rail[]> {
   return Promise.all(kinds.map((kind) => kind.open(nodesOf(kind), context)));
 }
 
-/** A rail by its name in the registry. @throws Error when there is none */
+/** Returns a rail by its name in the registry. @throws Error when there is none */
 export function railKind(name: RailName): RailKind {
   const kind = RAILS.find((candidate) => candidate.name === name);
   if (!kind) throw new Error(`there is no rail ${name}`);

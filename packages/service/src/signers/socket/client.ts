@@ -19,16 +19,15 @@ import {
 
 type Waiting = { resolve(answer: Answer): void; reject(error: Error): void };
 type Connection = { socket: Socket; waiting: Map<number, Waiting>; answered: number; end(error: Error): void };
-/** What is asked, without its id. */
+/** A request without its id. */
 type Question = Request extends infer R ? (R extends Request ? Omit<R, "id"> : never) : never;
 
 /**
- * The keys of `attestd signer`. One connection carries all requests; it is made when it is needed, and made again after the
- * signer was away.
- *
+ * Makes the place of the keys of `attestd signer`. One connection carries all requests; it is opened when needed, and
+ * again after the signer was away.
  * @param path of its socket
- * @param genesisHash 32 bytes: of the ledger that it must sign for
- * @param address of the account that it must sign for; the own one of its key unless given
+ * @param genesisHash of the ledger for which it must sign, 32 bytes
+ * @param address of the account for which it must sign; default: its key's own account
  */
 export function socketPlace(path: string, genesisHash: Uint8Array, address?: string): KeyPlace {
   const words = `the signer at ${path}`;
@@ -63,7 +62,7 @@ export function socketPlace(path: string, genesisHash: Uint8Array, address?: str
     });
     socket.on("error", end);
     socket.on("close", () => end(new Error("it has closed the connection")));
-    // The service ends by itself, not by its last connection.
+    // The connection does not keep the process running.
     socket.unref();
     return made;
   }
@@ -85,7 +84,7 @@ export function socketPlace(path: string, genesisHash: Uint8Array, address?: str
       throw failed(answer.failure, answer.reason);
     } finally {
       waiting.delete(id);
-      // It may hang: the next request gets a connection of its own.
+      // It may hang: the next request gets a new connection.
       if (signal.aborted && used.answered === answered) used.end(new Error("it does not answer"));
       if (waiting.size === 0) socket.unref();
     }

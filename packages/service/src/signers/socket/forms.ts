@@ -1,24 +1,24 @@
 import type { Signer } from "../signer.ts";
 
-/** Whose signer it is. */
+/** The attestor for which the signer signs. */
 export type Attestor = Pick<Signer, "pqPublicKey" | "keySha256" | "kid"> & {
   /** The account: 32 bytes, and its address. */
   account: Uint8Array;
   algorandAddress: string;
-  /** microAlgos that one of its transactions may pay. */
+  /** The limit of a transaction's fee, in microAlgos. */
   maxFee: bigint;
-  /** Of the ledger: 32 bytes, and CAIP-2. */
+  /** The ledger: genesis hash of 32 bytes, and CAIP-2. */
   genesisHash: Uint8Array;
   ledger: string;
-  /** The one record of a next key that it may endorse and note on the ledger, by its SHA-256 in hex; none unless given. */
+  /** The SHA-256, hex, of the only record of a next key that it may endorse and note on the ledger; default: none. */
   endorse?: string | undefined;
-  /** The one record of a revocation that it may note on the ledger, by its SHA-256 in hex; none unless given. */
+  /** The SHA-256, hex, of the only record of a revocation that it may note on the ledger; default: none. */
   revoke?: string | undefined;
-  /** The one address to which it may rekey the account; none unless given. */
+  /** The only address to which it may rekey the account; default: none. */
   rekey?: string | undefined;
 };
 
-/** What is asked for, as the log names it. */
+/** The kind of a request, as the log names it. */
 export type Form = {
   form: "bundle" | "receipt" | "endorsement" | "note" | "key-note" | "rekeying" | "probe";
   about: string;
@@ -30,9 +30,8 @@ export class Refusal extends Error {
 }
 
 /**
- * A record that is allowed may be signed again: a command that was interrupted asks again, and several notes that say the same count
- * as one.
- *
+ * Checks that a record is allowed. It may be signed again: an interrupted command asks again, and several equal notes
+ * count as one.
  * @param record SHA-256 in hex
  * @throws Refusal unless the signer was started with the option for this record
  */

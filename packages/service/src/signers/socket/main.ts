@@ -4,18 +4,18 @@ import { openLog } from "../../tracing/log.ts";
 import { accountForm } from "../account-form.ts";
 import { falconKey } from "../falcon.ts";
 
-/** What `attestd signer` is made of. */
+/** The parts of `attestd signer`. */
 export { readSeeds } from "./seeds.ts";
 export { startSigner } from "./server.ts";
 
-/** The address of the Falcon account whose mnemonic has these 32 bytes. */
+/** Returns the address of the Falcon account whose mnemonic has these 32 bytes. */
 export async function falconAddress(entropy: Uint8Array): Promise<string> {
   const key = await falconKey(entropy);
   await key.close();
   return encodeAddress(accountForm({ algorithm: "falcon-1024", publicKey: key.publicKey }).account);
 }
 
-/** @param lines takes the lines of the log, a JSON object each; standard output, unless given */
+/** @param lines takes the lines of the log, one JSON object each; default: standard output */
 export function signerLog(lines: { write(line: string): void } | undefined): Logger {
   return openLog("info", lines);
 }

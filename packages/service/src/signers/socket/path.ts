@@ -7,8 +7,8 @@ const GROUP_OR_OTHERS_WRITE = 0o022;
 const STICKY = 0o1000;
 
 /**
- * Makes a path free for a socket: nobody else can replace what is there, and a socket that a dead process left is removed.
- *
+ * Frees a path for a socket. Nobody else may be able to replace what is there, and a socket that a dead process left is
+ * removed.
  * @throws Error when others may write there, another signer listens, or something else is there
  */
 export async function claimPath(path: string): Promise<void> {
@@ -28,7 +28,8 @@ async function requireOwn(folder: string): Promise<void> {
   for (let at = folder; ; at = dirname(at)) {
     const { mode, uid } = await stat(at);
     const isOwn = uid === own || uid === 0;
-    // In a sticky folder above, such as /tmp, others cannot rename what is ours; in the socket's own they could be first.
+    // In a sticky folder above, such as /tmp, others cannot rename our files; in the socket's own folder they could
+    // create the socket first.
     const isOpen = (mode & GROUP_OR_OTHERS_WRITE) !== 0 && (at === folder || (mode & STICKY) === 0);
     if (!isOwn || isOpen)
       throw new Error(`Others may write in ${at}: put the socket into a folder of its own, of mode 0700 or 0750.`);

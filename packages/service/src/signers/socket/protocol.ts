@@ -12,28 +12,28 @@ import { type AccountAlgorithm, ALGORITHMS, KEY_FORMS, type KeyUse, type SignedC
  *             id, 1 refused, 2 throttled; UTF-8 of the reason
  */
 
-/** Bytes of the largest request: a bundle has at most 2 MiB. */
+/** The size limit of a request, in bytes: a bundle has at most 2 MiB. */
 export const MAX_REQUEST = 2 * 2 ** 20 + 8_192;
-/** Bytes of the largest answer. */
+/** The size limit of an answer, in bytes. */
 export const MAX_ANSWER = 4_096;
-/** Bytes of the largest key record. */
+/** The size limit of a key record, in bytes. */
 export const MAX_RECORD = 4_096;
 
 const USES = [undefined, "pq", "account"] as const;
 const FAILURES = [undefined, "refused", "throttled"] as const satisfies (SignerFailure | undefined)[];
-/** Before the keys in a description. */
+/** Precedes the keys in a description. */
 const VERSION = 2;
-/** What the account's key may be, by its number in a description. */
+/** The account key's algorithms; a description has the index. */
 const ACCOUNT_ALGORITHMS = ALGORITHMS.account;
 
 export type Request =
   | { id: number; ask: "describe" }
   | ({ id: number; ask: KeyUse; message: Uint8Array } & SignedContext);
 export type Answer = { id: number } & ({ done: Uint8Array } | { failure: "refused" | "throttled"; reason: string });
-/** The signer's keys, raw, the account that it signs for and its ledger's genesis hash, 32 bytes each. */
+/** The signer's keys, raw; its account and its ledger's genesis hash, 32 bytes each. */
 export type Description = {
   keys: Record<KeyUse, Uint8Array>;
-  /** Of the account's key. */
+  /** The account key's algorithm. */
   algorithm: AccountAlgorithm;
   account: Uint8Array;
   genesisHash: Uint8Array;
@@ -67,7 +67,7 @@ export function encodeAnswer(answer: Answer): Uint8Array {
   return frame(answer.id, Uint8Array.of(FAILURES.indexOf(answer.failure)), utf8(answer.reason.slice(0, 400)));
 }
 
-/** @param body of a frame. @throws ProtocolError; ProofError for a reason that is no text */
+/** @param body of a frame. @throws ProtocolError; ProofError for a reason that is not text */
 export function decodeAnswer(body: Uint8Array): Answer {
   const { id, rest } = split(body);
   const [status] = rest;
@@ -111,7 +111,7 @@ function split(body: Uint8Array): { id: number; rest: Uint8Array } {
   return { id: Buffer.from(body.buffer, body.byteOffset, 4).readUInt32BE(0), rest: body.subarray(4) };
 }
 
-/** Takes a stream apart into the bodies of its frames. */
+/** Splits a stream into the bodies of its frames. */
 export class FrameReader {
   readonly #max: number;
   #parts: Uint8Array[] = [];
@@ -127,7 +127,7 @@ export class FrameReader {
     return this.#held > 0;
   }
 
-  /** @returns the bodies that are whole now. @throws ProtocolError when a frame is longer than it may be */
+  /** @returns the bodies that are complete now. @throws ProtocolError when a frame is too long */
   push(chunk: Uint8Array): Uint8Array[] {
     this.#parts.push(chunk);
     this.#held += chunk.length;

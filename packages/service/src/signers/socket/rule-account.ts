@@ -16,18 +16,18 @@ import { equalBytes, fromUtf8, utf8 } from "@attestd/proof/encoding";
 import type { SignedContext } from "../signer.ts";
 import { type Attestor, type Form, Refusal, requireRecord } from "./forms.ts";
 
-/** Rounds from the first to the last in which it may be recorded. */
+/** The number of rounds from a transaction's first to its last valid one. */
 export const MAX_LIFETIME = 100n;
-/** Characters of a genesis id; the genesis hash is what counts. */
+/** The limit of a genesis id, in characters; only the genesis hash matters. */
 const MAX_GENESIS_ID = 64;
 
 const TX = utf8("TX");
-/** Every member that the attestor's transactions have, and no other: no amount, no close-out, no rekey, no group. */
+/** All members of the attestor's transactions: no amount, no close-out, no rekey, no group. */
 const MEMBERS = ["fee", "fv", "gen", "gh", "lv", "lx", "note", "rcv", "snd", "type"];
-/** Of the one that gives the account another key. */
+/** All members of the transaction that rekeys the account. */
 const REKEYING = ["fee", "fv", "gen", "gh", "lv", "rcv", "rekey", "snd", "type"];
 
-/** @param message "TX" and a transaction: of 0 from the account to itself, with a note of the attestor's */
+/** @param message "TX" and a transaction of 0 from the account to itself, with the attestor's note */
 export function accountForm(message: Uint8Array, context: SignedContext, attestor: Attestor): Form {
   if (!equalBytes(message.subarray(0, TX.length), TX)) throw new Refusal("neither a transaction nor a probe");
   const bytes = message.subarray(TX.length);
@@ -71,7 +71,7 @@ function checkMembers(transaction: MsgpackMap, attestor: Attestor, members: read
 }
 
 /**
- * @param k SHA-256 in hex of the record that the note announces, which must come with it
+ * @param k SHA-256 in hex of the record that the note announces, and that must accompany it
  * @param lastValid the last round in which the note can be recorded
  */
 function keyNote(k: string, record: Uint8Array | undefined, lastValid: bigint, attestor: Attestor): Form {

@@ -14,11 +14,14 @@ import { isObject } from "@attestd/proof/json";
 import { trusting } from "../../crypto/crypto.ts";
 import { type Attestor, type Form, Refusal, requireRecord } from "./forms.ts";
 
-/** What is examined is to be signed only now. */
+/** Ignores the signature, because the examined bytes are not signed yet. */
 const UNSIGNED = trusting(nobleCrypto);
 const NO_SIGNATURE = new Uint8Array(ML_DSA_65_SIGNATURE_LENGTH);
 
-/** A bundle of any type, or the head of a batch: a verifier that trusts this key alone finds no fault but the missing signature. */
+/**
+ * Accepts a bundle of any type, or a batch's head. A verifier that trusts only this key finds no fault but the missing
+ * signature.
+ */
 export function bundleForm(message: Uint8Array, of: Attestor): Form {
   const value = parseJson(message);
   if (!isObject(value) || Object.hasOwn(value, "signature")) throw new Refusal("a bundle to sign has no signature yet");
@@ -39,7 +42,7 @@ function requireVerified(bundle: object, { kid, ledger }: Attestor): void {
     throw new Refusal(`the bundle fails ${failure?.check} ${failure?.pointer ?? ""} ${failure?.message ?? ""}`.trim());
 }
 
-/** A head has no items: only what its note says of it can be compared. */
+/** Checks a head's note. A head has no items, so only what its note says about it can be compared. */
 function requireNoteOfHead({ root, size, attest }: BatchHead, { keySha256, ledger }: Attestor): void {
   const note = parseNote(attest.note);
   const due = { a: keySha256, g: ledger, r: toHex(fromBase64(root)), z: size };
@@ -54,7 +57,7 @@ export function receiptForm(input: string, { kid, pqPublicKey }: Attestor): Form
   return { form: "receipt", about: receipt.transaction };
 }
 
-/** The entry of the key that comes next, where this signer was started to endorse it. */
+/** Accepts the entry of the next key, if this signer was started to endorse it. */
 export function endorsementForm(message: Uint8Array, attestor: Attestor): Form {
   const entry = parseKeyEntry(fromUtf8(message));
   if (!equalBytes(keyEntryBytes(entry), message)) throw new Refusal("the key entry is not as it is endorsed");

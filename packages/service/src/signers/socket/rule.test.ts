@@ -85,7 +85,7 @@ const FIELDS: Fields = {
   type: "pay",
 };
 
-/** "TX" and a transaction with other fields; undefined ones are left out. Encoded by algosdk. */
+/** Encodes "TX" and a transaction with other fields, with algosdk; undefined fields are left out. */
 function transaction(over: Fields = {}): Uint8Array {
   const fields = Object.fromEntries(Object.entries({ ...FIELDS, ...over }).filter(([, value]) => value !== undefined));
   return concatBytes(utf8("TX"), algosdk.msgpackRawEncode(fields));
@@ -145,11 +145,11 @@ describe("the signer signs", () => {
     expect(() => sign("account", announcing(keyEntryHash(ofThief as typeof nextEntry)), rotating, stolen)).toThrow(
       refused(/not started with --endorse/),
     );
-    // Endorsed by ours, for the account of another.
+    // Endorsed by our key, for another's account.
     const elsewhere = keyEntryBytes({ ...nextEntry, algorandAddress: thief.algorandAddress });
     expect(() => sign("pq", elsewhere, rotating)).toThrow(refused(/another account/));
     expect(() => sign("pq", concatBytes(nextRecord, utf8(" ")), rotating)).toThrow(refused(/not as it is endorsed/));
-    // Of a key that begins in round 200.
+    // For a key that begins in round 200.
     const late = transaction({
       note: utf8(encodeNote({ g: ALGORAND_MAINNET, k: keyEntryHash(nextEntry) })),
       lv: 200,
@@ -182,7 +182,7 @@ describe("the signer signs", () => {
         refused(/not started with --revoke/),
       );
     }
-    // A command that was interrupted asks for the same again, in a transaction of its own.
+    // An interrupted command asks for the same again, in a new transaction.
     for (const fv of [57, 60, 90])
       expect(
         sign(
@@ -241,7 +241,7 @@ describe("the account's key does not sign", () => {
   test("other spellings of the same transaction, and bytes around it", () => {
     const bytes = transaction();
     const map = [...decodeMsgpackMap(bytes.subarray(2))].reverse();
-    // A fixed map, its members in another order.
+    // A fixmap with its members in another order.
     const reversed = concatBytes(
       utf8("TX"),
       Uint8Array.of(0x80 + map.length),
@@ -368,7 +368,7 @@ describe("the ML-DSA-65 key does not sign", () => {
   });
 });
 
-/** Changes of bytes: some are replaced, removed, doubled or put between. */
+/** Changes of bytes: some are replaced, removed, doubled or inserted. */
 const mutation = fc.record({
   at: fc.nat(),
   cut: fc.nat({ max: 4 }),
@@ -382,7 +382,7 @@ function mutate(
   const from = at % (message.length + 1);
   return concatBytes(message.subarray(0, from), put, end ? new Uint8Array() : message.subarray(from + cut));
 }
-/** The attestor's own words put into another place: members of one message in another. */
+/** Puts the attestor's own words elsewhere: members of one message into another. */
 const swapped = fc.tuple(
   fc.constantFrom(...Object.keys(FIELDS), "amt", "rekey", "close", "grp", "x"),
   fc.oneof(
@@ -425,7 +425,7 @@ describe("of thousands of changed requests", () => {
       expect(txn.fee <= 10_000n && txn.lastValid - txn.firstValid <= 100n).toBe(true);
       const stated = JSON.parse(fromUtf8(txn.note).slice("attestd/v1:j".length));
       expect([stated.a, stated.g]).toEqual([own.keySha256, ALGORAND_MAINNET]);
-      // What is signed is what the ledger hashes.
+      // The signed bytes are the ones that the ledger hashes.
       expect(concatBytes(utf8("TX"), algosdk.encodeUnsignedTransaction(txn))).toEqual(message);
     };
     fc.assert(
@@ -440,7 +440,7 @@ describe("of thousands of changed requests", () => {
       fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => !accepted("account", concatBytes(utf8("TX"), bytes))),
       { numRuns: 150 },
     );
-    // Without it, nothing was examined.
+    // Otherwise nothing was examined.
     expect(signed).toBeGreaterThan(20);
   });
 

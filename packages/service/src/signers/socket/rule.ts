@@ -7,9 +7,8 @@ import { accountForm } from "./rule-account.ts";
 import { bundleForm, endorsementForm, receiptForm } from "./rule-pq.ts";
 
 /**
- * Decides whether these bytes may be signed with this key: only what the attestor itself signs, in its one spelling, about
- * this attestor on this ledger. Nothing else, whoever asks.
- *
+ * Decides whether these bytes may be signed with this key: only what the attestor itself signs, in its one spelling,
+ * about this attestor on this ledger, and nothing else, whoever asks.
  * @throws Refusal
  */
 export function formOf(use: KeyUse, message: Uint8Array, context: SignedContext, attestor: Attestor): Form {
@@ -36,7 +35,7 @@ function isEntry(message: Uint8Array): boolean {
   return equalBytes(message.subarray(0, ENTRY.length), ENTRY);
 }
 
-/** Of a short message. */
+/** Decodes a short message. */
 function asAscii(message: Uint8Array): string | undefined {
   if (message.length > 64 || message.some((byte) => byte > 0x7e)) return undefined;
   return String.fromCharCode(...message);

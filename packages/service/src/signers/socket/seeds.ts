@@ -19,7 +19,10 @@ export function readSeeds(files: { seed: string; mnemonic: string; falcon?: bool
   };
 }
 
-/** A group that may read is allowed: so look the credentials of systemd, which an access list opens to one user. */
+/**
+ * Reads a file that a group may be able to read: systemd's credentials look like this, because an access list opens
+ * them to one user.
+ */
 function read(path: string, option: string, decode: (text: string) => Uint8Array): Uint8Array {
   try {
     const text = readSecretFile(path);

@@ -23,17 +23,17 @@ import {
 import { formOf } from "./rule.ts";
 
 export type SignerOptions = Pick<Attestor, "genesisHash" | "endorse" | "revoke" | "rekey"> & {
-  /** Of the socket. */
+  /** The path of the socket. */
   path: string;
-  /** Whether the file's group may connect beside its owner: mode 0660 instead of 0600. */
+  /** Whether the file's group may connect, too: mode 0660 instead of 0600. */
   group: boolean;
   /** 32 bytes each; overwritten once they are imported. */
   seeds: Readonly<Record<KeyUse, Uint8Array>>;
   /** Whether the account's key is Falcon-1024 instead of ed25519. */
   falcon?: boolean | undefined;
-  /** Of the account, where it is rekeyed to the key; the key's own account unless given. */
+  /** The account's address, if it is rekeyed to the key; default: the key's own account. */
   address?: string | undefined;
-  /** Signatures a minute, of both keys together; no limit unless given. */
+  /** The limit of signatures per minute, of both keys together; default: none. */
   perMinute?: number | undefined;
   log: Logger;
   /** Monotonic, in ms. */
@@ -43,17 +43,16 @@ export type SignerOptions = Pick<Attestor, "genesisHash" | "endorse" | "revoke" 
 export type RunningSigner = { attestor: Attestor; close(): Promise<void> };
 
 const MAX_CONNECTIONS = 16;
-/** Requests of a connection that are under way; no more are read meanwhile. */
+/** The limit of a connection's concurrent requests; no more are read until one ends. */
 const MAX_ACTIVE = 16;
-/** How long a refusal waits, in ms: whoever tries out the rule fills no log. */
+/** How long a refusal is delayed, in ms, so that nobody who probes the rule can fill the log. */
 const REFUSAL_MS = 500;
-/** For a request to arrive whole, in ms. */
+/** How long a request may take to arrive completely, in ms. */
 const REQUEST_MS = 10_000;
 const NO_SIGNAL = new AbortController().signal;
 
 /**
- * Signs what a service of this attestor asks for on a Unix socket, by its rule (rule.ts) and nothing else.
- *
+ * Signs what this attestor's service asks for on a Unix socket, by its rule (rule.ts) and nothing else.
  * @throws Error when the path cannot be used safely, or another signer listens there
  */
 export async function startSigner(options: SignerOptions): Promise<RunningSigner> {
@@ -123,7 +122,7 @@ export async function startSigner(options: SignerOptions): Promise<RunningSigner
       log.warn({ err: error }, "a peer does not speak the protocol: its connection was closed");
       socket.destroy();
     };
-    /** Answers what has come, and reads on only when all of it is under way and the peer takes its answers. */
+    /** Answers what has come. It reads on only when every request has been started and the peer takes its answers. */
     const work = () => {
       while (active < MAX_ACTIVE && queue.length > 0 && !socket.writableNeedDrain)
         void answer(queue.shift() as Uint8Array);
@@ -187,7 +186,7 @@ export async function startSigner(options: SignerOptions): Promise<RunningSigner
   };
 }
 
-/** Counts signatures: as many as a minute may have at once, and then as fast as that. */
+/** Limits the rate of signatures: a minute's number at once, then at that rate. */
 function rateOf({ perMinute, now = () => performance.now() }: SignerOptions): () => boolean {
   if (perMinute === undefined) return () => true;
   let left = perMinute;

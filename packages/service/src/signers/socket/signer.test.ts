@@ -49,7 +49,7 @@ function place(at = path, genesis = genesisHash) {
   return made;
 }
 
-/** A peer that is not a signer. */
+/** Listens as a peer that is not a signer. */
 async function listen(serve: (socket: Socket) => void): Promise<void> {
   const sockets = new Set<Socket>();
   const server: Server = createServer((socket) => {
@@ -176,7 +176,7 @@ describe("the place of a socket", () => {
   test("is taken from a dead process, and from no living one", async () => {
     await start();
     await expect(start()).rejects.toThrow(/Another process listens/);
-    // A socket that nobody listens on, as a killed process leaves it: a name that `close` does not remove.
+    // A socket without a listener, as a killed process leaves it: a name that `close` does not remove.
     const left = join(folder, "left.sock");
     const server = createServer();
     await new Promise<void>((resolve) => server.listen(left, resolve));

@@ -8,27 +8,32 @@ import { ALGORAND } from "./facts.ts";
 import { allowOnly, checkGroupId, type GroupMember } from "./group.ts";
 import type { AlgorandPayment } from "./payment.ts";
 
-/** MainNet's mean round, for a life given in seconds. */
+/** MainNet's mean round in seconds, for a validity that is given in seconds. */
 const SECONDS_A_ROUND = 2.8;
 
 /**
- * Rounds by which the payer's node may be ahead of ours while our newest header is younger than 20 s, also on a network whose
- * rounds take 200 ms: clients make a payment first valid in the newest round they know.
+ * How many rounds the payer's node may be ahead of ours while our newest header is younger than 20 s, even on a network
+ * with rounds of 200 ms. Clients make a payment first valid in the newest round that they know.
  */
 const AHEAD_ROUNDS = 100;
 
-/** Rounds that must be left when we settle: verify, settle and a slow block. The stock client gives ten. */
+/**
+ * The number of rounds that must remain when we settle: for verify, settle and a slow block. The stock client gives
+ * ten.
+ */
 const MARGIN_ROUNDS = 3;
 
 const PAYMENT_FIELDS = new Set("type snd fee fv lv gen gh grp lx note xaid aamt arcv".split(" "));
-/** No lease: a lease of the fee payer would block its other payments under the same lease. */
+/**
+ * The allowed fields. A lease is not among them: a lease of the fee payer would block its other payments under the same
+ * lease.
+ */
 const FEE_FIELDS = new Set("type snd rcv fee fv lv gen gh grp note".split(" "));
-/** The stock client writes 28 bytes. A long note may raise the fee. */
+/** The limit of the fee payer's note. The stock client writes 28 bytes, and a long note may raise the fee. */
 const MAX_FEE_NOTE_BYTES = 128;
 
 /**
- * Checks the layout of scheme `exact`: a USDC transfer, and before it nothing but the fee payer's transaction.
- *
+ * Checks the layout of scheme `exact`: a USDC transfer, preceded at most by the fee payer's transaction.
  * @param genesis the ledger's genesis hash, 32 bytes
  * @throws payment_refused
  */
@@ -47,7 +52,7 @@ function feePayersOf({ members, index }: AlgorandPayment): GroupMember[] {
   return members.filter((_, i) => i !== index);
 }
 
-/** The fee payer's transaction is unsigned, and pays the fee payer itself nothing. */
+/** Checks that the fee payer's transaction is unsigned, and pays nothing from the fee payer to itself. */
 function checkFeePayment({ transaction, envelope }: GroupMember, genesis: Uint8Array): void {
   if (envelope) throw paymentRefused("the fee payer's transaction is signed already");
   if (transaction.get("type") !== "pay")
@@ -73,6 +78,7 @@ export function checkTransfer({ amount, payTo }: AlgorandPayment, requirement: P
 }
 
 /**
+ * Checks the fee payer and its fee.
  * @param feePayer the offered one
  * @param maxFee microAlgos. The group pools its fees, and this fee is all that the fee payer pays
  * @throws payment_refused
@@ -88,11 +94,10 @@ export function checkFeePayer(payment: AlgorandPayment, feePayer: unknown, maxFe
 }
 
 /**
- * Checks a payment's window, once our nodes have had time to come to its first round.
- *
+ * Checks a payment's window, after giving our nodes time to reach its first round.
  * @param rounds `latest()`: the latest round that we know
- * @throws payment_refused when the payment is too early, too late or too long; ProviderError when it seems so because our
- *   nodes are behind
+ * @throws payment_refused when the payment is too early, too late or too long; ProviderError when it seems so because
+ *   our nodes are behind
  */
 export function checkWindow(
   { firstValid, lastValid }: Window,

@@ -6,9 +6,11 @@ import { paymentRefused } from "../rail.ts";
 
 /** A multisignature (go-algorand, `crypto.MultisigSig`). */
 export type Multisig = {
-  /** Signatures that are needed. */
+  /** The number of required signatures. */
   threshold: number;
-  /** Public keys of 32 bytes in the order that makes the address; a signature of 64 bytes where the key has signed. */
+  /**
+   * Public keys of 32 bytes in the order that makes the address, each with a signature of 64 bytes if it has signed.
+   */
   parts: readonly { publicKey: Uint8Array; signature?: Uint8Array }[];
 };
 
@@ -16,17 +18,20 @@ export type Multisig = {
 export type LogicSig = {
   program: Uint8Array;
   args: readonly Uint8Array[];
-  /** The account's consent that the program signs for it; absent when the program's own account pays. `lmsig` also binds the account. */
+  /**
+   * The account's consent that the program signs for it; absent when the program's own account pays. `lmsig` also
+   * covers the account.
+   */
   delegation?: { kind: "sig"; signature: Uint8Array } | { kind: "msig" | "lmsig"; multisig: Multisig };
 };
 
-/** How a payer has signed: the claimed signer and the signature. */
+/** How a payer signed: the claimed signer and the signature. */
 export type Envelope = {
-  /** 32 bytes: the sender's public key, or `sgnr`, the address that the sender is claimed to be rekeyed to. */
+  /** 32 bytes: the sender's public key, or `sgnr`, the address to which the sender is supposedly rekeyed. */
   authorizer: Uint8Array;
 } & ({ kind: "sig"; signature: Uint8Array } | { kind: "msig"; multisig: Multisig } | { kind: "lsig"; logic: LogicSig });
 
-/** Consensus parameters `maxMultisig`, `EvalMaxArgs`, and `LogicSigMaxSize`, which a group's members pool. */
+/** Consensus parameters `maxMultisig`, `EvalMaxArgs`, and `LogicSigMaxSize`, which the members of a group pool. */
 const MAX_KEYS = 255;
 const MAX_ARGUMENTS = 255;
 const MAX_PROGRAM_BYTES = 2 * 1000;
@@ -35,9 +40,8 @@ const POST_QUANTUM =
   "the payment transaction is signed by a post-quantum key (pqsig), which no facilitator settles: pay from an account whose key is ed25519, a multisig or a logicsig";
 
 /**
- * Reads the members beside `txn` in a signed transaction: one signature, and `sgnr` when the account is
- * rekeyed. A member that is empty or unknown is refused, because a node may read a transaction without it as unsigned.
- *
+ * Reads the members besides `txn` in a signed transaction: one signature, and `sgnr` when the account is rekeyed. An
+ * empty or unknown member is refused, because a node may read the transaction as unsigned without it.
  * @param members canonical msgpack
  * @param sender 32 bytes
  * @throws payment_refused naming the member that is missing, unknown or malformed
@@ -65,7 +69,7 @@ export function readEnvelope(members: MsgpackMap, sender: Uint8Array): Envelope 
   }
 }
 
-/** @param name of a member that is there */
+/** @param name of a present member */
 function readMember<T>(members: MsgpackMap, name: string, read: (value: MsgpackValue) => T): T {
   try {
     return read(members.get(name) as MsgpackValue);
@@ -76,7 +80,7 @@ function readMember<T>(members: MsgpackMap, name: string, read: (value: MsgpackV
   }
 }
 
-/** Bytes of a fixed length. All zeros are an error: canonical msgpack omits them. */
+/** Reads bytes of a fixed length. All zeros are an error: canonical msgpack omits them. */
 function bytesOf(value: MsgpackValue | undefined, length: number): Uint8Array {
   if (!(value instanceof Uint8Array) || value.length !== length) throw malformed(`not ${length} bytes`);
   if (value.every((byte) => byte === 0)) throw malformed(`${length} bytes of zero`);

@@ -3,9 +3,8 @@ import { RAILS } from "@attestd/proof/rails";
 import type { RailFacts } from "../rail.ts";
 
 /**
- * Every spelling of the network of a ledger, or of MainNet: in our options, by CAIP-2, and by the whole genesis hash, as
- * @x402-avm 2.6.1 and x402-avm for Python name it.
- *
+ * Returns every spelling of a ledger's network, or of MainNet: as in our options, by CAIP-2, and by the whole genesis
+ * hash, which @x402-avm 2.6.1 and x402-avm for Python use.
  * @param genesisHash base64, of the ledger
  */
 export function algorandSpellings(genesisHash: string): ReadonlySet<string> {

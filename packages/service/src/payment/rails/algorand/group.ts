@@ -9,10 +9,10 @@ import {
 import { equalBytes, fromBase64 } from "@attestd/proof/encoding";
 import { paymentRefused } from "../rail.ts";
 
-/** One element of a payment group, as it was sent. */
+/** One element of a payment group, as sent. */
 export type GroupMember = {
   transaction: MsgpackMap;
-  /** Canonical msgpack of the unsigned transaction, without the prefix under which it is hashed and signed. */
+  /** Canonical msgpack of the unsigned transaction, without the prefix with which it is hashed and signed. */
   bytes: Uint8Array;
   /** The signed transaction's other members (`sig`, `msig`, `lsig`, `sgnr`); absent when it is unsigned. */
   envelope?: MsgpackMap;
@@ -23,9 +23,8 @@ const MAX_MEMBERS = 2;
 
 /**
  * Reads `{paymentGroup, paymentIndex}` of scheme `exact` on Algorand.
- *
  * @param payload base64 of canonical msgpack of up to two transactions, signed or not, and the index of the payment
- * @throws payment_refused when it is of another shape or not canonical
+ * @throws payment_refused when it has another shape or is not canonical
  */
 export function readGroup(payload: Record<string, unknown>): { members: GroupMember[]; index: number } {
   const { paymentGroup, paymentIndex: index } = payload;
@@ -55,8 +54,7 @@ function readMember(text: unknown, i: number): GroupMember {
 }
 
 /**
- * Checks that `grp` of every member is the id of this group.
- *
+ * Checks that `grp` of every member is this group's id.
  * @throws payment_refused
  */
 export function checkGroupId(members: readonly GroupMember[]): void {

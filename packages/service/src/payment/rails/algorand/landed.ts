@@ -7,7 +7,7 @@ import type { IndexedTransaction } from "../../../providers/indexer.ts";
 import { unavailable } from "../../../providers/provider.ts";
 import { type Envelope, readEnvelope } from "./envelope.ts";
 
-/** The address that signed; for a program also the program and its arguments. */
+/** The address that signed; for a program, also the program and its arguments. */
 type Signer = { authorizer: string; logic?: { program: string; args: readonly string[] } };
 
 /** An indexer's record of a signature; bytes in base64. */
@@ -20,17 +20,16 @@ const Signed = z.object({
 });
 
 /**
- * Whether the ledger accepted the transaction from the same signer. The arguments of a program count too, because no key
+ * Whether the ledger accepted the transaction from the same signer. A program's arguments count too, because no key
  * signs them.
- *
- * @param envelope its signature must be that of its own authorizer
+ * @param envelope its signature must be its own authorizer's
  * @throws ProviderError when the node's answer has no signature
  */
 export function hasSigned(envelope: Envelope, landed: Location): boolean {
   return JSON.stringify(signerOf(envelope)) === signerFact(landed);
 }
 
-/** Who signed a transaction that has landed, as a text on which nodes can agree: its id does not cover its signature. */
+/** Describes who signed a confirmed transaction, so that nodes can agree on it: its id does not cover its signature. */
 export function signerFact(landed: Location): string | undefined {
   return JSON.stringify(signerOfLanded(landed));
 }
@@ -47,7 +46,7 @@ function signerOfLanded({ round, signed, record }: Location): Signer | undefined
     if (signed) return signerOf(readLanded(signed));
     if (record) return signerOfRecord(record);
   } catch (error) {
-    // A signature that we refuse, for example by a post-quantum key, is not the same signer's.
+    // A signature that we refuse, for example by a post-quantum key, is another signer's.
     if (hasCode(error, "payment_refused")) return undefined;
     throw error;
   }

@@ -14,7 +14,7 @@ export type AlgorandPayment = Payment & {
   readonly window: Window;
   readonly members: readonly GroupMember[];
   readonly index: number;
-  /** How its payer has signed. */
+  /** How its payer signed. */
   readonly signed: Envelope;
 };
 

@@ -25,7 +25,7 @@ const requirement: PaymentRequirements = {
 };
 const LATEST = 100;
 let latest: number;
-/** Rounds that our nodes come to, one after the other, as soon as somebody waits. */
+/** Rounds that our nodes reach one after the other, as soon as somebody waits. */
 let coming: number[];
 let isCurrent: boolean;
 beforeEach(() => {
@@ -84,7 +84,7 @@ const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString("base64");
 function payload(paymentGroup: string[], paymentIndex: number, over: Partial<PaymentPayload> = {}): PaymentPayload {
   return { x402Version: 2, accepted: requirement, payload: { paymentGroup, paymentIndex }, ...over };
 }
-/** The group as the stock client sends it: the fee payer's transaction unsigned, the payment signed. */
+/** Makes a group as the stock client sends it: the fee payer's transaction unsigned, the payment signed. */
 function group(payment = transfer(), other = fee(), key = payer.sk): PaymentPayload {
   algosdk.assignGroupID([other, payment]);
   return payload([base64(algosdk.encodeUnsignedTransaction(other)), base64(payment.signTxn(key))], 1);
@@ -119,7 +119,7 @@ describe("an Algorand payment", () => {
     expect(await rail.signature(read)).toBe("on_chain");
   });
 
-  /** As @x402/avm, interface documents and PyPI's x402-avm 2.0.2 (`mechanisms/avm/constants.py`) name MainNet. */
+  /** MainNet's names in @x402/avm, interface documents and PyPI's x402-avm 2.0.2 (`mechanisms/avm/constants.py`). */
   test.each([
     "algorand:wGHE2Pwdvd7S12BL5FaOP20EGYesN73k",
     "algorand-mainnet",

@@ -25,18 +25,18 @@ export type AlgorandRailOptions = {
   genesisHash: string;
   nodes: AlgorandNodes;
   rounds: Rounds;
-  /** How long a payment may stay valid. */
+  /** How long a payment may stay valid, in seconds. */
   maxLifeSeconds: number;
-  /** microAlgos that a payment may cost its fee payer. */
+  /** The most that a payment may cost its fee payer, in microAlgos. */
   maxFee: number;
 };
 
-/** How long a payment may wait for our nodes to come to its first round. */
+/** How long a payment may wait for our nodes to reach its first round, in ms. */
 const WAIT_MS = 5_000;
-/** Payments that wait at one time; further ones are judged by the rounds that are there. */
+/** The limit of payments that wait at one time; further ones are judged by the known rounds. */
 const MAX_WAITING = 100;
 
-/** The Algorand USDC rail: scheme `exact` of @x402/avm, an asset transfer with a fee payer beside it. */
+/** The Algorand USDC rail: scheme `exact` of @x402/avm, an asset transfer in a group with a fee payer's transaction. */
 export function algorandRail(options: AlgorandRailOptions): Rail<AlgorandPayment> {
   const { genesisHash, nodes, rounds, maxLifeSeconds, maxFee } = options;
   const genesis = fromBase64(genesisHash);
@@ -47,7 +47,7 @@ export function algorandRail(options: AlgorandRailOptions): Rail<AlgorandPayment
 
   let waiting = 0;
 
-  /** Waits a while for a round: what the payer's node knows, ours will know soon. */
+  /** Waits a while for a round: our nodes will soon know what the payer's node knows. */
   async function awaitRound(round: number, signal: AbortSignal): Promise<void> {
     if (rounds.latest() >= round || waiting >= MAX_WAITING) return;
     waiting += 1;
@@ -61,7 +61,9 @@ export function algorandRail(options: AlgorandRailOptions): Rail<AlgorandPayment
     }
   }
 
-  /** The node's answer about an account. @throws ProviderError when it is from before the payment's first round */
+  /**
+   * Returns the node's answer about an account. @throws ProviderError when it is from before the payment's first round
+   */
   function fresh<T extends { round: number }>(answer: T, { window }: AlgorandPayment, { name }: Algod): T {
     const least = Math.min(window.firstValid, rounds.latest());
     if (answer.round < least)
@@ -69,7 +71,7 @@ export function algorandRail(options: AlgorandRailOptions): Rail<AlgorandPayment
     return answer;
   }
 
-  /** Whether the signer may sign for the sender now, and where it is a program, whether the program accepts the group. */
+  /** Whether the signer may sign for the sender now and, if it is a program, whether the program accepts the group. */
   async function isAuthorized(payment: AlgorandPayment, signal: AbortSignal): Promise<boolean> {
     const { key, payer, signed, members } = payment;
     const authorizer = async (algod: Algod, ends: AbortSignal) =>
@@ -78,7 +80,7 @@ export function algorandRail(options: AlgorandRailOptions): Rail<AlgorandPayment
     const [authorized] = await agree(nodes.algods, authorizer, { about, same: String, signal }, nodes.rules);
     if (authorized !== encodeAddress(signed.authorizer)) return false;
     if (signed.kind !== "lsig") return true;
-    // The program runs within the whole group, in which only the fee payer's transaction may be unsigned.
+    // The program runs on the whole group, in which only the fee payer's transaction may be unsigned.
     const group = members.map(({ transaction, envelope }) => new Map(envelope).set("txn", transaction));
     const run = async (algod: Algod, ends: AbortSignal) => (await algod.simulate(group, ends)) === undefined;
     const [accepted] = await agree(nodes.algods, run, { about, same: String, signal }, nodes.rules);
@@ -112,7 +114,8 @@ export function algorandRail(options: AlgorandRailOptions): Rail<AlgorandPayment
 
     async onChain(payment, signal) {
       if (await isAuthorized(payment, signal)) return true;
-      // The signer may have been authorized when the payment was made: then the ledger accepted it from the same signer.
+      // The signer may have been authorized when the payment was made: then the ledger accepted it from the same
+      // signer.
       const bySigner = (location: Location) => ` signed by ${signerFact(location)}`;
       const found = await find(payment, signal, bySigner);
       const isTold = found?.signed !== undefined || found?.record !== undefined;

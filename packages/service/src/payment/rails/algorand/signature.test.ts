@@ -10,7 +10,7 @@ import { locate } from "../../../providers/algorand-nodes.ts";
 import { ALGORAND } from "./facts.ts";
 import { algorandRail } from "./rail.ts";
 
-/* Every signature here is made by algosdk; the nodes' answers are written by hand. */
+/* algosdk makes every signature here; the nodes' answers are written by hand. */
 
 const LATEST = 2_000;
 const [payer, stranger, second, third] = [1, 2, 3, 4].map(() => algosdk.generateAccount()) as [
@@ -81,7 +81,7 @@ function read(signed: Uint8Array) {
   });
 }
 
-/** What the signature is found to be: its reason where it is refused as it is read. */
+/** Returns the verdict about the signature, or the reason if it is refused when it is read. */
 async function verdictOf(signed: Uint8Array): Promise<string> {
   try {
     return await rail().signature(read(signed));
@@ -113,7 +113,7 @@ const delegatedByMultisig = (...keys: algosdk.Account[]) => {
 const multisigAddress = algosdk.multisigAddress(multisig);
 const contract = new algosdk.LogicSigAccount(PROGRAM);
 
-/** A signed transaction with these members beside `txn`. */
+/** Encodes a signed transaction with these members besides `txn`. */
 function enveloped(members: Record<string, MsgpackValue>, txn = transfer()): Uint8Array {
   const transaction = decodeTransaction(algosdk.encodeUnsignedTransaction(txn));
   return encodeMsgpack(new Map<string, MsgpackValue>([...Object.entries(members), ["txn", transaction]]));
@@ -280,7 +280,7 @@ describe("an Algorand signature that fits", () => {
     const account = algosdk.generateAccount().addr;
     const { txn: __, ...members } = Object.fromEntries(decodeSigned(make()));
     const txn = transfer(account);
-    // A signature over the transaction has to be made anew; a delegated program's is not over it.
+    // A signature over the transaction must be made again; a delegated program's does not cover it.
     const signed =
       "lsig" in members
         ? enveloped({ ...members, sgnr: algosdk.decodeAddress(signer).publicKey } as never, txn)
@@ -339,7 +339,7 @@ describe("the signature of an Algorand payment that was made", () => {
     made(blob);
     chain.authorizers.set(multisigAddress.toString(), stranger.addr.toString());
     expect(await onChain(blob)).toBe(true);
-    // Other keys of the same multisig are that signer, too.
+    // Other keys of the same multisig count as the same signer.
     expect(await onChain(signedMultisig(transfer(multisigAddress), payer, second))).toBe(true);
   });
 
@@ -372,7 +372,7 @@ describe("the signature of an Algorand payment that was made", () => {
     await expect(onChain(blob)).rejects.toMatchObject({ code: "providers_unavailable" });
   });
 
-  /** As the indexer's API has it (indexer `api/generated/common`, TransactionSignatureLogicsig). */
+  /** Makes a record in the indexer's format (indexer `api/generated/common`, TransactionSignatureLogicsig). */
   function structuredRecord(id: string) {
     const logicsig = { args: [] as string[], logic: toBase64(PROGRAM) };
     return { id, sender: contract.address().toString(), "confirmed-round": LATEST - 5, signature: { logicsig } };

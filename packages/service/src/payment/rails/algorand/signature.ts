@@ -9,9 +9,8 @@ const PROGRAM = utf8("Program");
 const MULTISIG_PROGRAM = utf8("MsigProgram");
 
 /**
- * Whether the signature is the claimed signer's. Only the ledger knows whether that address may sign for the sender, and
- * whether a program accepts the transaction.
- *
+ * Whether the signature is the claimed signer's. Only the ledger knows whether that address may sign for the sender,
+ * and whether a program accepts the transaction.
  * @param bytes canonical msgpack of the unsigned transaction
  */
 export function isSignedByAuthorizer(envelope: Envelope, bytes: Uint8Array): boolean {

@@ -18,25 +18,27 @@ import {
   USED,
 } from "./usdc-contract.ts";
 
-/** Seconds of Unix time, both exclusive. */
+/** Unix seconds, both exclusive. */
 export type TimeWindow = { after: number; before: bigint };
 
 /**
- * Blocks over which the rate of blocks is measured, because their times are whole seconds: five and a half hours of blocks
- * of 200 ms.
+ * The number of blocks over which the rate of blocks is measured, because block times are whole seconds: five and a
+ * half hours of blocks of 200 ms.
  */
 const PACE_SPAN = 100_000;
-/** Blocks by which an estimate of a time's block may be off: 200 s of blocks of 200 ms. */
+/** How many blocks an estimate of a time's block may be off: 200 s of blocks of 200 ms. */
 const ESTIMATE_SPAN = 1_000;
 /**
- * Pieces in which one look searches the logs of a node that has pruned their state. The next look continues where it
- * ended.
+ * The number of pieces in which one look searches the logs of a node that has pruned their state. The next look
+ * continues where it ended.
  */
 const MAX_PIECES = 25;
-/** Some 100 bytes each, of payments whose search has not ended. */
+/** The limit of unfinished searches, some 100 bytes each. */
 const MAX_SEARCHES = 1_000;
 
-/** The search for uses of authorizations on one node. @param logSpan blocks in one query for logs. @param now ms */
+/**
+ * Makes the search for uses of authorizations on one node. @param logSpan blocks in one query for logs. @param now ms
+ */
 export function useSearch(rpc: EthereumRpc, logSpan: number, now: () => number) {
   const pieces = logPieces(rpc, logSpan, now);
   /** By payer and nonce, the last block that a search through the logs has not reached. */
@@ -45,8 +47,7 @@ export function useSearch(rpc: EthereumRpc, logSpan: number, now: () => number) 
   return { useIn, findUse };
 
   /**
-   * Reads the use from a transaction that may hold it.
-   *
+   * Reads the use from a transaction that may contain it.
    * @param transaction unchecked. @returns undefined when the node does not show a use there
    */
   async function useIn(id: AuthorizationId, transaction: string, signal: AbortSignal): Promise<Use | undefined> {
@@ -54,17 +55,16 @@ export function useSearch(rpc: EthereumRpc, logSpan: number, now: () => number) 
   }
 
   /**
-   * Finds how an authorization was used or cancelled, which the token's state at `head` must show: first in the window of
-   * time in which it must have been used if its payment was admitted, then in all blocks, by one query that some hosts
-   * refuse.
+   * Finds how an authorization was used or cancelled, which the token's state at `head` must show. It looks first in
+   * the window of time in which it must have been used if its payment was admitted, then in all blocks, with one query
+   * that some hosts refuse.
    *
-   * A window of an hour has 18,000 blocks, and some hosts answer for ten at a time. So only the newest blocks are searched by
-   * logs, where a recent payment is. An older block is found by bisecting the token's state: once used, an authorization
-   * is used in every later block.
-   *
+   * A window of an hour has 18,000 blocks, and some hosts answer for ten at a time. So logs are searched only in the
+   * newest blocks, where a recent payment is. An older block is found by bisecting the token's state: a used
+   * authorization is used in every later block.
    * @param head the last block to look in
    * @returns undefined when the node has no log of it
-   * @throws ProviderError, of which `isLag` is true where a node behind the balancer has not reached the block
+   * @throws ProviderError, for which `isLag` is true if a node behind the balancer has not reached the block
    */
   async function findUse(
     id: AuthorizationId,
@@ -105,8 +105,8 @@ export function useSearch(rpc: EthereumRpc, logSpan: number, now: () => number) 
     }
 
     /**
-     * The block in which the token first shows the authorization as used, which may be outside the window; undefined when it
-     * is used in all of them.
+     * Returns the block in which the token first shows the authorization as used, which may be outside the window;
+     * undefined when it is used in all of them.
      */
     async function blockOfUse(newest: number): Promise<number | undefined> {
       const isUnused = async (block: number) => !(await isUsed(block));
@@ -118,7 +118,7 @@ export function useSearch(rpc: EthereumRpc, logSpan: number, now: () => number) 
       return used === 0 || (unused === 0 && (await isUsed(0))) ? undefined : used;
     }
 
-    /** Estimates the block of a time by the rate of the latest blocks. A bad estimate only costs further queries. */
+    /** Estimates the block at a time from the rate of the latest blocks. A bad estimate only costs further queries. */
     async function clockOfBlocks(): Promise<(time: number) => number> {
       const earlier = Math.max(0, head - PACE_SPAN);
       const [first, last] = await Promise.all([rpc.block(earlier, signal), readBlock(rpc, head, signal)]);
@@ -144,8 +144,8 @@ export function useSearch(rpc: EthereumRpc, logSpan: number, now: () => number) 
     }
 
     /**
-     * A block after the window, or the head. Found by timestamps alone, because the rate of blocks changes: Base had one
-     * every 2 s, and now has one every 200 ms.
+     * Returns a block after the window, or the head. It uses only timestamps, because the rate of blocks changes: Base
+     * had one every 2 s, and now has one every 200 ms.
      */
     async function blockAfter(): Promise<number> {
       const isEarly = (number: number) => isBefore(number, Number(before) - 1);
@@ -153,7 +153,10 @@ export function useSearch(rpc: EthereumRpc, logSpan: number, now: () => number) 
       return late;
     }
 
-    /** For a node whose history begins later, the blocks before its first one count as early. */
+    /**
+     * Whether a block is before a time. If a node's history begins later, the blocks before its first one count as
+     * early.
+     */
     async function isBefore(number: number, time: number): Promise<boolean> {
       const block = await rpc.block(number, signal);
       return block === undefined || block.timestamp <= time;
@@ -169,7 +172,10 @@ export function useSearch(rpc: EthereumRpc, logSpan: number, now: () => number) 
 
 export type UseSearch = ReturnType<typeof useSearch>;
 
-/** Catches a node's refusal, which shows nothing about other queries. @throws ProviderError when the node gives no answer, or lags */
+/**
+ * Catches a node's refusal, which says nothing about other queries. @throws ProviderError when the node gives no
+ * answer, or lags
+ */
 async function unlessRefused<T>(asked: Promise<T>): Promise<{ answer?: T; refused: boolean }> {
   try {
     return { answer: await asked, refused: false };
@@ -180,10 +186,9 @@ async function unlessRefused<T>(asked: Promise<T>): Promise<{ answer?: T; refuse
 }
 
 /**
- * Goes back from the head in steps that double, then bisects, so that newer blocks are found sooner.
- *
+ * Goes back from the head in doubling steps, then bisects, so that newer blocks are found sooner.
  * @param step the first step back, in blocks
- * @param within the greatest distance of the two blocks
+ * @param within the greatest distance between the two blocks
  * @returns a block that is early, or block 0, and a later one that is not, or the head
  */
 async function gallop(

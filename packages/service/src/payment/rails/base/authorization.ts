@@ -29,20 +29,28 @@ export type Authorization = {
   nonce: Hex;
 };
 
-/** The members of the message, which are also the first arguments of both functions `transferWithAuthorization` of the token. */
+/**
+ * The members of the message, which are also the first arguments of the token's two functions
+ * `transferWithAuthorization`.
+ */
 const MEMBERS = parseAbiParameters(
   "address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce",
 );
 
-/** Half the order of secp256k1: an `s` above it is the malleable twin of another signature, which tokens refuse. */
+/**
+ * Half the order of secp256k1: a signature with a greater `s` is the malleable twin of another one, and tokens refuse
+ * it.
+ */
 const HALF_ORDER = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n;
-/** A smart wallet's WebAuthn signature has some 700 bytes. The facilitator pays gas for each byte. */
+/**
+ * The limit of a signature. A smart wallet's WebAuthn signature has some 700 bytes, and the facilitator pays gas for
+ * each byte.
+ */
 const MAX_SIGNATURE_BYTES = 2_048;
 
 /**
  * Reads `{signature, authorization}` of scheme `exact` with EIP-3009, and no other shape: a facilitator chooses how to
  * settle by the members that it finds.
- *
  * @throws payment_refused naming the member that is missing, unknown or malformed
  */
 export function readAuthorization(payload: unknown): { authorization: Authorization; signature: Hex } {
@@ -87,7 +95,7 @@ function exactly(value: unknown, members: readonly string[], where: string): Rec
   return value as Record<string, unknown>;
 }
 
-/** The 32 bytes that the payer signs (EIP-712), for the token at that address on Base. */
+/** Returns the 32 bytes that the payer signs (EIP-712), for the token at that address on Base. */
 export function authorizationDigest(authorization: Authorization, token: Hex, domain: TokenDomain): Hex {
   return hashTypedData({
     domain: { ...domain, chainId: BASE_CHAIN_ID, verifyingContract: token },
@@ -98,7 +106,7 @@ export function authorizationDigest(authorization: Authorization, token: Hex, do
 }
 
 /**
- * Whether this is the ECDSA signature of that address's own key, in the one form that USDC takes: `r ‖ s ‖ v` of 65
+ * Whether this is the ECDSA signature of that address's own key, in the one form that USDC accepts: `r ‖ s ‖ v` of 65
  * bytes, `s` in the lower half, `v` 27 or 28 (EIP-2; Circle's ECRecover).
  */
 export async function isSignedByKeyOf(address: Hex, digest: Hex, signature: Hex): Promise<boolean> {
@@ -110,13 +118,15 @@ export async function isSignedByKeyOf(address: Hex, digest: Hex, signature: Hex)
   return signer === address;
 }
 
-/** ABI offset of the signature in the function that takes bytes, after seven words; the other function takes `v, r, s`. */
+/**
+ * The ABI offset of the signature, after seven words, in the function that takes bytes; the other function takes `v, r,
+ * s`.
+ */
 const BEHIND_ARGUMENTS = 7 * 32;
 
 /**
- * Whether a transaction's input passes this signature for the authorization to the token, directly or through other
+ * Whether a transaction's input passes the authorization with this signature to the token, directly or through other
  * contracts, which forward such arguments unchanged.
- *
  * @param input in lower-case hex
  */
 export function bringsSignature(input: Hex, authorization: Authorization, signature: Hex): boolean {

@@ -5,7 +5,7 @@ import { type Payment, paymentRefused } from "../rail.ts";
 import type { Authorization } from "./authorization.ts";
 import { BASE } from "./facts.ts";
 
-/** Seconds that must be left when we settle: verify, settle and a congested block. */
+/** The number of seconds that must remain when we settle: for verify, settle and a congested block. */
 const MARGIN_SECONDS = 30;
 /** The greatest difference between our clock and the chain's, in seconds. */
 export const SKEW_SECONDS = 60;

@@ -14,6 +14,6 @@ export const BASE = {
   // EIP-3009: a nonce is used once, and the account that submits the authorization pays the fee.
   isForAnyFacilitator: true,
   paysFor: (source) => source !== "algorand",
-  // Hex may differ in case alone (EIP-55).
+  // Hex may differ only in case (EIP-55).
   sameAddress: (a, b) => a.toLowerCase() === b.toLowerCase(),
 } as const satisfies RailFacts & Pick<Rail, "isNetwork">;

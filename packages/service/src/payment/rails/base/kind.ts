@@ -17,15 +17,15 @@ const settings = {
   payTo: evmAddress,
   needs: "BASE_RPC_URL",
   own: z.object({
-    /** The nodes of the source chain. */
+    /** The source chain's nodes. */
     BASE_RPC_URL: endpoints.optional(),
     BASE_MAX_SIGNATURE_GAS: whole(50_000, 5_000_000).default(400_000),
-    /** Blocks in one query for logs; by default 200 s of blocks of 200 ms. */
+    /** Blocks in one query for logs; default: 200 s of blocks of 200 ms. */
     BASE_LOG_SPAN: whole(1, 100_000).default(1_000),
   }),
 } satisfies RailVariables;
 
-/** Blocks in one query for logs of Base. */
+/** Returns the number of blocks in one query for Base's logs. */
 export function baseLogSpan(config: Config): number {
   return ownSettings(config, settings).BASE_LOG_SPAN;
 }
@@ -36,7 +36,7 @@ export const BASE_RAIL: RailKind<EthereumNodes> = {
   settings,
   isPaymentKey: (text) => text.startsWith("eip155:"),
   isTransactionId: isTransactionHash,
-  // Hex may differ in case alone.
+  // Hex may differ only in case.
   canonical: (text) => text.toLowerCase(),
   connect: ({ chain, rules }) => chain(baseChain) ?? { rpcs: [], rules },
   open: async (nodes, { config, clock, signal }) =>
@@ -52,11 +52,11 @@ export const BASE_RAIL: RailKind<EthereumNodes> = {
 
 const REAL_USDC = { name: "USD Coin", version: "2" };
 
-/** The EIP-712 domain that payers sign under. The sandbox's token must have another name than the real one. */
+/** Returns the EIP-712 domain under which payers sign. The sandbox's token must have another name than the real one. */
 async function usdcDomain(config: Config, nodes: EthereumNodes, signal: AbortSignal): Promise<TokenDomain> {
   if (!config.rails.base) return REAL_USDC;
   const read = readTokenDomain(nodes, BASE.asset, signal);
-  // While the nodes are away there is nothing to sell for, and calls to look after; only a sandbox may have another domain.
+  // While the nodes are away nothing is sold, but existing calls must continue; only a sandbox may have another domain.
   const domain = await (config.sandbox ? read : read.catch(ignoring(isProviderError)));
   if (!domain) return REAL_USDC;
   const isReal = domain.name === REAL_USDC.name && domain.version === REAL_USDC.version;

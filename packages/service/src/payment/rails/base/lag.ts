@@ -4,7 +4,7 @@ import { refusalOf } from "../../../providers/json-rpc.ts";
 import { type ProviderError, unavailable } from "../../../providers/provider.ts";
 
 /**
- * How often a question is asked, and the pause in between, in ms: 2 s in all, which are ten blocks. Nodes behind one
+ * How often a question is asked, and the pause between, in ms: 2 s in all, which are ten blocks. Nodes behind one
  * balancer are some blocks apart, and Base makes a block every 200 ms.
  */
 const MAX_TRIES = 5;
@@ -14,12 +14,12 @@ const PAUSE_MS = 500;
 const UNKNOWN_BLOCK =
   /header not found|unknown block|block (?:number )?not found|(?:could|can)not be found|block .*is not available|beyond (?:the )?current head|invalid block range params/i;
 
-/** The error for a node that lacks what its URL has shown before. */
+/** Makes the error for a node that lacks what its URL has shown before. */
 export function lagging(message: string): ProviderError {
   return unavailable(message, new ServiceError("block_unknown", message));
 }
 
-/** Whether a node failed for a block that it does not know yet. */
+/** Whether a node failed because of a block that it does not know yet. */
 export function isLag(error: unknown): boolean {
   const refusal = refusalOf(error);
   if (refusal) return UNKNOWN_BLOCK.test(refusal.message);
@@ -27,8 +27,7 @@ export function isLag(error: unknown): boolean {
 }
 
 /**
- * Asks again while the node lags, a bounded number of times: what one node does not know yet is not believed to be absent.
- *
+ * Asks again while the node lags, a limited number of times: what one node does not know yet does not count as absent.
  * @throws what `ask` throws
  */
 export async function untilCaughtUp<T>(

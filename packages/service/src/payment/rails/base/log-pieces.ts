@@ -5,15 +5,15 @@ import { refusalOf } from "../../../providers/json-rpc.ts";
 import { isLag } from "./lag.ts";
 import { Log } from "./usdc-contract.ts";
 
-/** What logs are asked for (`eth_getLogs`). */
+/** A query for logs (`eth_getLogs`). */
 export type LogFilter = { address: string; topics: readonly (string | null | readonly string[])[] };
 
-/** The logs of blocks, the first and the last included. */
+/** The logs of a range of blocks, both inclusive. */
 export type LogPiece = { from: number; to: number; logs: Log[] };
 
 /**
- * Refusals of queries that cover too many blocks, or find too much: Alchemy, Infura, QuickNode, Tenderly, drpc, Avalanche;
- * geth, reth, Erigon.
+ * Refusals of queries that cover too many blocks, or find too much: Alchemy, Infura, QuickNode, Tenderly, drpc,
+ * Avalanche; geth, reth, Erigon.
  */
 const TOO_MUCH =
   /block range|range limit|limited to|return(?:s|ed) (?:more than|too many)|range .*(?:too (?:large|wide)|exceed)|ranges over|too many blocks|max results/i;
@@ -24,20 +24,21 @@ const TOO_OFTEN = /rate|per second|too many requests|quota|credits|daily/i;
 
 /** Whether a node refused a query for logs that it might answer for fewer blocks. */
 export function isTooMuch(error: unknown): boolean {
-  // The error of a quorum has the node's as its cause.
+  // A quorum's error has the node's error as its cause.
   const refusal = refusalOf(error) ?? (error instanceof Error ? refusalOf(error.cause) : undefined);
   if (!refusal || isLag(error) || isLag((error as Error).cause)) return false;
   const { message, details } = refusal;
   return TOO_MUCH.test(message) || (TOO_MUCH_CODES.has(details.rpcCode) && !TOO_OFTEN.test(message));
 }
 
-/** After how long without a refusal twice as many blocks are asked for again: a node's plan, or its load, may have changed. */
+/**
+ * How long without a refusal until twice as many blocks are requested again: a node's plan or load may have changed.
+ */
 const GROW_AFTER_MS = 3_600_000;
 
 /**
- * Reads logs of one node, of as many blocks at once as it answers for: at most `most`, half as many after each refusal, and
- * twice as many after an hour without one. The number that it takes is remembered, so that it refuses few queries.
- *
+ * Reads logs from one node, for as many blocks at once as it answers: at most `most`, half as many after each refusal,
+ * and twice as many after an hour without one. The accepted number is remembered, so that few queries are refused.
  * @param most blocks in one query
  * @param now ms
  */

@@ -5,7 +5,7 @@ import { type EthereumRpc, rpcBytes, rpcInteger } from "../../../providers/ether
 import { lagging } from "./lag.ts";
 import { type AuthorizationId, addressTopic, CANCELLED, Log, readBlock, TRANSFER, USED } from "./usdc-contract.ts";
 
-/** How an authorization was spent, by the logs of its token. */
+/** How an authorization was spent, according to its token's logs. */
 export type Use = { transaction: string; block: number; blockHash: string } & (
   | { kind: "used"; to: Hex; value: bigint }
   | { kind: "cancelled" }
@@ -19,7 +19,7 @@ const Receipt = z.object({
   logs: z.array(Log),
 });
 
-/** Reads a use from the receipt of its transaction, whose block must be in the chain. @throws ProviderError */
+/** Reads a use from its transaction's receipt, whose block must be in the chain. @throws ProviderError */
 export async function readUse(
   rpc: EthereumRpc,
   id: AuthorizationId,
@@ -40,7 +40,7 @@ export async function readUse(
   });
 }
 
-/** The token logs the transfer right after the use; one transaction may hold many such pairs. */
+/** Reads the transfer. The token logs it right after the use; a transaction may contain many such pairs. */
 function readTransfer(used: Log, next: Log | undefined): { to: Hex; value: bigint } {
   const [event, from, to] = next?.topics ?? [];
   const follows = next?.address === used.address && next.logIndex === used.logIndex + 1;
@@ -49,7 +49,7 @@ function readTransfer(used: Log, next: Log | undefined): { to: Hex; value: bigin
   return { to: getAddress(slice(to, 12)), value: BigInt(next.data) };
 }
 
-/** Checks a log again, because a node may ignore the filter. */
+/** Checks a log against the filter, because a node may ignore the filter. */
 export function isOf({ address, topics: [event, from, nonce] }: Log, id: AuthorizationId): boolean {
   return (
     address === id.token.toLowerCase() &&

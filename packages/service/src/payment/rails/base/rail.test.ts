@@ -73,7 +73,7 @@ describe("a Base payment", () => {
 
   test("of an hour is accepted, also of a payer whose clock is a minute ahead of ours", async () => {
     const hour = { ...requirement, maxTimeoutSeconds: 3_600 };
-    // The stock client reads the system's clock, which may have gone on for long since these tests began.
+    // The stock client reads the system's clock, which may be far ahead of the start of these tests.
     world.now = Math.floor(Date.now() / 1000);
     const { payload: stock } = await new ExactEvmScheme(payer).createPaymentPayload(2, hour);
     expect(await refusal(payload(stock))).toBeUndefined();

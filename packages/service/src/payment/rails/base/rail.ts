@@ -26,27 +26,32 @@ const POLL_MS = 1_000;
 
 export type BaseRailOptions = {
   nodes: EthereumNodes;
-  /** The token's EIP-712 domain, as the chain has it. */
+  /** The token's EIP-712 domain, as read from the chain. */
   domain: TokenDomain;
-  /** How long an authorization may stay valid. */
+  /** How long an authorization may stay valid, in seconds. */
   maxLifeSeconds: number;
   /** Blocks in one query for logs. */
   logSpan: number;
-  /** Gas that the check of a wallet's signature may use: the facilitator pays for it again when it settles. */
+  /** The limit of gas for checking a wallet's signature: the facilitator pays for it again when it settles. */
   maxSignatureGas: number;
   clock: Clock;
 };
 
 /**
- * What one node shows of an authorization; `final` when that can never change. Block numbers order what nodes have seen;
- * they never measure time.
+ * What one node shows about an authorization; `final` when that can never change. Block numbers only order what nodes
+ * have seen; they never measure time.
  */
 type Sight = ({ kind: "unused"; head: number } | Use) & { final: boolean };
 
-/** What is remembered of a node: its searches, and the newest block that it has shown, with the Unix time of that in s. */
+/**
+ * The data that is remembered about a node: its searches, and the newest block that it has shown, with its Unix time in
+ * s.
+ */
 type View = { rpc: EthereumRpc; name: string; search: UseSearch; newest?: { number: number; at: number } };
 
-/** The Base USDC rail: scheme `exact` of @x402/evm by EIP-3009, which the facilitator submits and pays the gas of. */
+/**
+ * The Base USDC rail: scheme `exact` of @x402/evm with EIP-3009. The facilitator submits the payment and pays its gas.
+ */
 export function baseRail(options: BaseRailOptions): Rail<BasePayment> {
   const { nodes, domain, maxLifeSeconds, maxSignatureGas, logSpan, clock } = options;
   const views: View[] = nodes.rpcs.map((rpc) => ({ rpc, name: rpc.name, search: useSearch(rpc, logSpan, clock.now) }));
@@ -67,7 +72,7 @@ export function baseRail(options: BaseRailOptions): Rail<BasePayment> {
         payer: from,
         payTo: to,
         amount: value,
-        // Not in the payload, but signed: it is part of the domain that the payer signs under.
+        // Not in the payload, but signed: it is part of the payer's EIP-712 domain.
         asset: BASE.asset,
         payload,
         wire: { signature, authorization: wireOf(authorization) },
@@ -76,8 +81,8 @@ export function baseRail(options: BaseRailOptions): Rail<BasePayment> {
       };
     },
 
-    // Never `invalid`: a wallet's contract may accept any bytes, 65 of them too (ERC-1271; a Safe with one owner). The chain
-    // is asked before anything is written or answered, and an account without a contract accepts none.
+    // Never `invalid`: a wallet's contract may accept any bytes, even 65 of them (ERC-1271; a Safe with one owner). The
+    // chain is asked before anything is written or answered, and an account without a contract accepts none.
     async signature(payment) {
       const { authorization, signature } = payment;
       return (await isSignedByKeyOf(authorization.from, digestOf(payment), signature)) ? "valid" : "on_chain";
@@ -107,7 +112,7 @@ export function baseRail(options: BaseRailOptions): Rail<BasePayment> {
     },
 
     async payeeFault(payTo, signal) {
-      // What is sent to the token's own contract is lost.
+      // USDC that is sent to the token's own contract is lost.
       if (BASE.sameAddress(payTo, BASE.asset)) return "is the token's own contract";
       const ask = (rpc: EthereumRpc, ends: AbortSignal) => readPayeeFault(rpc, BASE.asset, payTo as Hex, ends);
       const question = { about: `the payee ${payTo}`, same: String, signal };
@@ -149,7 +154,10 @@ export function baseRail(options: BaseRailOptions): Rail<BasePayment> {
     return authorizationDigest(authorization, BASE.asset, domain);
   }
 
-  /** A node that has not reached the block in which others show a use contradicts none of them, and is no witness of it. */
+  /**
+   * Asks every node. A node that has not reached the block in which others show a use does not contradict them, and
+   * does not confirm the use.
+   */
   function lookEverywhere(payment: BasePayment, signal: AbortSignal, hint?: string): Promise<[Sight, ...Sight[]]> {
     const behind = (sight: Sight, others: readonly Sight[]) => others.some((other) => isBefore(sight, other));
     const question = { about: `the payment ${payment.key}`, same: describe, behind, signal };
@@ -164,25 +172,29 @@ export function baseRail(options: BaseRailOptions): Rail<BasePayment> {
     const head = await readHead(view, signal);
     const hinted = hint && isTransactionHash(hint) ? await search.useIn(id, hint.toLowerCase(), signal) : undefined;
     if (!hinted && !(await isAuthorizationUsed(rpc, id, head.number, signal))) {
-      // The token refuses a transfer from time `validBefore` on. Blocks after a finalized block of such a time are later still.
+      // The token refuses a transfer from time `validBefore` on. Blocks after a finalized block of such a time are
+      // later still.
       const finalized = now() < validBefore ? undefined : await readBlock(rpc, "finalized", signal);
       const final = finalized !== undefined && finalized.timestamp >= validBefore && finalized.number <= head.number;
       return { kind: "unused", head: head.number, final };
     }
 
-    // An admitted payment was unused before that, else its life would have been too long.
+    // An admitted payment was unused before that, or its validity would have been too long.
     const after = Math.min(Number(validBefore), now()) - maxLifeSeconds - SKEW_SECONDS;
     const use = hinted ?? (await search.findUse(id, { after, before: validBefore }, head.number, signal));
     if (!use) throw unavailable(`${rpc.name} shows ${payment.key} as used and has no log of it`);
     return { ...use, final: use.block <= (await readBlock(rpc, "finalized", signal)).number };
   }
 
-  /** Several nodes may be behind one URL, some of them lagging: what such a node does not have is not absent. */
+  /**
+   * Reads a node's head. Several nodes may be behind one URL, some of them lagging: what such a node lacks does not
+   * count as absent.
+   */
   async function readHead(view: View, signal: AbortSignal): Promise<Block> {
     const { rpc, newest } = view;
     const head = await readBlock(rpc, "latest", signal);
     if (head.timestamp < now() - SKEW_SECONDS) throw unavailable(`${rpc.name} has had no block since ${head.number}`);
-    // For a while only: a reorganisation, or a false answer, must not make the node useless for ever.
+    // Only for a while: a reorganisation, or a false answer, must not disable the node for ever.
     if (newest && head.number < newest.number && now() - newest.at < SKEW_SECONDS)
       throw lagging(`${rpc.name} answers from block ${head.number}, and has shown block ${newest.number}`);
     view.newest = { number: head.number, at: now() };
@@ -190,7 +202,7 @@ export function baseRail(options: BaseRailOptions): Rail<BasePayment> {
   }
 }
 
-/** Addresses with their checksum, which some facilitators require; numbers in decimal. */
+/** Encodes an authorization: addresses with their checksum, which some facilitators require; numbers in decimal. */
 function wireOf(authorization: Authorization): Record<string, string> {
   return Object.fromEntries(Object.entries(authorization).map(([field, value]) => [field, value.toString()]));
 }
@@ -199,14 +211,17 @@ function pays({ payTo, amount }: BasePayment, use: Use | Sight): use is Extract<
   return use.kind === "used" && BASE.sameAddress(use.to, payTo) && use.value === amount;
 }
 
-/** The facts on which nodes must agree. */
+/** Describes the facts on which nodes must agree. */
 function describe(sight: Sight): string {
   if (sight.kind === "unused") return "unused";
   const where = `in ${sight.transaction}, block ${sight.blockHash}`;
   return sight.kind === "cancelled" ? `cancelled ${where}` : `${sight.value} moved to ${sight.to} ${where}`;
 }
 
-/** Whether one node had not reached the block in which the other saw the authorization used. One that expired unused never is. */
+/**
+ * Whether one node had not reached the block in which the other saw the authorization used. False for an authorization
+ * that expired unused.
+ */
 function isBefore(unused: Sight, used: Sight): boolean {
   return unused.kind === "unused" && !unused.final && used.kind !== "unused" && unused.head < used.block;
 }

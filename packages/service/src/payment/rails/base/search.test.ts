@@ -27,7 +27,7 @@ const HOUR: Overrides = { validBefore: `${NOW + 3_600}` };
 const refusal = (code: number, message: string) => Object.assign(new Error(message), { code });
 const count = (node: FakeBaseNode, method: string) => node.asked.filter((asked) => asked === method).length;
 
-/** Lets a node refuse queries for logs of more blocks than it takes. @returns the blocks of each query */
+/** Makes a node refuse queries for logs of more than `most` blocks. @returns the blocks of each query */
 function limit(node: FakeBaseNode, most: number, refused: Error): number[] {
   const blocks: number[] = [];
   node.maxBlocks = Number.POSITIVE_INFINITY;
@@ -102,7 +102,7 @@ describe("the transaction that a facilitator names", () => {
 });
 
 describe("a node that answers for few blocks at once", () => {
-  // As the nodes' own sources, and reports of their users, have them.
+  // Texts from the nodes' own sources and from reports of their users.
   test.each([
     ["Alchemy", -32600, "You can make eth_getLogs requests with up to a 10 block range. Based on your parameters, …"],
     ["Infura", -32005, "query returned more than 10000 results. Try with this block range [0x1, 0x2]."],
@@ -206,7 +206,7 @@ describe("a node that answers for few blocks at once", () => {
 });
 
 describe("nodes behind one balancer, of which one lags by some blocks", () => {
-  /** Answers some questions of each kind as a node of an older head. */
+  /** Answers some questions of each kind like a node with an older head. */
   function lag(
     node: FakeBaseNode,
     times: number,
@@ -268,7 +268,7 @@ describe("nodes behind one balancer, of which one lags by some blocks", () => {
     const unused = `0x${"00".repeat(32)}`;
     lag(node, 1_000, { eth_getBlockByNumber: () => behind, eth_call: () => unused });
     await expect(rail.spent(payment, signal())).rejects.toThrow("answers from block 99992, and has shown block 100000");
-    // It was a reorganisation, or the later head was false.
+    // There was a reorganisation, or the later head was false.
     world.now += 60;
     node.distort = (method, answer, [tag]) =>
       method === "eth_getBlockByNumber" && tag === "latest"

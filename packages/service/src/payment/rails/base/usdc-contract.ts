@@ -62,7 +62,7 @@ export const Log = z.object({
 });
 export type Log = z.infer<typeof Log>;
 
-/** An address as a topic of a log: 32 bytes. */
+/** Encodes an address as a topic of a log: 32 bytes. */
 export function addressTopic(address: string): Hex {
   return padHex(address.toLowerCase() as Hex, { size: 32 });
 }
@@ -91,14 +91,14 @@ export async function readTokenDomain(
   return domain;
 }
 
-/** A block that the node must have. @throws ProviderError, of which `isLag` is true where it lacks the block */
+/** Reads a block that the node must have. @throws ProviderError, for which `isLag` is true if it lacks the block */
 export async function readBlock(rpc: EthereumRpc, at: Head | number, signal: AbortSignal): Promise<Block> {
   const block = await rpc.block(at, signal);
   if (!block || (typeof at === "number" && block.number !== at)) throw lagging(`${rpc.name} has no block ${at}`);
   return block;
 }
 
-/** An address's balance of a token, in atomic units. @throws ProviderError */
+/** Reads an address's balance of a token, in atomic units. @throws ProviderError */
 export async function readBalance(rpc: EthereumRpc, token: Hex, owner: Hex, signal: AbortSignal): Promise<bigint> {
   const functionName = "balanceOf";
   const call = { to: token, data: encodeFunctionData({ abi: TOKEN, functionName, args: [owner] }) };
@@ -107,8 +107,7 @@ export async function readBalance(rpc: EthereumRpc, token: Hex, owner: Hex, sign
 }
 
 /**
- * Why the token lets nobody pay an address now (FiatToken, `Blacklistable` and `Pausable`).
- *
+ * Returns why the token lets nobody pay an address now (FiatToken, `Blacklistable` and `Pausable`).
  * @returns a clause with the address as its subject; undefined when it can be paid
  * @throws ProviderError
  */
@@ -132,8 +131,7 @@ export async function readPayeeFault(
 }
 
 /**
- * Whether the nonce was used or cancelled in a block up to that one. It stays so for ever (EIP-3009).
- *
+ * Whether the nonce was used or cancelled up to a block. This is permanent (EIP-3009).
  * @throws ProviderError
  */
 export async function isAuthorizationUsed(
@@ -150,7 +148,6 @@ export async function isAuthorizationUsed(
 
 /**
  * Asks the contract at an address whether it accepts a signature as its own (ERC-1271).
- *
  * @param maxGas that the contract may spend on the answer
  * @throws ProviderError
  */
@@ -176,7 +173,7 @@ export async function askWallet(
   }
 }
 
-/** The input of a transaction that the node must have, in lower-case hex. @throws ProviderError */
+/** Reads the input of a transaction that the node must have, in lower-case hex. @throws ProviderError */
 export async function readInput(rpc: EthereumRpc, transaction: string, signal: AbortSignal): Promise<Hex> {
   const { input } = await rpc.call("eth_getTransactionByHash", [transaction], z.object({ input: rpcBytes }), signal);
   return input;

@@ -10,6 +10,6 @@ export const SOLANA = {
   isUnlisted: true,
   needsFeePayer: true,
   paysFor: (source) => source !== "algorand",
-  // A transaction names the payee's token account only, so an owner and its token account count as one address.
+  // A transaction names only the payee's token account, so an owner and its token account count as one address.
   sameAddress: (a, b) => a === b || usdcAccountOf(a) === b || usdcAccountOf(b) === a,
 } as const satisfies RailFacts & Pick<Rail, "isNetwork">;

@@ -15,18 +15,18 @@ const COMPUTE_BUDGET_PROGRAM = "ComputeBudget111111111111111111111111111111";
 const MEMO_PROGRAM = "MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr";
 const SET_COMPUTE_UNIT_LIMIT: Form = { tag: 2, length: 5 };
 const SET_COMPUTE_UNIT_PRICE: Form = { tag: 3, length: 9 };
-/** The stock client's bound. */
+/** The stock client's limit. */
 const MAX_MEMO_BYTES = 256;
-/** Instructions after the transfer, as many as stock facilitators take (@x402/svm: 3 to 7 instructions in all). */
+/** Instructions after the transfer: as many as stock facilitators accept (@x402/svm: 3 to 7 instructions in all). */
 const MAX_AFTER_TRANSFER = 4;
 const LIGHTHOUSE_PROGRAM = "L2TExMFKdjpN9kozasaurPirfHy9P8sbXoAN1qA3S95";
 /**
- * Instructions of Lighthouse by their first byte (lighthouse-sdk 2.1.0). Phantom and Solflare append them, to protect the
- * payer. Each compares an account or the clock with expected values, and fails the transaction if they differ: it can
- * write nothing and move nothing.
+ * The allowed instructions of Lighthouse, by their first byte (lighthouse-sdk 2.1.0). Phantom and Solflare append them
+ * to protect the payer. Each compares an account or the clock with expected values, and fails the transaction if they
+ * differ: it can write nothing and move nothing.
  *
- * Others are refused, though stock facilitators take them: MemoryWrite (0) and MemoryClose (1) move lamports of a signer,
- * which may be the fee payer; AssertMerkleTreeAccount (16) calls another program.
+ * Others are refused, although stock facilitators accept them: MemoryWrite (0) and MemoryClose (1) move lamports of a
+ * signer, which may be the fee payer; AssertMerkleTreeAccount (16) calls another program.
  */
 const LIGHTHOUSE_ASSERTIONS: ReadonlySet<number | undefined> = new Set([
   ...[2, 3, 4, 5, 6], // of accounts' data, and of their lamports, owner and length
@@ -36,19 +36,18 @@ const LIGHTHOUSE_ASSERTIONS: ReadonlySet<number | undefined> = new Set([
   17, // of the configuration of a Bubblegum tree
 ]);
 
-/** What a payment may cost its fee payer beyond the fee of two signatures, 10,000 lamports. */
+/** The limit of a payment's cost to its fee payer, besides the fee of two signatures, 10,000 lamports. */
 export type SolanaLimits = {
-  /** Compute units that a payment may ask for. The stock client asks for 20,000. */
+  /** The limit of requested compute units. The stock client requests 20,000. */
   computeUnits: number;
-  /** micro-lamports that it may offer for each of them. The stock client offers 1. */
+  /** The limit of the price per compute unit, in micro-lamports. The stock client offers 1. */
   microLamports: number;
 };
 
 /**
- * Accepts only what stock clients and wallets send: version 0, two signers; the limit and the price of compute units, the
- * transfer, then at most one memo and assertions of Lighthouse, in any order. Anything else could spend the fee payer's
- * money, or outlive the blockhash by a durable nonce.
- *
+ * Accepts only what stock clients and wallets send: version 0, two signers; the limit and the price of compute units,
+ * the transfer, then at most one memo and assertions of Lighthouse, in any order. Anything else could spend the fee
+ * payer's money, or outlive the blockhash with a durable nonce.
  * @throws payment_refused
  */
 export function checkLayout({ message, signatures, instructions, transfer }: TransferTransaction): void {
@@ -70,7 +69,10 @@ export function checkLayout({ message, signatures, instructions, transfer }: Tra
     throw paymentRefused("the transaction names accounts that no instruction uses");
 }
 
-/** @param feePayer the offered one. @throws payment_refused when the first account, which pays the fee, is another */
+/**
+ * Checks the first account, which pays the fee. @param feePayer the offered one. @throws payment_refused when it is
+ * another one
+ */
 export function checkFeePayer({ message }: TransferTransaction, feePayer: unknown): void {
   if (message.staticAccounts[0] !== feePayer)
     throw paymentRefused(`the fee payer is not the offered one, ${String(feePayer)}`);
@@ -120,7 +122,7 @@ function isAssertion({ program, data }: Instruction): boolean {
   return program === LIGHTHOUSE_PROGRAM && LIGHTHOUSE_ASSERTIONS.has(data[0]);
 }
 
-/** The text of the transaction's memo; undefined when it has none. */
+/** Returns the text of the transaction's memo; undefined when it has none. */
 export function memoOf({ instructions }: TransferTransaction): string | undefined {
   const memo = instructions.find(({ program }) => program === MEMO_PROGRAM);
   return memo && Buffer.from(memo.data).toString();

@@ -43,7 +43,7 @@ async function checked(made: PaymentPayload, against = requirement): Promise<Sol
   }
 }
 
-/** An instruction of Lighthouse, with data that lighthouse-sdk 2.1.0 made. */
+/** Makes an instruction of Lighthouse, with data that lighthouse-sdk 2.1.0 made. */
 function lighthouse(data: string, ...accounts: NonNullable<Instruction["accounts"]>[number][]): Instruction {
   const programAddress = "L2TExMFKdjpN9kozasaurPirfHy9P8sbXoAN1qA3S95" as Address;
   return { programAddress, accounts, data: Buffer.from(data, "hex") };
@@ -58,7 +58,7 @@ const ASSERTIONS = {
   clock: "0f00000084d7170000000003",
 };
 
-/** What the stock facilitator answers whose simulation succeeds. */
+/** The answer of the stock facilitator if its simulation succeeds. */
 function stockVerdict(made: PaymentPayload) {
   const unused = async () => "";
   const signer = {

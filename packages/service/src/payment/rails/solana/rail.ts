@@ -15,17 +15,17 @@ import { bytesOf, usdcAccountFault, usdcAccountOf, usdcHolding } from "./token-a
 import { messageHash, readTransaction, type Transfer, type TransferTransaction } from "./transaction.ts";
 
 const POLL_MS = 400;
-/** Slots by which a payer's node may be ahead of ours. */
+/** The number of slots by which a payer's node may be ahead of ours. */
 const AHEAD_SLOTS = 32;
 
 export type SolanaPayment = Payment & { readonly rail: "solana"; readonly transaction: TransferTransaction };
 
 export type SolanaRailOptions = { nodes: SolanaNodes; limits: SolanaLimits; clock: Clock };
 
-/** The Solana USDC rail: scheme `exact` of @x402/svm, a token transfer that lacks the fee payer's signature alone. */
+/** The Solana USDC rail: scheme `exact` of @x402/svm, a token transfer that lacks only the fee payer's signature. */
 export function solanaRail({ nodes, limits, clock }: SolanaRailOptions): Rail<SolanaPayment> {
   /**
-   * By payment key: the slot from which an invalid blockhash counts as expired. It is lost in a crash, which only costs
+   * By payment key: the slot from which an invalid blockhash counts as expired. A crash loses it, which only costs
    * time.
    */
   const expiredBy = new Map<string, number>();
@@ -116,7 +116,10 @@ export function solanaRail({ nodes, limits, clock }: SolanaRailOptions): Rail<So
     news: (signal) => clock.sleep(POLL_MS, signal),
   };
 
-  /** A node that has not reached the slot in which others saw it land contradicts none of them, and is no witness of it. */
+  /**
+   * Asks every node. A node that has not reached the slot in which others saw it land does not contradict them, and
+   * does not confirm that it landed.
+   */
   function lookEverywhere(payment: SolanaPayment, signal: AbortSignal): Promise<[Sight, ...Sight[]]> {
     const behind = (sight: Sight, others: readonly Sight[]) => others.some((other) => isBefore(sight, other));
     const question = { about: `the payment ${payment.key}`, same: describe, behind, signal };
@@ -138,8 +141,8 @@ export function solanaRail({ nodes, limits, clock }: SolanaRailOptions): Rail<So
   }
 
   /**
-   * An invalid blockhash is too old, or too new for the node. It is too old if it is still invalid when all slots are
-   * finalized from which it can be: those up to the newest one of our first look.
+   * Whether a blockhash has expired. An invalid blockhash is too old, or too new for the node. It is too old if it is
+   * still invalid when every slot that it may come from is finalized: those up to the newest one of our first look.
    */
   function hasExpired(key: string, absences: readonly (Sight & { kind: "absent" })[]): boolean {
     if (absences.some(({ valid }) => valid)) {
@@ -153,7 +156,7 @@ export function solanaRail({ nodes, limits, clock }: SolanaRailOptions): Rail<So
   }
 }
 
-/** The source must be the payer's own token account, because its transactions will be searched. */
+/** Checks that the source is the payer's own token account, because its transactions will be searched. */
 function checkSource({ source, mint, decimals, authority }: Transfer): void {
   if (mint !== SOLANA.asset) throw paymentRefused(`the payment moves the token ${mint}, not ${SOLANA.asset}`);
   if (decimals !== USDC_DECIMALS) throw paymentRefused(`the payment counts in ${decimals} decimals`);

@@ -7,7 +7,7 @@ import { memoOf } from "./layout.ts";
 import { growth } from "./token-account.ts";
 import { messageHash, type TransferTransaction } from "./transaction.ts";
 
-/** What one node shows of a transaction. */
+/** What one node shows about a transaction. */
 export type Sight =
   | {
       kind: "absent";
@@ -26,22 +26,25 @@ export type Sight =
       final: boolean;
     };
 
-/** More slots than a blockhash can live: it lives for 150 blocks, and some slots have no block. */
+/** An upper bound of a blockhash's lifetime in slots: it is valid for 150 blocks, and some slots have no block. */
 const LIFE_SLOTS = 1_000;
-/** The first page is small: a payment is searched several times a second, mostly while it is new, and 1000 entries are 300 KB. */
+/**
+ * The size of the first page. It is small, because a payment is searched several times a second, mostly while it is
+ * new, and 1000 entries are 300 KB.
+ */
 const FIRST_PAGE = 50;
 const PAGE = 1_000;
 const MAX_LISTED = 10_000;
 /**
- * Transactions that one search requests, one by one. The next search continues after them, because they are remembered: a
- * payer that fills its account delays the searches for its payments, and never stops them.
+ * The limit of transactions that one search requests. The next search continues after them, because they are
+ * remembered: a payer that fills its account delays the searches for its payments, but cannot stop them.
  */
 const MAX_COMPARED = 100;
-/** In place of a message hash, for a transaction of a form that no payment has. */
+/** Stands for the message hash of a transaction whose form no payment has. */
 const ANOTHER_FORM = "";
 /** The least number of slots between a finalized slot and the newest one. */
 const SLOTS_ABOVE_FINAL = 31;
-/** Some 5 MB for each node. */
+/** Some 5 MB per node. */
 const MAX_REMEMBERED = 2 * MAX_LISTED;
 
 /** The search for payments on one node. */
@@ -49,7 +52,7 @@ export function solanaSearch(rpc: SolanaRpc) {
   const { name } = rpc;
   /** Message hashes of compared transactions, by signature. */
   const messages = new LRUCache<string, string>({ max: MAX_REMEMBERED });
-  /** By the message's hash, the newest slot at which its blockhash was seen to be valid. */
+  /** By message hash, the newest slot at which the message's blockhash was seen to be valid. */
   const validAt = new LRUCache<string, number>({ max: MAX_REMEMBERED });
   /** The newest slot in any answer. Of several nodes behind one URL, some may lag behind it. */
   let newest = 0;
@@ -57,12 +60,11 @@ export function solanaSearch(rpc: SolanaRpc) {
   return { name, look };
 
   /**
-   * Looks for a transaction among those that name the payer's token account, because its id, the fee payer's signature, is
-   * unknown before it lands. A transaction that cannot be read is never the one.
+   * Looks for a transaction among those that name the payer's token account, because its id, the fee payer's signature,
+   * is unknown before it lands. A transaction that cannot be read is never the wanted one.
    *
-   * Several nodes may be behind one URL, some of them lagging. So every query names the slot of the earlier answers, and a
-   * node that has not reached it refuses to answer.
-   *
+   * Several nodes may be behind one URL, some of them lagging. So every query names the slot of the earlier answers,
+   * and a node that has not reached it refuses to answer.
    * @throws ProviderError
    */
   async function look(wanted: TransferTransaction, signal: AbortSignal): Promise<Sight> {
@@ -89,7 +91,7 @@ export function solanaSearch(rpc: SolanaRpc) {
       let last: ListedTransaction | undefined;
       let compared = 0;
       for (let seen = 0, limit = FIRST_PAGE; seen < MAX_LISTED; seen += limit, limit = PAGE) {
-        // `minSlot`, because a node without the last transaction of the page before would list nothing, as at the end.
+        // `minSlot`, because a node without the previous page's last transaction would list nothing, as at the end.
         const minSlot = Math.max(upTo, last?.slot ?? 0);
         const listed = await rpc.transactionsOf(account, { before: last?.signature, limit, minSlot }, signal);
         for (const entry of listed) {
@@ -111,7 +113,7 @@ export function solanaSearch(rpc: SolanaRpc) {
     async function compare({ signature, confirmationStatus }: ListedTransaction): Promise<Sight | undefined> {
       const landed = await rpc.transaction(signature, signal);
       if (!landed) throw unavailable(`${name} lists transaction ${signature} and does not have it`);
-      // Compared by its bytes alone: a transaction of another sender need not be readable.
+      // Only the bytes are compared: another sender's transaction need not be readable.
       const bytes = landed === "of_newer_version" ? undefined : messageBytesOf(landed.transaction);
       const found = bytes ? messageHash(bytes) : ANOTHER_FORM;
       messages.set(signature, found);
@@ -129,12 +131,14 @@ export function solanaSearch(rpc: SolanaRpc) {
   }
 }
 
-/** Whether the memo may be the wanted one; the stock client makes memos unique. Some nodes keep no memos. */
+/**
+ * Whether a listed transaction may have the wanted memo; the stock client makes memos unique. Some nodes keep no memos.
+ */
 function mayHave(wanted: string | undefined, { memo }: ListedTransaction): boolean {
   return typeof memo !== "string" || (wanted !== undefined && memo.includes(wanted));
 }
 
-/** The facts on which nodes must agree. */
+/** Describes the facts on which nodes must agree. */
 export function describe(sight: Sight): string {
   return sight.kind === "absent" ? "absent" : `${sight.kind} in ${sight.signature}, slot ${sight.slot}`;
 }

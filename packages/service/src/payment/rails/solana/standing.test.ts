@@ -15,7 +15,7 @@ const read = async (...over: Parameters<typeof paying>) => world.rail.read(await
 const wireOf = ({ payload }: SolanaPayment) => payload.payload.transaction as string;
 const standing = (payment: SolanaPayment) => world.rail.standing(payment, signal());
 const spent = (payment: SolanaPayment) => world.rail.spent(payment, signal());
-/** Another payment of the same payer. */
+/** Makes another payment of the same payer. */
 const another = (text: string) => read({ instructions: stock({ 3: memo(text) }) });
 
 const OPEN = { state: "open" };
@@ -251,7 +251,7 @@ test("a node that answers with another transaction than the one that was asked f
 });
 
 describe("several Solana nodes behind one balancer", () => {
-  /** A world of one URL, behind which a node that lags answers what a test sends it. */
+  /** Makes a world of one URL with a lagging node behind it, which answers what a test sends there. */
   async function balanced(lag: number) {
     const [front, late] = [await world.node(), await world.node()];
     late.slot -= lag;
@@ -282,7 +282,7 @@ describe("several Solana nodes behind one balancer", () => {
     world.pass(1);
     front.balance = (method, { commitment }) =>
       method === "isBlockhashValid" && commitment === "processed" ? late : front;
-    // With the one's finalized slot, and the other's newest one that is hardly beyond it.
+    // Pairs the finalized slot of one node with the newest slot of the other, which is hardly beyond it.
     await expect(standing(payment)).rejects.toThrow("Minimum context slot has not been reached");
     for (let looks = 0; looks < 100; looks++) {
       world.pass(1);
@@ -463,7 +463,7 @@ describe("several Solana nodes", () => {
       world.pass(50);
     }
     two.distort = back;
-    // Both must have seen for how long the blockhash is too old.
+    // Both nodes must have seen the slots in which the blockhash is too old.
     let seen = await standing(unspent);
     for (let slots = 0; slots < 100 && seen.state === "open"; slots += 5) {
       world.pass(5);

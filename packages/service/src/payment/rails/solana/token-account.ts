@@ -8,14 +8,13 @@ import type { Outcome, SolanaRpc } from "../../../providers/solana-rpc.ts";
 
 export const TOKEN_PROGRAM = "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA";
 const MINT = bytesOf(RAILS.solana.usdc);
-/** What follows the owner in the seeds of its account, and what follows the bump. */
+/** The seeds of an associated account after its owner, and what follows the bump. */
 const SEEDS = concatBytes(bytesOf(TOKEN_PROGRAM), MINT);
 const TAIL = concatBytes(bytesOf("ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL"), utf8("ProgramDerivedAddress"));
 
 /**
- * The address of an owner's associated USDC account: the first one off the curve that is derived from the seeds (SPL
- * Associated Token Account; program derived addresses).
- *
+ * Returns the address of an owner's associated USDC account: the first address off the curve that is derived from the
+ * seeds (SPL Associated Token Account; program derived addresses).
  * @returns undefined when the owner is not an address
  */
 export function usdcAccountOf(owner: string): Address | undefined {
@@ -28,7 +27,7 @@ export function usdcAccountOf(owner: string): Address | undefined {
   return undefined;
 }
 
-/** The 32 bytes of an address. @throws TypeError when it is not one */
+/** Decodes an address to 32 bytes. @throws TypeError when it is not one */
 export function bytesOf(address: string): Uint8Array {
   const bytes = solanaAddressBytes(address);
   if (!bytes) throw new TypeError("not a Solana address");
@@ -38,17 +37,17 @@ export function bytesOf(address: string): Uint8Array {
 /** Layout of an account of the token program (SPL Token, `Account`): 165 bytes, the state at byte 108. */
 const TOKEN_ACCOUNT = { length: 165, owner: 32, amount: 64, state: 108, frozen: 2 };
 
-/** An account as the chain has it; undefined when there is none. */
+/** An account from the chain; undefined when there is none. */
 type Account = Awaited<ReturnType<SolanaRpc["account"]>>;
 
-/** The USDC in an owner's account, in micro-USDC. @returns undefined when it cannot hold USDC for its owner */
+/** Returns the USDC in an owner's account, in micro-USDC; undefined when the account cannot hold USDC for its owner. */
 export function usdcHolding(account: Account, owner: string): bigint | undefined {
   if (account === undefined || usdcAccountFault(account, owner) !== undefined) return undefined;
   const { buffer, byteOffset } = account.data;
   return new DataView(buffer, byteOffset).getBigUint64(TOKEN_ACCOUNT.amount, true);
 }
 
-/** Why an account cannot take USDC for its owner. @returns a clause; undefined when it can */
+/** Returns why an account cannot receive USDC for its owner: a clause; undefined when it can. */
 export function usdcAccountFault(account: Account, owner: string): string | undefined {
   const { length, owner: ownerAt, state, frozen } = TOKEN_ACCOUNT;
   const data = account?.data;
@@ -59,7 +58,7 @@ export function usdcAccountFault(account: Account, owner: string): string | unde
   return data[state] === frozen ? "has a USDC account that is frozen" : undefined;
 }
 
-/** By how much a token account's balance grew. @param place of the account among those of the transaction */
+/** Returns how much a token account's balance grew. @param place the account's index in the transaction */
 export function growth({ preTokenBalances, postTokenBalances }: Outcome, place: number, token: string): bigint {
   const [before, after] = [preTokenBalances, postTokenBalances].map((balances) =>
     balances.find(({ accountIndex, mint }) => accountIndex === place && mint === token),

@@ -11,8 +11,8 @@ import { TOKEN_PROGRAM } from "./token-account.ts";
 const require = createRequire(import.meta.url);
 
 /**
- * The library that decodes Solana transactions. It is loaded by the first payment on that rail, because it takes 0.1 s and
- * 30 MB, and many services never see one.
+ * Loads the library that decodes Solana transactions at the first payment on that rail, because it takes 0.1 s and 30
+ * MB, and many services never see such a payment.
  */
 function solanaKit(): typeof import("@solana/kit") {
   return require("@solana/kit");
@@ -24,8 +24,8 @@ const MAX_BYTES = 1_232;
 export type Form = { tag: number; length: number };
 export const TRANSFER_CHECKED: Form = { tag: 12, length: 10 };
 /**
- * Where the addresses begin in a message of version 1: after the version, 3 header bytes, 4 of the configuration mask, the
- * blockhash and the numbers of instructions and of addresses (SIMD-0385).
+ * Offset of the addresses in a message of version 1: after the version, 3 header bytes, 4 of the configuration mask,
+ * the blockhash and the numbers of instructions and of addresses (SIMD-0385).
  */
 const VERSION_1_ADDRESSES = 1 + 3 + 4 + 32 + 1 + 1;
 
@@ -46,9 +46,9 @@ export type Transfer = {
   decimals: number;
 };
 
-/** A Solana transaction taken apart, and the token transfer in it. */
+/** A decoded Solana transaction and its token transfer. */
 export type TransferTransaction = {
-  /** The signed bytes. Two transactions with the same ones are the same, whatever their signatures. */
+  /** The signed bytes. Two transactions with the same message are the same, whatever their signatures. */
   messageBytes: Uint8Array;
   message: Message;
   /** By account, 64 bytes; absent while the account has not signed. */
@@ -59,9 +59,8 @@ export type TransferTransaction = {
 
 /**
  * Reads `{transaction}` of scheme `exact` on Solana.
- *
- * @param payload base64 of a transaction, as far as it is signed
- * @throws payment_refused when it is of another shape, not canonical, or moves no token
+ * @param payload base64 of a transaction, with the signatures so far
+ * @throws payment_refused when it has another shape, is not canonical, or moves no token
  */
 export function readTransaction(payload: Record<string, unknown>): TransferTransaction {
   const strange = Object.keys(payload).find((member) => member !== "transaction");
@@ -105,8 +104,7 @@ function decode(text: unknown): Pick<TransferTransaction, "messageBytes" | "mess
 }
 
 /**
- * The accounts that a landed transaction names itself, without those of address tables.
- *
+ * Returns the accounts that a landed transaction itself names, without those of address tables.
  * @returns undefined when it cannot be read
  */
 export function accountsOf(wire: Uint8Array): readonly Address[] | undefined {
@@ -123,7 +121,7 @@ export function accountsOf(wire: Uint8Array): readonly Address[] | undefined {
   }
 }
 
-/** @param version of a transaction of which we know that scheme `exact` does not allow it */
+/** Makes the error for a version that scheme `exact` does not allow. @param version of the transaction */
 export function versionRefused(version: 1 | "legacy"): PaymentRefused {
   return paymentRefused(`the transaction is of version ${version}, and scheme exact takes version 0 alone`);
 }
@@ -133,7 +131,10 @@ export function messageHash(messageBytes: Uint8Array): string {
   return createHash("sha256").update(messageBytes).digest("hex");
 }
 
-/** An index beyond the message's own accounts is in an address table, which we do not follow. */
+/**
+ * Returns an account by its index. An index beyond the message's own accounts is in an address table, which we do not
+ * follow.
+ */
 function accountAt({ staticAccounts }: Message, index: number): Address {
   const account = staticAccounts[index];
   if (!account) throw paymentRefused(ADDRESS_TABLE);
