@@ -26,7 +26,7 @@ async function solanaCall({ rpcUrl }: { rpcUrl: string }, method: string, params
   return result;
 }
 
-/** The signatures of an account, newest first, once it has any. */
+/** Returns an account's signatures, newest first, once it has any. */
 async function signatures(
   network: { rpcUrl: string },
   account: string,
@@ -105,7 +105,7 @@ test("Base serves the blocks of before below the new ones, and Solana its transa
   const kept = openArchive(path);
   const newBase = await startBase({ blockMs: 100, archive: kept.of("base") });
   expect(await read(newBase, base.sample.hash)).toEqual({ ...seen, finalized: true });
-  // Deposits too, whose bytes anvil does not give.
+  // Including deposits, whose bytes anvil does not give.
   const client = createPublicClient({ transport: http(newBase.rpcUrl) });
   for (const [index, hash] of seen.hashes.entries()) {
     const params = [seen.receipt.blockHash, numberToHex(index)] as never;
@@ -167,7 +167,7 @@ test("says when the disk takes no more, and keeps nothing after that", async () 
     }
     part.add(height + 1, new Uint8Array(1));
     console.log(JSON.stringify({ height, reason }));`;
-  // Files of 512 blocks of 512 bytes at most, as the shell counts; what exceeds it fails as on a full disk.
+  // Limits files to 512 blocks of 512 bytes (the shell's unit); a larger file fails like on a full disk.
   const command = [
     "-c",
     'ulimit -f 512; exec "$@"',

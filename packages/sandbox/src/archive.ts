@@ -1,15 +1,15 @@
 import { chmodSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 
-/** The part of an archive that one network has. */
+/** One network's part of an archive. */
 export interface NetworkArchive {
-  /** A value that was kept under the name, or else the one that `make` gives, which is kept from now on. */
+  /** Returns the value that is kept under the name; if there is none, keeps and returns the one that `make` gives. */
   keep<T>(name: string, make: () => T): T;
-  /** Everything that was added, in that order. */
+  /** Returns everything that was added, in order. */
   records(): Uint8Array[];
-  /** The greatest height that was added or noted; undefined before the first. */
+  /** Returns the greatest height that was added or noted; undefined before the first. */
   height(): number | undefined;
-  /** @param isSpare may be forgotten at a later start, when `SPARE_RECORDS` newer heights have been added */
+  /** @param isSpare whether a later start may delete it, when `SPARE_RECORDS` newer heights have been added */
   add(height: number, record: Uint8Array, isSpare?: boolean): void;
   /** Notes a height that has no record. */
   note(height: number): void;
@@ -20,7 +20,7 @@ export interface NetworkArchive {
 /** What a sandbox keeps from one start to the next. */
 export type Archive = ReturnType<typeof openArchive>;
 
-/** Of a sandbox that keeps nothing. */
+/** The archive of a sandbox that keeps nothing. */
 export const NO_ARCHIVE: NetworkArchive = {
   keep: (_, make) => make(),
   records: () => [],
@@ -30,7 +30,7 @@ export const NO_ARCHIVE: NetworkArchive = {
   whole: (change) => change(),
 };
 
-/** The heights before the newest whose spare records stay, as a node that is no archive has the last thousand rounds. */
+/** How many of the newest heights keep their spare records, like a node's last thousand rounds. */
 const SPARE_RECORDS = 1000;
 
 /** `application_id` of the file, "asb2". */
@@ -45,10 +45,9 @@ const SCHEMA = `
   PRAGMA application_id = ${APPLICATION};`;
 
 /**
- * Opens the archive in a file, which is made if it does not exist. It contains the keys of the sandbox: mode 0600. SQLite
- * keeps it whole whenever the process is killed; a power cut may take the last seconds.
- *
- * @throws Error when the file is damaged, or no archive
+ * Opens the archive in a file, which is created if it does not exist. It contains the sandbox's keys: mode 0600. SQLite
+ * keeps it consistent whenever the process is killed; a power cut may lose the last seconds.
+ * @throws Error when the file is damaged, or not an archive
  */
 export function openArchive(path: string) {
   using opening = new DisposableStack();
@@ -67,7 +66,7 @@ export function openArchive(path: string) {
     .run(SPARE_RECORDS);
   const { promise: broken, resolve: breakWith } = Promise.withResolvers<string>();
   let isBroken = false;
-  // Blocks are made by clocks, which nobody waits for: an error is reported to whoever runs the sandbox. A gap must not follow.
+  // Timers make blocks, and nobody awaits them: an error is reported to the sandbox's owner. No gap may follow.
   const unlessBroken = (write: () => void) => {
     if (isBroken) return;
     try {
@@ -80,7 +79,7 @@ export function openArchive(path: string) {
   opening.move();
   return {
     of: (network: "algorand" | "base" | "solana") => networkArchive(database, network, unlessBroken),
-    /** Resolves with the reason when something could not be kept, as on a full disk: nothing after it is kept either. */
+    /** Resolves with the reason when something could not be kept, as on a full disk; nothing later is kept either. */
     broken,
     close: () => database.close(),
   };
@@ -110,7 +109,7 @@ function networkArchive(
     records: () => list.all(network).map(({ record }) => record as Uint8Array),
     height: () => highest.get(network)?.height as number | undefined,
     add(height, record, isSpare = false) {
-      // First, so that no height is given twice when the record does not fit.
+      // First, so that no height is used twice when the record does not fit.
       archive.note(height);
       unlessBroken(() => insert.run(network, height, isSpare ? 1 : 0, record));
     },
@@ -122,7 +121,7 @@ function networkArchive(
         database.exec("COMMIT");
         return result;
       } catch (error) {
-        // SQLite has rolled back by itself after some errors, such as a full disk.
+        // After some errors, such as a full disk, SQLite has already rolled back.
         if (database.isTransaction) database.exec("ROLLBACK");
         throw error;
       }

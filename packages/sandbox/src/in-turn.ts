@@ -1,4 +1,4 @@
-/** @returns runs tasks in the order given, each after the one before has settled */
+/** @returns a function that runs tasks in the order given, each after the previous one has settled */
 export function inTurn(): <T>(task: () => Promise<T>) => Promise<T> {
   let last: Promise<unknown> = Promise.resolve();
   return (task) => {

@@ -2,7 +2,7 @@ import { type Context, Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import { jsonText } from "./json.ts";
 
-/** More than any batch of the sandbox's callers. */
+/** A limit that no batch of the sandbox's callers reaches. */
 const MAX_BODY_BYTES = 1 << 20;
 
 /** The error object of a JSON-RPC answer, for a method to throw. */
@@ -88,8 +88,8 @@ function json(value: object | undefined): Response {
 export type RpcCall = (method: string, params: unknown) => Promise<unknown>;
 
 /**
- * A client of the JSON-RPC server at `url`.
- * @returns a call that throws the server's own error as an {@link RpcError}, and `fetch`'s when there is no answer
+ * Makes a client of the JSON-RPC server at `url`.
+ * @returns a function that throws the server's own error as an {@link RpcError}, and `fetch`'s when there is no answer
  */
 export function jsonRpcClient(url: string): RpcCall {
   return async (method, params) => {

@@ -2,7 +2,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 
 /**
- * Reads the files of a folder whose names have an ending, sorted by name.
+ * Reads a folder's files with an ending, sorted by name.
  * @param replayDir undefined for no recordings
  * @param folder in `replayDir`; when it does not exist, there are none
  */

@@ -11,53 +11,54 @@ export type { FacilitatorKind } from "./facilitator/dialect.ts";
 export type { Facilitator } from "./facilitator/server.ts";
 export type { Behaviour };
 
-/** Networks beside Algorand's, which is always started because it is the ledger. */
+/** Networks besides Algorand, which is always started because it is the ledger. */
 export type OptionalNetwork = "base" | "solana";
 
 export interface SandboxOptions {
   /**
-   * Milliseconds between Algorand's rounds, and between Base's blocks unless `baseBlockMs` is given; 1000 unless given. 0
+   * Milliseconds between Algorand's rounds, and between Base's blocks unless `baseBlockMs` is given; default: 1000. 0
    * leaves Algorand's rounds to `algorand.ledger.advance()`, and Base its default.
    */
   roundMs?: number;
-  /** Algorand's state proofs; MainNet's interval is 256. None are made unless given. */
+  /** Algorand's state proofs; MainNet's interval is 256. By default none are made. */
   stateProofs?: StateProofPace | undefined;
-  /** Milliseconds between Base's blocks. 200 makes them as Base does since Denim: each begins with two deposits. */
+  /** Milliseconds between Base's blocks. 200 makes them like Base's since Denim: each begins with two deposits. */
   baseBlockMs?: number | undefined;
-  /** Each 0, a free port, unless given. */
+  /** Default: 0 for each, a free port. */
   ports?: { algod?: number; indexer?: number; facilitator?: number; base?: number; solana?: number };
-  /** Both unless given. */
+  /** Default: both. */
   networks?: OptionalNetwork[];
   /**
-   * The kinds of the facilitators in order of preference, three at most; one of `stock` unless given. Each is on every rail
+   * The kinds of the facilitators in order of preference, three at most; default: one of `stock`. Each is on every rail
    * that it settles. A rail that none of them settles has a stock one.
    */
   facilitators?: readonly FacilitatorKind[] | undefined;
-  /** Folder of recorded real data, served beside the simulated data. */
+  /** Folder of recorded real data, served in addition to the simulated data. */
   replayDir?: string | undefined;
   /** How the Algorand node of the service, and its indexer, behave from the beginning. */
   behaviour?: Partial<Behaviour> | undefined;
   /**
-   * File that has the keys and the chains of the sandbox; it is made if it does not exist. Without one, everything ends with
-   * the sandbox.
+   * File with the sandbox's keys and chains; it is created if it does not exist. Without one, everything ends with the
+   * sandbox.
    */
   archive?: string | undefined;
   /** Called with every request to any of the servers. */
   onRequest?: RequestObserver | undefined;
 }
 
-/** The file of the archive is damaged, or is none. */
+/** The archive's file is damaged, or is not an archive. */
 export class ArchiveError extends Error {}
 
 /** A running sandbox, for the settings of a service on it. Members of an absent network are absent. */
 export type Sandbox = Awaited<ReturnType<typeof startSandbox>>;
 
 /**
- * Starts the networks of a sandbox in parallel, and a facilitator for all of them. Keys and the genesis of the ledger are
- * random: nothing signed here is valid anywhere else, nor in another sandbox. With an archive they are those of before.
+ * Starts the networks of a sandbox in parallel, and a facilitator for all of them. Keys and the genesis of the ledger
+ * are random: nothing signed here is valid anywhere else, nor in another sandbox. With an archive they are the earlier
+ * ones.
  * @throws ArchiveError
- * @throws Error with the file's name when a recording is invalid, or with the part that did not start; everything else is
- * stopped again
+ * @throws Error with the file's name when a recording is invalid, or with the part that did not start; everything else
+ *   is stopped again
  */
 export async function startSandbox(options: SandboxOptions = {}) {
   const { ports = {}, onRequest, networks = ["base", "solana"] } = options;
@@ -97,13 +98,13 @@ export async function startSandbox(options: SandboxOptions = {}) {
     indexerUrl: algorand.indexerUrl,
     ...(base && { baseRpcUrl: base.rpcUrl }),
     ...(solana && { solanaRpcUrl: solana.rpcUrl }),
-    /** The facilitators of each rail in order of preference; one that settles several rails is in the list of each. */
+    /** The facilitators of each rail in order of preference; one that settles several rails is in several lists. */
     facilitators: {
       algorand: facilitators.of(algorand.rail),
       ...(base && { base: facilitators.of(base.rail) }),
       ...(solana && { solana: facilitators.of(solana.rail) }),
     },
-    /** The first of Algorand. If it is stock and alone, it is also that of the other rails. */
+    /** Algorand's first one. If it is stock and the only one, it also serves the other rails. */
     facilitatorUrl,
     genesisId: algorand.genesisId,
     /** Base64. */
@@ -126,7 +127,7 @@ export async function startSandbox(options: SandboxOptions = {}) {
       algorandHeight: algorand.sample.round,
       ...(base && { base: base.sample.hash, baseHeight: base.sample.height }),
     },
-    /** CAIP-2 of every chain in the recordings, which a service may accept as sources too. */
+    /** CAIP-2 of every chain in the recordings, which a service may also accept as sources. */
     sourceChains: [...algorand.recordedChains, ...recordedEvmChains],
     /** Resolves with the reason when a network ends by itself or cannot be kept, or with undefined after `close()`. */
     died: Promise.race([base?.exited, archive?.broken].map((end) => end ?? new Promise<never>(() => {}))),

@@ -6,8 +6,8 @@ import { type Asset, type Holding, minBalance } from "./state.ts";
 import { getAddress } from "./transaction.ts";
 
 /**
- * An account in algod's JSON; the indexer's has a few members more.
- * @param round the latest that the server has
+ * Returns an account in algod's JSON; the indexer's has a few more members.
+ * @param round the server's latest
  */
 export function accountJson(ledger: Ledger, address: string, round: number): JsonObject {
   const account = ledger.state.account(address);

@@ -2,7 +2,7 @@ import { createPrivateKey, sign } from "node:crypto";
 import { encodeAddress } from "@attestd/proof/algorand";
 import { secretKeyToMnemonic, type Transaction } from "algosdk";
 
-/** microAlgos at the beginning. */
+/** microAlgos in the genesis. */
 export const ALLOCATION = {
   dispenser: 1_000_000_000_000_000,
   payer: 1_000_000_000,
@@ -23,13 +23,13 @@ export function accountOf(secretKey: Uint8Array) {
   return { address: encodeAddress(secretKey.subarray(32)), mnemonic: secretKeyToMnemonic(secretKey), secretKey };
 }
 
-/** The account's ed25519 signature of the bytes, 64 bytes. */
+/** Signs bytes with the account's key: an Ed25519 signature of 64 bytes. */
 export function signBytes({ secretKey }: SandboxAccount, bytes: Uint8Array): Uint8Array {
   const key = Buffer.from(secretKey.subarray(0, 32));
   return sign(null, bytes, createPrivateKey({ key, format: "raw-private", asymmetricKeyType: "ed25519" }));
 }
 
-/** The transaction with the account's signature, in canonical msgpack. */
+/** Signs a transaction with the account's key, in canonical msgpack. */
 export function signTransaction(account: SandboxAccount, transaction: Transaction): Uint8Array {
   return transaction.attachSignature(account.address, signBytes(account, transaction.bytesToSign()));
 }

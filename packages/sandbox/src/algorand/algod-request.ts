@@ -3,9 +3,7 @@ import type { Context } from "hono";
 import { apiError, indentedJson, msgpack, pathInteger } from "./http.ts";
 import { algodJson } from "./json.ts";
 
-/*
- * What a request to algod names, in its path and query, and the format in which it wants its answer.
- */
+/* Reads what a request to algod names in its path and query, and the requested format. */
 
 export function roundIn(c: Context): number {
   return pathInteger("round", c.req.param("round") ?? "");
@@ -31,7 +29,7 @@ export function address(c: Context): string {
   );
 }
 
-/** The value in the requested format: msgpack, or JSON by default. */
+/** Returns the value in the requested format: msgpack, or JSON by default. */
 export function answer(c: Context, value: MsgpackMap): Response {
   return wantsMsgpack(c) ? msgpack(encodeMsgpack(value)) : indentedJson(algodJson(value));
 }

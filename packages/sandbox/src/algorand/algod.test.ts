@@ -65,7 +65,7 @@ test("a submission is visible before its answer arrives, and algosdk's waitForCo
 
   const confirmed = algosdk.waitForConfirmation(network.algod, payment.txID(), 5);
   const { round } = network.ledger.advance();
-  // Whether the client was already waiting for this round or asks only now, one more lets it look again.
+  // The client may already wait for this round, or may ask only now: one more round lets it look again.
   network.ledger.advance();
   expect((await confirmed).confirmedRound).toBe(BigInt(round));
   expect((await network.algod.pendingTransactionsInformation().do()).totalTransactions).toBe(0);
@@ -99,7 +99,7 @@ describe("wait-for-block-after", () => {
   test("answers once the next round exists, at once if it does already", async () => {
     const { round } = network.ledger;
     const waits = [0, 1].map(() => network.algod.statusAfterBlock(round).do());
-    // Both requests stand at the ledger before the round comes.
+    // Both requests have reached the ledger before the round comes.
     const arrived = () => requests.filter(({ url }) => url.endsWith(`wait-for-block-after/${round}`)).length;
     while (arrived() < 2) await new Promise(setImmediate);
     network.ledger.advance();
@@ -244,7 +244,7 @@ describe("simulate", () => {
     const answer = JSON.parse(Buffer.from(bytes).toString());
     const { txn } = answer["txn-groups"][0]["txn-results"][0]["txn-result"];
     expect(txn.txn).toMatchObject({ snd: payer.address, gen: network.genesisId, gh: network.genesisHash });
-    // What it wrote as JSON it takes as JSON, signature and all.
+    // It accepts as JSON what it wrote as JSON, signature and all.
     const again = await fetch(`${network.algodUrl}/v2/transactions/simulate`, {
       method: "POST",
       body: JSON.stringify({ "txn-groups": [{ txns: [txn] }] }),

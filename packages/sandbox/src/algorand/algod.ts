@@ -14,7 +14,7 @@ import { answerSimulate, pendingInformation } from "./transaction-information.ts
 
 const WAIT_FOR_BLOCK_MS = 60_000;
 
-/** What `exclude=all` leaves out of an account. */
+/** The members of an account that `exclude=all` leaves out. */
 const WITHOUT_RESOURCES = {
   "apps-local-state": undefined,
   assets: undefined,
@@ -22,10 +22,10 @@ const WITHOUT_RESOURCES = {
   "created-assets": undefined,
 };
 
-/** Named by the status while the node restores it: round, and digest of the state. */
+/** The status names it while the node restores it: round, and digest of the state. */
 const CATCHPOINT = "2304#AJHD6QT4DQXC7FIBGGUEVV2SVGZJOAS6VQ6Q7ZZGXRTCDR3LE4RA";
 
-/** What the status says of a catch-up that began 30 seconds ago. */
+/** The status reports a catch-up that began 30 seconds ago. */
 const CATCHUP_NS = 30_000_000_000;
 
 const NO_BLOCK = "failed to retrieve information from the ledger";
@@ -62,7 +62,7 @@ export function algodApp(node: LedgerNode): Hono {
     return json(status(node));
   });
 
-  // Whatever is asked of transactions, a node that restores a catchpoint refuses.
+  // A node that restores a catchpoint refuses every question about transactions.
   app.use("/v2/transactions/*", async (_, next) => {
     node.checkAvailable();
     await next();
@@ -177,7 +177,7 @@ function pool({ ledger, behaviour }: LedgerNode, c: Context): MsgpackMap {
   return answer.set("total-transactions", waiting.length);
 }
 
-/** The state proof of the round in the path, whose transaction a node looks for in the blocks after it. */
+/** Finds the state proof of the round in the path; a node searches for its transaction in the blocks after it. */
 function provenRounds(node: LedgerNode, c: Context): ProvenRounds {
   const round = roundIn(c);
   if (round > node.round) throw apiError(500, "given round is greater than the latest round");
@@ -202,7 +202,7 @@ function transactionProof(node: LedgerNode, c: Context): Json {
   const hashtype = c.req.query("hashtype") ?? "sha512_256";
   if (hashtype !== "sha256" && hashtype !== "sha512_256") throw apiError(400, "invalid hash type");
   const stored = node.block(roundIn(c));
-  // Unlike every other answer about a block.
+  // Other answers about a missing block are 404.
   if (stored === undefined) throw apiError(500, NO_BLOCK);
   const index = stored.txids.indexOf(id);
   const { header, transactions } = splitBlock(stored.bytes);

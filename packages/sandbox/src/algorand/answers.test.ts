@@ -20,7 +20,10 @@ interface Recorded {
 const MAX_RECORDED = 1800;
 const MSGPACK = "MSGPACK ";
 
-/** Members that a real network has because of its rewards and its votes for an upgrade, and certificates of their votes. */
+/**
+ * Members that only a real network has, because of its rewards and its votes for an upgrade, and certificates with
+ * their votes.
+ */
 const OF_THE_NETWORK = new Set(
   (
     "earn frac rate rr rs receiver-rewards sender-rewards nextproto nextbefore nextswitch nextyes upgradeprop upgradeyes " +
@@ -29,7 +32,7 @@ const OF_THE_NETWORK = new Set(
   ).split(" "),
 );
 
-/** Answers that are compared by status and type alone, and why. */
+/** Answers of which only status and type are compared, and why. */
 const OF_ITS_OWN: Record<string, string> = {
   "GET genesis": "every network has its own accounts",
 };
@@ -68,13 +71,15 @@ describe.skipIf(RECORDINGS === undefined).each(["v41", "v42"] as const)(
       if (body.startsWith(MSGPACK))
         expect(shapeOf(summary(decodeMsgpack(bytes)))).toBe(shapeOf(body.slice(MSGPACK.length)));
       else if (body.length < MAX_RECORDED) expect(typesOf(parsed(bytes))).toEqual(typesOf(parsed(Buffer.from(body))));
-      // Of a body that was cut off, every whole line is among ours.
+      // If a body was cut off, every complete line is among ours.
       else expect(linesOf(Buffer.from(bytes).toString())).toEqual(expect.arrayContaining(linesOf(body).slice(0, -1)));
     });
   },
 );
 
-/** Where the recording has another state: on v41 its lease was already taken, and free again a moment later. */
+/**
+ * Cases for which the recording has another state: on v41 its lease was already taken, and free again a moment later.
+ */
 const ANOTHER_STATE = ["POST lease first", "POST lease same txn in pool", "POST lease same txn confirmed"];
 
 function parsed(bytes: Uint8Array): Json {
@@ -82,7 +87,9 @@ function parsed(bytes: Uint8Array): Json {
   return text === "" ? "" : parseJson(text);
 }
 
-/** A JSON value with its numbers as their type, and its texts without what differs between two networks. */
+/**
+ * Replaces the numbers of a JSON value with their type, and removes from its texts what differs between two networks.
+ */
 function typesOf(value: Json): unknown {
   if (typeof value === "number" || typeof value === "bigint") return "number";
   if (typeof value === "string") return wording(value);
@@ -117,7 +124,7 @@ function summary(value: MsgpackValue): string {
   return typeof value === "string" ? JSON.stringify(value) : String(value);
 }
 
-/** A summary with its numbers as their type, and without the members of its network. */
+/** Returns a summary with its numbers replaced by their type, and without members that depend on the network. */
 function shapeOf(text: string): string {
   const name = [...OF_THE_NETWORK].join("|");
   return (
@@ -127,13 +134,13 @@ function shapeOf(text: string): string {
       .replace(/,(?=\})/g, "")
       .replace(/(?<=[:,])\d+(?=[,}\]])/g, "number")
       .replace(/note:bin\(\d+\)/, "note:bin")
-      // A genesis at the beginning of 1970, as the recorded one, has no time.
+      // A genesis at the beginning of 1970, like the recorded one, has no time.
       .replace(/,ts:number(?=,txn:bin\(32\)\},cert:\{\}\})/, "")
       .replace(/"(oraclea|attestd-sandbox)-v1"/g, "GENESIS")
   );
 }
 
-/** The lines of indented JSON, each without what differs between two networks. */
+/** Returns the lines of indented JSON, each without what differs between two networks. */
 function linesOf(text: string): string[] {
   const members = text.split("\n").map((line) => /^(\s*)(?:"([^"]+)": )?(.*?),?$/.exec(line) ?? []);
   const kept = members.filter(([, , name = ""]) => !OF_THE_NETWORK.has(name));

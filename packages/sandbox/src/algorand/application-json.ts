@@ -5,7 +5,7 @@ import { addressOf, asMap, bytesJson, listOf, part } from "./members.ts";
 
 const ON_COMPLETION = ["noop", "optin", "closeout", "clear", "update", "delete"];
 
-/** `application-transaction` in the indexer's JSON. Lists are there even if they are empty. */
+/** `application-transaction` in the indexer's JSON. Lists are present even if they are empty. */
 export function applicationJson(txn: MsgpackMap): JsonObject {
   const apps = listOf(txn.get("apfa"));
   return {
@@ -27,7 +27,8 @@ export function applicationJson(txn: MsgpackMap): JsonObject {
 }
 
 /**
- * What an application call left, beside its transaction: logs and changes of state, without its inner transactions.
+ * Returns the effects of an application call besides its transaction: logs and changes of state, without its inner
+ * transactions.
  * @param delta `dt` of the in-block map
  */
 export function effectsJson(txn: MsgpackMap, delta: MsgpackMap): JsonObject {
@@ -60,7 +61,10 @@ function stateDeltaJson(changes: MsgpackValue | undefined): JsonObject[] {
     });
 }
 
-/** The access list with its indices resolved: each counts from 1 in the list itself, 0 is the sender or this application. */
+/**
+ * Returns the access list with its indices resolved: each counts from 1 in the list itself, 0 is the sender or this
+ * application.
+ */
 function accessJson(txn: MsgpackMap): JsonObject[] {
   const access = listOf(txn.get("al")).map(asMap);
   const at = (map: MsgpackMap, key: string): MsgpackMap => access[Number(getInteger(map, key)) - 1] ?? new Map();
@@ -83,7 +87,7 @@ function accessJson(txn: MsgpackMap): JsonObject[] {
   });
 }
 
-/** @param apps of which a box's index names one, from 1 */
+/** @param apps the applications that a box's index refers to, from 1 */
 function boxJson(box: MsgpackMap, apps: MsgpackValue[]): JsonObject {
   const app = apps[Number(getInteger(box, "i")) - 1] ?? 0;
   return { app: app as Json, name: box.has("n") ? bytesJson(box.get("n")) : null };

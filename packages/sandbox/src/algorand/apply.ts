@@ -4,7 +4,10 @@ import { Rejection } from "./rejection.ts";
 import type { Asset, Holding, LedgerState } from "./state.ts";
 import { getAddress, type Transaction, ZERO_ADDRESS } from "./transaction.ts";
 
-/** Effects of a transaction beyond its own members, which the block stores by these names (go-algorand's ApplyData). */
+/**
+ * Effects of a transaction besides its own members, with the names in which the block stores them (go-algorand's
+ * ApplyData).
+ */
 export interface ApplyData {
   /** microAlgos that went to the close-to address. */
   ca?: bigint;
@@ -113,7 +116,7 @@ function destroyAsset(state: LedgerState, id: bigint, { creator, parameters }: A
   state.putAsset(id, undefined);
 }
 
-/** Only the four addresses can change, and an unset one stays unset. */
+/** Applies an asset's reconfiguration: only the four addresses can change, and an unset one stays unset. */
 function reconfigured(before: MsgpackMap, changes: MsgpackMap): MsgpackMap {
   const after = new Map(before);
   for (const key of ["m", "r", "f", "c"]) {

@@ -135,7 +135,7 @@ describe("an indexer that", () => {
     expect(await askError(`${network.indexerUrl}/v2/blocks/${round}`)).toContain("404 ");
   });
 
-  // As the indexer lists them with `algorand-indexer api-config`.
+  // From the list of `algorand-indexer api-config`.
   test.each([
     ["note-prefix", "AA=="],
     ["tx-type", "pay"],

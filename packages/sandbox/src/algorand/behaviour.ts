@@ -1,7 +1,7 @@
 import type { Json } from "../json.ts";
 import { CONSENSUS, type ConsensusName } from "./consensus.ts";
 
-/** What the behaviours that are texts may be. */
+/** The allowed values of behaviours that are texts. */
 const CHOICES = {
   consensus: Object.keys(CONSENSUS) as ConsensusName[],
   catchup: ["none", "blocks", "catchpoint"],
@@ -10,42 +10,47 @@ const CHOICES = {
 } as const;
 type Choice<Name extends keyof typeof CHOICES> = (typeof CHOICES)[Name][number];
 
-/** A node and an indexer that are well and up to date, as the sandbox begins. */
+/** A healthy, up-to-date node and indexer: the sandbox's initial behaviour. */
 export const USUAL = {
   /** The consensus version of the network's next blocks. */
   consensus: "v42" as Choice<"consensus">,
-  /** `ct` of the next blocks' headers since v42, in millionths: what blocks that were more than half full leave behind. */
+  /**
+   * `ct` of the next blocks' headers since v42, in millionths: what results from blocks that were more than half full.
+   */
   congestionTax: 0,
-  /** Rounds by which the node is behind the network. Balances are always those of the latest round. */
+  /** How many rounds the node is behind the network. Balances are always those of the latest round. */
   behind: 0,
-  /** Latest rounds that the node keeps; 0 is an archival node. */
+  /** How many of the latest rounds the node keeps; 0 is an archival node. */
   keptRounds: 0,
   /** `blocks`: the node fetches blocks that it missed. `catchpoint`: it fetches a whole state, and does little else. */
   catchup: "none" as Choice<"catchup">,
-  /** Whether the node runs in follower mode, as conduit's does: it submits nothing and finds nothing by id. */
+  /** Whether the node runs in follower mode, like conduit's: it submits nothing and finds nothing by id. */
   follower: false,
-  /** microAlgos for each byte of a transaction that a congested pool asks for; 0 is a pool without load. */
+  /** microAlgos per byte of a transaction that a congested pool demands; 0 without congestion. */
   feePerByte: 0,
-  /** What becomes of a submission. After `queue-full` the pool has the transactions although the answer is an error. */
+  /** What happens to a submission. With `queue-full` the pool has the transactions although the answer is an error. */
   submit: "accepted" as Choice<"submit">,
   /** Whether a proxy before the node answers 502 because the node is away. */
   algodAway: false,
   indexerAway: false,
-  /** Rounds by which the indexer is behind the network. */
+  /** How many rounds the indexer is behind the network. */
   indexerBehind: 0,
-  /** `default`: searches take only the parameters that an indexer on PostgreSQL takes unless its operator allows more. */
+  /**
+   * `default`: searches accept only the parameters that an indexer on PostgreSQL accepts unless its operator allows
+   * more.
+   */
   indexerParameters: "all" as Choice<"indexerParameters">,
 };
 
 /**
- * What a test or a person can make the sandbox's node and indexer do, as real ones do at times. The ledger itself and the
- * node of the others (`networkUrl`) stay as they are.
+ * What a test or a person can make the sandbox's node and indexer do, as real ones sometimes do. The ledger itself, and
+ * the node for others (`networkUrl`), do not change.
  */
 export type Behaviour = typeof USUAL;
 
 const MAX_NUMBER = 1_000_000_000;
 
-/** A named behaviour that does not exist, or a value that it does not have. */
+/** The error for an unknown behaviour or value. */
 export class BehaviourError extends Error {
   override readonly name = "BehaviourError";
 }

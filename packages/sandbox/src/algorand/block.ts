@@ -41,7 +41,7 @@ export interface BlockTransaction extends Location {
   id: string;
   /** Unsigned, with its genesis restored. */
   txn: MsgpackMap;
-  /** The entry of the payset that it is made of. */
+  /** The payset's entry for it. */
   inBlock: MsgpackMap;
   /** Seconds since 1970. */
   timestamp: number;
@@ -54,16 +54,16 @@ interface HeaderFields {
   timestamp: number;
   /** 32 bytes. */
   seed: Uint8Array;
-  /** Transactions in the chain up to and with this block (`tc`). */
+  /** Transactions in the chain up to and including this block (`tc`). */
   counter: number;
-  /** Canonical msgpack of the header before; absent where the chain begins. */
+  /** Canonical msgpack of the previous header; absent at the beginning of the chain. */
   previousHeader?: Uint8Array;
   consensus: Consensus;
-  /** `spt`; by default that of a chain on which a state proof of 256 rounds follows the other. */
+  /** `spt`; by default that of a chain with one state proof after another, of 256 rounds each. */
   stateProofs?: MsgpackMap | undefined;
 }
 
-/** The part of a genesis that its blocks contain. Recorded transactions may have been on a chain of unknown id. */
+/** The part of a genesis that its blocks contain. Recorded transactions may come from a chain with an unknown id. */
 type BlockGenesis = Pick<Genesis, "special" | "proposer"> & { hash: Uint8Array; id: string | undefined };
 
 /**
@@ -128,7 +128,7 @@ export function makeGenesisBlock(genesis: Genesis, { seed, counter, consensus }:
   return storeBlock(encodeMsgpack(new Map(Object.entries({ block, cert: new Map() }))));
 }
 
-/** The part of a block's room that the payset takes, in millionths; undefined when it is 0, which a header omits. */
+/** Returns how full the payset makes a block, in millionths; undefined when it is 0, which a header omits. */
 function loadOf(payset: MsgpackMap[]): number | undefined {
   const bytes = payset.reduce((sum, entry) => sum + encodeMsgpack(entry).length, 0);
   return Math.floor((bytes * 1_000_000) / MAX_TXN_BYTES_PER_BLOCK) || undefined;
@@ -151,7 +151,7 @@ export function storeBlock(bytes: Uint8Array) {
   };
 }
 
-/** A block's transactions in payset order. @throws ProofError `malformed` when an entry is not a transaction */
+/** Returns a block's transactions in payset order. @throws ProofError `malformed` when an entry is not a transaction */
 export function blockTransactions({ header, transactions }: AlgorandBlock): BlockTransaction[] {
   const round = headerRound(header);
   const timestamp = Number(getInteger(header, "ts"));
@@ -162,7 +162,7 @@ export function blockTransactions({ header, transactions }: AlgorandBlock): Bloc
 }
 
 /**
- * The entry of a payset: the signed transaction without the genesis that the header has, and its effects.
+ * Makes the entry of a payset: the signed transaction without the genesis in the header, and its effects.
  * @param signed the envelope: `txn` and a signature
  */
 export function inBlockMap(signed: MsgpackMap, txn: MsgpackMap, applied: ApplyData): MsgpackMap {
@@ -174,7 +174,7 @@ export function inBlockMap(signed: MsgpackMap, txn: MsgpackMap, applied: ApplyDa
   return entry.set("txn", stripped);
 }
 
-/** The leaves of one of a block's trees, in payset order. @param header at least its `gen` and `gh` */
+/** Returns the leaves of one of a block's trees, in payset order. @param header at least its `gen` and `gh` */
 export function paysetLeaves(tree: TransactionTree, header: MsgpackMap, payset: MsgpackMap[]): Uint8Array[] {
   return payset.map((inBlock) =>
     transactionLeaf(tree, encodeMsgpack(restoreTransaction(inBlock, header)), encodeMsgpack(inBlock)),
@@ -211,7 +211,7 @@ export class BlockStore {
     return this.#paysetRounds;
   }
 
-  /** The transactions of a round, in payset order; none when there is no such block. */
+  /** Returns the transactions of a round, in payset order; none when there is no such block. */
   payset(round: number): BlockTransaction[] {
     const stored = this.#blocks.get(round);
     return stored === undefined ? [] : blockTransactions(splitBlock(stored.bytes));

@@ -18,7 +18,7 @@ import { askError, askJson, pay, startTestNetwork, submit, type TestNetwork } fr
 import { signTransaction } from "./account.ts";
 import type { Genesis } from "./genesis.ts";
 
-/** The members of algod's JSON that are looked at one by one. */
+/** The members of algod's JSON that are compared one by one. */
 interface BlockJson {
   txns: { sig: string }[];
 }
@@ -36,7 +36,7 @@ const fetchBlock = async (round: number) =>
     new Uint8Array(await (await fetch(`${network.algodUrl}/v2/blocks/${round}?format=msgpack`)).arrayBuffer()),
   );
 
-/** A block with that many payments of the payer's. */
+/** Makes a block with `count` payments by the payer. */
 async function blockOf(count: number): Promise<number> {
   const { payer } = network.accounts;
   for (let index = 0; index < count; index++) await submit(network, signTransaction(payer, await pay(network, payer)));
@@ -159,7 +159,7 @@ test("an entry of a payset leaves out the header's genesis, so its bytes are tho
     named.txID(),
     unnamed.txID(),
   ]);
-  // algosdk, too, reads the block; it cannot tell the ids.
+  // algosdk also reads the block, but cannot compute the ids.
   const { block } = await network.algod.block(round).do();
   expect(block.payset).toHaveLength(2);
   expect(block.header.genesisID).toBe(network.genesisId);

@@ -9,10 +9,10 @@ import { isEmptyAccount, type LedgerState, minBalance } from "./state.ts";
 import type { SignedTransaction, Transaction } from "./transaction.ts";
 
 /**
- * Applies a verified group as a whole or not at all (go-algorand, `ledger/eval/eval.go`, TransactionGroup).
+ * Applies a verified group completely or not at all (go-algorand, `ledger/eval/eval.go`, TransactionGroup).
  * @param round the next round
  * @returns the effects of each member, in order
- * @throws Rejection; the state is then as before.
+ * @throws Rejection; the state is then unchanged
  */
 export function applyGroup(
   state: LedgerState,

@@ -20,7 +20,7 @@ describe.skipIf(RECORDINGS === undefined)("a payment that go-algorand signed wit
     verifyGroup(decodeSignedTransactions(encodeMsgpack(envelope)), nobody, CONSENSUS[version]);
   };
   const signature = (envelope: MsgpackMap) => getMap(envelope, "pqsig") as MsgpackMap;
-  /** With one bit of the member changed. */
+  /** Flips one bit of the member. */
   const flipped = (name: string) => (envelope: MsgpackMap) => {
     const bytes = new Uint8Array(signature(envelope).get(name) as Uint8Array);
     bytes[100] = (bytes[100] ?? 0) ^ 1;

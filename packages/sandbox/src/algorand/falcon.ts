@@ -4,7 +4,7 @@ import { FALCON_SCHEME, falconAccount, verifyFalcon } from "@attestd/proof/falco
 import { Rejection } from "./rejection.ts";
 
 /**
- * Checks a post-quantum signature of a transaction (go-algorand, `data/transactions/pqsig.go`).
+ * Checks a transaction's post-quantum signature (go-algorand, `data/transactions/pqsig.go`).
  * @param signature the envelope's `pqsig`: `{sch, slt, pk, sig}`
  * @param authorizer the address that follows from scheme, salt and key
  * @param message the signed bytes

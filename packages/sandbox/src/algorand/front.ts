@@ -8,8 +8,8 @@ const AWAY = "<html>\r\n<head><title>502 Bad Gateway</title></head>\r\n<body></b
 type Fetch = (request: Request) => Response | Promise<Response>;
 
 /**
- * What stands before a server whose behaviour can change: `GET` and `PATCH /sandbox/behaviour` show and change it, for this
- * machine only as all of the sandbox, and while the server is away a proxy's 502 answers everything else.
+ * Puts the control of behaviours in front of a server: `GET` and `PATCH /sandbox/behaviour` show and change them, only
+ * for this machine. While the server is away, a proxy's 502 answers everything else.
  */
 export function front(server: Fetch, behaviour: Behaviour, away: "algodAway" | "indexerAway"): Fetch {
   const app = new Hono();

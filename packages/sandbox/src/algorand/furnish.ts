@@ -20,8 +20,8 @@ const PAYER_USDC = 1_000_000_000n;
 const SAMPLE_NOTE = "attestd sandbox: a first payment, to be attested";
 
 /**
- * Creates USDC and a sample payment on a new ledger, in two rounds of ordinary signed transactions. The counter of the
- * genesis must be such that the first transaction creates `USDC_ID`.
+ * Creates USDC and a sample payment on a new ledger, in two rounds of ordinary signed transactions. The genesis's
+ * counter must be such that the first transaction creates `USDC_ID`.
  * @returns the payment's id and round
  */
 export function furnish(ledger: Ledger, accounts: Record<Role, SandboxAccount>): { txid: string; round: number } {
@@ -35,7 +35,7 @@ export function furnish(ledger: Ledger, accounts: Record<Role, SandboxAccount>):
     makeAssetCreateTxnWithSuggestedParamsFromObject({
       sender: dispenser.address,
       suggestedParams,
-      // Total, decimals and names are those of the real USDC, which has no clawback either.
+      // Total, decimals and names are the real USDC's, which has no clawback either.
       total: MAX_UINT64,
       decimals: 6,
       defaultFrozen: false,

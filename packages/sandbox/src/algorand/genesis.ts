@@ -17,8 +17,8 @@ interface Allocation {
 }
 
 /**
- * Makes a unique genesis, so that nothing signed for this chain is valid on another one, nor the other way round. Its hash
- * is `SHA-512/256("GE" ‖ msgpack(document))`, as go-algorand computes it.
+ * Makes a unique genesis, so that nothing signed for this chain is valid on another one, or the reverse. Its hash is
+ * `SHA-512/256("GE" ‖ msgpack(document))`, as in go-algorand.
  * @param timestamp seconds since 1970
  * @param nonce 32 random bytes, which make it unique
  * @param consensus the version of its first block
@@ -60,7 +60,7 @@ export function makeGenesis(
     document,
     /** Accounts without keys, which may not send. */
     special: { feeSink, rewardsPool },
-    /** Named as proposer by every block. */
+    /** The proposer that every block names. */
     proposer: keylessAddress("proposer", nonce),
   };
 }

@@ -3,7 +3,7 @@ import { toBase32 } from "@attestd/proof/encoding";
 import { goText } from "./members.ts";
 import { getAddress, type SignedTransaction, ZERO_ADDRESS } from "./transaction.ts";
 
-/** microAlgos as go-algorand prints them since 5.0: `1.999mA`, `1000.027971A`. */
+/** Prints microAlgos like go-algorand since 5.0: `1.999mA`, `1000.027971A`. */
 export function printMicroAlgos(amount: bigint): string {
   if (amount === 0n) return "0.0A";
   if (amount < 1000n) return `${amount}uA`;
@@ -15,14 +15,14 @@ export function printMicros(amount: bigint): string {
   return `${amount / 1_000_000n}.${digits(amount % 1_000_000n, 6)}`;
 }
 
-/** Zero bytes as Go prints an array or a slice. */
+/** Prints zero bytes like an array or slice in Go. */
 export function printZeros(length: number): string {
   return printBytes(new Uint8Array(length));
 }
 
 /**
- * A signed transaction as Go prints it (`%+v`), in which form algod's answer to an invalid one begins. Members of types
- * other than a payment are printed as zero, because nobody reads them: it is their length that clients meet.
+ * Prints a signed transaction like Go (`%+v`), because algod's answer to an invalid one begins so. Members of types
+ * other than a payment are printed as zero: nobody reads them, and only their length matters to clients.
  */
 export function printSigned({ txn, map }: SignedTransaction): string {
   const multisig = "{_struct:{} Version:0 Threshold:0 Subsigs:[]}";

@@ -35,7 +35,10 @@ export function checkGroup(group: SignedTransaction[]): void {
     );
 }
 
-/** What a group uses, in millionths of the least fee: its members, and what they have beyond an ordinary one. */
+/**
+ * Returns the fees that a group must pay, in millionths of the least fee: for its members, and for what they have
+ * beyond an ordinary one.
+ */
 export function groupUsage(group: SignedTransaction[], { byteSurcharge }: Consensus): bigint {
   return group.reduce((sum, { txn, map }) => {
     const bytes = Math.max(0, txn.noteLength - FREE_NOTE_BYTES);
@@ -43,12 +46,12 @@ export function groupUsage(group: SignedTransaction[], { byteSurcharge }: Consen
   }, 0n);
 }
 
-/** microAlgos that the members pay together. */
+/** Returns the microAlgos that the members pay together. */
 export function groupFees(group: SignedTransaction[]): bigint {
   return group.reduce((sum, { txn }) => sum + txn.fee, 0n);
 }
 
-/** @throws Rejection when the members pay less together than they use */
+/** @throws Rejection when the members together pay less than they must */
 export function checkGroupFees(group: SignedTransaction[], consensus: Consensus): void {
   const usage = groupUsage(group, consensus);
   const paid = groupFees(group);

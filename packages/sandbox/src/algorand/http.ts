@@ -17,7 +17,7 @@ export function json(value: Json, status = 200): Response {
   return jsonResponse(`${text}\n`, status);
 }
 
-/** Indented JSON, as algod writes what it can also write as msgpack. */
+/** Writes indented JSON, like algod for everything that it can also write as msgpack. */
 export function indentedJson(value: Json): Response {
   return jsonResponse(jsonText(value, 2), 200);
 }
@@ -65,7 +65,7 @@ export function restApi(): Hono {
   return app;
 }
 
-/** Whether the segments of a path are those of a route, whose parameters begin with a colon. */
+/** Whether a path matches a route, whose parameters begin with a colon. */
 function isLike(route: string[], path: string[]): boolean {
   return route.length === path.length && route.every((part, index) => part.startsWith(":") || part === path[index]);
 }

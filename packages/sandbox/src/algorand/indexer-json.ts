@@ -8,7 +8,10 @@ import { addressOf, asMap, base64, bytesJson, listOf, part } from "./members.ts"
 import { stateProofJson } from "./state-proof-json.ts";
 import { getAddress, ZERO_ADDRESS } from "./transaction.ts";
 
-/** A transaction in the indexer's JSON, with its inner ones. Of an unknown type it has the members that every type has. */
+/**
+ * Returns a transaction in the indexer's JSON, with its inner ones. For an unknown type it has the members that every
+ * type has.
+ */
 export function transactionJson(transaction: BlockTransaction): JsonObject {
   const { id, inBlock } = transaction;
   return {
@@ -22,7 +25,7 @@ export function transactionJson(transaction: BlockTransaction): JsonObject {
   };
 }
 
-/** The members that inner transactions have, too; they have no id. */
+/** Returns the members that inner transactions also have; they have no id. */
 function bodyJson(transaction: Omit<BlockTransaction, "id">): JsonObject {
   const { txn, inBlock, round, index, timestamp } = transaction;
   const type = getString(txn, "type") ?? "";
@@ -58,7 +61,7 @@ function bodyJson(transaction: Omit<BlockTransaction, "id">): JsonObject {
   };
 }
 
-/** By type of transaction, the member that it has beside those of every type. */
+/** By type of transaction, its additional member. */
 const TYPES: ReadonlyMap<string, (txn: MsgpackMap, inBlock: MsgpackMap) => JsonObject> = new Map(
   Object.entries({
     pay: (txn, inBlock) => ({

@@ -32,7 +32,7 @@ afterAll(() => network.close());
 
 const errorOf = (path: string) => askError(network.indexerUrl + path);
 
-/** Sends a payment of the payer's and makes it confirmed. */
+/** Sends a payment by the payer and confirms it. */
 async function confirmed(fields: Parameters<typeof pay>[2] = {}) {
   const { payer } = network.accounts;
   const payment = await pay(network, payer, fields);
@@ -41,7 +41,7 @@ async function confirmed(fields: Parameters<typeof pay>[2] = {}) {
 }
 
 describe.skipIf(VECTORS === undefined)("JSON has every member of the real indexer's", () => {
-  // The vectors were made with a round, an offset and, for assets, an id that are not in their bytes.
+  // The vectors were made with a round, an offset and, for assets, an id that their bytes do not contain.
   const standing = { round: 1, index: 2 };
 
   test.each(["payment", "asset_transfer", "asset_freeze", "keyreg", "rekey", "heartbeat", "multisig"])("%s", (name) => {
@@ -80,7 +80,7 @@ describe.skipIf(VECTORS === undefined)("types that only recordings contain", () 
     const real = JSON.parse(readFileSync(vector(`indexer-txn/${file.replace(".txn", ".response")}`), "utf8"));
     const inBlock = decodeMsgpackMap(new Uint8Array(readFileSync(vector(`indexer-txn/${file}`))));
     const txn = inBlock.get("txn") as MsgpackMap;
-    // The vectors were made with an id that is not in their bytes.
+    // The vectors were made with an id that their bytes do not contain.
     const created = real["created-application-index"];
     if (created !== undefined) inBlock.set("apid", created);
     const ours = transactionJson({ id: real.id, txn, inBlock, round: 1, index: 2, timestamp: real["round-time"] });

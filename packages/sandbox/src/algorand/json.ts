@@ -28,8 +28,8 @@ const ADDRESSES: Record<string, string[]> = {
 };
 
 /**
- * A block or transaction in algod's JSON: the same members as in msgpack, byte strings as base64, addresses as text, and
- * `prev` as `blk-` and base32. Invalid UTF-8 is replaced as Go does.
+ * Returns a block or transaction in algod's JSON: the same members as in msgpack, byte strings as base64, addresses as
+ * text, and `prev` as `blk-` and base32. Invalid UTF-8 is replaced like in Go.
  */
 export function algodJson(value: MsgpackValue, holder = "", name: MsgpackKey = ""): Json {
   if (value instanceof Uint8Array) {
@@ -49,8 +49,8 @@ const JSON_ADDRESSES = new Set([...TRANSACTION_ADDRESSES, "sgnr", "m", "r", "f",
 const JSON_TEXTS = new Set(["type", "gen", "un", "an", "au"]);
 
 /**
- * The msgpack map of a signed transaction in algod's JSON, for simulate. Only members of types that this ledger rejects are
- * ambiguous.
+ * Reads a signed transaction's msgpack map from algod's JSON, for simulate. Only members of types that this ledger
+ * rejects are ambiguous.
  * @throws DecodeError when a member is not an address, text or base64 as its name requires
  */
 export function fromAlgodJson(value: Json, name = ""): MsgpackValue {

@@ -15,7 +15,7 @@ const START = 10_000_000;
 const accounts = [makeAccount(), makeAccount(), makeAccount()] as const;
 const [creator] = accounts;
 
-/** A ledger of three accounts, the first of which made 1,000 of an asset. */
+/** Makes a ledger with three accounts, the first of which created 1,000 of an asset. */
 function newLedger(): Ledger {
   const rich = accounts.map(({ address }) => ({ address, microAlgos: START, comment: "" }));
   const genesis = makeGenesis(rich, 1_700_000_000, new Uint8Array(32), CONSENSUS.v42);

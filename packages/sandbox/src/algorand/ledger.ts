@@ -14,11 +14,11 @@ import { verifyGroup } from "./verify.ts";
 
 export interface LedgerOptions {
   genesis: Genesis;
-  /** Transactions counted before the first one; ids of created assets follow from it. */
+  /** The number of transactions before the first one; it determines ids of created assets. */
   counter: number;
   /** Recorded blocks, ascending; the ledger's own rounds follow the last of them. */
   recorded: StoredBlock[];
-  /** Blocks of this ledger from before, ascending: all that have transactions, and the last; its rounds follow it too. */
+  /** This ledger's earlier blocks, ascending: all with transactions, and the last one. New rounds follow it, too. */
   kept?: StoredBlock[];
   /** Called with every block that this ledger makes. */
   onBlock?: (block: StoredBlock) => void;
@@ -58,7 +58,7 @@ export class Ledger {
   #pool = new Map<string, Pooled>();
   #latest: StoredBlock;
   #latestAt: number;
-  /** Emits `round` after every new round. One listener for each waiting client. */
+  /** Emits `round` after every new round. Each waiting client has one listener. */
   readonly #rounds = new EventEmitter().setMaxListeners(0);
 
   /** @throws Error when a recorded block and a kept one have the same round */
@@ -93,8 +93,8 @@ export class Ledger {
   }
 
   /**
-   * The first block since the start. Its time is that of the start, however long the ledger has stood still: rounds of 25
-   * seconds each would take as long as they have to catch up.
+   * Makes the first block since the start. Its time is that of the start, however long the ledger stood still: catching
+   * up in rounds of at most 25 seconds would take too long.
    */
   #first(before: StoredBlock | undefined, own: StoredBlock | undefined): StoredBlock {
     const { genesis } = this;
@@ -107,7 +107,7 @@ export class Ledger {
         : genesis.document.timestamp,
       seed: previous ? nextSeed(previous.header) : genesis.hash,
       counter: this.state.counter,
-      // A recorded block is of another chain.
+      // A recorded block belongs to another chain.
       ...(before === own && previous && { previousHeader: previous.headerBytes }),
       consensus: this.consensus,
       stateProofs: this.stateProofs?.tracking(round, previous?.header, []),
@@ -147,7 +147,7 @@ export class Ledger {
 
   /**
    * Adds a group to the end of the pool.
-   * @param admit a pool's own checks, between those of form and signatures and those of balances
+   * @param admit a pool's own checks, after those of form and signatures and before those of balances
    * @throws Rejection without any change
    */
   submit(group: SignedTransaction[], admit?: () => void): void {
@@ -161,8 +161,8 @@ export class Ledger {
   }
 
   /**
-   * Simulates a group on the state after the latest round, without the pool, as a real node does.
-   * @param round the one that it is simulated in
+   * Simulates a group on the state after the latest round, without the pool, like a real node.
+   * @param round in which it is simulated
    * @throws Rejection when the group is malformed or a signature is wrong: algod answers 400 without a result
    */
   simulate(group: SignedTransaction[], allowEmptySignatures: boolean, round: number): Simulation {

@@ -13,29 +13,29 @@ export function part(map: MsgpackMap, key: string): MsgpackMap {
   return getMap(map, key) ?? new Map();
 }
 
-/** The value if it is a map, else an empty one. */
+/** Returns the value if it is a map, else an empty map. */
 export function asMap(value: MsgpackValue | undefined): MsgpackMap {
   return value instanceof Map ? value : new Map();
 }
 
-/** The value if it is a list, else an empty one. */
+/** Returns the value if it is a list, else an empty list. */
 export function listOf(value: MsgpackValue | undefined): MsgpackValue[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** The address of a byte string; the zero address of anything else. */
+/** Returns the address of a byte string; the zero address for anything else. */
 export function addressOf(value: MsgpackValue | undefined): string {
   return value instanceof Uint8Array ? (getAddress(new Map([["", value]]), "") ?? ZERO_ADDRESS) : ZERO_ADDRESS;
 }
 
-/** Base64 of a byte string, or of a text of any bytes such as a log; empty for anything else. */
+/** Returns base64 of a byte string, or of a text of any bytes such as a log; empty for anything else. */
 export function bytesJson(value: MsgpackValue | undefined): string {
   if (value instanceof Uint8Array) return toBase64(value);
   if (value instanceof RawString) return toBase64(value.bytes);
   return typeof value === "string" ? toBase64(utf8(value)) : "";
 }
 
-/** A text of any bytes, or an integer, as Go prints it: invalid UTF-8 is replaced. */
+/** Prints a text of any bytes, or an integer, like Go: invalid UTF-8 is replaced. */
 export function goText(value: MsgpackValue | undefined = ""): string {
   return value instanceof RawString ? new TextDecoder().decode(value.bytes) : String(value);
 }

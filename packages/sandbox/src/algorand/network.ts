@@ -24,13 +24,13 @@ export interface AlgorandOptions {
   /** 0, the default, picks a free port. */
   algodPort?: number | undefined;
   indexerPort?: number | undefined;
-  /** Folder with `algorand/blocks` and `algorand/transactions`, served beside the sandbox's own rounds. */
+  /** Folder with `algorand/blocks` and `algorand/transactions`, served in addition to the sandbox's own rounds. */
   replayDir?: string | undefined;
   /** How the node and the indexer behave from the beginning. */
   behaviour?: Partial<Behaviour> | undefined;
-  /** Has the network's keys and blocks from before, and gets those to come. */
+  /** Contains the network's earlier keys and blocks, and receives new blocks. */
   archive?: NetworkArchive | undefined;
-  /** No state proofs are made unless given. */
+  /** By default no state proofs are made. */
   stateProofs?: StateProofPace | undefined;
   onRequest?: RequestObserver | undefined;
   /** Milliseconds since 1970. */
@@ -41,8 +41,8 @@ export type AlgorandNetwork = Awaited<ReturnType<typeof startAlgorand>>;
 
 /**
  * Starts an Algorand network of one node: a ledger with its own genesis and keys, behind algod's and the indexer's HTTP
- * APIs. It has USDC as asset 31566704; every account is funded and has opted in. With an archive it is the network of
- * before, and its rounds go on above the last one.
+ * APIs. It has USDC as asset 31566704; every account is funded and has opted in. With an archive it continues the
+ * earlier network, with rounds above the last one.
  * @throws Error with the file's name when a recording is invalid
  */
 export async function startAlgorand(options: AlgorandOptions) {
@@ -88,7 +88,7 @@ export async function startAlgorand(options: AlgorandOptions) {
   return {
     algodUrl: algod.url,
     indexerUrl: indexer.url,
-    /** algod of everyone else, such as facilitators: a node of the same network that is always well. */
+    /** algod for everyone else, such as facilitators: an always healthy node of the same network. */
     networkUrl: network.url,
     /** How the node at `algodUrl` and the indexer behave; changes take effect with the next request. */
     behaviour,
@@ -107,7 +107,7 @@ export async function startAlgorand(options: AlgorandOptions) {
   };
 }
 
-/** The keys and the genesis of the network in the archive, or new ones. @param now milliseconds since 1970 */
+/** Returns the archive's keys and genesis, or new ones. @param now milliseconds since 1970 */
 function identityIn(
   archive: NetworkArchive,
   now: number,

@@ -8,14 +8,14 @@ import type { SignedTransaction } from "./transaction.ts";
 
 const REMEMBER = "TransactionPool.Remember: ";
 
-/** Errors of a submission that is not accepted (go-algorand, `data/pools`). */
+/** Errors of a refused submission (go-algorand, `data/pools`). */
 const REFUSALS = {
   "pool-full": "TransactionPool.checkPendingQueueSize: transaction pool has reached capacity",
   "no-evaluator": `${REMEMBER}TransactionPool.ingest: no pending block evaluator`,
   shutdown: `${REMEMBER}transaction pool is shutting down`,
 };
 
-/** The ledger as one node has it, which may be behind, have lost old blocks, or be unable to submit. */
+/** One node's view of the ledger. The node may be behind, have lost old blocks, or be unable to submit. */
 export class LedgerNode {
   readonly ledger: Ledger;
   readonly behaviour: Readonly<Behaviour>;
@@ -37,13 +37,13 @@ export class LedgerNode {
     return isKept ? this.ledger.blocks.block(round) : undefined;
   }
 
-  /** microAlgos for each byte that the node suggests. A follower has no pool, so it suggests none. */
+  /** microAlgos per byte that the node suggests. A follower has no pool, so it suggests none. */
   get suggestedFee(): number {
     return this.behaviour.follower ? 0 : this.behaviour.feePerByte;
   }
 
   /**
-   * Submits a group as `POST /v2/transactions` does.
+   * Submits a group like `POST /v2/transactions`.
    * @throws Rejection
    */
   submit(group: SignedTransaction[]): void {
@@ -62,7 +62,7 @@ export class LedgerNode {
     if (this.behaviour.catchup === "catchpoint") throw apiError(503, "operation not available during catchup");
   }
 
-  /** Each member pays for its own bytes: a congested pool knows no pooled fees. */
+  /** Checks that each member pays for its own bytes, because a congested pool does not pool fees. */
   #checkFees(group: SignedTransaction[]): void {
     const { feePerByte } = this.behaviour;
     for (const { txn, map } of group) {
@@ -76,7 +76,7 @@ export class LedgerNode {
     }
   }
 
-  /** A node that is behind evaluates with its own next round. */
+  /** Checks the first valid rounds. A node that is behind evaluates with its own next round. */
   #checkFirstValid(group: SignedTransaction[]): void {
     const next = this.round + 1;
     const early = group.find(({ txn }) => txn.firstValid > next)?.txn;

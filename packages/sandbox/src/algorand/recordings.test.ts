@@ -96,7 +96,7 @@ describe.skipIf(REPLAY === undefined)("recordings are served beside the sandbox'
     expect((await network.indexer.lookupTransactionByID(payment.txID()).do()).transaction.genesisId).toBe(
       network.genesisId,
     );
-    // What is recorded is no state: its senders have nothing here.
+    // A recording has no state: its senders have nothing here.
     const [recorded] = transactions as [Recorded];
     const signed = encodeMsgpack(
       new Map<string, Uint8Array | MsgpackMap>([

@@ -28,11 +28,11 @@ const PUBLIC_GENESIS_IDS: Record<string, string> = {
 };
 
 /**
- * Reads recorded real data that a sandbox serves beside its own chain: `algorand/blocks/*.msgpack` (`{block, cert?}` as
- * algod gives it, served as they are) and `algorand/transactions/*.json` (lists of `{txid, type, round?, sender,
+ * Reads recorded real data that a sandbox serves in addition to its own chain: `algorand/blocks/*.msgpack` (`{block,
+ * cert?}` from algod, served unchanged) and `algorand/transactions/*.json` (lists of `{txid, type, round?, sender,
  * txnMsgpackBase64, sigBase64}`, for each of which a block is made). Either folder may be absent.
- * @param genesis of the sandbox, whose special addresses and time stand in the blocks that are made
- * @returns the blocks in rising order of their rounds, and base64 of every genesis hash found
+ * @param genesis of the sandbox, whose special addresses and time are in the blocks that are made
+ * @returns the blocks in ascending order of their rounds, and base64 of every genesis hash found
  * @throws Error with the file's name when a recording contradicts itself, or when two have the same round
  */
 export async function readRecordings(replayDir: string | undefined, genesis: Genesis) {
@@ -46,7 +46,7 @@ export async function readRecordings(replayDir: string | undefined, genesis: Gen
   };
   const genesisHashes = new Set<string>();
   const genesisIds = new Map(Object.entries(PUBLIC_GENESIS_IDS));
-  /** Takes note of the chain that a header or transaction names. */
+  /** Notes the chain that a header or transaction names. */
   const addChain = (map: MsgpackMap) => {
     const hash = toBase64(genesisHash(map));
     genesisHashes.add(hash);
@@ -62,7 +62,7 @@ export async function readRecordings(replayDir: string | undefined, genesis: Gen
   const files = await readRecordingFiles(replayDir, "algorand/transactions", ".json");
   const recorded = files.flatMap(([name, bytes]) => named(name, () => recordedTransactions(name, bytes)));
   for (const { txn } of recorded) addChain(txn);
-  // Those that state their round come first; the others take a round of their validity that is free.
+  // Transactions that state their round come first; the others take a free round of their validity.
   recorded.sort((a, b) => Number(a.round === undefined) - Number(b.round === undefined));
   for (const { name, txn, signature, round = freeRound(name, txn, names) } of recorded) {
     const hash = genesisHash(txn);

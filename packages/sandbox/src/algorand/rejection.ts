@@ -14,8 +14,8 @@ export class Rejection extends Error {
 
 /**
  * Runs a check and puts a prefix before the message of its rejection.
- * @param prefix or what makes it, if that takes time
- * @param groupIndex of the transaction that is checked, for a rejection without one
+ * @param prefix or a function that makes it, if that takes time
+ * @param groupIndex of the checked transaction, for a rejection without one
  * @throws Rejection when the check rejects or its input is malformed
  */
 export function prefixRejection<T>(prefix: string | (() => string), groupIndex: number | undefined, check: () => T): T {

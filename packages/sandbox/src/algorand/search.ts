@@ -24,7 +24,7 @@ const PARAMETERS = new Set(
 );
 
 /**
- * Parameters that an indexer on PostgreSQL takes only if its operator allows them (algorand/indexer,
+ * Parameters that an indexer on PostgreSQL accepts only if its operator allows them (algorand/indexer,
  * `api/disabled_parameters.go`). Searches for one account allow some more.
  */
 const DISABLED = "note-prefix tx-type sig-type asset-id before-time after-time rekey-to".split(" ");

@@ -9,8 +9,8 @@ import { startTestNetwork, type TestNetwork } from "../../test/algorand-network.
 import { openArchive } from "../archive.ts";
 
 /*
- * The verifier of `proof` is the judge here; its own tests hold it to state proofs of MainNet and of a private network of
- * go-algorand. algosdk reads the transactions.
+ * The verifier of `proof` is the judge here; its own tests check it against state proofs of MainNet and of a private
+ * network of go-algorand. algosdk reads the transactions.
  */
 
 const INTERVAL = 16;
@@ -64,7 +64,9 @@ function trackingOf(round: number): MsgpackMap {
   return getMap(getMap(headerOf(round).header, "spt") as MsgpackMap, 0) as MsgpackMap;
 }
 
-/** What the header of a round says of the voters after it, by go-algorand's formula (`crypto/stateproof/weights.go`). */
+/**
+ * Returns what a round's header says about the next voters, by go-algorand's formula (`crypto/stateproof/weights.go`).
+ */
 function anchorAt(round: number): Checkpoint {
   const tracking = trackingOf(round);
   const proven = (getInteger(tracking, "t") * 1_288_490_188n) >> 32n;
@@ -87,7 +89,7 @@ test("attest one interval after the other, from the voters that a header names",
   expect(after).toEqual(anchorAt(32));
   expect(checkStateProof(second.stateProof, second.message, after)).toBeUndefined();
   expect(checkStateProof(second.stateProof, second.message, { ...after, lnProvenWeight: 1 })).toBeDefined();
-  // Headers name voters every interval, and the round up to which is proven next.
+  // Headers name voters every interval, and the round up to which the next proof reaches.
   expect([16, 17, 32, 33, 34, 50].map((round) => getInteger(trackingOf(round), "n"))).toEqual(
     [32, 32, 32, 48, 48, 64].map(BigInt),
   );

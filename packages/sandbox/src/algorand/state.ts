@@ -14,7 +14,7 @@ export interface Holding {
 export interface Account {
   /** microAlgos. */
   readonly balance: bigint;
-  /** The address that it is rekeyed to; undefined when its own key signs. */
+  /** The address to which it is rekeyed; undefined when its own key signs. */
   readonly authAddress: string | undefined;
   readonly holdings: ReadonlyMap<bigint, Holding>;
 }
@@ -39,8 +39,8 @@ export function isEmptyAccount(account: Account): boolean {
 
 /**
  * Balances, assets, and the ids and leases that may not be used again. A child adds its changes to its parent's state;
- * `commit` moves them into the parent, and dropping the child discards them. A parent MUST NOT change while a child is in
- * use.
+ * `commit` moves them into the parent, and dropping the child discards them. A parent MUST NOT change while a child is
+ * in use.
  */
 export class LedgerState {
   readonly #parent: LedgerState | undefined;
@@ -115,9 +115,9 @@ export class LedgerState {
   /**
    * Checks that the transaction's id and lease are free at a round.
    *
-   * The id is checked first in the pool, the lease first in blocks. So a transaction that is sent again is rejected with
-   * `already in ledger` while it is in the pool, and with `overlapping lease` when it is in a block, until its lease
-   * expires, as on real nodes (go-algorand, `ledger/eval/cow.go`, `ledger/txtail.go`).
+   * The id is checked first in the pool, the lease first in blocks. So a transaction that is sent again is rejected
+   * with `already in ledger` while it is in the pool, and with `overlapping lease` when it is in a block, until its
+   * lease expires, as on real nodes (go-algorand, `ledger/eval/cow.go`, `ledger/txtail.go`).
    * @throws Rejection
    */
   checkDuplicate(txn: Transaction, round: number): void {

@@ -27,7 +27,7 @@ const balance = (address: string) => network.ledger.state.account(address).balan
 const usdc = (address: string) => network.ledger.state.account(address).holdings.get(31566704n)?.amount;
 const send = (transaction: Transaction, by = payer) => submit(network, signTransaction(by, transaction));
 
-/** The envelope with its members changed, and not signed again. */
+/** Changes members of the envelope without signing again. */
 function forged(signed: Uint8Array, change: (envelope: MsgpackMap, txn: MsgpackMap) => void): Uint8Array {
   const envelope = decodeMsgpackMap(signed);
   change(envelope, envelope.get("txn") as MsgpackMap);
@@ -229,7 +229,7 @@ describe("a signature", () => {
       envelope.set("sig", sig);
     });
     expect(await submit(network, flipped)).toBe(failed);
-    // Bytes that an application may have the same key sign are no transaction.
+    // Bytes that an application may have signed with the same key are not a transaction.
     const sig = algosdk.signBytes(algosdk.encodeUnsignedTransaction(payment), payer.secretKey);
     expect(
       await submit(
@@ -274,7 +274,7 @@ describe("a signature", () => {
       );
     const one = algosdk.signMultisigTransaction(payment, params, (keys[0] as SandboxAccount).secretKey).blob;
     expect(await submit(network, one)).toContain("multisig validation failed: Invalid number of signatures");
-    // Keys of someone's own choice make up another address.
+    // The signer's own keys make another address.
     const stranger = { ...params, threshold: 1, addrs: [payer.address] };
     const own = decodeMsgpackMap(algosdk.signMultisigTransaction(payment, stranger, payer.secretKey).blob);
     own.delete("sgnr");
@@ -402,7 +402,7 @@ describe("a group", () => {
     expect(await submit(network, ...signed)).toContain(`transaction ${group[1]?.txID()}: overspend (account`);
     expect(network.ledger.advance().txids).toEqual([]);
     expect(balance(payTo.address)).toBe(before);
-    // Neither member has taken its id.
+    // Neither member has used up its id.
     const [alone] = [await pay(network, payer, { receiver: payTo.address, amount: 7 })];
     expect(await send(alone)).toBe(alone.txID());
   });

@@ -16,8 +16,8 @@ const RESULT_VERSION = 2;
 const ENVELOPE: readonly string[] = [...SIGNATURE_KINDS, "sgnr"];
 
 /**
- * algod's answer to `/v2/transactions/pending/{txid}` for a transaction in the pool or of the last 1000 rounds, as a map
- * for msgpack and JSON.
+ * Returns algod's answer to `/v2/transactions/pending/{txid}` for a transaction in the pool or the last 1000 rounds, as
+ * a map for msgpack and JSON.
  */
 export function pendingInformation({ ledger, round, behaviour }: LedgerNode, id: string): MsgpackMap | undefined {
   if (behaviour.follower) return undefined;
@@ -34,7 +34,7 @@ export function pendingInformation({ ledger, round, behaviour }: LedgerNode, id:
 }
 
 /**
- * Answers `POST /v2/transactions/simulate`. Like on a real node, the body is msgpack or JSON, whatever its media type.
+ * Answers `POST /v2/transactions/simulate`. As on a real node, the body is msgpack or JSON, whatever its media type.
  * Options for programs are accepted and have no effect.
  * @throws Rejection when a real node answers 400 without a result
  */
@@ -107,8 +107,8 @@ function withRightfulSigner(ledger: Ledger, signed: SignedTransaction): SignedTr
 }
 
 /**
- * The common form of pending and simulate answers (go-algorand's PreEncodedTxInfo).
- * @param applied the in-block map, or one with its `caid`, `ca`, `aca` alone
+ * Returns the common form of pending and simulate answers (go-algorand's PreEncodedTxInfo).
+ * @param applied the in-block map, or one with only its `caid`, `ca`, `aca`
  */
 function information(signed: MsgpackMap, round?: number, applied: MsgpackMap = new Map()): MsgpackMap {
   const map: MsgpackMap = new Map([["pool-error", ""]]);

@@ -13,7 +13,7 @@ const NAMES =
     " ",
   );
 
-/** Values as a hostile client may put them anywhere. */
+/** Values that a hostile client may put anywhere. */
 const { value } = fc.letrec<{ value: MsgpackValue; map: MsgpackMap }>((tie) => ({
   value: fc.oneof(
     { depthSize: "small" },
@@ -30,7 +30,7 @@ const { value } = fc.letrec<{ value: MsgpackValue; map: MsgpackMap }>((tie) => (
 }));
 const MEMBERS = NAMES.slice(0, 14);
 
-/** A payment, but for one member. */
+/** A payment with one member changed. */
 const payment = fc.tuple(fc.constantFrom<MsgpackKey>(...MEMBERS), value).map(([name, member]): MsgpackValue => {
   const snd = new Uint8Array(32).fill(1);
   return new Map<MsgpackKey, MsgpackValue>([

@@ -79,13 +79,13 @@ export interface SignedTransaction {
   authorizer: string;
 }
 
-/** Members of an envelope that sign. */
+/** Members of an envelope that contain a signature. */
 export const SIGNATURE_KINDS = ["sig", "msig", "lsig", "pqsig"] as const;
 
 /**
- * Decodes a group: concatenated signed transactions, the body of `POST /v2/transactions`. Like Go's decoder it takes any
- * order of members, zero members, and any length of an integer; what is signed and stored is the canonical encoding. It
- * takes no notice of a transaction that is cut off at the end.
+ * Decodes a group: concatenated signed transactions, the body of `POST /v2/transactions`. Like Go's decoder it accepts
+ * any order of members, zero members, and integers of any length; the canonical encoding is what is signed and stored.
+ * It ignores a transaction that is cut off at the end.
  * @throws Rejection when the bytes are not 1 to 16 of them, or have unknown members
  */
 export function decodeSignedTransactions(body: Uint8Array): SignedTransaction[] {
@@ -109,7 +109,7 @@ function decodeError(position: number): string {
   return `msgpack decode error [pos ${position}]: `;
 }
 
-/** Where a key of a decoded map ends. Go names it in its errors. */
+/** Returns where a key of a decoded map ends. Go names this position in its errors. */
 function lastKeyEnd(bytes: Uint8Array, key: string): number {
   const encoded = encodeMsgpack(key);
   return Buffer.from(bytes).lastIndexOf(encoded) + encoded.length;
@@ -159,7 +159,7 @@ function unsignedTransaction(given: MsgpackMap) {
   };
 }
 
-/** Another transaction type that one of the members belongs to; undefined when there is none. */
+/** Returns another transaction type to which one of the members belongs; undefined when there is none. */
 export function strayType({ type, map }: Transaction): string | undefined {
   const others = MEMBERS_OF_TYPE.filter(([other]) => other !== "header" && other !== type);
   return others.find(([, schema]) => schema.keys().some((name) => map.has(name)))?.[0];
@@ -171,7 +171,7 @@ export function getAddress(map: MsgpackMap, key: string): string | undefined {
   return bytes === undefined ? undefined : encodeAddress(bytes);
 }
 
-/** A member that Go's decoder does not take. */
+/** The error for a member that Go's decoder does not accept. */
 class MemberError extends Error {
   readonly key: string;
 
@@ -181,7 +181,7 @@ class MemberError extends Error {
   }
 }
 
-/** The members of a map that are not zero, in the order of the canonical encoding. @throws MemberError */
+/** Returns the nonzero members of a map, in the order of the canonical encoding. @throws MemberError */
 function canonicalMembers(map: MsgpackMap, schema: Schema): MsgpackMap {
   const members = [...map].map(([key, value]) => {
     const name = String(key);
@@ -195,7 +195,7 @@ function canonicalMembers(map: MsgpackMap, schema: Schema): MsgpackMap {
   return new Map(kept.map(([name, value]) => [name, value]));
 }
 
-/** Byte strings of a fixed length are zero when all their bytes are, others when they are empty. */
+/** Whether a value is zero: byte strings of a fixed length when all their bytes are, others when they are empty. */
 function isZero(value: MsgpackValue, kind: MemberKind): boolean {
   const isFixed = value instanceof Uint8Array && kind !== "bytes";
   return isFixed ? value.every((byte) => byte === 0) : isEmpty(value);

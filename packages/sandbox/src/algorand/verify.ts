@@ -42,9 +42,10 @@ interface SignatureCheck {
 }
 
 /**
- * Checks a group without the ledger: form, group id, signatures, in go-algorand's order (`data/transactions/verify/txn.go`).
+ * Checks a group without the ledger: form, group id, signatures, in go-algorand's order
+ * (`data/transactions/verify/txn.go`).
  * @param allowEmptySignatures simulate's option: an unsigned transaction counts as signed by its claimed signer
- * @throws Rejection with the index of the invalid transaction, if it is one
+ * @throws Rejection with the index of the invalid transaction, if a single one is invalid
  */
 export function verifyGroup(
   group: SignedTransaction[],
@@ -67,13 +68,13 @@ export function verifyGroup(
 }
 
 /**
- * Checks the transaction by itself (go-algorand's `WellFormed`).
+ * Checks a single transaction (go-algorand's `WellFormed`).
  * @throws Rejection. Types that this ledger does not support are rejected as by a consensus version without them.
  */
 function checkForm(txn: Transaction, { feeSink, rewardsPool }: Genesis["special"], { maxNoteBytes }: Consensus): void {
   switch (txn.type) {
     case "pay":
-      // Go compares the zero addresses of a payment without either, too.
+      // For a payment without either address, Go also compares the zero addresses.
       if ((getAddress(txn.map, "close") ?? ZERO_ADDRESS) === txn.sender)
         throw new Rejection(`transaction cannot close account to its sender ${txn.sender}`);
       if (txn.sender === feeSink) throw new Rejection(`cannot spend from fee sink address ${feeSink}`);
@@ -162,7 +163,7 @@ function signatureChecks(
   );
 }
 
-/** Whether the signature is valid. It is not for a public key that is not a point, such as an application's address. */
+/** Whether the signature is valid. It is invalid if the public key is not a point, like an application's address. */
 function isValidSignature({ publicKey, signature, message }: SignatureCheck): boolean {
   try {
     const key = createPublicKey({ key: publicKey, format: "raw-public", asymmetricKeyType: "ed25519" });
@@ -173,7 +174,7 @@ function isValidSignature({ publicKey, signature, message }: SignatureCheck): bo
 }
 
 /**
- * The signatures of a multisignature, which must all be valid.
+ * Returns the signatures of a multisignature, which must all be valid.
  * @param multisig the envelope's `msig`: `{subsig: [{pk, s?}], thr, v}`
  * @param authorizer the address of its keys and threshold
  * @throws Rejection with go-algorand's message when it is malformed (`crypto/multisig.go`)

@@ -1,6 +1,9 @@
 import { createRequire } from "node:module";
 
-/** Path of the binary in its platform package, without the package's wrapper script, which would be another process. */
+/**
+ * Returns the path of the binary in its platform package. It avoids the package's wrapper script, which would be
+ * another process.
+ */
 export function anvilBinary(): string {
   const wrapper = createRequire(import.meta.url).resolve("@foundry-rs/anvil/package.json");
   const arch = process.arch === "x64" ? "amd64" : process.arch;

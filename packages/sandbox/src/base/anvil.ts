@@ -7,16 +7,18 @@ import { BASE_CHAIN_ID } from "@attestd/proof/base";
 import { anvilBinary } from "./anvil-binary.ts";
 
 export interface AnvilOptions {
-  /** Time between blocks, in milliseconds. Undefined: blocks are made by `evm_mine`, of transactions as they came. */
+  /**
+   * Time between blocks, in milliseconds. Undefined: `evm_mine` makes blocks, with transactions in order of arrival.
+   */
   blockMs: number | undefined;
   /** Number of the genesis block. */
   firstBlock: number;
 }
 
 /**
- * Kills anvil when the sandbox ends, for whatever reason. Descriptor 3 is a pipe from this process: when its other end is
- * closed (`close()`, a crash, SIGKILL), `read` returns and anvil is killed, by SIGKILL because a chain in memory has
- * nothing to save. The shell waits for both.
+ * Kills anvil when the sandbox ends, for whatever reason. Descriptor 3 is a pipe from this process: when its other end
+ * is closed (`close()`, a crash, SIGKILL), `read` returns and anvil is killed, with SIGKILL because a chain in memory
+ * has nothing to save. The shell waits for both.
  */
 const GUARD = `
 "$@" 3<&- & anvil=$!
@@ -27,9 +29,8 @@ exit $status`;
 
 /**
  * Starts the real anvil (@foundry-rs/anvil) as a child on 127.0.0.1 and a free port: chain id 8453 and OP Stack rules,
- * so that 0x7e deposits are accepted; `--slots-in-an-epoch 1`, so that `safe` is one block behind `latest` and `finalized`
- * two; no accounts, because anvil's own come from a public mnemonic; and no state on disk.
- *
+ * so that 0x7e deposits are accepted; `--slots-in-an-epoch 1`, so that `safe` is one block behind `latest` and
+ * `finalized` two; no accounts, because anvil's own come from a public mnemonic; and no state on disk.
  * @throws {Error} when no binary exists for this platform, or anvil ends before it listens
  */
 export async function startAnvil({ blockMs, firstBlock }: AnvilOptions) {
@@ -48,7 +49,7 @@ export async function startAnvil({ blockMs, firstBlock }: AnvilOptions) {
     env: { RUST_BACKTRACE: "0" },
   });
   const [, stdout, stderr, lifeline] = child.stdio as unknown as [null, Readable, Readable, Writable];
-  lifeline.on("error", () => {}); // EPIPE after anvil ended by itself, which `exited` reports.
+  lifeline.on("error", () => {}); // EPIPE after anvil has ended by itself, which `exited` reports.
 
   let closing = false;
   let stderrEnd = "";
@@ -66,7 +67,7 @@ export async function startAnvil({ blockMs, firstBlock }: AnvilOptions) {
     await exited;
   };
 
-  /** Anvil's own JSON-RPC URL. Clients use that of `proxy.ts`. */
+  /** Anvil's own JSON-RPC URL. Clients use the URL of `proxy.ts`. */
   const url = await Promise.race([listening(stdout), exited]);
   if (url === undefined || !url.startsWith("http")) throw new Error(url ?? "anvil was closed before it listened");
   stdout.resume();

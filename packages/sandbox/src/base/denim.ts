@@ -6,9 +6,9 @@ import type { RpcCall } from "../jsonrpc.ts";
 /** Time between Base's blocks since Denim, in milliseconds. */
 export const DENIM_BLOCK_MS = 200;
 
-/** The depositor of the L1 attributes. On Base, BaseTime is of it too. */
+/** The depositor of the L1 attributes; on Base also BaseTime's. */
 const DEPOSITOR = "0xdeaddeaddeaddeaddeaddeaddeaddeaddead0001";
-/** anvil 1.7.1 keeps one deposit of a sender at a time: a second one is "replacement transaction underpriced". */
+/** anvil 1.7.1 keeps one deposit per sender at a time: a second one is "replacement transaction underpriced". */
 const BASE_TIME_DEPOSITOR = "0xdeaddeaddeaddeaddeaddeaddeaddeaddead0002";
 const L1_BLOCK = "0x4200000000000000000000000000000000000015";
 const BASE_TIME = "0x4200000000000000000000000000000000000030";
@@ -18,13 +18,12 @@ const L1_ATTRIBUTES: Hex = `0x3db6be2b${"00".repeat(174)}`;
 const SET_MILLISECONDS = "0x86bdf394";
 
 /**
- * Makes anvil's blocks as Base's since Denim: at times that are multiples of 200 ms, each beginning with two deposits, the L1
- * attributes and BaseTime, which has the milliseconds that the header's whole seconds lack.
+ * Makes anvil's blocks like Base's since Denim: at times that are multiples of 200 ms, each beginning with two
+ * deposits, the L1 attributes and BaseTime, which has the milliseconds that the header's whole seconds lack.
  *
- * Both are put into the pool at once after the block before, so that nothing can come ahead of them. Their contracts have no
- * code here, which no deposit minds.
- *
- * @param anvil without a block time; it takes transactions in the order in which they come
+ * Both are put into the pool immediately after the previous block, so that nothing can come before them. Their
+ * contracts have no code here, which does not matter to a deposit.
+ * @param anvil without a block time; it includes transactions in order of arrival
  */
 export async function denimBlocks(anvil: RpcCall) {
   let slot = 0;
@@ -44,11 +43,11 @@ export async function denimBlocks(anvil: RpcCall) {
       await begin();
     }
   };
-  /** Makes a block every 200 ms from now on, until disposal. A machine that is too slow for one leaves it out. */
+  /** Makes a block every 200 ms from now on, until disposal. A machine that is too slow skips blocks. */
   const run = () => {
     timer = setTimeout(
       async () => {
-        // Where anvil failed, the next block is tried; when it has ended, its owner stops this.
+        // If anvil fails, the next block is tried; if it has ended, its owner stops this.
         await oneAtATime(mine).catch(() => undefined);
         if (!stopped) run();
       },
@@ -58,7 +57,7 @@ export async function denimBlocks(anvil: RpcCall) {
 
   await begin();
   return {
-    /** anvil's JSON-RPC, where a transaction is sent and `evm_mine` is called between blocks, never within one. */
+    /** anvil's JSON-RPC, in which a transaction is sent and `evm_mine` is called between blocks, never within one. */
     call(method: string, params: unknown): Promise<unknown> {
       if (method === "evm_mine") return oneAtATime(mine);
       return method.startsWith("eth_send") ? oneAtATime(() => anvil(method, params)) : anvil(method, params);
@@ -72,7 +71,7 @@ export async function denimBlocks(anvil: RpcCall) {
   };
 }
 
-/** The bytes of the two deposits of the block of that time, in Unix milliseconds. */
+/** Returns the bytes of the two deposits of the block at that time, in Unix milliseconds. */
 function depositsOf(timeMs: number): Hex[] {
   const time = numberToHex(timeMs, { size: 32 });
   const milliseconds = concatHex([SET_MILLISECONDS, numberToHex(timeMs % 1000, { size: 32 })]);

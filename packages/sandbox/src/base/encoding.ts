@@ -15,7 +15,7 @@ const QUANTITIES =
 const AUTHORIZATION = "chainId address nonce yParity r s".split(" ");
 
 const bytes = (item: RlpItem) => bytesToHex(item as Uint8Array);
-/** JSON-RPC's quantity: no leading zeros, and `0x0` for zero, which is empty in RLP. */
+/** Reads JSON-RPC's quantity: no leading zeros, and `0x0` for zero, which is empty in RLP. */
 const quantity: Reader = (item) => numberToHex(decodeQuantity(item as Uint8Array));
 
 /** Readers of the fields that are not quantities. */
@@ -39,7 +39,7 @@ const TRANSACTION_READERS: Record<string, Reader> = {
 };
 
 /**
- * A block header in JSON-RPC's form.
+ * Returns a block header in JSON-RPC's form.
  * @param rlp the header's RLP, `0x` hex
  * @throws ProofError `malformed`
  */
@@ -50,9 +50,9 @@ export function headerFromRlp(rlp: Hex): Record<string, unknown> {
 }
 
 /**
- * The members of JSON-RPC's transaction object that follow from its bytes; for an unknown type only `type`.
+ * Returns the members of JSON-RPC's transaction object that follow from its bytes; for an unknown type only `type`.
  * @param raw EIP-2718 bytes, `0x` hex
- * @throws ProofError `malformed` when the bytes are not those of their type
+ * @throws ProofError `malformed` when the bytes do not fit their type
  */
 export async function transactionFromBytes(raw: Hex): Promise<Record<string, unknown>> {
   const { type: number, fields } = decodeBaseTransaction(hexToBytes(raw));
@@ -61,7 +61,7 @@ export async function transactionFromBytes(raw: Hex): Promise<Record<string, unk
   const { data: input, ...members } = readTransaction([...fields]);
   if (type === "0x7e") return { type, ...members, input };
   const from = await recoverTransactionAddress({ serializedTransaction: raw as TransactionSerialized });
-  // Nodes return a typed transaction's parity as `v` too.
+  // Nodes also return a typed transaction's parity as `v`.
   return { type, from: from.toLowerCase(), v: members.yParity, ...members, input };
 }
 

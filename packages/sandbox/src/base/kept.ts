@@ -12,7 +12,7 @@ type DepositJson = Record<"sourceHash" | "from" | "to" | "mint" | "value" | "gas
 type LogJson = { address: Hex; topics: Hex[] };
 type ReceiptJson = { transactionHash: Hex; logs: LogJson[] };
 
-/** A block of an earlier start that has transactions beside deposits, as anvil answered for it. */
+/** A block of an earlier start that has transactions besides deposits, with anvil's answers about it. */
 type KeptBlock = { block: BlockJson; raw: Hex[]; receipts: ReceiptJson[] };
 
 /** The blocks of earlier starts. */
@@ -32,7 +32,7 @@ export function readKept(archive: NetworkArchive) {
   const blocks = archive.records().map((record): KeptBlock => JSON.parse(fromUtf8(record)));
   return {
     blocks: blocks.map(served),
-    /** What `eth_getLogs` answers of them alone, ascending. */
+    /** Answers `eth_getLogs` from these blocks alone, ascending. */
     logs: (filter: LogFilter) => blocks.flatMap((kept) => logsOf(kept, filter)),
   };
 }
@@ -63,16 +63,18 @@ function logsOf({ block, receipts }: KeptBlock, { fromBlock, toBlock, blockHash,
   return logs.filter((log) => fits(address, log.address) && topics.every((topic, i) => fits(topic, log.topics[i])));
 }
 
-/** Of a block that a filter names. A tag names one of the blocks since the start, and so does a bound that is absent. */
+/**
+ * Returns the number of a block that a filter names. A tag, like an absent bound, means one of the blocks since the
+ * start.
+ */
 function numberOf(block: string | undefined): number {
   if (block === "earliest") return 0;
   return block?.startsWith("0x") ? Number(block) : Number.POSITIVE_INFINITY;
 }
 
 /**
- * Keeps every block of anvil that has transactions beside deposits, and notes the number of the last one, until disposal;
- * then once more.
- *
+ * Keeps every block of anvil that has transactions besides deposits, and notes the number of the last one, until
+ * disposal; then once more.
  * @param from number of the first block to look at
  */
 export function keepBlocks(anvil: RpcCall, archive: NetworkArchive, from: number, everyMs: number): AsyncDisposable {
@@ -86,7 +88,7 @@ export function keepBlocks(anvil: RpcCall, archive: NetworkArchive, from: number
       else archive.add(next, utf8(JSON.stringify(await withAnswers(anvil, block))));
     }
   };
-  // A failed look is repeated by the next.
+  // The next look repeats a failed one.
   const oneAtATime = inTurn();
   const lookInTurn = () => oneAtATime(look).catch(() => undefined);
   const timer = setInterval(lookInTurn, everyMs);
@@ -108,7 +110,7 @@ async function withAnswers(anvil: RpcCall, block: BlockJson): Promise<KeptBlock>
   return { block, raw: await Promise.all(raw), receipts: await receipts };
 }
 
-/** The bytes of a deposit, which anvil does not give: it aborts when asked. */
+/** Returns the bytes of a deposit, which anvil does not give: it aborts when asked. */
 function depositBytes(transaction: object): Hex {
   const { sourceHash, from, to, input: data, ...others } = transaction as DepositJson;
   const amounts = { mint: hexToBigInt(others.mint), value: hexToBigInt(others.value), gas: hexToBigInt(others.gas) };

@@ -77,7 +77,7 @@ test("safe and finalized follow the newest block at one and two blocks", async (
     const latest = await numberAt("latest");
     return [latest - (await numberAt("safe")), latest - (await numberAt("finalized"))];
   };
-  // Asked again where a block came in between.
+  // Asked again if a block came in between.
   await expect.poll(distances, { timeout: 30_000 }).toEqual([1, 2]);
 });
 
@@ -110,7 +110,10 @@ describe("blocks as Base makes them since Denim", () => {
   });
   afterAll(() => denim.close());
 
-  /** Expects two deposits and then that many others. @returns the block's time in milliseconds, BaseTime's among it */
+  /**
+   * Expects two deposits and then `count` other transactions. @returns the block's time in milliseconds, with
+   * BaseTime's part
+   */
   function timeOf({ timestamp, transactions: [attributes, baseTime, ...others] }: Full): number {
     expect(attributes).toMatchObject({ type: "0x7e", to: "0x4200000000000000000000000000000000000015" });
     expect(baseTime).toMatchObject({ type: "0x7e", to: "0x4200000000000000000000000000000000000030" });
@@ -233,7 +236,7 @@ test("every method returns the exact bytes of legacy, EIP-2930, EIP-1559 and EIP
   expect(await call("eth_getRawTransactionByHash", [keccak256("0x02")])).toBeNull();
 });
 
-/** Every way to ask for one transaction's bytes. */
+/** Returns every way to ask for one transaction's bytes. */
 function rawMethods(hash: unknown, blockHash: unknown, blockNumber: unknown, index: unknown): [string, unknown[]][] {
   return [
     ["eth_getRawTransactionByHash", [hash]],

@@ -12,13 +12,13 @@ import { readRecordings } from "./recordings.ts";
 import { installContracts, USDC_ABI, USDC_ADDRESS, USDC_DOMAIN } from "./token.ts";
 
 export interface BaseOptions extends ServerOptions {
-  /** Time between blocks, in milliseconds; 1000 unless given. */
+  /** Time between blocks, in milliseconds; default: 1000. */
   blockMs?: number | undefined;
-  /** Makes blocks as Base does since Denim, each beginning with two deposits: every 200 ms, and `blockMs` is not read. */
+  /** Makes blocks like Base since Denim, each beginning with two deposits, every 200 ms. `blockMs` is then ignored. */
   denim?: boolean | undefined;
-  /** Folder whose `base/blocks/*.json` are served beside the simulated blocks. */
+  /** Folder whose `base/blocks/*.json` are served in addition to the simulated blocks. */
   replayDir?: string | undefined;
-  /** Has the network's keys and blocks from before, and gets those to come. */
+  /** Contains the network's earlier keys and blocks, and receives new blocks. */
   archive?: NetworkArchive | undefined;
 }
 
@@ -28,12 +28,11 @@ type BaseKey = ReturnType<typeof randomKey>;
 export type BaseNetwork = Awaited<ReturnType<typeof startBase>>;
 
 /**
- * Starts Base on anvil behind its JSON-RPC proxy, with random keys. Chain id 8453; `safe` and `finalized` are one and two
- * blocks behind `latest`. Simulated blocks have higher numbers than recorded ones.
+ * Starts Base on anvil behind its JSON-RPC proxy, with random keys. Chain id 8453; `safe` and `finalized` are one and
+ * two blocks behind `latest`. Simulated blocks have higher numbers than recorded ones.
  *
- * With an archive the keys are those of before, and blocks of earlier starts that have more than deposits are served too, below
- * the numbers of the new ones. Their state is not kept: every start funds the accounts anew.
- *
+ * With an archive the keys are the earlier ones, and blocks of earlier starts that have more than deposits are also
+ * served, below the numbers of the new ones. Their state is not kept: every start funds the accounts again.
  * @throws {Error} when a recording is wrong (naming its file), anvil cannot be started, or the port is taken
  */
 export async function startBase({
@@ -75,7 +74,9 @@ export async function startBase({
     payTo,
     /** Holds ETH for the gas of settlements. */
     facilitator,
-    /** The same of two more facilitators: any that shared a key would take each other's nonces. */
+    /**
+     * Two more such accounts, for other facilitators: facilitators that shared a key would take each other's nonces.
+     */
     otherFacilitators,
     /** A transfer of 25 USDC and the number of its block, which is `finalized`. */
     sample,
@@ -87,7 +88,7 @@ export async function startBase({
   };
 }
 
-/** Installs the token, funds the accounts and makes the sample; all is `finalized` when it resolves. */
+/** Installs the token, funds the accounts and makes the sample; everything is `finalized` when it resolves. */
 async function fund(anvil: RpcCall, url: string, payer: Hex, facilitators: BaseKey[]) {
   const treasury: PrivateKeyAccount = privateKeyToAccount(generatePrivateKey());
   await installContracts(anvil, treasury.address);

@@ -10,7 +10,7 @@ const PRUNED_HISTORY = 4444;
 /** geth's error code for a request that it cannot serve. */
 const SERVER_ERROR = -32000;
 
-/** Methods that return a transaction's bytes, each with the one that returns the same transaction as JSON. */
+/** Methods that return a transaction's bytes, each with the method that returns the same transaction as JSON. */
 const RAW_METHODS = new Map([
   ["eth_getRawTransactionByHash", "eth_getTransactionByHash"],
   ["debug_getRawTransaction", "eth_getTransactionByHash"],
@@ -19,10 +19,9 @@ const RAW_METHODS = new Map([
 ]);
 
 /**
- * Base's JSON-RPC for clients: recorded blocks and transactions from the recordings, those of earlier starts from what was
- * kept, everything else from anvil. anvil
- * 1.7.1 aborts when asked for the bytes of a deposit (0x7e): the proxy answers with an error, like a node that does not
- * have them, and a caller has to rebuild them from JSON.
+ * Base's JSON-RPC for clients. Recorded blocks and transactions come from the recordings, those of earlier starts from
+ * the archive, everything else from anvil. anvil 1.7.1 aborts when asked for the bytes of a deposit (0x7e): the proxy
+ * then answers with an error, like a node without them, and a caller must rebuild them from JSON.
  */
 export function baseRpc(anvil: RpcCall, recordings: readonly RecordedBlock[], kept: Kept): RpcHandler {
   const known = servedMethods([...kept.blocks, ...recordings.map(served)]);
@@ -67,8 +66,8 @@ async function transactionJson(recorded: RecordedTransaction): Promise<object> {
 }
 
 /**
- * Position and members of the transaction. Receipts were not recorded: gas and logs are absent, and `status`, without which
- * nothing can be attested, is that of a success.
+ * Returns a transaction's receipt: its position and members. Receipts were not recorded: gas and logs are absent, and
+ * `status`, without which nothing can be attested, means success.
  */
 async function receiptJson(recorded: RecordedTransaction): Promise<object> {
   const { type, from, to } = await transactionFromBytes(recorded.raw);

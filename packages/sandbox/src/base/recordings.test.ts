@@ -100,7 +100,7 @@ describe.skipIf(replayDir === undefined)("recorded blocks", () => {
   });
 });
 
-/** A legacy transaction's bytes from its JSON, `v` passed through. */
+/** Encodes a legacy transaction from its JSON, with `v` unchanged. */
 function legacyBytes(json: unknown): Hex {
   const { nonce, gasPrice, gas, to, value, input, v, r, s } = json as Record<string, Hex>;
   const quantity = (hex: Hex | undefined): Hex => {

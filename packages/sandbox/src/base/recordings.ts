@@ -4,7 +4,7 @@ import { headerFromRlp } from "./encoding.ts";
 
 /** A recorded block: real bytes, checked against their hashes. */
 export interface RecordedBlock {
-  /** The chain it was recorded on. It is served as chain 8453. */
+  /** The chain on which it was recorded. It is served as chain 8453. */
   chainId: number;
   number: number;
   hash: Hex;
@@ -22,11 +22,10 @@ export interface RecordedTransaction {
 }
 
 /**
- * Reads `base/blocks/*.json` of a replay directory, `{chainId, number, hash, header, headerRlp, transactions: [{hash,
- * raw}]}` each; nothing there is no recordings.
- *
+ * Reads `base/blocks/*.json` of a replay directory, each `{chainId, number, hash, header, headerRlp, transactions:
+ * [{hash, raw}]}`; an absent folder has no recordings.
  * @returns the blocks by number, ascending
- * @throws {Error} naming the file, when it is no such JSON, when the header's RLP or a transaction's bytes do not have
+ * @throws {Error} naming the file, when it is not such JSON, when the header's RLP or a transaction's bytes do not have
  *   the recorded keccak-256, when `header` or `number` differs from the RLP, or when another file has that number
  */
 export async function readRecordings(replayDir: string | undefined): Promise<RecordedBlock[]> {

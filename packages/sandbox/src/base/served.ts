@@ -1,10 +1,10 @@
 import { type Hex, numberToHex } from "viem";
 
-/** A block that the proxy answers for in place of anvil. */
+/** A block about which the proxy answers instead of anvil. */
 export interface ServedBlock {
   number: number;
   hash: Hex;
-  /** All of its JSON but `transactions`. */
+  /** Its JSON without `transactions`. */
   json: object;
   transactions: readonly ServedTransaction[];
   /** The answer of `eth_getBlockReceipts`. */
@@ -20,8 +20,8 @@ export interface ServedTransaction {
 }
 
 /**
- * JSON-RPC's methods over blocks, of which the last counts where several have one number; undefined for anything that is not
- * of them, null for an index beyond the last of a block.
+ * Returns JSON-RPC's methods over blocks. If several have one number, the last counts. Methods return undefined for
+ * anything that does not belong to these blocks, and null for an index beyond a block's last.
  */
 export function servedMethods(blocks: readonly ServedBlock[]): ReadonlyMap<string, (...args: unknown[]) => unknown> {
   const byNumber = new Map(blocks.map((block) => [block.number, block]));

@@ -205,7 +205,7 @@ describe("reverts with Circle's messages for", () => {
   });
 });
 
-/** Sends what only the token's own keeper may send. */
+/** Sends what only the token's keeper may send. */
 async function asKeeper(
   call: { functionName: "pause" | "unpause" } | { functionName: "blacklist" | "unBlacklist"; args: [Address] },
 ) {
@@ -222,7 +222,7 @@ describe("as FiatToken does", () => {
       () => "accepted",
       (error) => error.walk((cause: unknown) => (cause as { reason?: string }).reason !== undefined)?.reason,
     );
-  /** What each way to move the payer's money, and to take a promise back, comes to. */
+  /** Tries each way to move the payer's money, and to cancel an authorization. */
   async function refusals() {
     const message = authorization();
     const signature = await sign(message);

@@ -13,7 +13,7 @@ const USDC = 31566704n;
 
 let sandbox: Sandbox;
 let resource: Listening;
-/** What the resource server got and what the facilitator made of it, newest last. */
+/** The resource server's payments and the facilitator's results, newest last. */
 const settled: { payload: PaymentPayload; requirements: PaymentRequirements; transaction: string }[] = [];
 
 beforeAll(async () => {

@@ -6,19 +6,19 @@ import type { RailRegistration } from "./server.ts";
 
 export type AlgorandFacilitatorOptions = {
   algodUrl: string;
-  /** Of the ledger, base64: 44 characters. */
+  /** The ledger's genesis hash, base64: 44 characters. */
   genesisHash: string;
-  /** Of the fee payer, 64 bytes. */
+  /** The fee payer's key, 64 bytes. */
   secretKey: Uint8Array;
 };
 
 /**
- * Settles x402's `exact` payments on the sandbox's Algorand ledger. They are valid only there, because every transaction
- * contains the genesis.
+ * Settles x402's `exact` payments on the sandbox's Algorand ledger. They are valid only there, because every
+ * transaction contains the genesis.
  *
- * GoPlausible's facilitator runs its own package, which compares the network's name with each transaction's whole genesis
- * hash: so its rail has the name of the sandbox's ledger, and it lists TestNet too. Every other one has MainNet's name, because
- * the stock package knows only MainNet and TestNet.
+ * GoPlausible's facilitator runs its own package, which compares the network's name with each transaction's whole
+ * genesis hash: so its rail has the name of the sandbox's ledger, and it also lists TestNet. Every other facilitator
+ * uses MainNet's name, because the stock package knows only MainNet and TestNet.
  */
 export function registerAlgorand(options: AlgorandFacilitatorOptions): RailRegistration {
   const { algodUrl, genesisHash } = options;
@@ -32,7 +32,7 @@ export function registerAlgorand(options: AlgorandFacilitatorOptions): RailRegis
     const [avm, exact] = await Promise.all([import("@x402-avm/avm"), import("@x402-avm/avm/exact/facilitator")]);
     const signer = avm.toFacilitatorAvmSigner(secretKey, { mainnetUrl: algodUrl, testnetUrl: algodUrl });
     const scheme = new exact.ExactAvmScheme(signer) as unknown as SchemeNetworkFacilitator;
-    // With two networks @x402/core hands the scheme a payment under any name of Algorand's: the scheme refuses it.
+    // With two networks @x402/core passes on a payment under any name of Algorand's, and the scheme refuses it.
     facilitator.register([`algorand:${genesisHash}`, avm.ALGORAND_TESTNET_CAIP2 as Network], scheme);
   };
 }

@@ -8,7 +8,10 @@ import type { FacilitatorRequest, Fault } from "./dialect.ts";
 import { TokenRefused } from "./jwt.ts";
 import { HANG_UP, type SettlingOptions, settleAs } from "./settling.ts";
 
-/** Where behaviours are set: `PUT` replaces them (`Behaviours.set`), `GET` lists them. Beside every dialect's own paths. */
+/**
+ * Where behaviours are set: `PUT` replaces them (`Behaviours.set`), `GET` lists them. It exists in addition to every
+ * dialect's own paths.
+ */
 export const BEHAVIOUR_PATH = "/sandbox/behaviour";
 
 export interface FacilitatorAppOptions extends SettlingOptions {
@@ -17,7 +20,7 @@ export interface FacilitatorAppOptions extends SettlingOptions {
 
 type Bindings = { Bindings: HttpBindings };
 
-/** Behaviours that are one answer, whatever was asked. */
+/** Behaviours that consist of one answer, whatever was asked. */
 const FAULTS = ["unauthorized", "exhausted", "failing"] as const satisfies Fault[];
 
 /**
@@ -59,7 +62,9 @@ export function facilitatorApp(options: FacilitatorAppOptions): Hono<Bindings> {
   );
   return app;
 
-  /** Answers what never reaches the operation: its behaviours, credentials, and bodies that are no payment. */
+  /**
+   * Answers requests that never reach the operation: for behaviours, credentials, and bodies that are not a payment.
+   */
   async function guard(
     operation: Operation,
     c: Context<Bindings>,
@@ -111,7 +116,7 @@ function readBody(operation: Operation, text: string): FacilitatorRequest {
   }
 }
 
-/** Closes the connection in place of an answer. */
+/** Closes the connection instead of answering. */
 function hangUp(c: Context<Bindings>): Response {
   c.env.incoming.socket.destroy();
   return RESPONSE_ALREADY_SENT;

@@ -32,7 +32,7 @@ afterAll(async () => {
 
 const scheme = () => new ExactEvmScheme(privateKeyToAccount(base.payer.privateKey));
 
-/** A payment signed by the payer, as the facilitator is given it. */
+/** Returns a payment signed by the payer, as the facilitator gets it. */
 async function sign() {
   const payload = await scheme().createPaymentPayload(2, shop.requirements);
   return { ...payload, accepted: shop.requirements };

@@ -11,8 +11,8 @@ import type { RailRegistration } from "./server.ts";
 const CONFIRMATION_TIMEOUT_MS = 60_000;
 
 /**
- * The Base rail of a facilitator: @x402/evm's `exact` scheme on `eip155:8453`, x402 version 2 alone.
- * @param rpcUrl JSON-RPC URL that payments are checked and settled through
+ * The Base rail of a facilitator: @x402/evm's `exact` scheme on `eip155:8453`, only x402 version 2.
+ * @param rpcUrl JSON-RPC URL through which payments are checked and settled
  * @param privateKey of the account that pays the gas of settlements, `0x` hex of 32 bytes
  */
 export function registerBase(rpcUrl: string, privateKey: Hex): RailRegistration {

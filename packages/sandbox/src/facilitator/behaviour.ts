@@ -1,4 +1,4 @@
-/** What a facilitator is asked for. */
+/** The operations of a facilitator. */
 export const OPERATIONS = ["verify", "settle", "supported"] as const;
 export type Operation = (typeof OPERATIONS)[number];
 
@@ -14,7 +14,7 @@ type Row = {
   readonly byDefault?: string;
 };
 
-/** What a facilitator can be made to do in place of what its kind does. */
+/** What a facilitator can be made to do instead of its kind's usual behaviour. */
 const BEHAVIOURS = {
   /** Closes the connection without an answer; nothing is done. */
   away: { of: ANY },
@@ -26,7 +26,7 @@ const BEHAVIOURS = {
   limited: { of: ANY },
   /** 500. */
   failing: { of: ANY },
-  /** Waits, and then does what it was asked for. */
+  /** Waits, and then does what was requested. */
   slow: { of: PAYMENTS, argument: "milliseconds", byDefault: "100000" },
   /** Answers no, with this reason; nothing is sent to the chain. */
   refused: { of: PAYMENTS, argument: "reason" },
@@ -54,9 +54,9 @@ export type BehaviourName = keyof typeof BEHAVIOURS;
 
 export interface Behaviour {
   name: BehaviourName;
-  /** Of `slow`, `kept`, `late` and `pending`; 0 for others. */
+  /** For `slow`, `kept`, `late` and `pending`; 0 for others. */
   milliseconds: number;
-  /** Of `refused` and `denied`; empty for others. */
+  /** For `refused` and `denied`; empty for others. */
   reason: string;
 }
 
@@ -75,15 +75,14 @@ export function createBehaviours(text = "") {
   let entries = parse(text);
   return {
     /**
-     * Replaces all behaviours by those of a text: `OPERATION=NAME[:ARGUMENT][*TIMES]`, comma-separated, such as
+     * Replaces all behaviours with those of a text: `OPERATION=NAME[:ARGUMENT][*TIMES]`, comma-separated, such as
      * `settle=pending:2000*1,verify=limited`. An empty text removes them.
-     *
-     * @throws {Error} naming what the text has wrong; nothing is replaced then
+     * @throws {Error} naming what is wrong in the text; nothing is replaced then
      */
     set(replacement: string): void {
       entries = parse(replacement);
     },
-    /** The behaviour of a request that has just come, which counts as one of its times. */
+    /** Returns the behaviour for a request that has just come, which counts as one of its times. */
     take(operation: Operation): Behaviour | undefined {
       const entry = entries.get(operation);
       if (entry === undefined) return undefined;
@@ -91,7 +90,7 @@ export function createBehaviours(text = "") {
       if (entry.times === 0) entries.delete(operation);
       return entry;
     },
-    /** In the format of `set`, with the times that are left. */
+    /** In the format of `set`, with the remaining times. */
     toString: () => [...entries].map(([operation, entry]) => `${operation}=${written(entry)}`).join(","),
   };
 }

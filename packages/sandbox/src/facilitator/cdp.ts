@@ -3,7 +3,7 @@ import { type ApiKey, cdpEd25519Key, cdpP256Key } from "./credentials.ts";
 import { type Asked, type Dialect, type Fault, STATUS, settles, stockDialect } from "./dialect.ts";
 import { expectAlive, expectMember, expectNames, readToken, TokenRefused } from "./jwt.ts";
 
-/** What the URL of an operation begins with, as in `https://api.cdp.coinbase.com/platform/v2/x402/settle`. */
+/** The path prefix of an operation's URL, as in `https://api.cdp.coinbase.com/platform/v2/x402/settle`. */
 const CDP_PATH = "/platform/v2/x402";
 /** x402-foundation/x402#2832: a longer one is refused, though x402 has no limit. */
 const MAX_DESCRIPTION = 500;
@@ -18,13 +18,12 @@ const ERROR_TYPES: Record<Fault, string> = {
 const NONCE = /^[0-9a-f]{32}$/;
 
 /**
- * Coinbase's facilitator, as the schemas and the signer of @coinbase/cdp-sdk 1.57.0 describe it: every operation wants a
- * JWT that is bound to its method, host and path and lives for two minutes; errors are `{errorType, errorMessage}`; there
- * is no Algorand. It takes a nonce once: stricter than what is known of the real one.
- *
+ * Coinbase's facilitator, as the schemas and the signer of @coinbase/cdp-sdk 1.57.0 describe it: every operation needs
+ * a JWT that is bound to its method, host and path and valid for two minutes; errors are `{errorType, errorMessage}`;
+ * there is no Algorand. It accepts a nonce only once, which is stricter than what is known about the real one.
  * @param host of its URL, with the port
  * @param now Unix ms
- * @param keys new ones unless given
+ * @param keys default: new ones
  */
 export function cdpDialect(
   host: () => string,
@@ -66,12 +65,12 @@ export function cdpDialect(
   };
 }
 
-/** `X402SettlePaymentRejection`, an error's answer: its `transaction`, if there is one, is never empty. */
+/** Makes an `X402SettlePaymentRejection`, an error's answer: its `transaction`, if there is one, is never empty. */
 function rejected({ transaction, ...outcome }: SettleResponse): Response {
   return Response.json({ ...outcome, ...(transaction && { transaction }) }, { status: 400 });
 }
 
-/** Nonces of the tokens that are still alive. */
+/** Remembers nonces of tokens that are still valid. */
 function rememberNonces() {
   const expiries = new Map<string, number>();
   return {

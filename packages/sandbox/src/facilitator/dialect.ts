@@ -5,7 +5,7 @@ import type { PaymentPayload, PaymentRequirements, SettleResponse } from "@x402/
 import type { Operation } from "./behaviour.ts";
 import type { Credentials } from "./credentials.ts";
 
-/** Which service a facilitator behaves as. `stock` is @x402/core's own facilitator. */
+/** The service as which a facilitator behaves. `stock` is @x402/core's own facilitator. */
 export type FacilitatorKind = "stock" | "cdp" | "payai" | "goplausible";
 
 /** Whether a kind settles payments on one of the sandbox's rails, by its network (CAIP-2). */
@@ -14,7 +14,7 @@ export function settles(kind: FacilitatorKind, network: string): boolean {
   return isEverywhere || network === BASE_MAINNET || network === RAILS.solana.network;
 }
 
-/** A request that is not answered as asked. */
+/** Why a request is not answered as asked. */
 export type Fault = "unauthorized" | "exhausted" | "limited" | "failing" | "malformed";
 
 /** A request of an operation, before its body is read. */
@@ -31,34 +31,34 @@ export interface FacilitatorRequest {
   requirements: PaymentRequirements;
 }
 
-/** Why a settlement gave no result: the same payment is being settled already. */
+/** A settlement gave no result because the same payment is already being settled. */
 export const IN_FLIGHT = Symbol("in flight");
 
 /** How one kind of facilitator differs from another. */
 export interface Dialect {
-  /** What the URLs of its operations begin with. */
+  /** The path prefix of its operations' URLs. */
   readonly path: string;
-  /** Its API keys; empty when it takes none. */
+  /** Its API keys; empty when it needs none. */
   readonly credentials: readonly Credentials[];
-  /** Whether a body that is no payment is answered before the credentials are checked. */
+  /** Whether a body that is not a payment is answered before the credentials are checked. */
   readsBodyFirst(operation: Operation): boolean;
-  /** @throws {TokenRefused} when the credentials are missing or not good */
+  /** @throws {TokenRefused} when the credentials are missing or invalid */
   authenticate(asked: Asked): void;
-  /** Why a well-formed request is answered as malformed. */
+  /** Returns why a well-formed request is answered as malformed. */
   objection(request: FacilitatorRequest): string | undefined;
-  /** The answer to what it cannot or will not do. @param message for the client */
+  /** Answers a request that it cannot or will not serve. @param message for the client */
   fault(operation: Operation, fault: Fault, message: string): Response;
-  /** Settles by `run`, unless the outcome of the same payment is known. */
+  /** Settles with `run`, unless the outcome of the same payment is known. */
   settle(request: FacilitatorRequest, run: () => Promise<SettleResponse>): Promise<SettleResponse | typeof IN_FLIGHT>;
   /** Whether `settlement_pending` names the transaction of a payment on a network (CAIP-2). */
   namesPending(network: string): boolean;
-  /** The answer to a settlement that was processed, whether it succeeded or not. */
+  /** Answers a settlement that was processed, whether it succeeded or not. */
   settled(outcome: SettleResponse): Response;
-  /** The answer of `/supported`. */
+  /** Answers `/supported`. */
   supported(facilitator: x402Facilitator): Promise<object>;
 }
 
-/** The status of an answer to each. */
+/** The status of each fault's answer. */
 export const STATUS: Record<Fault, 400 | 401 | 403 | 429 | 500> = {
   malformed: 400,
   unauthorized: 401,
@@ -67,7 +67,7 @@ export const STATUS: Record<Fault, 400 | 401 | 403 | 429 | 500> = {
   failing: 500,
 };
 
-/** @x402/core's facilitator behind plain HTTP, without credentials. GoPlausible's is described as no different. */
+/** @x402/core's facilitator behind plain HTTP, without credentials. As far as described, GoPlausible's is the same. */
 export const stockDialect: Dialect = {
   path: "",
   credentials: [],

@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => sandbox?.close());
 
-/** What is asked of the facilitator, under a name of the network. Buyers get MainNet's short one. */
+/** A requirement under one of the network's names. Buyers get MainNet's short one. */
 const requirement = (network = SHORT): PaymentRequirements => ({
   scheme: "exact",
   network: network as PaymentRequirements["network"],
@@ -32,7 +32,7 @@ const requirement = (network = SHORT): PaymentRequirements => ({
 });
 const whole = () => `algorand:${sandbox.genesisHash}`;
 
-/** A payment that a stock client makes of the short name. */
+/** Makes a stock client's payment under the short name. */
 async function stockPayment(): Promise<PaymentPayload> {
   const { secretKey } = sandbox.algorand.accounts.payer;
   const signer = toClientAvmSigner(Buffer.from(secretKey).toString("base64"));
@@ -106,7 +106,7 @@ describe("GoPlausible's facilitator", () => {
   });
 });
 
-/** The payment with its transactions changed, grouped anew, and signed by the payer where it is said. */
+/** Changes a payment's transactions, groups them again, and has the payer sign if asked. */
 function grouped(
   { payload, ...payment }: PaymentPayload,
   change: (transactions: algosdk.Transaction[]) => algosdk.Transaction[],

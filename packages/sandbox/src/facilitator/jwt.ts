@@ -2,7 +2,7 @@ import { fromBase64Url, fromUtf8, utf8 } from "@attestd/proof/encoding";
 import { ed25519 } from "@noble/curves/ed25519.js";
 import { p256 } from "@noble/curves/nist.js";
 
-/** What verifies the tokens of one API key. */
+/** The key with which one API key's tokens are verified. */
 export interface TokenKey {
   keyId: string;
   algorithm: "EdDSA" | "ES256";
@@ -16,18 +16,17 @@ type Members = Record<string, unknown>;
 export class TokenRefused extends Error {}
 
 const MAX_TOKEN_LENGTH = 4_096;
-/** Both CDP's and PayAI's tokens live that long. */
+/** The lifetime of CDP's and PayAI's tokens. */
 const MAX_LIFE_SECONDS = 120;
 const BEARER = /^Bearer ([\w-]+)\.([\w-]+)\.([\w-]+)$/;
 
 /**
- * Reads a JWT (RFC 7519, compact JWS of RFC 7515) and verifies its signature. Written for the sandbox's facilitators alone:
- * it shares neither code nor a library with the service's signer.
- *
+ * Reads a JWT (RFC 7519, compact JWS of RFC 7515) and verifies its signature. Written only for the sandbox's
+ * facilitators: it shares neither code nor a library with the service's signer.
  * @param authorization the value of the Authorization header
  * @returns its members, and the key that `kid` names, with which the signature was verified
  * @throws {TokenRefused} for another form, a key that is not among `keys`, another algorithm than the key's, or a wrong
- * signature
+ *   signature
  */
 export function readToken(authorization: string, keys: readonly TokenKey[]) {
   if (authorization.length > MAX_TOKEN_LENGTH) throw new TokenRefused("the token is too long");
@@ -60,7 +59,7 @@ export function expectMember(members: Members, where: string, name: string, valu
   if (members[name] !== value) throw new TokenRefused(`${where}.${name} is not ${value}`);
 }
 
-/** @throws {TokenRefused} when a member is missing, or is there beside those that the kind's own clients send */
+/** @throws {TokenRefused} when a member is missing, or is not one that the kind's own clients send */
 export function expectNames(members: Members, where: string, names: readonly string[]): void {
   const missing = names.find((name) => !Object.hasOwn(members, name));
   if (missing !== undefined) throw new TokenRefused(`${where}.${missing} is missing`);
@@ -69,10 +68,9 @@ export function expectNames(members: Members, where: string, names: readonly str
 }
 
 /**
- * Checks `iat`, `exp`, and `nbf` if it is there.
- *
+ * Checks `iat`, `exp`, and `nbf` if it is present.
  * @param now Unix seconds
- * @throws {TokenRefused} unless the token lives now, was issued in the past, and lives for two minutes at most
+ * @throws {TokenRefused} unless the token is valid now, was issued in the past, and is valid for two minutes at most
  */
 export function expectAlive({ iat, nbf = iat, exp }: Members, now: number): void {
   if (!isSeconds(iat) || !isSeconds(nbf) || !isSeconds(exp))

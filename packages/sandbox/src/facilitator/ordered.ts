@@ -5,7 +5,7 @@ import { type Facilitator, type FacilitatorOptions, type RailRegistration, start
 export interface SandboxRail {
   /** CAIP-2. */
   network: string;
-  /** Registrations with keys of their own, one for each facilitator that the rail may have. */
+  /** Registrations with separate keys, one for each facilitator that the rail may have. */
   registrations: readonly RailRegistration[];
 }
 
@@ -16,10 +16,9 @@ export interface OrderedOptions extends Omit<FacilitatorOptions, "rails" | "kind
 }
 
 /**
- * Starts facilitators, each for every rail that it settles, and a stock one for the rails that none of them settles. Only
- * the first has the port and the behaviour.
- *
- * @returns those of each rail, in order of preference
+ * Starts facilitators, each for every rail that it settles, and a stock one for the rails that none of them settles.
+ * Only the first has the port and the behaviour.
+ * @returns the facilitators of each rail, in order of preference
  * @throws {Error} when one does not start; the others are stopped again
  */
 export async function startFacilitators(options: OrderedOptions) {

@@ -25,7 +25,7 @@ afterEach(async () => {
   await node.close();
 });
 
-/** A stock client with the headers that PayAI's own package makes. */
+/** Makes a stock client with the headers of PayAI's own package. */
 function merchant({ keyId, secret } = facilitator.credentials[0] ?? { keyId: "", secret: "" }) {
   return new HTTPFacilitatorClient({ url: facilitator.url, createAuthHeaders: createPayAIAuthHeaders(keyId, secret) });
 }

@@ -23,16 +23,15 @@ const REASONS: Record<Fault, string> = {
   failing: "unexpected_error",
 };
 const UUID_V4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
-/** What its edge answers before the facilitator sees a request. */
+/** The answer of its edge, before the facilitator sees a request. */
 const EDGE = "<html><head><title>429 Too Many Requests</title></head><body><center>nginx</center></body></html>";
 
 /**
- * PayAI's facilitator, as PayAINetwork/docs (`authentication.mdx`, `capacity-and-limits.mdx`) and its OpenAPI document of
- * 2026-09-10 describe it: a JWT is optional, but one that is sent must be good; errors of verify and settle have the
- * members of their answers; a settlement is idempotent for a payment, and answered 409 while it is in flight; on Solana
- * `/supported` adds a recent blockhash. Keys are of Ed25519 only, and a token may be used again while it lives.
- *
- * @param solanaRpcUrl of the node that its blockhashes come from
+ * PayAI's facilitator, as PayAINetwork/docs (`authentication.mdx`, `capacity-and-limits.mdx`) and its OpenAPI document
+ * of 2026-09-10 describe it. A JWT is optional, but must be valid if sent. Errors of verify and settle have the members
+ * of their answers. A settlement is idempotent for a payment, and answered 409 while it is in flight. On Solana
+ * `/supported` adds a recent blockhash. Keys are only Ed25519, and a token may be used again while it is valid.
+ * @param solanaRpcUrl of the node that gives the blockhashes
  */
 export function payaiDialect(solanaRpcUrl: string | undefined): Dialect {
   const { credentials, tokenKey } = payaiKey();
@@ -56,7 +55,7 @@ export function payaiDialect(solanaRpcUrl: string | undefined): Dialect {
     },
     fault,
     settle: idempotent(),
-    // A Base transaction is known from its broadcast; Solana's may not be when the time to answer is over.
+    // A Base transaction is known from its broadcast; Solana's may be unknown when the time to answer is over.
     namesPending: (network) => network !== RAILS.solana.network,
     async supported(facilitator) {
       const supported = facilitator.getSupported();
@@ -105,7 +104,7 @@ function keyOf({ payload, requirements }: FacilitatorRequest): string {
   return hash("sha256", JSON.stringify([payload.payload, requirements]));
 }
 
-/** The height is a decimal string, as in the recorded answer of 2026-09-10. */
+/** Reads a blockhash. The height is a decimal string, as in the recorded answer of 2026-09-10. */
 async function latestBlockhash(rpcUrl: string): Promise<{ recentBlockhash: string; lastValidBlockHeight: string }> {
   const { value } = (await jsonRpcClient(rpcUrl)("getLatestBlockhash", [])) as {
     value: { blockhash: string; lastValidBlockHeight: number };

@@ -11,11 +11,11 @@ export type RailRegistration = (facilitator: x402Facilitator, kind: FacilitatorK
 
 export interface FacilitatorOptions extends ServerOptions {
   rails: RailRegistration[];
-  /** `stock` unless given. */
+  /** Default: `stock`. */
   kind?: FacilitatorKind | undefined;
-  /** Its first behaviours on demand, as `Behaviours.set` takes them. */
+  /** Its first behaviours on demand, in the format of `Behaviours.set`. */
   behaviour?: string | undefined;
-  /** Where PayAI's blockhashes come from. */
+  /** The node that gives PayAI's blockhashes. */
   solanaRpcUrl?: string | undefined;
 }
 
@@ -23,8 +23,8 @@ export interface FacilitatorOptions extends ServerOptions {
 export type Facilitator = Awaited<ReturnType<typeof startFacilitator>>;
 
 /**
- * Starts a facilitator for the registered rails. The stock scheme packages verify and settle, and GoPlausible's own on Algorand.
- *
+ * Starts a facilitator for the registered rails. The stock scheme packages verify and settle; on Algorand,
+ * GoPlausible's own.
  * @throws {Error} when the behaviour is wrong, or the port in use
  */
 export async function startFacilitator({ rails, kind = "stock", ...options }: FacilitatorOptions) {
@@ -48,7 +48,7 @@ export async function startFacilitator({ rails, kind = "stock", ...options }: Fa
     /** The base of its operations' URLs. */
     url: listening.url + dialect.path,
     kind,
-    /** The API keys that it takes, the usual one first; empty when it takes none. */
+    /** Its API keys, the usual one first; empty when it needs none. */
     credentials: dialect.credentials,
     /** Replaces its behaviours on demand. @throws {Error} as `Behaviours.set` does */
     behave: (text: string) => behaviours.set(text),

@@ -15,8 +15,7 @@ export interface SettlingOptions {
 }
 
 /**
- * Settles a payment as a behaviour demands, or as the dialect does without one.
- *
+ * Settles a payment as a behaviour demands, or without one like the dialect.
  * @returns the answer
  * @throws what a scheme throws, and an AbortError when the server closes while the behaviour waits
  */

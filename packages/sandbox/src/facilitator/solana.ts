@@ -4,8 +4,8 @@ import { ExactSvmScheme } from "@x402/svm/exact/facilitator";
 import type { RailRegistration } from "./server.ts";
 
 /**
- * The Solana rail of a facilitator: @x402/svm's `exact` scheme on MainNet's network name, x402 version 2 alone.
- * @param rpcUrl JSON-RPC URL that payments are checked and settled through
+ * The Solana rail of a facilitator: @x402/svm's `exact` scheme under MainNet's network name, only x402 version 2.
+ * @param rpcUrl JSON-RPC URL through which payments are checked and settled
  * @param secretKeyBase64 of the account that pays the fees of settlements: base64 of 64 bytes, seed and then public key
  */
 export function registerSolana(rpcUrl: string, secretKeyBase64: string): RailRegistration {

@@ -8,10 +8,10 @@ import type { Execution, Machine } from "./machine.ts";
 import { type Config, unknownEncoding } from "./params.ts";
 import { decimalsOf, decodeMint, decodeTokenAccount, uiTokenAmount } from "./token.ts";
 
-/** The rent epoch with which a validator marks a rent-exempt account, as all are here: 2^64 - 1. */
+/** The rent epoch with which a validator marks rent-exempt accounts, like all accounts here: 2^64 - 1. */
 const RENT_EXEMPT = 0xffff_ffff_ffff_ffffn;
 
-/** Longer data is not returned in base58. */
+/** The limit of data in base58. */
 const MAX_BASE58_BYTES = 128;
 
 const base58 = (bytes: ReadonlyUint8Array) => getBase58Decoder().decode(bytes);
@@ -39,7 +39,10 @@ export function encodeData(account: EncodedAccount, config: Config, machine: Mac
   return encoding === undefined ? base58(part) : [base58(part), "base58"];
 }
 
-/** An account's data in the `jsonParsed` encoding; undefined without a parser for it: validators return base64 then. */
+/**
+ * Returns an account's data in the `jsonParsed` encoding; undefined without a parser for it: validators then return
+ * base64.
+ */
 function parsedData(account: EncodedAccount, machine: Machine): object | undefined {
   const { space } = account;
   const token = decodeTokenAccount(account);
@@ -139,7 +142,7 @@ export function statusJson(
   };
 }
 
-/** The result of a simulation, also of the one before sending. */
+/** Returns the result of a simulation, also of the one before sending. */
 export function simulationJson(execution: Execution, innerInstructions: boolean) {
   const { err, logs, unitsConsumed } = execution;
   return {

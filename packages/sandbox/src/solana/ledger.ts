@@ -6,11 +6,11 @@ import type { Execution, Machine } from "./machine.ts";
 import { decimalsOf, decodeTokenAccount, type TokenHolding } from "./token.ts";
 import { type DecodedTransaction, decodeTransaction, hasValidSignatures } from "./transaction.ts";
 
-/** Commitment of a slot: `confirmed` one slot behind the newest, `finalized` thirty-two, as on MainNet. */
+/** The commitment of a slot: `confirmed` is one slot behind the newest, `finalized` thirty-two, as on MainNet. */
 export type Commitment = "processed" | "confirmed" | "finalized";
 const LAG: Record<Commitment, bigint> = { processed: 0n, confirmed: 1n, finalized: 32n };
 
-/** Blocks for which a blockhash is valid, its own not counted (MAX_PROCESSING_AGE). */
+/** Blocks for which a blockhash is valid, without its own (MAX_PROCESSING_AGE). */
 const MAX_AGE = 150n;
 
 /** First slot, and the number of slots without a block before it, so that height and slot differ. */
@@ -52,10 +52,8 @@ export class Ledger {
   readonly #processed = new Set<string>();
 
   /**
-   * Blockhashes are random, and every Solana transaction names one, so none that is signed here is valid on another
-   * cluster.
    * @param time Unix time in seconds of the first blocks
-   * @param archive has the transactions from before, and gets those to come
+   * @param archive has the earlier transactions, and receives new ones
    */
   constructor(machine: Machine, time: bigint, archive = NO_ARCHIVE) {
     this.#machine = machine;
@@ -106,8 +104,8 @@ export class Ledger {
   }
 
   /**
-   * Adds a transaction to the current block. A transaction that a leader drops (invalid signature, unknown or expired
-   * blockhash, already processed, fee not paid) has no effect, as on a real cluster.
+   * Adds a transaction to the current block. A transaction that a leader would drop (invalid signature, unknown or
+   * expired blockhash, already processed, fee not paid) has no effect, as on a real cluster.
    */
   send(decoded: DecodedTransaction): void {
     if (this.#refusal(decoded, false) !== null || !hasValidSignatures(decoded)) return;
@@ -149,13 +147,16 @@ export class Ledger {
     return slot <= this.block("confirmed").slot ? "confirmed" : "processed";
   }
 
-  /** Unix time of a slot; undefined when it is not, or no longer, known. */
+  /** Returns the Unix time of a slot; undefined when it is not, or no longer, known. */
   timeOf(slot: bigint): bigint | undefined {
     const block = this.#recent.find((block) => block.slot === slot);
     return (block ?? this.#landed.values().find(({ block }) => block.slot === slot)?.block)?.time;
   }
 
-  /** The error for which a leader drops the transaction, in a validator's order of checks; null when it does not. */
+  /**
+   * Returns the error for which a leader drops the transaction, in a validator's order of checks; null if there is
+   * none.
+   */
   #refusal({ message, messageHash }: DecodedTransaction, anyBlockhash: boolean) {
     if (!anyBlockhash && !this.isValid(message.lifetimeToken, "processed")) return "BlockhashNotFound";
     return this.#processed.has(messageHash) ? "AlreadyProcessed" : null;

@@ -4,8 +4,8 @@ import { Clock, type FailedTransactionMetadata, LiteSVM, type TransactionMetadat
 export type Execution = ReturnType<typeof readOutcome>;
 
 /**
- * The virtual machine under the ledger: litesvm with the SPL programs. Its checks of signatures and blockhashes are off and
- * made by the ledger, because it knows only one valid blockhash, not 150.
+ * The virtual machine under the ledger: litesvm with the SPL programs. Its checks of signatures and blockhashes are
+ * off, because it knows only one valid blockhash, not 150. The ledger checks them instead.
  */
 export class Machine {
   readonly #svm = new LiteSVM().withSigverify(false).withBlockhashCheck(false);
@@ -39,7 +39,7 @@ export class Machine {
     this.#svm.setClock(new Clock(slot, epochStartTimestamp, epoch, leaderScheduleEpoch, unixTimestamp));
   }
 
-  /** The lamports with which an account of that many bytes of data is exempt from rent. */
+  /** Returns the lamports with which an account with that many bytes of data is exempt from rent. */
   rentExemption(bytes: bigint): bigint {
     return this.#svm.minimumBalanceForRentExemption(bytes);
   }
@@ -49,13 +49,13 @@ function readOutcome(outcome: TransactionMetadata | FailedTransactionMetadata) {
   const failed = "err" in outcome;
   const meta = failed ? outcome.meta() : outcome;
   return {
-    /** Solana's `TransactionError` as RPC answers write it; null for success. */
+    /** Solana's `TransactionError` in the form of RPC answers; null for success. */
     err: failed ? transactionError(/err: (.*), meta: TransactionMetadata/s.exec(outcome.toString())?.[1] ?? "") : null,
     logs: meta.logs(),
     unitsConsumed: meta.computeUnitsConsumed(),
     /** Lamports taken from the fee payer, priority fee included. */
     fee: BigInt(/fee: (\d+)/.exec(outcome.toString())?.[1] ?? 0),
-    /** Per top-level instruction that made any: its index, and the instructions it called. */
+    /** For each top-level instruction that called others: its index, and the called instructions. */
     innerInstructions: meta
       .innerInstructions()
       .map((calls, index) => ({
@@ -72,8 +72,8 @@ function readOutcome(outcome: TransactionMetadata | FailedTransactionMetadata) {
 }
 
 /**
- * Solana's JSON for a `TransactionError`, from the text in which Rust prints it. Both name the enum's own variants;
- * litesvm's JavaScript objects give numbers without names.
+ * Converts a `TransactionError` from Rust's text to Solana's JSON. Both name the enum's variants; litesvm's JavaScript
+ * objects give numbers without names.
  */
 export function transactionError(debug: string): unknown {
   const [, name, content] = /^(\w+)(?:\((.*)\)| \{ (?:.*) \})?$/s.exec(debug) ?? [];

@@ -30,7 +30,7 @@ afterAll(() => solana.close());
 const signerOf = ({ secretKeyBase64 }: SolanaKey) =>
   createKeyPairSignerFromBytes(Buffer.from(secretKeyBase64, "base64"));
 
-/** A stock client's payment, signed by the fee payer too and not sent. */
+/** Makes a stock client's payment, also signed by the fee payer and not sent. */
 async function payment(amount = "1000"): Promise<Base64EncodedWireTransaction> {
   const scheme = new ExactSvmScheme(await signerOf(solana.payer), { rpcUrl: solana.rpcUrl });
   const { payload } = await scheme.createPaymentPayload(2, {

@@ -31,13 +31,13 @@ const MEMO_PROGRAM = address("MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr");
 const LIGHTHOUSE_PROGRAM = address("L2TExMFKdjpN9kozasaurPirfHy9P8sbXoAN1qA3S95");
 const LAMPORTS_PER_SOL = 1_000_000_000n;
 const MICRO_USDC = 1_000_000n;
-/** Transactions of version 1 of each account when the network starts. */
+/** How many transactions of version 1 each account has when the network starts. */
 const VERSION_1_AT_START = 3;
 
 export interface SolanaOptions extends ServerOptions {
-  /** Time between slots, in milliseconds; 400 unless given, as on MainNet. A blockhash lives for 150 of them. */
+  /** Time between slots, in milliseconds; default: 400, as on MainNet. A blockhash is valid for 150 of them. */
   slotMs?: number | undefined;
-  /** Has the network's keys and transactions from before, and gets those to come. */
+  /** Contains the network's earlier keys and transactions, and receives new ones. */
   archive?: NetworkArchive | undefined;
 }
 
@@ -53,12 +53,11 @@ export type SolanaNetwork = Awaited<ReturnType<typeof startSolana>>;
  * characters and ends in random ones. A signature is worthless elsewhere because every transaction names a random
  * blockhash.
  *
- * At Lighthouse's address, whose assertions wallets append, is a stand-in that asserts nothing: the program of memos, which
- * takes data in UTF-8.
+ * At Lighthouse's address, whose assertions wallets append, there is a program that asserts nothing: the memo program,
+ * which accepts data in UTF-8.
  *
- * With an archive the keys are those of before, the transactions of earlier starts are served too, and slots go on above
- * the last one. Accounts are not kept: every start funds them anew.
- *
+ * With an archive the keys are the earlier ones, the transactions of earlier starts are also served, and slots continue
+ * above the last one. Accounts are not kept: every start funds them again.
  * @throws when the port is in use
  */
 export async function startSolana({ slotMs = 400, archive = NO_ARCHIVE, ...options }: SolanaOptions = {}) {
@@ -95,7 +94,7 @@ export async function startSolana({ slotMs = 400, archive = NO_ARCHIVE, ...optio
     payTo,
     /** Holds SOL for the fees of settlements. */
     feePayer,
-    /** The same of two more facilitators. */
+    /** Two more such accounts, for other facilitators. */
     otherFeePayers,
     /**
      * Sends transfers of 0 USDC from another account to an owner's USDC account, in transactions of version 1, which is
@@ -118,7 +117,7 @@ async function fund(machine: Machine, owner: Address, { sol, usdc }: { sol: bigi
   setTokenAccount(machine, await associatedTokenAddress(owner), encodeTokenAccount(owner, usdc * MICRO_USDC));
 }
 
-/** Each transfer has another priority fee, so that no two are the same. */
+/** Sends transfers that all differ: each has another priority fee. */
 function version1Sender(ledger: Ledger, from: KeyPairSigner) {
   let sent = 0n;
   return async (owner: Address, count: number): Promise<void> => {
@@ -144,7 +143,7 @@ function version1Sender(ledger: Ledger, from: KeyPairSigner) {
   };
 }
 
-/** Puts an account of the token program, which is exempt from rent. */
+/** Creates a rent-exempt account of the token program. */
 function setTokenAccount(machine: Machine, address: Address, data: ReadonlyUint8Array): void {
   const space = BigInt(data.length);
   const account = { address, programAddress: TOKEN_PROGRAM_ADDRESS, data, space, executable: false };

@@ -16,7 +16,7 @@ const MIN_CONTEXT_SLOT_NOT_REACHED = -32016;
 /** The `solana-core` of getVersion. */
 const VERSION = "0.0.0-attestd-sandbox";
 
-/** Most accounts in one call of getRecentPrioritizationFees. */
+/** The limit of accounts in one call of getRecentPrioritizationFees. */
 const MAX_FEE_ADDRESSES = 128;
 
 /** @param config the configuration object that most methods take as last parameter, empty when omitted */
@@ -30,9 +30,9 @@ export interface SolanaRpcOptions {
 }
 
 /**
- * Solana's JSON-RPC over the ledger, with the methods that x402's packages and the service need. Transactions and statuses
- * follow the requested commitment (`finalized` by default, as on a validator); accounts are always the newest, because the
- * machine keeps no older ones.
+ * Solana's JSON-RPC over the ledger, with the methods that x402's packages and the service need. Transactions and
+ * statuses follow the requested commitment (`finalized` by default, as on a validator); accounts are always the newest,
+ * because the machine keeps no older ones.
  */
 export function solanaRpc({ machine, ledger, genesisHash }: SolanaRpcOptions): RpcHandler {
   const withContext = ({ slot }: Block, value: unknown) => ({ context: { apiVersion: VERSION, slot }, value });
@@ -57,7 +57,7 @@ export function solanaRpc({ machine, ledger, genesisHash }: SolanaRpcOptions): R
   };
 }
 
-/** Methods that return their result as a `value` beside its context. */
+/** Methods that return their result as a `value` with its context. */
 function accountMethods(machine: Machine): Record<string, Method> {
   const show = (config: Config, address: unknown) => {
     const account = machine.account(addressOf(address));
@@ -78,7 +78,7 @@ function accountMethods(machine: Machine): Record<string, Method> {
   };
 }
 
-/** Methods that return their result as a `value` beside its context. */
+/** Methods that return their result as a `value` with its context. */
 function blockhashMethods(ledger: Ledger): Record<string, Method> {
   const latestBlockhash = (config: Config) => {
     const block = blockAt(ledger, config);
@@ -196,7 +196,7 @@ function verifySignatures(decoded: DecodedTransaction): void {
   throw new RpcError(SIGNATURE_VERIFICATION_FAILURE, "Transaction signature verification failure");
 }
 
-/** A validator's message for errors that callers recognize by it; the error's name for others. */
+/** Returns a validator's message for errors that callers recognize by it; the error's name for others. */
 function explain(err: unknown): string {
   if (err === "AlreadyProcessed") return "This transaction has already been processed";
   if (err === "BlockhashNotFound") return "Blockhash not found";

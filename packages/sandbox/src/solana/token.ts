@@ -18,13 +18,13 @@ import type { Machine } from "./machine.ts";
 /** Circle's USDC mint on MainNet: stock x402 clients pay in it, and its accounts are derived from it. */
 export const USDC_MINT = address(RAILS.solana.usdc);
 
-/** Bytes of the USDC mint account with that supply, in micro-USDC, with neither mint nor freeze authority. */
+/** Encodes the USDC mint account with that supply, in micro-USDC, with neither mint nor freeze authority. */
 export function encodeMint(supply: bigint): ReadonlyUint8Array {
   const decimals = USDC_DECIMALS;
   return getMintEncoder().encode({ mintAuthority: null, supply, decimals, isInitialized: true, freezeAuthority: null });
 }
 
-/** Bytes of an account that holds `amount` micro-USDC for `owner`. */
+/** Encodes an account that holds `amount` micro-USDC for `owner`. */
 export function encodeTokenAccount(owner: Address, amount: bigint): ReadonlyUint8Array {
   return getTokenEncoder().encode({
     mint: USDC_MINT,

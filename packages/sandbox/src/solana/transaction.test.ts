@@ -9,7 +9,7 @@ import { describe, expect, test } from "vitest";
 import { createTestLedger } from "../../test/solana-ledger.ts";
 import { decodeTransaction, hasValidSignatures, memosOf } from "./transaction.ts";
 
-/** Made by @solana/kit 8.4.0 of ed25519 seeds of 0x01 and of 0x02: a memo "hi" that the second of them signs. */
+/** Made by @solana/kit 8.4.0 with the ed25519 seeds 0x01 and 0x02: a memo "hi" that the second of them signs. */
 const VECTOR = Buffer.from(
   "810201010f0000000a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a01038a88e3dd7409f195fd52db2d3cba5d72ca" +
     "6709bf1d94121bf3748801b40f6f5c8139770ea87d175f56a35466c34c7ecccb8d8a91b4ee37a25df60f5b8fc9b394054a535a992921064d24e8" +

@@ -19,12 +19,12 @@ const MEMO_PROGRAMS: ReadonlySet<Address> = new Set([
 ]);
 
 const MAX_WIRE_BYTES = 1232;
-/** SIMD-0385 allows version 1, whose first byte is 0x81, more than a packet. */
+/** SIMD-0385 allows version 1, whose first byte is 0x81, more bytes than fit a packet. */
 const MAX_VERSION_1_WIRE_BYTES = 4096;
 
 type CompiledMessage = CompiledTransactionMessage & CompiledTransactionMessageWithLifetime;
 
-/** A message of any version, with its instructions in the form of the older ones. */
+/** A message of any version, with its instructions in the form of the older versions. */
 export interface Message extends Pick<CompiledMessage, "version" | "header" | "staticAccounts" | "lifetimeToken"> {
   instructions: LegacyCompiledTransactionMessage["instructions"];
 }
@@ -53,7 +53,7 @@ export function decodeTransaction(wire: Uint8Array) {
     wire,
     transaction,
     message: { version, header, staticAccounts, lifetimeToken, instructions: instructionsOf(compiled) },
-    /** Hex SHA-256 of the message bytes: what makes two transactions the same, whatever their signatures. */
+    /** Hex SHA-256 of the message bytes. Transactions with the same message are the same, whatever their signatures. */
     messageHash: hash("sha256", messageBytes),
     /** Base58 of the first signature, the transaction's id; of 64 zeros while the fee payer has not signed. */
     signature: getBase58Decoder().decode(first ?? new Uint8Array(64)),
@@ -86,7 +86,10 @@ export function hasValidSignatures({ transaction }: DecodedTransaction): boolean
   );
 }
 
-/** A transaction's memos as a validator lists them, each with its length in bytes: `[5] hello; [2] hi`; null without any. */
+/**
+ * Returns a transaction's memos as a validator lists them, each with its length in bytes: `[5] hello; [2] hi`; null
+ * without any.
+ */
 export function memosOf({ message }: DecodedTransaction): string | null {
   const memos = message.instructions
     .filter(({ programAddressIndex }) => MEMO_PROGRAMS.has(message.staticAccounts[programAddressIndex] as Address))

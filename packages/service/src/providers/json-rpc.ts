@@ -160,8 +160,8 @@ export abstract class JsonRpc extends HttpProvider {
 
   /**
    * Sends a batch.
-   * @returns the answer to each call that was answered exactly once, by its index; undefined if the node does not
-   *   accept such a batch, which is remembered
+   * @returns the answer to each call that was answered exactly once, by its index; empty if the node does not accept
+   *   such a batch, which is remembered
    * @throws ProviderError when there is no answer
    */
   async #batch({ method, signal, lane }: Some<z.ZodType>, params: readonly Params[]): Promise<Map<number, Response>> {

@@ -19,13 +19,12 @@ import {
 } from "@attestd/proof/state-proof/maker";
 import { type Participant, participantsAt, signFor } from "./participants.ts";
 
-/** `HashFactory` of sumhash512. */
+/** The value of `HashFactory` for sumhash512. */
 const SUMHASH = structMap({ t: 1 });
 
 /**
  * Makes a state proof that all participants sign. Source: go-algorand, `crypto/stateproof/prover.go`.
- *
- * @param checkpoint the one before the message's rounds
+ * @param checkpoint before the message's rounds
  * @returns canonical msgpack
  * @throws Error when the verifier finds a fault in it
  */

@@ -38,11 +38,11 @@ export interface ProvenRounds {
   round: number;
 }
 
-/** What a network may be asked to do. */
+/** The schedule of a network's state proofs. */
 export interface StateProofPace {
-  /** Rounds of one state proof: a power of two from 8 to 256. */
+  /** Rounds per state proof: a power of two from 8 to 256. */
   interval: number;
-  /** No header before this round names voters, and so no state proof attests its round; 1 unless given. */
+  /** No header before this round names voters, so no state proof attests its round; default: 1. */
   from?: number;
 }
 
@@ -50,13 +50,13 @@ export interface StateProofsOptions extends StateProofPace {
   /** 32 bytes. */
   genesisHash: Uint8Array;
   blocks: BlockStore;
-  /** Puts a transaction that nobody signs into the next block. */
+  /** Puts an unsigned transaction into the next block. */
   submit(txn: MsgpackMap): void;
 }
 
 /**
- * The state proofs of a ledger (go-algorand, `stateproof` and `ledger/eval`): what headers say of them (`spt`), and a worker
- * that makes them. All stake signs at once, so that a proof is in a block soon after its rounds.
+ * The state proofs of a ledger (go-algorand, `stateproof` and `ledger/eval`): what headers say about them (`spt`), and
+ * a worker that makes them. All stake signs at once, so a proof is in a block soon after its rounds.
  */
 export class StateProofs {
   readonly #options: StateProofsOptions;
@@ -71,9 +71,9 @@ export class StateProofs {
   }
 
   /**
-   * `spt` of a header: the round up to which is proven next, and every `interval` rounds the participants who sign for
-   * the rounds after it.
-   * @param before the header before
+   * Returns `spt` of a header: the round up to which the next proof reaches, and every `interval` rounds the
+   * participants who sign for the rounds after it.
+   * @param before the previous header
    * @param payset of the block
    */
   tracking(round: number, before: MsgpackMap | undefined, payset: readonly MsgpackMap[]): MsgpackMap {
@@ -88,12 +88,12 @@ export class StateProofs {
     if (included) return messageOf(included).lastAttestedRound + interval;
     const next = before === undefined ? 0 : nextOf(before);
     if (next > 0 && next % interval === 0 && (next >= round || this.#isProvable(next))) return next;
-    // A chain begins, or has changed its interval, or lost what the proof of these rounds needs.
+    // The chain begins, has changed its interval, or lost what the proof of these rounds needs.
     const end = Math.ceil(round / interval) * interval;
     return this.#checkpoint(end - interval) ? end : end + interval;
   }
 
-  /** Notes a block of the ledger, new or from before. */
+  /** Notes a block of the ledger, new or earlier. */
   add(block: StoredBlock): void {
     const { transactions } = splitBlock(block.bytes);
     for (const entry of transactions.filter(isStateProof)) {
@@ -102,7 +102,7 @@ export class StateProofs {
     }
   }
 
-  /** Has the rounds up to the latest block proven, when all that a proof needs is there. */
+  /** Starts proving the rounds up to the latest block, if everything that a proof needs is there. */
   advance(block: StoredBlock): void {
     const { interval } = this.#options;
     const last = nextOf(splitBlock(block.bytes).header);
@@ -122,14 +122,17 @@ export class StateProofs {
     this.#worker.postMessage({ message, checkpoint } satisfies ProofRequest);
   }
 
-  /** The proof that attests a round; undefined when there is none yet. */
+  /** Returns the proof that attests a round; undefined when there is none yet. */
   of(round: number): ProvenRounds | undefined {
     return this.#proven.find(
       ({ message }) => message.firstAttestedRound <= round && round <= message.lastAttestedRound,
     );
   }
 
-  /** The leaves of the light headers of these rounds; undefined when one is not kept. @param block as a node has it */
+  /**
+   * Returns the leaves of the light headers of these rounds; undefined when one is not kept. @param block reads a
+   * node's block
+   */
   lightHeaders(
     first: number,
     last: number,
@@ -150,7 +153,7 @@ export class StateProofs {
   #startWorker(): Worker {
     const worker = new Worker(new URL("./worker.ts", import.meta.url));
     worker.unref();
-    // Its errors end the process, as any other defect of the sandbox.
+    // Its errors end the process, like any other defect of the sandbox.
     worker.on("message", (answer: ProofAnswer) => this.#submit(answer));
     return worker;
   }
@@ -171,14 +174,14 @@ export class StateProofs {
     );
   }
 
-  /** Whether the rounds up to this one have all that a proof of them needs. */
+  /** Whether everything that a proof of the rounds up to this one needs is there. */
   #isProvable(last: number): boolean {
     const { interval } = this.#options;
     const ends = [this.#checkpoint(last - interval), this.#checkpoint(last)];
     return ends.every(Boolean) && this.lightHeaders(last - interval + 1, last) !== undefined;
   }
 
-  /** What a header says of the voters after it; undefined when it says nothing, or is not kept. */
+  /** Returns what a header says about the next voters; undefined when it says nothing, or is not kept. */
   #checkpoint(round: number): Checkpoint | undefined {
     const block = this.#options.blocks.block(round);
     return block && checkpointInHeader(splitBlock(block.bytes).header);

@@ -2,10 +2,10 @@ import { parentPort } from "node:worker_threads";
 import type { Checkpoint, StateProofMessage } from "@attestd/proof/state-proof";
 import { proveRounds } from "./prove.ts";
 
-/** What the worker is asked to prove. */
+/** A request to the worker. */
 export type ProofRequest = { message: StateProofMessage; checkpoint: Checkpoint };
 
-/** Its answer to each request, in that order. */
+/** Its answers come in the order of the requests. */
 export type ProofAnswer = { message: StateProofMessage; stateProof: Uint8Array };
 
 const port = parentPort;
