@@ -10,6 +10,7 @@ import { reduce } from "../calls/machine.ts";
 import { openPostgresJournal } from "./postgres/journal.ts";
 import * as ofPostgres from "./postgres/schema.ts";
 import { openSqliteJournal } from "./sqlite/journal.ts";
+import { openSqliteReader } from "./sqlite/reader.ts";
 import * as ofSqlite from "./sqlite/schema.ts";
 
 /** A schema to come, whose last version may change anything. */
@@ -80,6 +81,32 @@ test.each([1, 5])(
     await expect(openSqliteJournal(path)).rejects.toThrow(`${path}: ${OLD_FORM}`);
   },
 );
+
+test("an SQLite journal of this version whose tables have another form is refused by name, and keeps every byte", async () => {
+  const path = newPath();
+  const db = new DatabaseSync(path);
+  const [schema = ""] = ofSqlite.VERSIONS;
+  ofSqlite.migrate(db, [schema.replace("payload_sha256 TEXT NOT NULL,", "")]);
+  const before = ofSqlite.schemaTextOf(db);
+  await expect(openSqliteJournal(path)).rejects.toThrow(`${path}: ${OLD_FORM}`);
+  await using reader = await openSqliteReader(path);
+  expect(await reader.schema()).toBe("unreleased");
+  expect(ofSqlite.schemaTextOf(db)).toEqual(before);
+  db.close();
+});
+
+test("a PostgreSQL journal of this version whose tables have another form is refused by name, at every session", async () => {
+  const url = await postgres.database();
+  const client = await connected(url);
+  const [schema = ""] = ofPostgres.VERSIONS;
+  await ofPostgres.migrate(client, [schema.replace("payload_sha256 text NOT NULL,", "")]);
+  await expect(openPostgresJournal(url)).rejects.toThrow(OLD_FORM);
+  await expect(ofPostgres.holdSchema(client)).rejects.toThrow(OLD_FORM);
+  // Those of today's first form did not say which.
+  await client.query("ALTER TABLE schema_versions DROP COLUMN form");
+  await expect(openPostgresJournal(url)).rejects.toThrow(OLD_FORM);
+  await client.end();
+});
 
 test.each([1, 5])(
   "a PostgreSQL journal of version %i from before the first release is refused by name",

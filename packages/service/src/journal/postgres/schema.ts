@@ -1,3 +1,4 @@
+import { hash } from "node:crypto";
 import type { ClientBase } from "pg";
 import { REFUSED, type SchemaState, schemaState, UNRELEASED } from "../reader.ts";
 
@@ -107,18 +108,32 @@ export const VERSIONS: readonly string[] = [
   `,
 ];
 
-/** The version of a database's schema; 0 where there is none. */
-export async function versionOf(client: ClientBase): Promise<number> {
+/** The SHA-256 of a version's statements, without comments. Before the first release a version may have had several forms. */
+function formOf(version: string): string {
+  return hash("sha256", version.replace(/--.*$/gm, "").replace(/\s+/g, " "));
+}
+
+/**
+ * The version of a database's schema; 0 where there is none.
+ *
+ * @param versions a test's own
+ */
+export async function versionOf(client: ClientBase, versions = VERSIONS): Promise<number> {
   const { rows: tables } = await client.query<{ found: boolean; unreleased: boolean }>(
     "SELECT to_regclass('schema_versions') IS NOT NULL AS found, to_regclass('migrations') IS NOT NULL AS unreleased",
   );
   // Only tables from before the first release counted themselves in one of this name.
   if (tables[0]?.unreleased) return UNRELEASED;
   if (!tables[0]?.found) return 0;
-  const { rows } = await client.query<{ version: number }>(
-    "SELECT coalesce(max(version), 0) AS version FROM schema_versions",
+  // The first journals of this version had no such column.
+  const { rows } = await client.query<{ version: number; form: string | null }>(
+    "SELECT version, to_jsonb(applied) ->> 'form' AS form FROM schema_versions AS applied ORDER BY version",
   );
-  return rows[0]?.version ?? 0;
+  for (const [index, known] of versions.entries()) {
+    const applied = rows[index];
+    if (applied && applied.form !== formOf(known)) return UNRELEASED;
+  }
+  return rows.at(-1)?.version ?? 0;
 }
 
 export async function stateOf(client: ClientBase): Promise<SchemaState> {
@@ -167,16 +182,16 @@ export async function migrate(client: ClientBase, versions = VERSIONS): Promise<
 export async function applyVersions(client: ClientBase, versions = VERSIONS): Promise<void> {
   await client.query("SET LOCAL statement_timeout = 0");
   await client.query("SELECT pg_advisory_xact_lock(hashtext('attestd migrations'))");
-  const version = await versionOf(client);
+  const version = await versionOf(client, versions);
   const refusal = REFUSED[schemaState(version, versions.length)];
   if (refusal !== undefined) throw new Error(refusal);
   await client.query(
-    "CREATE TABLE IF NOT EXISTS schema_versions (version integer PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT now())",
+    "CREATE TABLE IF NOT EXISTS schema_versions (version integer PRIMARY KEY, form text, applied_at timestamptz NOT NULL DEFAULT now())",
   );
   if (version > 0 && version < versions.length) await waitForReplicas(client);
   for (const [i, next] of versions.slice(version).entries()) {
     await client.query(next);
-    await client.query("INSERT INTO schema_versions (version) VALUES ($1)", [version + i + 1]);
+    await client.query("INSERT INTO schema_versions (version, form) VALUES ($1, $2)", [version + i + 1, formOf(next)]);
   }
 }
 

@@ -5,11 +5,11 @@ import { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
 import type { CallState } from "../../calls/call.ts";
 import { checkDictionary, type Dictionary, noDictionary } from "../packing.ts";
-import { REFUSED, type SavedJournal } from "../reader.ts";
+import { REFUSED, type SavedJournal, schemaState } from "../reader.ts";
 import { sqliteCommands } from "./commands.ts";
 import { lockJournal } from "./lock.ts";
 import { makeFile } from "./private-files.ts";
-import { migrate, schemaTextOf, stateOf, VERSIONS, versionOf } from "./schema.ts";
+import { hasSchema, SCHEMA_VERSION, VERSIONS, versionOf } from "./schema.ts";
 
 /** The dictionary of something packed that is not there. */
 const UNREAD = `
@@ -49,9 +49,10 @@ export function checkSqliteCopy(file: string): SavedJournal {
     const broken = db.prepare("PRAGMA foreign_key_check").get();
     if (broken) throw new Error(`rows of ${String(broken.table)} refer to nothing`);
     const schema = versionOf(db);
-    const refusal = REFUSED[stateOf(db)];
+    const refusal = REFUSED[schemaState(schema, SCHEMA_VERSION)];
     if (refusal !== undefined) throw new Error(refusal);
-    if (!hasSchema(db, schema)) throw new Error(`its tables are not those of a journal of schema ${schema}`);
+    if (!hasSchema(db, VERSIONS.slice(0, schema)))
+      throw new Error(`its tables are not those of a journal of schema ${schema}`);
     for (const row of db.prepare("SELECT hash, content FROM dictionaries").iterate())
       checkDictionary(row as Dictionary);
     const unread = db.prepare(UNREAD).get();
@@ -65,13 +66,6 @@ export function checkSqliteCopy(file: string): SavedJournal {
   } catch (error) {
     throw new Error(`${file}: ${(error as Error).message}`);
   }
-}
-
-/** Whether a file has the tables and indexes that a version of the schema has, and no others, nor triggers or views. */
-function hasSchema(db: DatabaseSync, schema: number): boolean {
-  using made = new DatabaseSync(":memory:");
-  migrate(made, VERSIONS.slice(0, schema));
-  return schemaTextOf(made).join("\n") === schemaTextOf(db).join("\n");
 }
 
 /** The whole file appears at once: a crash leaves no half of a journal where a service would open it. */
