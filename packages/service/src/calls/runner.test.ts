@@ -446,6 +446,31 @@ describe("a runner", () => {
       expect([find.mock.calls.length, looked]).toEqual([1, [begun + 15_000]]);
     });
 
+    test("is looked at with few others at a time, though thousands are due in one moment after a restart", async () => {
+      const one = replica(async (call) => unproven[unproven.length - goodCourseFrom(call).length]);
+      for (let i = 0; i < 200; i++)
+        void one.runner.start(await one.journal.insert(aCall({ key: `${i}`, aliases: [] })));
+      await clock.advance(1_000);
+      await one.runner.stop();
+      const [open, opened] = [new Set<() => void>(), new Set<string>()];
+      const two = replica(async ({ key }) => {
+        opened.add(key);
+        await new Promise<void>((resolve) => open.add(resolve));
+        return undefined;
+      });
+      const find = vi.spyOn(two.journal, "find");
+      await two.runner.resume();
+      await clock.advance(16_000);
+      expect([two.runner.states().get("done"), find.mock.calls.length, open.size]).toEqual([200, 64, 64]);
+      while (open.size > 0) {
+        for (const resolve of open) resolve();
+        open.clear();
+        await clock.advance(0);
+        expect(open.size).toBeLessThanOrEqual(64);
+      }
+      expect(opened.size).toBe(200);
+    });
+
     test("keeps nothing of its row meanwhile", async () => {
       const row = { text: "" };
       const journal: Partial<Journal> = {

@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import { type Clock, race, within } from "../clock.ts";
 import { hasCode } from "../errors.ts";
-import { Waiters } from "../waiters.ts";
+import { createPlaces, Waiters } from "../waiters.ts";
 import { rowOf } from "./apart.ts";
 import { type Call, type CallHead, isWhole } from "./call.ts";
 import { journalBehind } from "./copied.ts";
@@ -30,6 +30,8 @@ export type Carrying = (call: Call | CallHead, carry: () => Promise<void>) => Pr
 const OWED_AFTER_FAILURES = 3;
 /** How long an effect may take until the deferred event before it is committed alone, in ms: then the row is behind for long. */
 const KEEP_AFTER_MS = 1_000;
+/** Delivered calls that are looked at together: after a restart thousands are due in one moment, and each has its row meanwhile. */
+const MAX_WATCHED = 64;
 /** How often a row is read again while another replica carries its call, in ms: notifications may be lost. */
 const POLL_MS = 2_000;
 
@@ -47,6 +49,7 @@ export function createRunner({ journal, perform, clock, log, onTransition, carry
   const waiters = new Waiters<Call>();
   const unlisten = journal.listen({ ended: (key) => waiters.wake(key) });
   const stopping = new AbortController();
+  const watched = createPlaces(MAX_WATCHED);
   let leases: ReturnType<typeof keepLeases> | undefined;
   /** What was known of each call whose row may be of an earlier time, until that is looked at. */
   const suspects = new Map<string, Running["seen"]>();
@@ -195,13 +198,27 @@ export function createRunner({ journal, perform, clock, log, onTransition, carry
     const { signal } = carried.end;
     while (!(carried.call && isAtRest(carried.call)) && !signal.aborted) {
       try {
-        if (isFinal(carried.seen.state)) await rest(carried);
-        if (!carried.call) await look(carried);
-        await step(carried);
+        await (isFinal(carried.seen.state) ? watch(carried) : advance(carried));
         carried.memory.failures = 0;
       } catch (error) {
         if (!signal.aborted) await recover(carried, error);
       }
+    }
+  }
+
+  async function advance(carried: Running): Promise<void> {
+    if (!carried.call) await look(carried);
+    await step(carried);
+  }
+
+  /** Looks at a delivered payment once it is due. */
+  async function watch(carried: Running): Promise<void> {
+    await rest(carried);
+    const leave = await watched.enter(carried.end.signal);
+    try {
+      await advance(carried);
+    } finally {
+      leave();
     }
   }
 

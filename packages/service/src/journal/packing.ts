@@ -14,6 +14,7 @@ export type Dictionary = { hash: Uint8Array; content: Uint8Array };
 const HASH_BYTES = 32;
 /** Higher levels take twice the time and save nothing: what is left is signatures. */
 const PARAMS = { [constants.ZSTD_c_compressionLevel]: 1, [constants.ZSTD_c_checksumFlag]: 1 };
+const MAX_CHUNK_BYTES = 64 * 1024;
 /** Some times the largest text, which is the request of a batch of a thousand transactions. */
 const MAX_TEXT_BYTES = 4 * 1024 * 1024;
 
@@ -25,7 +26,10 @@ export function dictionaryOf(key: KeyEntry | undefined): Dictionary {
 
 /** @returns the hash of the dictionary, and a zstd frame with a checksum */
 export function pack(text: string, { hash, content }: Dictionary): Uint8Array {
-  return Buffer.concat([hash, zstdCompressSync(text, { params: PARAMS, dictionary: content })]);
+  const bytes = Buffer.from(text);
+  // Node allocates 64 KiB for each output, which a thousand items of a batch keep until the garbage is collected.
+  const options = { params: PARAMS, dictionary: content, chunkSize: Math.min(bytes.length + 512, MAX_CHUNK_BYTES) };
+  return Buffer.concat([hash, zstdCompressSync(bytes, options)]);
 }
 
 /** The SHA-256 of the dictionary of what was packed. */

@@ -2,11 +2,12 @@ import { createPublicKey, verify } from "node:crypto";
 import { promisify } from "node:util";
 import { utf8 } from "@attestd/proof/encoding";
 import type { Logger } from "pino";
-import { type Clock, endOf, race, within } from "../clock.ts";
+import { type Clock, endOf, within } from "../clock.ts";
 import { hasCode, ServiceError, type SignerFailure } from "../errors.ts";
 import { OK, type Status, unavailableIf } from "../health/health.ts";
 import { count, during, shift, timed } from "../metrics/meter.ts";
 import { Breaker } from "../providers/breaker.ts";
+import { createPlaces } from "../waiters.ts";
 import { newProbe } from "./probe.ts";
 import { ALGORITHMS, type Algorithm, KEY_FORMS, type Key, type KeyUse, type SignedContext } from "./signer.ts";
 
@@ -176,32 +177,3 @@ const WORDS: Record<SignerFailure, string> = {
   refused: "it refuses what it is asked to sign",
   wrong: "its signatures are wrong",
 };
-
-/** Makes a gate that admits `most` at a time; the others wait in order. */
-function createPlaces(most: number) {
-  let active = 0;
-  const waiting: (() => void)[] = [];
-  /** Passes the place on to the next one. */
-  const leave = () => {
-    const next = waiting.shift();
-    if (next) next();
-    else active -= 1;
-  };
-  return {
-    /** @returns a function to leave with. @throws the signal's reason when that comes first */
-    async enter(signal: AbortSignal): Promise<() => void> {
-      signal.throwIfAborted();
-      if (active < most) {
-        active += 1;
-        return leave;
-      }
-      const turn = new Promise<void>((resolve) => waiting.push(resolve));
-      await race(signal, () => turn, endOf).catch((error: unknown) => {
-        // A caller that has given up passes the place on as soon as it gets it.
-        void turn.then(leave);
-        throw error;
-      });
-      return leave;
-    },
-  };
-}

@@ -11,6 +11,7 @@ import { callOf, deliveredIn, type Packed, type PartedRow, requestOf } from "../
 import type { MovedRow, NewRow } from "./rows.ts";
 import { SQL } from "./statements.ts";
 
+type Delivery = NonNullable<MovedRow["delivery"]>;
 type Payee = { rail: RailName; address: string };
 
 export type SqliteCommands = ReturnType<typeof sqliteCommands>;
@@ -33,10 +34,10 @@ export function sqliteCommands(db: DatabaseSync) {
     return unpack(packed, content);
   };
   let dictionary: Dictionary | undefined;
-  /** Packs with the dictionary of the newest key. It is kept each time: a commit that fails may have been the first. */
+  /** Packs with the dictionary of the newest key, and looks each time whether it is kept: a commit that failed may have been the first. */
   const packed = (text: string): Uint8Array => {
     dictionary ??= dictionaryOf(newestKey());
-    sql("addDictionary").run(dictionary.hash, dictionary.content);
+    if (!sql("hasDictionary").get(dictionary.hash)) sql("addDictionary").run(dictionary.hash, dictionary.content);
     return pack(text, dictionary);
   };
 
@@ -87,19 +88,19 @@ export function sqliteCommands(db: DatabaseSync) {
     else if (holder.key !== key) throw nameTaken(key);
   }
 
-  function forgetEvidence(key: string): void {
-    const hash = sql("evidenceHash").get(key)?.hash as string | null;
-    if (hash === null) return;
-    sql("leaveEvidence").run(key);
-    sql("dropEvidence").run({ hash });
+  /** Writes what a transition changes in the row of its call. @throws call_stale */
+  function move({ row, delivery }: MovedRow): void {
+    const moved = delivery ? sql("deliverCall").run({ ...row, ...columnsOf(delivery) }) : sql("updateCall").run(row);
+    if (moved.changes !== 1) throw callStale(row.key);
   }
 
-  function deliver(key: string, { id, body, bytes, parts, delivered }: NonNullable<MovedRow["delivery"]>): void {
-    const row = { key, id, bytes, parts: parts.length, bodyBytes: body?.length ?? null };
-    sql("keepBundle").run({ ...row, delivered: packed(delivered) });
-    for (const [place, { id: item = null, text }] of parts.entries())
-      sql("keepPart").run({ bundleId: id, place, id: item, bytes: text.length, content: packed(text) });
-    sql("dropAttempts").run(key);
+  function columnsOf({ id, body, bytes, parts, delivered }: Delivery) {
+    return { id, bytes, parts: parts.length, bodyBytes: body?.length ?? null, delivered: packed(delivered) };
+  }
+
+  function keepParts({ id: bundleId, parts }: Delivery): void {
+    for (const [place, { id = null, text }] of parts.entries())
+      sql("keepPart").run({ bundleId, place, id, bytes: text.length, content: packed(text) });
   }
 
   return {
@@ -140,13 +141,21 @@ export function sqliteCommands(db: DatabaseSync) {
       for (const name of names) sql("insertName").run(name, row.key);
       return undefined;
     },
-    update({ row, delivery, begun, attempt, dropsEvidence, name }: MovedRow): void {
-      if (sql("updateCall").run(row).changes !== 1) throw callStale(row.key);
+    update(moved: MovedRow): void {
+      const { row, delivery, begun, attempt, dropsEvidence, name } = moved;
+      const evidence = dropsEvidence ? (sql("evidenceHash").get(row.key)?.hash as string | null) : null;
+      move(moved);
       if (name !== undefined) giveName(name, row.key);
-      if (dropsEvidence) forgetEvidence(row.key);
-      if (delivery) deliver(row.key, delivery);
+      if (evidence !== null) {
+        if (!delivery) sql("leaveEvidence").run(row.key);
+        sql("dropEvidence").run({ hash: evidence });
+      }
+      if (delivery) {
+        keepParts(delivery);
+        sql("dropAttempts").run(row.key);
+      }
       if (attempt) sql("writeAttempt").run(attempt);
-      for (const evidence of begun) sql("beginEvidence").run(evidence);
+      for (const one of begun) sql("beginEvidence").run(one);
     },
     open: (): OpenCall[] =>
       all("open").map(

@@ -39,13 +39,15 @@ const OWN = {
   updateCall: `
     UPDATE calls SET state = :state, version = :version, progress = :progress, open = :open
     WHERE key = :key AND version = :version - 1 AND open`,
+  // One statement: each rewrites the whole row.
+  deliverCall: `
+    UPDATE calls SET state = :state, version = :version, progress = :progress, open = :open, bundle_id = :id,
+      delivered = :delivered, body_bytes = :bodyBytes, answer_bytes = :bytes, parts = :parts, evidence_hash = NULL
+    WHERE key = :key AND version = :version - 1 AND open`,
+  hasDictionary: "SELECT 1 FROM dictionaries WHERE hash = ?",
   toPrune: `
     SELECT ${CALL} FROM calls WHERE NOT open AND NOT pruned AND created_at < ? ORDER BY created_at LIMIT ?`,
   prune: "UPDATE calls SET pruned = TRUE, request = ? WHERE key = ?",
-  keepBundle: `
-    UPDATE calls SET bundle_id = :id, delivered = :delivered, body_bytes = :bodyBytes, answer_bytes = :bytes,
-      parts = :parts
-    WHERE key = :key`,
   keepPart: `
     INSERT INTO bundle_parts (bundle_id, place, id, bytes, content) VALUES (:bundleId, :place, :id, :bytes, :content)
     ON CONFLICT DO NOTHING`,
