@@ -2,7 +2,7 @@ import type { PaymentPayload } from "@x402/core/types";
 import { extractPaymentIdentifier } from "@x402/extensions/payment-identifier";
 import { type Call, payloadOf } from "../src/calls/call.ts";
 import type { Delivered, Outcome } from "../src/calls/outcome.ts";
-import type { ProblemCode } from "../src/problems.ts";
+import { type ProblemCode, saysUncharged } from "../src/problems.ts";
 import { requestHash, type Subject } from "../src/subjects/subject.ts";
 import { isPayers, type Sent, type SimulatedScheme } from "./payload.ts";
 import { type Authorization, PAY_TO, PRICE } from "./payments.ts";
@@ -180,9 +180,9 @@ export class Answers {
       course.refusedFor.push(subject);
       course.accepted = sent.accepted;
     }
-    if (course.lost) return;
     const seen = this.#seen.get(payload.payload);
-    if ((seen === "held" || seen === "paid") && call?.state !== "void")
+    // Of one whose call was lost the chain alone tells.
+    if ((seen === "paid" || (seen === "held" && !course.lost)) && call?.state !== "void")
       witness.object("no402", `${key} is ${call?.state ?? "paid"}, and refused: ${error}`);
   }
 
@@ -196,13 +196,17 @@ export class Answers {
     const isBound = lost || (remembered !== undefined && remembered !== requestHash(subject));
     if (code === "payment_bound_to_other_request" && !isBound && !this.#callsOf(sent, payload).some(isOther))
       witness.object("bound", `${key} is said to be bound to another request`);
+    // Whether a wallet has signed its chain alone tells, which may not have been asked.
+    const isKnownOf = lost !== undefined || (remembered !== undefined && sent.by === "key");
+    if (this.#seen.get(payload.payload) === "paid" && isKnownOf && saysUncharged(code))
+      witness.object("answers", `${key} is paid, and ${code} says that nothing was charged`);
     if (code === "payment_unaccounted" && !lost && this.#seen.get(payload.payload) === "held")
       witness.object("answers", `${key} is called unaccounted, and has a call`);
   }
 
   /**
-   * The calls that a payment may be answered from: its own, or those of other payments which were named alike and had not
-   * come to nothing before the request came.
+   * The calls that a payment may be answered from: its own, or those of other payments which were named alike, and had neither
+   * come to nothing nor been lost before the request came.
    */
   #callsOf({ authorization, identifier, name }: Sent, payload: PaymentPayload): Call[] {
     const { witness } = this.#options;
@@ -210,7 +214,9 @@ export class Answers {
     const own = witness.course(authorization.key).call;
     if (own) return [own];
     const calls: Call[] = [];
-    for (const { authorization: other, call, voidIn = Number.POSITIVE_INFINITY } of witness.courses) {
+    const never = Number.POSITIVE_INFINITY;
+    for (const { authorization: other, call: present, lost, lostIn = 0, voidIn = never } of witness.courses) {
+      const call = present ?? (lostIn > came ? lost : undefined);
       if (!call) continue;
       const isPayers = other.rail === authorization.rail && other.account === authorization.account;
       const isAlike = identifier !== undefined && extractPaymentIdentifier(payloadOf(call)) === identifier;

@@ -133,8 +133,7 @@ export class Database {
   #markCopied(): void {
     for (const key of this.#refused.keys()) this.#forgotten.add(key);
     this.#refused.clear();
-    const calls = this.calls.map(({ createdAt }) => createdAt);
-    if (calls.length > 0) this.#copiedUntil = Math.max(...calls);
+    this.#copiedUntil = Math.max(0, ...this.calls.map(({ createdAt }) => createdAt));
   }
 
   #stored(id: string): StoredBundle | undefined {
@@ -214,16 +213,16 @@ export class Database {
       if (place > (last?.place ?? 0)) last = { key, version, place };
     };
     const replica = this.#replicas.push({ aliveUntil: this.#leaseEnd(), isThere }) - 1;
-    /** Keys of the calls that this replica holds, as far as it knows. */
-    const held = new Set<string>();
+    /** The calls that this replica holds, as far as it knows, and whether it has found their rows at rest. */
+    const held = new Map<string, "carried" | "ended">();
     const own = new Set<{ hint: Hint; listener: Listener }>();
 
     return {
       secret: () => link("secret", "", () => new Uint8Array(32)),
       claim: (identity) => link("claim", "", () => (this.#identity ??= identity)),
       find: (key) =>
-        link("find", key, () => {
-          const call = this.find(key);
+        link("find", key, () => this.find(key)).then((call) => {
+          if (call && isAtRest(call) && held.has(call.key)) held.set(call.key, "ended");
           return call && rowOf(call);
         }),
       look: (key, sha256) =>
@@ -257,7 +256,7 @@ export class Database {
         });
         if (holder === call) {
           confirm(call, place);
-          held.add(call.key);
+          held.set(call.key, "carried");
         }
         return holder;
       },
@@ -279,12 +278,12 @@ export class Database {
           })),
         ),
       lease: async (limit) => {
-        const known = new Set(held);
+        const known = new Set(held.keys().filter((key) => held.get(key) === "carried"));
         const [calls, place] = await link("lease", "", () => {
           const leased = this.#lease(limit, replica, known);
           return [leased, this.#committed] as const;
         });
-        for (const { key } of calls) held.add(key);
+        for (const { key } of calls) held.set(key, "carried");
         if (calls[0]) confirm(calls[0], place);
         return calls;
       },
@@ -293,7 +292,7 @@ export class Database {
       exposure: (rail, payer) => link("exposure", payer, () => this.#exposure(rail, payer)),
       holds: (key) => held.has(key),
       renew: async () => {
-        const known = [...held];
+        const known = [...held.keys()];
         const lost = await link("renew", "", () => this.#renew(replica, known));
         passOn(lost);
         return lost.filter((key) => held.delete(key));
@@ -437,7 +436,10 @@ export class Database {
   #renew(replica: number, held: readonly string[]): string[] {
     const own = this.#replicas[replica];
     if (own) own.aliveUntil = this.#leaseEnd();
-    return held.filter((key) => this.#rows.get(key)?.carrier !== replica);
+    return held.filter((key) => {
+      const row = this.#rows.get(key);
+      return row && (row.carrier !== replica || isAtRest(row.call));
+    });
   }
 
   #release(replica: number): void {

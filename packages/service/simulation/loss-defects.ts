@@ -1,6 +1,8 @@
+import type { Admit } from "../src/calls/admit.ts";
 import type { CopiedJournal } from "../src/calls/copied.ts";
 import type { Journal } from "../src/calls/journal.ts";
 import type { Perform } from "../src/calls/perform.ts";
+import { inDoubt } from "../src/calls/problems.ts";
 import { hasCode } from "../src/errors.ts";
 import type { PlantedDefect } from "./service.ts";
 
@@ -18,10 +20,23 @@ export const LOSS_DEFECTS = {
   /** A payment whose row is lost is sold for again, because a facilitator calls it good. */
   "a lost payment is taken again": {
     defect: {
-      admitting: <J extends object>(journal: J) => ({ ...journal, mayLackSince: () => undefined }),
+      admitting: lacksNothing,
+      // Otherwise the next mistake shows first.
+      admit:
+        (admit: Admit): Admit =>
+        (...request) =>
+          admit(...request).catch((error: unknown) => {
+            throw inDoubt(error);
+          }),
     },
     breaks: "attestedOnce",
     shownBy: 818,
+  },
+
+  /** What cannot be looked up now is said to be uncharged, though its call may be lost. */
+  "a lost payment is said to be uncharged": {
+    defect: { admitting: lacksNothing },
+    breaks: "answers",
   },
 
   /** A journal that is behind is taken as it is while its calls are carried on from what is known of them. */
@@ -40,6 +55,10 @@ export const LOSS_DEFECTS = {
     shownBy: 2529,
   },
 } satisfies Record<string, PlantedDefect>;
+
+function lacksNothing<J extends object>(journal: J): J {
+  return { ...journal, mayLackSince: () => undefined };
+}
 
 async function taking<T>(journal: CopiedJournal, work: () => Promise<T>): Promise<T> {
   try {

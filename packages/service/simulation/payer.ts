@@ -188,12 +188,15 @@ export class Payer {
     return this.#insist(another, subject, pauses);
   }
 
-  /** Sends once more a payment that was refused, and made all the same. @returns whether it is delivered within some minutes */
-  async bringAgain(authorization: Authorization, subject: Subject, accepted: PaymentRequirements): Promise<boolean> {
+  /** Sends once more a payment that was refused, and made all the same, until a right answer. @returns whether it got one within some minutes */
+  async bringAgain(
+    { authorization, accepted }: Pick<Sent, "authorization" | "accepted">,
+    subject: Subject,
+    isRight: (answer: Answer) => boolean,
+  ): Promise<boolean> {
     const sent: Sent = { authorization, signature: "good", by: "key", accepted };
     for (let i = 0; i < MOST_TRIALS; i++) {
-      const { kind } = await this.#insist(sent, subject);
-      if (kind === "delivered") return true;
+      if (isRight(await this.#insist(sent, subject))) return true;
       await this.#wait();
     }
     return false;

@@ -32,8 +32,8 @@ type Rest = { ms: number; steps: number };
 const REST: Rest = { ms: 300_000, steps: 20_000 };
 /** How much longer a call takes of which the ledger is searched first, in ms: 100 rounds, and some that are late. */
 const SEARCHED_MS = 330_000;
-/** After so long each process knows of a failover, in ms: twice the time between two looks, and some that are late. */
-const NOTICED_MS = 15_000;
+/** After so long each process knows of a failover, and that all has healed, in ms: a question of before took it 20 s to give up. */
+const NOTICED_MS = 40_000;
 /** Where payments are valid for an hour: what cannot be made is open for as long. */
 const PATIENT_REST: Rest = { ms: 4_200_000, steps: 200_000 };
 
@@ -142,10 +142,13 @@ class Clients {
     }
   }
 
-  /** Payers send again what a facilitator refused and settled all the same. @returns how many payments */
+  /**
+   * Payers send again what a facilitator refused and settled all the same: it is delivered, or unaccounted for where it was
+   * forgotten. @returns how many payments
+   */
   bringRefused(): number {
     const { witness, database, count } = this.#world;
-    const made = witness.madeAfterRefusal().filter(({ authorization: { key } }) => !database.hasForgotten(key));
+    const made = witness.madeAfterRefusal();
     for (const { authorization, refusedFor, accepted } of made) {
       const { key, account } = authorization;
       const payer = this.#payers.find(({ name }) => name === account.name);
@@ -154,8 +157,11 @@ class Clients {
       const subject = [...SUBJECTS, ...UNSOLD].find(isFirst) ?? refusedFor[0];
       if (!payer || !subject || !accepted || UNSOLD.includes(subject)) continue;
       count("payment made after a 402");
+      const isRight = (answer: Answer) =>
+        answer.kind === "delivered" ||
+        (answer.kind === "problem" && answer.code === "payment_unaccounted" && database.hasForgotten(key));
       const bring = async () => {
-        if (!(await payer.bringAgain(authorization, subject, accepted)))
+        if (!(await payer.bringAgain({ authorization, accepted }, subject, isRight)))
           witness.object("paidOnce", `${key} was made after a 402, and is not delivered`);
       };
       this.#let(bring());
@@ -266,7 +272,9 @@ async function replayAll({ scheduler, database, authorizations, witness, losses 
     const sent = { authorization, signature: "good", by: "key", accepted: call.requirement } as const;
     const answer = await fleet.pick()?.request({ sent, subject: call.subject, payload: toPayload(sent), wait: true });
     if (row && answer?.kind !== "delivered") witness.object("delivered", `${call.key} is not given again`);
-    if (!row && (answer?.kind !== "problem" || answer.code !== "payment_unaccounted"))
+    if (row || (answer?.kind === "problem" && answer.code === "payment_unaccounted")) return;
+    // One that a facilitator refused after that, and made all the same, has a new call.
+    if (answer?.kind !== "delivered" || database.refusedFor(call.key) === undefined)
       witness.object("answers", `${call.key} is lost, and is answered ${answer?.kind}`);
   }
 

@@ -47,8 +47,9 @@ export type Course = {
   readonly attestations: string[];
   /** Its call, as last committed. */
   call?: Call;
-  /** Its call as it was when a failover lost commits of it, if one has. */
+  /** Its call as it was when a failover lost commits of it, if one has, and the step in which it did. */
   lost?: Call;
+  lostIn?: number;
   /** Unix ms at which `done` was committed. */
   doneAt?: number;
   /** The step in which `void` was committed. */
@@ -185,6 +186,7 @@ export class Witness {
     const { key } = before;
     const course = this.course(key);
     course.lost = before;
+    course.lostIn = this.#options.step();
     delete course.call;
     if (left) course.call = left;
     if (left && !isAtRest(left)) this.#open.add(key);

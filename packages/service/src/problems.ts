@@ -136,6 +136,11 @@ export const PROBLEMS = {
 
 export type ProblemCode = keyof typeof PROBLEMS;
 
+/** Whether a problem says that nothing was charged. */
+export function saysUncharged(code: ProblemCode): boolean {
+  return PROBLEMS[code][2].includes(NOT_CHARGED);
+}
+
 export type ProblemOptions = {
   /** Seconds. */
   retryAfter?: number;

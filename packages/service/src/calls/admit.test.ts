@@ -95,6 +95,9 @@ class FakeRail implements Pick<Rail, "name" | "network"> {
 }
 
 const goodCourse: Perform = async (call) => goodCourseFrom(call)[0];
+const away = (): never => {
+  throw facilitatorFailed("away");
+};
 const unpaid: Perform = async () => ({ type: "payment_void", reason: "expired unspent", receipt: "failed" });
 const stuck: Perform = (_call, _effect, _memory, stop) =>
   new Promise((_, reject) => stop.addEventListener("abort", () => reject(stop.reason)));
@@ -312,6 +315,9 @@ describe("admission", () => {
       const problem = await problemOf(admit(BLOCK, payment()));
       expect(problem).toMatchObject({ code: "payment_unaccounted", members: { retry: { sameHeader: true } } });
       fetch = async () => evidenceOf(aCall());
+      queueAge = 600_000;
+      expect((await problemOf(admit(BLOCK, payment()))).code).toBe("payment_unknown");
+      queueAge = 0;
       expect(await admit(BLOCK, payment())).toEqual(delivered);
     });
 
@@ -568,6 +574,28 @@ describe("admission", () => {
       expect(await admit(BLOCK, paying({ id: "2", by: "A" }))).toMatchObject({ kind: "delivered" });
       await clock.advance(2 * 3_600_000);
       expect(await admit(BLOCK, paying({ id: "1", by: "A" }))).toMatchObject({ kind: "delivered" });
+    });
+
+    test.each([
+      [
+        "over_capacity",
+        () => {
+          queueAge = 600_000;
+        },
+      ],
+      [
+        "facilitator_unavailable",
+        () => {
+          verdict = away;
+          secondVerdict = away;
+        },
+      ],
+    ] as const)("says nothing was charged (%s) only while its call cannot be lost", async (code, hinder) => {
+      hinder();
+      const asked = () => problemOf(admit(BLOCK, paying({ id: "1", by: "A" })));
+      expect(await asked()).toMatchObject({ code });
+      lackingSince = clock.now();
+      expect(await asked()).toMatchObject({ code: "payment_unknown", members: { retry: { sameHeader: true } } });
     });
 
     test("asks the chain nothing for strangers, nor about a payment to another payee", async () => {

@@ -6,7 +6,6 @@ import { acceptedAmount } from "../payment/payment-option.ts";
 import { type Payment, type PaymentRefused, paymentRefused, type Rail } from "../payment/rails/rail.ts";
 import { forwardedPayment } from "../payment/resource.ts";
 import { verifyPayment } from "../payment/verify-payment.ts";
-import { Problem } from "../problems.ts";
 import { requestHash, type Subject, saleOf } from "../subjects/subject.ts";
 import { currentContext } from "../tracing/context.ts";
 import { inSpan } from "../tracing/span.ts";
@@ -23,7 +22,7 @@ import { beginCall, isFinal, isUnpaid } from "./machine.ts";
 import { namesOf } from "./names.ts";
 import { type Outcome, outcomeOf, paymentRequired } from "./outcome.ts";
 import type { EffectsOptions } from "./perform.ts";
-import { mapUpstreamErrors, paymentUnknown } from "./problems.ts";
+import { inDoubt, mapUpstreamErrors, paymentUnknown } from "./problems.ts";
 import { createRefusal, isSpent, type Request, type Terms } from "./refusal.ts";
 import type { Runner } from "./runner.ts";
 import { createUnpaidReads } from "./unpaid-reads.ts";
@@ -71,6 +70,9 @@ const STILL_LIVE =
  * chain is asked only about a payment that we could have taken, and counts against `capacity`. A payment that the chain
  * shows as spent on us never gets a 402, nor does one that another request brought while this one was under way. One that
  * facilitators alone refuse is remembered before the 402 (refused.ts).
+ *
+ * A payment without a call may have been made all the same, where its call may be lost or a facilitator refused it before: no
+ * answer says of it that nothing was charged, unless the chain was asked.
  */
 export function createAdmission(options: AdmissionOptions): Admit {
   const { runner, capacity, offers, rails, products, bundles, log, clock } = options;
@@ -80,7 +82,12 @@ export function createAdmission(options: AdmissionOptions): Admit {
   const unpaidReads = createUnpaidReads(clock);
   const refuse = createRefusal({ journal, holders, begin, log });
 
-  return async (subject, payload, { name, wait = true } = {}) => {
+  return (...request) =>
+    admit(...request).catch((error: unknown) => {
+      throw mayHaveLost(options.journal, clock.now()) ? inDoubt(error) : error;
+    });
+
+  async function admit(...[subject, payload, { name, wait = true } = {}]: Parameters<Admit>): Promise<Outcome> {
     const read = await readPayment(payload).catch(refusal);
     if (hasCode(read, "payment_refused")) return paymentRequired(offers, saleOf(subject), read.message);
     const context = currentContext();
@@ -97,7 +104,7 @@ export function createAdmission(options: AdmissionOptions): Admit {
     held.defer(capacity.enter());
     const own = await refuse(request(), paymentRefused("the earlier payment of that name is void"));
     return outcomeOf(hasCode(own, "payment_refused") ? call : own, offers, bundles);
-  };
+  }
 
   /** Whether the payment of a call is not made, and cannot be made now. */
   function isHeldUp({ state, rail }: Call): boolean {
@@ -123,15 +130,15 @@ export function createAdmission(options: AdmissionOptions): Admit {
     if (signature === "invalid") return paymentRefused(MISFIT);
     let isSigned = signature === "valid";
     if (known && isSigned) return holders.whole(known, request);
-    const expectation = known ? undefined : await holders.expect(payment, isSigned);
-    announced.defer(() => expectation?.end());
-    // A known payment is answered even when nothing can be sold on its rail now.
-    const offered = known ? undefined : await mapUpstreamErrors(() => checkOffered(request).catch(refusal));
-    if (hasCode(offered, "payment_refused") && !(await couldBeTaken(request))) {
-      announced.dispose();
-      return (await holders.findBeforeRefusal(request, isSigned)) ?? offered;
-    }
     try {
+      const expectation = known ? undefined : await holders.expect(payment, isSigned);
+      announced.defer(() => expectation?.end());
+      // A known payment is answered even when nothing can be sold on its rail now.
+      const offered = known ? undefined : await mapUpstreamErrors(() => checkOffered(request).catch(refusal));
+      if (hasCode(offered, "payment_refused") && !(await couldBeTaken(request))) {
+        announced.dispose();
+        return (await holders.findBeforeRefusal(request, isSigned)) ?? offered;
+      }
       using held = new DisposableStack();
       held.defer(capacity.enter());
       isSigned ||= await mapUpstreamErrors(() => rail.onChain(payment, signal));
@@ -145,11 +152,12 @@ export function createAdmission(options: AdmissionOptions): Admit {
       announced.dispose();
       return await refuse(request, admitted, hasCode(offered, "payment_refused") ? undefined : offered);
     } catch (error) {
-      if (!(error instanceof Problem) || error.code !== "over_capacity") throw error;
+      const doubted = inDoubt(error);
+      if (doubted === error) throw error;
       // The request that has brought the same payment meanwhile may itself be what uses the capacity up.
       const holder = await holders.find(request, isSigned);
-      if (!holder) throw error;
-      return holder;
+      if (holder) return holder;
+      throw isSigned && (await journal.refused(payment.key)) ? doubted : error;
     }
   }
 

@@ -76,12 +76,12 @@ export function journalBehind(detail: string): ServiceError {
 export interface CopiedJournal {
   /**
    * Unix ms: a call that began until then may have gone further than its row shows. A backup has this mark from the moment at
-   * which it was made; undefined in a journal that was never put back.
+   * which it was made; 0 when it had no call then. Undefined in a journal that was never put back.
    */
   copiedUntil(): Promise<number | undefined>;
 
   /**
-   * Sets the mark to the newest call: the journal was put back by other means than a backup of ours. A journal that is behind
+   * Sets the mark to the newest call, or to 0 without one: the journal was put back by other means than a backup of ours. A journal that is behind
    * is then taken as it is, without a lease: no call may be carried here while this is asked for.
    *
    * @throws journal_behind when it can be taken only by the next process

@@ -1,6 +1,6 @@
 import { isSourceError } from "../chains/chain.ts";
 import { hasCode } from "../errors.ts";
-import { Problem } from "../problems.ts";
+import { Problem, saysUncharged } from "../problems.ts";
 import { isProviderError } from "../providers/provider.ts";
 
 /** Member of a problem while money may have moved: the client may send the same header again, and MUST NOT sign anew. */
@@ -14,6 +14,12 @@ export function pending(code: "settlement_pending" | "attestation_pending", deta
 /** It is not known whether the payment is spent on us, or may be. */
 export function paymentUnknown(detail: string, cause: unknown): Problem {
   return new Problem("payment_unknown", detail, { retryAfter: 10, members: SAME_HEADER, cause });
+}
+
+/** What is answered to a payment that may have been made. @returns `payment_unknown` for a 503 that says nothing was charged */
+export function inDoubt(error: unknown): unknown {
+  if (!(error instanceof Problem) || error.status !== 503 || !saysUncharged(error.code)) return error;
+  return paymentUnknown(`The payment may have been made, and that cannot be looked up now (${error.code}).`, error);
 }
 
 /** Maps errors of upstreams, asked before anything is charged, to problems. @throws Problem; other errors as they are */

@@ -19,7 +19,6 @@ export function copiedContract(name: string, create: () => Promise<CopiedDatabas
     const journal = await database.open();
     expect(journal.mayLackSince()).toBeUndefined();
     const insert = (key: string, createdAt: number) => journal.insert(aCall({ key, aliases: [], createdAt }));
-    await journal.markCopied();
     expect(await journal.copiedUntil()).toBeUndefined();
     await insert("late", 1_795_772_566_123);
     await insert("early", 7);
@@ -36,6 +35,17 @@ export function copiedContract(name: string, create: () => Promise<CopiedDatabas
     expect([await reopened.copiedUntil(), reopened.mayLackSince()]).toEqual([1_795_772_566_123, expect.any(Number)]);
     await reopened.markCopied();
     expect(await reopened.copiedUntil()).toBe(1_795_772_566_124);
+    await reopened.close();
+    await database.remove();
+  });
+
+  test(`${name} journal without calls is marked too: each process after it knows that it may lack them all`, async () => {
+    const database = await create();
+    const journal = await database.open();
+    await journal.markCopied();
+    await journal.close();
+    const reopened = await database.open();
+    expect([await reopened.copiedUntil(), reopened.mayLackSince()]).toEqual([0, expect.any(Number)]);
     await reopened.close();
     await database.remove();
   });
@@ -97,6 +107,23 @@ export function lossContract(name: string, create: () => Promise<LossyDatabase>)
       expect(await other.find("new")).toEqual(call);
       expect((await other.find("delivered"))?.receipt).toEqual(expect.any(String));
       await Promise.all([journal.close(), other.close()]);
+      await database.remove();
+    });
+
+    test("leases a call again whose end its replica has found, though not committed, and which is open again", async () => {
+      const database = await create();
+      const [journal, other] = [await database.open(), await database.open()];
+      const call = aCall({ key: "ended", aliases: [] });
+      await journal.insert(call);
+      await other.update(after(call, { type: "payment_void", reason: "expired", receipt: "failed" }));
+      await other.close();
+      expect(await journal.find("ended")).toMatchObject({ state: "void" });
+      await database.lose("ended", "row");
+      const left = { state: "settling", version: 1 };
+      await expect.poll(() => journal.find("ended").catch(() => undefined)).toMatchObject(left);
+      expect((await journal.lease(10)).map(({ key }) => key)).toEqual(["ended"]);
+      expect(await journal.lease(10)).toEqual([]);
+      await journal.close();
       await database.remove();
     });
 

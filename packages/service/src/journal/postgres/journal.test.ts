@@ -54,7 +54,11 @@ async function place() {
     outlive: () => outlive(shared),
     async lose(key: string, left: "row" | "nothing" | "everything") {
       if (left === "row")
-        await sql(shared, "UPDATE calls SET version = 1, progress = $2 WHERE key = $1", [key, progressOf(aCall())]);
+        await sql(
+          shared,
+          "UPDATE calls SET version = 1, state = 'settling', open = TRUE, progress = $2 WHERE key = $1",
+          [key, progressOf(aCall())],
+        );
       else await sql(shared, `DELETE FROM names WHERE key = '${key}'; DELETE FROM calls WHERE key = '${key}'`);
       if (left === "everything") await sql(shared, "DELETE FROM dictionaries");
       await sql(
@@ -78,6 +82,17 @@ keyContract("PostgreSQL", place);
 evidenceContract("PostgreSQL", place);
 pruningContract("PostgreSQL", place);
 collectorContract("PostgreSQL", place);
+
+test("a database that another server has taken over may lack calls, though it has none; a new one lacks none", async () => {
+  const url = await postgres.database();
+  const journal = await openPostgresJournal(url);
+  expect([await journal.copiedUntil(), journal.mayLackSince()]).toEqual([undefined, undefined]);
+  await journal.close();
+  await sql(url, "UPDATE meta SET value = '\"another cluster/00000001\"' WHERE name = 'server'");
+  const next = await openPostgresJournal(url);
+  expect([await next.copiedUntil(), next.mayLackSince()]).toEqual([0, expect.any(Number)]);
+  await next.close();
+});
 
 test("a journal in PostgreSQL is saved as it is, and restored row by row into an empty database alone", async () => {
   await using folder = await temporaryFolder();

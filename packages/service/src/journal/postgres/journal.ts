@@ -58,7 +58,8 @@ async function open(url: string): Promise<WholeJournal> {
   const config = connectionTo(url);
   const me = randomUUID();
   const continuity = createContinuity(me);
-  const held = new Set<string>();
+  /** Calls whose leases are ours. One whose row was found at rest is carried no more: should that be lost, it is leased again. */
+  const held = new Map<string, "carried" | "ended">();
   const listeners = new Set<Listener>();
 
   await using opened = new AsyncDisposableStack();
@@ -91,10 +92,14 @@ async function open(url: string): Promise<WholeJournal> {
   const ask: Ask = async (name, ...values) => (await pool.query(statement(name, values))).rows;
   const { calls, same } = postgresReads(ask);
 
-  const find = async (key: string) => (await calls("find", key))[0];
+  async function find(key: string): Promise<Call | undefined> {
+    const [call] = await calls("find", key);
+    if (call && isAtRest(call) && held.has(call.key)) held.set(call.key, "ended");
+    return call;
+  }
 
   async function renew(): Promise<string[]> {
-    const asked = [...held];
+    const asked = [...held.keys()];
     await ask("renew", me, LEASE_MS);
     const lost = asked.length === 0 ? [] : await ask<{ key: string }>("lost", me, asked);
     const keys = lost.map(({ key }) => key).filter((key) => held.delete(key));
@@ -212,7 +217,7 @@ async function open(url: string): Promise<WholeJournal> {
       });
       if (rowCount !== 0) {
         continuity.confirm("written", call);
-        held.add(key);
+        held.set(key, "carried");
         return call;
       }
       for (const name of names) {
@@ -232,8 +237,9 @@ async function open(url: string): Promise<WholeJournal> {
       if (isAtRest(after)) held.delete(key);
     },
     async lease(limit) {
-      const taken = await ask<CallHead>("lease", me, [...held], limit);
-      for (const { key } of taken) held.add(key);
+      const carried = [...held].flatMap(([key, how]) => (how === "carried" ? [key] : []));
+      const taken = await ask<CallHead>("lease", me, carried, limit);
+      for (const { key } of taken) held.set(key, "carried");
       if (taken[0]) continuity.confirm("leased", taken[0]);
       return taken.sort((a, b) => a.createdAt - b.createdAt);
     },
@@ -244,7 +250,7 @@ async function open(url: string): Promise<WholeJournal> {
     exposure: async (rail, payer) => BigInt((await ask<{ amount: string }>("exposure", rail, payer))[0]?.amount ?? 0),
     async release() {
       await ask("release", me);
-      continuity.passOn([...held]);
+      continuity.passOn([...held.keys()]);
       held.clear();
     },
     listen(listener) {

@@ -31,8 +31,8 @@ const LEAVE = `left_behind AS (
     )`;
 const TELL = `SELECT pg_notify('${ENDED}', key)::text FROM moved`;
 
-/** The row of `meta` that marks a copy (calls/copied.ts); none of a journal without calls. */
-export const COPY_MARK = "SELECT 'copied_until', to_json(max(created_at)) FROM calls HAVING count(*) > 0";
+/** The row of `meta` that marks a copy (calls/copied.ts). A copy without calls has the mark too: it may lack every one. */
+export const COPY_MARK = "SELECT 'copied_until', to_json(coalesce(max(created_at), 0)) FROM calls";
 
 /** Every statement of the journal and of its reader; each connection prepares it once, under its name. */
 export const SQL = {
@@ -158,9 +158,11 @@ export const SQL = {
           AND (owner = $1 OR server = $4))
       LIMIT 1
     ) AS missing FROM present`,
-  // Marks the journal as a copy when it has calls, and another server has it than before. Returns a row then.
+  // Marks the journal as a copy when another server has it than before, or had it before it was noted. Returns a row then.
   noteServer: `
-    WITH noted AS (
+    WITH used AS (
+      SELECT 1 FROM meta WHERE name = 'server' UNION ALL SELECT 1 FROM calls
+    ), noted AS (
       INSERT INTO meta (name, value) VALUES ('server', $1)
       ON CONFLICT (name) DO UPDATE SET value = excluded.value WHERE meta.value::text <> excluded.value::text
       RETURNING name
@@ -168,7 +170,7 @@ export const SQL = {
       DELETE FROM refused_payments WHERE EXISTS (SELECT FROM noted)
     )
     INSERT INTO meta (name, value)
-    SELECT 'copied_until', to_json(max(created_at)) FROM calls WHERE EXISTS (SELECT FROM noted) HAVING count(*) > 0
+    SELECT * FROM (${COPY_MARK}) AS mark WHERE EXISTS (SELECT FROM noted) AND EXISTS (SELECT FROM used)
     ON CONFLICT (name) DO UPDATE SET value = excluded.value RETURNING name`,
   conclude: `
     WITH ended AS (

@@ -61,7 +61,7 @@ const OWN = {
   copiedUntil: "SELECT CAST(value AS INTEGER) AS until FROM meta WHERE name = 'copied_until'",
   forgetAllRefused: "DELETE FROM refused_payments",
   markCopied: `
-    INSERT INTO meta (name, value) SELECT 'copied_until', max(created_at) FROM calls HAVING count(*) > 0
+    INSERT INTO meta (name, value) SELECT 'copied_until', coalesce(max(created_at), 0) FROM calls WHERE true
     ON CONFLICT (name) DO UPDATE SET value = excluded.value`,
   endAnnouncement: "DELETE FROM key_announcement WHERE txid = ? RETURNING record",
 } as const;
