@@ -1,10 +1,13 @@
 import { createPrivateKey, sign } from "node:crypto";
 import { setTimeout } from "node:timers/promises";
+import { itemBundles, type KeyHistory, parseBatch, verify } from "@attestd/proof";
 import type { Sandbox } from "@attestd/sandbox";
 import algosdk from "algosdk";
 import { createPublicClient, createWalletClient, type Hex, http, toHex } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { base } from "viem/chains";
+import { expect } from "vitest";
+import type { Answer } from "./deployment.ts";
 
 /** Transactions of one group, which algod takes at once. */
 const GROUP = 16;
@@ -77,4 +80,23 @@ export async function baseSources({ baseRpcUrl, payers }: Sandbox, count: number
 export async function untilSafe(baseRpcUrl: string | undefined, height: bigint): Promise<void> {
   const chain = createPublicClient({ chain: base, transport: http(baseRpcUrl) });
   while ((await chain.getBlock({ blockTag: "safe" })).number < height) await setTimeout(20);
+}
+
+/** Pays nothing on both chains so many times in all. @returns the confirmed ids, one chain's and the other's in turn */
+export async function sourcesOfBoth(sandbox: Sandbox, count: number): Promise<string[]> {
+  const [even, odd] = await Promise.all([
+    algorandSources(sandbox, Math.ceil(count / 2)),
+    baseSources(sandbox, Math.floor(count / 2)),
+  ]);
+  return even.flatMap((id, n) => [id, ...odd.slice(n, n + 1)]);
+}
+
+/** Requires a bought batch to have these transactions, and those at the edges of its tree, whose paths differ in length, to verify. */
+export async function requireEdges({ status, text }: Answer, ids: readonly string[], trust: KeyHistory): Promise<void> {
+  expect(status, text.slice(0, 500)).toBe(200);
+  const answer = parseBatch(text);
+  expect(answer.items.map(({ statement }) => statement.txnId)).toEqual(ids);
+  const edges = [0, 127, 128, ids.length - 2, ids.length - 1];
+  for (const item of itemBundles(answer).filter((_, n) => edges.includes(n)))
+    expect(verify(JSON.stringify(item), { trust })).toMatchObject({ verified: true });
 }

@@ -77,17 +77,6 @@ describe.each(["svg", "pdf"] as const)("the certificate of a batch as %s", (form
   });
 });
 
-test("a thousand items fit", async () => {
-  const many = testBatch(Array.from({ length: 1000 }, (_, i) => answerItem(i)));
-  const pdf = makeCertificate("pdf", utf8(JSON.stringify(many)), testHistory(), OFFLINE).bytes;
-  expect(await wordsOf(pdf, testHistory())).toBe("pass");
-});
-
-function answerItem(i: number) {
-  const { source } = answer.items[i % answer.items.length] as BatchAnswer["items"][number];
-  return { chain: source.chain, txnBytes: Buffer.from(source.txnBytesBase64, "base64") };
-}
-
 test("is made only of items that are all verified, and checked in one way", () => {
   const keys = { history, basis: { basis: "file" as const, name: "keys.json", since: 0 } };
   const judged = itemBundles(answer).map((bundle): Judged => {
