@@ -41,7 +41,11 @@ export function createRateLimit({
   trustProxy,
   now = () => performance.now(),
 }: RateLimitOptions): RateLimit {
-  const counts = new LRUCache<string, { used: number; ends: number }>({ max: MAX_COUNTS });
+  // By size: with `max`, room for all of them is taken at the start, in 7 ms.
+  const counts = new LRUCache<string, { used: number; ends: number }>({
+    maxSize: MAX_COUNTS,
+    sizeCalculation: () => 1,
+  });
   return (incoming, path) => {
     const limitClass = classOf(path);
     const quota = limitClass && perMinute[limitClass];

@@ -62,7 +62,7 @@ export class RoundWatcher implements Rounds {
   /**
    * For a transaction's id, the round before which the nodes know no round with it: so they are not asked every round.
    */
-  readonly #absentBefore = new LRUCache<string, number>({ max: MAX_ABSENT });
+  readonly #absentBefore = new LRUCache<string, number>({ maxSize: MAX_ABSENT, sizeCalculation: () => 1 });
   readonly #blocks = new LRUCache<number, Uint8Array>({ maxSize: MAX_BLOCK_BYTES });
   readonly #stopping = new AbortController();
   #latestAt = 0;

@@ -22,7 +22,7 @@ const MAX_TRIED = 10_000;
 /** Works on the rounds that are due one after the other, each for a bounded time, and puts off those that fail. */
 export function createPace({ journal, clock, log }: PaceOptions) {
   /** The last pauses of rounds that were put off, in ms. */
-  const tried = new LRUCache<number, number>({ max: MAX_TRIED });
+  const tried = new LRUCache<number, number>({ maxSize: MAX_TRIED, sizeCalculation: () => 1 });
   return { each, attempt, putOff };
 
   /** @param most rounds, after which others have their turn */
