@@ -370,6 +370,15 @@ test("a line of a PostgreSQL backup that would fill the memory, or that is cut o
   await expect(checkBackup(from)).rejects.toThrow("a line of more than");
 });
 
+test("a file that was put back damaged is not taken, as where the WAL of another stood beside it", async () => {
+  const { settings } = await begun("sqlite");
+  const path = settings.DATABASE_URL.slice("sqlite:".length);
+  edit(path, "PRAGMA foreign_keys = OFF; DELETE FROM calls");
+  await expect(markPutBack(settings, options())).rejects.toThrow(
+    /rows of names refer to nothing\. Put the right file there again, without -wal and -shm/,
+  );
+});
+
 test("a folder that exists is not written to", async () => {
   const { settings } = await begun("sqlite");
   await expect(backUp(settings, folder.path, options())).rejects.toThrow(serviceError("argument_invalid"));

@@ -25,7 +25,7 @@ import { keyContract } from "../../../test/journal-contract/keys.ts";
 import { pruningContract } from "../../../test/journal-contract/pruning.ts";
 import { refusedContract } from "../../../test/journal-contract/refused.ts";
 import type { CallEvent } from "../../calls/machine.ts";
-import { copySqlite, restoreSqlite } from "./backup.ts";
+import { checkSqliteCopy, copySqlite, restoreSqlite } from "./backup.ts";
 import { openSqliteJournal } from "./journal.ts";
 
 async function place() {
@@ -157,6 +157,12 @@ test("nothing is restored under the name of a journal that was moved away while 
   await rm(dir, { recursive: true });
 });
 
+async function journalOf(path: string, use: (journal: Awaited<ReturnType<typeof openSqliteJournal>>) => Promise<void>) {
+  const journal = await openSqliteJournal(path);
+  await use(journal);
+  await journal.close();
+}
+
 test.each([
   ["renamed to its place", async (path: string, put: string) => rename(put, path)],
   ["copied over it", async (path: string, put: string) => copyFile(put, path)],
@@ -167,6 +173,7 @@ test.each([
     const dir = await mkdtemp(join(tmpdir(), "attestd-journal-"));
     const [path, saved] = [join(dir, "journal.sqlite"), join(dir, "saved.sqlite")];
     const journal = await openSqliteJournal(path);
+    await journal.claim({ genesisHash: "g", algorandAddress: "A" });
     await journal.insert(aCall({ key: "kept", aliases: [] }));
     await copySqlite(path, saved);
     const before = await readFile(saved);
@@ -184,6 +191,12 @@ test.each([
     if (there) expect(there).toEqual(before);
     expect(await readFile(path).catch(() => undefined)).toEqual(there);
     await journal.close();
+    // What was in the WAL is of the file that was there before, and goes into no other.
+    expect(await readFile(path).catch(() => undefined)).toEqual(there);
+    if (there) {
+      await journalOf(path, async (next) => expect((await next.open()).map(({ key }) => key)).toEqual(["kept"]));
+      expect(checkSqliteCopy(path)).toMatchObject({ calls: { settling: 1 } });
+    }
     await rm(dir, { recursive: true });
   },
 );

@@ -126,7 +126,7 @@ function serve(port: MessagePort, path: string): void {
     const work = batch.filter(({ command }) => command !== "close");
     port.postMessage(repliesTo(work));
     if (work.length < batch.length) {
-      db.close();
+      place.close(db);
       lock.close();
       port.close();
     }
