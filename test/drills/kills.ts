@@ -124,7 +124,7 @@ export async function killPrune(place: Pick<Place, "kind" | "databases" | "folde
     await using reader = await openJournalReader(database);
     for await (const found of reader.calls()) {
       const call = byKey.get(found.key);
-      if (!call) continue;
+      if (!call || "fault" in found) continue;
       byKey.delete(found.key);
       const isPruned = found.payload === undefined;
       pruned += Number(isPruned);

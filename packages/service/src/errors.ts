@@ -84,6 +84,8 @@ export type ErrorDetails = {
   journal_busy: undefined;
   /** The journal lacks commits that it had confirmed to this replica: an earlier state of it was restored. */
   journal_behind: undefined;
+  /** A row of the journal, or a part that is stored apart from it, differs from what was written. */
+  journal_damaged: undefined;
   /** A transition gives a call a name that another call already has. */
   name_taken: undefined;
   /** The call's state does not allow the event. This is a defect, or another process has moved the row. */

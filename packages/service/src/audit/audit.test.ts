@@ -13,6 +13,7 @@ import {
 } from "../../test/fakes/audit-world.ts";
 import type { SealedItem } from "../attestor/attestor.ts";
 import type { Call, CallState, KeptBundle } from "../calls/call.ts";
+import { ServiceError } from "../errors.ts";
 import type { RailName } from "../payment/rails/rail.ts";
 import { audit } from "./audit.ts";
 import { bundleTexts, isBundleOf } from "./own-bundle.ts";
@@ -359,6 +360,36 @@ describe("what is open", () => {
     const report = await judge(world);
     expect(report).toMatchObject({ verdict: "open", counts: { unaccounted: 1, settled: 0 } });
     expect(report.findings).toMatchObject([{ severity: "open", code: "payment_without_row", key: call.key }]);
+  });
+
+  test("is none of a row that is damaged, which is named by itself and hides no other", async () => {
+    const world = new AuditWorld();
+    const [damaged, apart, whole] = [
+      await world.buy("done"),
+      await world.buy("done", "base", 3),
+      await world.buy("done"),
+    ];
+    const bundle = { id: apart.bundle?.id ?? "", apart: { parts: 2, bytes: 9 } };
+    const rows = [{ key: damaged.key, fault: "the row cannot be read: x" }, { ...apart, bundle }, whole];
+    const partsOf = async (bundleId: string) => {
+      throw new ServiceError("journal_damaged", `a part of the bundle ${bundleId} cannot be read: y`);
+    };
+    const report = await audit(world.facts, rows, { ...premises, apart: { ...premises.apart, partsOf } });
+    expect(report).toMatchObject({ verdict: "violated", counts: { calls: 3, delivered: 1, unaccounted: 0 } });
+    expect(report.findings).toEqual([
+      {
+        severity: "violation",
+        code: "row_unreadable",
+        key: damaged.key,
+        message: "The row cannot be read: x. Take it from a backup.",
+      },
+      {
+        severity: "violation",
+        code: "row_unreadable",
+        key: apart.key,
+        message: expect.stringMatching(/^A part of the bundle .* cannot be read: y\. Take/),
+      },
+    ]);
   });
 
   test("is a payment that a facilitator refused before it was made, whatever the price is now", async () => {

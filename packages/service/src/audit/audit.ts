@@ -1,5 +1,6 @@
 import type { Call } from "../calls/call.ts";
 import { isFinal } from "../calls/machine.ts";
+import { type UnreadRow, unreadRow } from "../journal/reader.ts";
 import { ChainIndex } from "./chain-index.ts";
 import type { Facts, Premises } from "./facts.ts";
 import { type AuditReport, Findings, NO_COUNTS } from "./report.ts";
@@ -21,7 +22,7 @@ const UNFINISHED_AFTER_MS = 15 * 60_000;
  */
 export async function audit(
   facts: Facts,
-  rows: AsyncIterable<Call> | Iterable<Call>,
+  rows: AsyncIterable<Call | UnreadRow> | Iterable<Call | UnreadRow>,
   premises: Premises,
 ): Promise<AuditReport> {
   const findings = new Findings();
@@ -33,8 +34,18 @@ export async function audit(
   const prices = new Set(premises.prices);
   const names = new Set<string>();
 
+  const unreadable = ({ key, fault }: UnreadRow) =>
+    findings.add("violation", "row_unreadable", `${sentence(fault)} Take it from a backup.`, { key });
+
   for await (const call of rows) {
     counts.calls += 1;
+    if ("fault" in call) {
+      // What the chains show of it is this row's, and no row less.
+      chain.takePayment(call.key);
+      chain.takeAttestations(call.key);
+      unreadable(call);
+      continue;
+    }
     prices.add(BigInt(call.requirement.amount));
     for (const name of [call.key, ...call.aliases, ...(call.refund === undefined ? [] : [call.refund])]) {
       const code = name === call.refund ? "two_refunds_one_transfer" : "two_rows_one_key";
@@ -42,7 +53,11 @@ export async function audit(
       names.add(name);
     }
     const joined = await join(call, chain, facts, findings);
-    const { settled, delivered, notRead } = await checkRow(joined, { spans: { ledger, rails }, premises, findings });
+    const context = { spans: { ledger, rails }, premises, findings };
+    const { settled, delivered, notRead } = await checkRow(joined, context).catch((error: unknown) => {
+      unreadable(unreadRow(call, error));
+      return { settled: false, delivered: false, notRead: false };
+    });
     if (settled) counts.settled += 1;
     else if (joined.payment && !call.proof) chain.addStranger(joined.payment, findings);
     if (delivered) counts.delivered += 1;
@@ -54,6 +69,10 @@ export async function audit(
   counts.attested = chain.attested;
   counts.strangers = chain.strangers;
   return { ...findings.conclude(), spans: { ledger, payments: rails }, counts };
+}
+
+function sentence(clause: string): string {
+  return `${clause.charAt(0).toUpperCase()}${clause.slice(1)}.`;
 }
 
 /** Joins a row with its data on the chains. What the row claims and the lists lack is looked up again. */

@@ -38,6 +38,7 @@ export const CODES = {
   delivered_bundle_not_on_ledger: 2,
   confirmed_attestation_not_on_ledger: 2,
   bundle_missing: 2,
+  row_unreadable: 2,
   bundle_bytes_do_not_verify: 2,
   bundle_of_another_call: 2,
   two_rows_one_key: 3,

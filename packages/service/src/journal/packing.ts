@@ -1,6 +1,7 @@
 import { hash } from "node:crypto";
 import { constants, zstdCompressSync, zstdDecompressSync } from "node:zlib";
 import type { KeyEntry } from "@attestd/proof";
+import { ServiceError } from "../errors.ts";
 import { SHIPPED } from "./dictionary.ts";
 
 /*
@@ -35,6 +36,20 @@ export function pack(text: string, { hash, content }: Dictionary): Uint8Array {
 /** The SHA-256 of the dictionary of what was packed. */
 export function dictionaryHash(packed: Uint8Array): Uint8Array {
   return packed.subarray(0, HASH_BYTES);
+}
+
+/** @param what cannot be read. @throws journal_damaged where a reading of what was read from the database fails */
+export function orDamaged<T>(what: string, read: () => T): T {
+  try {
+    return read();
+  } catch (cause) {
+    throw damaged(what, cause);
+  }
+}
+
+/** @param what cannot be read @param cause why */
+export function damaged(what: string, cause: unknown): ServiceError {
+  return new ServiceError("journal_damaged", `${what} cannot be read: ${(cause as Error).message}`, { cause });
 }
 
 /** Of a row that cannot be read. @param hash of its dictionary, hex */

@@ -5,12 +5,11 @@ import { DatabaseSync } from "node:sqlite";
 import { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { all } from "../../test/fakes/audit-reading.ts";
-import { aCall, after, afterCommit, anAttempt, GOOD_COURSE } from "../../test/fakes/calls.ts";
-import { PASSWORD, startPostgres, type TestPostgres } from "../../test/fakes/postgres.ts";
-import type { KeyJournal } from "../attestor/key-journal.ts";
+import { aCall, after, afterCommit, anAttempt, GOOD_COURSE, goodCourse, take } from "../../test/fakes/calls.ts";
+import { PASSWORD, sql, startPostgres, type TestPostgres } from "../../test/fakes/postgres.ts";
 import type { Call } from "../calls/call.ts";
-import type { Journal } from "../calls/journal.ts";
 import type { Config } from "../config/config.ts";
+import type { WholeJournal } from "./journal.ts";
 import { openJournal, openJournalReader } from "./open.ts";
 import { examineDatabase } from "./postgres/examination.ts";
 import { openPostgresJournal } from "./postgres/journal.ts";
@@ -28,10 +27,7 @@ afterAll(async () => {
 });
 
 let databases = 0;
-const DATABASES: [
-  string,
-  () => Promise<{ database: Config["database"]; open: () => Promise<Journal & KeyJournal> }>,
-][] = [
+const DATABASES: [string, () => Promise<{ database: Config["database"]; open: () => Promise<WholeJournal> }>][] = [
   [
     "SQLite",
     async () => {
@@ -47,6 +43,12 @@ const DATABASES: [
     },
   ],
 ];
+
+async function edit(database: Config["database"], statement: string): Promise<void> {
+  if (database.kind === "postgres") return void (await sql(database.url, statement));
+  using db = new DatabaseSync(database.path);
+  db.exec(statement);
+}
 
 describe.each(DATABASES)("the journal in %s", (_, create) => {
   test("is read whole beside the service that writes it, page by page, in every state", async () => {
@@ -83,6 +85,32 @@ describe.each(DATABASES)("the journal in %s", (_, create) => {
     const late = after(await journal.insert(aCall({ key: "late" })), { type: "settlement_begun" });
     await journal.update(late);
     expect((await all(reader.calls())).find(({ key }) => key === "late")).toEqual(late);
+    await journal.close();
+  });
+
+  test("is read and pruned past a row that is damaged, whose readers are told which it is", async () => {
+    const { database, open } = await create();
+    const journal = await open();
+    for (const key of ["a", "b", "c"]) await take(journal, aCall({ key, aliases: [], createdAt: 1 }), goodCourse(key));
+    // One byte in the middle of what the middle one has packed.
+    const flip = (column: string) =>
+      database.kind === "sqlite"
+        ? `UPDATE calls SET ${column} = CAST(substr(${column}, 1, 60) || x'00' || substr(${column}, 62) AS BLOB) WHERE key = 'b'`
+        : `UPDATE calls SET ${column} = set_byte(${column}, 60, 0) WHERE key = 'b'`;
+    await edit(database, flip("request"));
+    const fault = expect.stringMatching(/^the row of b cannot be read: /);
+    await using reader = await openJournalReader(database);
+    const read = await all(reader.calls());
+    expect(read).toMatchObject([
+      { key: "a", state: "done" },
+      { key: "b", fault },
+      { key: "c", state: "done" },
+    ]);
+    await expect(journal.find("b")).rejects.toThrow(/the row of b cannot be read: /);
+    expect(await journal.prune(100, 2)).toBe(2);
+    expect(await journal.prune(100, 2)).toBe(2);
+    expect(await journal.prune(100, 2)).toBe(0);
+    expect((await journal.find("c"))?.payload).toBeUndefined();
     await journal.close();
   });
 

@@ -4,6 +4,7 @@ import type { CopiedJournal } from "../calls/copied.ts";
 import type { Identity, Journal } from "../calls/journal.ts";
 import type { PruningJournal } from "../calls/pruning.ts";
 import type { RefusedJournal } from "../calls/refused.ts";
+import { hasCode } from "../errors.ts";
 
 /** How a journal's schema stands to the one that this release writes. `unreleased`: from before the first release. */
 export type SchemaState = "absent" | "older" | "current" | "newer" | "unreleased";
@@ -38,9 +39,9 @@ export interface JournalReader
     Pick<KeyJournal, "keys" | "revocations"> {
   /**
    * The row of every call, by its key. Page by page, so that a service beside it is not held up; MUST give each call that was
-   * committed before it began, as it was then or later.
+   * committed before it began, as it was then or later, and go on after a row that is damaged.
    */
-  calls(): AsyncIterable<Call>;
+  calls(): AsyncIterable<Call | UnreadRow>;
   /** `absent` while no service has begun it. */
   schema(): Promise<SchemaState>;
   /** The journal's attestor and ledger; undefined while no service has begun it. */
@@ -60,8 +61,19 @@ export type SavedJournal = {
 /** Calls in a page: with their bundles some 25 KiB each, and a few times that at most (calls/apart.ts). */
 const PAGE = 100;
 
+/** A row of a call that is damaged. `fault`: what is wrong, a sentence without its period. */
+export type UnreadRow = { readonly key: string; readonly fault: string };
+
+/** Of a row that could not be read. @throws the error unless the row is damaged */
+export function unreadRow({ key }: { key: string }, error: unknown): UnreadRow {
+  if (hasCode(error, "journal_damaged")) return { key, fault: error.message };
+  throw error;
+}
+
 /** @param read reads up to `limit` calls with keys greater than `after`, in the order of their keys */
-export async function* inPages(read: (after: string, limit: number) => Promise<Call[]>): AsyncGenerator<Call> {
+export async function* inPages(
+  read: (after: string, limit: number) => Promise<(Call | UnreadRow)[]>,
+): AsyncGenerator<Call | UnreadRow> {
   for (let after = ""; ; ) {
     const calls = await read(after, PAGE);
     yield* calls;

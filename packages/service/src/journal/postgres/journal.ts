@@ -90,10 +90,10 @@ async function open(url: string): Promise<WholeJournal> {
   const expectations = createExpectations(writer);
 
   const ask: Ask = async (name, ...values) => (await pool.query(statement(name, values))).rows;
-  const { calls, same } = postgresReads(ask);
+  const { find: read, calls, same } = postgresReads(ask);
 
   async function find(key: string): Promise<Call | undefined> {
-    const [call] = await calls("find", key);
+    const call = await read(key);
     if (call && isAtRest(call) && held.has(call.key)) held.set(call.key, "ended");
     return call;
   }
@@ -279,11 +279,13 @@ async function open(url: string): Promise<WholeJournal> {
     async prune(before, limit) {
       const packed = await packer();
       const found = await calls("toPrune", before, limit);
-      for (const call of found) {
+      // One that is damaged stays, and is no reason to keep the others.
+      const whole = found.flatMap((row) => ("fault" in row ? [] : [row]));
+      for (const call of whole) {
         await ask("prune", call.key, packed(requestOf(pruned(call))));
         await ask("forgetBytes", call.key);
       }
-      return found.length;
+      return whole.length === 0 ? 0 : found.length;
     },
     freeBytes: async () => (performance.now() < fullUntil ? 0n : undefined),
     sizeBytes: async () => Number((await ask<{ size: string }>("size"))[0]?.size),

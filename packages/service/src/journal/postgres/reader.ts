@@ -6,8 +6,8 @@ import type { Identity, StoredBundle } from "../../calls/journal.ts";
 import type { RefusedPayment } from "../../calls/refused.ts";
 import type { RailName } from "../../payment/rails/rail.ts";
 import type { Evidence } from "../../subjects/product.ts";
-import { type Dictionary, dictionaryHash, noDictionary, unpack } from "../packing.ts";
-import { inPages, type JournalReader } from "../reader.ts";
+import { type Dictionary, damaged, dictionaryHash, noDictionary, orDamaged, unpack } from "../packing.ts";
+import { inPages, type JournalReader, type UnreadRow, unreadRow } from "../reader.ts";
 import { callOf, deliveredIn, type Packed, type PartedRow } from "../record.ts";
 import { newClient, TYPES } from "./connections.ts";
 import { stateOf } from "./schema.ts";
@@ -27,25 +27,35 @@ export function statement(name: StatementName, values: unknown[]): QueryConfig {
 /** Statements that read, with the mapping of their rows, for the journal and its reader. */
 export function postgresReads(ask: Ask) {
   const contents = new Map<string, Uint8Array>();
-  async function unpacked(packed: Uint8Array): Promise<string> {
+  /** @param what for the error of one that is damaged */
+  async function unpacked(packed: Uint8Array, what: string): Promise<string> {
     const hash = dictionaryHash(packed);
     const name = hash.toHex();
     const content = contents.get(name) ?? (await ask<Dictionary>("dictionary", hash))[0]?.content;
-    if (!content) throw noDictionary(name);
+    if (!content) throw damaged(what, noDictionary(name));
     contents.set(name, content);
-    return unpack(packed, content);
+    return orDamaged(what, () => unpack(packed, content));
   }
 
   async function whole({ request, delivered, ...row }: Omit<PartedRow, keyof Packed> & Packed): Promise<Call> {
-    const texts = { request: await unpacked(request), delivered: delivered && (await unpacked(delivered)) };
-    return callOf({ ...row, ...texts });
+    const what = `the row of ${row.key}`;
+    const texts = {
+      request: await unpacked(request, what),
+      delivered: delivered && (await unpacked(delivered, what)),
+    };
+    return orDamaged(what, () => callOf({ ...row, ...texts }));
   }
 
   return {
-    async calls(name: "find" | "page" | "toPrune", ...values: unknown[]): Promise<Call[]> {
-      const found: Call[] = [];
+    async find(key: string): Promise<Call | undefined> {
+      const [row] = await ask<Parameters<typeof whole>[0]>("find", key);
+      return row && whole(row);
+    },
+    async calls(name: "page" | "toPrune", ...values: unknown[]): Promise<(Call | UnreadRow)[]> {
+      const found: (Call | UnreadRow)[] = [];
       // One after the other: each may ask for a dictionary.
-      for (const row of await ask<Parameters<typeof whole>[0]>(name, ...values)) found.push(await whole(row));
+      for (const row of await ask<Parameters<typeof whole>[0]>(name, ...values))
+        found.push(await whole(row).catch((error: unknown) => unreadRow(row, error)));
       return found;
     },
     /** Methods of the journal and of its reader. */
@@ -56,12 +66,12 @@ export function postgresReads(ask: Ask) {
       stored: async (id: string) => (await ask<StoredBundle>("stored", id))[0],
       async bodyOf(bundleId: string) {
         const [row] = await ask<{ delivered: Uint8Array }>("bodyOf", bundleId);
-        return row && deliveredIn(await unpacked(row.delivered)).body;
+        return row && deliveredIn(await unpacked(row.delivered, `the bundle ${bundleId}`)).body;
       },
       async partsOf(bundleId: string, from: number, bytes: number) {
         const parts = await ask<{ content: Uint8Array }>("partsOf", bundleId, from, bytes);
         const texts: string[] = [];
-        for (const { content } of parts) texts.push(await unpacked(content));
+        for (const { content } of parts) texts.push(await unpacked(content, `a part of the bundle ${bundleId}`));
         return texts;
       },
       async prunable(before: number) {

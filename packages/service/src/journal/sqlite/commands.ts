@@ -1,12 +1,13 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { KeyEntry } from "@attestd/proof";
 import type { KeyAnnouncement, KeyRevocation } from "../../attestor/key-journal.ts";
-import type { CallHead } from "../../calls/call.ts";
+import type { Call, CallHead } from "../../calls/call.ts";
 import { callStale, type Identity, nameTaken, type OpenCall, type StoredBundle } from "../../calls/journal.ts";
 import { pruned } from "../../calls/pruning.ts";
 import type { RefusedPayment } from "../../calls/refused.ts";
 import type { RailName } from "../../payment/rails/rail.ts";
-import { type Dictionary, dictionaryHash, dictionaryOf, noDictionary, pack, unpack } from "../packing.ts";
+import { type Dictionary, dictionaryHash, dictionaryOf, noDictionary, orDamaged, pack, unpack } from "../packing.ts";
+import { type UnreadRow, unreadRow } from "../reader.ts";
 import { callOf, deliveredIn, type Packed, type PartedRow, requestOf } from "../record.ts";
 import type { MovedRow, NewRow } from "./rows.ts";
 import { SQL } from "./statements.ts";
@@ -42,11 +43,12 @@ export function sqliteCommands(db: DatabaseSync) {
   };
 
   type Found = Omit<PartedRow, keyof Packed> & Packed;
-  const whole = ({ request, delivered, ...row }: Found): PartedRow => ({
-    ...row,
-    request: unpacked(request),
-    delivered: delivered && unpacked(delivered),
-  });
+  const whole = ({ request, delivered, ...row }: Found): PartedRow =>
+    orDamaged(`the row of ${row.key}`, () => ({
+      ...row,
+      request: unpacked(request),
+      delivered: delivered && unpacked(delivered),
+    }));
 
   const find = (key: string): PartedRow | undefined => {
     const row = sql("find").get(key) as Found | undefined;
@@ -54,8 +56,15 @@ export function sqliteCommands(db: DatabaseSync) {
   };
   type Value = string | number | Uint8Array;
   const all = (name: keyof typeof SQL, ...values: Value[]) => sql(name).all(...values);
-  const rows = (name: "page" | "toPrune", ...values: (string | number)[]): PartedRow[] =>
-    (all(name, ...values) as Found[]).map(whole);
+  const rows = (name: "page" | "toPrune", ...values: (string | number)[]): (Call | UnreadRow)[] =>
+    (all(name, ...values) as Found[]).map((row) => {
+      try {
+        const unpacked = whole(row);
+        return orDamaged(`the row of ${row.key}`, () => callOf(unpacked));
+      } catch (error) {
+        return unreadRow(row, error);
+      }
+    });
 
   const newestKey = (): KeyEntry | undefined => {
     const row = sql("newestKey").get();
@@ -170,20 +179,24 @@ export function sqliteCommands(db: DatabaseSync) {
     stored: (id: string) => sql("stored").get(id) as StoredBundle | undefined,
     bodyOf(bundleId: string): string | undefined {
       const delivered = sql("bodyOf").get(bundleId)?.delivered as Uint8Array | undefined;
-      return delivered && deliveredIn(unpacked(delivered)).body;
+      return delivered && orDamaged(`the bundle ${bundleId}`, () => deliveredIn(unpacked(delivered)).body);
     },
     partsOf: (bundleId: string, from: number, bytes: number) =>
-      all("partsOf", bundleId, from, bytes).map(({ content }) => unpacked(content as Uint8Array)),
+      all("partsOf", bundleId, from, bytes).map(({ content }) =>
+        orDamaged(`a part of the bundle ${bundleId}`, () => unpacked(content as Uint8Array)),
+      ),
     /** The rows of any statement. */
     all,
     prunable: (before: number) => ({ ...sql("prunable").get(before) }) as { calls: number; bytes: number },
     prune(before: number, limit: number): number {
-      const calls = rows("toPrune", before, limit).map(callOf);
+      const found = rows("toPrune", before, limit);
+      // One that is damaged stays, and is no reason to keep the others.
+      const calls = found.flatMap((row) => ("fault" in row ? [] : [row]));
       for (const call of calls) {
         sql("prune").run(packed(requestOf(pruned(call))), call.key);
         sql("forgetBytes").run(call.key);
       }
-      return calls.length;
+      return calls.length === 0 ? 0 : found.length;
     },
     rememberPayees(payees: readonly Payee[]): void {
       for (const { rail, address } of payees) sql("rememberPayee").run(rail, address);

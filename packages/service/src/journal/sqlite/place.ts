@@ -40,7 +40,10 @@ export function watchPlace(path: string) {
      * put there, now or at the next start. So it is set aside, as `….sqlite-wal.lost`.
      */
     close(db: DatabaseSync): void {
-      if (!lost()) return db.close();
+      if (!lost()) {
+        db.close();
+        return;
+      }
       // The last connection that closes writes the WAL into the file, and one that only reads does not.
       using opened = new DisposableStack();
       try {

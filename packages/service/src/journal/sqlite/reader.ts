@@ -1,8 +1,9 @@
 import { existsSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
+import { hasCode } from "../../errors.ts";
 import { inPages, type JournalReader } from "../reader.ts";
-import { callOf, evidenceIn } from "../record.ts";
+import { evidenceIn } from "../record.ts";
 import { sqliteCommands } from "./commands.ts";
 import { stateOf } from "./schema.ts";
 
@@ -23,12 +24,13 @@ export async function openSqliteReader(path: string, { isBrief = false } = {}): 
     try {
       return read();
     } catch (error) {
+      if (hasCode(error, "journal_damaged")) throw error;
       const { message } = error as Error;
       throw new Error(`${path}: ${message.includes("locked") ? "a service has this journal open" : message}`);
     }
   };
   return {
-    calls: () => inPages((after, limit) => reading(() => page(after, limit).map(callOf))),
+    calls: () => inPages((after, limit) => reading(() => page(after, limit))),
     evidenceOf: (key) => reading(() => evidenceIn(commands.evidenceOf(key))),
     partsOf: (...asked) => reading(() => commands.partsOf(...asked)),
     prunable: (before) => reading(() => prunable(before)),

@@ -235,6 +235,25 @@ test("all sources of a round rest on one answer", async () => {
   for (const n of [0, 255, 256, 599]) expect(await one.state("source", `item ${n}`)).toBe("whole");
 });
 
+test("a journal that is away is told once by the collector's log, and again after it was there", async () => {
+  const stop = new AbortController();
+  const warned: string[] = [];
+  const answers = [false, true, true, false, true, true];
+  const collector = createCollector({
+    journal: {
+      async collects() {
+        if (answers.shift()) throw new Error("away");
+        if (answers.length === 0) stop.abort();
+        return false;
+      },
+    },
+    clock: { sleep: async () => undefined },
+    log: { warn: (_: object, line: string) => warned.push(line) },
+  } as never);
+  await collector.run(stop.signal);
+  expect(warned).toEqual(["evidence cannot be collected", "evidence cannot be collected"]);
+});
+
 test("a node that lies in a header about the next state proof neither ends evidence nor keeps it back", async () => {
   const naming = (n: number) => (block: Map<unknown, unknown>) =>
     void block.set("spt", new Map([[0, new Map([["n", n]])]]));

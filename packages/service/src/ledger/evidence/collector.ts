@@ -44,10 +44,17 @@ export function createCollector(options: CollectorOptions) {
   return {
     /** Collects until `stop`. Never rejects. */
     async run(stop: AbortSignal): Promise<void> {
+      let told: string | undefined;
       while (!stop.aborted) {
-        await collect(stop).catch((err: unknown) => {
-          if (!stop.aborted) log.warn({ err }, "evidence cannot be collected");
-        });
+        const failure = await collect(stop).then(
+          () => undefined,
+          (error: unknown) => error,
+        );
+        const words = failure === undefined ? undefined : String(failure);
+        // Once, and not every second for as long as the journal is away.
+        if (words !== undefined && words !== told && !stop.aborted)
+          log.warn({ err: failure }, "evidence cannot be collected");
+        told = words;
         await clock.sleep(PAUSE_MS, stop).catch(() => undefined);
       }
     },
