@@ -30,7 +30,7 @@ export const LOSS_DEFECTS = {
           }),
     },
     breaks: "attestedOnce",
-    shownBy: 818,
+    shownBy: 61936,
   },
 
   /** What cannot be looked up now is said to be uncharged, though its call may be lost. */

@@ -59,18 +59,29 @@ export function createUnderWay(
 ) {
   const entries = new Set<Entry>();
   const waiting = new Set<Waiting>();
+  /** Bytes under way in all, and of each client that has any. */
+  let inAll = 0;
+  const ofClients = new Map<string, number>();
 
-  function among(client?: string): Entry[] {
-    return [...entries].filter((entry) => client === undefined || entry.client === client);
+  function heldBy(client?: string): number {
+    return client === undefined ? inAll : (ofClients.get(client) ?? 0);
+  }
+
+  function count(client: string, bytes: number): void {
+    inAll += bytes;
+    const held = heldBy(client) + bytes;
+    if (held > 0) ofClients.set(client, held);
+    else ofClients.delete(client);
   }
 
   function fits({ client, bytes }: Asked): boolean {
-    return !isOver(bytesOf(among(client)), bytes, maxOfClient) && !isOver(bytesOf(among()), bytes, maxBytes);
+    return !isOver(heldBy(client), bytes, maxOfClient) && !isOver(heldBy(), bytes, maxBytes);
   }
 
   function add(asked: Asked): Held {
     const entry: Entry = { ...asked, taken: 0, since: now(), tookAt: now() };
     entries.add(entry);
+    count(entry.client, entry.bytes);
     return {
       took(more) {
         entry.taken += more;
@@ -82,6 +93,7 @@ export function createUnderWay(
 
   function leave(entry: Entry): void {
     if (!entries.delete(entry)) return;
+    count(entry.client, -entry.bytes);
     for (const one of waiting) if (fits(one)) one.enter();
   }
 
@@ -92,8 +104,10 @@ export function createUnderWay(
    * @param client whose answers are meant; those of all unless given
    */
   function makeRoom(bytes: number, limit: number, client?: string): void {
-    let held = bytesOf(among(client));
-    const stale = among(client).filter((entry) => entry.close && staleAt(entry) <= now());
+    let held = heldBy(client);
+    if (!isOver(held, bytes, limit)) return;
+    const ofClient = [...entries].filter((entry) => client === undefined || entry.client === client);
+    const stale = ofClient.filter((entry) => entry.close && staleAt(entry) <= now());
     if (isOver(held - bytesOf(stale), bytes, limit)) return;
     for (const entry of stale.sort((a, b) => staleAt(a) - staleAt(b))) {
       if (!isOver(held, bytes, limit)) return;
@@ -131,7 +145,7 @@ export function createUnderWay(
 
   return {
     /** Bytes that are under way. */
-    bytes: () => bytesOf(among()),
+    bytes: () => inAll,
     tryEnter,
     /**
      * Waits until so many bytes may be put under way for the client of the context.
