@@ -318,6 +318,12 @@ describe("admission", () => {
       queueAge = 600_000;
       expect((await problemOf(admit(BLOCK, payment()))).code).toBe("payment_unknown");
       queueAge = 0;
+      fetch = async () => {
+        throw new ServiceError("block_not_found", "no block 1");
+      };
+      verdict = () => ({ valid: true });
+      expect((await problemOf(admit(BLOCK, payment()))).code).toBe("payment_unknown");
+      fetch = async () => evidenceOf(aCall());
       expect(await admit(BLOCK, payment())).toEqual(delivered);
     });
 

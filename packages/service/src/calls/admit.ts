@@ -6,6 +6,7 @@ import { acceptedAmount } from "../payment/payment-option.ts";
 import { type Payment, type PaymentRefused, paymentRefused, type Rail } from "../payment/rails/rail.ts";
 import { forwardedPayment } from "../payment/resource.ts";
 import { verifyPayment } from "../payment/verify-payment.ts";
+import { Problem } from "../problems.ts";
 import { requestHash, type Subject, saleOf } from "../subjects/subject.ts";
 import { currentContext } from "../tracing/context.ts";
 import { inSpan } from "../tracing/span.ts";
@@ -84,7 +85,9 @@ export function createAdmission(options: AdmissionOptions): Admit {
 
   return (...request) =>
     admit(...request).catch((error: unknown) => {
-      throw mayHaveLost(options.journal, clock.now()) ? inDoubt(error) : error;
+      // Before a source is read the chain was asked (`admitNew`): only what its source is at fault for is no 503.
+      const isUnasked = error instanceof Problem && error.status === 503;
+      throw isUnasked && mayHaveLost(options.journal, clock.now()) ? inDoubt(error) : error;
     });
 
   async function admit(...[subject, payload, { name, wait = true } = {}]: Parameters<Admit>): Promise<Outcome> {

@@ -16,9 +16,9 @@ export function paymentUnknown(detail: string, cause: unknown): Problem {
   return new Problem("payment_unknown", detail, { retryAfter: 10, members: SAME_HEADER, cause });
 }
 
-/** What is answered to a payment that may have been made. @returns `payment_unknown` for a 503 that says nothing was charged */
+/** What is answered to a payment that may have been made. @returns `payment_unknown` for a problem that says nothing was charged */
 export function inDoubt(error: unknown): unknown {
-  if (!(error instanceof Problem) || error.status !== 503 || !saysUncharged(error.code)) return error;
+  if (!(error instanceof Problem) || !saysUncharged(error.code)) return error;
   return paymentUnknown(`The payment may have been made, and that cannot be looked up now (${error.code}).`, error);
 }
 

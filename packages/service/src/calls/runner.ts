@@ -1,16 +1,14 @@
 import type { Logger } from "pino";
-import { type Clock, race, within } from "../clock.ts";
-import { hasCode } from "../errors.ts";
-import { createPlaces, Waiters } from "../waiters.ts";
-import { rowOf } from "./apart.ts";
+import { type Clock, within } from "../clock.ts";
+import { Waiters } from "../waiters.ts";
 import { type Call, type CallHead, isWhole } from "./call.ts";
-import { journalBehind } from "./copied.ts";
 import type { Load } from "./in-flight.ts";
 import type { Journal } from "./journal.ts";
 import { keepLeases } from "./leases.ts";
-import { type CallEvent, isAtRest, isDeferred, isFinal, isUnpaid, nextEffect, reduce, toCommit } from "./machine.ts";
-import { isOwnCause, type Perform, pauseAfter, pauseBeforeLook } from "./perform.ts";
-import { activeOf, newRunning, oldestOf, queueAgeOf, type Running, see, statesOf } from "./running.ts";
+import { createLoop } from "./loop.ts";
+import { isAtRest, isFinal } from "./machine.ts";
+import type { Perform } from "./perform.ts";
+import { activeOf, newRunning, oldestOf, queueAgeOf, type Running, statesOf } from "./running.ts";
 
 export type RunnerOptions = {
   journal: Journal;
@@ -26,12 +24,6 @@ export type RunnerOptions = {
 /** @param carry the call's loop, which never rejects */
 export type Carrying = (call: Call | CallHead, carry: () => Promise<void>) => Promise<void>;
 
-/** Failures in a row after which a paid call counts as owed, which is logged as an error. */
-const OWED_AFTER_FAILURES = 3;
-/** How long an effect may take until the deferred event before it is committed alone, in ms: then the row is behind for long. */
-const KEEP_AFTER_MS = 1_000;
-/** Delivered calls that are looked at together: after a restart thousands are due in one moment, and each has its row meanwhile. */
-const MAX_WATCHED = 64;
 /** How often a row is read again while another replica carries its call, in ms: notifications may be lost. */
 const POLL_MS = 2_000;
 
@@ -49,11 +41,18 @@ export function createRunner({ journal, perform, clock, log, onTransition, carry
   const waiters = new Waiters<Call>();
   const unlisten = journal.listen({ ended: (key) => waiters.wake(key) });
   const stopping = new AbortController();
-  const watched = createPlaces(MAX_WATCHED);
   let leases: ReturnType<typeof keepLeases> | undefined;
   /** What was known of each call whose row may be of an earlier time, until that is looked at. */
   const suspects = new Map<string, Running["seen"]>();
   let hasFoundLoss = false;
+  const carry = createLoop({
+    ...{ journal, perform, clock, log, onTransition },
+    onEnd: (key, call) => waiters.wake(key, call),
+    onLoss(key, seen) {
+      hasFoundLoss = true;
+      suspects.set(key, seen);
+    },
+  });
 
   return {
     /** The calls that are worked on now, without those that can only wait. */
@@ -194,150 +193,9 @@ export function createRunner({ journal, perform, clock, log, onTransition, carry
     dropped.end.abort(new Error("the lease was lost"));
   }
 
-  async function carry(carried: Running): Promise<void> {
-    const { signal } = carried.end;
-    while (!(carried.call && isAtRest(carried.call)) && !signal.aborted) {
-      try {
-        await (isFinal(carried.seen.state) ? watch(carried) : advance(carried));
-        carried.memory.failures = 0;
-      } catch (error) {
-        if (!signal.aborted) await recover(carried, error);
-      }
-    }
-  }
-
-  async function advance(carried: Running): Promise<void> {
-    if (!carried.call) await look(carried);
-    await step(carried);
-  }
-
-  /** Looks at a delivered payment once it is due. */
-  async function watch(carried: Running): Promise<void> {
-    await rest(carried);
-    const leave = await watched.enter(carried.end.signal);
-    try {
-      await advance(carried);
-    } finally {
-      leave();
-    }
-  }
-
-  /** Waits until a delivered payment is to be looked at, without its row. */
-  async function rest(carried: Running): Promise<void> {
-    const { memory, end } = carried;
-    memory.waiting = true;
-    carried.call = undefined;
-    await clock.sleep(pauseBeforeLook(memory.looks), end.signal);
-  }
-
-  /** Reads the row of a call whose head alone is known. */
-  async function look(carried: Running): Promise<void> {
-    const { key } = carried;
-    const found = await journal.find(key);
-    if (isLost(carried, found)) throw journalBehind(`the call of ${key}`);
-    see(carried, found);
-  }
-
-  /** A function of its own, so that nothing in a resting loop's frame is the row. */
-  async function step(carried: Running): Promise<void> {
-    const { call, memory, end } = carried;
-    if (!call) throw new Error(`the call of ${carried.key} rests`);
-    if (!isUnpaid(call.state)) carried.paidSince ??= clock.now();
-    try {
-      const performed = perform(call, nextEffect(call, memory.unsent === call.settlements), memory, end.signal);
-      if (carried.isAhead) await keepUnlessQuick(carried, performed);
-      const event = await performed;
-      // Before the commit: an event has a next effect, so that the call counts as active again.
-      if (event) memory.waiting = false;
-      // Not by any effect that works: what a ledger refuses is signed anew, and then refused again.
-      if (event?.type === "attestation_confirmed") memory.isHeldUp = false;
-      if (event) await commit(carried, carried.call ?? call, event);
-    } finally {
-      memory.release?.();
-      delete memory.release;
-    }
-  }
-
-  /** Commits a deferred event alone when the effect after it is not quick: the row's state is read by others. Never rejects. */
-  async function keepUnlessQuick(carried: Running, performed: Promise<unknown>): Promise<void> {
-    const quick = performed.then(() => true).catch(() => true);
-    const slow = async (ends: AbortSignal) => clock.sleep(KEEP_AFTER_MS, ends).then(() => false);
-    const isQuick = await race(carried.end.signal, () => quick, slow).catch(() => true);
-    // Where it fails the commit of what follows fails, too, or carries the event.
-    if (!isQuick) await keep(carried).catch(() => undefined);
-  }
-
-  /** Commits a deferred event alone. */
-  async function keep(carried: Running): Promise<void> {
-    const { call } = carried;
-    if (!call || !carried.isAhead) return;
-    const kept = toCommit(call);
-    await journal.update(kept);
-    see(carried, kept);
-  }
-
-  /**
-   * A failed effect changed nothing but what was committed: logs, pauses, reads the row again, and commits what a chain showed
-   * before the failure. While the journal cannot be read it is asked for nothing else.
-   */
-  async function recover(carried: Running, error: unknown): Promise<void> {
-    if (hasCode(error, "call_stale") && (await reread(carried)) !== "same") return;
-    const { key, memory, end } = carried;
-    const { state } = carried.seen;
-    memory.failures += 1;
-    memory.isHeldUp = isOwnCause(error);
-    log.warn({ err: error, key, state, failures: memory.failures }, "call held up");
-    await clock.sleep(pauseAfter(memory.failures), end.signal).catch(() => undefined);
-    // Whoever ended the loop may have moved the call on from another row.
-    if (end.signal.aborted) return;
-    const row = await reread(carried);
-    const { call } = carried;
-    if (row === "unread" || !call) return;
-    const isOwed = (call.state === "paid" || call.state === "signed") && memory.failures >= OWED_AFTER_FAILURES;
-    const reason = error instanceof Error ? error.message : String(error);
-    const kept = isOwed ? commit(carried, call, { type: "attestation_blocked", reason }) : keep(carried);
-    await kept.catch(() => undefined);
-  }
-
-  /** Reads the row again. @returns `moved` when another writer has moved it, which is then taken over */
-  async function reread(carried: Running): Promise<"moved" | "same" | "unread"> {
-    const read = await journal.find(carried.key).then(
-      (found) => ({ found }),
-      () => undefined,
-    );
-    if (!read || isLost(carried, read.found)) return "unread";
-    const { found } = read;
-    if (found.version === carried.seen.version) return "same";
-    see(carried, found);
-    // The event that it waited for may have happened.
-    carried.memory.waiting = false;
-    return "moved";
-  }
-
-  /** Whether the journal lacks what it had of a call. Then its loop ends: what it knows cannot be carried on from the row. */
-  function isLost({ key, seen, end }: Running, found: Call | undefined): found is undefined {
-    if (found && found.version >= seen.version) return false;
-    hasFoundLoss = true;
-    suspects.set(key, seen);
-    end.abort(journalBehind(`the call of ${key}`));
-    return true;
-  }
-
   function noteLoss(key: string, { state, version }: Running["seen"], found: Call | undefined): void {
     if (!found) log.error({ key, state, version }, "call_lost: the journal has no row of it any more");
     else if (found.version < version)
       log.error({ key, state, version, left: found.state }, "call_behind: the journal lacks its last commits");
-  }
-
-  async function commit(carried: Running, before: Call, event: CallEvent): Promise<void> {
-    const after = reduce(before, event);
-    if (!isDeferred(event)) await journal.update(after);
-    see(carried, rowOf(after), isDeferred(event));
-    onTransition?.(before, after);
-    const { key, state, reason } = after;
-    const line = { key, from: before.state, to: state, ...(reason && { reason }) };
-    if (state === "owed" || state === "loss") log.error(line, event.type);
-    else log.info(line, event.type);
-    if (isFinal(state)) waiters.wake(key, carried.call);
   }
 }
