@@ -58,10 +58,23 @@ const PACKAGES = {
   attestd: ["client", "proof", "sandbox", "service", "web"],
 };
 
+/** The floors of packages/attestd/src, likewise. */
+const COMMAND_FLOORS = [
+  ["main"],
+  ["program"],
+  ["commands"],
+  ["operator"],
+  ["trust"],
+  ["files"],
+  ["options", "command"],
+  ["terminal", "failure"],
+];
+
 const TEST = String.raw`\.test\.ts$`;
 /** Tests, what only they use, and the build of the page, whose example is made with it. */
 const FURNITURE = [TEST, "/(test|simulation|fixtures)/", "^(test|bench|docs)/", "^packages/web/(build|example)\\.ts$"];
 
+const attestd = (names) => `^packages/attestd/src/(${names.join("|")})(/|\\.ts$)`;
 const service = (names) => `^packages/service/src/(${names.join("|")})(/|\\.ts$)`;
 
 export default {
@@ -110,6 +123,31 @@ export default {
       from: { path: service(floor), pathNot: TEST },
       to: { path: service(FLOORS.slice(0, index + 1).flat()) },
     })),
+    {
+      name: "attestd-floors-complete",
+      comment: "Everything in packages/attestd/src has its floor in COMMAND_FLOORS.",
+      severity: "error",
+      from: {},
+      to: { path: "^packages/attestd/src/", pathNot: attestd(COMMAND_FLOORS.flat()) },
+    },
+    ...COMMAND_FLOORS.slice(1).map((floor, index) => ({
+      name: `attestd-floor-${floor[0]}`,
+      comment: `${floor.join(", ")}: no import of a floor above (COMMAND_FLOORS).`,
+      severity: "error",
+      from: { path: attestd(floor), pathNot: TEST },
+      to: { path: attestd(COMMAND_FLOORS.slice(0, index + 1).flat()) },
+    })),
+    {
+      name: "declarations-light",
+      comment: "What declares a command imports no other code of the command: that is loaded when the command runs.",
+      severity: "error",
+      from: { path: "^packages/attestd/src/commands/[^/]+/command\\.ts$" },
+      to: {
+        path: "^packages/",
+        pathNot: attestd(["command", "options", "failure"]),
+        dependencyTypesNot: ["type-only", "dynamic-import"],
+      },
+    },
     {
       name: "transports-apart",
       comment: "No transport imports another one.",

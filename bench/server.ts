@@ -5,8 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type Sandbox, type SandboxOptions, startSandbox } from "@attestd/sandbox";
-import { sandboxFolder } from "../packages/attestd/src/sandbox-folder.ts";
-import { newServiceSettings, writeSettings } from "../packages/attestd/src/sandbox-settings.ts";
+import { newServiceSettings, writeSettings } from "../packages/attestd/src/commands/sandbox/settings.ts";
+import { sandboxFolder } from "../packages/attestd/src/trust/sandbox-folder.ts";
 import type { Request } from "./load.ts";
 
 /** A server in a process of its own, which says over IPC where it listens: `{ready: url}`. */

@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { everyCommand, pathOf } from "../packages/attestd/src/command-line/help.ts";
-import { commandLine } from "../packages/attestd/src/command-line.ts";
-import { environmentOf } from "../packages/attestd/src/environment.ts";
+import { program } from "../packages/attestd/src/program.ts";
+import { environmentOf } from "../packages/attestd/src/terminal/environment.ts";
+import { everyCommand, pathOf } from "../packages/attestd/src/terminal/help.ts";
 
 const page = readFileSync(join(import.meta.dirname, "command-line.md"), "utf8");
 const rows = page
@@ -17,11 +17,11 @@ const rows = page
   );
 
 test("the page lists every command with its summary, and no other", () => {
-  const program = commandLine(
-    environmentOf({}, process, () => new AbortController().signal),
-    () => undefined,
-  );
-  const commands = everyCommand(program).filter((command) => command !== program && command.commands.length === 0);
+  const parser = program({
+    environment: environmentOf({}, process, () => new AbortController().signal),
+    finish: () => undefined,
+  });
+  const commands = everyCommand(parser).filter((command) => command !== parser && command.commands.length === 0);
   const expected = commands.map((command) => [`\`${pathOf(command)}\``, command.summary()]);
   expect(rows.filter(([name]) => name?.startsWith("`attestd "))).toEqual(expected);
 });

@@ -36,7 +36,7 @@ export const standIns: Plugin = {
 
 /** Own modules that find a file of the archive from their place in it, with what they must name instead. */
 const PLACES: Readonly<Record<string, readonly [was: string, is: string]>> = {
-  "packages/attestd/src/own-command.ts": ['"../bin/attestd"', '"../bin/attestd"'],
+  "packages/attestd/src/commands/sandbox/description.ts": ['"../bin/attestd"', '"../bin/attestd"'],
   "packages/web/src/assets.ts": ['"../dist"', '"../page"'],
   // Unused: the build of an archive defines the commit.
   "packages/service/src/config/revision.ts": ['"../../../.."', '"."'],

@@ -13,7 +13,7 @@ const SOURCES = readdirSync(join(ROOT, "packages"), { recursive: true, encoding:
 
 test("two files read the environment", () => {
   const readers = SOURCES.filter(({ text }) => /\bprocess\s*\.\s*env\b|\bprocess\s*\[|from "node:process"/.test(text));
-  const allowed = ["packages/attestd/src/environment.ts", "packages/service/src/config/config.ts"];
+  const allowed = ["packages/attestd/src/terminal/environment.ts", "packages/service/src/config/config.ts"];
   expect(readers.map(({ path }) => path).filter((path) => !allowed.includes(path))).toEqual([]);
 });
 

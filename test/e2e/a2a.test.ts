@@ -4,8 +4,8 @@ import { type ProofBundle, parseJson, parseKeyHistory, verifyPaymentReceipt } fr
 import { type RunningService, startService } from "@attestd/service";
 import type { PaymentPayload, PaymentRequired } from "@x402/core/types";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { sandboxFolder } from "../../packages/attestd/src/sandbox-folder.ts";
-import { newServiceSettings } from "../../packages/attestd/src/sandbox-settings.ts";
+import { newServiceSettings } from "../../packages/attestd/src/commands/sandbox/settings.ts";
+import { sandboxFolder } from "../../packages/attestd/src/trust/sandbox-folder.ts";
 import { startPostgres, type TestPostgres } from "../../packages/service/test/fakes/postgres.ts";
 import { algorandClient, type Deployment, pay, post, sign, startDeployment } from "./deployment.ts";
 import { outsider } from "./ledger.ts";

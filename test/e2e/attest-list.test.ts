@@ -17,7 +17,7 @@ test("a list is bought in batches; after kill -9 the same command goes on, and e
   const more = ["--batch-size", "5"];
   const bought = await buyList(deployment, watch, { folder: folder.path, ids, more, killAt: [2] });
   expect(bought.ended).toMatchObject({ code: 0, stderr: "" });
-  expect(bought.ended.stdout).toContain("going on   4 of 12 are done");
+  expect(bought.ended.stdout).toContain("resuming   4 of 12 are done");
   expect(bought).toMatchObject({ killed: 1, settlements: 3, notes: 3 });
   expect(bought.saved.toSorted()).toEqual(ids.map((id) => `${id}.json`).toSorted());
   expect(bought.rows.map((row) => ids.findIndex((id) => row.includes(id)))).toEqual([...ids.keys()]);

@@ -1,9 +1,9 @@
 import { mkdir } from "node:fs/promises";
 import { startSandbox } from "@attestd/sandbox";
 import { expect, test } from "vitest";
-import { sandboxFolder } from "../../packages/attestd/src/sandbox-folder.ts";
-import { newServiceSettings, writeSettings } from "../../packages/attestd/src/sandbox-settings.ts";
-import { startServiceProcess } from "../../packages/attestd/src/service-process.ts";
+import { startServiceProcess } from "../../packages/attestd/src/commands/sandbox/service-process.ts";
+import { newServiceSettings, writeSettings } from "../../packages/attestd/src/commands/sandbox/settings.ts";
+import { sandboxFolder } from "../../packages/attestd/src/trust/sandbox-folder.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
 import { pay, sign } from "./deployment.ts";
 import { railsOf } from "./rails.ts";

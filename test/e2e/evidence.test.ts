@@ -264,11 +264,11 @@ describe("evidence", () => {
     expect((await collect("b.json", ...files)).stdout).toContain("in your own table table");
     await writeFile(join(folder.path, "published.json"), JSON.stringify(of));
     const served = ["--evidence", "by-service.json", "--state-proofs", "proofs", "--keys", "keys.json"];
-    const known = await run("verify", "b.json", ...served, "--checkpoint-root", root);
+    const known = await run("verify", "b.json", ...served, "--checkpoint", root);
     expect(known.stdout).toMatch(/ALGO signed for the round; .*by the root/);
     const evidence = ["--evidence", "rooted.json", "--state-proofs", "proofs", "--keys", "keys.json"];
     for (const [trust, says] of [
-      [["--checkpoint-root", root], "by the root"],
+      [["--checkpoint", root], "by the root"],
       [["--checkpoint", "published.json"], "by the root that a service publishes"],
       [["--checkpoint", "table"], "in your own table table"],
     ] as const) {

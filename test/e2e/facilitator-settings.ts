@@ -1,6 +1,6 @@
 import type { Sandbox } from "@attestd/sandbox";
-import { sandboxFolder } from "../../packages/attestd/src/sandbox-folder.ts";
-import { newServiceSettings } from "../../packages/attestd/src/sandbox-settings.ts";
+import { newServiceSettings } from "../../packages/attestd/src/commands/sandbox/settings.ts";
+import { sandboxFolder } from "../../packages/attestd/src/trust/sandbox-folder.ts";
 
 /**
  * The settings of a service's facilitators, as `attestd sandbox` writes them.

@@ -1,8 +1,8 @@
 import { type RunningService, startService } from "@attestd/service";
 import { revokeKey, rotateKey } from "@attestd/service/operator";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { sandboxFolder } from "../../packages/attestd/src/sandbox-folder.ts";
-import { newServiceSettings } from "../../packages/attestd/src/sandbox-settings.ts";
+import { newServiceSettings } from "../../packages/attestd/src/commands/sandbox/settings.ts";
+import { sandboxFolder } from "../../packages/attestd/src/trust/sandbox-folder.ts";
 import { sql, startPostgres, type TestPostgres } from "../../packages/service/test/fakes/postgres.ts";
 import { algorandClient, type Deployment, pay, post, sign, startDeployment } from "./deployment.ts";
 

@@ -6,8 +6,8 @@ import { keyEntryHash, keyNotePrefix, keyRevocationHash } from "@attestd/proof/a
 import { auditJournal } from "@attestd/service/operator";
 import algosdk from "algosdk";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { sandboxFolder } from "../../packages/attestd/src/sandbox-folder.ts";
-import { newServiceSettings, writeSettings } from "../../packages/attestd/src/sandbox-settings.ts";
+import { newServiceSettings, writeSettings } from "../../packages/attestd/src/commands/sandbox/settings.ts";
+import { sandboxFolder } from "../../packages/attestd/src/trust/sandbox-folder.ts";
 import { IndexerSearch } from "../../packages/service/src/audit/indexer-search.ts";
 import { attestd, start } from "../helpers/command.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";

@@ -13,8 +13,8 @@ import { fromBase32, fromBase64, fromBase64Url, fromHex, utf8 } from "@attestd/p
 import { canonicalize, childPointer } from "@attestd/proof/json";
 import { parseUsdc } from "@attestd/proof/rails";
 import { excerpt } from "@attestd/proof/text";
-import { ledgerId, oneMoreKid, serviceUrl } from "../../packages/attestd/src/command-line/options.ts";
-import { printable as printedBy } from "../../packages/attestd/src/terminal.ts";
+import { keyId, ledgerId, serviceUrl } from "../../packages/attestd/src/options.ts";
+import { printable as printedBy } from "../../packages/attestd/src/terminal/terminal.ts";
 import { withChainOf } from "../../packages/client/src/chain-check.ts";
 import { postRequest } from "../../packages/client/src/request.ts";
 import { readSkillCall } from "../../packages/service/src/a2a/message.ts";
@@ -115,7 +115,7 @@ const READERS: Readonly<Record<string, (text: string) => unknown>> = {
   "readFileContents, an SVG": (text) => readFileContents(utf8(`<svg><metadata id="attestd-bundle">${text}`)),
   parsePointer: (text) => parsePointer(`#c1.${text}`),
   pointerUrl: (text) => pointerUrl(text, bundle),
-  oneMoreKid,
+  keyId,
   ledgerId: (text) => ledgerId(`algorand:${text}`),
 };
 

@@ -51,6 +51,8 @@ beforeAll(async () => {
     indexer: ["--indexer", sandbox.indexerUrl],
     base: ["--base-rpc", rpc.url],
   };
+  await writeFile(join(folder.path, "base-rpc"), `${rpc.url}\n`);
+  await writeFile(join(folder.path, "no-url"), "secret");
 });
 afterAll(async () => {
   await algod[Symbol.asyncDispose]();
@@ -126,8 +128,8 @@ describe("attestd verify --chain with one's own nodes, while no service runs", (
     async (name) => {
       const passed = { code: 0, verified: true, source: "pass", attest: "pass", recordedAt: expect.any(String) };
       expect(await report(`${name}.json`, ...nodes.algod, ...nodes.indexer, ...nodes.base)).toMatchObject(passed);
-      // Without an indexer the round is the one that the bundle names.
-      expect(await report(`${name}.json`, ...nodes.algod, ...nodes.base)).toMatchObject(passed);
+      // Without an indexer the round is the one that the bundle names. A URL may be in a file.
+      expect(await report(`${name}.json`, ...nodes.algod, "--base-rpc", "base-rpc")).toMatchObject(passed);
     },
   );
 
@@ -272,8 +274,10 @@ test.each([
   [["--algod", "http://a.example", "--service", "http://b.example"], /--service and own nodes are both named/],
   [["--indexer", "http://a.example"], /--indexer needs --algod/],
   [["--algod-token-file", "keys.json"], /--algod-token-file is for --algod/],
-  [["--algod", "http://me:secret@a.example"], /without a password/],
-  [["--base-rpc", "http://a.example", "--base-rpc-file", "keys.json"], /both given/],
+  [["--algod", "http://me:secret@a.example"], /argument 'http:\/\/…@a\.example' .* without a password/],
+  [["--base-rpc", "http://me:secret@a.example"], /argument 'http:\/\/…@a\.example' .* without a password/],
+  [["--base-rpc", "none"], /can't read none\n {2}There is no such file/],
+  [["--base-rpc", "no-url"], /no-url has no URL\n {2}Write the URL of a node into it, on one line/],
 ])("%j is a usage error", async (args, words) => {
   expect(await verify("base.json", ...args)).toMatchObject({
     code: 2,

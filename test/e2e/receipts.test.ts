@@ -6,8 +6,8 @@ import { decodePaymentRequiredHeader, encodePaymentSignatureHeader } from "@x402
 import { validateDiscoveryExtensionSpec } from "@x402/extensions/bazaar";
 import { extractReceiptFromResponse } from "@x402/extensions/offer-receipt";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { sandboxFolder } from "../../packages/attestd/src/sandbox-folder.ts";
-import { newServiceSettings } from "../../packages/attestd/src/sandbox-settings.ts";
+import { newServiceSettings } from "../../packages/attestd/src/commands/sandbox/settings.ts";
+import { sandboxFolder } from "../../packages/attestd/src/trust/sandbox-folder.ts";
 import type { Journal } from "../../packages/service/src/calls/journal.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
 import { type Answer, algorandClient, type Deployment, pay, post, sign, startDeployment } from "./deployment.ts";

@@ -6,8 +6,8 @@ import { fromBase64 } from "@attestd/proof/encoding";
 import { examine, readKeyHistory, revokeKey } from "@attestd/service/operator";
 import { readSeeds, signerLog, startSigner } from "@attestd/service/signer";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { sandboxFolder } from "../../packages/attestd/src/sandbox-folder.ts";
-import { newServiceSettings, writeSettings } from "../../packages/attestd/src/sandbox-settings.ts";
+import { newServiceSettings, writeSettings } from "../../packages/attestd/src/commands/sandbox/settings.ts";
+import { sandboxFolder } from "../../packages/attestd/src/trust/sandbox-folder.ts";
 import { start } from "../helpers/command.ts";
 import { algorandClient, type Deployment, pay, sign, startDeployment } from "./deployment.ts";
 

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { Readable, Writable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
-import { run } from "../../packages/attestd/src/command-line.ts";
-import { environmentOf } from "../../packages/attestd/src/environment.ts";
+import { run } from "../../packages/attestd/src/program.ts";
+import { environmentOf } from "../../packages/attestd/src/terminal/environment.ts";
 
 /** Folder of compiled code, shared by all runs of all tests. */
 const CACHE = join(tmpdir(), "attestd-test-cache");

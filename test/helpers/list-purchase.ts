@@ -63,7 +63,18 @@ export async function buyList(
   await writeFile(join(folder, "keys.json"), keys);
   const notes = async () => (await outsider(sandbox).attestations()).length;
   const before = { notes: await notes(), settlements: watch.settlements, requests: watch.requests };
-  const parties = ["--service", url, "--wallet", "wallet.json", "--keys", "keys.json", "--out", "out", "--yes"];
+  const parties = [
+    "--service",
+    url,
+    "--wallet",
+    "wallet.json",
+    "--keys",
+    "keys.json",
+    "--out",
+    "out",
+    "--max-price",
+    "1",
+  ];
   const options = { cwd: folder, env: { XDG_STATE_HOME: join(folder, "state") } };
   let killed = 0;
   for (;;) {

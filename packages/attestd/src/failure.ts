@@ -12,13 +12,17 @@ export const EXIT = {
 
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
-/** The exit code of several. */
+/** The exit code for several files, which had these codes. */
 export function worst(codes: readonly number[]): ExitCode {
   const order = [EXIT.notVerified, EXIT.usage, EXIT.unreadable, EXIT.unreachable];
   return order.find((code) => codes.includes(code)) ?? EXIT.good;
 }
 
-/** Ends a command with an exit code: what happened and, in further lines, why and what to do next. */
+/**
+ * Ends the command with an exit code, and a message: what happened and, in further lines, why and what to do next. It is
+ * thrown where the command cannot go on, and caught only by `run` in program.ts. An outcome after which the command goes on is
+ * returned instead.
+ */
 export class Failure extends Error {
   readonly exitCode: number;
   readonly more: readonly string[];
@@ -31,10 +35,15 @@ export class Failure extends Error {
   }
 }
 
-/** Rejects with a `Failure` for an error of the file system, e.g. `can't read x.json`. */
-export function failsFor(exitCode: ExitCode, action: string, what: "file" | "folder" = "file", ...next: string[]) {
+/** Makes a handler that turns an error of the file system into a `Failure`. @param action e.g. `read x.json` */
+export function failureFor(exitCode: ExitCode, action: string, what: "file" | "folder" = "file", ...next: string[]) {
+  return (error: unknown) => new Failure(exitCode, `can't ${action}`, [fileTrouble(error, what), ...next], error);
+}
+
+/** Makes a handler that throws that `Failure`. */
+export function failsFor(...how: Parameters<typeof failureFor>) {
   return (error: unknown): never => {
-    throw new Failure(exitCode, `can't ${action}`, [fileTrouble(error, what), ...next], error);
+    throw failureFor(...how)(error);
   };
 }
 
@@ -52,3 +61,11 @@ const TROUBLES: Readonly<Record<string, string | undefined>> = {
   EEXIST: "It is there already.",
   ENOSPC: "The disk is full.",
 };
+
+/** The failure when a port is in use. @param setting where another port can be chosen */
+export function portTaken(exitCode: ExitCode, port: string | number, setting: string): Failure {
+  return new Failure(exitCode, `port ${port} is in use`, [
+    "Another program listens there.",
+    `Choose another with ${setting}, or stop that program.`,
+  ]);
+}

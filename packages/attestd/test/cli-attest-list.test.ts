@@ -70,7 +70,7 @@ test("buys a list in batches, goes on after kill -9, and pays for nothing twice"
   kill = () => undefined;
   const { code, stdout, stderr } = await attestd(command(service, "--batch-size", "5"), options());
   expect(stderr).toBe("");
-  expect(stdout).toContain("going on   4 of 12 are done");
+  expect(stdout).toContain("resuming   4 of 12 are done");
   expect(code).toBe(0);
   // Three payments, each item once.
   expect([...sold.values()].flat().toSorted()).toEqual(ids.toSorted());
@@ -166,12 +166,16 @@ describe("a stranger's state in the folder buys nothing that the list does not h
     ],
     ["with others as done", { list: hashOf(ids), done: { [others[0] as string]: "" } }, /is not in the list/],
     ["with a transaction twice", { list: hashOf(ids), pending: [ids, ids.slice(1)] }, /names a transaction twice/],
-    ["with a receipt elsewhere", { list: hashOf(ids), done: { [ids[0] as string]: "../../keys.json" } }, /not a state/],
-    ["without a list", { list: undefined, pending: [ids] }, /not a state of this command/],
+    [
+      "with a receipt elsewhere",
+      { list: hashOf(ids), done: { [ids[0] as string]: "../../keys.json" } },
+      /not the state of a list/,
+    ],
+    ["without a list", { list: undefined, pending: [ids] }, /not the state of a list/],
   ])("%s", async (_, state, words) => {
     await using service = await fakeService(...seller().script);
     await stateOf(service, state);
-    const { code, stderr } = await attestd(command(service, "--yes"), options());
+    const { code, stderr } = await attestd(command(service), options());
     expect(stderr).toMatch(words);
     expect([code === 2 || code === 3, service.requests.length]).toEqual([true, 0]);
   });
@@ -179,12 +183,16 @@ describe("a stranger's state in the folder buys nothing that the list does not h
   test.each([
     ["a named pipe", () => void execFileSync("mkfifo", [inFolder("list-attested", ".attest.json")]), /named pipe/],
     ["a device", () => symlink("/dev/zero", inFolder("list-attested", ".attest.json")), /It is a link/],
-    ["a pipe for its lock", () => void execFileSync("mkfifo", [inFolder("list-attested", ".attest.lock")]), /no lock/],
+    [
+      "a pipe for its lock",
+      () => void execFileSync("mkfifo", [inFolder("list-attested", ".attest.lock")]),
+      /is not a lock/,
+    ],
   ])("%s", async (_, make, words) => {
     await using service = await fakeService(...seller().script);
     await mkdir(inFolder("list-attested"));
     await make();
-    const { stderr } = await start(command(service, "--yes"), options()).ended;
+    const { stderr } = await start(command(service), options()).ended;
     expect(stderr).toMatch(words);
     expect(service.requests).toEqual([]);
   });
@@ -223,7 +231,7 @@ test("what can't be attested may be taken out of the list, and nothing else", as
 test("a list may come from a pipe, behind a byte order mark, and not in UTF-16", async () => {
   const { sold, script } = seller();
   await using service = await fakeService(...script);
-  const args = (file: string) => ["attest", "--file", file, "--yes", "--out", "out", ...parties(service)];
+  const args = (file: string) => ["attest", "--file", file, "--out", "out", ...parties(service)];
   const utf16 = inFolder("utf16.txt");
   await writeFile(utf16, Buffer.from(`\ufeff${ids.join("\r\n")}`, "utf16le"));
   expect(await attestd(args(utf16), options())).toMatchObject({

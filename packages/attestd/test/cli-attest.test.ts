@@ -12,7 +12,7 @@ import {
 } from "../../../test/bundles/bundles.ts";
 import { SANDBOX_LEDGER, sandboxHistory } from "../../../test/e2e/key-histories.ts";
 import { attestd, attestdProcess, start } from "../../../test/helpers/command.ts";
-import { standingSandbox } from "../../../test/helpers/standing-sandbox.ts";
+import { runningSandbox } from "../../../test/helpers/running-sandbox.ts";
 import { temporaryFolder } from "../../../test/helpers/temporary-folder.ts";
 import {
   ALGORAND_OFFER,
@@ -403,8 +403,6 @@ $`,
 
   test.each([
     [["hello"], /^attestd: hello is not a transaction id\n {2}Algorand's have 52 characters/],
-    [[txnId, "--chain", "base"], /^attestd: --chain is base, and \S+ is of algorand\n/],
-    [[txnId, "--chain", "bitcoin"], /algorand, base/],
     [[txnId, "--service", "localhost:4020"], /'--service <url>' argument 'localhost:4020' is invalid/],
     [["--wait", txnId], /'--wait \[seconds\]' argument '\S+' is invalid\. Write whole seconds, .* behind the id\./],
     [[txnId, "--max-price", "1 USDC"], /^attestd: --max-price: "1 USDC" is not an amount of USDC/],
@@ -428,7 +426,7 @@ $`,
     let standing: Disposable | undefined;
     const stand = async (serviceUrl: string) => {
       const description = { serviceUrl, payers: { base: { address, privateKey } } };
-      standing = await standingSandbox(folder.path, { "sandbox.json": description, "keys.json": sandboxHistory() });
+      standing = await runningSandbox(folder.path, { "sandbox.json": description, "keys.json": sandboxHistory() });
     };
     afterEach(() => standing?.[Symbol.dispose]());
 

@@ -48,8 +48,9 @@ describeVectors("attestd checkpoints", (vectors) => {
     expect(head).toMatchObject({ verified: 3, size: 7, interval: 16, firstRound: 16, last: expected[6] });
     expect([code, node.asked, written()]).toEqual([0, 3, expected]);
 
-    expect((await run("root", "t")).stdout).toBe(`${head.root}\n`);
-    expect((await run("root", "t", "--size", "4")).stdout).toBe(`${first.stdout.match(/root (\w+)/)?.[1]}\n`);
+    const rootOf = async (...args: string[]) => JSON.parse((await run("show", "t", "--json", ...args)).stdout).root;
+    expect(await rootOf()).toBe(head.root);
+    expect(await rootOf("--size", "4")).toBe(first.stdout.match(/root (\w+)/)?.[1]);
     for (const [args, index] of [
       [["48"], 2],
       [["112"], 6],
@@ -63,7 +64,7 @@ describeVectors("attestd checkpoints", (vectors) => {
     expect((await sync()).stdout).toContain("t is up to date");
     expect((await sync("--from", "c.json")).stderr).toContain("t is there already");
     expect((await run("prove", "t", "49")).stderr).toContain("one every 16 rounds, from 16 to 112");
-    expect((await run("root", "t", "--size", "8")).stderr).toContain("--size is 1 to 7");
+    expect((await run("show", "t", "--size", "8")).stderr).toContain("--size is 1 to 7");
   });
 
   it("end where they are told to, and write nothing where nothing follows", async () => {
@@ -92,7 +93,7 @@ describeVectors("attestd checkpoints", (vectors) => {
     node.mischief.set(80, mischief);
     const ended = await sync("--from", "c.json");
     expect(ended.stderr).toContain(said);
-    expect(ended.stderr).toContain("Verified as far as round 64.");
+    expect(ended.stderr).toContain("Verified up to round 64.");
     expect([ended.code, written()]).toEqual([1, expected.slice(0, 4)]);
     node.mischief.clear();
     expect((await sync()).stdout).toContain("3 state proofs verified, to round 112");

@@ -7,8 +7,8 @@ import algosdk from "algosdk";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { attestd, attestdProcess } from "../../../test/helpers/command.ts";
 import { recordedAmsterdamBlock } from "../../proof/test/recorded.ts";
-import { sandboxFolder } from "../src/sandbox-folder.ts";
-import type { Settings } from "../src/settings-file.ts";
+import type { Settings } from "../src/operator/settings.ts";
+import { sandboxFolder } from "../src/trust/sandbox-folder.ts";
 import { type ExaminedDeployment, jsonAnswer, rpcAnswer, startExaminedDeployment } from "./examined-deployment.ts";
 
 type Line = { subject: string; mark: string; message: string };
@@ -98,7 +98,7 @@ describe("attestd doctor", () => {
     const env = { RATE_LIMIT: "11" };
     const { stdout } = await attestd(["doctor", "--sandbox", "--env", file], { env });
     expect(stdout.split("\n").filter((line) => /[⚠✕]/.test(line))).toEqual([
-      `  ⚠ ${file}, line ${before + 2}, is not NAME=value, and is left out.`,
+      `  ⚠ ${file}, line ${before + 2}, is not NAME=value, and is ignored.`,
       `  ⚠ ${file}, line ${before + 3}: RATE_LIMIT is there already in line ${before}. The last one counts.`,
       `  ⚠ RATE_LIMIT of the environment replaces the one in ${file}.`,
     ]);
@@ -381,7 +381,7 @@ test("attestd costs computes what remains of the prices of the configured servic
     attestations: Number((amount - minBalance - 100_000n) / 1_000n),
   });
   const { stdout: table } = await attestd(args);
-  expect(table).toContain("base: of 0.0025 USDC remain 0.0023 USD (settlement 0, as --settlement names none)");
+  expect(table).toContain("base: 0.0023 USD of 0.0025 USDC remain (settlement 0, as --settlement names none)");
 
   const refused = async (...given: string[]) => {
     const { code, stderr } = await attestd(["costs", "--sandbox", "--env", file, ...given]);
@@ -389,9 +389,11 @@ test("attestd costs computes what remains of the prices of the configured servic
     return stderr;
   };
   expect(await refused()).toContain("required option '--algo-price <usd>' not specified");
-  expect(await refused("--algo-price", "0,2")).toContain("--algo-price 0,2 is no amount");
-  expect(await refused("--algo-price", "-1")).toContain("is no amount");
-  expect(await refused("--algo-price", "1", "--settlement", "0.001")).toContain("--settlement 0.001 names no rail");
-  expect(await refused("--algo-price", "1", "--settlement", "base=x")).toContain("--settlement base x is no amount");
+  expect(await refused("--algo-price", "0,2")).toContain("'0,2' is invalid. Write an amount of USD");
+  expect(await refused("--algo-price", "-1")).toContain("Write an amount of USD");
+  expect(await refused("--algo-price", "1", "--settlement", "0.001")).toContain("It names no rail: write base=0.001.");
+  expect(await refused("--algo-price", "1", "--settlement", "base=x")).toContain(
+    "'base=x' is invalid. Write an amount of USD",
+  );
   expect(await refused("--algo-price", "1", "--settlement", "tron=1")).toContain("on which nothing is sold");
 });

@@ -59,9 +59,7 @@ test("verify says which stake recorded a bundle, on a trusted checkpoint", async
     "  stake of more than 599,900,000 ALGO signed for the round; rests on the checkpoint of round 992, in c.json\n",
   );
   expect(stdout).toContain("  its transaction was signed by the ed25519 key of ");
-  expect(stdout).toContain(
-    "  stake signed for the block of what is attested, too: round 995, 2026-05-28 20:26:46 UTC\n",
-  );
+  expect(stdout).toContain("  stake also signed for the block of the source: round 995, 2026-05-28 20:26:46 UTC\n");
   expect(code).toBe(0);
 });
 
@@ -70,7 +68,7 @@ const root = checkpointRoot(table);
 test.each([
   ["checkpoint", "c.json", "e.json", ["--checkpoint", "c.json"], undefined],
   ["table", "table", "e.json", ["--checkpoint", "table"], undefined],
-  ["root", root, "by-root.json", ["--checkpoint-root", root], root],
+  ["root", root, "by-root.json", ["--checkpoint", root], root],
   ["published", "published.json", "by-root.json", ["--checkpoint", "published.json"], root],
   ["table", "table", "by-root.json", ["--checkpoint", "mainnet-59999744", "--checkpoint", "table"], undefined],
 ])("verify says that evidence rests on a %s: %s", async (basis, name, file, args, known) => {
@@ -125,7 +123,6 @@ test("verify fails a bundle that its evidence contradicts", async () => {
 test.each([
   ["a checkpoint alone", ["--checkpoint", "c.json"], 3, "can't read b.evidence.json"],
   ["several bundles", ["keys.json", "--evidence", "e.json"], 2, "evidence beside each bundle is checked"],
-  ["a root that is none", ["--evidence", "e.json", "--checkpoint-root", "c.json"], 2, "64 hex digits"],
   ["no such evidence", ["--evidence", "none.json"], 3, "There is no such file."],
   ["evidence that is no JSON", ["--evidence", "text.json"], 3, "text.json is no evidence"],
   ["no such checkpoint", ["--evidence", "e.json", "--checkpoint", "none.json"], 3, "mainnet-59999744"],
@@ -170,6 +167,6 @@ test("a bundle that was saved as UTF-16 is named as that", async () => {
   const { code, stderr } = await attestd(["evidence", "utf16.json", "--algod", "http://127.0.0.1:1"], {
     cwd: folder.path,
   });
-  expect(stderr).toMatch(/^attestd: utf16\.json is no bundle\n {2}Not JSON: it is text in UTF-16/);
+  expect(stderr).toMatch(/^attestd: utf16\.json is not a bundle\n {2}Not JSON: it is text in UTF-16/);
   expect(code).toBe(3);
 });

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { testBundle, testHistory } from "../../../test/bundles/bundles.ts";
 import { SANDBOX_LEDGER, sandboxHistory } from "../../../test/e2e/key-histories.ts";
 import { attestd, attestdProcess, SHELL_COMMAND, startShell } from "../../../test/helpers/command.ts";
-import { standingSandbox } from "../../../test/helpers/standing-sandbox.ts";
+import { runningSandbox } from "../../../test/helpers/running-sandbox.ts";
 import { temporaryFolder } from "../../../test/helpers/temporary-folder.ts";
 
 /* A folder that someone else made: a clone, an archive that was unpacked, a shared folder. */
@@ -42,8 +42,8 @@ describe("what stands beside a bundle is read only where it is a file", () => {
   });
 
   test("a state proof that is a link is none", async () => {
-    const { stateProofFile } = await import("../src/evidence-file.ts");
-    const { readFound } = await import("../src/files.ts");
+    const { stateProofFile } = await import("../src/trust/evidence-file.ts");
+    const { readFound } = await import("../src/files/files.ts");
     await symlink("/dev/zero", stateProofFile(folder.path, "00"));
     expect(() => readFound(stateProofFile(folder.path, "00"), 10)).toThrow("It is a link");
   });
@@ -96,11 +96,11 @@ describe("the keys in ./.attestd count only while a sandbox of this user runs th
     verified: false,
     trust: null,
     stderr:
-      "attestd: .attestd/keys.json is left out: no sandbox of yours runs here. --keys .attestd/keys.json takes it\n",
+      "attestd: .attestd/keys.json is not used: no sandbox of yours runs here. To trust it, name it: --keys .attestd/keys.json\n",
   };
 
   test("not those of a clone, whose lock no process holds", async () => {
-    (await standingSandbox(folder.path, files))[Symbol.dispose]();
+    (await runningSandbox(folder.path, files))[Symbol.dispose]();
     expect(await verdict()).toMatchObject(LEFT_OUT);
     await writeFile(inFolder(".attestd", "sandbox.lock"), "", { mode: 0o600 });
     expect(await verdict()).toMatchObject(LEFT_OUT);
@@ -109,8 +109,8 @@ describe("the keys in ./.attestd count only while a sandbox of this user runs th
   });
 
   test("those of a sandbox that runs, and not once its process was killed", async () => {
-    const { lockFile } = { lockFile: new URL("../src/folder-lock.ts", import.meta.url).href };
-    (await standingSandbox(folder.path, files))[Symbol.dispose]();
+    const { lockFile } = { lockFile: new URL("../src/files/folder-lock.ts", import.meta.url).href };
+    (await runningSandbox(folder.path, files))[Symbol.dispose]();
     const hold = `const { lockFile } = await import(${JSON.stringify(lockFile)});
       globalThis.lock = lockFile(${JSON.stringify(inFolder(".attestd", "sandbox.lock"))}, "", "");
       console.log("held"); setInterval(() => undefined, 1e9);`;
@@ -128,7 +128,7 @@ describe("the keys in ./.attestd count only while a sandbox of this user runs th
     ["that others can open", (lock: string) => chmod(lock, 0o666)],
     ["that has another name", (lock: string) => link(lock, `${lock}-too`)],
   ])("not by a lock %s", async (_, change) => {
-    using _lock = await standingSandbox(folder.path, files);
+    using _lock = await runningSandbox(folder.path, files);
     expect(await verdict()).toMatchObject({ code: 0, verified: true });
     await change(inFolder(".attestd", "sandbox.lock"));
     expect(await verdict()).toMatchObject(LEFT_OUT);
@@ -136,7 +136,7 @@ describe("the keys in ./.attestd count only while a sandbox of this user runs th
 
   test("not by a link to another sandbox's lock", async () => {
     await using elsewhere = await temporaryFolder();
-    using _lock = await standingSandbox(elsewhere.path, files);
+    using _lock = await runningSandbox(elsewhere.path, files);
     await mkdir(inFolder(".attestd"));
     for (const name of Object.keys(files))
       await copyFile(join(elsewhere.path, ".attestd", name), inFolder(".attestd", name));
@@ -148,7 +148,7 @@ describe("the keys in ./.attestd count only while a sandbox of this user runs th
     await mkdir(inFolder(".attestd"));
     await symlink("/dev/zero", inFolder(".attestd", "keys.json"));
     expect(await verdict()).toMatchObject(LEFT_OUT);
-    using _lock = await standingSandbox(folder.path, { "sandbox.json": files["sandbox.json"] });
+    using _lock = await runningSandbox(folder.path, { "sandbox.json": files["sandbox.json"] });
     const { code, stderr } = await verify("s.json");
     expect(stderr).toBe("attestd: can't read .attestd/keys.json\n  It is a link, which is not followed here.\n");
     expect(code).toBe(3);

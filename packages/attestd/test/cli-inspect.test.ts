@@ -187,7 +187,7 @@ describe("attestd inspect explains", () => {
       "  valid": "2026-11-21 10:29:05 UTC to 2026-11-21 10:31:05 UTC",
       "  nonce": authorization.nonce,
     });
-    expect(stdout).toContain("Anyone who has it can have it settled once");
+    expect(stdout).toContain("anyone who has it can have it settled once");
   });
 
   test("PAYMENT-SIGNATURE whose members are no texts", async () => {
@@ -251,23 +251,27 @@ describe("attestd inspect explains", () => {
       kid: attestor.kid,
     });
     expect(second).toMatchObject({ kind: "key-history", verified: null });
-    expect(third).toEqual({ file: "other.json", unreadable: "JSON of something that is not known here." });
+    expect(third).toEqual({ file: "other.json", unreadable: "JSON, but of no kind that inspect knows." });
     expect(code).toBe(3);
   });
 });
 
 test.each([
-  ["other.json", "", "JSON of something that is not known here."],
+  ["other.json", "", "JSON, but of no kind that inspect knows."],
   ["odd.json", "", "Its form is wrong: /attest/round must be an integer"],
   ["-", "", "The file is empty."],
-  ["-", "hello", "Nothing that is known here, and no JSON (line 1)."],
-  ["-", '{"accepts":[]}', "It looks like PAYMENT-REQUIRED, and is not one of x402 version 2."],
-  ["-", '{"accepted":{},"payload":{}}', "It looks like PAYMENT-SIGNATURE, and is not one of x402 version 2."],
-  ["-", Buffer.from('{"hello":"world, this is base64"}').toString("base64"), "Base64 of something that is not known"],
+  ["-", "hello", "Not JSON (line 1), and nothing else that inspect knows."],
+  ["-", '{"accepts":[]}', "It looks like PAYMENT-REQUIRED, but not of x402 version 2."],
+  ["-", '{"accepted":{},"payload":{}}', "It looks like PAYMENT-SIGNATURE, but not of x402 version 2."],
+  [
+    "-",
+    Buffer.from('{"hello":"world, this is base64"}').toString("base64"),
+    "Base64, but of no kind that inspect knows.",
+  ],
   ["-", bundle.attest.note.replace('"a"', ' "a"'), "Its form is wrong: not canonical"],
   ["-", jws.replace(/^[^.]+/, part({ alg: "none" })), "Its form is wrong: /header"],
   ["-", "<svg><metadata></metadata></svg>", "This certificate carries no bundle."],
-  ["-", `{"version":1,"version":1,"attest":{}}`, 'No good JSON: line 1: "version" appears twice.'],
+  ["-", `{"version":1,"version":1,"attest":{}}`, 'Not valid JSON: line 1: "version" appears twice.'],
   ["none.json", "", "There is no such file."],
 ])("attestd inspect can't explain %s %s", async (file, input, why) => {
   const { code, stdout } = await run(file, input);

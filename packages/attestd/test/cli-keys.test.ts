@@ -212,7 +212,7 @@ test("keys history sends an indexer its token, from a file or from the settings,
     [["--indexer-token-file", "token"], "--indexer-token-file is for --indexer"],
     [["--indexer", url, "--indexer-token-file", "none"], "can't read none"],
     [["--indexer", url, "--indexer-token-file", "not-a-token"], "not-a-token has no token"],
-    [["--indexer", "https://me:SECRET@indexer.example"], "--indexer is not the URL of an indexer"],
+    [["--indexer", "https://me:SECRET@indexer.example"], "without a password"],
   ] as const) {
     const { code, stderr } = await ask([...args]);
     expect([code, stderr]).toEqual([2, expect.stringContaining(words)]);

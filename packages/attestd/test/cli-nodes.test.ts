@@ -4,14 +4,14 @@ import { expect, test } from "vitest";
 import { testBundle, testHistory } from "../../../test/bundles/bundles.ts";
 import { attestd } from "../../../test/helpers/command.ts";
 import { temporaryFolder } from "../../../test/helpers/temporary-folder.ts";
-import { everyCommand, pathOf } from "../src/command-line/help.ts";
-import { commandLine } from "../src/command-line.ts";
-import { environmentOf } from "../src/environment.ts";
+import { program } from "../src/program.ts";
+import { environmentOf } from "../src/terminal/environment.ts";
+import { everyCommand, pathOf } from "../src/terminal/help.ts";
 
-const PROGRAM = commandLine(
-  environmentOf({}, process, () => new AbortController().signal),
-  () => undefined,
-);
+const PROGRAM = program({
+  environment: environmentOf({}, process, () => new AbortController().signal),
+  finish: () => undefined,
+});
 /** Every option of every command that names the file of a node's token. */
 const TOKEN_FILES = everyCommand(PROGRAM).flatMap((command) => {
   const names = command.options.flatMap(({ long }) => /^--(algod|indexer)-token-file$/.exec(long ?? "")?.[1] ?? []);

@@ -152,15 +152,18 @@ describe("attestd sandbox", () => {
     const second = await run("sandbox", "--port", "0");
     expect(second).toMatchObject({
       code: 2,
-      stderr: expect.stringMatching(/^attestd: another sandbox has .*\n.*--dir/),
+      stderr: expect.stringMatching(/^attestd: another sandbox uses .*\n.*--dir/),
     });
     expect(await readFile(here("sandbox.json"), "utf8")).toBe(before);
   });
 
   test.each([
     ["--replay none", /^attestd: can't replay none\n {2}There is no such folder\.\n$/],
-    ["--port 65536", /^attestd: --port must be a whole number from 0 to 65535/],
-    ["--round-ms soon", /^attestd: --round-ms must be a whole number/],
+    ["--port 65536", /^attestd: option '--port <n>' argument '65536' is invalid\. Write a port, 0 to 65535/],
+    [
+      "--round-ms soon",
+      /^attestd: option '--round-ms <n>' argument 'soon' is invalid\. Write whole milliseconds from 10 to 60000/,
+    ],
   ])("does not start with %s", async (args, words) => {
     // Not the usual port, which a sandbox of the reader may have.
     const { code, stderr } = await run("sandbox", "--port", "0", ...args.split(" "));

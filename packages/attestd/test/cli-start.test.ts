@@ -10,17 +10,17 @@ import { describe, expect, test } from "vitest";
 import { testBundle, testHistory } from "../../../test/bundles/bundles.ts";
 import { attestd, attestdProcess, PACKED, SHELL_COMMAND, start } from "../../../test/helpers/command.ts";
 import { temporaryFolder } from "../../../test/helpers/temporary-folder.ts";
-import { everyCommand, pathOf } from "../src/command-line/help.ts";
-import { commandLine } from "../src/command-line.ts";
-import { environmentOf } from "../src/environment.ts";
 import { EXIT } from "../src/failure.ts";
+import { program } from "../src/program.ts";
+import { environmentOf } from "../src/terminal/environment.ts";
+import { everyCommand, pathOf } from "../src/terminal/help.ts";
 
 const BIN = fileURLToPath(new URL("../bin/attestd.js", import.meta.url));
 const COMMANDS = everyCommand(
-  commandLine(
-    environmentOf({}, process, () => new AbortController().signal),
-    () => undefined,
-  ),
+  program({
+    environment: environmentOf({}, process, () => new AbortController().signal),
+    finish: () => undefined,
+  }),
 );
 const LOADED = fileURLToPath(new URL("./print-loaded.ts", import.meta.url));
 

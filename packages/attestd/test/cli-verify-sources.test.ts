@@ -59,7 +59,7 @@ describe("attestd verify FOLDER", () => {
       ["✓ Verified", "proofs/a.json", "its receipt: its key is in no history here; anyone could have made it"],
     ]);
     expect(stdout).toMatch(
-      /\n1 verified, 1 not verified, 1 receipt not verified, 2 unreadable, 3 of other things, left out\n$/,
+      /\n1 verified, 1 not verified, 1 receipt not verified, 2 unreadable, 3 of other kinds, left out\n$/,
     );
     expect(code).toBe(1);
   });

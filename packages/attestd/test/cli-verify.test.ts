@@ -15,7 +15,7 @@ import {
 } from "../../../test/bundles/bundles.ts";
 import { SANDBOX_LEDGER as SANDBOX, sandboxHistory, withOrigin } from "../../../test/e2e/key-histories.ts";
 import { attestd, type InProcess } from "../../../test/helpers/command.ts";
-import { standingSandbox } from "../../../test/helpers/standing-sandbox.ts";
+import { runningSandbox } from "../../../test/helpers/running-sandbox.ts";
 import { temporaryFolder } from "../../../test/helpers/temporary-folder.ts";
 import { WARNINGS } from "../../web/src/words.ts";
 
@@ -174,7 +174,7 @@ describe("attestd verify", () => {
 
   test("trusts the sandbox that runs in the current folder unless --keys is given", async () => {
     await using here = await temporaryFolder();
-    using _ = await standingSandbox(here.path, { "sandbox.json": { serviceUrl }, "keys.json": sandboxHistory() });
+    using _ = await runningSandbox(here.path, { "sandbox.json": { serviceUrl }, "keys.json": sandboxHistory() });
     const file = join(folder.path, "sandbox.json");
     const { code, stdout } = await attestd(["verify", file], { cwd: here.path });
     expect(stdout).toMatch(
@@ -218,12 +218,12 @@ describe("attestd verify", () => {
     ],
   ])("does not trust the keys of %s in ./.attestd unless --keys names them", async (_name, keys, words) => {
     await using here = await temporaryFolder();
-    using _ = await standingSandbox(here.path, { "sandbox.json": { serviceUrl }, "keys.json": keys });
+    using _ = await runningSandbox(here.path, { "sandbox.json": { serviceUrl }, "keys.json": keys });
     for (const command of ["verify", "certificate"])
       for (const file of ["good.json", "sandbox.json"]) {
         const refused = await attestd([command, join(folder.path, file)], { cwd: here.path });
         expect(refused).toEqual({ code: 2, stdout: "", stderr: expect.stringMatching(words) });
-        expect(refused.stderr).toMatch(/keys\.json is not of a sandbox\n.*name it: --keys \.attestd\/keys\.json\n$/s);
+        expect(refused.stderr).toMatch(/keys\.json is not a sandbox's\n.*name it: --keys \.attestd\/keys\.json\n$/s);
       }
     const good = join(folder.path, keys.ledger === ALGORAND_MAINNET ? "good.json" : "sandbox.json");
     const named = await attestd(["verify", good, "--keys", ".attestd/keys.json"], { cwd: here.path });
@@ -239,7 +239,7 @@ describe("attestd verify", () => {
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const serviceUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     await using here = await temporaryFolder();
-    using _ = await standingSandbox(here.path, { "sandbox.json": { serviceUrl }, "keys.json": sandboxHistory() });
+    using _ = await runningSandbox(here.path, { "sandbox.json": { serviceUrl }, "keys.json": sandboxHistory() });
     const verified = (...args: string[]) => attestd(["verify", ...args, "--chain"], { cwd: here.path });
     const [good, keys] = [join(folder.path, "good.json"), join(folder.path, "keys.json")];
     for (const args of [

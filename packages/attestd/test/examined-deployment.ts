@@ -4,9 +4,9 @@ import { type Sandbox, startSandbox } from "@attestd/sandbox";
 import { startService } from "@attestd/service";
 import { type Meddling, startReverseProxy } from "../../../test/helpers/reverse-proxy.ts";
 import { temporaryFolder } from "../../../test/helpers/temporary-folder.ts";
-import { sandboxFolder } from "../src/sandbox-folder.ts";
-import { newServiceSettings, writeSettings } from "../src/sandbox-settings.ts";
-import type { Settings } from "../src/settings-file.ts";
+import { newServiceSettings, writeSettings } from "../src/commands/sandbox/settings.ts";
+import type { Settings } from "../src/operator/settings.ts";
+import { sandboxFolder } from "../src/trust/sandbox-folder.ts";
 
 const JSON_HEADERS = { "content-type": "application/json" };
 

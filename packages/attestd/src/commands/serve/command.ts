@@ -1,0 +1,24 @@
+import { command, value, withDefault } from "../../command.ts";
+import { settingsOptions, wholeNumber } from "../../options.ts";
+
+export const serve = command({
+  name: "serve",
+  summary: "run the service",
+  help: [
+    "Run the service. Settings come from the environment, and from a file where the environment has none.",
+    "  attestd serve --env /etc/attestd/env",
+    "  attestd serve --sandbox                 again, on the networks of a running sandbox",
+  ],
+  options: {
+    ...settingsOptions,
+    wait: withDefault(
+      value(
+        "<seconds>",
+        "how long to wait at the start for nodes or a database that do not answer",
+        wholeNumber("whole seconds", 0, 999_999),
+      ),
+      0,
+    ),
+  },
+  run: async (...given) => (await import("./run.ts")).runService(...given),
+});
