@@ -1,9 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { program } from "../packages/attestd/src/program.ts";
+import { everyCommand, pathOf, program } from "../packages/attestd/src/program.ts";
 import { environmentOf } from "../packages/attestd/src/terminal/environment.ts";
-import { everyCommand, pathOf } from "../packages/attestd/src/terminal/help.ts";
 
 const page = readFileSync(join(import.meta.dirname, "command-line.md"), "utf8");
 const rows = page

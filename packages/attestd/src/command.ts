@@ -14,37 +14,33 @@ export type Declared<T, Given extends boolean = false> = {
   /** The value as help shows it: `<file>` if it is required, `[seconds]` if it may be left out. */
   form: string;
   text: string;
-  /** The short name, with its hyphen. */
-  short?: string;
-  isRequired?: boolean;
-  configure?(option: Option): void;
+  configure(option: Option): Option;
   /** Only for the compiler. */
   types?: [value: T, given: Given];
 };
 
 type Options = Readonly<Record<string, Declared<unknown, boolean>>>;
+type ValueOf<D> = D extends Declared<infer T, boolean> ? T : never;
+type NamesOfGiven<O> = keyof { [Name in keyof O as O[Name] extends Declared<unknown, true> ? Name : never]: unknown };
 
 /** The values of declared options, by their names in camel case. An option without a value is absent. */
-export type Values<O extends Options> = {
-  [Name in keyof O as O[Name] extends Declared<unknown, true> ? Name : never]: ValueOf<O[Name]>;
-} & {
-  [Name in keyof O as O[Name] extends Declared<unknown, true> ? never : Name]?: ValueOf<O[Name]>;
+export type Values<O extends Options> = { [Name in NamesOfGiven<O>]: ValueOf<O[Name]> } & {
+  [Name in Exclude<keyof O, NamesOfGiven<O>>]?: ValueOf<O[Name]>;
 };
-type ValueOf<D> = D extends Declared<infer T, boolean> ? T : never;
 
 /** Makes a value of the text of an argument. @throws InvalidArgumentError, which Commander prints with the option's name */
 type Parse<T> = (text: string) => T;
 
 /** An option that is set or not. */
 export function flag(text: string): Declared<true> {
-  return { form: "", text };
+  return { form: "", text, configure: (option) => option };
 }
 
 /** An option with a value: its text, or what `parse` makes of it. */
 export function value(form: string, text: string): Declared<string>;
 export function value<T>(form: string, text: string, parse: Parse<T>): Declared<T>;
 export function value(form: string, text: string, parse?: Parse<unknown>): Declared<unknown> {
-  return { form, text, configure: (option) => parse && option.argParser(parse) };
+  return { form, text, configure: (option) => (parse ? option.argParser(parse) : option) };
 }
 
 /** An option with a list of values: it may be repeated or, if its form ends with `...>`, be followed by several. */
@@ -60,57 +56,43 @@ export function choice<const T extends string>(form: string, text: string, choic
 
 /** The same option, which must be given. */
 export function required<T>(declared: Declared<T>): Declared<T, true> {
-  return { ...given(declared), isRequired: true };
+  return changed(declared, (option) => option.makeOptionMandatory());
 }
 
 /** The same option, with the value that it has if it is not given. */
 export function withDefault<T>(declared: Declared<T>, initial: T): Declared<T, true> {
-  return { ...given(declared), configure: also(declared, (option) => option.default(initial)) };
-}
-
-/** The same option for the compiler, with the type of one that always has a value. */
-function given<T>({ types: _, ...declared }: Declared<T>): Declared<T, true> {
-  return declared;
+  return changed(declared, (option) => option.default(initial));
 }
 
 /** The same option, which cannot be used together with others. @param names in camel case */
 export function conflicting<T>(declared: Declared<T>, ...names: string[]): Declared<T> {
-  return { ...declared, configure: also(declared, (option) => option.conflicts(names)) };
+  return changed(declared, (option) => option.conflicts(names));
 }
 
-/** The same option, with a short name. */
-export function short<T>(name: string, declared: Declared<T>): Declared<T> {
-  return { ...declared, short: name };
-}
-
-function also({ configure }: Declared<unknown, boolean>, further: (option: Option) => void) {
-  return (option: Option) => {
-    configure?.(option);
-    further(option);
-  };
+function changed<T, Given extends boolean>(
+  { types: _, ...declared }: Declared<T>,
+  change: (option: Option) => Option,
+): Declared<T, Given> {
+  return { ...declared, configure: (option) => change(declared.configure(option)) };
 }
 
 /** An argument without a name on the command line. Its form says whether it is required, optional or a list. */
 type Operand<T> = { form: string; text: string; configure?(argument: Argument): void; types?: T };
-type FormValue<Form extends string> = Form extends `<${string}...>`
+type FormValue<Form> = Form extends `<${string}...>`
   ? string[]
   : Form extends `<${string}>`
     ? string
     : string | undefined;
 
-/** @param form `<file>`, `[file]` or `<files...>` */
+/** @param form `<file>`, `[file]` or `<files...>`. @param parse makes the value of a required one */
 export function operand<Form extends string>(form: Form, text: string): Operand<FormValue<Form>>;
-export function operand<T>(form: `<${string}>`, text: string, parse: Parse<T>): Operand<T>;
+export function operand<T>(form: string, text: string, parse: Parse<T>): Operand<T>;
 export function operand(form: string, text: string, parse?: Parse<unknown>): Operand<unknown> {
   return { form, text, configure: (argument) => parse && argument.argParser(parse) };
 }
 
 /** A required argument that is one of a few. */
-export function operandOf<const T extends string>(
-  form: `<${string}>`,
-  text: string,
-  choices: readonly T[],
-): Operand<T> {
+export function operandOf<const T extends string>(form: string, text: string, choices: readonly T[]): Operand<T> {
   return { form, text, configure: (argument) => argument.choices(choices) };
 }
 
@@ -155,8 +137,8 @@ export function command<const A extends readonly Operand<unknown>[] = [], O exte
         configure?.(argument);
         parser.addArgument(argument);
       }
-      for (const [name, option] of Object.entries<Declared<unknown, boolean>>(options))
-        parser.addOption(optionOf(name, option));
+      for (const [name, { form, text, configure }] of Object.entries<Options[string]>(options))
+        parser.addOption(configure(new Option(`${longName(name)} ${form}`.trim(), text)));
       parser.action(async (...given: unknown[]) => {
         // Commander gives untyped operands, options and itself. They are as declared, because it parsed them by the declaration.
         const parsed = given.slice(0, -1) as [...OperandValues<A>, Values<O>];
@@ -178,13 +160,6 @@ export function group(declared: Described & { commands: readonly Declaration[] }
 
 function described(parent: Command, { name, summary, help }: Described): Command {
   return parent.command(name).summary(summary).description(help.join("\n"));
-}
-
-function optionOf(name: string, { form, text, short, isRequired = false, configure }: Declared<unknown, boolean>) {
-  const flags = [short, `${longName(name)} ${form}`.trim()].filter(Boolean).join(", ");
-  const option = new Option(flags, text).makeOptionMandatory(isRequired);
-  configure?.(option);
-  return option;
 }
 
 /** The name of an option on the command line. @param name in camel case */

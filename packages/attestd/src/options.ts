@@ -1,4 +1,4 @@
-import { conflicting, flag, InvalidArgumentError, type Values, value, values } from "./command.ts";
+import { conflicting, flag, InvalidArgumentError, type Values, value, values, withDefault } from "./command.ts";
 
 /* Options of several commands, and the parsers of values. Commander prints a parser's error with the option's name. */
 
@@ -104,3 +104,16 @@ export function wait(until: string) {
 export function waitOf(given: number | true | undefined): number {
   return given === true ? DEFAULT_WAIT : (given ?? 0);
 }
+
+/** Options of every command that pays. */
+export const purchaseOptions = {
+  service: value("<url>", "the service (default: the sandbox that runs in ./.attestd)", serviceUrl),
+  wallet: value("<file>", "the payer's keys, in the form of docs/command-line.md (default: the sandbox's)"),
+  keys,
+  maxPrice: withDefault(value("<usdc>", "ask before signing for more in all; without a terminal, refuse"), "0.01"),
+  wait: wait("wait until it is known and final, then buy"),
+  out: value("<file>", "where to save the bundle (default: named after its subject and round)"),
+  evidence: flag("wait until stake has signed for the record, and save the evidence of that beside the bundle"),
+  json: flag("print the report as JSON"),
+};
+export type PurchaseOptions = Values<typeof purchaseOptions>;

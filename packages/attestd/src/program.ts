@@ -1,4 +1,4 @@
-import { Argument, Command, CommanderError } from "commander";
+import { Argument, Command, CommanderError, type Help } from "commander";
 import packageJson from "../package.json" with { type: "json" };
 import type { Declaration, Running } from "./command.ts";
 import { attest, attestBlock, prove } from "./commands/attest/command.ts";
@@ -22,7 +22,6 @@ import { signer } from "./commands/signer/command.ts";
 import { verify } from "./commands/verify/command.ts";
 import { EXIT, Failure } from "./failure.ts";
 import type { Environment } from "./terminal/environment.ts";
-import { describeFirst, everyCommand, pathOf, whereToLook } from "./terminal/help.ts";
 
 /** All commands, in the order of the help. */
 export const COMMANDS: readonly Declaration[] = [
@@ -60,7 +59,7 @@ export async function run(
   const finish = (code: number) => {
     exitCode = code;
   };
-  const version = isAskedForVersion(args) ? await versionText() : "";
+  const version = ["-V", "--version"].includes(args[0] ?? "") ? await versionText() : "";
   try {
     await program({ environment, finish }, commands, version).parseAsync(args, { from: "user" });
     return exitCode;
@@ -73,10 +72,6 @@ export async function run(
     for (const line of error.more) err.line(`  ${line}`);
     return error.exitCode;
   }
-}
-
-function isAskedForVersion([first]: readonly string[]): boolean {
-  return first === "-V" || first === "--version";
 }
 
 /** The version on a line of its own, for scripts; then what distinguishes two builds of a version. */
@@ -148,4 +143,55 @@ function addHelp(parser: Command, { finish }: Running): void {
       command.outputHelp();
       return finish(EXIT.good);
     });
+}
+
+const EXIT_CODES = [
+  "Exit codes: 0 good; 1 not verified, or signer unknown; 2 usage; 3 unreadable; 4 unreachable;",
+  "  5 paid, unfinished (run it again); 6 not paid; 130 interrupted. For several files: 1 before 3 before 4.",
+];
+
+/** Formats help: first the description and the examples, then usage and options. */
+function describeFirst(command: Command, help: Help): string {
+  const rows = (title: string, items: [term: string, text: string][]) => {
+    const width = Math.max(...items.map(([term]) => term.length));
+    return items.length === 0 ? [] : ["", title, ...items.map(([term, text]) => `  ${term.padEnd(width)}  ${text}`)];
+  };
+  const commands = help.visibleCommands(command);
+  const operands = help.visibleArguments(command);
+  const options = help.visibleOptions(command);
+  return [
+    help.commandDescription(command),
+    "",
+    `Usage: ${help.commandUsage(command)}`,
+    ...rows(
+      "Commands:",
+      commands.map((item) => [item.name(), help.subcommandDescription(item)]),
+    ),
+    ...rows(
+      "Arguments:",
+      operands.map((item) => [help.argumentTerm(item), help.argumentDescription(item)]),
+    ),
+    ...rows(
+      "Options:",
+      options.map((item) => [help.optionTerm(item), help.optionDescription(item)]),
+    ),
+    ...(command.parent ? [] : ["", ...EXIT_CODES]),
+    "",
+  ].join("\n");
+}
+
+/** The lines after an error in the arguments of a command. */
+function whereToLook(command: Command): string {
+  const path = pathOf(command);
+  return `  Usage: ${path} ${command.usage()}\n  Examples and options: ${path} --help`;
+}
+
+/** A command, its subcommands, and theirs. */
+export function everyCommand(command: Command): Command[] {
+  return [command, ...command.commands.flatMap(everyCommand)];
+}
+
+/** The full name of a command, e.g. `attestd keys history`. */
+export function pathOf(command: Command): string {
+  return command.parent ? `${pathOf(command.parent)} ${command.name()}` : command.name();
 }

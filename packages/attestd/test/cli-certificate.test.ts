@@ -99,7 +99,7 @@ describe("attestd certificate", () => {
     await using server = createServer((_, response) => response.writeHead(answer.status).end(answer.body));
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const service = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    const make = () => run(`certificate good.json --keys keys.json --chain --service ${service} -o asked.svg`);
+    const make = () => run(`certificate good.json --keys keys.json --chain --service ${service} --out asked.svg`);
 
     expect((await make()).code).toBe(0);
     const asked = await read("asked.svg");
@@ -143,7 +143,8 @@ describe("attestd certificate", () => {
     );
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const service = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    const make = () => run(`certificate batch.json --keys keys.json --whole --chain --service ${service} -o chain.svg`);
+    const make = () =>
+      run(`certificate batch.json --keys keys.json --whole --chain --service ${service} --out chain.svg`);
     expect(await make()).toMatchObject({ code: 4, stdout: expect.stringContaining("couldn't ask the ledger") });
     expect(await read("chain.svg")).toMatch(/Verified on [\d-]+ [\d:]+ UTC, by attestd [\d.]+, offline/);
     isAway = false;
@@ -155,11 +156,11 @@ describe("attestd certificate", () => {
     await mkdir(join(folder.path, "items"));
     for (const item of itemBundles(testBatch()))
       await writeFile(join(folder.path, "items", `${item.proof.index}.json`), JSON.stringify(item));
-    expect(await run("certificate items --keys keys.json --whole -o of-items.svg")).toMatchObject({
+    expect(await run("certificate items --keys keys.json --whole --out of-items.svg")).toMatchObject({
       code: 0,
       stderr: "",
     });
-    await run("certificate batch.json --keys keys.json --whole -o of-answer.svg");
+    await run("certificate batch.json --keys keys.json --whole --out of-answer.svg");
     const withoutTime = async (name: string) =>
       (await read(name)).replaceAll(/\d\d:\d\d:\d\d(?=Z| UTC, by attestd)/g, "");
     expect(await withoutTime("of-items.svg")).toBe(await withoutTime("of-answer.svg"));
@@ -170,11 +171,11 @@ describe("attestd certificate", () => {
     expect(alone).toMatchObject({ code: 2, stderr: expect.stringMatching(/good\.json is not of a batch/) });
     const stranger = testHistory([{ attestor: testAttestor("stranger"), fromRound: 1 }]);
     await writeFile(join(folder.path, "others.json"), JSON.stringify(stranger));
-    expect((await run("certificate batch.json --keys others.json --whole -o no.pdf")).code).toBe(1);
+    expect((await run("certificate batch.json --keys others.json --whole --out no.pdf")).code).toBe(1);
   });
 
   test("is not verified when its words were changed, even if its bundle is", async () => {
-    await run("certificate good.json --keys keys.json -o words.svg");
+    await run("certificate good.json --keys keys.json --out words.svg");
     const svg = await read("words.svg");
     await writeFile(join(folder.path, "raised.svg"), svg.replaceAll("1.00 ALGO", "9,999,999.00 ALGO"));
     const { code, stdout } = await run("verify raised.svg --keys keys.json");
@@ -186,7 +187,7 @@ describe("attestd certificate", () => {
     const [json, many, again] = await Promise.all([
       run("verify raised.svg --keys keys.json --json"),
       run("verify words.svg raised.svg --keys keys.json"),
-      run("certificate raised.svg --keys keys.json -o again.pdf"),
+      run("certificate raised.svg --keys keys.json --out again.pdf"),
     ]);
     expect(JSON.parse(json.stdout)).toMatchObject({ verified: false, certificate: { words: "fail" } });
     expect(many.stdout).toMatch(/✕ Not verified +raised\.svg +certificate\n.*\n1 verified, 1 not verified\n$/);
@@ -194,7 +195,7 @@ describe("attestd certificate", () => {
   });
 
   test("is not verified when its words cannot be compared", async () => {
-    await run("certificate good.json --keys keys.json -o compared.svg");
+    await run("certificate good.json --keys keys.json --out compared.svg");
     const svg = await read("compared.svg");
     await writeFile(join(folder.path, "later.svg"), svg.replace("layout&quot;:2", "layout&quot;:999"));
     const later = await run("verify later.svg --keys keys.json");
@@ -209,7 +210,7 @@ describe("attestd certificate", () => {
   });
 
   test("marks a sandbox's certificate across the sheet", async () => {
-    const made = await run("certificate sandbox.json --keys sandbox-keys.json -o sandbox.svg");
+    const made = await run("certificate sandbox.json --keys sandbox-keys.json --out sandbox.svg");
     expect(made.stdout).toContain("Marked as not real");
     expect(await read("sandbox.svg")).toContain("SANDBOX - NOT REAL");
     expect(await read("sandbox.svg")).toContain("Sandbox, not real.");
@@ -250,7 +251,7 @@ describe("attestd certificate", () => {
     expect(await read("sandbox.pdf")).toBe("mine");
     expect((await make(" --force")).stdout).toMatch(/^✓ Replaced sandbox\.pdf\n/);
     expect((await make(" --out sandbox.pdf")).stdout).toMatch(/^✓ Replaced sandbox\.pdf\n/);
-    expect(await run("certificate good.json block.json --keys keys.json -o one.pdf")).toMatchObject({
+    expect(await run("certificate good.json block.json --keys keys.json --out one.pdf")).toMatchObject({
       code: 2,
       stderr: expect.stringContaining("--out FOLDER/"),
     });
@@ -271,8 +272,8 @@ describe("attestd certificate", () => {
       3,
       /^attestd: can't read keys\.json\n {2}A key history, not a bundle: name it with --keys/,
     ],
-    ["another output format", "good.json --keys keys.json -o a.doc", 2, /\.pdf or an \.svg/],
-    ["an output that is also the input", "good.svg --keys keys.json -o good.svg", 2, /the file to be read/],
+    ["another output format", "good.json --keys keys.json --out a.doc", 2, /\.pdf or an \.svg/],
+    ["an output that is also the input", "good.svg --keys keys.json --out good.svg", 2, /the file to be read/],
   ])("makes no certificate from %s", async (_, args, code, words) => {
     expect(await run(`certificate ${args}`)).toEqual({ code, stdout: "", stderr: expect.stringMatching(words) });
   });

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fromBase64, toBase64 } from "@attestd/proof/encoding";
-import { checkpointAt, checkpointRoot, decodeCheckpointTable, rootOfCheckpoint } from "@attestd/proof/evidence";
+import { checkpointAt, checkpointRoot, decodeCheckpointTable } from "@attestd/proof/evidence";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { attestd, start } from "../../../test/helpers/command.ts";
 import { answerOf, checkpointsOf, type Mischief, startStateProofNode } from "../../../test/helpers/state-proof-node.ts";
@@ -36,7 +36,7 @@ describeVectors("attestd checkpoints", (vectors) => {
     return expected.slice(0, table.entries.length / 72).map((_, index) => checkpointAt(table, index));
   };
 
-  it("walk from a checkpoint to the newest, show and prove each, and go on", async () => {
+  it("walk from a checkpoint to the newest, show what they have, and continue", async () => {
     node.last = 64;
     const first = await sync("--from", "c.json");
     expect(first.stdout).toContain("t: 3 state proofs verified, to round 64");
@@ -51,19 +51,9 @@ describeVectors("attestd checkpoints", (vectors) => {
     const rootOf = async (...args: string[]) => JSON.parse((await run("show", "t", "--json", ...args)).stdout).root;
     expect(await rootOf()).toBe(head.root);
     expect(await rootOf("--size", "4")).toBe(first.stdout.match(/root (\w+)/)?.[1]);
-    for (const [args, index] of [
-      [["48"], 2],
-      [["112"], 6],
-      [["48", "--size", "4"], 2],
-    ] as const) {
-      const proof = JSON.parse((await run("prove", "t", ...args)).stdout);
-      expect(proof.checkpoint).toEqual(expected[index]);
-      expect(rootOfCheckpoint(proof.checkpoint, proof.path)).toBe(proof.root);
-    }
     expect((await run("show", "t")).stdout).toContain("7 checkpoints, rounds 16 to 112, one every 16");
     expect((await sync()).stdout).toContain("t is up to date");
     expect((await sync("--from", "c.json")).stderr).toContain("t is there already");
-    expect((await run("prove", "t", "49")).stderr).toContain("one every 16 rounds, from 16 to 112");
     expect((await run("show", "t", "--size", "8")).stderr).toContain("--size is 1 to 7");
   });
 

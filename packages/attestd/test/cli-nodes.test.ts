@@ -4,9 +4,8 @@ import { expect, test } from "vitest";
 import { testBundle, testHistory } from "../../../test/bundles/bundles.ts";
 import { attestd } from "../../../test/helpers/command.ts";
 import { temporaryFolder } from "../../../test/helpers/temporary-folder.ts";
-import { program } from "../src/program.ts";
+import { everyCommand, pathOf, program } from "../src/program.ts";
 import { environmentOf } from "../src/terminal/environment.ts";
-import { everyCommand, pathOf } from "../src/terminal/help.ts";
 
 const PROGRAM = program({
   environment: environmentOf({}, process, () => new AbortController().signal),

@@ -11,9 +11,8 @@ import { testBundle, testHistory } from "../../../test/bundles/bundles.ts";
 import { attestd, attestdProcess, PACKED, SHELL_COMMAND, start } from "../../../test/helpers/command.ts";
 import { temporaryFolder } from "../../../test/helpers/temporary-folder.ts";
 import { EXIT } from "../src/failure.ts";
-import { program } from "../src/program.ts";
+import { everyCommand, pathOf, program } from "../src/program.ts";
 import { environmentOf } from "../src/terminal/environment.ts";
-import { everyCommand, pathOf } from "../src/terminal/help.ts";
 
 const BIN = fileURLToPath(new URL("../bin/attestd.js", import.meta.url));
 const COMMANDS = everyCommand(

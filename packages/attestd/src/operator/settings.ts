@@ -4,7 +4,7 @@ import { EXIT, Failure } from "../failure.ts";
 import { foundText, readText } from "../files/files.ts";
 import type { SettingsOptions } from "../options.ts";
 import type { Environment } from "../terminal/environment.ts";
-import type { Node } from "../trust/nodes.ts";
+import type { Node } from "../trust/chain-check.ts";
 import { DEFAULT_FOLDER, sandboxFolder } from "../trust/sandbox-folder.ts";
 
 export type Settings = Record<string, string | undefined>;

@@ -2,8 +2,7 @@ import { enableCompileCache } from "node:module";
 import { homedir, platform } from "node:os";
 import { isAbsolute, join } from "node:path";
 import { createInterface } from "node:readline/promises";
-import { liveLine, type Working } from "./live-line.ts";
-import { type Input, type Look, type Streams, type Terminal, terminal } from "./terminal.ts";
+import { type Input, type Look, liveLine, type Streams, type Terminal, terminal, type Working } from "./terminal.ts";
 
 type Variables = Readonly<Record<string, string | undefined>>;
 

@@ -2,9 +2,9 @@ import { AttestError, withChainOf } from "@attestd/client/chain-check";
 import { ALGORAND_MAINNET, mayAskChain, type VerifyReport } from "@attestd/proof";
 import type { OwnNodes, OwnNodesCheck } from "@attestd/service/own-nodes";
 import { EXIT, Failure } from "../failure.ts";
-import type { ChainOptions } from "../options.ts";
+import { readText } from "../files/files.ts";
+import { type ChainOptions, isHttpUrl } from "../options.ts";
 import type { TrustedKeys } from "./keys.ts";
-import { namedNode, namedUrl } from "./nodes.ts";
 import { isSandboxLedger, runningSandbox } from "./sandbox-folder.ts";
 
 /** Compares bundles with their chains. */
@@ -19,7 +19,7 @@ export type ChainCheck = {
   compare(bundle: Uint8Array, report: VerifyReport): Promise<VerifyReport | Undecided>;
 };
 
-/** The chains could not be asked. */
+/** Why nothing could be decided. */
 export type Undecided = { undecided: string };
 
 /** The options that name nodes, and those that complete them. */
@@ -103,4 +103,40 @@ function checkByNodes(nodes: OwnNodes, ledger: string): ChainCheck {
       }
     },
   };
+}
+
+/** A node, and its token if it needs one. */
+export type Node = { url: string; token?: string };
+
+/**
+ * The node that options name. Its token is in a file, because every process of the machine can read arguments.
+ *
+ * @param name the option that has the URL
+ * @returns undefined where no node is named
+ * @throws Failure `usage` for a token without a node, and for a file without a token
+ */
+export async function namedNode(
+  name: "algod" | "indexer",
+  url: string | undefined,
+  tokenFile: string | undefined,
+): Promise<Node | undefined> {
+  if (url === undefined && tokenFile !== undefined)
+    throw new Failure(EXIT.usage, `--${name}-token-file is for --${name}`, ["Give both, or neither."]);
+  return url === undefined ? undefined : { url, ...(tokenFile !== undefined && { token: await tokenIn(tokenFile) }) };
+}
+
+/** The URL that an option names: by itself or, if it contains a key, in a file. @throws Failure `usage` */
+export async function namedUrl(named: string): Promise<string> {
+  if (isHttpUrl(named)) return named;
+  const text = await tokenIn(named);
+  if (isHttpUrl(text)) return text;
+  throw new Failure(EXIT.usage, `${named} has no URL`, ["Write the URL of a node into it, on one line."]);
+}
+
+/** The token in a file of one line. @throws Failure `usage` when the file has no token, or cannot be read */
+async function tokenIn(path: string): Promise<string> {
+  const text = await readText(path, EXIT.usage);
+  // Only characters that a header may have (RFC 9110): an error about others would print the token.
+  if (/^[\x21-\x7e]+$/.test(text.trim())) return text.trim();
+  throw new Failure(EXIT.usage, `${path} has no token`, ["A token is one line, without blanks."]);
 }

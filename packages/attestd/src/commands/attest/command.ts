@@ -1,19 +1,8 @@
-import { choice, command, flag, operand, operandOf, value, withDefault } from "../../command.ts";
-import { keys, serviceUrl, wait, wholeNumber } from "../../options.ts";
+import { choice, command, operand, operandOf, value } from "../../command.ts";
+import { purchaseOptions, wholeNumber } from "../../options.ts";
 
 const txid = "Algorand transaction id, or Base transaction hash";
-
-/** Options of every command that pays. */
-const purchaseOptions = {
-  service: value("<url>", "the service (default: the sandbox that runs in ./.attestd)", serviceUrl),
-  wallet: value("<file>", "the payer's keys, in the form of docs/command-line.md (default: the sandbox's)"),
-  keys,
-  maxPrice: withDefault(value("<usdc>", "ask before signing for more in all; without a terminal, refuse"), "0.01"),
-  wait: wait("wait until it is known and final, then buy"),
-  out: value("<file>", "where to save the bundle (default: named after its subject and round)"),
-  evidence: flag("wait until stake has signed for the record, and save the evidence of that beside the bundle"),
-  json: flag("print the report as JSON"),
-};
+const height = wholeNumber("the height of a block, a whole number", 0, Number.MAX_SAFE_INTEGER);
 
 export const attest = command({
   name: "attest",
@@ -41,12 +30,11 @@ export const attest = command({
   },
   async run(id, options, environment) {
     const { requireList, requireOne } = await import("./list-arguments.ts");
-    if (options.file === undefined) {
-      const { buyAttestation } = await import("./purchase.ts");
-      return buyAttestation(requireOne(id, options), options, environment);
-    }
-    const { attestList } = await import("./list.ts");
-    return attestList(requireList(id, options), environment);
+    const { file, ...others } = options;
+    if (file === undefined)
+      return (await import("./purchase.ts")).buyAttestation(requireOne(id, options), options, environment);
+    requireList(id, options);
+    return (await import("./list.ts")).attestList({ file, ...others }, environment);
   },
 });
 
@@ -60,7 +48,7 @@ export const attestBlock = command({
   ],
   operands: [
     operandOf("<chain>", "algorand or base", ["algorand", "base"]),
-    operand("<height>", "round of Algorand, block number of Base"),
+    operand("<height>", "round of Algorand, block number of Base", height),
   ],
   options: purchaseOptions,
   run: async (...given) => (await import("./purchase.ts")).buyBlockAttestation(...given),
@@ -73,7 +61,7 @@ export const prove = command({
     "Buy a proof that a transaction is in a block, check it and save it. If interrupted, run the same command again.",
     "  attestd prove 0x5c504ed432cb51138bcf09aa5e8a410dd4a1e204ef84bfed1be16dfba1b22060 46000000",
   ],
-  operands: [operand("<txid>", txid), operand("<height>", "round or number of the block that contains it")],
+  operands: [operand("<txid>", txid), operand("<height>", "round or number of the block that contains it", height)],
   options: purchaseOptions,
   run: async (...given) => (await import("./purchase.ts")).buyInclusionProof(...given),
 });

@@ -8,35 +8,27 @@ const MAX_LIST_BYTES = 16 * 1024 * 1024;
 /** The most faults that are shown. */
 const MAX_SHOWN = 20;
 
-/** Options of `attestd attest` that are only for a list, and only for one transaction. */
-const FOR_LIST = ["column", "batchSize"];
+/** Options of `attestd attest` that do not go with a list, and those that only go with one. */
 const FOR_ONE = ["wait", "evidence", "json"];
+const FOR_LIST = ["column", "batchSize"];
 
-/** Checks the arguments for one transaction. @returns its id. @throws Failure `usage` */
+/** Checks that the arguments are those for one transaction. @returns its id. @throws Failure `usage` */
 export function requireOne(txid: string | undefined, options: object): string {
   if (txid === undefined)
     throw new Failure(EXIT.usage, "no transaction is named", ["Name its id, or a list of them: --file list.txt."]);
-  const others = given(FOR_LIST, options);
-  if (others === "") return txid;
-  throw new Failure(EXIT.usage, `${others} only goes with --file`);
+  refuse(FOR_LIST, options, "only goes with --file");
+  return txid;
 }
 
-/** Checks the arguments for a list of transactions. @returns the options. @throws Failure `usage` */
-export function requireList<Options extends object>(
-  txid: string | undefined,
-  options: Options,
-): Options & { file: string } {
-  const others = txid === undefined ? given(FOR_ONE, options) : "a transaction id";
-  if (others === "") return options as Options & { file: string };
-  throw new Failure(EXIT.usage, `${others} does not go with --file`);
+/** Checks that the arguments are those for a list. @throws Failure `usage` */
+export function requireList(txid: string | undefined, options: object): void {
+  if (txid !== undefined) throw new Failure(EXIT.usage, "a transaction id does not go with --file");
+  refuse(FOR_ONE, options, "does not go with --file");
 }
 
-/** The given ones among some options, as the user wrote them. */
-function given(names: readonly string[], options: object): string {
-  return names
-    .filter((name) => Object.hasOwn(options, name))
-    .map(longName)
-    .join(" and ");
+function refuse(names: readonly string[], options: object, why: string): void {
+  const given = names.filter((name) => Object.hasOwn(options, name)).map(longName);
+  if (given.length > 0) throw new Failure(EXIT.usage, `${given.join(" and ")} ${why}`);
 }
 
 /** Reads the list of transactions that `--file` names. @throws Failure */
@@ -71,10 +63,8 @@ function readIdList(text: string, name: string, column?: string): Listed[] {
   const { listed, faults } = transactionsOf(column === undefined ? linesOf(text) : columnOf(text, name, column));
   if (faults.length === 0) return listed;
   const more = faults.length > MAX_SHOWN ? [`and ${faults.length - MAX_SHOWN} more`] : [];
-  throw new Failure(EXIT.usage, `${name} can't be attested as it is: nothing was paid`, [
-    ...faults.slice(0, MAX_SHOWN),
-    ...more,
-  ]);
+  const shown = [...faults.slice(0, MAX_SHOWN), ...more];
+  throw new Failure(EXIT.usage, `${name} can't be attested as it is: nothing was paid`, shown);
 }
 
 function columnOf(text: string, name: string, column: string) {

@@ -20,16 +20,15 @@ import { receiptFile } from "@attestd/web/receipt-file";
 import { EXIT, type ExitCode, Failure, failsFor } from "../../failure.ts";
 import { writeAtomically } from "../../files/files.ts";
 import { lockFile } from "../../files/folder-lock.ts";
+import type { PurchaseOptions } from "../../options.ts";
 import type { Environment } from "../../terminal/environment.ts";
 import { trustOptions } from "../../trust/keys.ts";
 import { readList } from "./list-arguments.ts";
-import { type ListState, noteRefused, readState, receiptName, writeState } from "./list-state.ts";
-import { TABLE, writeTable } from "./list-table.ts";
+import { type ListState, noteRefused, readState, receiptName, TABLE, writeState, writeTable } from "./list-folder.ts";
 import { type Parties, parties } from "./parties.ts";
-import type { PurchaseCommandOptions } from "./purchase.ts";
 import { attestFailure, heldUntil, interrupted, signatureLines } from "./text.ts";
 
-export type AttestListOptions = Omit<PurchaseCommandOptions, "wait" | "evidence" | "json"> & {
+export type AttestListOptions = Omit<PurchaseOptions, "wait" | "evidence" | "json"> & {
   file: string;
   column?: string;
   batchSize?: number;
@@ -57,7 +56,7 @@ export async function attestList(options: AttestListOptions, environment: Enviro
   using _lock = lockFile(join(folder, ".attest.lock"), `another process attests into ${folder}`, "Wait for it.");
   const service = withoutTrailing(all.service, "/");
   const ids = listed.map(({ txid }) => txid);
-  const state = readState({ folder, service, require: options.require, ids });
+  const state = readState(folder, service, options.require, ids);
   state.pending = await withoutRemoved(state, ids, service, all);
   const known = new Set([...Object.keys(state.done), ...state.pending.flat()]);
   const fresh = ids.filter((txid) => !known.has(txid));

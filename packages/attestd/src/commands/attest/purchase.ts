@@ -16,27 +16,14 @@ import { type Bundle, matchTransactionId, parseNote, signedPart, type VerifyRepo
 import { receiptFile, receiptFileName } from "@attestd/web/receipt-file";
 import { EXIT, type ExitCode, Failure, failsFor, failureFor } from "../../failure.ts";
 import { readFound, writeAtomically } from "../../files/files.ts";
-import { DEFAULT_WAIT, waitOf } from "../../options.ts";
+import { DEFAULT_WAIT, type PurchaseOptions as Options, waitOf } from "../../options.ts";
 import type { Environment } from "../../terminal/environment.ts";
-import type { Working } from "../../terminal/live-line.ts";
+import type { Working } from "../../terminal/terminal.ts";
 import { evidenceFileName } from "../../trust/evidence-file.ts";
 import { type TrustedKeys, trustForPrograms, trustOptions } from "../../trust/keys.ts";
 import { isSandboxLedger } from "../../trust/sandbox-folder.ts";
 import { parties } from "./parties.ts";
 import { attestFailure, interrupted, printResult, progressLines } from "./text.ts";
-
-export type PurchaseCommandOptions = {
-  service?: string;
-  wallet?: string;
-  keys?: string;
-  maxPrice: string;
-  /** Seconds; `true` without a value. */
-  wait?: number | true;
-  out?: string;
-  /** Whether to wait for the evidence, and save it beside the bundle. */
-  evidence?: boolean;
-  json?: boolean;
-};
 
 /** A sandbox's state proofs come within seconds. */
 const SANDBOX_PAUSE_MS = 1_000;
@@ -44,7 +31,7 @@ const SANDBOX_PAUSE_MS = 1_000;
 /** Buys the attestation of a transaction. See `purchase`. */
 export async function buyAttestation(
   txid: string,
-  { require, ...options }: PurchaseCommandOptions & { require?: "succeeded" },
+  { require, ...options }: Options & { require?: "succeeded" },
   environment: Environment,
 ): Promise<ExitCode> {
   chainOf(txid);
@@ -54,31 +41,22 @@ export async function buyAttestation(
 /** Buys the attestation of a block. See `purchase`. */
 export async function buyBlockAttestation(
   chain: ChainName,
-  blockHeight: string,
-  options: PurchaseCommandOptions,
+  height: number,
+  options: Options,
   environment: Environment,
 ): Promise<ExitCode> {
-  const height = heightIn(blockHeight);
   return purchase((common) => attestBlock({ ...common, chain, height }), options, environment);
 }
 
 /** Buys the proof that a transaction is in a block. See `purchase`. */
 export async function buyInclusionProof(
   txId: string,
-  blockHeight: string,
-  options: PurchaseCommandOptions,
+  height: number,
+  options: Options,
   environment: Environment,
 ): Promise<ExitCode> {
   const chain = chainOf(txId);
-  const height = heightIn(blockHeight);
   return purchase((common) => proveInclusion({ ...common, chain, txId, height }), options, environment);
-}
-
-/** @throws Failure `usage` */
-function heightIn(text: string): number {
-  const height = Number(text);
-  if (/^(0|[1-9][0-9]{0,15})$/.test(text) && Number.isSafeInteger(height)) return height;
-  throw new Failure(EXIT.usage, `the height of a block is a whole number, and is ${text}`);
 }
 
 /** The chain whose transaction ids have this form. @throws Failure `usage` */
@@ -99,7 +77,7 @@ type Buy = (options: PurchaseOptions) => Promise<Attestation>;
  *
  * @returns `notVerified` also for a saved bundle whose signer is unknown
  */
-async function purchase(buy: Buy, options: PurchaseCommandOptions, environment: Environment): Promise<ExitCode> {
+async function purchase(buy: Buy, options: Options, environment: Environment): Promise<ExitCode> {
   const signal = environment.stop();
   const { service, wallet, trusted, vault, inSandbox } = await parties(options, environment);
   await checkFolder(options.out);

@@ -4,8 +4,7 @@ import { railLabel } from "@attestd/proof/rails";
 import { utcTime } from "@attestd/proof/text";
 import { receiptFileName } from "@attestd/web/receipt-file";
 import { EXIT, type ExitCode, Failure, fileTrouble } from "../../failure.ts";
-import type { Working } from "../../terminal/live-line.ts";
-import type { Terminal } from "../../terminal/terminal.ts";
+import type { Terminal, Working } from "../../terminal/terminal.ts";
 import type { TrustedKeys } from "../../trust/keys.ts";
 import { basisLine, evidence, warnings } from "../../trust/report-text.ts";
 

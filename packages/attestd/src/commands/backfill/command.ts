@@ -18,7 +18,7 @@ export const backfill = command({
   async run(options, environment) {
     const [{ operate }, { namedNode }, { withAlgod }] = await Promise.all([
       import("../../operator/operate.ts"),
-      import("../../trust/nodes.ts"),
+      import("../../trust/chain-check.ts"),
       import("../../operator/settings.ts"),
     ]);
     const node = await namedNode("algod", options.algod, options.algodTokenFile);

@@ -1,4 +1,4 @@
-import { choice, command, flag, operand, short, value, withDefault } from "../../command.ts";
+import { choice, command, flag, operand, value, withDefault } from "../../command.ts";
 import { chainOptions, force, keys } from "../../options.ts";
 
 export const certificate = command({
@@ -14,7 +14,7 @@ export const certificate = command({
   ],
   operands: [operand("<files...>", "files, folders or URLs of bundles or certificates; - is standard input")],
   options: {
-    out: short("-o", value("<file>", "a .pdf or an .svg, or a folder (default: the bundle's name with .pdf)")),
+    out: value("<file>", "a .pdf or an .svg, or a folder (default: the bundle's name with .pdf)"),
     evidence: value("<file>", "evidence to include (default: b.evidence.json beside b.json)"),
     whole: flag("one certificate of each whole batch, with a table, instead of one for each item"),
     force,

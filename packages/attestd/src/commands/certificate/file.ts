@@ -15,11 +15,7 @@ import { evidenceCheck } from "../../trust/evidence-file.ts";
 import type { TrustedKeys } from "../../trust/keys.ts";
 import { evidence, verdict } from "../../trust/report-text.ts";
 
-/*
- * A file of which no certificate can be made ends the command only if it is the only one. So these functions return its
- * Failure, and their callers decide.
- */
-
+/* A Failure ends the command only if there is a single file. So these functions return it, and their callers decide. */
 export type CertificateOptions = ChainOptions & {
   keys?: string;
   out?: string;

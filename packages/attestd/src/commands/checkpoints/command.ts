@@ -43,25 +43,13 @@ const show = command({
   run: async (...given) => (await import("./run.ts")).showTable(...given),
 });
 
-const prove = command({
-  name: "prove",
-  summary: "print the path from a checkpoint to the root",
-  help: [
-    "Print a checkpoint of a table, the path from it to the table's root, and the root, as JSON.",
-    "  attestd checkpoints prove table.checkpoints 60000000",
-  ],
-  operands: [operand("<table>", "the file of the table"), operand("<round>", "the checkpoint's round", count)],
-  options: { size },
-  run: async (...given) => (await import("./run.ts")).proveCheckpointOf(...given),
-});
-
 export const checkpoints = group({
   name: "checkpoints",
-  summary: "tables of checkpoints, on which evidence rests: sync, show, prove",
+  summary: "tables of checkpoints, on which evidence rests: sync, show",
   help: [
     "Tables of Algorand's checkpoints, on which evidence rests.",
     "  attestd checkpoints sync table.checkpoints --algod http://localhost:4001 --from c.json",
     "  attestd help checkpoints sync",
   ],
-  commands: [sync, show, prove],
+  commands: [sync, show],
 });

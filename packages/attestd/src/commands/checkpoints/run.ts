@@ -7,11 +7,9 @@ import {
   checkpointAt,
   checkpointCount,
   checkpointEntry,
-  checkpointIndex,
   checkpointTableHead,
   encodeCheckpointTable,
   firstCheckpoints,
-  proveCheckpoint,
   SHIPPED_CHECKPOINTS,
 } from "@attestd/proof/evidence";
 import type { Checkpoint } from "@attestd/proof/state-proof";
@@ -19,8 +17,8 @@ import { EXIT, type ExitCode, Failure, failsFor } from "../../failure.ts";
 import { writeAtomically } from "../../files/files.ts";
 import type { ChainOptions } from "../../options.ts";
 import type { Environment } from "../../terminal/environment.ts";
+import { namedNode } from "../../trust/chain-check.ts";
 import { readCheckpointTable, readStart } from "../../trust/checkpoints.ts";
-import { namedNode } from "../../trust/nodes.ts";
 
 type SyncOptions = Pick<ChainOptions, "algod" | "algodTokenFile" | "indexer" | "indexerTokenFile"> & {
   from?: string;
@@ -171,26 +169,6 @@ export async function showTable(
     `genesis ${head.genesisHash}`,
     `root ${head.root}`,
   );
-  return EXIT.good;
-}
-
-/** Prints a checkpoint of a table, the path from it to the root, and the root, as JSON. */
-export async function proveCheckpointOf(
-  path: string,
-  round: number,
-  options: { size?: number },
-  { out }: Environment,
-): Promise<ExitCode> {
-  const table = await tableOf(path, options);
-  const index = checkpointIndex(table, round);
-  if (index === undefined) {
-    const last = checkpointAt(table, checkpointCount(table) - 1).round;
-    throw new Failure(EXIT.usage, `${path} has no checkpoint of round ${round}`, [
-      `It has one every ${table.interval} rounds, from ${table.firstRound} to ${last}.`,
-    ]);
-  }
-  const { root } = checkpointTableHead(table);
-  out.json({ checkpoint: checkpointAt(table, index), path: proveCheckpoint(table, index), root });
   return EXIT.good;
 }
 

@@ -1,4 +1,4 @@
-import { command, conflicting, operand, short, value } from "../../command.ts";
+import { command, conflicting, operand, value } from "../../command.ts";
 import { force, json, nodeUrl, serviceUrl, tokenFile, wait } from "../../options.ts";
 
 export const evidence = command({
@@ -18,7 +18,7 @@ export const evidence = command({
     algodTokenFile: tokenFile,
     service: conflicting(value("<url>", "fetch it from the service that delivered the bundle", serviceUrl), "algod"),
     wait: wait("wait for the state proof"),
-    out: short("-o", value("<file>", "where to save it (default: b.evidence.json for b.json)")),
+    out: value("<file>", "where to save it (default: b.evidence.json for b.json)"),
     table: value("<file>", "your own table of checkpoints: the evidence rests on it, with the path to its root"),
     stateProofs: value("<dir>", "save the state proof there by its hash, once for all bundles that share it"),
     saveCheckpoint: value("<file>", "save the checkpoint that the node names, to trust it later"),

@@ -19,19 +19,17 @@ import { foundJsonObject, writeAtomically } from "../../files/files.ts";
 import { isLoopback, isUrl, readSource, sourceOf } from "../../files/sources.ts";
 import { waitOf } from "../../options.ts";
 import type { Environment } from "../../terminal/environment.ts";
+import { namedNode } from "../../trust/chain-check.ts";
 import { notJson } from "../../trust/check-file.ts";
 import { readCheckpointTable } from "../../trust/checkpoints.ts";
 import { evidenceFileName, stateProofFile } from "../../trust/evidence-file.ts";
-import { namedNode } from "../../trust/nodes.ts";
 import { evidenceLines } from "../../trust/report-text.ts";
 import { isSandboxLedger, runningSandbox } from "../../trust/sandbox-folder.ts";
 
 type EvidenceOptions = {
   algod?: string;
   algodTokenFile?: string;
-  /** The service that delivered the bundle, to be asked instead of a node. */
   service?: string;
-  /** In seconds; `true` for the default. */
   wait?: number | true;
   out?: string;
   saveCheckpoint?: string;

@@ -1,4 +1,4 @@
-import { command, flag, operand, short, value } from "../../command.ts";
+import { command, flag, operand, value } from "../../command.ts";
 import { force, trustOptions } from "../../options.ts";
 
 export const exportTable = command({
@@ -13,7 +13,7 @@ export const exportTable = command({
   operands: [operand("<files...>", "files, folders or URLs of bundles, certificates or receipts; - is standard input")],
   options: {
     json: flag("write one JSON object a line instead of CSV"),
-    out: short("-o", value("<file>", "where to save it (default: standard output)")),
+    out: value("<file>", "where to save it (default: standard output)"),
     force,
     ...trustOptions,
   },

@@ -1,6 +1,5 @@
 import { resolve } from "node:path";
 import { keyEntryHash, keyRevocationHash } from "@attestd/proof/attestor";
-import type { KeyChangeReport } from "@attestd/service/operator";
 import { EXIT, type ExitCode, Failure } from "../../failure.ts";
 import { requireSeed } from "../../files/files.ts";
 import { operate } from "../../operator/operate.ts";
@@ -37,7 +36,7 @@ export async function rotateAttestorKey(options: RotateOptions, environment: Env
     `  from round  ${fromRound}`,
     `  replaces    ${old.kid}`,
     `  record      ${keyEntryHash(key)}`,
-    `  noted in    ${noteOf(change)}`,
+    `  noted in    ${noteOf(change.txid)}`,
     "Next:",
     ...following.lines,
     "  Destroy the old key: nothing needs it, and anyone who finds it could sign for its rounds.",
@@ -85,7 +84,7 @@ export async function rekeyAttestorAccount(
     { address, authorizer, transaction: txid },
     `Rekeyed  ${address}`,
     `  to the key of  ${authorizer}`,
-    `  recorded as    ${txid ?? "made before; nothing was changed now"}`,
+    `  recorded as    ${noteOf(txid)}`,
     "Next:",
     `  Start the service with the ATTESTOR_ settings of ${options.next} instead of the old ones.`,
     "  Copy the new key to a safe place: without it the account is lost.",
@@ -115,7 +114,7 @@ export async function revokeAttestorKey(
     `Revoked  ${kid}`,
     `  from round  ${revokedRound}`,
     `  record      ${record}`,
-    `  noted in    ${noteOf(change)}`,
+    `  noted in    ${noteOf(change.txid)}`,
     "Its bundles now verify only if the ledger has them in an earlier round: attestd verify --chain.",
     "Next:",
     ...(untilRound === undefined ? ["  Replace it: until then the service does not start. attestd keys rotate"] : []),
@@ -144,6 +143,6 @@ function waitLine({ err }: Environment): (round: number) => void {
   return (round) => err.line(`Noted. Waiting for round ${round}, the last one before the new key's first.`);
 }
 
-function noteOf({ txid }: KeyChangeReport): string {
+function noteOf(txid: string | undefined): string {
   return txid ?? "made before; nothing was changed now";
 }

@@ -10,7 +10,7 @@ import { foundText } from "../../files/files.ts";
 import { lockFile } from "../../files/folder-lock.ts";
 import type { Settings } from "../../operator/settings.ts";
 import type { Environment } from "../../terminal/environment.ts";
-import type { Working } from "../../terminal/live-line.ts";
+import type { Working } from "../../terminal/terminal.ts";
 import { type SandboxFolder, sandboxFolder } from "../../trust/sandbox-folder.ts";
 import { describeSandbox, forShell, IS_RELEASED, ownCommand, printBanner } from "./description.ts";
 import { startServiceProcess } from "./service-process.ts";

@@ -3,8 +3,7 @@ import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { Failure } from "../../failure.ts";
-import { readableLog } from "../../terminal/log-text.ts";
-import type { Terminal } from "../../terminal/terminal.ts";
+import { readableLog, type Terminal } from "../../terminal/terminal.ts";
 import type { Ready } from "../serve/run.ts";
 
 const STOP_TIMEOUT_MS = 20_000;

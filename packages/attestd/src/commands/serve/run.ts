@@ -1,10 +1,13 @@
+import { setTimeout as pause } from "node:timers/promises";
 import { aborted } from "node:util";
+import type { RunningService } from "@attestd/service";
+import { hasCode } from "@attestd/service/errors";
+import type { SubjectFinding } from "@attestd/service/operator";
 import { EXIT, type ExitCode, Failure, portTaken } from "../../failure.ts";
-import { examinedFile, readSettings, type Settings } from "../../operator/settings.ts";
+import { examinedFile, readSettings, type Settings, settingsFailure } from "../../operator/settings.ts";
 import type { SettingsOptions } from "../../options.ts";
 import type { Environment } from "../../terminal/environment.ts";
-import { readableLog } from "../../terminal/log-text.ts";
-import { startPatiently } from "./startup.ts";
+import { readableLog } from "../../terminal/terminal.ts";
 
 /** The message that a started service sends to its parent process over the IPC channel. */
 export type Ready = { ready: string };
@@ -35,9 +38,8 @@ export async function runService(options: ServeOptions, environment: Environment
   const onAway = (sentence: string) => environment.err.line(`attestd: waiting for an upstream. ${sentence}`);
   const patience = { settings, sandbox, waitMs: 1000 * options.wait, onAway, signal: stop };
   const starting = startPatiently(() => startService(settings, { sandbox, page, log }), patience);
-  const service = await Promise.race([starting, aborted(stop, stop)]).catch((error: unknown) => {
-    throw startFailure(error, settings);
-  });
+  const service = await Promise.race([starting, aborted(stop, stop)]);
+  if (service instanceof Failure) throw service;
   // It was asked to stop before it was ready: nothing has been sold, and the journal survives a process that just exits.
   if (!service) process.exit(EXIT.good);
 
@@ -92,10 +94,82 @@ function compileTicks(): Promise<void> {
   });
 }
 
-function startFailure(error: unknown, settings: Settings): Failure {
-  if (error instanceof Failure) return error;
-  const { code, message } = error as NodeJS.ErrnoException;
-  // An earlier process may be about to free the port.
-  if (code === "EADDRINUSE") return portTaken(EXIT.unreachable, settings.PORT ?? "", "PORT");
-  return new Failure(EXIT.unreachable, "the service did not start", [message], error);
+type StartupOptions = {
+  settings: Settings;
+  sandbox: boolean;
+  /** How long to wait for upstreams that do not answer, in ms. */
+  waitMs: number;
+  /** Called once for each upstream that does not answer, with a sentence. */
+  onAway(sentence: string): void;
+  signal: AbortSignal;
+};
+
+/** After this time of a start, in ms, the upstreams that it may be waiting for are named. */
+const QUIET_MS = 4_000;
+const RETRY_MS = 2_000;
+
+/**
+ * Starts the service, and tries again while upstreams do not answer, for as long as the options say. The checks of
+ * `attestd doctor` find what keeps it from starting, so that all faults are named at once.
+ *
+ * An init system restarts a service that ends as `unreachable`, but not one that ends as `usage`. So while an upstream does not
+ * answer, other faults do not end the start: they may not be its cause.
+ *
+ * @returns the service, or a Failure: `usage` with everything that is wrong; `unreachable` when upstreams still do not answer, or
+ *   the port is in use
+ */
+async function startPatiently(
+  start: () => Promise<RunningService>,
+  options: StartupOptions,
+): Promise<RunningService | Failure> {
+  const { settings, waitMs, signal } = options;
+  const ends = performance.now() + waitMs;
+  const named = new Set<string>();
+  const nameAway = (faults: readonly SubjectFinding[]) => {
+    for (const { message } of faults.filter(({ isAway }) => isAway)) {
+      if (!named.has(message)) options.onAway(message);
+      named.add(message);
+    }
+  };
+  for (;;) {
+    const slow = setTimeout(() => void faultsOf(options).then(nameAway), QUIET_MS);
+    try {
+      return await start();
+    } catch (error) {
+      const { code, message } = error as NodeJS.ErrnoException;
+      const failure = (...why: string[]) => new Failure(EXIT.unreachable, "the service did not start", why, error);
+      if (signal.aborted) return failure(message);
+      // An earlier process may be about to free the port: an init system tries again.
+      if (code === "EADDRINUSE") return portTaken(EXIT.unreachable, settings.PORT ?? "", "PORT");
+      const faults = await faultsOf(options);
+      const lasting = faults.filter(({ isAway }) => !isAway).map(({ message }) => message);
+      const isInvalid = hasCode(error, "config_invalid");
+      if (isInvalid) lasting.unshift(...missingFrom(lasting, error.details.faults));
+      const mayPass = !isInvalid && faults.some(({ isAway }) => isAway);
+      if (lasting.length > 0 && !mayPass) return settingsFailure(lasting, error);
+      const reasons: SubjectFinding[] =
+        faults.length > 0 ? faults : [{ subject: "start", mark: "fail", message, isAway: true }];
+      if (performance.now() >= ends) return failure(...reasons.map((reason) => reason.message));
+      nameAway(reasons);
+    } finally {
+      clearTimeout(slow);
+    }
+    await pause(RETRY_MS, undefined, { signal }).catch(() => undefined);
+  }
+}
+
+/** Finds what the service needs and does not have. If a check fails itself, there are no findings: the error of the start counts. */
+async function faultsOf({ settings, sandbox, signal }: StartupOptions): Promise<SubjectFinding[]> {
+  const { examine } = await import("@attestd/service/operator");
+  try {
+    const findings = await Array.fromAsync(examine(settings, { sandbox, signal, isStarting: true }));
+    return findings.filter(({ mark }) => mark === "fail");
+  } catch {
+    return [];
+  }
+}
+
+/** The faults that no check has named already, perhaps in a longer sentence. */
+function missingFrom(sentences: readonly string[], faults: readonly string[]): string[] {
+  return faults.filter((fault) => !sentences.some((sentence) => sentence.startsWith(fault.replace(/\.$/, ""))));
 }

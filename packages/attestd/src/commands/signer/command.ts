@@ -52,7 +52,7 @@ export const signer = command({
     ] = await Promise.all([
       import("@attestd/proof/algorand"),
       import("@attestd/service/signer"),
-      import("../../terminal/log-text.ts"),
+      import("../../terminal/terminal.ts"),
     ]);
     for (const [name, value] of Object.entries({ address, rekey }))
       if (value !== undefined && !isAlgorandAddress(value))

@@ -1,8 +1,14 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { matchTransactionId } from "@attestd/proof";
+import type { Listed } from "@attestd/web/id-list";
 import { EXIT, Failure, failsFor } from "../../failure.ts";
 import { foundJsonObject, writeAtomically } from "../../files/files.ts";
+import { sourceOf } from "../../files/sources.ts";
+import type { Environment } from "../../terminal/environment.ts";
+import { checkSource } from "../../trust/check-file.ts";
+import type { TrustedKeys } from "../../trust/keys.ts";
+import { csvFile, type ExportRow, exportRow } from "../export/run.ts";
 
 /** The state of a list in its folder: the batches whose payment may be under way, and the transactions whose bundle is saved. */
 export type ListState = {
@@ -23,22 +29,19 @@ const NAME = ".attest.json";
 /** The state of 100,000 ids needs a third of this. */
 const MAX_BYTES = 64 * 2 ** 20;
 
-/** A list of transactions to attest: the folder for its bundles, the service that attests, and the condition. */
-export type ListOrder = {
-  folder: string;
-  service: string;
-  require: ListState["require"];
-  /** All ids of the list. */
-  ids: readonly string[];
-};
-
 /**
  * Reads the state of a list from its folder, or begins a new one. The folder may have come from anyone: its state counts only
  * for this list, and must not name anything else to buy.
  *
+ * @param ids all ids of the list
  * @throws Failure `usage` when the state belongs to another purchase; `unreadable` when the file is not a state
  */
-export function readState({ folder, service, require, ids }: ListOrder): ListState {
+export function readState(
+  folder: string,
+  service: string,
+  require: ListState["require"],
+  ids: readonly string[],
+): ListState {
   const path = join(folder, NAME);
   const state = foundJsonObject(path, MAX_BYTES);
   if (state === undefined) return { version: 1, service, list: listHash(ids, []), refused: [], pending: [], done: {} };
@@ -119,4 +122,44 @@ export function receiptName(first: string): string {
 function isReceiptName(name: unknown): boolean {
   const [, first = ""] = typeof name === "string" ? (/^payment-(\w+)\.receipt\.json$/.exec(name) ?? []) : [];
   return isIds([first]);
+}
+
+export const TABLE = "attestations.csv";
+
+type Bought = {
+  listed: readonly Listed[];
+  /** Why transactions could not be attested, by id. */
+  refused: ReadonlyMap<string, string>;
+  folder: string;
+  state: ListState;
+  trusted: TrustedKeys | undefined;
+};
+
+/** Checks every file that was saved, and writes the table in the order of the list. @returns whether all are verified */
+export async function writeTable(
+  { listed, refused, folder, state: { done }, trusted }: Bought,
+  environment: Environment,
+): Promise<boolean> {
+  const rows: ExportRow[] = [];
+  let areVerified = true;
+  const check = async (name: string) => {
+    const [result] = await checkSource(sourceOf(join(folder, name)), { trusted, chains: undefined, environment });
+    return result;
+  };
+  const payments = new Map<string, ExportRow>();
+  for (const { txid } of listed) {
+    const receipt = done[txid];
+    if (receipt === undefined) {
+      const remarks = refused.get(txid) ?? "its batch was not bought";
+      rows.push({ verdict: "Not attested", remarks, transaction: txid });
+      continue;
+    }
+    if (receipt !== "" && !payments.has(receipt)) payments.set(receipt, exportRow(await check(receipt), trusted));
+    const { paid_on, paid_by, payment } = payments.get(receipt) ?? {};
+    const result = await check(`${txid}.json`);
+    areVerified &&= result.kind === "checked" && result.report.verified;
+    rows.push({ ...exportRow(result, trusted), paid_on, paid_by, payment });
+  }
+  await writeAtomically(join(folder, TABLE), csvFile(rows), 0o644);
+  return areVerified;
 }

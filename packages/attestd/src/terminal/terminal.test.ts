@@ -1,8 +1,7 @@
 import { Writable } from "node:stream";
 import pino from "pino";
 import { expect, test } from "vitest";
-import { readableLog } from "./log-text.ts";
-import { terminal } from "./terminal.ts";
+import { readableLog, terminal } from "./terminal.ts";
 
 const LOOK = { unicode: true, colour: "on a terminal", isDumb: false } as const;
 
