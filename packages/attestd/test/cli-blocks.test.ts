@@ -64,7 +64,7 @@ describe.each([
 });
 
 test.each([
-  [["attest-block", "base", "1.5"], "the height of a block is a whole number, and is 1.5"],
+  [["attest-block", "base", "1.5"], "<height> can't be '1.5'. Write the height of a block, a whole number."],
   [["attest-block", "solana", "1"], "<chain> can't be 'solana'. Allowed choices are algorand, base."],
   [["prove", txnId, "latest"], "<height> can't be 'latest'. Write the height of a block, a whole number."],
   [["prove", "0x12", "1"], "0x12 is not a transaction id"],
