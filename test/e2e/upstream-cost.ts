@@ -22,8 +22,11 @@ export function readCosts(): CostRow[] {
         .split("|")
         .map((cell) => cell.trim()),
     );
-  if (head?.slice(1).join() !== "algod,indexer,Base,Solana,facilitator") throw new Error(`another table: ${head}`);
-  return rows.map(([request = "", ...cells]) => {
+  if (head?.slice(1).join() !== "algod,indexer,Base,Solana,facilitator,Memory")
+    throw new Error(`another table: ${head}`);
+  return rows.map((row) => {
+    const [request = "", ...cells] = row.slice(0, -1);
+    if (!/^\d+ [KM]iB$/.test(row.at(-1) ?? "")) throw new Error(`no bound of memory: ${request}`);
     const numbers = cells.map((cell) => Number(cell.match(/^(?:≤ )?(\d+)$/)?.[1] ?? Number.NaN));
     if (numbers.length !== UPSTREAMS.length || numbers.some(Number.isNaN)) throw new Error(`no counts: ${request}`);
     const counts = Object.fromEntries(UPSTREAMS.map((upstream, i) => [upstream, numbers[i]])) as Counts;
