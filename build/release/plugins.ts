@@ -31,6 +31,11 @@ export const standIns: Plugin = {
       if (contents === undefined) throw new Error(`${path}: no stand-in`);
       return { contents, loader: path.endsWith(".ts") ? "ts" : "js" };
     });
+    // Some forty languages, which every start would read; messages are in English.
+    onLoad({ filter: /[/\\]zod[/\\]v4[/\\]locales[/\\]index\.js$/ }, () => ({
+      contents: 'export { default as en } from "./en.js";',
+      loader: "js",
+    }));
   },
 };
 

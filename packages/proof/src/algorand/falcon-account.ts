@@ -6,8 +6,6 @@ import { sha512_256 } from "../sha2.ts";
  * `data/basics/pq_address.go`.
  */
 
-export { makeFalconKey, signFalcon, verifyFalcon } from "./state-proof/falcon.ts";
-
 const ADDRESS = utf8("PQA");
 /** The scheme's name, Falcon-1024. */
 export const FALCON_SCHEME = "f1";

@@ -1,5 +1,5 @@
 import { verifyEd25519 } from "../algorand/ed25519.ts";
-import { FALCON_SCHEME, falconAccount, verifyFalcon } from "../algorand/falcon-account.ts";
+import { FALCON_SCHEME, falconAccount, verifyFalcon } from "../algorand/falcon.ts";
 import {
   decodeAddress,
   decodeCanonicalMap,

@@ -67,6 +67,10 @@ export function keptBundle(
   };
 }
 
+/** Whether evidence stands apart, by the evidence: each commit of its call asks. */
+const large = new WeakMap<Evidence, boolean>();
+
 function isLarge(evidence: Evidence | typeof APART): boolean {
-  return evidence === APART || JSON.stringify(evidence).length > MAX_IN_ROW;
+  if (evidence === APART) return true;
+  return large.getOrInsertComputed(evidence, () => JSON.stringify(evidence).length > MAX_IN_ROW);
 }

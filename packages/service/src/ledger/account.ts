@@ -10,7 +10,7 @@ import {
   txid,
 } from "@attestd/proof/algorand";
 import { equalBytes, fromBase64, utf8 } from "@attestd/proof/encoding";
-import { FALCON_SCHEME } from "@attestd/proof/falcon";
+import { FALCON_SCHEME } from "@attestd/proof/falcon-account";
 import type { Algod, TransactionParams } from "../providers/algod.ts";
 import { type AlgorandNodes, agreedParams } from "../providers/algorand-nodes.ts";
 import { isProviderError } from "../providers/provider.ts";

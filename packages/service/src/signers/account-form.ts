@@ -1,4 +1,4 @@
-import { falconAccount } from "@attestd/proof/falcon";
+import { falconAccount } from "@attestd/proof/falcon-account";
 import { ed25519 } from "@noble/curves/ed25519.js";
 import { type AccountFees, feesOf } from "./account-fees.ts";
 import type { AccountAlgorithm } from "./signer.ts";

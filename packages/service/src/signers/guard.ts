@@ -1,5 +1,4 @@
 import { createPublicKey, verify } from "node:crypto";
-import { promisify } from "node:util";
 import { utf8 } from "@attestd/proof/encoding";
 import type { Logger } from "pino";
 import { type Clock, endOf, within } from "../clock.ts";
@@ -37,8 +36,6 @@ const MAX_ACTIVE = 16;
  */
 const PATIENCE_MS = 5_000;
 const FRESH_MS = 60_000;
-
-const verifyAsync = promisify(verify);
 
 export type GuardedKey = Key & {
   /** Unavailable while nothing that needs the key may be sold. */
@@ -166,7 +163,8 @@ function verifierOf(algorithm: Algorithm, publicKey: Uint8Array) {
     };
   const key = Buffer.from(publicKey);
   const imported = createPublicKey({ key, format: "raw-public", asymmetricKeyType: algorithm });
-  return (message: Uint8Array, signature: Uint8Array) => verifyAsync(null, message, imported, signature);
+  // On this thread: on another one a verification takes nearly twice the CPU time, and some 170 µs delay nobody.
+  return (message: Uint8Array, signature: Uint8Array) => verify(null, message, imported, signature);
 }
 
 const WORDS: Record<SignerFailure, string> = {

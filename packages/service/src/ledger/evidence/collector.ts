@@ -1,5 +1,5 @@
 import { fromBase64, toBase64 } from "@attestd/proof/encoding";
-import { commitsToHeader, MAX_INTERVAL } from "@attestd/proof/state-proof";
+import { commitsToHeader, MAX_INTERVAL } from "@attestd/proof/state-proof/messages";
 import { LRUCache } from "lru-cache";
 import type { Logger } from "pino";
 import type { Clock } from "../../clock.ts";

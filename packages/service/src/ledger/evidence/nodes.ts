@@ -1,7 +1,12 @@
 import { hash } from "node:crypto";
 import { decodeMsgpackMap, getInteger, splitRawBlock } from "@attestd/proof/algorand";
 import { fromBase64 } from "@attestd/proof/encoding";
-import { type Checkpoint, checkpointAfter, checkpointInHeader, stateProofTracking } from "@attestd/proof/state-proof";
+import {
+  type Checkpoint,
+  checkpointAfter,
+  checkpointInHeader,
+  stateProofTracking,
+} from "@attestd/proof/state-proof/messages";
 import { digestsOf } from "../../chains/algorand/light-header.ts";
 import { ignoring } from "../../errors.ts";
 import type { Algod } from "../../providers/algod.ts";

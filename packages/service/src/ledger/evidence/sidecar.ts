@@ -1,11 +1,10 @@
 import { decodeMsgpack, decodeMsgpackMap, encodeMsgpack, paysetReader, splitRawBlock } from "@attestd/proof/algorand";
 import { fromBase64, fromBase64Url, toBase64, toHex } from "@attestd/proof/encoding";
-import {
-  type AlgorandInclusionItem,
-  type AlgorandSourceInclusionItem,
-  authorisationItem,
-  type Evidence,
-  type EvidenceItem,
+import type {
+  AlgorandInclusionItem,
+  AlgorandSourceInclusionItem,
+  Evidence,
+  EvidenceItem,
 } from "@attestd/proof/evidence";
 import type { EvidenceJournal, Inclusion, KeptStake } from "./journal.ts";
 
@@ -44,6 +43,8 @@ export async function sidecarOf(
   const own = inclusion && recordItem(block.headerBase64, inclusion);
   if (own) items.push(own);
   if (stake) items.push(stakeItem("algorand-state-proof/1", stake, content));
+  // Not loaded before: it verifies Falcon signatures, whose tables take 15 ms of a start.
+  const { authorisationItem } = await import("@attestd/proof/evidence");
   const authorisation = own && authorisationItem(own);
   if (authorisation) items.push(authorisation);
   if (source?.block) items.push(...itemsOfSource(source.block, source.inclusion, sourceContent));

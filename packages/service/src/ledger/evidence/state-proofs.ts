@@ -1,6 +1,6 @@
 import { splitRawBlock } from "@attestd/proof/algorand";
 import { fromBase64 } from "@attestd/proof/encoding";
-import { type Checkpoint, checkpointAfter, MAX_INTERVAL } from "@attestd/proof/state-proof";
+import { type Checkpoint, checkpointAfter, MAX_INTERVAL } from "@attestd/proof/state-proof/messages";
 import type { Algod } from "../../providers/algod.ts";
 import type { AlgorandNodes } from "../../providers/algorand-nodes.ts";
 import { unavailable } from "../../providers/provider.ts";

@@ -144,6 +144,16 @@ describe("a rail that is added by a line in the registry", () => {
     expect(offers.listedFor(ANY_SALE)).toEqual(offers.termsFor(ANY_SALE));
   });
 
+  test("reads a payload once, however many steps of its call need it, and what is refused each time", () => {
+    const payment = paying();
+    const rail = railFor(payment);
+    const read = rail.read(payment);
+    expect(rail.read(payment)).toBe(read);
+    expect(rail.read(structuredClone(payment))).not.toBe(read);
+    const unnumbered = paying({ serial: "none" });
+    for (let time = 0; time < 2; time++) expect(() => rail.read(unnumbered)).toThrow(serviceError("payment_refused"));
+  });
+
   test("matches a payment with its offer and checks it; what does not fit is refused", async () => {
     const payment = paying();
     const rail = railFor(payment);

@@ -1,7 +1,8 @@
+import type { PaymentPayload } from "@x402/core/types";
 import type { RailVariables } from "../../config/rails.ts";
 import { ALGORAND_RAIL } from "./algorand/kind.ts";
 import { BASE_RAIL } from "./base/kind.ts";
-import type { Rail, RailContext, RailKind, RailName } from "./rail.ts";
+import type { Payment, Rail, RailContext, RailKind, RailName } from "./rail.ts";
 import { SOLANA_RAIL } from "./solana/kind.ts";
 
 /** Every rail, in the order of its listing in documents. A new rail is a folder and a line here. */
@@ -15,7 +16,13 @@ export const RAIL_SETTINGS: readonly RailVariables[] = RAILS.map(({ settings }) 
  * @param nodesOf the clients that a rail's `connect` made
  */
 export function openRails(nodesOf: (kind: RailKind) => object, context: RailContext, kinds = RAILS): Promise<Rail[]> {
-  return Promise.all(kinds.map((kind) => kind.open(nodesOf(kind), context)));
+  return Promise.all(kinds.map(async (kind) => readingOnce(await kind.open(nodesOf(kind), context))));
+}
+
+/** Reads each payload once, however many steps of its call need it: nothing changes a payload, or what was read of it. */
+function readingOnce(rail: Rail): Rail {
+  const known = new WeakMap<PaymentPayload, Payment>();
+  return { ...rail, read: (payload) => known.getOrInsertComputed(payload, () => rail.read(payload)) };
 }
 
 /** Returns a rail by its name in the registry. @throws Error when there is none */
