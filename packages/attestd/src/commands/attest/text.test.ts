@@ -2,7 +2,7 @@ import { Writable } from "node:stream";
 import type { Progress } from "@attestd/client";
 import { expect, test } from "vitest";
 import { terminal } from "../../terminal/terminal.ts";
-import { progressLines, signatureLines } from "./text.ts";
+import { interrupted, progressLines, signatureLines } from "./text.ts";
 
 const offer = { network: "eip155:8453", amount: "1000", payTo: "0x1", payer: "0x2", maxTimeoutSeconds: 120 };
 const until = Date.UTC(2026, 10, 28, 18, 7, 1);
@@ -53,4 +53,12 @@ test("every signature of a list is printed, and counted", () => {
   for (const step of steps) print(step);
   expect(lines.filter((line) => line.includes("signed"))).toEqual(Array(2).fill("  ✓ signed 0.001 USDC on Base"));
   expect(signed).toBe(2000n);
+});
+
+test("a command that is interrupted at its question says that nothing was paid only if it has signed nothing", () => {
+  expect(interrupted(0n)).toMatchObject({ exitCode: 130, more: ["Nothing was paid."] });
+  expect(interrupted(2000n)).toMatchObject({
+    exitCode: 130,
+    more: ["Run the same command again; you will not pay twice.", "This command has signed 0.002 USDC in all."],
+  });
 });
