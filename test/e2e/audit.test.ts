@@ -176,7 +176,7 @@ test("the audit of three rails is clean after strangers' transfers, finds paymen
   for (const { key = "", txid = "" } of lost.findings.slice(0, 2)) {
     await expect(adopt(key, sandbox.sampleTransactions.algorand)).rejects.toThrow(other);
     expect(await adopt(key.startsWith("eip155:") ? key : txid, sample.txid)).toMatchObject({ key, state: "signed" });
-    await expect(adopt(key, sample.txid)).rejects.toThrow("has a call of");
+    await expect(adopt(key, sample.txid)).rejects.toThrow("has a call for");
   }
   await deployment.restart();
   for (const { payment, bundle } of bought) {
@@ -333,7 +333,10 @@ test("a backup is whole or none: what is damaged, added or killed half-way is re
     bytes.writeUInt8(bytes.readUInt8(bytes.length - 2) ^ 1, bytes.length - 2);
     await writeFile(file, bytes);
     const { code, stderr } = await run("backup", "--verify", name);
-    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining(`${name} is not as it was saved`) });
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: expect.stringContaining(`${name} has changed since it was saved`),
+    });
   }
   await writeFile(join(path, "keys.json", "keys.json"), await readFile(join(path, "whole", "keys.json")));
   await writeFile(join(path, "keys.json", "more.json"), "{}");
@@ -346,7 +349,7 @@ test("a backup is whole or none: what is damaged, added or killed half-way is re
   const left = await readdir(path);
   if (left.includes("killed")) expect(await run("backup", "--verify", "killed")).toMatchObject({ code: 0 });
   else {
-    expect((await run("backup", "--verify", "killed.unfinished")).stderr).toContain("is no backup");
+    expect((await run("backup", "--verify", "killed.unfinished")).stderr).toContain("is not a backup");
     expect(await run("backup", "--to", "killed")).toMatchObject({ code: 0 });
   }
 });

@@ -67,7 +67,7 @@ describe("an attestor with a Falcon account", () => {
     falcon = { ATTESTOR_FALCON_MNEMONIC_FILE: file, ATTESTOR_ADDRESS: deployment.sandbox.attestor.address };
     await deployment.stopService();
     const early = { ...falcon, ATTESTOR_MNEMONIC: "" };
-    await expect(deployment.restart(early)).rejects.toThrow(/authorises by its own key/);
+    await expect(deployment.restart(early)).rejects.toThrow(/authorises with its own key/);
     const next = { ATTESTOR_SIGNER: "seed", ATTESTOR_PQ_SEED: "11".repeat(32), ...falcon };
     const rekey = () => rekeyAccount(settings, { settings: async () => next }, operator());
     const first = await rekey();

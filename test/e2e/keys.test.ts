@@ -154,7 +154,7 @@ describe("keys over time", { timeout: 120_000 }, () => {
     edit("UPDATE calls SET state = 'confirmed', open = TRUE");
     expect(await operate(undefined, "rotate", "--seed-file", "second.seed")).toMatchObject({
       code: 5,
-      stderr: expect.stringContaining("1 paid call is attested under the current key, and not delivered yet."),
+      stderr: expect.stringContaining("1 paid call is attested with the current key, and not delivered yet."),
     });
     edit("UPDATE calls SET state = 'done', open = FALSE");
     expect(await keyNotes()).toEqual([]);
@@ -277,7 +277,8 @@ describe("keys over time", { timeout: 120_000 }, () => {
     delete last.untilRound;
     const known = ["--save", "keys.json"];
     const onLedger = ["--indexer", deployment.sandbox.indexerUrl];
-    const missing = /is refused\n {2}\/keys: the note \S+ in round \d+ is of a key or a revocation that is not here/;
+    const missing =
+      /is refused\n {2}\/keys: the note \S+ in round \d+ announces a key or a revocation that the history lacks/;
     const forgeries: [KeyHistory["keys"], string[], number, RegExp][] = [
       [[first, third], [], 3, /\/keys\/0\/untilRound: is not where the next key begins/],
       [[second, first, third], [], 3, /\/keys\/0\/untilRound: is not where the next key begins/],
@@ -327,14 +328,14 @@ describe("keys over time", { timeout: 120_000 }, () => {
   }
   const sells = { ready: 200, reasons: [], paid: [200, "sold"] };
   const lacks =
-    /^key_history_behind: the note \w+ in round \d+ is of a key or a revocation that is not here\. Restore .*keys restore/;
+    /^key_history_behind: the note \w+ in round \d+ announces a key or a revocation that the history lacks\. Restore .*keys restore/;
   const isBehind = {
     ready: 503,
     reasons: [expect.stringMatching(lacks)],
     paid: [503, "attestor_key_unusable"],
   };
 
-  test("a backup of before a rotation sells nothing under the old key, which every verifier would refuse", async () => {
+  test("a backup from before a rotation sells nothing under the old key, which every verifier would refuse", async () => {
     expect(await standing()).toEqual(sells);
     await deployment.stopService();
     const { data } = sandboxFolder(path(".attestd"));

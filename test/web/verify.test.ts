@@ -388,14 +388,14 @@ describe.skipIf(!browser)("the page checks", () => {
     expect(await verdict(page)).toContain(stated);
     expect(await shown(page.locator(".checks"))).not.toContain("Evidence");
     await checkFile(page, file(evidence, "e.json"));
-    expect(await verdict(page)).toContain(`${stated}\n\nThe evidence beside it shows the block, but no stake`);
+    expect(await verdict(page)).toContain(`${stated}\n\nIts evidence shows the block, but no stake`);
     await row("not_checked").waitFor();
     await checkFile(page, file(checkpoint, "c.json"));
     expect(await verdict(page)).toContain(
       "This Algorand transaction is recorded on Algorand in round 1000, 2026-05-28 20:27:01 UTC: stake of more than 599,900,000 ALGO signed for its block.\n\nThat rests on the checkpoint of round 992, in c.json, which you gave.\n\nNothing was uploaded.",
     );
     expect(await shown(page.locator(".facts").first())).toContain("round 1000; 2026-05-28 20:27:01 UTC");
-    expect(await shown(row("pass"))).toContain("signed for the record's block, and for that of what it attests");
+    expect(await shown(row("pass"))).toContain("signed for the blocks of the record and of what it attests");
 
     // All at once, in the order in which nothing is of use to what comes after it; by the root of a published table.
     const fresh = await site.open(current);
@@ -409,7 +409,7 @@ describe.skipIf(!browser)("the page checks", () => {
     // Wrong evidence fails the bundle; another bundle's is left alone.
     await checkFile(page, file({ ...evidence, items: [{ ...inclusion, index: 0 }, stateProof] }, "wrong.json"));
     expect(await focused(page)).toBe("Not verified");
-    expect(await verdict(page)).toContain("The evidence beside it contradicts it.");
+    expect(await verdict(page)).toContain("Its evidence contradicts it.");
     await row("fail").waitFor();
     await checkFile(page, file(bundle));
     expect(await focused(page)).toBe("Verified");
@@ -429,7 +429,7 @@ describe.skipIf(!browser)("the page checks", () => {
     await page.getByRole("button", { name: "Fetch evidence" }).click();
     await page.getByText("No evidence yet: no state proof attests the round of the record so far.").waitFor();
     await page.getByRole("button", { name: "Fetch evidence" }).click();
-    await page.getByText("The evidence beside it shows the block, but no stake").waitFor();
+    await page.getByText("Its evidence shows the block, but no stake").waitFor();
     const { bundle: sha256 } = evidence;
     const id = Buffer.from(sha256.replace("sha256:", ""), "hex").toString("base64url");
     expect(asked).toEqual(Array(2).fill(`/bundles/${id}/evidence`));

@@ -60,7 +60,7 @@ describe("fetchEvidence", () => {
   });
 
   test.each<[string, () => Response, string]>([
-    ["no JSON", () => new Response("{"), "no evidence"],
+    ["no JSON", () => new Response("{"), "not evidence"],
     ["another bundle's", () => Response.json({ ...evidence, bundle: `sha256:${"0".repeat(64)}` }), "is another bundle"],
     ["wrong", () => Response.json({ ...evidence, items: [{ ...inclusion, index: 0 }, stateProof] }), "contradicts"],
     ["endless", () => new Response(new Uint8Array(20 * 2 ** 20)), "larger"],

@@ -93,7 +93,7 @@ function judge(compute: () => VerifyReport): VerifyReport {
     report = compute();
   } catch (cause) {
     if (!isProofError(cause, "json")) throw cause;
-    throw new AttestError("unexpected_answer", "The answer is no evidence.", { cause });
+    throw new AttestError("unexpected_answer", "The answer is not evidence.", { cause });
   }
   const [fault] = report.evidence?.failures ?? [];
   if (fault === undefined) return report;

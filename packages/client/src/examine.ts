@@ -33,7 +33,7 @@ export function examine(
   });
   const other = difference(examined.bundle, request);
   if (other === undefined) return examined;
-  throw new AttestError("paid_unfinished", `The service's bundle is of another ${other}.`, { paymentId: id });
+  throw new AttestError("paid_unfinished", `The service's bundle is for another ${other}.`, { paymentId: id });
 }
 
 /**
@@ -57,7 +57,7 @@ export function examineBatch(
   return items.map((bundle, index) => {
     const txid = wanted[index]?.txid;
     if (bundle.source.txnId !== txid) {
-      const message = `Item ${index} of the service's batch is of another transaction, ${bundle.source.txnId}.`;
+      const message = `Item ${index} of the service's batch is for another transaction, ${bundle.source.txnId}.`;
       throw new AttestError("paid_unfinished", message, { paymentId: id });
     }
     const bundleBytes = utf8(JSON.stringify(bundle));

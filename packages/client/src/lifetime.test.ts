@@ -55,7 +55,9 @@ describe("a payment counts as one that can be taken", () => {
     ["Solana", SOLANA, {}],
     ["another network", "eip155:1", base("1")],
   ])("and is not sent when it does not say for how long: %s", (_, network, payload) => {
-    expect(() => takenUntil(network, payload as Record<string, unknown>, NOW, 0)).toThrow("no payment of this network");
+    expect(() => takenUntil(network, payload as Record<string, unknown>, NOW, 0)).toThrow(
+      "not a payment on this network",
+    );
   });
 
   test("also when no end was stored", () => {

@@ -54,7 +54,7 @@ export function clockSentence(aheadMs: number): string {
 export function paymentDate(network: string, nowMs: number, aheadMs: number): number {
   if (railOf(network)?.name !== "base") return nowMs;
   if (Math.abs(aheadMs) <= MAX_CLOCK_ERROR_MS) return nowMs + aheadMs;
-  const message = `${clockSentence(aheadMs)}, so that no payment can be dated. Set the clock that is wrong.`;
+  const message = `${clockSentence(aheadMs)}, so no payment can get a valid date. Set the wrong clock.`;
   throw new AttestError("signing_failed", message);
 }
 
@@ -76,7 +76,7 @@ export function takenUntil(
   const rail = railOf(network)?.name;
   const until = rail && LIFETIMES[rail](payload, signedMs, aheadMs);
   if (until !== undefined && Number.isFinite(until)) return until + MARGIN_MS;
-  throw new Error("The wallet signed something that is no payment of this network.");
+  throw new Error("What the wallet signed is not a payment on this network.");
 }
 
 type Lifetime = (payload: PaymentPayload["payload"], signedMs: number, aheadMs: number) => number;

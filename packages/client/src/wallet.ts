@@ -109,5 +109,5 @@ function present<K>(key: K | undefined, label: string): K {
 }
 
 function matching(address: string, stated: string): void {
-  if (address !== stated) throw new Error(`The wallet's key is that of ${address}, not of ${stated}.`);
+  if (address !== stated) throw new Error(`The wallet's key belongs to ${address}, not to ${stated}.`);
 }

@@ -45,6 +45,6 @@ export function chainOf(
 ): ChainFormat {
   const { chain: name, ...source } = "block" in bundle ? bundle.block : bundle.source;
   const chain = name === undefined && "txnId" in source ? inferChain(source.txnId, chains) : chainNamed(name, chains);
-  if (chain === undefined) throw formatError("", "is of no source chain that is known here");
+  if (chain === undefined) throw formatError("", "is not an id of a known source chain");
   return chain;
 }

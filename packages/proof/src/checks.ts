@@ -35,7 +35,7 @@ export type Examined = VerifierInput & {
 type Recomputed<T> = { bytes: Uint8Array; hashSha256: string } & Partial<T>;
 
 const NOTE = "/attest/note";
-const OTHER_LEDGER = "made for another ledger than that of the trusted keys, such as another sandbox's";
+const OTHER_LEDGER = "made for another ledger than the trusted keys', such as another sandbox's";
 
 /** @returns the faults; undefined if the check cannot be made */
 type Check = (examined: Examined) => Finding[] | undefined;

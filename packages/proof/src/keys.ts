@@ -86,7 +86,7 @@ export function checkKeyNotes(history: KeyHistory, recorded: readonly RecordedNo
   });
   const unaccounted = [...left.values()].map(({ txid, round }) => ({
     pointer: "/keys",
-    message: `the note ${txid} in round ${round} is of a key or a revocation that is not here`,
+    message: `the note ${txid} in round ${round} announces a key or a revocation that the history lacks`,
   }));
   return [...findings, ...unaccounted];
 }

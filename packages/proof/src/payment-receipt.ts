@@ -45,7 +45,7 @@ export function verifyPaymentReceipt(
 ): PaymentReceipt {
   const { kid, receipt, signed, signature } = readSigned(jws);
   const publicKey = pqPublicKeys.map(fromBase64).find((key) => keyId(key) === kid);
-  if (!publicKey) throw formatError("/header/kid", "is of no key that is trusted here");
+  if (!publicKey) throw formatError("/header/kid", "names no key that is trusted here");
   if (!verifySignature(publicKey, utf8(signed), signature, crypto)) throw formatError("/signature", "is not the key's");
   return receipt;
 }

@@ -211,7 +211,7 @@ function checkSuccession(
     throw formatError(
       `${pointer}/untilRound`,
       next
-        ? "is not where the next key begins: an entry was altered, removed or put between"
+        ? "is not where the next key begins: an entry was altered, removed or inserted"
         : "no key follows: the end was cut off",
     );
   if (entry.untilRound !== undefined && entry.untilRound <= entry.fromRound)
@@ -224,6 +224,6 @@ function checkSuccession(
   } else if (
     !verifySignature(fromBase64(previous.pqPublicKey), keyEntryBytes(entry), fromBase64(entry.endorsement), crypto)
   ) {
-    throw formatError(`${pointer}/endorsement`, "is not by the key before: one of the two entries was altered");
+    throw formatError(`${pointer}/endorsement`, "was not made by the previous key: one of the two entries was altered");
   }
 }

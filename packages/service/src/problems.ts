@@ -13,8 +13,8 @@ export const PROBLEMS = {
     "The body is not strict JSON",
     "Send one JSON value: no duplicate keys, at most 16 deep, at most 1,024 members and items (a bundle: 4,096; a batch's request: 3,002).",
   ],
-  body_invalid: [400, "The body does not fit its schema", "`errors` names each member at fault and what it must be."],
-  query_invalid: [400, "A query parameter is invalid", "`detail` names the parameter and the values that it takes."],
+  body_invalid: [400, "The body does not fit its schema", "`errors` names each wrong member and what it must be."],
+  query_invalid: [400, "A query parameter is invalid", "`detail` names the parameter and its allowed values."],
   payment_malformed: [
     400,
     "The payment cannot be decoded",
@@ -43,7 +43,7 @@ export const PROBLEMS = {
   source_too_large: [
     400,
     "The bundle would exceed 2 MiB",
-    "The transactions of a batch of n may have 256 KiB and n times 4 KiB in all: attest those with the most alone. Nothing was charged.",
+    "The transactions of a batch of n may have 256 KiB and n times 4 KiB in all: attest the largest ones alone. Nothing was charged.",
   ],
   bundle_rejected: [400, "The bundle is not verified", "`report` names each failed check."],
   request_malformed: [400, "The request is invalid HTTP", "The connection is closed. No part of the request was read."],
@@ -52,9 +52,13 @@ export const PROBLEMS = {
   source_not_kept: [
     404,
     "Too few nodes keep this block",
-    "The configured nodes have discarded the block, or too few keep it to agree on it, so that a repeat gets the same answer. Nothing was charged.",
+    "The configured nodes have discarded the block, or too few of them keep it to agree on it. A repeat gets the same answer. Nothing was charged.",
   ],
-  source_elsewhere: [404, "The transaction is in another block", "`height` is that of its block. Nothing was charged."],
+  source_elsewhere: [
+    404,
+    "The transaction is in another block",
+    "`height` is its block's height. Nothing was charged.",
+  ],
   block_not_found: [404, "No such block", "The chain has no block of this height yet. Nothing was charged."],
   record_not_found: [
     404,
@@ -70,13 +74,13 @@ export const PROBLEMS = {
   payment_bound_to_other_request: [
     409,
     "The payment was used for another request",
-    "One payment buys one thing. Send the request that it was first sent with, or make a new payment.",
+    "One payment buys one thing. Send the request for which it was first used, or make a new payment.",
   ],
   source_not_final: [409, "The source is not final yet", REPEAT],
   transaction_failed: [
     409,
     "The transaction failed",
-    "The request has `require: succeeded`, and the transaction failed in its block. Nothing was charged. Without `require` it is attested as one that failed.",
+    "The request has `require: succeeded`, and the transaction failed in its block. Nothing was charged. Without `require` it is attested as failed.",
   ],
   payment_refunded: [410, "The payment was refunded", "The operator paid it back. Make a new payment to buy again."],
   body_too_large: [
@@ -93,12 +97,12 @@ export const PROBLEMS = {
   headers_too_large: [
     431,
     "The headers are too large",
-    "All headers together have at most 16 KB. Nothing of the request was read, and nothing was charged.",
+    "All headers together may have 16 KB. No part of the request was read, and nothing was charged.",
   ],
   internal: [
     500,
     "The service failed",
-    "It has been logged. A payment already sent is safe: repeat it with the same PAYMENT-SIGNATURE.",
+    "The failure has been logged. A payment already sent is safe: repeat the request with the same PAYMENT-SIGNATURE.",
   ],
   settlement_pending: [503, "The payment is being settled", REPEAT_PAYMENT],
   attestation_pending: [503, "Paid, not recorded yet", REPEAT_PAYMENT],
@@ -111,7 +115,7 @@ export const PROBLEMS = {
   source_reading: [
     503,
     "The batch is still being read",
-    "It takes longer than a request may, and goes on: send the same request again, with the same PAYMENT-SIGNATURE, after `Retry-After`. Nothing was charged.",
+    "Reading takes longer than one request may, and continues. Send the same request again, with the same PAYMENT-SIGNATURE, after `Retry-After`. Nothing was charged.",
   ],
   providers_unavailable: [503, "The chain cannot be read now", REPEAT],
   providers_conflict: [
@@ -120,7 +124,7 @@ export const PROBLEMS = {
     "Nothing is attested until they agree. Nothing was charged.",
   ],
   facilitator_unavailable: [503, "The facilitator cannot be reached", REPEAT],
-  over_capacity: [503, "Too much is under way", REPEAT],
+  over_capacity: [503, "Too many requests are in progress", REPEAT],
   attestor_unfunded: [503, "The attestor cannot pay ledger fees", NOTIFIED],
   attestor_key_unusable: [
     503,
@@ -130,7 +134,7 @@ export const PROBLEMS = {
   signer_unavailable: [503, "The attestor cannot sign now", NOTIFIED],
   journal_unavailable: [503, "The journal does not answer", NOTIFIED],
   clock_wrong: [503, "The service's clock is wrong", NOTIFIED],
-  disk_low: [503, "The journal has little room left", NOTIFIED],
+  disk_low: [503, "The journal is short of disk space", NOTIFIED],
   stopping: [503, "The service is stopping", REPEAT],
 } as const satisfies Record<string, readonly [status: number, title: string, advice: string]>;
 

@@ -154,7 +154,7 @@ export async function openService(
     clock: systemClock,
     log,
   });
-  const unread = (err: unknown) => log.warn({ err }, "the ledger's notes of keys cannot be read yet: nothing is sold");
+  const unread = (err: unknown) => log.warn({ err }, "the key notes on the ledger cannot be read yet: nothing is sold");
   await keyNotes.refresh(deadline(systemClock, KEY_NOTES_MS, start)).catch(unread);
 
   const { enabled, offers, isPayee, refreshed } = await openPayments(config, { journal, rails, log, signal: start });

@@ -83,9 +83,7 @@ function evidenceRow({ report }: Judged): CheckRow[] {
     return row("fail", `It contradicts the file: ${[place, message].join(" ").trim()}.`, valuesOf(fault));
   }
   if (recordedBy === undefined) return row("not_checked", "It shows no stake on a checkpoint given here.");
-  const blocks = sourceRecordedBy
-    ? "for the record's block, and for that of what it attests"
-    : "for the record's block";
+  const blocks = sourceRecordedBy ? "for the blocks of the record and of what it attests" : "for the record's block";
   const stake = `The ledger's stake signed ${blocks}`;
   const sentence = authorisedBy ? `${stake}; ${SIGNED_BY[authorisedBy.alg]} signed its transaction.` : `${stake}.`;
   return row("pass", sentence);

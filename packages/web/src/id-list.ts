@@ -56,7 +56,7 @@ export function entriesOf(text: string): Entry[] {
   const [column, another] = columns;
   if (column === undefined || another !== undefined) {
     const found = columns.length === 0 ? "no column" : `${columns.length} columns`;
-    throw new ListError(`${found} of this table has transaction ids`, ["Paste the one column, an id a line."]);
+    throw new ListError(`${found} of this table has transaction ids`, ["Paste only that column, one id per line."]);
   }
   // The first record may name the column.
   return column[0] && !isId(column[0]) ? column.slice(1) : column;

@@ -8,7 +8,7 @@ export const BUY = {
   listIntro:
     "One payment for up to 1,000 transactions of both chains, each with a bundle of its own. All or nothing: if one of them can't be attested, you see which, and nothing is charged.",
   listField: "Transactions",
-  listHint: "An id a line, or a table (CSV) in which one column has the ids.",
+  listHint: "One id per line, or a table (CSV) with a column of ids.",
   list: "A list instead",
   single: "One transaction instead",
   chooseList: "Choose a file",

@@ -25,8 +25,8 @@ export function stakeSentence(
   if (evidence === undefined) return undefined;
   if (recordedBy === undefined)
     return evidence.inclusion === "pass"
-      ? "The evidence beside it shows the block, but no stake that signed for it: it rests on a checkpoint that was not given."
-      : "The evidence beside it does not show where it is recorded.";
+      ? "Its evidence shows the block, but no stake that signed for it: it rests on a checkpoint that was not given."
+      : "Its evidence does not show where it is recorded.";
   const { round, root } = recordedBy.checkpoint;
   const trust = trusts.find((one) => (root === undefined ? one.checkpoint?.round === round : one.root === root));
   const name = trust ? printable(trust.name) : "a checkpoint's file";

@@ -209,7 +209,7 @@ function refusal({ failures }: VerifyReport): string {
   const failed = new Set(failures.map(({ check }) => check));
   if (failed.has("schema")) return "It looks like an attestation, but doesn't have the form of one.";
   if (failed.has("signature")) return "Changed after signing, or another file's signature.";
-  if (failed.size === 0) return "The evidence beside it contradicts it.";
+  if (failed.size === 0) return "Its evidence contradicts it.";
   if (failed.isSubsetOf(new Set<CheckName>(ONLINE_CHECKS))) return "The chains differ from this file.";
   return failures.every(({ check }) => check === "keyTrust")
     ? "Its key was not this signer's at the time."

@@ -82,7 +82,8 @@ class Writer {
   }
 
   #bigint(value: bigint): void {
-    if (value > MAX_UINT64 || value < 0n) throw new TypeError(`msgpack: ${value} is no unsigned integer of 64 bits`);
+    if (value > MAX_UINT64 || value < 0n)
+      throw new TypeError(`msgpack: ${value} is not an unsigned integer of 64 bits`);
     if (value <= 0xffff_ffffn) {
       this.#number(Number(value));
     } else {

@@ -75,7 +75,7 @@ function readAuthorisation(stib: Uint8Array): Authorisation {
   const authorizer = getBytes(map, "sgnr", 32);
   const signature = getBytes(map, "sig", 64);
   const pq = getMap(map, "pqsig");
-  if (kind === undefined || more.length > 0) throw malformed("entry has not one signature");
+  if (kind === undefined || more.length > 0) throw malformed("entry does not have exactly one signature");
   if (signature)
     return { alg: "ed25519", authorizer, isBy: (account, message) => verifyEd25519(account, message, signature) };
   if (pq) return { alg: "falcon-1024", authorizer, isBy: (account, message) => isFalcon(pq, message, account) };

@@ -57,7 +57,7 @@ export function checkpointAt(
     throw new RangeError(`no checkpoint ${index}`);
   const lnProvenWeight = Number(new DataView(entry.buffer, entry.byteOffset).getBigUint64(COMMITMENT_LENGTH));
   if (!Number.isSafeInteger(lnProvenWeight) || lnProvenWeight === 0)
-    throw malformed("checkpoints: a weight is 0, or no safe integer");
+    throw malformed("checkpoints: a weight is 0, or not a safe integer");
   const votersCommitment = toBase64(entry.subarray(0, COMMITMENT_LENGTH));
   return { genesisHash, round: firstRound + index * interval, votersCommitment, lnProvenWeight };
 }
@@ -176,9 +176,9 @@ export function decodeCheckpointTable(bytes: Uint8Array): CheckpointTable {
   const line = headBytes(bytes);
   const { format: _, size, root, ...head } = readHead(parseJson(line), "");
   const table = { ...head, entries: bytes.subarray(line.length + 1) };
-  if (checkpointCount(table) !== size) throw malformed(`checkpoints: has not ${size} entries`);
+  if (checkpointCount(table) !== size) throw malformed(`checkpoints: does not have ${size} entries`);
   for (let index = 0; index < size; index++) checkpointAt(table, index);
-  if (checkpointRoot(table) !== root) throw malformed("checkpoints: its entries are not those of its root");
+  if (checkpointRoot(table) !== root) throw malformed("checkpoints: its entries do not have its root");
   return table;
 }
 

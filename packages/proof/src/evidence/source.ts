@@ -21,7 +21,7 @@ export function checkSourceInclusionItem(
   pointer: string,
 ): ProvenHeader | Finding[] {
   if ("block" in bundle || statement === undefined)
-    return [{ pointer, message: "is beside a bundle that has the block's header itself" }];
+    return [{ pointer, message: "is not needed: the bundle itself has the block's header" }];
   const at = `${pointer}/headerBase64`;
   const header = attempt("malformed", () => readHeader(fromBase64(item.headerBase64)));
   if (header === undefined) return [{ pointer: at, message: "is no header" }];

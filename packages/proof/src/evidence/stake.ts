@@ -56,7 +56,7 @@ function faultsOf(
   if (checkpoint.genesisHash !== toBase64(header.genesisHash))
     return [{ pointer: `${pointer}/checkpoint/genesisHash`, message: "is of another network than the header" }];
   if (!isNextInterval(message, checkpoint))
-    return [{ pointer: `${pointer}/message`, message: "is not of the interval after the checkpoint" }];
+    return [{ pointer: `${pointer}/message`, message: "does not attest the interval after the checkpoint" }];
   if (!commitsToDecodedHeader(message, header, siblings.map(fromBase64)))
     return [{ pointer: `${pointer}/siblings`, message: "does not lead to the message's commitment" }];
   const at = `${pointer}/stateProofSha256`;

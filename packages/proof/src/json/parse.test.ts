@@ -160,7 +160,7 @@ describe("parseJson", () => {
   it("says how a number is spelled instead", () => {
     expect(refusal("[1.0]").message).toBe("line 1: 1.0 must be spelled 1");
     expect(refusal("-0").message).toBe("line 1: -0 must be spelled 0");
-    expect(refusal("[1.5]").message).toBe("line 1: 1.5 is no integer");
+    expect(refusal("[1.5]").message).toBe("line 1: 1.5 is not an integer");
   });
 
   it("names the line, counted from 1", () => {

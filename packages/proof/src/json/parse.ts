@@ -219,7 +219,7 @@ class Parser {
     if (Math.abs(number) > Number.MAX_SAFE_INTEGER)
       throw this.#error("unsafe_integer", `${excerpt(digits)} is too large`);
     if (!this.#limits.allowFractions && !Number.isInteger(number))
-      throw this.#error("number_spelling", `${excerpt(digits)} is no integer`);
+      throw this.#error("number_spelling", `${excerpt(digits)} is not an integer`);
     const spelled = this.#limits.allowPointZero && digits.endsWith(".0") ? digits.slice(0, -2) : digits;
     if (spelled !== String(number))
       throw this.#error("number_spelling", `${excerpt(digits)} must be spelled ${number}`);

@@ -89,8 +89,7 @@ function createAgent(
   /** Returns the subject of a paid task. A batch's task has only the hash of its items; the message repeats them. */
   function subjectOf({ skill, subject, batch }: UnpaidTask, sent: Message): Subject {
     if (!batch) return subject;
-    const again =
-      "must repeat the data part that the task was begun with: a batch does not fit into the id of its task";
+    const again = "must repeat the data part with which the task began: a task's id has no room for a batch";
     if (!sent.parts.some(({ kind }) => kind === "data")) throw unclear(again);
     const call = readSkillCall(sent);
     const { endpoint, operation } = skillNamed(skill);

@@ -60,7 +60,7 @@ export function readSkillCall({ parts }: Message): SkillCall {
   const [call] = asked;
   if (!isObject(call)) throw unclear("must be an object");
   const { skill, ...args } = call;
-  if (typeof skill !== "string") throw unclear("must have the member skill beside the arguments");
+  if (typeof skill !== "string") throw unclear("must have the member skill next to the arguments");
   return { skill, args };
 }
 

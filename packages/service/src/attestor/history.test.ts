@@ -46,7 +46,7 @@ test("a history that was tampered with in the journal stops the start", async ()
   const [first] = journal.entries;
   if (first) journal.entries[0] = { ...first, keySha256: signer(2).keySha256 };
   const opened = openHistory({ ...options, journal, signer: signer(1), round: 101 });
-  await expect(opened).rejects.toThrow("does not hold: /keys/0/keySha256");
+  await expect(opened).rejects.toThrow("is not valid: /keys/0/keySha256");
 });
 
 test("a history with a successor of another account, as the thief of a seed would make, stops the start", async () => {
@@ -54,5 +54,5 @@ test("a history with a successor of another account, as the thief of a seed woul
   const journal = new MemoryKeys();
   for (const { untilRound: _until, revokedRound: _revoked, ...entry } of history.keys) await journal.appendKey(entry);
   const opened = openHistory({ ...options, journal, signer: signer(1), round: 2000 });
-  await expect(opened).rejects.toThrow("does not hold: /keys/1/algorandAddress");
+  await expect(opened).rejects.toThrow("is not valid: /keys/1/algorandAddress");
 });

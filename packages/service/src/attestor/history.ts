@@ -56,7 +56,8 @@ export function obstacleTo(kid: string, { history: { keys }, announced }: KeyVie
     const now = `the history's current key is ${current?.kid}`;
     if (own?.untilRound !== undefined)
       return `${key}, which was replaced in round ${own.untilRound}: ${now}. Choose its signer, or its seed.`;
-    const restore = 'if the journal is a backup of before a rotation, restore the history by "attestd keys restore"';
+    const restore =
+      'if the journal is a backup from before a rotation, restore the history with "attestd keys restore"';
     return `${key}, but ${now}: ${restore}; if not, choose the signer, or the seed, of this journal.`;
   }
   if (own.revokedRound !== undefined)
@@ -114,6 +115,6 @@ function requireSound(history: KeyHistory): void {
     parseKeyHistory(history, nativeCrypto);
   } catch (error) {
     if (!isProofError(error, "format")) throw error;
-    throw new Error(`the journal's key history does not hold: ${error.pointer}: ${error.message}`, { cause: error });
+    throw new Error(`the journal's key history is not valid: ${error.pointer}: ${error.message}`, { cause: error });
   }
 }

@@ -22,7 +22,8 @@ const endorsement = await signer(1).sign(keyEntryBytes(UNENDORSED), AbortSignal.
 const NEXT = { ...UNENDORSED, endorsement: toBase64(endorsement) };
 const noteOf = (k: string) => `${keyNotePrefix(LEDGER)}${k}"}`;
 const ROTATION = noteOf(keyEntryHash(NEXT));
-const BEHIND = /^key_history_behind: the note \w+ in round \d+ is of a key or a revocation that is not here\. Restore/;
+const BEHIND =
+  /^key_history_behind: the note \w+ in round \d+ announces a key or a revocation that the history lacks\. Restore/;
 
 let journal: MemoryKeys;
 let latest: number;

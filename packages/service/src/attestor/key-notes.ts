@@ -87,7 +87,7 @@ export function watchKeyNotes(options: KeyNotesOptions) {
       history,
       notes.filter(({ txid }) => txid !== own),
     );
-    const remedy = 'Restore the history by "attestd keys restore"';
+    const remedy = 'Restore the history with "attestd keys restore"';
     behind = finding && `key_history_behind: ${finding.message}. ${remedy}.`;
   }
 
@@ -95,7 +95,8 @@ export function watchKeyNotes(options: KeyNotesOptions) {
     refresh,
     /** Refuses sales while the history lacks a note, and before the notes are read. */
     status(): Status {
-      if (!isKnown) return unavailableIf("providers_unavailable", "The ledger's notes of keys have not been read yet.");
+      if (!isKnown)
+        return unavailableIf("providers_unavailable", "The key notes on the ledger have not been read yet.");
       return unavailableIf("attestor_key_unusable", behind);
     },
 
@@ -107,7 +108,7 @@ export function watchKeyNotes(options: KeyNotesOptions) {
           await rounds.next(stop);
         } catch (err) {
           if (stop.aborted) return;
-          log.warn({ err }, "the ledger's notes of keys cannot be read");
+          log.warn({ err }, "the key notes on the ledger cannot be read");
           await clock.sleep(PAUSE_MS, stop).catch(() => undefined);
         }
       }

@@ -56,7 +56,7 @@ export async function rotateKey(
   if (!last) throw new ServiceError("not_allowed", "There is no key yet: no service has begun the journal.");
   if (last.kid === next.kid && entries.length > 1) return { record: { kind: "key", entry: last } };
   if (entries.some(({ kid }) => kid === next.kid))
-    throw new ServiceError("not_allowed", `The seed is of ${next.kid}, which is in the history: a key never returns.`);
+    throw new ServiceError("not_allowed", `The seed's key ${next.kid} is already in the history: choose a new key.`);
   requireAccount(last, ledger);
 
   const isOurs = (record: KeyRecord): record is NewKey =>
@@ -116,7 +116,7 @@ export async function revokeKey(
   if (revokedRound !== undefined && (revokedRound < entry.fromRound || revokedRound > latest + 1))
     throw new ServiceError(
       "not_allowed",
-      `A key is revoked from a round since it began, ${entry.fromRound}, to the next, ${latest + 1}.`,
+      `A key can be revoked from any round between its first, ${entry.fromRound}, and the next one, ${latest + 1}.`,
     );
 
   const isOurs = (record: KeyRecord): record is Revocation =>
@@ -173,7 +173,8 @@ async function carry<R extends KeyRecord>(plan: Plan<R>, options: KeyChangeOptio
       if (outcome === "noted") return { record, txid: attempt.txid };
     } else {
       const { state } = await ledger.rounds.standing(attempt.txid, attempt, signal);
-      if (state !== "dead") throw new ServiceError("not_allowed", `${describe(record)} is under way: finish it first.`);
+      if (state !== "dead")
+        throw new ServiceError("not_allowed", `${describe(record)} has not finished: finish it first.`);
       await journal.conclude(attempt.txid, "dead");
     }
   }
@@ -223,7 +224,7 @@ function isForRecord(error: unknown): boolean {
 /** Tells the operator how to make the signer sign a record. */
 function notAllowedYet({ option, keyRecord, from }: Planned, cause: unknown): ServiceError {
   const again = `run the same command with --from ${from}${option === "--endorse" ? ", before that round" : ""}`;
-  const message = `The signer signs no key record that it was not started for. Start it with ${option} ${hashOf(keyRecord)}, and ${again}.`;
+  const message = `The signer was not started for this key record. Start it with ${option} ${hashOf(keyRecord)}, and ${again}.`;
   return new ServiceError("not_allowed", message, { cause });
 }
 
@@ -238,7 +239,7 @@ async function requireAlone({ journal, unfinished }: KeyChangeOptions): Promise<
   if (calls > 0)
     throw new ServiceError(
       "calls_unfinished",
-      `${count(calls, "paid call is", "paid calls are")} attested under the current key, and not delivered yet.`,
+      `${count(calls, "paid call is", "paid calls are")} attested with the current key, and not delivered yet.`,
     );
 }
 
@@ -258,7 +259,7 @@ async function note({ record, attempt }: KeyAnnouncement, options: KeyChangeOpti
     if (state === "confirmed") break;
     const submission = await ledger.submit(attempt.raw, signal);
     if (submission.status === "unfunded") throw new ServiceError("attestor_unfunded", submission.reason);
-    if (submission.status === "rejected") throw new Error(`the ledger does not take the note: ${submission.reason}`);
+    if (submission.status === "rejected") throw new Error(`the ledger does not accept the note: ${submission.reason}`);
     await rounds.next(signal);
   }
   // Every attestation from now on is recorded in the new key's own rounds.

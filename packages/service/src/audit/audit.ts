@@ -49,7 +49,7 @@ export async function audit(
     prices.add(BigInt(call.requirement.amount));
     for (const name of [call.key, ...call.aliases, ...(call.refund === undefined ? [] : [call.refund])]) {
       const code = name === call.refund ? "two_refunds_one_transfer" : "two_rows_one_key";
-      if (names.has(name)) findings.add("violation", code, `Two calls hold ${name}.`, { key: call.key });
+      if (names.has(name)) findings.add("violation", code, `Two calls share ${name}.`, { key: call.key });
       names.add(name);
     }
     const joined = await join(call, chain, facts, findings);
@@ -105,11 +105,13 @@ function countState(call: Call, now: number, counts: AuditReport["counts"], find
       return;
     case "loss":
       counts.loss += 1;
-      findings.add("information", "payment_lost", `Delivered, and its payment has vanished: ${reason}.`, { key });
+      findings.add("information", "payment_lost", `It was delivered, and its payment has vanished: ${reason}.`, {
+        key,
+      });
       return;
     case "owed":
       counts.owed += 1;
-      findings.add("open", "call_owed", `Paid, and not attested: ${reason}.`, { key });
+      findings.add("open", "call_owed", `It was paid, and not attested: ${reason}.`, { key });
       return;
     default:
       counts.open[state] = (counts.open[state] ?? 0) + 1;
@@ -138,17 +140,17 @@ async function judgePaymentsLeft(
     const txid = payment.transaction;
     if (attestations.length > 1) {
       const txids = attestations.map((attestation) => attestation.txid).join(", ");
-      findings.add("violation", "two_attestations_for_one_payment", `The ledger holds ${txids}.`, { key, txid });
+      findings.add("violation", "two_attestations_for_one_payment", `The ledger has ${txids}.`, { key, txid });
     }
     const [attestation] = attestations;
     if (attestation) {
-      const message = `Paid and attested, in ${attestation.txid}, and the journal has no call of it: bind it with --adopt.`;
+      const message = `It was paid and attested in ${attestation.txid}, and the journal has no call for it: bind it with --adopt.`;
       findings.add("violation", "payment_without_row", message, { key, txid });
     } else if (await refused(key)) {
       const message = `${payment.payer} paid ${payment.amount} micro-USDC after a facilitator had refused the payment: owed to whoever sends it again.`;
       findings.add("open", "payment_without_row", message, { key, txid });
     } else if (payment.relayed && payment.amount !== undefined && prices.has(payment.amount)) {
-      const message = `${payment.payer} paid ${payment.amount} micro-USDC, and the journal has no call of it: bind it with --adopt.`;
+      const message = `${payment.payer} paid ${payment.amount} micro-USDC, and the journal has no call for it: bind it with --adopt.`;
       findings.add("open", "payment_without_row", message, { key, txid });
     } else {
       chain.addStranger(payment, findings);

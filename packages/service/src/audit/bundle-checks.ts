@@ -55,7 +55,11 @@ export async function checkBundle(
       return faultsOf(item, attestations, itemsPremises) === "";
     }));
   if (!isOwn)
-    report.violation("bundle_of_another_call", "The bundle is not of this call's attestation.", signed.attest.txnId);
+    report.violation(
+      "bundle_of_another_call",
+      "The bundle belongs to another attestation than this call's.",
+      signed.attest.txnId,
+    );
   return isOwn;
 }
 
@@ -72,7 +76,7 @@ export function noteOf(
 }
 
 /** The fault of a bundle with only one fault: its key was revoked, and the ledger does not show it before that. */
-const REVOKED = "keyTrust, for the ledger does not show it before its key's revocation";
+const REVOKED = "keyTrust, because the ledger does not show it before its key's revocation";
 
 /**
  * Returns the checks that fail; "" when the bundle verifies. The ledger decides about a bundle with a revoked key, as

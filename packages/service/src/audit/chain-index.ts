@@ -62,7 +62,7 @@ export class ChainIndex {
   addStranger({ key, rail, transaction, payer, payTo, amount }: ChainPayment, findings: Findings): void {
     this.strangers += 1;
     const what = amount === undefined ? "USDC in a form that is not read" : `${amount} micro-USDC`;
-    const message = `${payer} sent ${what} to ${payTo} on ${rail}, by no payment that is sold for.`;
+    const message = `${payer} sent ${what} to ${payTo} on ${rail}, in a form for which nothing is sold.`;
     findings.add("information", "stranger_transfer", message, { ...(key && { key }), txid: transaction });
   }
 
@@ -76,7 +76,7 @@ export class ChainIndex {
     }
     const note = noteOrFault(text);
     if (isProofError(note, "format")) {
-      const message = `The attestor sent a note of no form of ours: ${note.message}.`;
+      const message = `The attestor sent a note in none of our forms: ${note.message}.`;
       findings.add("violation", "note_malformed", message, { txid });
       return;
     }

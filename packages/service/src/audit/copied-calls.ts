@@ -17,7 +17,7 @@ export type LedgerSearchOptions = Pick<AttestationSearchOptions, "rounds" | "sig
 /** Makes the search of the ledger for attestations of calls from a restored journal (calls/copied.ts). */
 export function ledgerSearch(config: Config, { address, rounds, log, signal }: LedgerSearchOptions): SearchOf {
   return (calls) => {
-    log.warn({ calls: calls.length }, "the journal may lack commits: its open calls may be attested for already");
+    log.warn({ calls: calls.length }, "the journal may lack commits: its open calls may already be attested");
     const chains = readableChains(config, log, signal);
     const find = searchAttestations(
       calls.map(({ key }) => key),
@@ -28,7 +28,8 @@ export function ledgerSearch(config: Config, { address, rounds, log, signal }: L
         attestor: { algorandAddress: address },
         rounds,
         signal,
-        onWait: (round) => log.info({ round }, "until then an attestation of a call of before the copy may still come"),
+        onWait: (round) =>
+          log.info({ round }, "until then an attestation for a call from before the copy may still come"),
       },
     );
     return async (key) => (await find(key))?.attempt;

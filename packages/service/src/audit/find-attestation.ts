@@ -96,5 +96,5 @@ async function attestationsIn(
 function only(found: readonly FoundAttestation[] = []): FoundAttestation | undefined {
   if (found.length <= 1) return found[0];
   const txids = found.map(({ attempt }) => attempt.txid).join(", ");
-  throw new ServiceError("not_allowed", `The ledger holds more than one attestation of this payment: ${txids}.`);
+  throw new ServiceError("not_allowed", `The ledger has more than one attestation of this payment: ${txids}.`);
 }

@@ -25,7 +25,8 @@ export async function findPayment(target: string, { journal, readers, since }: P
   if (!kind) throw new ServiceError("argument_invalid", `${target} is neither a payment key nor a transaction id.`);
   const { name: rail } = kind;
   const reader = readers.get(rail);
-  if (!reader) throw new ServiceError("argument_invalid", `${target} is of ${rail}, of which no node is configured.`);
+  if (!reader)
+    throw new ServiceError("argument_invalid", `${target} belongs to ${rail}, for which no node is configured.`);
   const payees = (await journal.payees()).filter((payee) => payee.rail === rail).map(({ address }) => address);
   const heads = await reader.heads();
   const span = async () => ({ from: await reader.heightAt(since, heads.latest), to: heads.latest });
@@ -39,11 +40,11 @@ export async function findPayment(target: string, { journal, readers, since }: P
   if (!payment) throw new ServiceError("not_on_chain", explain(target, rail, found));
   if (another) {
     const keys = [payment, another].map(({ key }) => key).join(", ");
-    const message = `${target} holds more than one payment to us: name one by its key, as ${keys}.`;
+    const message = `${target} contains several payments to us. Name one by its key: ${keys}.`;
     throw new ServiceError("argument_invalid", message);
   }
   if (payment.height <= heads.final) return payment;
-  const message = `The payment at ${payment.height} is not final yet: ${rail} is so up to ${heads.final}.`;
+  const message = `The payment at ${payment.height} is not final yet: ${rail} is final up to ${heads.final}.`;
   throw new ServiceError("not_on_chain", message);
 }
 
@@ -54,5 +55,5 @@ async function withKey(key: string, payments: AsyncIterable<ChainPayment>): Prom
 
 function explain(target: string, rail: RailName, found: readonly ChainPayment[]): string {
   if (found.length === 0) return `${rail} shows no payment to us as ${target}.`;
-  return `${target} pays us in a form of which no payment key can be made, so that nobody could claim it.`;
+  return `${target} pays us in a form without a payment key, so nobody could claim it.`;
 }

@@ -13,9 +13,9 @@ export const INVARIANTS = {
   1: "every attestation has a payment of its own",
   2: "every payment has an attestation, and every attestation a bundle that can be fetched",
   3: "no payment is in two calls",
-  4: "no call is called unpaid whose payment is on its chain",
+  4: "no call counts as unpaid while its payment is on its chain",
   5: "no bundle exists before its call is done",
-  6: "every paid call comes to its end",
+  6: "every paid call ends",
 } as const;
 
 /** Every code, with its invariant. */

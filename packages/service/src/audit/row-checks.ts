@@ -67,7 +67,7 @@ function checkPayment({ call, payment }: Joined, { spans }: RowContext, report: 
     const message = `The chain shows ${payment.amount} to ${payment.payTo}, where the call asked for ${amount} to ${payTo}.`;
     report.violation("row_paid_but_chain_disagrees", message, payment.transaction);
   } else if (payment && payment.transaction !== proof.transaction) {
-    const message = `The payment stands in ${payment.transaction}, not in ${proof.transaction} as the call says.`;
+    const message = `The payment is in ${payment.transaction}, not in ${proof.transaction} as the call says.`;
     report.information("payment_in_another_transaction", message, payment.transaction);
   } else if (!payment && covers(spans.rails[rail], proof.height)) {
     if (proof.final) {
@@ -93,31 +93,36 @@ async function checkAttestations(
   const isBehind = !isFinal(state) && payment !== undefined && mayBeBehind(call, premises.copiedUntil);
   if (attestations.length > 1) {
     const txids = attestations.map(({ txid }) => txid).join(", ");
-    report.violation("two_attestations_for_one_payment", `The ledger holds ${attestations.length}: ${txids}.`);
+    report.violation("two_attestations_for_one_payment", `The ledger has ${attestations.length}: ${txids}.`);
   }
   if (attempts.slice(0, -1).some(({ dead }) => !dead))
-    report.violation("two_live_attempts", "An attempt was signed before the one before it was dead.");
+    report.violation("two_live_attempts", "An attempt was signed while the previous one could still be confirmed.");
 
   for (const { txid, round, text, note } of attestations) {
     const attempt = attempts.find((one) => one.txid === txid);
     if (state === "refunded") {
-      report.violation("attested_though_refunded", "The payment was given back, and attested for all the same.", txid);
+      report.violation("attested_though_refunded", "The payment was refunded, and attested all the same.", txid);
     } else if (isBehind && (!attempt || attempt.dead)) {
-      const message = "The row is of before this attestation, for the journal was put back: the service delivers it.";
+      const message =
+        "The row is older than this attestation, because the journal was restored: the service will deliver it.";
       report.open("attestation_unknown_to_row", message, txid);
     } else if (state === "settling" || state === "void") {
       report.violation("attested_without_payment", `The call is ${state}, and an attestation is on the ledger.`, txid);
     } else if (!attempt || !ATTESTED.has(state)) {
       report.violation("attestation_unknown_to_row", "The call does not know this attestation of its payment.", txid);
     } else if (attempt.dead) {
-      report.violation("dead_attempt_on_ledger", "The call holds this attestation to be dead.", txid);
+      report.violation("dead_attempt_on_ledger", "The call considers this attestation dead.", txid);
     }
     const key = premises.history.keys.find(({ keySha256 }) => keySha256 === note.a);
     if (!key) report.violation("note_of_another_key", "The note names a key that is not in the key history.", txid);
     else if (round < key.fromRound || round >= (key.untilRound ?? Number.POSITIVE_INFINITY))
-      report.violation("note_of_another_key", `The note names the key ${key.kid}, not of round ${round}.`, txid);
+      report.violation(
+        "note_of_another_key",
+        `The note names the key ${key.kid}, which is not valid in round ${round}.`,
+        txid,
+      );
     else if (text !== ((await dueNote(call, bundle, key, premises)) ?? text))
-      report.violation("note_of_another_request", "The note says something else than what was bought.", txid);
+      report.violation("note_of_another_request", "The note does not state what was bought.", txid);
   }
 }
 
@@ -152,9 +157,9 @@ function checkRecord({ call, attestations }: Joined, { spans }: RowContext, repo
     report.violation(code, `The call is ${state} without an attestation of its own.`);
   } else if (covers(spans.ledger, round)) {
     const found = attestations.find(({ txid }) => txid === attempt.txid);
-    if (!found) report.violation(code, `The ledger does not hold it in round ${round}.`, attempt.txid);
+    if (!found) report.violation(code, `The ledger does not have it in round ${round}.`, attempt.txid);
     else if (found.round !== round)
-      report.violation(code, `The ledger holds it in round ${found.round}, not ${round}.`, attempt.txid);
+      report.violation(code, `The ledger has it in round ${found.round}, not ${round}.`, attempt.txid);
   }
 }
 

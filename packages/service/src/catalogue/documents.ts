@@ -78,7 +78,7 @@ export const DOCUMENTS = {
   ),
   mcpCard: document(
     "/mcp/server-card",
-    "MCP server card, beside its endpoint",
+    "MCP server card, next to its endpoint",
     "The same as server-card.json, at the path of SEP-2127.",
     McpServerCard,
     "application/mcp-server-card+json",

@@ -50,8 +50,8 @@ export const READ = {
     path: "/status",
     summary: "What is sold, on which networks, by whom and with which key",
     description:
-      "For people and programs: readiness and its reasons, every network that can pay with its price, the source chains, the ledger's last round as it was seen, the current key and the version. Always 200; it asks nobody.",
-    replies: { 200: { description: "As it stands now.", schema: Status } },
+      "For people and programs: readiness and its reasons, every network that can pay with its price, the source chains, the ledger's last round as it was seen, the current key and the version. Always 200; it asks no upstream.",
+    replies: { 200: { description: "The current status.", schema: Status } },
     hasView: true,
   },
   version: {
@@ -75,7 +75,7 @@ export const READ = {
     path: "/bundles/:id",
     summary: "A delivered bundle by the hash of its bytes",
     description:
-      "Returns a delivered bundle by its id: base64url SHA-256 of the RFC 8785 JSON of the whole bundle, signature included. Of a batch, each item has its id as a BatchItem; the id of the head has the whole answer.",
+      "Returns a delivered bundle by its id: base64url SHA-256 of the RFC 8785 JSON of the whole bundle, signature included. For a batch, an item's id returns its BatchItem, and the head's id the whole answer.",
     params: z.object({ id: Base64Url32.describe("The bundle's id, 43 characters of base64url.") }),
     replies: {
       200: {
@@ -92,7 +92,7 @@ export const READ = {
     path: "/bundles/:id/evidence",
     summary: "What shows that the ledger recorded a bundle's attestation, without this service and without a node",
     description:
-      "Returns the evidence of a delivered bundle, and by the id of an item of a batch that of its head: the attestation transaction under its block's header, and an Algorand state proof, in which stake signed for that header. 202 while no state proof attests the round, which on MainNet takes some 18 minutes; repeat after `Retry-After`. Afterwards it never changes. On a network that makes no state proof of the round it is the transaction under the header alone.",
+      "Returns the evidence of a delivered bundle (by the id of a batch item, its head's evidence): the attestation transaction under its block's header, and an Algorand state proof, in which stake signed for that header. 202 while no state proof attests the round, which on MainNet takes some 18 minutes; repeat after `Retry-After`. Afterwards it never changes. On a network without a state proof for the round, the evidence is only the transaction under the header.",
     params: z.object({ id: Base64Url32.describe("The bundle's id, 43 characters of base64url.") }),
     query: z.object({
       detached: z
@@ -104,13 +104,13 @@ export const READ = {
         .regex(/^[1-9]\d{0,14}$/, "must be a number of checkpoints")
         .optional()
         .describe(
-          "Adds the path from the checkpoint to the root of the first so many of this service's table (`/.well-known/algorand-checkpoints.json`), for those who trust that root. 404 where they have not the checkpoint.",
+          "Adds the path from the checkpoint to the root that this service's table (`/.well-known/algorand-checkpoints.json`) has with so many checkpoints, for verifiers that trust that root. 404 if the checkpoint is not among them.",
         ),
     }),
     replies: {
       200: {
         description:
-          "The evidence of the attestation, whole; with `Cache-Control: no-cache` while items on the source's own block may come.",
+          "The complete evidence of the attestation; with `Cache-Control: no-cache` while items on the source's own block may come.",
         schema: Evidence,
       },
       202: {

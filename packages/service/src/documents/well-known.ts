@@ -138,7 +138,7 @@ const HOW_TO_PAY =
   " The answer is a task in input-required, whose status message has x402's PaymentRequired in metadata x402.payment.required. Send a message with that taskId and the signed PaymentPayload, as an object, in metadata x402.payment.payload; with configuration.blocking false, ask tasks/get for the bundle.";
 
 function howToAsk(id: string): string {
-  return `Over A2A: message/send with one data part {"skill": "${id}", …}, the members of the request beside it.`;
+  return `Over A2A: message/send with one data part {"skill": "${id}", …}, and the members of the request next to it.`;
 }
 
 const JSON_MODE = ["application/json"];

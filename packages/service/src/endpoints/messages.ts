@@ -170,7 +170,7 @@ function takeBundle(args: JsonObject, { beside }: MessageForm): Uint8Array {
 function excess(message: JsonValue, metadata: FoundCall["metadata"], isWhole: boolean): string | undefined {
   if (metadata.some((one) => one !== undefined && sizeOf(one) > MAX_METADATA_BYTES))
     return `The metadata of the call is larger than ${MAX_METADATA_BYTES} bytes.`;
-  const beside = isWhole ? "" : " beside the bundle";
+  const beside = isWhole ? "" : " without the bundle";
   if (sizeOf(message) > MAX_REQUEST_BYTES) return `The message is larger than ${MAX_REQUEST_BYTES} bytes${beside}.`;
   const { maxMembers } = REQUEST_LIMITS;
   if (countMembers(message) > maxMembers) return `The message has more than ${maxMembers} members and items${beside}.`;

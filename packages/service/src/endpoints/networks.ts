@@ -27,7 +27,7 @@ export function createNetworks({ rails, clock, deadlineMs }: NetworksOptions) {
   function helpOf(network: string): WalletHelp {
     const help = rails.find(({ rail }) => rail.network === network)?.rail.wallets;
     if (help) return help;
-    throw new Problem("not_found", "Nothing is paid on this network, or its wallets have nodes of their own.");
+    throw new Problem("not_found", "Nothing is paid on this network, or its wallets have their own nodes.");
   }
 
   return {
@@ -48,7 +48,7 @@ export function createNetworks({ rails, clock, deadlineMs }: NetworksOptions) {
      */
     async balance(network: string, address: string): Promise<object> {
       const help = helpOf(network);
-      if (!help.isAddress(address)) throw new Problem("not_found", "This is no address of that network.");
+      if (!help.isAddress(address)) throw new Problem("not_found", "This is not an address on that network.");
       const holding = await balances.run(() =>
         mapUpstreamErrors(() => help.holding(address, clock.timeout(deadlineMs))),
       );

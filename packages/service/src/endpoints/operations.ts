@@ -144,7 +144,7 @@ export function createOperations(options: OperationsOptions): Record<EndpointId,
         return { status: 202, text: pending, retryAfter: EVIDENCE_RETRY_S };
       }
       const evidence = table === undefined ? sidecar.evidence : await checkpoints.rest(sidecar.evidence, Number(table));
-      const absent = `The first ${table} checkpoints of the table here have not that of this evidence.`;
+      const absent = `The first ${table} checkpoints of this service's table do not contain this evidence's.`;
       return { ...found(present(evidence, absent)), mayChange: sidecar.mayGrow };
     }),
     stateProof: reading(async ({ sha256 = "" }) => {

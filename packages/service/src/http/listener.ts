@@ -177,7 +177,7 @@ function dropUnread({ body }: Answer): void {
  */
 function tooMuch({ headers }: IncomingMessage): Problem {
   const members = headers["payment-signature"] === undefined ? {} : SAME_HEADER;
-  const detail = "Too many answers wait for their clients to read them, this one or all.";
+  const detail = "Too many answers wait to be read, by this client or by all clients.";
   return new Problem("too_many_requests", detail, { retryAfter: RETRY_AFTER, members });
 }
 

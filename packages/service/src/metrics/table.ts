@@ -18,7 +18,7 @@ const COMMIT = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5
 export const COUNTERS = {
   calls: {
     name: "attestd_calls_total",
-    help: "Paid calls that came to an end, by how they ended: done, void, owed or loss. Refunds are an operator's commands, which attestd audit counts.",
+    help: "Paid calls that ended, by outcome: done, void, owed or loss. Refunds are an operator's commands, which attestd audit counts.",
     labels: ["rail", "subject", "outcome"],
   },
   payments: {
@@ -33,7 +33,7 @@ export const COUNTERS = {
   },
   settlements: {
     name: "attestd_settlements_total",
-    help: "Settlements that were sent, by the facilitator's answer: success, pending, refused, failed where it gave none, or not_awaited where the chain had shown the payment first.",
+    help: "Settlements that were sent, by the facilitator's answer: success, pending, refused, failed if it gave none, or not_awaited if the chain showed the payment first.",
     labels: ["rail", "facilitator", "outcome"],
   },
   upstreamRequests: {
@@ -53,7 +53,7 @@ export const COUNTERS = {
   },
   unreadHeaders: {
     name: "attestd_unread_headers_total",
-    help: "Block headers that do not lead to their hash and were refused: unknown_field where the node's answer has members that may be fields of a new fork, else other.",
+    help: "Block headers that do not have their hash and were refused: unknown_field if the node's answer has members that may be fields of a new fork, else other.",
     labels: ["reason"],
   },
   evidence: {
@@ -83,7 +83,7 @@ export const COUNTERS = {
   },
   signatures: {
     name: "attestd_signatures_total",
-    help: "Signatures asked of the attestor's signer, by key (pq or account) and outcome: signed, unreachable, late, throttled, denied, refused, wrong, or not_sent after repeated failures.",
+    help: "Signatures requested from the attestor's signer, by key (pq or account) and outcome: signed, unreachable, late, throttled, denied, refused, wrong, or not_sent after repeated failures.",
     labels: ["key", "signer", "outcome"],
   },
   spans: {
@@ -98,7 +98,7 @@ export const COUNTERS = {
   },
   answers: {
     name: "attestd_http_answers_total",
-    help: "Answers to HTTP requests, by endpoint and status; payment is sent where one came with the request. A call over mcp or a2a counts as HTTP would answer it, beside the 200 of its message to /mcp or /a2a.",
+    help: "Answers to HTTP requests, by endpoint and status; payment is sent where one came with the request. A call over mcp or a2a counts as HTTP would answer it, in addition to the 200 of its message to /mcp or /a2a.",
     labels: ["transport", "endpoint", "status", "payment"],
   },
 } as const satisfies Record<string, Metric>;
@@ -124,7 +124,7 @@ export const HISTOGRAMS = {
   },
   upstreamSeconds: {
     name: "attestd_upstream_request_duration_seconds",
-    help: "Time of an exchange with a node or a facilitator that was sent, without those that wait for a new round.",
+    help: "Time of a sent request to a node or a facilitator; requests that wait for a new round are not counted.",
     labels: ["upstream"],
     buckets: EXCHANGE,
   },
@@ -163,13 +163,13 @@ export const GAUGES = {
   },
   signaturesWaiting: {
     name: "attestd_signatures_waiting",
-    help: "Signatures that were asked of the attestor's signer and have no answer yet, those that are not sent yet among them.",
+    help: "Signatures requested from the attestor's signer that have no answer yet, including requests that wait to be sent.",
     labels: ["key", "signer"],
   },
   railOpen: { name: "attestd_rail_open", help: "1 while the rail is offered.", labels: ["rail"] },
   inFlight: {
     name: "attestd_calls_in_flight",
-    help: "Paid calls that this replica carries, by state, without those that are at rest.",
+    help: "Paid calls that this replica runs, by state; finished calls are not counted.",
     labels: ["state"],
   },
   oldest: {
@@ -210,7 +210,7 @@ export const GAUGES = {
   },
   journalFree: {
     name: "attestd_journal_free_bytes",
-    help: "Bytes that are free for the journal, where that can be known.",
+    help: "Bytes that are free for the journal, if known.",
     labels: [],
   },
   journalSize: { name: "attestd_journal_size_bytes", help: "Bytes that the journal takes.", labels: [] },

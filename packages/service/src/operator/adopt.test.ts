@@ -202,7 +202,7 @@ describe("an adoption", () => {
     restored.notes = [restored.attested({}, other)];
     await expect(restored.adopt()).rejects.toThrow(`bought an attestation of transaction 0x${"ee".repeat(32)}: ATTEST`);
     restored.notes = [restored.attested({}, {}, "E".repeat(43))];
-    await expect(restored.adopt()).rejects.toThrow("under a key that is not the current one");
+    await expect(restored.adopt()).rejects.toThrow("with a key that is not the current one");
     restored.notes = [restored.attested(), restored.attested({ txid: "TWO", attempt: attemptOf("TWO") })];
     await expect(restored.adopt()).rejects.toThrow("more than one attestation of this payment: ATTEST, TWO");
     expect(await restored.journal.find(KEY)).toBeUndefined();
@@ -226,7 +226,7 @@ describe("an adoption", () => {
     restored.notes = [restored.attested({ round: 650 })];
     restored.round = 700;
     expect(await restored.adopt()).toMatchObject({ state: "signed", version: 3 });
-    await expect(restored.adopt()).rejects.toThrow("has a call of");
+    await expect(restored.adopt()).rejects.toThrow("has a call for");
   });
 
   test("is refused when the journal knows the payment, by its key or by another of its names", async () => {
@@ -251,7 +251,7 @@ describe("an adoption", () => {
     restored.payments = [keyless];
     await expect(restored.adopt(TX)).rejects.toThrow("nobody could claim it");
     restored.payments = [payment, { ...payment, key: `${KEY}2` }];
-    await expect(restored.adopt(TX)).rejects.toThrow("more than one payment to us");
+    await expect(restored.adopt(TX)).rejects.toThrow("several payments to us");
     await expect(restored.adopt("solana:x/y")).rejects.toThrow("no node is configured");
   });
 });
@@ -300,9 +300,9 @@ describe("a refund", () => {
   test("is refused while an attestation may come, and when it has come", async () => {
     const restored = await owed(signed);
     await expect(restored.refund(BACK, "open")).rejects.toThrow("may be confirmed until round 101");
-    await expect(restored.refund(BACK, "confirmed")).rejects.toThrow("stands in round 7");
+    await expect(restored.refund(BACK, "confirmed")).rejects.toThrow("is in round 7");
     const bare = await owed();
-    await expect(bare.refund(BACK, "dead", attemptOf("BEFORE"))).rejects.toThrow("attested already, in BEFORE");
+    await expect(bare.refund(BACK, "dead", attemptOf("BEFORE"))).rejects.toThrow("already attested in BEFORE");
     expect(await bare.journal.find(KEY)).toMatchObject({ state: "owed" });
     expect(await restored.journal.find(KEY)).toMatchObject({ state: "owed", attempts: [{ dead: false }] });
   });
@@ -320,12 +320,12 @@ describe("a refund", () => {
     given({ height: 101 });
     await expect(restored.refund(BACK)).rejects.toThrow("not final");
     given({ height: 89 });
-    await expect(restored.refund(BACK)).rejects.toThrow("came before the payment");
+    await expect(restored.refund(BACK)).rejects.toThrow("is older than the payment");
     given({});
     await restored.refund(BACK);
     await expect(restored.refund(BACK)).rejects.toThrow("The call is refunded");
     const unknown = new Restored();
-    await expect(unknown.refund(BACK)).rejects.toThrow("no call of");
+    await expect(unknown.refund(BACK)).rejects.toThrow("no call for");
   });
 
   test("gives way to a service that moved the call meanwhile", async () => {

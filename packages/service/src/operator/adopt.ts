@@ -52,7 +52,7 @@ export async function adoptPayment(settings: Settings, adoption: Adoption, optio
   const subject = subjectOf(adoption.subject, networks.chains);
   const { keySha256, kid } = await session.signer();
   if (history.keys.at(-1)?.kid !== kid)
-    throw configInvalid("ATTESTOR_PQ_SEED is not of the key history's current key.");
+    throw configInvalid("ATTESTOR_PQ_SEED is not the seed of the key history's current key.");
   return await adopt(adoption.target, subject, {
     journal,
     rails: networks.rails,
@@ -131,14 +131,17 @@ async function findBegun(
     const isBegun = known.key === key && isUnpaid(known.state) && Object.keys(payloadOf(known).payload).length === 0;
     if (!isBegun) throw alreadyKnown({ key, aliases, ...payment }, known);
     if (known.subjectHash === requestHash(subject)) return known;
-    throw new ServiceError("not_allowed", `An adoption of ${key} was begun for ${wordsFor(known.subject)}: name that.`);
+    throw new ServiceError(
+      "not_allowed",
+      `An adoption of ${key} was begun for ${wordsFor(known.subject)}: name that subject.`,
+    );
   }
   return undefined;
 }
 
 function alreadyKnown({ key }: KeyedPayment, call?: Call): ServiceError {
   const where = call ? ` It is ${call.state}, for ${wordsFor(call.subject)}.` : "";
-  return new ServiceError("not_allowed", `The journal has a call of ${key} already.${where}`);
+  return new ServiceError("not_allowed", `The journal already has a call for ${key}.${where}`);
 }
 
 function wordsFor(subject: Subject): string {

@@ -88,14 +88,14 @@ export async function checkBackup(from: string): Promise<BackupManifest> {
   const manifest = await readManifest(from);
   const names = namesIn(manifest.database);
   if (manifest.files.map(({ name }) => name).join() !== names.join())
-    throw new ServiceError("not_allowed", `${from} has a manifest of other files than ${names.join(", ")}.`);
+    throw new ServiceError("not_allowed", `The manifest of ${from} lists other files than ${names.join(", ")}.`);
   const others = (await readdir(from)).filter((name) => name !== MANIFEST && !names.includes(name));
   if (others.length > 0)
     throw new ServiceError("not_allowed", `${from} has files that were not saved: ${others.slice(0, 3).join(", ")}.`);
   for (const file of manifest.files) {
     const path = join(from, file.name);
     const found = await described(from, file.name, file.bytes).catch(() => undefined);
-    if (found?.sha256 !== file.sha256) throw new ServiceError("not_allowed", `${path} is not as it was saved.`);
+    if (found?.sha256 !== file.sha256) throw new ServiceError("not_allowed", `${path} has changed since it was saved.`);
   }
   const saved = await checkSaved(manifest.database, join(from, savedName(manifest.database)));
   if (!isDeepStrictEqual(saved, manifest.journal))
@@ -127,10 +127,10 @@ async function readManifest(from: string): Promise<BackupManifest> {
     const text = readRegularFile(path, { maxBytes: MAX_MANIFEST, isFound: true }).bytes.toString();
     const manifest = Manifest.parse(JSON.parse(text));
     // One of its bits may have flipped without making it invalid.
-    if (textOf(sealed(manifest)) !== text) throw new Error("it is not as it was written");
+    if (textOf(sealed(manifest)) !== text) throw new Error("it has changed since it was written");
     return manifest;
   } catch (cause) {
-    throw new ServiceError("argument_invalid", `${from} is no backup: it has no ${MANIFEST} that can be read.`, {
+    throw new ServiceError("argument_invalid", `${from} is not a backup: it has no readable ${MANIFEST}.`, {
       cause,
     });
   }

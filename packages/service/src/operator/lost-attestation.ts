@@ -40,7 +40,7 @@ export function asAttested(
   const note = parseNote(text);
   // Only the lost row had the nonces of its statements, so nobody can rebuild the tree whose root was recorded.
   if ("z" in note) {
-    const message = `This payment has bought a batch of ${note.z}, which ${attempt.txid} records. Its proofs were in the lost row alone and cannot be made again: give the payment back by hand.`;
+    const message = `This payment has bought a batch of ${note.z}, which ${attempt.txid} records. Its proofs were only in the lost row and cannot be made again: refund the payment by hand.`;
     throw new ServiceError("not_allowed", message);
   }
   if (!("l" in note)) throw new TypeError("an attestation's note has a level");
@@ -48,6 +48,6 @@ export function asAttested(
   const evidence = fetched.kind === "batch" ? undefined : asSeen(fetched, note);
   if (evidence && text === options.products[evidence.kind].note(evidence, context)) return evidence;
   const what = "t" in note ? `transaction ${note.t}` : `block ${note.b}`;
-  const by = note.a === context.keySha256 ? "" : ", under a key that is not the current one";
+  const by = note.a === context.keySha256 ? "" : ", with a key that is not the current one";
   throw new ServiceError("not_allowed", `This payment has bought an attestation of ${what}${by}: ${attempt.txid}.`);
 }

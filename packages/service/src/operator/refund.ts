@@ -62,11 +62,11 @@ const OWED_FOR_MS = 24 * 60 * 60_000;
 export async function refund(key: string, transaction: string, options: RefundOptions): Promise<Call> {
   const { journal, clock } = options;
   const call = await journal.find(key);
-  if (!call) throw new ServiceError("argument_invalid", `The journal has no call of ${key}.`);
+  if (!call) throw new ServiceError("argument_invalid", `The journal has no call for ${key}.`);
   if (call.state !== "owed")
-    throw new ServiceError("not_allowed", `The call is ${call.state}; only what is owed is given back.`);
+    throw new ServiceError("not_allowed", `The call is ${call.state}; only an owed call can be refunded.`);
   if (clock.now() - call.createdAt < OWED_FOR_MS)
-    throw new ServiceError("not_allowed", "The call is owed for less than 24 hours: it may still be attested for.");
+    throw new ServiceError("not_allowed", "The call has been owed for less than 24 hours: it may still be attested.");
   await checkGivenBack(call, transaction, options);
   const name = refundName(call, transaction);
   const earlier = await journal.find(name);
@@ -74,7 +74,7 @@ export async function refund(key: string, transaction: string, options: RefundOp
   const bare = await withoutAttempts(call, options);
   const attested = await options.attestationOf(call);
   if (attested)
-    throw new ServiceError("not_allowed", `It is attested already, in ${attested.txid}: the service will deliver it.`);
+    throw new ServiceError("not_allowed", `It is already attested in ${attested.txid}: the service will deliver it.`);
   const refunded = reduce(bare, { type: "payment_refunded", transaction, refund: name });
   await journal.update(refunded).catch(async (error: unknown) => {
     // Another operator was first.
@@ -94,7 +94,7 @@ function refundName({ rail, payer }: Call, transaction: string): string {
 
 function alreadyUsed(transaction: string, by: Call | undefined): ServiceError {
   const what = by ? `the payment ${by.key}` : "another payment";
-  const message = `${transaction} has given back ${what} already: each payment takes a transfer of its own.`;
+  const message = `${transaction} has already refunded ${what}: each payment needs its own transfer.`;
   return new ServiceError("not_allowed", message);
 }
 
@@ -105,7 +105,8 @@ async function checkGivenBack(
   { readers }: RefundOptions,
 ): Promise<void> {
   const reader = readers.get(rail);
-  if (!reader) throw new ServiceError("argument_invalid", `The payment is of ${rail}, of which no node is configured.`);
+  if (!reader)
+    throw new ServiceError("argument_invalid", `The payment is on ${rail}, for which no node is configured.`);
   const { final } = await reader.heads();
   const owed = BigInt(requirement.amount);
   const transfers = await reader.inTransaction(transaction, [payer]);
@@ -114,7 +115,7 @@ async function checkGivenBack(
     throw new ServiceError("not_on_chain", `${transaction} on ${rail} does not send ${owed} micro-USDC to ${payer}.`);
   if (back.height > final) throw new ServiceError("not_on_chain", `${transaction} is not final on ${rail} yet.`);
   if (!proof || back.height < proof.height)
-    throw new ServiceError("not_on_chain", `${transaction} came before the payment that it is to give back.`);
+    throw new ServiceError("not_on_chain", `${transaction} is older than the payment that it should refund.`);
 }
 
 /** Returns the call after its last attempt is proved dead. @throws ServiceError when it is not */
@@ -123,7 +124,7 @@ async function withoutAttempts(call: Call, { journal, rounds, signal }: RefundOp
   if (!attempt) return call;
   const standing = await rounds.standing(attempt.txid, attempt, signal);
   if (standing.state === "confirmed") {
-    const message = `The attestation stands in round ${standing.round}: the service will deliver it.`;
+    const message = `The attestation is in round ${standing.round}: the service will deliver it.`;
     throw new ServiceError("not_allowed", message);
   }
   if (standing.state === "open")

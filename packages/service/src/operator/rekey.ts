@@ -51,7 +51,7 @@ export async function rekeyAccount(
   const attempt = await ledger.ledger.rekey(account, signal);
   const submission = await ledger.ledger.submit(attempt.raw, signal);
   if (submission.status !== "accepted")
-    throw new ServiceError("not_allowed", `The ledger did not take the transaction: ${submission.reason}`);
+    throw new ServiceError("not_allowed", `The ledger did not accept the transaction: ${submission.reason}`);
   const { state } = await ledger.ledger.rounds.settled(attempt.txid, attempt, signal);
   if (state !== "confirmed")
     throw new ServiceError("not_allowed", "The ledger has not recorded the transaction: run the command again.");

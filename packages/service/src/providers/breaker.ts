@@ -55,7 +55,7 @@ export class Breaker {
   async run<T>(request: (vote: (vote: Vote) => void) => Promise<T>): Promise<T> {
     const isProbe = this.isOpen;
     if (isProbe && (this.#isProbing || this.isResting))
-      throw new ServiceError("breaker_open", "is left alone after repeated failures");
+      throw new ServiceError("breaker_open", "is not asked for a while, after repeated failures");
     if (isProbe) this.#isProbing = true;
     try {
       return await request((vote) => this.#count(vote, isProbe));

@@ -71,7 +71,7 @@ export function exchangeWith(origin: string): (sent: Sent, signal: AbortSignal) 
     };
     // A destroyed request that waits for a connection reports nothing until it has one, so these reject at once.
     const leave = () => fail(signal.reason);
-    const timer = setTimeout(() => fail(unanswered(`gave no whole answer within ${limitMs} ms`, "late")), limitMs);
+    const timer = setTimeout(() => fail(unanswered(`gave no complete answer within ${limitMs} ms`, "late")), limitMs);
     signal.addEventListener("abort", leave);
     const chunks: Buffer[] = [];
     let size = 0;

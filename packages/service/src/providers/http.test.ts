@@ -161,7 +161,7 @@ describe("HttpProvider", () => {
     const upstream = await start((_, response) => response.writeHead(503).end());
     const provider = new HttpProvider({ url: upstream.url });
     for (let i = 0; i < 5; i++) await expect(provider.request({ path: "/" }, never)).rejects.toThrow("HTTP 503");
-    await expect(provider.request({ path: "/" }, never)).rejects.toEqual(fails(/left alone/));
+    await expect(provider.request({ path: "/" }, never)).rejects.toEqual(fails(/not asked for a while/));
     expect(upstream.requests).toHaveLength(5);
     await expect(provider.request({ path: "/wait", longPollMs: 1000 }, never)).rejects.toThrow("HTTP 503");
   });
@@ -173,7 +173,7 @@ describe("HttpProvider", () => {
     const provider = new HttpProvider({ url: upstream.url });
     const foreign = () => provider.request({ path: "/foreign", lane: "foreign" }, never);
     for (let i = 0; i < 5; i++) await expect(foreign()).rejects.toThrow("HTTP 500");
-    await expect(foreign()).rejects.toEqual(fails(/left alone/));
+    await expect(foreign()).rejects.toEqual(fails(/not asked for a while/));
     await expect(provider.request({ path: "/own" }, never)).resolves.toMatchObject({ status: 200 });
   });
 

@@ -129,7 +129,11 @@ export function guardKey(key: Key, options: GuardOptions): GuardedKey {
     } catch (error) {
       if (!hasCode(error, "breaker_open")) throw error;
       count("signatures", { ...labels, outcome: "not_sent" });
-      throw failed(failing?.error.details.failure ?? "unreachable", "is left alone after repeated failures", error);
+      throw failed(
+        failing?.error.details.failure ?? "unreachable",
+        "is not asked for a while, after repeated failures",
+        error,
+      );
     } finally {
       leave();
     }

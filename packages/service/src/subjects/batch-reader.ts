@@ -52,7 +52,7 @@ export function createBatchReader(chains: SourceChains, clock: BatchClock) {
     const found = new Map(byChain);
     const items = batch.items.map(({ chain, id }) => {
       const item = found.get(chain)?.get(id);
-      if (!item) throw new Error(`${chain} was asked for ${id} and says nothing of it`);
+      if (!item) throw new Error(`${chain} gave no result for ${id}`);
       return item;
     });
     const transactions = transactionsIn(items);

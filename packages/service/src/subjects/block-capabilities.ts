@@ -23,7 +23,7 @@ export function blockCapabilities(sources: SourceChains) {
       heights: "0 to 2^53 - 1, as an integer or decimal digits",
     },
     doesNotProve: [
-      "That the chain agreed on the block. The header is the one that the configured nodes agree on; the attestor signs that, and consensus itself is not verified.",
+      "That the chain agreed on the block. The configured nodes agree on the header, and the attestor signs it; consensus itself is not verified.",
       "That a transaction is in no block, or in no other one: only that it is in this one.",
       "What anyone owned before or after: no balances, no storage, no state.",
       "That the transaction was wanted or lawful, or that no later one undoes it.",

@@ -77,7 +77,8 @@ export function decodeStateProof(bytes: Uint8Array): StateProof {
   const participants = vectorProof(needed(map, "P"), MAX_DEPTH);
   const reveals = new Map<number, Reveal>();
   for (const [place, value] of needed(map, "r")) {
-    if (typeof place !== "number" || !(value instanceof Map)) throw malformed("state proof: r is not by places");
+    if (typeof place !== "number" || !(value instanceof Map))
+      throw malformed("state proof: a key of r is not a position");
     if (reveals.size === MAX_COINS) throw malformed(`state proof: more than ${MAX_COINS} reveals`);
     reveals.set(place, reveal(value));
   }
@@ -102,7 +103,7 @@ function positionsOf(value: MsgpackValue | undefined, reveals: Map<number, Revea
   const positions = value.filter((place) => typeof place === "number");
   const used = new Set(positions);
   if (positions.length !== value.length || used.size !== reveals.size || positions.some((one) => !reveals.has(one)))
-    throw malformed("state proof: pr and r are not of the same places");
+    throw malformed("state proof: pr and r do not name the same positions");
   return positions;
 }
 
@@ -131,7 +132,7 @@ function reveal(map: MsgpackMap): Reveal {
 function vectorProof(map: MsgpackMap, maxDepth: number): VectorProof {
   only(map, "hsh", "pth", "td");
   if (getInteger(only(needed(map, "hsh"), "t"), "t") !== BigInt(SUMHASH))
-    throw malformed("state proof: a tree is not by sumhash512");
+    throw malformed("state proof: a tree does not use sumhash512");
   const path = map.get("pth") ?? [];
   if (!Array.isArray(path)) throw malformed("state proof: pth is not an array");
   return { depth: small(map, "td", maxDepth), path: path.map(asDigest) };
@@ -157,7 +158,7 @@ function digest(map: MsgpackMap, name: string): Uint8Array {
 
 function asDigest(value: MsgpackValue): Uint8Array {
   if (value instanceof Uint8Array && value.length === SUMHASH_LENGTH) return value;
-  throw malformed(`state proof: a hash has not ${SUMHASH_LENGTH} bytes`);
+  throw malformed(`state proof: a hash does not have ${SUMHASH_LENGTH} bytes`);
 }
 
 /** An integer of up to 64 bits that is not 0. */

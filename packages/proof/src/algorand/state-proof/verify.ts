@@ -11,13 +11,13 @@ import { coinsOf, provesWeight, uint64 } from "./weights.ts";
 /** The faults of a state proof, each with the words that report it. */
 export const STATE_PROOF_FAULTS = {
   /** Includes a state proof beyond a limit. */
-  form: "is no canonical state proof",
+  form: "is not a canonical state proof",
   /** Includes a message whose rounds are not an interval. */
-  rounds: "is not of the interval after the checkpoint",
+  rounds: "does not attest the interval after the checkpoint",
   weight: "does not prove enough weight",
   salt: "has a signature with a salt of another version",
-  coins: "reveals other participants than the coins fell on",
-  participants: "reveals others than the checkpoint's participants",
+  coins: "does not reveal the participants that the coins select",
+  participants: "reveals participants that are not the checkpoint's",
   signatures: "reveals other signatures than it commits to",
   /** The key is not the participant's key of these rounds. */
   key: "has a key that is not its participant's",

@@ -87,7 +87,7 @@ export function baseReader({ rpcs, rules }: EthereumNodes, ask: Ask, logSpan: nu
     const read = async (rpc: EthereumRpc, signal: AbortSignal) => {
       const receipt = await rpc.call("eth_getTransactionReceipt", [id], Receipt, signal);
       if (receipt && receipt.transactionHash !== id.toLowerCase())
-        throw unavailable(`${rpc.name} answered with another receipt than that of ${id}`);
+        throw unavailable(`${rpc.name} answered with another receipt than ${id}'s`);
       return receipt?.status === 1 ? rpc.decode(() => paymentsIn(receipt, addresses)) : [];
     };
     const about = `the transfers to us in transaction ${id}`;

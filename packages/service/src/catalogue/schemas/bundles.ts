@@ -99,7 +99,7 @@ export const BatchHead = namedObject("BatchHead", "What is signed and recorded, 
   type: z.literal("batch-attestation"),
   ...LEDGER,
   size: z.int().min(MIN_BATCH_ITEMS).max(MAX_BATCH_ITEMS).describe("The number of items."),
-  root: Digest.describe("Of the tree of RFC 9162 section 2.1 over the items' statements, in their order."),
+  root: Digest.describe("The root of the RFC 9162 tree (section 2.1) over the items' statements, in order."),
   ...ATTESTATION,
 });
 

@@ -24,6 +24,6 @@ export const Checkpoints = namedObject(
     interval: SafeInteger.min(1).describe("The rounds from one checkpoint to the next."),
     size: SafeInteger.min(1).describe("The number of checkpoints."),
     root: Sha256Hex.describe("The root of the table by RFC 6962: 32 bytes, hex."),
-    last: z.array(Checkpoint).max(20).describe("The last of them, the newest last."),
+    last: z.array(Checkpoint).max(20).describe("The last checkpoints, newest last."),
   },
 );

@@ -50,7 +50,7 @@ const stakeProof = {
       votersCommitment: VotersCommitment,
       lnProvenWeight: Weight,
     })
-    .describe("What it rests on, which a verifier must know from elsewhere."),
+    .describe("The checkpoint on which it rests. A verifier must know it from elsewhere."),
   path: z
     .strictObject({ index: SafeInteger, size: SafeInteger.min(1), hashes: z.array(Digest).max(53) })
     .optional()
@@ -64,13 +64,13 @@ const AlgorandStateProofItem = namedObject("AlgorandStateProofItem", "Stake has 
 
 const AlgorandSourceStateProofItem = namedObject(
   "AlgorandSourceStateProofItem",
-  "Stake has signed for the header of the source's block: that of AlgorandSourceInclusionItem, else the bundle's own.",
+  "Stake has signed for the header of the source's block, which AlgorandSourceInclusionItem or else the bundle itself contains.",
   { type: z.literal("algorand-source-state-proof/1"), ...stakeProof },
 );
 
 const AlgorandAuthorisationItem = namedObject(
   "AlgorandAuthorisationItem",
-  "By what key the attestation transaction was signed: the signature is in the inclusion's stibBase64.",
+  "The key that signed the attestation transaction; the signature is in the inclusion's stibBase64.",
   {
     type: z.literal("algorand-authorisation/1"),
     alg: z.enum(["ed25519", "falcon-1024"]),
@@ -105,7 +105,7 @@ export const Evidence = namedObject(
   },
 );
 
-export const EvidencePending = namedObject("EvidencePending", "The evidence is not whole yet.", {
+export const EvidencePending = namedObject("EvidencePending", "The evidence is not complete yet.", {
   status: z.literal("pending"),
   round: SafeInteger.min(1).describe("The ledger's round of the record, which no state proof attests yet."),
 });

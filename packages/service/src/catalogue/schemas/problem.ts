@@ -23,7 +23,7 @@ export const ProblemDocument = namedObject("Problem", "Why a request was not ser
   items: z
     .array(z.strictObject({ index: SafeInteger.describe("Its place in the request."), code: z.enum(CODES) }))
     .optional()
-    .describe("Every item of a batch that cannot be attested, and why; `code` is that of the gravest."),
+    .describe("Every item of a batch that cannot be attested, and why; `code` is the code of the most serious one."),
   retry: z
     .strictObject({ sameHeader: z.literal(true) })
     .optional()

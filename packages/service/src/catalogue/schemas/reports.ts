@@ -69,12 +69,12 @@ export const Version = namedObject("Version", "Which attestd this is.", {
   schema: z.int().describe("The version of its journal's schema."),
 });
 
-export const Status = namedObject("Status", "The service as it stands now.", {
+export const Status = namedObject("Status", "The current status of the service.", {
   ...Readiness.shape,
   version: z.string().describe("Of the interface."),
   origin: z.url(),
   sandbox: z.boolean().describe("Whether nothing here is real."),
-  contact: z.string().optional().describe("Of the operator: a mailto: or https: URI, where one is configured."),
+  contact: z.string().optional().describe("The operator's mailto: or https: URI, if one is configured."),
   attestor: z
     .strictObject({ kid: z.string(), algorandAddress: z.string(), fromRound: z.int() })
     .describe("The current key, its account, and its first round."),
@@ -119,7 +119,7 @@ export const BlockCapabilities = namedObject(
   {
     chains: z
       .strictObject(Object.fromEntries(NAMES.map((name) => [name, BlockCapability.optional()])))
-      .describe("Those that are configured."),
+      .describe("The configured ones."),
     limits: z.strictObject({
       blocksPerRequest: z.int(),
       transactionsPerRequest: z.int(),

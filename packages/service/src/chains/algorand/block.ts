@@ -120,7 +120,7 @@ export async function requireUnkept(
   const others = algods.filter((_, index) => !kept[index]);
   const rounds = await orEnded(Promise.all(others.map((algod) => algod.lastRound(signal))), about, signal);
   const late = others.find((_, index) => (rounds[index] as number) < round);
-  if (late) throw unavailable(`${late.name} has not come to round ${round}, which others have`);
+  if (late) throw unavailable(`${late.name} has not reached round ${round}, which others have`);
 }
 
 /**

@@ -69,12 +69,12 @@ export const baseChain: SourceChainKind<EthereumNodes> = {
       },
       transactionTypes: {
         known: ["0x0", "0x1", "0x2", "0x4", "0x7e"],
-        others: "Any, such as 0x79, of which a node gives the raw bytes.",
+        others: "Any, such as 0x79, if a node gives the raw bytes.",
       },
       notProvable: ["Calls inside a transaction, and the messages of a batch: they are no items of the trie."],
     },
     doesNotProve: [
-      "That the transaction succeeded: one that reverted is in its block like any other. The receipt, where there is one, says.",
+      "That the transaction succeeded: a reverted one is in its block like any other. The receipt, if there is one, says.",
       "Anything on Ethereum: how deep the block's batch lies there is what the nodes say (safe, finalized).",
     ],
   },

@@ -51,7 +51,7 @@ export function watchTable({ path, genesisHash, now, log }: TableWatchOptions) {
       throw error;
     });
     seen = state;
-    if (read.genesisHash !== genesisHash) throw new Error(`it is of the network of genesis ${read.genesisHash}`);
+    if (read.genesisHash !== genesisHash) throw new Error(`it belongs to the network with genesis ${read.genesisHash}`);
     published = read;
     log.info({ size: read.size, root: read.root }, "table of checkpoints read");
   }

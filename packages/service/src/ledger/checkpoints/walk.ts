@@ -52,7 +52,7 @@ export async function* walk(from: Checkpoint, options: WalkOptions): AsyncGenera
     const covers = until - first + 1;
     if (first !== last.round + 1 || (interval !== undefined && covers !== interval))
       throw unavailable(
-        `${source.name} gave the state proof of rounds ${first} to ${until} for those after ${last.round}`,
+        `${source.name} gave the state proof of rounds ${first} to ${until} instead of the one after round ${last.round}`,
       );
     interval = covers;
     const checked = verify(found, last);

@@ -122,7 +122,7 @@ async function checkIndexer(
   // A sandbox's indexer also has recorded blocks of other networks.
   const genesis = header && indexer.read(header, Header)["genesis-hash"];
   if (genesis !== undefined && genesis !== genesisHash)
-    return [fail(`${setting} is of the network of genesis ${genesis}. Name an indexer of the right network.`)];
+    return [fail(`${setting} belongs to the network with genesis ${genesis}. Name an indexer of the right network.`)];
 
   const findings: Finding[] = [];
   const lag = latest === undefined ? 0 : latest - round;

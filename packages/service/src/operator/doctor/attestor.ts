@@ -77,10 +77,10 @@ function compared(history: KeyHistory, notes: RecordedNote[] | "unfinished", kid
   const key = `ATTESTOR_SIGNER: the key ${kid} is the history's current one`;
   if (notes === "unfinished") {
     const remedy = "Run `attestd keys history --env FILE --indexer URL`";
-    return warning(`${key}, but the ledger's notes were not all read in ${NOTES_MS / 1000} s. ${remedy}.`);
+    return warning(`${key}, but not all key notes on the ledger were read within ${NOTES_MS / 1000} s. ${remedy}.`);
   }
   const [finding] = checkKeyNotes(history, notes);
-  if (!finding) return ok(`${key}, and the ledger's notes of keys agree.`);
+  if (!finding) return ok(`${key}, and the key notes on the ledger agree.`);
   const where = `${finding.pointer}: ${finding.message}`;
   return fail(
     `DATABASE_URL: the key history does not fit the ledger: ${where}. Restore it by \`attestd keys restore\`.`,

@@ -35,7 +35,7 @@ const OLD_BLOCKS = 18_000;
  */
 export const checkBase: Check = async (examined) => {
   const { config, nodes } = examined;
-  if (!config.sources.base) return [ok("BASE_RPC_URL is not set: nothing of Base is sold, nor paid there.")];
+  if (!config.sources.base) return [ok("BASE_RPC_URL is not set: nothing on Base can be attested or paid.")];
   const { rpcs, rules } = nodes.rail(BASE_RAIL);
   return checkEach(rpcs, { setting: "BASE_RPC_URL" }, (rpc) => checkRpc(rpc, rules, examined));
 };
@@ -59,7 +59,7 @@ async function checkRpc(
   for (const tag of ["safe", "finalized"] as const) {
     const block = rpc.block(tag, signal);
     if ((await refusalBy(block)) !== undefined || (await block) === undefined)
-      findings.push(fail(`${setting} has no ${tag} block, by which payments are final. Name another node.`));
+      findings.push(fail(`${setting} has no ${tag} block, which makes payments final. Name another node.`));
   }
 
   // The largest query of the search for a payment.

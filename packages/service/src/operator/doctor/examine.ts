@@ -55,7 +55,7 @@ export async function* examine(settings: Settings, options: ExaminationOptions):
   if ("faults" in read) {
     yield* read.faults.map(fail).map(about("settings"));
     yield* (options.file?.doubts ?? []).map(warning).map(about("settings"));
-    yield about("settings")(warning("Nothing else was examined: mend the settings first."));
+    yield about("settings")(warning("Nothing else was examined: correct the settings first."));
     return;
   }
   const { config } = read;
@@ -108,7 +108,7 @@ async function checkSettings(settings: Settings, { file }: ExaminationOptions): 
   const set = Object.keys(settings).filter((name) => known.has(name) && settings[name]);
   const files: [string, string][] = file ? [["--env", file.path], ...secretFilesOf(settings)] : secretFilesOf(settings);
   return [
-    ok(`${set.length} settings are set, and go together.`),
+    ok(`${set.length} settings are set, and fit together.`),
     ...(file?.doubts ?? []).map(warning),
     ...unknown.map((name) => warning(`${name} is in ${file?.path}, and is not a setting of attestd. Remove it.`)),
     ...(await checkSecretFiles(files)),

@@ -93,7 +93,7 @@ async function isAttestd(origin: string): Promise<boolean> {
 export function checkClock({ verdict, aheadMs, by, of }: ClockComparison): Finding[] {
   if (verdict === "unknown") return [];
   const names = by.slice(0, MAX_NAMED).join(", ") + (by.length > MAX_NAMED ? ", …" : "");
-  if (verdict === "right") return [ok(`The clock of this host agrees with that of ${names}.`)];
+  if (verdict === "right") return [ok(`The clock of this host agrees with ${names}.`)];
   const side = aheadMs > 0 ? "ahead of" : "behind";
   const sentence = `The clock of this host is ${inSeconds(aheadMs)} ${side} ${by.length} of ${of} others (${names})`;
   if (verdict === "doubtful") return [warning(`${sentence}. Set it by NTP, or find out which of them is wrong.`)];

@@ -27,8 +27,7 @@ async function checkPayee(
   try {
     const rail = await kind.open(nodes.rail(kind), { config, rounds: ledger.rounds, clock: systemClock, signal });
     const fault = await rail.payeeFault(payTo, signal);
-    if (fault !== undefined)
-      return [fail(`${setting} ${fault}. Nothing can be paid to ${payTo} until that is mended.`)];
+    if (fault !== undefined) return [fail(`${setting} ${fault}. Nothing can be paid to ${payTo} until that is fixed.`)];
     const { name, version } = rail.extra;
     const asset = name === undefined ? "USDC" : `USDC ("${name}", version ${version})`;
     return [ok(`${setting}: ${payTo} can be paid ${asset}.`)];

@@ -17,7 +17,7 @@ export async function claimPath(path: string): Promise<void> {
   const place = join(folder, basename(path));
   const found = lstatSync(place, { throwIfNoEntry: false });
   if (!found) return;
-  if (!found.isSocket()) throw new Error(`${place} is there already, and is no socket: choose another path.`);
+  if (!found.isSocket()) throw new Error(`${place} already exists, and is not a socket: choose another path.`);
   if (await answers(place)) throw new Error(`Another process listens at ${place}: stop it first.`);
   await unlink(place);
 }

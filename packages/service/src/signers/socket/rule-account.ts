@@ -45,9 +45,9 @@ export function accountForm(message: Uint8Array, context: SignedContext, attesto
   checkMembers(transaction, attestor, MEMBERS);
   if (getBytes(transaction, "lx", 32) === undefined) throw new Refusal("the transaction has no lease");
   const note = parseNote(fromUtf8(getBytes(transaction, "note") ?? new Uint8Array()));
-  if (note.g !== attestor.ledger) throw new Refusal("the note is of another ledger");
+  if (note.g !== attestor.ledger) throw new Refusal("the note names another ledger");
   if ("k" in note) return keyNote(note.k, context.keyRecord, getInteger(transaction, "lv"), attestor);
-  if (context.keyRecord) throw new Refusal("a key record comes with a key note alone");
+  if (context.keyRecord) throw new Refusal("a key record is allowed only with a key note");
   if (note.a !== attestor.keySha256) throw new Refusal("the note names another key");
   return { form: "note", about: txid(new Uint8Array(bytes)) };
 }
@@ -56,9 +56,9 @@ function checkMembers(transaction: MsgpackMap, attestor: Attestor, members: read
   const { account, genesisHash, maxFee } = attestor;
   const unknown = [...transaction.keys()].find((key) => !members.includes(String(key)));
   if (unknown !== undefined) throw new Refusal(`the transaction has ${String(unknown).slice(0, 20)}`);
-  if (getString(transaction, "type") !== "pay") throw new Refusal("the transaction is no payment");
+  if (getString(transaction, "type") !== "pay") throw new Refusal("the transaction is not a payment");
   const isOwn = (member: string) => equalBytes(getBytes(transaction, member, 32) ?? new Uint8Array(), account);
-  if (!isOwn("snd")) throw new Refusal("the transaction is of another account");
+  if (!isOwn("snd")) throw new Refusal("the transaction is another account's");
   if (!isOwn("rcv")) throw new Refusal("the payment is to another account");
   if (!equalBytes(getBytes(transaction, "gh", 32) ?? new Uint8Array(), genesisHash))
     throw new Refusal("the transaction is for another network");
@@ -67,7 +67,7 @@ function checkMembers(transaction: MsgpackMap, attestor: Attestor, members: read
   if (fee > maxFee) throw new Refusal(`the fee of ${fee} is over ${maxFee}`);
   const lifetime = getInteger(transaction, "lv") - getInteger(transaction, "fv");
   if (lifetime < 0n || lifetime > MAX_LIFETIME)
-    throw new Refusal(`the transaction lives for ${lifetime} rounds, over ${MAX_LIFETIME}`);
+    throw new Refusal(`the transaction is valid for ${lifetime} rounds, not for 0 to ${MAX_LIFETIME}`);
 }
 
 /**
@@ -76,12 +76,12 @@ function checkMembers(transaction: MsgpackMap, attestor: Attestor, members: read
  */
 function keyNote(k: string, record: Uint8Array | undefined, lastValid: bigint, attestor: Attestor): Form {
   if (!record || createHash("sha256").update(record).digest("hex") !== k)
-    throw new Refusal("a key note comes with the record that it announces");
+    throw new Refusal("a key note needs the record that it announces");
   const entry = parseKeyEntry(fromUtf8(record));
   if (entry.algorandAddress !== attestor.algorandAddress) throw new Refusal("the key record names another account");
   const { revokedRound } = entry;
   const bytes = revokedRound === undefined ? keyEntryBytes(entry) : keyRevocationBytes({ ...entry, revokedRound });
-  if (!equalBytes(bytes, record)) throw new Refusal("the key record is not as it is noted");
+  if (!equalBytes(bytes, record)) throw new Refusal("the key record is not the noted one");
   if (revokedRound === undefined) requireRecord(k, attestor.endorse, "--endorse");
   else requireRecord(k, attestor.revoke, "--revoke");
   if (revokedRound === undefined && lastValid >= entry.fromRound)

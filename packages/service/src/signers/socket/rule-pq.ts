@@ -47,20 +47,21 @@ function requireNoteOfHead({ root, size, attest }: BatchHead, { keySha256, ledge
   const note = parseNote(attest.note);
   const due = { a: keySha256, g: ledger, r: toHex(fromBase64(root)), z: size };
   if (!("r" in note) || encodeNote({ ...due, p: note.p }) !== attest.note)
-    throw new Refusal("the note of the batch is not of this head, this key and this ledger");
+    throw new Refusal("the batch's note does not fit this head, this key and this ledger");
 }
 
 /** @param input a JWS signing input */
 export function receiptForm(input: string, { kid, pqPublicKey }: Attestor): Form {
   const receipt = verifyPaymentReceipt(`${input}.${toBase64Url(NO_SIGNATURE)}`, [pqPublicKey], UNSIGNED);
-  if (receiptSigningInput(receipt, kid) !== input) throw new Refusal("the receipt is not in its one spelling");
+  if (receiptSigningInput(receipt, kid) !== input) throw new Refusal("the receipt is not in its canonical spelling");
   return { form: "receipt", about: receipt.transaction };
 }
 
 /** Accepts the entry of the next key, if this signer was started to endorse it. */
 export function endorsementForm(message: Uint8Array, attestor: Attestor): Form {
   const entry = parseKeyEntry(fromUtf8(message));
-  if (!equalBytes(keyEntryBytes(entry), message)) throw new Refusal("the key entry is not as it is endorsed");
+  if (!equalBytes(keyEntryBytes(entry), message))
+    throw new Refusal("the key entry is not in the form that is endorsed");
   if (entry.algorandAddress !== attestor.algorandAddress) throw new Refusal("the key entry names another account");
   if (entry.kid === attestor.kid) throw new Refusal("a key does not endorse itself");
   const record = keyEntryHash(entry);

@@ -133,9 +133,9 @@ describe("the signer signs", () => {
     expect(() => sign("pq", nextRecord)).toThrow(refused(/not started with --endorse/));
     expect(() => sign("account", announced, attestor, nextRecord)).toThrow(refused(/not started with --endorse/));
     expect(() => sign("account", withdrawn, attestor, withdrawal)).toThrow(refused(/not started with --revoke/));
-    expect(() => sign("account", announced, rotating)).toThrow(refused(/comes with the record/));
-    expect(() => sign("account", announced, rotating, withdrawal)).toThrow(refused(/comes with the record/));
-    expect(() => sign("account", transaction(), rotating, nextRecord)).toThrow(refused(/with a key note alone/));
+    expect(() => sign("account", announced, rotating)).toThrow(refused(/needs the record/));
+    expect(() => sign("account", announced, rotating, withdrawal)).toThrow(refused(/needs the record/));
+    expect(() => sign("account", transaction(), rotating, nextRecord)).toThrow(refused(/only with a key note/));
     const [, ofThief] = testHistory([
       { attestor: own, fromRound: 1 },
       { attestor: thief, fromRound: 200 },
@@ -148,7 +148,9 @@ describe("the signer signs", () => {
     // Endorsed by our key, for another's account.
     const elsewhere = keyEntryBytes({ ...nextEntry, algorandAddress: thief.algorandAddress });
     expect(() => sign("pq", elsewhere, rotating)).toThrow(refused(/another account/));
-    expect(() => sign("pq", concatBytes(nextRecord, utf8(" ")), rotating)).toThrow(refused(/not as it is endorsed/));
+    expect(() => sign("pq", concatBytes(nextRecord, utf8(" ")), rotating)).toThrow(
+      refused(/not in the form that is endorsed/),
+    );
     // For a key that begins in round 200.
     const late = transaction({
       note: utf8(encodeNote({ g: ALGORAND_MAINNET, k: keyEntryHash(nextEntry) })),
@@ -206,17 +208,17 @@ describe("the account's key does not sign", () => {
     ["a close-out", { close: other }, /has close/],
     ["an amount", { amt: 1 }, /has amt/],
     ["a payment to another", { rcv: other }, /to another account/],
-    ["a payment of another", { snd: other }, /of another account/],
-    ["a transfer of an asset", { type: "axfer" }, /no payment/],
+    ["a payment of another", { snd: other }, /another account.s/],
+    ["a transfer of an asset", { type: "axfer" }, /not a payment/],
     ["a call of an application", { type: "appl", apid: 1 }, /has apid/],
-    ["keys to vote with", { type: "keyreg" }, /no payment/],
+    ["keys to vote with", { type: "keyreg" }, /not a payment/],
     ["a member of a group", { grp: new Uint8Array(32).fill(1) }, /has grp/],
     ["another network", { gh: new Uint8Array(32).fill(1) }, /another network/],
     ["no network", { gh: undefined }, /another network/],
     ["no lease", { lx: undefined }, /no lease/],
     ["a high fee", { fee: 10_001 }, /fee of 10001/],
-    ["a long life", { lv: 158 }, /lives for 101/],
-    ["a life that ends before it begins", { lv: 56 }, /lives for -1/],
+    ["a long life", { lv: 158 }, /valid for 101/],
+    ["a life that ends before it begins", { lv: 56 }, /valid for -1/],
     ["a note of another form", { note: utf8("attestd/v2:j{}") }, /does not begin/],
     ["a note of another application", { note: utf8("hello") }, /does not begin/],
     ["no note", { note: undefined }, /does not begin/],
@@ -265,7 +267,7 @@ describe("the account's key does not sign", () => {
     for (const message of [...bundles.map(signingBytes), receipt, nextRecord])
       expect(() => sign("account", message, rotating)).toThrow(refused(/neither a transaction/));
     expect(() => sign("pq", transaction())).toThrow(refused(/neither a bundle/));
-    expect(() => sign("pq", nextRecord, rotating, nextRecord)).toThrow(refused(/with a transaction alone/));
+    expect(() => sign("pq", nextRecord, rotating, nextRecord)).toThrow(refused(/only with a transaction/));
   });
 });
 
@@ -321,15 +323,23 @@ describe("the ML-DSA-65 key does not sign", () => {
       }),
       /schema/,
     ],
-    ["a batch of another key", signingBytes(testBatch(undefined, { attestor: thief }).batch), /note of the batch/],
+    ["a batch of another key", signingBytes(testBatch(undefined, { attestor: thief }).batch), /the batch.s note/],
     [
       "a batch on another ledger",
       signingBytes(testBatch(undefined, { attestor: own, ledger: OTHER }).batch),
-      /note of/,
+      /batch.s note/,
     ],
-    ["a batch of another size than its note's", bytesOf({ ...unsignedHead, size: 3 }), /note of the batch/],
-    ["a batch of another root than its note's", bytesOf({ ...unsignedHead, root: toBase64(genesisHash) }), /note of/],
-    ["a batch with a transaction's note", bytesOf({ ...unsignedHead, attest: { ...head.attest, note } }), /note of/],
+    ["a batch of another size than its note's", bytesOf({ ...unsignedHead, size: 3 }), /the batch.s note/],
+    [
+      "a batch of another root than its note's",
+      bytesOf({ ...unsignedHead, root: toBase64(genesisHash) }),
+      /batch.s note/,
+    ],
+    [
+      "a batch with a transaction's note",
+      bytesOf({ ...unsignedHead, attest: { ...head.attest, note } }),
+      /batch.s note/,
+    ],
     ["a batch larger than any", bytesOf({ ...unsignedHead, size: 1001 }), /size/],
     ["a batch with a member more", bytesOf({ ...unsignedHead, more: 1 }), /more/],
     ["an item of a batch", bytesOf(testBatchItem({ attestor: own })), /schema/],

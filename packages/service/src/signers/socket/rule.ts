@@ -16,7 +16,7 @@ export function formOf(use: KeyUse, message: Uint8Array, context: SignedContext,
     const text = asAscii(message);
     if (text !== undefined && isProbe(text)) return { form: "probe", about: text };
     if (use === "account") return accountForm(message, context, attestor);
-    if (context.keyRecord) throw new Refusal("a key record comes with a transaction alone");
+    if (context.keyRecord) throw new Refusal("a key record is allowed only with a transaction");
     // "{": a document in RFC 8785; "e": the base64url of one.
     if (message[0] === 0x65) return receiptForm(fromUtf8(message), attestor);
     if (message[0] !== 0x7b) throw new Refusal("neither a bundle, nor a receipt, nor a key entry, nor a probe");

@@ -109,7 +109,7 @@ export async function startSigner(options: SignerOptions): Promise<RunningSigner
 
   function serve(socket: Socket): void {
     if (connections.size >= MAX_CONNECTIONS) {
-      log.warn("a connection too many was closed");
+      log.warn("a connection above the limit was closed");
       socket.destroy();
       return;
     }

@@ -192,10 +192,10 @@ describe("the place of a socket", () => {
 
   test("is refused where something else is, a link too", async () => {
     await writeFile(path, "");
-    await expect(start()).rejects.toThrow(/is no socket/);
+    await expect(start()).rejects.toThrow(/is not a socket/);
     await rm(path);
     await symlink(join(folder, "elsewhere"), path);
-    await expect(start()).rejects.toThrow(/is no socket/);
+    await expect(start()).rejects.toThrow(/is not a socket/);
   });
 });
 

@@ -54,7 +54,7 @@ export function readEnvelope(members: MsgpackMap, sender: Uint8Array): Envelope 
   if (kinds.length > 1) throw paymentRefused(`the payment transaction has more than one of ${kinds.join(", ")}`);
   for (const member of members.keys())
     if (member !== kind && member !== "sgnr")
-      throw paymentRefused(`the payment transaction has the member ${String(member)} beside its signature`);
+      throw paymentRefused(`the payment transaction has the member ${String(member)} in addition to its signature`);
 
   const authorizer = members.has("sgnr") ? readMember(members, "sgnr", (value) => bytesOf(value, 32)) : sender;
   if (members.has("sgnr") && equalBytes(authorizer, sender))
@@ -75,7 +75,7 @@ function readMember<T>(members: MsgpackMap, name: string, read: (value: MsgpackV
     return read(members.get(name) as MsgpackValue);
   } catch (error) {
     if (isProofError(error, "malformed"))
-      throw paymentRefused(`the payment transaction's ${name} is not of its form: ${error.message}`);
+      throw paymentRefused(`the payment transaction's ${name} has the wrong form: ${error.message}`);
     throw error;
   }
 }

@@ -31,7 +31,7 @@ export function readGroup(payload: Record<string, unknown>): { members: GroupMem
   if (!Array.isArray(paymentGroup) || paymentGroup.length === 0 || paymentGroup.length > MAX_MEMBERS)
     throw paymentRefused("payload.paymentGroup is not a list of one or two transactions");
   if (typeof index !== "number" || !Number.isInteger(index) || index < 0 || index >= paymentGroup.length)
-    throw paymentRefused("payload.paymentIndex is not a place in payload.paymentGroup");
+    throw paymentRefused("payload.paymentIndex is not an index of payload.paymentGroup");
   return { members: paymentGroup.map(readMember), index };
 }
 
@@ -62,7 +62,7 @@ export function checkGroupId(members: readonly GroupMember[]): void {
   const grouped = members.map(({ transaction }) => transaction.get("grp"));
   const alone = members.length === 1 && grouped[0] === undefined;
   if (!alone && !grouped.every((grp) => grp instanceof Uint8Array && equalBytes(grp, id)))
-    throw paymentRefused("the group id is not that of payload.paymentGroup");
+    throw paymentRefused("the group id is not the id of payload.paymentGroup");
 }
 
 /**

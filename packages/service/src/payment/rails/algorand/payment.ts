@@ -71,6 +71,6 @@ function readTransfer(transaction: MsgpackMap) {
     };
   } catch (error) {
     if (hasCode(error, "payment_refused")) throw error;
-    throw paymentRefused("the payment transaction's fields are not of their types");
+    throw paymentRefused("a field of the payment transaction has the wrong type");
   }
 }

@@ -265,7 +265,7 @@ describe("an Algorand payment", () => {
     ],
     ["version 1", { ...group(), x402Version: 1 }, "x402Version is not 2"],
     ["no group", { ...group(), payload: { authorization: {} } }, "payload.paymentGroup is not a list"],
-    ["an index outside", payload(group().payload.paymentGroup as string[], 2), "payload.paymentIndex is not a place"],
+    ["an index outside", payload(group().payload.paymentGroup as string[], 2), "payload.paymentIndex is not an index"],
     ["the fee payer as the payment", payload(group().payload.paymentGroup as string[], 0), "not an asset transfer"],
     [
       "bytes that are no transaction",
@@ -282,6 +282,6 @@ describe("an Algorand payment", () => {
     const other = fee();
     other.group = payment.group as Uint8Array;
     const made = payload([base64(algosdk.encodeUnsignedTransaction(other)), base64(payment.signTxn(payer.sk))], 1);
-    expect(await checked(made)).toContain("the group id is not that of");
+    expect(await checked(made)).toContain("the group id is not the id of");
   });
 });

@@ -130,13 +130,13 @@ describe("an Algorand payment that is not signed", () => {
     ["an empty post-quantum signature", { pqsig: part({ pk: bytes(1793), sch: "f1" }) }, "post-quantum key (pqsig)"],
     ["a post-quantum scheme alone", { pqsig: part({ sch: "f1" }) }, "post-quantum key (pqsig)"],
     ["a scheme beside it", { sch: "f1" }, "has no signature"],
-    ["an unknown member", { sig: bytes(64), nsig: bytes(64) }, "has the member nsig beside its signature"],
+    ["an unknown member", { sig: bytes(64), nsig: bytes(64) }, "has the member nsig in addition to its signature"],
     ["two signatures", { sig: bytes(64), msig: msig({}) }, "has more than one of sig, msig"],
-    ["an empty signature", { sig: new Uint8Array() }, "sig is not of its form: not 64 bytes"],
-    ["a signature of zeros", { sig: new Uint8Array(64) }, "sig is not of its form: 64 bytes of zero"],
-    ["a short signature", { sig: bytes(63) }, "sig is not of its form: not 64 bytes"],
-    ["a signature that is a map", { sig: part({ s: 1 }) }, "sig is not of its form"],
-    ["an empty multisig", { msig: new Map() }, "msig is not of its form: v is not 1"],
+    ["an empty signature", { sig: new Uint8Array() }, "sig has the wrong form: not 64 bytes"],
+    ["a signature of zeros", { sig: new Uint8Array(64) }, "sig has the wrong form: 64 bytes of zero"],
+    ["a short signature", { sig: bytes(63) }, "sig has the wrong form: not 64 bytes"],
+    ["a signature that is a map", { sig: part({ s: 1 }) }, "sig has the wrong form"],
+    ["an empty multisig", { msig: new Map() }, "msig has the wrong form: v is not 1"],
     ["a multisig of version 2", { msig: msig({ v: 2 }) }, "v is not 1"],
     ["a multisig without keys", { msig: msig({ subsig: [] }) }, "subsig is not a list"],
     ["a multisig of 256 keys", { msig: msig({ subsig: Array(256).fill(part({ pk: bytes(32) })) }) }, "subsig is not"],
@@ -155,8 +155,8 @@ describe("an Algorand payment that is not signed", () => {
     ["arguments that are no bytes", { lsig: part({ l: PROGRAM, arg: ["text"] }) }, "arg is not a list"],
     ["two delegations", { lsig: part({ l: PROGRAM, sig: bytes(64), lmsig: msig({}) }) }, "more than one of sig"],
     ["a post-quantum delegation", { lsig: part({ l: PROGRAM, pqsig: part({ sch: "f1" }) }) }, "post-quantum key"],
-    ["a short signer", { sig: bytes(64), sgnr: bytes(31) }, "sgnr is not of its form: not 32 bytes"],
-    ["a signer of zeros", { sig: bytes(64), sgnr: new Uint8Array(32) }, "sgnr is not of its form: 32 bytes of zero"],
+    ["a short signer", { sig: bytes(64), sgnr: bytes(31) }, "sgnr has the wrong form: not 32 bytes"],
+    ["a signer of zeros", { sig: bytes(64), sgnr: new Uint8Array(32) }, "sgnr has the wrong form: 32 bytes of zero"],
     ["its sender as the signer", { sig: bytes(64), sgnr: payer.addr.publicKey }, "sgnr is its sender"],
   ])("with %s is refused as it is read, and no node is asked", async (_, members, reason) => {
     expect(await verdictOf(enveloped(members))).toContain(reason);
@@ -174,7 +174,7 @@ test.each(["snd", "grp", "arcv", "gh"])(
         ["txn", txn],
       ]),
     );
-    expect(await verdictOf(signed)).toContain("fields are not of their types");
+    expect(await verdictOf(signed)).toContain("field of the payment transaction has the wrong type");
   },
 );
 

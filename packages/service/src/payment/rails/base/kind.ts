@@ -61,7 +61,7 @@ async function usdcDomain(config: Config, nodes: EthereumNodes, signal: AbortSig
   if (!domain) return REAL_USDC;
   const isReal = domain.name === REAL_USDC.name && domain.version === REAL_USDC.version;
   const named = `${BASE.asset} has the name "${domain.name}", version "${domain.version}"`;
-  if (!config.sandbox && !isReal) throw configInvalid(`BASE_RPC_URL is not of Base: its token at ${named}.`);
-  if (config.sandbox && isReal) throw configInvalid(`BASE_RPC_URL is not of a sandbox: its token at ${named}.`);
+  if (!config.sandbox && !isReal) throw configInvalid(`BASE_RPC_URL is not a node of Base: its token at ${named}.`);
+  if (config.sandbox && isReal) throw configInvalid(`BASE_RPC_URL is not a node of a sandbox: its token at ${named}.`);
   return domain;
 }

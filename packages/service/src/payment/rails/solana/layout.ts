@@ -63,7 +63,7 @@ export function checkLayout({ message, signatures, instructions, transfer }: Tra
   if (transfer.authority === first) throw paymentRefused("the fee payer is the payer");
   if (signatures.has(String(first))) throw paymentRefused("the fee payer has signed already");
   if (message.header.numSignerAccounts !== 2 || second !== transfer.authority)
-    throw paymentRefused("others than the fee payer and the payer have to sign");
+    throw paymentRefused("other accounts than the fee payer and the payer must sign");
   const used = new Set([first, ...instructions.flatMap(({ program, accounts }) => [program, ...accounts])]);
   if (used.size !== message.staticAccounts.length)
     throw paymentRefused("the transaction names accounts that no instruction uses");

@@ -250,7 +250,7 @@ describe("a Solana payment", () => {
     [
       "an assertion that a third party signs",
       [...stock(), lighthouse(ASSERTIONS.clock, second)],
-      "others than the fee payer and the payer have to sign",
+      "other accounts than the fee payer and the payer must sign",
     ],
     ["more than a packet holds", stock({ 3: memo("x".repeat(1_200)) }), "payload.transaction is not base64"],
     ["a memo with signers", stock({ 3: withAccounts(memo("x"), second) }), "neither a memo"],
@@ -302,12 +302,12 @@ describe("a Solana payment", () => {
     [
       "a legacy message",
       () => paying({ version: "legacy" }),
-      "of version legacy, and scheme exact takes version 0 alone",
+      "of version legacy, and scheme exact accepts only version 0",
     ],
     [
       "a transaction of version 1",
       async () => payload(VERSION_1.toString("base64")),
-      "the transaction is of version 1, and scheme exact takes version 0 alone",
+      "the transaction is of version 1, and scheme exact accepts only version 0",
     ],
     ["version 1", async () => ({ ...(await paying()), x402Version: 1 }), "x402Version is not 2"],
     [
@@ -365,7 +365,9 @@ describe("a Solana payment", () => {
     expect(await checked(payload(table.toString("base64")))).toContain("takes accounts from an address table");
     const third = Buffer.concat([Buffer.from([3]), wire.subarray(1, at), Buffer.alloc(64), wire.subarray(at)]);
     third.writeUInt8(3, at + 64 + 1);
-    expect(await checked(payload(third.toString("base64")))).toContain("others than the fee payer and the payer");
+    expect(await checked(payload(third.toString("base64")))).toContain(
+      "other accounts than the fee payer and the payer",
+    );
     const wide = Buffer.concat([Buffer.from([0x82, 0]), wire.subarray(1)]);
     expect(await checked(payload(wide.toString("base64")))).toContain(
       "payload.transaction is not base64 of a canonical",

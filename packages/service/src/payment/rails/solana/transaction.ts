@@ -123,7 +123,7 @@ export function accountsOf(wire: Uint8Array): readonly Address[] | undefined {
 
 /** Makes the error for a version that scheme `exact` does not allow. @param version of the transaction */
 export function versionRefused(version: 1 | "legacy"): PaymentRefused {
-  return paymentRefused(`the transaction is of version ${version}, and scheme exact takes version 0 alone`);
+  return paymentRefused(`the transaction is of version ${version}, and scheme exact accepts only version 0`);
 }
 
 /** Hex SHA-256 of the message bytes: the identity of a transaction, whatever its signatures. */
