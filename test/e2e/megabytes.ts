@@ -50,7 +50,7 @@ const SIZE = 2 ** 20;
 const history = testHistory();
 const bundle = testBundle();
 const report = verify(bundle, { trust: history });
-const form = { verifying: ["verify"], beside: ["skill"], large: {} };
+const form = { verifying: ["verify"], extra: ["skill"], large: {} };
 const taskIds = createTaskIds(new Uint8Array(32));
 const findRoute = createRouter([{ method: "GET", path: "/bundles/:id", handle: () => json(200, "") }]);
 const rateLimit = createRateLimit({

@@ -1,5 +1,5 @@
 /** How a request ended without a usable answer: its HTTP status, or how it failed. */
-export type Ending = number | "unreachable" | "late" | "too long";
+export type RequestOutcome = number | "unreachable" | "late" | "too long";
 
 /**
  * How a signer failed. `unreachable`: no connection or answer. `late`: no answer in time. `throttled`: asked too often.
@@ -20,7 +20,7 @@ export type ErrorDetails = {
   /** Upstream nodes contradicted one another. */
   providers_conflict: undefined;
   /** The cause of `providers_unavailable` for a request without an answer. */
-  upstream_unanswered: { ending: Ending };
+  upstream_unanswered: { ending: RequestOutcome };
   /** The circuit breaker is open after repeated failures, and nothing was sent. */
   breaker_open: undefined;
   /**
@@ -70,7 +70,7 @@ export type ErrorDetails = {
    * the HTTP status of an answer without a verdict, or how the request ended without an answer. `retryAfterMs`: how
    * long it asked us to wait.
    */
-  facilitator_failed: { ending: Ending | "unreadable"; retryAfterMs?: number };
+  facilitator_failed: { ending: RequestOutcome | "unreadable"; retryAfterMs?: number };
   /** Nothing can be sold on the payment's rail now. The message tells the payer why. */
   rail_closed: undefined;
   /** The facilitator answers, and does not settle on the rail: the setting is wrong, or has become wrong. */

@@ -51,10 +51,10 @@ import { SETTLE_MS } from "./payment/facilitator.ts";
 import { openPayments } from "./payment/open.ts";
 import { resourcesAt } from "./payment/resource.ts";
 import { hostClock } from "./providers/host-clock.ts";
-import { openAccount, openSigner, watchSigners } from "./signers/open.ts";
+import { openAccount, openSigner, watchSigners } from "./signers/attestor-keys.ts";
 import { createProducts } from "./subjects/products.ts";
 import type { Tracer } from "./tracing/tracer.ts";
-import { openVerification } from "./verification/open.ts";
+import { openVerification } from "./verification/verification.ts";
 
 /** The service, which runs calls and does not listen yet. */
 export type Service = {
@@ -141,7 +141,7 @@ export async function openService(
     round,
     now: Date.now,
     // A replica that has the current key takes over the calls.
-    onObstacle: () => void runner.stop(),
+    onUnusable: () => void runner.stop(),
   });
 
   const keyNotes = watchKeyNotes({

@@ -1,4 +1,4 @@
-import { givenBeside } from "../src/trust-basis.ts";
+import { preferredList } from "../src/trust-basis.ts";
 import { EVIDENCE } from "../src/words.ts";
 import { basisOf, type Checked } from "./check-file.ts";
 import type { Site } from "./site.ts";
@@ -26,7 +26,7 @@ export async function evidenceOf(bundleId: string): Promise<Blob | string> {
 /** Lets it count for every file from now on, evidence and checkpoints in place of earlier ones of the same bundle. */
 export function useBeside(site: Site, checked: Beside, file: Blob): void {
   if (checked.kind === "keys") {
-    const current = givenBeside({ history: checked.history, basis: basisOf(file) }, site.keys.served);
+    const current = preferredList({ history: checked.history, basis: basisOf(file) }, site.keys.served);
     site.keys.current = current;
     const isOwn = current === site.keys.served;
     site.announce(isOwn ? "This site's own key list continues that one, and is used." : "Key list added.");

@@ -1,7 +1,7 @@
 import { type KeyEntry, keyStatusOf } from "@attestd/proof";
-import type { Fact } from "../src/facts.ts";
+import type { Fact } from "../src/file-facts.ts";
 import { hostOf } from "../src/printable.ts";
-import { basisSentence, doubtOf, doubtSentence, type KeyList } from "../src/trust-basis.ts";
+import { basisSentence, contradictionOf, doubtSentence, type KeyList } from "../src/trust-basis.ts";
 import { NO_KEY_LIST } from "../src/words.ts";
 import { actions, h } from "./dom.ts";
 import { chooseButton, factList, heading, saveKeysButton } from "./parts.ts";
@@ -14,7 +14,7 @@ export async function openKeysPage(site: Site, focus: boolean): Promise<void> {
   const title = heading("Trusted keys");
   const choose = chooseButton("Choose a key list", site.take);
   if (!current) return site.show([title, h("p", { class: "block" }, NO_KEY_LIST), actions(...choose)], focus);
-  const found = doubtOf(current, current.history.keys.at(-1)?.kid);
+  const found = contradictionOf(current, current.history.keys.at(-1)?.kid);
   site.show(
     [
       title,

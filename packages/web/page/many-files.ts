@@ -2,7 +2,7 @@ import { batchOf } from "@attestd/proof";
 import { attempt } from "@attestd/proof/errors";
 import { rowOf } from "../src/file-rows.ts";
 import { receiptRow } from "../src/receipt-verdict.ts";
-import { doubt, isVerified } from "../src/verdict.ts";
+import { contradiction, isVerified } from "../src/verdict.ts";
 import { UNREADABLE } from "../src/words.ts";
 import { useBeside } from "./beside.ts";
 import type { Checked } from "./check-file.ts";
@@ -75,7 +75,7 @@ export async function checkFiles(
 /** A verified item of a batch, whose certificate can be made with the others'. */
 function itemOf({ judged }: Extract<Checked, { kind: "judged" }>): Pick<Row, "item"> {
   const { bundle } = judged;
-  const isGood = isVerified(judged) && doubt(judged) === undefined && judged.keys?.basis.basis !== "example";
+  const isGood = isVerified(judged) && contradiction(judged) === undefined && judged.keys?.basis.basis !== "example";
   return isGood && bundle && "batch" in bundle ? { item: { judged, bundle } } : {};
 }
 

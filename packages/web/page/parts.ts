@@ -1,6 +1,6 @@
 import type { Field } from "@attestd/proof/description";
 import { type CheckRow, difference } from "../src/checks.ts";
-import type { Fact } from "../src/facts.ts";
+import type { Fact } from "../src/file-facts.ts";
 import { halves, printable } from "../src/printable.ts";
 import type { KeyList } from "../src/trust-basis.ts";
 import { button, type Child, download, h } from "./dom.ts";

@@ -1,9 +1,9 @@
 import { type Bundle, noteOf, signedPart } from "@attestd/proof";
 import { circumstancesOf, noteFields } from "@attestd/proof/description";
 import { type CheckRow, checkRows } from "../src/checks.ts";
-import { factsOf, type Headline, headlineOf } from "../src/facts.ts";
+import { factsOf, type Headline, headlineOf } from "../src/file-facts.ts";
 import { printable } from "../src/printable.ts";
-import { doubt, isProven, isVerified, type Judged, type Verdict, verdictOf } from "../src/verdict.ts";
+import { contradiction, isProven, isVerified, type Judged, type Verdict, verdictOf } from "../src/verdict.ts";
 import { LIMITS, NO_CERTIFICATES } from "../src/words.ts";
 import { actions, button, type Child, h, verdictSection } from "./dom.ts";
 import { icon } from "./icons.ts";
@@ -41,7 +41,7 @@ function actionRows({ judged, ledgerTrouble, service }: Result, verdict: Verdict
   const isGood = isProven(judged);
   const asks = verdict.mayAskLedger && judged.comparedBy === undefined && judged.keys?.basis.basis !== "example";
   // A file that may be a stranger's gets no certificate, which would look like a proof.
-  const certifies = isVerified(judged) && doubt(judged) === undefined;
+  const certifies = isVerified(judged) && contradiction(judged) === undefined;
   // Only what this site delivered is here, and it could not tell of another's.
   const { evidence } = judged;
   const fetches = certifies && evidence === undefined && ["origin", "sandbox"].includes(judged.keys?.basis.basis ?? "");
@@ -85,12 +85,12 @@ function proven(judged: Judged, rows: readonly CheckRow[]): Child[] {
 
 function headlineView(headline: Headline): Child {
   if (headline === undefined) return undefined;
-  const { title, beside, mark, remarks } = headline;
+  const { title, detail, mark, remarks } = headline;
   return h(
     "div",
     mark ? { class: "headline notice", "data-tone": mark.tone } : { class: "headline" },
     h("h3", {}, mark && icon(mark.icon), printable(title)),
-    beside !== undefined && h("p", {}, `${printable(beside)}.`),
+    detail !== undefined && h("p", {}, `${printable(detail)}.`),
     ...remarks.map((remark) => h("p", { class: "hint" }, printable(remark))),
   );
 }

@@ -1,6 +1,6 @@
 import { chainNamed } from "@attestd/proof";
 import { railLabel } from "@attestd/proof/rails";
-import type { Fact } from "../src/facts.ts";
+import type { Fact } from "../src/file-facts.ts";
 import { printable } from "../src/printable.ts";
 import { listed, type ServiceStatus } from "../src/service-status.ts";
 import { recordedTime } from "../src/verdict.ts";

@@ -1,7 +1,7 @@
 import type { BatchAnswer, BatchItem, KeyHistory } from "@attestd/proof";
 import { type FileRow, totalOf } from "../src/file-rows.ts";
 import { printable } from "../src/printable.ts";
-import { basisSentence, doubtOf, doubtSentence, type KeyList } from "../src/trust-basis.ts";
+import { basisSentence, contradictionOf, doubtSentence, type KeyList } from "../src/trust-basis.ts";
 import type { Judged } from "../src/verdict.ts";
 import { NO_CERTIFICATES, STATES } from "../src/words.ts";
 import { actions, button, type Child, h, verdictSection } from "./dom.ts";
@@ -43,7 +43,7 @@ const COLUMNS = ["File", "Verdict", "What", "When"];
 export function tableView(table: Table, keys: KeyList | undefined, can: TableActions): Child[] {
   const { rows, given, wasStopped, leftOut, isNamed, batch } = table;
   const total = totalOf(rows);
-  const found = keys && doubtOf(keys, keys.history.keys.at(-1)?.kid);
+  const found = keys && contradictionOf(keys, keys.history.keys.at(-1)?.kid);
   return [
     verdictSection(
       { tone: total.tone, state: "table" },

@@ -6,16 +6,16 @@ import { pdfAttachments } from "./pdf/attachments.ts";
 import { memberOf, receiptIn } from "./receipt-file.ts";
 import { UNREADABLE } from "./words.ts";
 
-type Beside = { making?: Uint8Array | undefined; evidence?: Uint8Array | undefined };
+type CertificateParts = { making?: Uint8Array | undefined; evidence?: Uint8Array | undefined };
 
 export type FileContents =
   /**
    * UTF-8 JSON with a part of a bundle: the file itself, including a byte order mark, or a certificate's. `making` and
    * `evidence` are the other parts of a certificate, not yet parsed.
    */
-  | ({ kind: "bundle"; bytes: Uint8Array; from: "json" | "pdf" | "svg" } & Beside)
+  | ({ kind: "bundle"; bytes: Uint8Array; from: "json" | "pdf" | "svg" } & CertificateParts)
   /** A whole batch's answer, not yet parsed. */
-  | ({ kind: "batch"; bytes: Uint8Array; from: "json" | "pdf" | "svg" } & Beside)
+  | ({ kind: "batch"; bytes: Uint8Array; from: "json" | "pdf" | "svg" } & CertificateParts)
   /** JSON of a key history, not yet validated. */
   | { kind: "keys"; value: JsonValue }
   /** A payment's receipt, not yet verified: a compact JWS. */

@@ -1,12 +1,12 @@
 import { railLabel } from "@attestd/proof/rails";
 import { utcTime } from "@attestd/proof/text";
-import type { Fact } from "./facts.ts";
+import type { Fact } from "./file-facts.ts";
 import type { FileRow, RowState } from "./file-rows.ts";
 import { present } from "./present.ts";
 import { hostOf } from "./printable.ts";
 import type { ReceiptFindings } from "./receipt-file.ts";
 import { isSandbox } from "./service-status.ts";
-import { basisSentence, doubtOf, doubtSentence, type KeyList } from "./trust-basis.ts";
+import { basisSentence, contradictionOf, doubtSentence, type KeyList } from "./trust-basis.ts";
 import { NO_KEY_LIST, STATES, WARNINGS } from "./words.ts";
 
 /** A judged receipt, and the keys that judged it. */
@@ -15,7 +15,7 @@ export type JudgedReceipt = { findings: ReceiptFindings; keys: KeyList | undefin
 /** Returns the verdict about a payment's receipt, for people. It follows from the findings; nothing is judged again. */
 export function receiptVerdict({ findings, keys }: JudgedReceipt) {
   const { conclusion, receipt, kid } = findings;
-  const doubt = keys && doubtOf(keys, kid);
+  const doubt = keys && contradictionOf(keys, kid);
   const isTest = isSandbox(keys?.history.ledger);
   const state: RowState = conclusion === "verified" && (doubt || isTest) ? "warning" : conclusion;
   const origin = keys?.history.keys.find((key) => key.kid === kid)?.origin;

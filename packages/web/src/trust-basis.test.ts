@@ -2,10 +2,10 @@ import { describe, expect, test } from "vitest";
 import { testAttestor, testHistory } from "../../../test/bundles/bundles.ts";
 import {
   basisSentence,
-  doubtOf,
-  givenBeside,
+  contradictionOf,
   historyAge,
   type KeyList,
+  preferredList,
   statedBasis,
   writtenAt,
 } from "./trust-basis.ts";
@@ -37,23 +37,23 @@ describe("a key list that the reader gives beside the site's own", () => {
     ["https://attestd.example.evil.example", false],
   ])("with another key, and origin %s, contradicts the site's: %s", (origin, contradicts) => {
     const given = list("file", origin, { attestor: stranger, fromRound: 1 });
-    const trusted = givenBeside(given, served);
+    const trusted = preferredList(given, served);
     expect(trusted.history).toEqual(given.history);
-    expect(doubtOf(trusted, stranger.kid)?.why !== undefined).toBe(contradicts);
+    expect(contradictionOf(trusted, stranger.kid)?.why !== undefined).toBe(contradicts);
   });
 
   test("changes nothing when the site's list equals or continues it", () => {
     const given = list("file", "https://attestd.example", { attestor, fromRound: 1 });
-    expect(givenBeside(given, served)).toBe(served);
+    expect(preferredList(given, served)).toBe(served);
     const newer = list("origin", "", { attestor, fromRound: 1 }, { attestor: successor, fromRound: 9 });
-    expect(givenBeside(given, newer)).toBe(newer);
+    expect(preferredList(given, newer)).toBe(newer);
   });
 
   test("is doubted only for its new keys when it continues the site's", () => {
     const given = list("file", "", { attestor, fromRound: 1 }, { attestor: successor, fromRound: 9 });
-    const trusted = givenBeside(given, served);
-    expect(doubtOf(trusted, attestor.kid)).toBeUndefined();
-    expect(doubtOf(trusted, successor.kid)).toEqual({ host: "attestd.example", date: "2026-11-22" });
+    const trusted = preferredList(given, served);
+    expect(contradictionOf(trusted, attestor.kid)).toBeUndefined();
+    expect(contradictionOf(trusted, successor.kid)).toEqual({ host: "attestd.example", date: "2026-11-22" });
   });
 });
 

@@ -83,14 +83,14 @@ export function breakBetween(earlier: KeyHistory, later: KeyHistory): ProofError
  * Chooses the list to judge by after the reader gave one. If the same host's known list continues the given one, the
  * known list is used, because it contains everything in the given one.
  */
-export function givenBeside(given: KeyList, known: KeyList | undefined): KeyList {
+export function preferredList(given: KeyList, known: KeyList | undefined): KeyList {
   if (known === undefined || !shareHost(given.history, known.history)) return given;
   if (breakBetween(given.history, known.history) === undefined) return known;
   return { ...given, known: { history: known.history, basis: known.basis } };
 }
 
 /** Returns how the same host's known list contradicts the given one about this key; undefined if it does not. */
-export function doubtOf({ history, known }: KeyList, kid: string | undefined): Doubt | undefined {
+export function contradictionOf({ history, known }: KeyList, kid: string | undefined): Contradiction | undefined {
   if (known === undefined) return undefined;
   const why = breakBetween(known.history, history)?.message;
   if (why === undefined && known.history.keys.some((entry) => entry.kid === kid)) return undefined;
@@ -98,9 +98,9 @@ export function doubtOf({ history, known }: KeyList, kid: string | undefined): D
 }
 
 /** `why` is absent when the given list continues the known one, which lacks the key. */
-export type Doubt = { host: string; date: string; why?: string | undefined };
+export type Contradiction = { host: string; date: string; why?: string | undefined };
 
-export function doubtSentence({ host, date, why }: Doubt): string {
+export function doubtSentence({ host, date, why }: Contradiction): string {
   return why === undefined
     ? `${host}'s own list, of ${date}, does not have this key: only the list that you gave says that it is ${host}'s.`
     : `The key list that you gave contradicts ${host}'s own, of ${date} (${why}). The author of this file could have made the list.`;

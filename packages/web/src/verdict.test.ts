@@ -10,7 +10,7 @@ import {
   testInclusionBundle,
 } from "../../../test/bundles/bundles.ts";
 import { checkRows, difference } from "./checks.ts";
-import { factsOf } from "./facts.ts";
+import { factsOf } from "./file-facts.ts";
 import { hostOf } from "./printable.ts";
 import { type Judged, verdictOf } from "./verdict.ts";
 

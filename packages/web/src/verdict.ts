@@ -16,7 +16,14 @@ import type { CertificateJudgement } from "./certificate/making.ts";
 import { present } from "./present.ts";
 import { hostOf } from "./printable.ts";
 import { type StakeTrust, stakeOf, stakeSentence } from "./stake.ts";
-import { basisSentence, type Doubt, dateOf, doubtOf, doubtSentence, type KeyList } from "./trust-basis.ts";
+import {
+  basisSentence,
+  type Contradiction,
+  contradictionOf,
+  dateOf,
+  doubtSentence,
+  type KeyList,
+} from "./trust-basis.ts";
 import { NO_KEY_LIST, STATES, WARNINGS } from "./words.ts";
 
 /** The findings about a file: its bundle's report and, for a certificate, the comparison of its text. */
@@ -92,7 +99,7 @@ export type Verdict = ReturnType<typeof verdictOf>;
 export function verdictOf(judged: Judged) {
   const { report, bundle } = judged;
   const concluded = conclusionOfFile(judged);
-  const doubted = concluded === "verified" && doubt(judged) ? "warning" : concluded;
+  const doubted = concluded === "verified" && contradiction(judged) ? "warning" : concluded;
   const isGood = doubted === "verified" || doubted === "warning";
   const state = isGood && isOnLedger(report) ? (`${doubted}_found` as const) : doubted;
   return {
@@ -112,8 +119,8 @@ export function isOnLedger({ checks }: Pick<VerifyReport, "checks">): boolean {
 }
 
 /** Returns how another known list contradicts the key list about this file's signer. */
-export function doubt({ report, keys }: Judged): Doubt | undefined {
-  return keys && doubtOf(keys, report.attestor.kid);
+export function contradiction({ report, keys }: Judged): Contradiction | undefined {
+  return keys && contradictionOf(keys, report.attestor.kid);
 }
 
 function conclusion(state: FileConclusion, judged: Judged): string[] {
@@ -182,7 +189,7 @@ function keyPhrase(entry: KeyEntry | undefined, round: number): string {
 
 function warnings(judged: Judged): string[] {
   const { report, keys, subject } = judged;
-  const found = doubt(judged);
+  const found = contradiction(judged);
   const failed = subject && circumstancesOf(subject, report).outcome === "failed";
   return present([
     failed && `${headline(subject, "failed").title}.`,

@@ -33,17 +33,17 @@ export function subjectTitle({ chain, transaction, block }: Subject): string {
  * tried. An unknown outcome is named next to the title.
  * @returns `beside` is to be shown next to `title`, not hidden
  */
-export function headline(subject: Subject, outcome: Outcome): { title: string; beside?: string } {
+export function headline(subject: Subject, outcome: Outcome): { title: string; detail?: string } {
   const title = subjectTitle(subject);
   if (subject.transaction === undefined) return { title };
   if (outcome === "failed")
-    return { title: `Failed on ${subject.chain.label}: ${subject.transaction.undone}`, beside: `Tried: ${title}` };
-  return outcome === "unknown" ? { title, beside: "Whether it succeeded is not known" } : { title };
+    return { title: `Failed on ${subject.chain.label}: ${subject.transaction.undone}`, detail: `Tried: ${title}` };
+  return outcome === "unknown" ? { title, detail: "Whether it succeeded is not known" } : { title };
 }
 
 /** The headline in one line, for a table: `Failed on Base: nothing moved. Tried: USDC transfer on Base, 25.00 USDC`. */
 export function subjectLine(subject: Subject, outcome: Outcome): string {
-  const { title, beside } = headline(subject, outcome);
+  const { title, detail: beside } = headline(subject, outcome);
   return beside === undefined ? title : `${title}. ${beside}`;
 }
 

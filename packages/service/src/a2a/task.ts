@@ -3,7 +3,7 @@ import type { JsonObject } from "@attestd/proof/json";
 import { excerpt } from "@attestd/proof/text";
 import type { PaymentRequired as X402PaymentRequired } from "@x402/core/types";
 import type { Delivered } from "../calls/outcome.ts";
-import { wholeText } from "../endpoints/text.ts";
+import { fullText } from "../endpoints/text.ts";
 import { settlementOf } from "../payment/receipt.ts";
 import type { Problem } from "../problems.ts";
 import { PAYMENT } from "./message.ts";
@@ -40,7 +40,7 @@ export function workingTask(id: string, { code, message }: Problem): object {
 
 /** @throws Problem `over_capacity` */
 export async function completedTask(id: string, { body, receipt }: Delivered): Promise<object> {
-  const bundle = { artifactId: "bundle", name: "bundle", parts: [dataPart(JSON.parse(await wholeText(body)))] };
+  const bundle = { artifactId: "bundle", name: "bundle", parts: [dataPart(JSON.parse(await fullText(body)))] };
   return {
     ...task(id, "completed", "The bundle is attached.", "payment-completed", {
       [PAYMENT.receipts]: [settlementOf(receipt)],

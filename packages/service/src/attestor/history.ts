@@ -48,7 +48,7 @@ export async function readView(
 }
 
 /** Returns why a key may not sign, in one sentence; undefined when it may. */
-export function obstacleTo(kid: string, { history: { keys }, announced }: KeyView): string | undefined {
+export function whyUnusable(kid: string, { history: { keys }, announced }: KeyView): string | undefined {
   const own = keys.find((entry) => entry.kid === kid);
   const current = keys.at(-1);
   if (!own || own !== current) {
@@ -92,7 +92,7 @@ export async function openHistory(options: HistoryOptions): Promise<KeyView> {
     await journal.appendKey(entryOf(signer, { algorandAddress, origin, fromRound: round }));
   // Read again: if replicas start at once, another may have written the first entry.
   const view = await readView(journal, ledger);
-  const obstacle = obstacleTo(signer.kid, view);
+  const obstacle = whyUnusable(signer.kid, view);
   if (obstacle) throw configInvalid(obstacle);
   const account = view.history.keys.at(-1)?.algorandAddress;
   if (account !== algorandAddress)

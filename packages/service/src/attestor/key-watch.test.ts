@@ -28,7 +28,7 @@ beforeEach(() => {
 });
 
 async function watch(signer = first) {
-  return openKeyWatch({ ...opening, journal, signer, now: () => now, onObstacle: (reason) => told.push(reason) });
+  return openKeyWatch({ ...opening, journal, signer, now: () => now, onUnusable: (reason) => told.push(reason) });
 }
 
 const rotate = () => rotateKey({ current: first, next: second, origin: undefined }, options);

@@ -1,9 +1,9 @@
-import { type HistoryOptions, obstacleTo, openHistory, readView } from "./history.ts";
+import { type HistoryOptions, openHistory, readView, whyUnusable } from "./history.ts";
 
 export type KeyWatchOptions = HistoryOptions & {
   now: () => number;
   /** Called once, when the key may no longer sign. */
-  onObstacle: (sentence: string) => void;
+  onUnusable: (sentence: string) => void;
 };
 
 /** The greatest age of the history when a key signs, in ms. */
@@ -14,7 +14,7 @@ const FRESH_MS = 5_000;
  * missed a rotation must not sell with the old key. Once this process may not use its key, it never uses it again.
  * @throws as `openHistory`
  */
-export async function openKeyWatch({ now, onObstacle, ...options }: KeyWatchOptions) {
+export async function openKeyWatch({ now, onUnusable: onObstacle, ...options }: KeyWatchOptions) {
   const { journal, signer } = options;
   let { history } = await openHistory(options);
   let readAt = now();
@@ -27,7 +27,7 @@ export async function openKeyWatch({ now, onObstacle, ...options }: KeyWatchOpti
     history = read.history;
     readAt = asked;
     if (obstacle !== undefined) return;
-    obstacle = obstacleTo(signer.kid, read);
+    obstacle = whyUnusable(signer.kid, read);
     if (obstacle !== undefined) onObstacle(obstacle);
   }
 

@@ -1,6 +1,6 @@
 import { MAX_BATCH_ITEMS, MIN_BATCH_ITEMS } from "@attestd/proof";
 import type { z } from "zod";
-import type { SourceChainKind } from "../chains/kind.ts";
+import type { SourceChainKind } from "../chains/chain-kind.ts";
 import { SOURCE_CHAINS } from "../chains/registry.ts";
 import type { ProblemCode } from "../problems.ts";
 import { type Endpoint, forAgents, type Reply } from "./endpoint.ts";

@@ -6,7 +6,7 @@ import { LongList } from "../catalogue/long-list.ts";
 import { Problem } from "../problems.ts";
 import type { MessageForm } from "./messages.ts";
 import type { FreeOperation, Operation, Operations } from "./operations.ts";
-import { wholeText } from "./text.ts";
+import { fullText } from "./text.ts";
 
 /** An agent's arguments: the members of the endpoint's path, query and body, merged into one object. */
 export type Arguments = {
@@ -34,19 +34,19 @@ export function offeredBy(
 
 /**
  * Describes how a protocol's messages carry bundles to verify.
- * @param beside arguments that the protocol itself adds
+ * @param extra arguments that the protocol itself adds
  */
 export function messageForm(
   protocol: MessageForm["protocol"],
   offered: ReadonlyMap<string, Offered>,
-  beside: readonly string[] = [],
+  extra: readonly string[] = [],
 ): MessageForm {
   const verifying = [...offered].filter(([, { operation }]) => operation.kind === "verify");
   const ofQuery = verifying.flatMap(([, { endpoint }]) => Object.keys(endpoint.query?.shape ?? {}));
   return {
     protocol,
     verifying: verifying.map(([name]) => name),
-    beside: [...new Set([...beside, ...ofQuery])],
+    extra: [...new Set([...extra, ...ofQuery])],
   };
 }
 
@@ -71,7 +71,7 @@ export async function callFree(
       const given = parameters(members, endpoint);
       const found = await operation.read(given, given);
       if (!("open" in found)) return found.text.toString();
-      return wholeText(await found.open());
+      return fullText(await found.open());
     }
     case "document":
       parameters(members, endpoint);

@@ -4,8 +4,8 @@ import { testAttestor, testBundle, testHistory } from "../../../../test/bundles/
 import { createVerificationPool } from "../verification/worker-pool.ts";
 import { type MessageForm, readMessage, readSmallMessage } from "./messages.ts";
 
-const MCP: MessageForm = { protocol: "mcp", verifying: ["verify"], beside: ["chain"] };
-const A2A: MessageForm = { protocol: "a2a", verifying: ["verify"], beside: ["skill", "chain"] };
+const MCP: MessageForm = { protocol: "mcp", verifying: ["verify"], extra: ["chain"] };
+const A2A: MessageForm = { protocol: "a2a", verifying: ["verify"], extra: ["skill", "chain"] };
 
 const pool = createVerificationPool(1, () => testHistory([{ attestor: testAttestor(), fromRound: 1 }]));
 afterAll(() => pool.close());
@@ -37,7 +37,7 @@ describe("a message", () => {
   test.each([
     ["a small bundle", bundle],
     ["a large one", JSON.stringify(LARGE)],
-  ])("loses %s, and keeps the members beside it", async (_, json) => {
+  ])("loses %s, and keeps the other members", async (_, json) => {
     const args = { ...JSON.parse(json), chain: "1" };
     expect(await read(tool("verify", args, { a: 1 }), MCP)).toEqual({
       message: JSON.parse(tool("verify", { chain: "1" }, { a: 1 })),
@@ -82,9 +82,9 @@ describe("a message", () => {
     ["2 MB for a tool that is paid", tool("attest", { txid: "x".repeat(2 ** 21) }), MCP],
     ["100 KB for a tool that only reads", tool("readiness", kilobytes(100)), MCP],
     ["100 KB that name no method", JSON.stringify(kilobytes(100)), MCP],
-    ["100 KB beside a bundle", tool("verify", { chain: "x".repeat(100_000) }), MCP],
+    ["100 KB next to a bundle", tool("verify", { chain: "x".repeat(100_000) }), MCP],
     ["17 KB of _meta", tool("attest", {}, kilobytes(17)), MCP],
-    ["17 KB of _meta beside a bundle", tool("verify", LARGE, kilobytes(17)), MCP],
+    ["17 KB of _meta next to a bundle", tool("verify", LARGE, kilobytes(17)), MCP],
     ["2 MB of tiny members in _meta", tool("verify", {}, members(2 ** 10)), MCP],
     ["a thousand members", tool("attest", members(1024)), MCP],
     ["2 MB for a skill that is paid", skill(data("attest", { txid: "x".repeat(2 ** 21) })), A2A],

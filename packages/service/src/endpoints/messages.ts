@@ -9,7 +9,7 @@ export type MessageForm = {
   /** The tools or skills that take a bundle. */
   verifying: readonly string[];
   /** Their arguments that are not members of the bundle. */
-  beside: readonly string[];
+  extra: readonly string[];
 };
 
 /**
@@ -155,10 +155,10 @@ function readText(text: string, limits?: JsonLimits): JsonValue | undefined {
 }
 
 /** Takes the bundle's members out of the arguments. @returns its JSON, UTF-8 */
-function takeBundle(args: JsonObject, { beside }: MessageForm): Uint8Array {
+function takeBundle(args: JsonObject, { extra }: MessageForm): Uint8Array {
   const bundle: JsonObject = {};
   for (const [name, value] of Object.entries(args)) {
-    if (beside.includes(name)) continue;
+    if (extra.includes(name)) continue;
     bundle[name] = value;
     delete args[name];
   }
@@ -170,10 +170,10 @@ function takeBundle(args: JsonObject, { beside }: MessageForm): Uint8Array {
 function excess(message: JsonValue, metadata: FoundCall["metadata"], isWhole: boolean): string | undefined {
   if (metadata.some((one) => one !== undefined && sizeOf(one) > MAX_METADATA_BYTES))
     return `The metadata of the call is larger than ${MAX_METADATA_BYTES} bytes.`;
-  const beside = isWhole ? "" : " without the bundle";
-  if (sizeOf(message) > MAX_REQUEST_BYTES) return `The message is larger than ${MAX_REQUEST_BYTES} bytes${beside}.`;
+  const scope = isWhole ? "" : " without the bundle";
+  if (sizeOf(message) > MAX_REQUEST_BYTES) return `The message is larger than ${MAX_REQUEST_BYTES} bytes${scope}.`;
   const { maxMembers } = REQUEST_LIMITS;
-  if (countMembers(message) > maxMembers) return `The message has more than ${maxMembers} members and items${beside}.`;
+  if (countMembers(message) > maxMembers) return `The message has more than ${maxMembers} members and items${scope}.`;
   return undefined;
 }
 

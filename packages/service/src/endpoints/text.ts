@@ -1,7 +1,7 @@
 import type { DeliveredText, Pieces } from "../calls/bundles.ts";
 
 /** Reads a whole delivered text, for an answer that must be one value. @throws Problem `over_capacity` */
-export async function wholeText(text: DeliveredText): Promise<string> {
+export async function fullText(text: DeliveredText): Promise<string> {
   return typeof text === "string" ? text : text.whole();
 }
 

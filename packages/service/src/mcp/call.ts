@@ -4,7 +4,7 @@ import { type Outcome, paymentRequired, statusOf, x402PaymentRequired } from "..
 import { problemOf } from "../endpoints/answer.ts";
 import { type Arguments, callFree, type Offered, requireSize } from "../endpoints/arguments.ts";
 import { observedCall } from "../endpoints/observed-call.ts";
-import { wholeText } from "../endpoints/text.ts";
+import { fullText } from "../endpoints/text.ts";
 import type { TransportOptions } from "../endpoints/transport.ts";
 import { toPaymentPayload } from "../payment/header.ts";
 import { settlementOf } from "../payment/receipt.ts";
@@ -50,7 +50,7 @@ export async function callTool(
 async function outcomeResult(outcome: Outcome, resource: Resource): Promise<CallToolResult> {
   const result =
     outcome.kind === "delivered"
-      ? succeeded(await wholeText(outcome.body))
+      ? succeeded(await fullText(outcome.body))
       : failed(x402PaymentRequired(outcome, resource));
   if (outcome.receipt === undefined) return result;
   return { ...result, _meta: { "x402/payment-response": settlementOf(outcome.receipt) } };

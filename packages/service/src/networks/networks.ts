@@ -1,9 +1,9 @@
 import type { Logger } from "pino";
-import { algorandChain } from "../chains/algorand/kind.ts";
+import { algorandChain } from "../chains/algorand/chain-kind.ts";
 import { AlgorandSource } from "../chains/algorand/source.ts";
 import { type BlockWorkers, createBlockWorkers, type RunWork } from "../chains/block-work.ts";
 import type { SourceChains } from "../chains/chain.ts";
-import type { ChainOptions } from "../chains/kind.ts";
+import type { ChainOptions } from "../chains/chain-kind.ts";
 import { systemClock } from "../clock.ts";
 import type { Config } from "../config/config.ts";
 import { watchCongestion } from "../health/congestion.ts";

@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
-import { algorandChain } from "../chains/algorand/kind.ts";
-import type { SourceChainKind } from "../chains/kind.ts";
+import { algorandChain } from "../chains/algorand/chain-kind.ts";
+import type { SourceChainKind } from "../chains/chain-kind.ts";
 import { SOURCE_CHAINS } from "../chains/registry.ts";
 import type { Config } from "../config/config.ts";
 import { count } from "../metrics/meter.ts";

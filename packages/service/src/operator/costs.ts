@@ -4,7 +4,7 @@ import { deadline, systemClock } from "../clock.ts";
 import { readConfig } from "../config/config.ts";
 import { openLedger } from "../networks/networks.ts";
 import { RAIL_SETTINGS } from "../payment/rails/registry.ts";
-import { openAccount } from "../signers/open.ts";
+import { openAccount } from "../signers/attestor-keys.ts";
 import type { OperatorOptions, Settings } from "./session.ts";
 
 /** How long the nodes may take to name the account's balance, in ms. */

@@ -11,7 +11,7 @@ import { REFUSED } from "../journal/reader.ts";
 import type { Rounds } from "../ledger/ledger.ts";
 import { openLedger, openNetworks, openRounds } from "../networks/networks.ts";
 import { RAIL_SETTINGS } from "../payment/rails/registry.ts";
-import { type KeyConfig, openAccount, openSigner } from "../signers/open.ts";
+import { type KeyConfig, openAccount, openSigner } from "../signers/attestor-keys.ts";
 import type { Signer } from "../signers/signer.ts";
 import { openLog } from "../tracing/log.ts";
 

@@ -6,7 +6,7 @@ import type { Rail } from "./rails/rail.ts";
 /** A facilitator's last answer about its rail. */
 type Support = "unknown" | "settled" | "not settled" | "no fee payer";
 
-const OBSTACLES = {
+const REASONS = {
   unknown: "the facilitator has not yet listed what it settles",
   "not settled": "the facilitator does not settle it any more",
   "no fee payer": "the facilitator names no fee payer",
@@ -28,7 +28,7 @@ export function facilitatorSupport(rail: Rail, facilitator: Facilitator, offerMs
 
   return {
     /** Returns why nothing can be sold on the rail: a clause; undefined if it can. */
-    obstacle: () => (support === "settled" ? undefined : OBSTACLES[support]),
+    obstacle: () => (support === "settled" ? undefined : REASONS[support]),
 
     /** Whether the facilitator has not answered yet, so that its fee payers are unknown. */
     isUnknown: () => support === "unknown",

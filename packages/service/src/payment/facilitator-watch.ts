@@ -36,7 +36,7 @@ const SILENT_AFTER = 2;
  */
 const TROUBLED_MS = 30_000;
 /** Consecutive payments without an answer after which `/ready` reports the facilitator as degraded. */
-const DOUBTFUL_AFTER = 5;
+const DEGRADED_AFTER = 5;
 
 /** How well a facilitator works, judged by its answers. */
 export type Condition = {
@@ -103,7 +103,7 @@ export function watchFacilitator(options: FacilitatorWatchOptions): WatchedFacil
     doubt() {
       const isDoubtful = (operation: Operation) => {
         const past = failing.get(operation);
-        return past !== undefined && (isRefusal(past.cause) || past.failures >= DOUBTFUL_AFTER);
+        return past !== undefined && (isRefusal(past.cause) || past.failures >= DEGRADED_AFTER);
       };
       const doubtful = (["settle", "verify"] as const).find(isDoubtful);
       return doubtful && clauseFor(doubtful);

@@ -2,7 +2,7 @@ import { fromUtf8 } from "@attestd/proof/encoding";
 import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
 import { z } from "zod";
 import type { FacilitatorSettings } from "../config/facilitators.ts";
-import { type Ending, hasCode, ServiceError } from "../errors.ts";
+import { hasCode, type RequestOutcome, ServiceError } from "../errors.ts";
 import type { HttpAnswer } from "../providers/exchange.ts";
 import { HttpProvider } from "../providers/http.ts";
 import { isProviderError, type ProviderError } from "../providers/provider.ts";
@@ -160,7 +160,7 @@ export function httpFacilitator(settings: FacilitatorSettings, now = Date.now): 
         // A caller's deadline counts as the facilitator's failure.
         const cause = signal.aborted ? ended(signal, "a payment") : error;
         if (isProviderError(cause))
-          throw facilitatorFailed(`the facilitator gave no answer: ${cause.message}`, endingOf(cause), { cause });
+          throw facilitatorFailed(`the facilitator gave no answer: ${cause.message}`, howItEnded(cause), { cause });
         throw cause;
       }
     };
@@ -182,7 +182,7 @@ function isPending(answer: unknown): boolean {
 }
 
 /** Returns how a request without an answer ended: `late` when the caller's deadline or our own ended it. */
-function endingOf({ cause }: ProviderError): Ending {
+function howItEnded({ cause }: ProviderError): RequestOutcome {
   return hasCode(cause, "upstream_unanswered") ? cause.details.ending : "late";
 }
 

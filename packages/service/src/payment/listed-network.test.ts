@@ -4,7 +4,7 @@ import { serviceError } from "../../test/errors.ts";
 import { json, Upstream } from "../../test/fakes/providers.ts";
 import { httpFacilitator } from "./facilitator.ts";
 import { namedAsListed } from "./listed-network.ts";
-import { algorandSpellings } from "./rails/algorand/facts.ts";
+import { algorandSpellings } from "./rails/algorand/usdc.ts";
 
 /* MainNet's names: by CAIP-2, and as recorded from GoPlausible's `/supported` in September 2026. */
 const SHORT = "algorand:wGHE2Pwdvd7S12BL5FaOP20EGYesN73k";

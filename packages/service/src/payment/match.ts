@@ -3,7 +3,7 @@ import { ServiceError } from "../errors.ts";
 import type { EnabledRail } from "./enabled-rail.ts";
 import { acceptedAmount } from "./payment-option.ts";
 import { paymentRefused } from "./rails/rail.ts";
-import { commonObstacle, namedClause, openRoutes, type Route, type Settler } from "./routes.ts";
+import { namedClause, openRoutes, type Route, type Settler, whyAllUnavailable } from "./routes.ts";
 
 /** An enabled rail with the routes on which it sells. */
 export type RoutedRail = EnabledRail & { routes: readonly Route[] };
@@ -29,14 +29,14 @@ export function matchRoutes(
   requirementOf: (seller: Route) => PaymentRequirements,
 ): Match {
   const { accepted } = payment;
-  const closed = obstacleOf(entry);
+  const closed = whyClosed(entry);
   if (closed !== undefined) throw notSold(entry, closed);
   checkAccepted(payment, entry, price);
   const open = openRoutes(entry.routes);
   const named = accepted.extra?.feePayer;
   if (named === undefined) {
     const [seller] = open;
-    if (!seller) throw notSold(entry, commonObstacle(entry.routes));
+    if (!seller) throw notSold(entry, whyAllUnavailable(entry.routes));
     const requirement = requirementOf(seller);
     return { requirement, settlers: settlersFor(requirement.extra.feePayer, entry, open) };
   }
@@ -91,8 +91,8 @@ function notSold({ rail }: RoutedRail, obstacle: string): ServiceError {
 }
 
 /** Returns why nothing is sold on a rail now: a clause; undefined if it is. */
-export function obstacleOf({ obstacle, routes }: RoutedRail): string | undefined {
+export function whyClosed({ obstacle, routes }: RoutedRail): string | undefined {
   const own = obstacle?.();
   if (own !== undefined) return own;
-  return openRoutes(routes).length > 0 ? undefined : commonObstacle(routes);
+  return openRoutes(routes).length > 0 ? undefined : whyAllUnavailable(routes);
 }

@@ -2,7 +2,7 @@ import { formatUsdc } from "@attestd/proof/rails";
 import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
 import { ServiceError } from "../errors.ts";
 import type { EnabledRail } from "./enabled-rail.ts";
-import { type Match, matchRoutes, obstacleOf, type RoutedRail } from "./match.ts";
+import { type Match, matchRoutes, type RoutedRail, whyClosed } from "./match.ts";
 import { exactRequirement, type PaymentOption, paymentOption } from "./payment-option.ts";
 import { paymentRefused, type RailName } from "./rails/rail.ts";
 import { namedClause, openRoutes, type Route, routesOf, type Settler } from "./routes.ts";
@@ -171,7 +171,7 @@ export function createOffers({ rails, itemPrice, maxTimeoutSeconds, now, onChang
   function checkObstacles(): void {
     for (const entry of entries) {
       const { closed, seller, rail } = entry;
-      entry.closed = obstacleOf(entry);
+      entry.closed = whyClosed(entry);
       entry.seller = entry.closed === undefined ? openRoutes(entry.routes)[0] : undefined;
       if (seller !== entry.seller) cached.clear();
       if ((closed === undefined) !== (entry.closed === undefined)) onChange?.(rail.network, entry.closed);

@@ -30,7 +30,7 @@ export function openRoutes<S extends Settler>(routes: readonly S[]): S[] {
 }
 
 /** Returns why no facilitator can be used: a clause, which names each if there are several. */
-export function commonObstacle(routes: readonly Route[]): string {
+export function whyAllUnavailable(routes: readonly Route[]): string {
   const clauses = routes.map((route) => namedClause(route, route.obstacle() ?? "", routes.length > 1));
   return clauses.join("; ");
 }

@@ -215,7 +215,7 @@ export class Algod extends HttpProvider {
     const body = encodeMsgpack(structMap({ "allow-empty-signatures": true, "txn-groups": groups }));
     const headers = { "content-type": "application/msgpack" };
     const path = "/v2/transactions/simulate";
-    const answer = await this.request({ method: "POST", path, headers, body, lane: "foreign" }, signal);
+    const answer = await this.request({ method: "POST", path, headers, body, breakerName: "foreign" }, signal);
     if (answer.status === 400) return this.read(answer, Message).message;
     if (answer.status !== 200) throw this.unexpected(answer);
     return this.read(answer, Simulation)["txn-groups"][0]?.["failure-message"];

@@ -47,7 +47,7 @@ export type Location = {
 
 /** A node's statement that a transaction is in no round after `after` up to `upTo`, inclusive. */
 export type Absence = { after: number; upTo: number };
-type Sighting = Location | Absence;
+type Observation = Location | Absence;
 /** Describes further facts of a location as text. @throws ProviderError when it lacks them */
 export type FactsOf = (location: Location) => string;
 
@@ -71,7 +71,7 @@ export async function locate(
   factsOf?: FactsOf,
 ): Promise<Location | undefined> {
   const question = about(txid, signal, factsOf);
-  const [recent] = await agree<Algod, Sighting>(nodes.algods, lookInAlgod(txid), question, nodes.rules);
+  const [recent] = await agree<Algod, Observation>(nodes.algods, lookInAlgod(txid), question, nodes.rules);
   return "round" in recent ? recent : locateOlder(nodes, txid, recent, signal, factsOf);
 }
 
@@ -89,7 +89,7 @@ export async function locateOlder(
   factsOf?: FactsOf,
 ): Promise<Location | undefined> {
   const question = about(txid, signal, factsOf);
-  const [older] = await agree<Indexer, Sighting>(nodes.indexers, lookInIndexer(txid), question, nodes.rules);
+  const [older] = await agree<Indexer, Observation>(nodes.indexers, lookInIndexer(txid), question, nodes.rules);
   if ("round" in older) return older;
   if (older.upTo < recent.after)
     throw unavailable(
@@ -98,14 +98,14 @@ export async function locateOlder(
   return undefined;
 }
 
-function about(txid: string, signal: AbortSignal, factsOf: FactsOf = () => ""): Question<Sighting> {
-  const same = (sighting: Sighting) =>
-    "round" in sighting ? `in round ${sighting.round}${factsOf(sighting)}` : "in no round";
+function about(txid: string, signal: AbortSignal, factsOf: FactsOf = () => ""): Question<Observation> {
+  const same = (observation: Observation) =>
+    "round" in observation ? `in round ${observation.round}${factsOf(observation)}` : "in no round";
   return { about: `transaction ${txid}`, same, behind: contradictsNone, signal };
 }
 
 function lookInAlgod(txid: string) {
-  return async (algod: Algod, signal: AbortSignal): Promise<Sighting> => {
+  return async (algod: Algod, signal: AbortSignal): Promise<Observation> => {
     // Read before the look-up: a transaction that is then not found is in no round up to this one.
     const upTo = await algod.lastRound(signal);
     const { round, signed } = (await algod.pending(txid, signal)) ?? {};
@@ -115,7 +115,7 @@ function lookInAlgod(txid: string) {
 }
 
 function lookInIndexer(txid: string) {
-  return async (indexer: Indexer, signal: AbortSignal): Promise<Sighting> => {
+  return async (indexer: Indexer, signal: AbortSignal): Promise<Observation> => {
     const { currentRound, transaction } = await indexer.transaction(txid, signal);
     if (transaction === undefined) return { after: 0, upTo: currentRound };
     const round = transaction["confirmed-round"];
@@ -125,7 +125,7 @@ function lookInIndexer(txid: string) {
 }
 
 /** Whether an answer contradicts no other: an absence contradicts only a location in one of its rounds. */
-function contradictsNone(answer: Sighting, others: readonly Sighting[]): boolean {
+function contradictsNone(answer: Observation, others: readonly Observation[]): boolean {
   if ("round" in answer) return false;
   return others.some((other) => ("round" in other ? !covers(answer, other.round) : answer.upTo + MAX_LAG < other.upTo));
 }

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import { type Ending, ServiceError } from "../errors.ts";
+import { type RequestOutcome, ServiceError } from "../errors.ts";
 import { HttpAgent, HttpsAgent, requestByHttp, requestByHttps } from "../node-http.ts";
 import { hostClock } from "./host-clock.ts";
 
@@ -101,7 +101,7 @@ function answerOf({ statusCode = 0, headers }: IncomingMessage, body: Buffer): H
 }
 
 /** @param message a predicate, whose subject is the upstream */
-export function unanswered(message: string, ending: Ending, cause?: unknown): ServiceError {
+export function unanswered(message: string, ending: RequestOutcome, cause?: unknown): ServiceError {
   return new ServiceError("upstream_unanswered", message, { details: { ending }, cause });
 }
 

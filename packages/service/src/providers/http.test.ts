@@ -171,7 +171,7 @@ describe("HttpProvider", () => {
       url === "/foreign" ? response.writeHead(500).end() : json(response, {}),
     );
     const provider = new HttpProvider({ url: upstream.url });
-    const foreign = () => provider.request({ path: "/foreign", lane: "foreign" }, never);
+    const foreign = () => provider.request({ path: "/foreign", breakerName: "foreign" }, never);
     for (let i = 0; i < 5; i++) await expect(foreign()).rejects.toThrow("HTTP 500");
     await expect(foreign()).rejects.toEqual(fails(/not asked for a while/));
     await expect(provider.request({ path: "/own" }, never)).resolves.toMatchObject({ status: 200 });

@@ -38,7 +38,7 @@ export type HttpRequest = {
    * contract that a stranger has chosen. `batch`: it answers about as many things as a stranger has chosen. Each has a
    * separate breaker, so that failures of such requests do not stop the others.
    */
-  lane?: "foreign" | "batch" | undefined;
+  breakerName?: "foreign" | "batch" | undefined;
   /**
    * Whether 429 and 5xx count as answers, because their bodies may matter. The breaker still counts them as failures.
    */
@@ -90,7 +90,7 @@ export class HttpProvider {
    *   5xx; the signal's reason when the signal comes first
    */
   async request(request: HttpRequest, signal: AbortSignal): Promise<HttpAnswer> {
-    const breaker = this.#breakers?.[request.lane ?? "own"];
+    const breaker = this.#breakers?.[request.breakerName ?? "own"];
     const attempt = (vote: (vote: Vote) => void) => this.#exchange(request, signal, vote);
     try {
       return await (breaker && request.longPollMs === undefined ? breaker.run(attempt) : attempt(() => undefined));

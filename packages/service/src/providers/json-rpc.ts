@@ -14,7 +14,7 @@ type Response = z.infer<typeof Response>;
 /** The answers to a batch, in any order (JSON-RPC 2.0, section 6). */
 const Responses = z.array(Response.extend({ id: z.unknown() }));
 
-type CallOptions = Pick<HttpRequest, "maxBytes" | "lane">;
+type CallOptions = Pick<HttpRequest, "maxBytes" | "breakerName">;
 
 /** The parameters of one call. */
 type Params = readonly unknown[];
@@ -22,7 +22,12 @@ type Params = readonly unknown[];
 type Answers<S extends z.ZodType> = (z.infer<S> | ProviderError)[];
 
 /** The common parameters of `callEach`'s calls. */
-type Some<S extends z.ZodType> = { method: string; schema: S; signal: AbortSignal; lane: HttpRequest["lane"] };
+type Some<S extends z.ZodType> = {
+  method: string;
+  schema: S;
+  signal: AbortSignal;
+  breakerName: HttpRequest["breakerName"];
+};
 
 const HEADERS = { "content-type": "application/json" };
 /** Calls per batch, unless the caller or the node requires fewer. */
@@ -84,7 +89,7 @@ export abstract class JsonRpc extends HttpProvider {
     signal: AbortSignal,
     maxBatch = MAX_BATCH,
   ): Promise<Answers<S>> {
-    const some = { method, schema, signal, lane: params.length > 1 ? ("batch" as const) : undefined };
+    const some = { method, schema, signal, breakerName: params.length > 1 ? ("batch" as const) : undefined };
     return this.#callAll(some, params, maxBatch);
   }
 
@@ -136,11 +141,11 @@ export abstract class JsonRpc extends HttpProvider {
 
   /** Calls like `callEach`, starting with one batch. @param params not empty */
   async #callSome<S extends z.ZodType>(some: Some<S>, params: readonly Params[]): Promise<Answers<S>> {
-    const { method, schema, signal, lane } = some;
+    const { method, schema, signal, breakerName } = some;
     const [first = []] = params;
     const half = Math.ceil(params.length / 2);
     try {
-      if (params.length === 1) return [await this.call(method, first, schema, signal, { lane })];
+      if (params.length === 1) return [await this.call(method, first, schema, signal, { breakerName })];
       const responses = await this.#batch(some, params);
       const unanswered = [...params.keys()].filter((index) => !responses.has(index));
       if (responses.size === 0) return await this.#callAll(some, params, half);
@@ -164,10 +169,13 @@ export abstract class JsonRpc extends HttpProvider {
    *   such a batch, which is remembered
    * @throws ProviderError when there is no answer
    */
-  async #batch({ method, signal, lane }: Some<z.ZodType>, params: readonly Params[]): Promise<Map<number, Response>> {
+  async #batch(
+    { method, signal, breakerName }: Some<z.ZodType>,
+    params: readonly Params[],
+  ): Promise<Map<number, Response>> {
     await this.#requireNetwork(signal);
     const calls = params.map((list, index) => ({ jsonrpc: "2.0", id: index + 1, method, params: list }));
-    const answer = await this.#post(calls, signal, { maxBytes: MAX_BYTES, lane });
+    const answer = await this.#post(calls, signal, { maxBytes: MAX_BYTES, breakerName });
     const responses = this.#readBatch(answer);
     if (!responses) this.#maxBatch = Math.min(this.#maxBatch, Math.ceil(params.length / 2));
     const byId = Map.groupBy(responses ?? [], ({ id }) => id);

@@ -1,6 +1,6 @@
 import { MAX_BUNDLE_BYTES } from "@attestd/proof";
 import type { ChainName, ConfirmationLevel, SourceChains } from "../chains/chain.ts";
-import type { BlockFacts } from "../chains/kind.ts";
+import type { BlockFacts } from "../chains/chain-kind.ts";
 import { SOURCE_CHAINS } from "../chains/registry.ts";
 
 type BlockCapability = BlockFacts & {

@@ -9,7 +9,7 @@ import {
   parseAbi,
   toHex,
 } from "viem";
-import { BASE } from "../../src/payment/rails/base/facts.ts";
+import { BASE } from "../../src/payment/rails/base/usdc.ts";
 import { json, Upstream } from "./providers.ts";
 
 const ABI = parseAbi([

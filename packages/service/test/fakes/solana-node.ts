@@ -5,7 +5,7 @@ import {
   getCompiledTransactionMessageDecoder,
   getTransactionDecoder,
 } from "@solana/kit";
-import { SOLANA } from "../../src/payment/rails/solana/facts.ts";
+import { SOLANA } from "../../src/payment/rails/solana/usdc.ts";
 import { json, Upstream } from "./providers.ts";
 
 /** A transaction in a slot; a test may change what the node says of it. */

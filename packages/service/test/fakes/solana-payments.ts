@@ -16,9 +16,9 @@ import {
 import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
 import { systemClock } from "../../src/clock.ts";
 import type { Rail } from "../../src/payment/rails/rail.ts";
-import { SOLANA } from "../../src/payment/rails/solana/facts.ts";
 import { type SolanaPayment, solanaRail } from "../../src/payment/rails/solana/rail.ts";
 import { usdcAccountOf } from "../../src/payment/rails/solana/token-account.ts";
+import { SOLANA } from "../../src/payment/rails/solana/usdc.ts";
 import type { Conflict } from "../../src/providers/quorum.ts";
 import { SolanaRpc } from "../../src/providers/solana-rpc.ts";
 import { blockhash, FakeSolanaNode } from "./solana-node.ts";

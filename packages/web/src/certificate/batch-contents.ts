@@ -5,7 +5,7 @@ import { groupedUnits, utcTime } from "@attestd/proof/text";
 import { ascii } from "../printable.ts";
 import { type CertificateLine, type CertificateRow, type CertificateTable, idLine, idRow, line, row } from "./lines.ts";
 import type { Making } from "./making.ts";
-import { type CertificateContents, type Own, wholeContents } from "./sections.ts";
+import { allContents, type CertificateContents, type Own } from "./sections.ts";
 
 const COLUMNS = [
   { label: "No.", share: 0.06 },
@@ -51,7 +51,7 @@ export function batchContents(
     source: [line("Find each transaction by its id in any explorer of its chain.")],
     table: tableOf(described),
   };
-  return wholeContents(batch, own, entry, making);
+  return allContents(batch, own, entry, making);
 }
 
 /** Counts the items per chain: `600 on Base and 400 on Algorand`. */

@@ -12,7 +12,7 @@ import packageJson from "../../package.json" with { type: "json" };
 import { type BatchInFile, type BundleInFile, batchForm, looseText } from "../bundle-file.ts";
 import { hostOf, printable } from "../printable.ts";
 import { statedBasis } from "../trust-basis.ts";
-import { doubt, type Judged, signer } from "../verdict.ts";
+import { contradiction, type Judged, signer } from "../verdict.ts";
 import { batchContents } from "./batch-contents.ts";
 import { certificateContents } from "./contents.ts";
 import { layOut } from "./layout.ts";
@@ -41,7 +41,7 @@ export function makingOf(judged: Judged, checkedAt: Date, paper: Paper): Making 
   const basis = BASES.find((one) => one === keys?.basis.basis);
   if (!report.verified || !signer(judged) || !keys || basis === undefined || status === "unknown")
     throw new TypeError("Only a verified bundle, by a key of a key history, has a certificate.");
-  if (doubt(judged)) throw new TypeError("Its key list is contradicted by another one of the same host.");
+  if (contradiction(judged)) throw new TypeError("Its key list is contradicted by another one of the same host.");
   const isCompared = report.checks.chainAttest === "pass" && comparedBy !== undefined;
   return {
     layout: LAYOUT,

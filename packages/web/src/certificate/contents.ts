@@ -11,12 +11,12 @@ import {
   subjectTitle,
 } from "@attestd/proof/description";
 import { utcTime } from "@attestd/proof/text";
-import { LEVELS } from "../facts.ts";
+import { LEVELS } from "../file-facts.ts";
 import { present } from "../present.ts";
 import { ascii } from "../printable.ts";
 import { type CertificateRow, idRow, line, row, withIds } from "./lines.ts";
 import type { Making } from "./making.ts";
-import { type CertificateContents, lookUp, type Own, wholeContents } from "./sections.ts";
+import { allContents, type CertificateContents, lookUp, type Own } from "./sections.ts";
 
 /** The parts of a report that a certificate shows: what the note and the receipt state, and the checks. */
 export type Shown = Parameters<typeof circumstancesOf>[1] & Pick<Own, "checks" | "hasEvidence">;
@@ -35,7 +35,7 @@ export function certificateContents(
 ): CertificateContents {
   const subject = subjectOf(bundle);
   const circumstances = circumstancesOf(subject, report);
-  const { title, beside } = headline(subject, circumstances.outcome);
+  const { title, detail: beside } = headline(subject, circumstances.outcome);
   const { chain, transaction, block, batch, level } = subject;
   const what = transaction ? "transaction" : "block";
   const path = transaction ? `tx/${transaction.id}` : `block/${block?.height}`;
@@ -58,7 +58,7 @@ export function certificateContents(
     hasEvidence: report.hasEvidence,
     source: lookUp(`Find the ${what} in any explorer of ${chain.label}.`, chain.name, path),
   };
-  return wholeContents(bundle, own, entry, making);
+  return allContents(bundle, own, entry, making);
 }
 
 function subjectRows(subject: Subject, { block, outcome }: Circumstances): CertificateRow[] {

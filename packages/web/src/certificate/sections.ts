@@ -12,7 +12,7 @@ import {
 import { fromBase64Url, toHex } from "@attestd/proof/encoding";
 import { withoutTrailing } from "@attestd/proof/text";
 import { estimatedMonth } from "../display.ts";
-import { EXPLORERS } from "../facts.ts";
+import { EXPLORERS } from "../file-facts.ts";
 import { pointerUrl } from "../pointer.ts";
 import { present } from "../present.ts";
 import { ascii, hostOf } from "../printable.ts";
@@ -52,10 +52,10 @@ export type Own = {
 };
 
 /** The text of a certificate, ASCII. */
-export type CertificateContents = ReturnType<typeof wholeContents>;
+export type CertificateContents = ReturnType<typeof allContents>;
 
 /** Combines the common text with the subject's own. @param entry of the key that signed it */
-export function wholeContents(certified: Certified, own: Own, entry: KeyEntry, making: Making) {
+export function allContents(certified: Certified, own: Own, entry: KeyEntry, making: Making) {
   const { kind, lead, statement, sentence, table } = own;
   const id = toHex(fromBase64Url(bundleId(certified)).subarray(0, 16));
   /** The content of the QR code. */

@@ -1,6 +1,6 @@
 import { getBytes, getInteger, getString } from "@attestd/proof/algorand";
 import { fromBase64, toBase64Url } from "@attestd/proof/encoding";
-import { ALGORAND } from "../../payment/rails/algorand/facts.ts";
+import { ALGORAND } from "../../payment/rails/algorand/usdc.ts";
 import type { ChainPayment } from "../facts.ts";
 import type { IndexerSearch } from "../indexer-search.ts";
 import {

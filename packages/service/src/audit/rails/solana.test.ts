@@ -4,8 +4,8 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { all, testReading } from "../../../test/fakes/audit-reading.ts";
 import { FakeSolanaNode } from "../../../test/fakes/solana-node.ts";
 import { payer, paying, payTo, stock, stranger, transfer, VERSION_1 } from "../../../test/fakes/solana-payments.ts";
-import { SOLANA } from "../../payment/rails/solana/facts.ts";
 import { bytesOf, usdcAccountOf } from "../../payment/rails/solana/token-account.ts";
+import { SOLANA } from "../../payment/rails/solana/usdc.ts";
 import { SolanaRpc } from "../../providers/solana-rpc.ts";
 import { solanaReader } from "./solana.ts";
 

@@ -3,7 +3,6 @@ import { toBase64 } from "@attestd/proof/encoding";
 import type { Address } from "@solana/kit";
 import type { Clock } from "../../clock.ts";
 import { hasCode } from "../../errors.ts";
-import { SOLANA } from "../../payment/rails/solana/facts.ts";
 import { growth, usdcAccountOf } from "../../payment/rails/solana/token-account.ts";
 import {
   accountsOf as accountsNamedIn,
@@ -11,6 +10,7 @@ import {
   readTransaction,
   type TransferTransaction,
 } from "../../payment/rails/solana/transaction.ts";
+import { SOLANA } from "../../payment/rails/solana/usdc.ts";
 import type {
   Commitment,
   LandedTransaction,

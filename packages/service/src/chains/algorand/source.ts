@@ -2,7 +2,7 @@ import { ServiceError } from "../../errors.ts";
 import { type AlgorandNodes, type Location, locate } from "../../providers/algorand-nodes.ts";
 import { blockWork } from "../block-work.ts";
 import type { SourceBlock, SourceChain, SourceTransaction, SourceTransactions } from "../chain.ts";
-import type { ChainOptions } from "../kind.ts";
+import type { ChainOptions } from "../chain-kind.ts";
 import { type AlgorandReading, readAlgorandBlock } from "./block.ts";
 import * as algorandWork from "./block-work.ts";
 import { type ReadTransaction, readBlockOf, readTransaction, rebuildBlock } from "./read.ts";

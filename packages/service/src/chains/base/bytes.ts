@@ -111,7 +111,7 @@ export async function readTransactions(
   { hash: blockHash, transactions: hashes }: { hash: string; transactions: readonly string[] },
   signal: AbortSignal,
 ): Promise<Uint8Array[]> {
-  const items = await work.serializeTransactions(hashes, await wholeBlock(nodes, blockHash, signal));
+  const items = await work.serializeTransactions(hashes, await blockTransactions(nodes, blockHash, signal));
   const places = hashes.map((transactionHash, transactionIndex) => ({ transactionHash, blockHash, transactionIndex }));
   const missing = places.filter(({ transactionIndex }) => items[transactionIndex] === undefined);
   const fetched = await fetchBytes(nodes, missing, signal);
@@ -123,7 +123,7 @@ export async function readTransactions(
 }
 
 /** @returns the transactions as JSON; an empty list if no node gives the whole block */
-async function wholeBlock({ rpcs }: EthereumNodes, hash: string, signal: AbortSignal) {
+async function blockTransactions({ rpcs }: EthereumNodes, hash: string, signal: AbortSignal) {
   const ask = async (rpc: EthereumRpc, ends: AbortSignal) => {
     const transactions = await rpc.blockTransactions(hash, ends);
     if (transactions === undefined) throw unavailable(`${rpc.name} knows no block ${hash}`);

@@ -5,7 +5,7 @@ import type { ConfirmationLevel } from "../chain.ts";
 import { readHeader, readLevels } from "./block.ts";
 
 /** A transaction in a block of the canonical chain. `time` is from a header with the block's hash. */
-export type Sighting = { receipt: Receipt; time: number; level: ConfirmationLevel };
+export type Observation = { receipt: Receipt; time: number; level: ConfirmationLevel };
 /** The latest block of a node that has no such transaction, and that block's time in Unix s. */
 export type Absence = { upTo: number; timestamp: number };
 
@@ -40,12 +40,12 @@ export function viewOf(rpc: EthereumRpc, wanted: ReadonlySet<string>, rules: Quo
    * @throws ProviderError when the node gives no usable answer about any of them; the signal's reason when that comes
    *   first
    */
-  async function look(hashes: readonly string[]): Promise<Map<string, Sighting | Absence | ProviderError>> {
+  async function look(hashes: readonly string[]): Promise<Map<string, Observation | Absence | ProviderError>> {
     // Read before the receipts: a receipt that is then missing is in no block up to this one.
     latest ??= rpc.latest(signal);
     const { number: upTo, timestamp } = await latest;
     const receipts = await rpc.receipts(hashes, signal);
-    const seen = new Map<string, Sighting | Absence | ProviderError>();
+    const seen = new Map<string, Observation | Absence | ProviderError>();
     const found: [string, Receipt][] = [];
     for (const [index, hash] of hashes.entries()) {
       const receipt = receipts[index];
@@ -70,7 +70,7 @@ export function viewOf(rpc: EthereumRpc, wanted: ReadonlySet<string>, rules: Quo
     receipt: Receipt,
     level: ConfirmationLevel,
     block: SeenBlock | ProviderError | undefined,
-  ): Sighting | ProviderError {
+  ): Observation | ProviderError {
     const { blockNumber: number, blockHash, transactionHash, transactionIndex } = receipt;
     // The receipt came from another node behind the same balancer, and this one lags by some blocks of 200 ms.
     if (block === undefined) return unavailable(`${name} has a receipt of block ${number} and does not know the block`);
@@ -110,14 +110,14 @@ export function viewOf(rpc: EthereumRpc, wanted: ReadonlySet<string>, rules: Quo
 }
 
 /** Describes an answer, for the vote. */
-export function describe(answer: Sighting | Absence): string {
+export function describe(answer: Observation | Absence): string {
   if (!("receipt" in answer)) return "in no block";
   const { blockNumber, blockHash, status } = answer.receipt;
   return `in block ${blockNumber} ${blockHash}, ${status === 1 ? "succeeded" : "failed"}`;
 }
 
 /** Whether an answer only shows that its node lags. */
-export function isBehind(answer: Sighting | Absence, others: readonly (Sighting | Absence)[]): boolean {
+export function isBehind(answer: Observation | Absence, others: readonly (Observation | Absence)[]): boolean {
   if ("receipt" in answer) return false;
   return others.some((other) =>
     "receipt" in other

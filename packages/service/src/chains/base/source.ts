@@ -12,12 +12,12 @@ import type {
   SourceTransaction,
   SourceTransactions,
 } from "../chain.ts";
-import type { ChainOptions } from "../kind.ts";
+import type { ChainOptions } from "../chain-kind.ts";
 import { forEach, Gathered } from "../several.ts";
 import { agreeOnLevel, readBaseBlock } from "./block.ts";
 import * as baseWork from "./block-work.ts";
 import { type BaseReading, fetchBytes, foreignChain } from "./bytes.ts";
-import { type Absence, describe, isBehind, type NodeView, type Sighting, viewOf } from "./look.ts";
+import { type Absence, describe, isBehind, type NodeView, type Observation, viewOf } from "./look.ts";
 
 export type BaseSourceOptions = Pick<ChainOptions, "run"> & {
   nodes: EthereumNodes;
@@ -86,15 +86,15 @@ export class BaseSource implements SourceChain {
     const { nodes, caip2, accepted } = this.#reading;
     const looks = new Map(views.map((view) => [view, view.look(hashes)]));
     const agreed = hashes.map(async (hash) => [hash, await agreeOn(hash, looks, nodes.rules, signal)] as const);
-    const sightings = new Map(await Promise.all(agreed));
-    const receipts = [...sightings.values()].flatMap((sighting) => (sighting ? [sighting.receipt] : []));
+    const observations = new Map(await Promise.all(agreed));
+    const receipts = [...observations.values()].flatMap((observation) => (observation ? [observation.receipt] : []));
     const bytesOf = await fetchBytes(nodes, receipts, signal);
-    return [...sightings].map(([hash, sighting]): [string, SourceTransaction | SourceError] => {
-      if (!sighting) return [hash, new ServiceError("source_not_found", `no Base transaction has the hash ${hash}`)];
+    return [...observations].map(([hash, observation]): [string, SourceTransaction | SourceError] => {
+      if (!observation) return [hash, new ServiceError("source_not_found", `no Base transaction has the hash ${hash}`)];
       const bytes = bytesOf.get(hash) as Uint8Array | SourceError;
       const fault = bytes instanceof Error ? bytes : foreignChain(hash, bytes, accepted);
       if (fault) return [hash, fault];
-      const { receipt, level, time } = sighting;
+      const { receipt, level, time } = observation;
       const block = { hash: receipt.blockHash, height: receipt.blockNumber, time };
       const outcome = { level, block, succeeded: receipt.status === 1 };
       return [hash, { chain: "base", caip2, txnId: hash, bytes: bytes as Uint8Array, ...outcome }];
@@ -115,8 +115,8 @@ async function agreeOn(
   looks: ReadonlyMap<NodeView, ReturnType<NodeView["look"]>>,
   rules: QuorumRules,
   signal: AbortSignal,
-): Promise<Sighting | undefined> {
-  const ask = async (view: NodeView): Promise<Sighting | Absence> => {
+): Promise<Observation | undefined> {
+  const ask = async (view: NodeView): Promise<Observation | Absence> => {
     const seen = (await looks.get(view))?.get(hash);
     if (seen && !(seen instanceof Error)) return seen;
     throw seen;

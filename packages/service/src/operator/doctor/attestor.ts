@@ -1,5 +1,5 @@
 import { checkKeyNotes, type KeyHistory, type RecordedNote } from "@attestd/proof";
-import { obstacleTo, readHistory } from "../../attestor/history.ts";
+import { readHistory, whyUnusable } from "../../attestor/history.ts";
 import { NOTE_BEGINS } from "../../audit/chain-index.ts";
 import { recordedKeyNotes } from "../../audit/key-notes.ts";
 import { attestorNotes } from "../../audit/ledger.ts";
@@ -68,7 +68,7 @@ async function checkKeys(examined: Examined, address: string): Promise<Finding[]
     const remedy = "Restore its journal and name it by DATABASE_URL, or make a new attestor by `attestd keygen`";
     return [warning(`${begin}, but ${address} has attested before, in round ${before.round}. ${remedy}.`)];
   }
-  const obstacle = obstacleTo(kid, { history, announced: undefined });
+  const obstacle = whyUnusable(kid, { history, announced: undefined });
   if (obstacle !== undefined) return [fail(obstacle)];
   return [compared(history, await keyNotesOf(examined, first.algorandAddress), kid)];
 }

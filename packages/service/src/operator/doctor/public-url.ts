@@ -1,7 +1,7 @@
 import { excerpt } from "@attestd/proof/text";
 import { z } from "zod";
 import { CATALOGUE } from "../../catalogue/catalogue.ts";
-import { algorandChain } from "../../chains/algorand/kind.ts";
+import { algorandChain } from "../../chains/algorand/chain-kind.ts";
 import type { Config } from "../../config/config.ts";
 import { hasCode } from "../../errors.ts";
 import { exchangeWith } from "../../providers/exchange.ts";

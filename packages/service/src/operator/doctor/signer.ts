@@ -1,7 +1,13 @@
 import type { Logger } from "pino";
 import { deadline, systemClock } from "../../clock.ts";
 import { hasCode, type SignerFailure } from "../../errors.ts";
-import { type KeyConfig, type OpenAccount, type OpenSigner, openAccount, openSigner } from "../../signers/open.ts";
+import {
+  type KeyConfig,
+  type OpenAccount,
+  type OpenSigner,
+  openAccount,
+  openSigner,
+} from "../../signers/attestor-keys.ts";
 import { away, type Finding, fail, ok, warning } from "./finding.ts";
 
 type Examined = { findings: Finding[]; keys?: { kid: string; account: OpenAccount } };

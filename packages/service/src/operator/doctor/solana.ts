@@ -1,7 +1,7 @@
 import { RAILS } from "@attestd/proof/rails";
 import { excerpt } from "@attestd/proof/text";
 import { z } from "zod";
-import { SOLANA_RAIL } from "../../payment/rails/solana/kind.ts";
+import { SOLANA_RAIL } from "../../payment/rails/solana/rail-kind.ts";
 import { usdcAccountOf } from "../../payment/rails/solana/token-account.ts";
 import { refusalOf } from "../../providers/json-rpc.ts";
 import type { SolanaRpc } from "../../providers/solana-rpc.ts";

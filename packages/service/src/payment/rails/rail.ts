@@ -1,5 +1,5 @@
 import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
-import type { SourceChainKind } from "../../chains/kind.ts";
+import type { SourceChainKind } from "../../chains/chain-kind.ts";
 import type { Clock } from "../../clock.ts";
 import type { Config } from "../../config/config.ts";
 import type { RailVariables } from "../../config/rails.ts";

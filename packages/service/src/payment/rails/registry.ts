@@ -1,9 +1,9 @@
 import type { PaymentPayload } from "@x402/core/types";
 import type { RailVariables } from "../../config/rails.ts";
-import { ALGORAND_RAIL } from "./algorand/kind.ts";
-import { BASE_RAIL } from "./base/kind.ts";
+import { ALGORAND_RAIL } from "./algorand/rail-kind.ts";
+import { BASE_RAIL } from "./base/rail-kind.ts";
 import type { Payment, Rail, RailContext, RailKind, RailName } from "./rail.ts";
-import { SOLANA_RAIL } from "./solana/kind.ts";
+import { SOLANA_RAIL } from "./solana/rail-kind.ts";
 
 /** Every rail, in the order of its listing in documents. A new rail is a folder and a line here. */
 export const RAILS: readonly RailKind[] = [ALGORAND_RAIL, BASE_RAIL, SOLANA_RAIL];

@@ -3,7 +3,7 @@ import { fromHex, toBase64 } from "@attestd/proof/encoding";
 import { z } from "zod";
 import { type BlockWork, blockWork } from "../../../src/chains/block-work.ts";
 import type { SourceBlock, SourceChain, SourceTransaction, SourceTransactions } from "../../../src/chains/chain.ts";
-import type { SourceChainKind } from "../../../src/chains/kind.ts";
+import type { SourceChainKind } from "../../../src/chains/chain-kind.ts";
 import { ServiceError } from "../../../src/errors.ts";
 import { HttpProvider } from "../../../src/providers/http.ts";
 import { unavailable } from "../../../src/providers/provider.ts";

@@ -1,5 +1,5 @@
 import { CHAINS, type ChainFormat } from "@attestd/proof";
-import type { SourceChainKind } from "../../../src/chains/kind.ts";
+import type { SourceChainKind } from "../../../src/chains/chain-kind.ts";
 import { SOURCE_CHAINS } from "../../../src/chains/registry.ts";
 import { orchardFormat } from "./format.ts";
 import { orchardChain } from "./kind.ts";

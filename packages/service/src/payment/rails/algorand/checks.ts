@@ -4,9 +4,9 @@ import type { PaymentRequirements } from "@x402/core/types";
 import type { Rounds, Window } from "../../../ledger/ledger.ts";
 import { unavailable } from "../../../providers/provider.ts";
 import { paymentRefused } from "../rail.ts";
-import { ALGORAND } from "./facts.ts";
 import { allowOnly, checkGroupId, type GroupMember } from "./group.ts";
 import type { AlgorandPayment } from "./payment.ts";
+import { ALGORAND } from "./usdc.ts";
 
 /** MainNet's mean round in seconds, for a validity that is given in seconds. */
 const SECONDS_A_ROUND = 2.8;

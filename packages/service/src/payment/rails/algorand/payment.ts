@@ -5,8 +5,8 @@ import { hasCode } from "../../../errors.ts";
 import type { Window } from "../../../ledger/ledger.ts";
 import { type Payment, paymentRefused } from "../rail.ts";
 import { type Envelope, readEnvelope } from "./envelope.ts";
-import { ALGORAND } from "./facts.ts";
 import { type GroupMember, readGroup } from "./group.ts";
+import { ALGORAND } from "./usdc.ts";
 
 export type AlgorandPayment = Payment & {
   readonly rail: "algorand";

@@ -4,9 +4,9 @@ import algosdk from "algosdk";
 import { beforeEach, describe, expect, test } from "vitest";
 import { serviceError } from "../../../../test/errors.ts";
 import type { Rounds } from "../../../ledger/ledger.ts";
-import { ALGORAND } from "./facts.ts";
 import type { AlgorandPayment } from "./payment.ts";
 import { algorandRail } from "./rail.ts";
+import { ALGORAND } from "./usdc.ts";
 
 const GENESIS = new Uint8Array(32).fill(7);
 const payer = algosdk.generateAccount();

@@ -14,11 +14,11 @@ import { agreeOnQuantity } from "../../../providers/quantity.ts";
 import { agree, failover } from "../../../providers/quorum.ts";
 import type { PaymentStanding, Rail } from "../rail.ts";
 import { checkFeePayer, checkLayout, checkTransfer, checkWindow } from "./checks.ts";
-import { ALGORAND, algorandSpellings } from "./facts.ts";
 import type { GroupMember } from "./group.ts";
 import { hasSigned, signerFact } from "./landed.ts";
 import { type AlgorandPayment, readPayment } from "./payment.ts";
 import { isSignedByAuthorizer } from "./signature.ts";
+import { ALGORAND, algorandSpellings } from "./usdc.ts";
 
 export type AlgorandRailOptions = {
   /** Base64 of the ledger's genesis hash. */

@@ -7,8 +7,8 @@ import { FakeChain, FakeNodes, GENESIS, GENESIS_HASH } from "../../../../test/fa
 import { hasCode } from "../../../errors.ts";
 import type { Rounds } from "../../../ledger/ledger.ts";
 import { locate } from "../../../providers/algorand-nodes.ts";
-import { ALGORAND } from "./facts.ts";
 import { algorandRail } from "./rail.ts";
+import { ALGORAND } from "./usdc.ts";
 
 /* algosdk makes every signature here; the nodes' answers are written by hand. */
 

@@ -3,7 +3,7 @@ import type { Hex } from "viem";
 import { isErc6492Signature } from "viem/utils";
 import { type Payment, paymentRefused } from "../rail.ts";
 import type { Authorization } from "./authorization.ts";
-import { BASE } from "./facts.ts";
+import { BASE } from "./usdc.ts";
 
 /** The number of seconds that must remain when we settle: for verify, settle and a congested block. */
 const MARGIN_SECONDS = 30;

@@ -17,7 +17,7 @@ import {
   sign,
   stranger,
 } from "../../../../test/fakes/base-payments.ts";
-import { BASE } from "./facts.ts";
+import { BASE } from "./usdc.ts";
 import { readTokenDomain } from "./usdc-contract.ts";
 
 let world: BaseWorld;

@@ -17,9 +17,9 @@ import {
 } from "./authorization.ts";
 import { type UseSearch, useSearch } from "./authorization-use.ts";
 import { type BasePayment, checkLayout, checkTimes, checkTransfer, SKEW_SECONDS } from "./checks.ts";
-import { BASE, isTransactionHash } from "./facts.ts";
 import { lagging, untilCaughtUp } from "./lag.ts";
 import type { Use } from "./logged-use.ts";
+import { BASE, isTransactionHash } from "./usdc.ts";
 import { askWallet, isAuthorizationUsed, readBalance, readBlock, readInput, readPayeeFault } from "./usdc-contract.ts";
 
 const POLL_MS = 1_000;
@@ -41,7 +41,7 @@ export type BaseRailOptions = {
  * What one node shows about an authorization; `final` when that can never change. Block numbers only order what nodes
  * have seen; they never measure time.
  */
-type Sight = ({ kind: "unused"; head: number } | Use) & { final: boolean };
+type Observation = ({ kind: "unused"; head: number } | Use) & { final: boolean };
 
 /**
  * The data that is remembered about a node: its searches, and the newest block that it has shown, with its Unix time in
@@ -121,20 +121,21 @@ export function baseRail(options: BaseRailOptions): Rail<BasePayment> {
     },
 
     async standing(payment, signal, hint): Promise<PaymentStanding> {
-      const sights = await lookEverywhere(payment, signal, hint).catch(ignoring(hasLaggards));
-      if (!sights) return { state: "open" };
-      const [sight] = sights;
-      const final = sights.every((one) => one.final);
-      if (pays(payment, sight)) return { state: "paid", transaction: sight.transaction, height: sight.block, final };
+      const observations = await lookEverywhere(payment, signal, hint).catch(ignoring(hasLaggards));
+      if (!observations) return { state: "open" };
+      const [observation] = observations;
+      const final = observations.every((one) => one.final);
+      if (pays(payment, observation))
+        return { state: "paid", transaction: observation.transaction, height: observation.block, final };
       // After a void the payer signs again, so no reorganisation may revive this payment.
-      const mayVoid = sights.length >= Math.min(VOID_WITNESSES, nodes.rpcs.length);
+      const mayVoid = observations.length >= Math.min(VOID_WITNESSES, nodes.rpcs.length);
       if (!final || !mayVoid) return { state: "open" };
-      return { state: "void", reason: reasonOf(sight, payment.authorization) };
+      return { state: "void", reason: reasonOf(observation, payment.authorization) };
     },
 
     async spent(payment, signal) {
-      const [sight] = await lookEverywhere(payment, signal);
-      return sight.kind === "used" && BASE.sameAddress(sight.to, payment.payTo);
+      const [observation] = await lookEverywhere(payment, signal);
+      return observation.kind === "used" && BASE.sameAddress(observation.to, payment.payTo);
     },
 
     news: (signal) => clock.sleep(POLL_MS, signal),
@@ -142,10 +143,10 @@ export function baseRail(options: BaseRailOptions): Rail<BasePayment> {
 
   /** Whether the token accepted the payment with this signature: the transaction that used it contains it. */
   async function hasBeenTaken(payment: BasePayment, signal: AbortSignal): Promise<boolean> {
-    const [sight] = await lookEverywhere(payment, signal);
-    if (!pays(payment, sight)) return false;
-    const question = { about: `the input of ${sight.transaction}`, same: String, signal };
-    const ask = (rpc: EthereumRpc, ends: AbortSignal) => readInput(rpc, sight.transaction, ends);
+    const [observation] = await lookEverywhere(payment, signal);
+    if (!pays(payment, observation)) return false;
+    const question = { about: `the input of ${observation.transaction}`, same: String, signal };
+    const ask = (rpc: EthereumRpc, ends: AbortSignal) => readInput(rpc, observation.transaction, ends);
     const [input] = await agree(nodes.rpcs, ask, question, nodes.rules);
     return bringsSignature(input, payment.authorization, payment.signature);
   }
@@ -158,14 +159,19 @@ export function baseRail(options: BaseRailOptions): Rail<BasePayment> {
    * Asks every node. A node that has not reached the block in which others show a use does not contradict them, and
    * does not confirm the use.
    */
-  function lookEverywhere(payment: BasePayment, signal: AbortSignal, hint?: string): Promise<[Sight, ...Sight[]]> {
-    const behind = (sight: Sight, others: readonly Sight[]) => others.some((other) => isBefore(sight, other));
+  function lookEverywhere(
+    payment: BasePayment,
+    signal: AbortSignal,
+    hint?: string,
+  ): Promise<[Observation, ...Observation[]]> {
+    const behind = (observation: Observation, others: readonly Observation[]) =>
+      others.some((other) => isBefore(observation, other));
     const question = { about: `the payment ${payment.key}`, same: describe, behind, signal };
     const ask = (view: View, ends: AbortSignal) => untilCaughtUp(clock, () => look(view, payment, ends, hint), ends);
     return agree(views, ask, question, nodes.rules);
   }
 
-  async function look(view: View, payment: BasePayment, signal: AbortSignal, hint?: string): Promise<Sight> {
+  async function look(view: View, payment: BasePayment, signal: AbortSignal, hint?: string): Promise<Observation> {
     const { rpc, search } = view;
     const { from, nonce, validBefore } = payment.authorization;
     const id = { token: BASE.asset, from, nonce } as const;
@@ -207,32 +213,34 @@ function wireOf(authorization: Authorization): Record<string, string> {
   return Object.fromEntries(Object.entries(authorization).map(([field, value]) => [field, value.toString()]));
 }
 
-function pays({ payTo, amount }: BasePayment, use: Use | Sight): use is Extract<Use, { kind: "used" }> {
+function pays({ payTo, amount }: BasePayment, use: Use | Observation): use is Extract<Use, { kind: "used" }> {
   return use.kind === "used" && BASE.sameAddress(use.to, payTo) && use.value === amount;
 }
 
 /** Describes the facts on which nodes must agree. */
-function describe(sight: Sight): string {
-  if (sight.kind === "unused") return "unused";
-  const where = `in ${sight.transaction}, block ${sight.blockHash}`;
-  return sight.kind === "cancelled" ? `cancelled ${where}` : `${sight.value} moved to ${sight.to} ${where}`;
+function describe(observation: Observation): string {
+  if (observation.kind === "unused") return "unused";
+  const where = `in ${observation.transaction}, block ${observation.blockHash}`;
+  return observation.kind === "cancelled"
+    ? `cancelled ${where}`
+    : `${observation.value} moved to ${observation.to} ${where}`;
 }
 
 /**
  * Whether one node had not reached the block in which the other saw the authorization used. False for an authorization
  * that expired unused.
  */
-function isBefore(unused: Sight, used: Sight): boolean {
+function isBefore(unused: Observation, used: Observation): boolean {
   return unused.kind === "unused" && !unused.final && used.kind !== "unused" && unused.head < used.block;
 }
 
-function reasonOf(sight: Sight, { validBefore }: Authorization): string {
-  switch (sight.kind) {
+function reasonOf(observation: Observation, { validBefore }: Authorization): string {
+  switch (observation.kind) {
     case "unused":
       return `expired unspent, at Unix time ${validBefore}`;
     case "cancelled":
-      return `cancelled by its payer, in ${sight.transaction}`;
+      return `cancelled by its payer, in ${observation.transaction}`;
     case "used":
-      return `its nonce was spent on another transfer, in ${sight.transaction}`;
+      return `its nonce was spent on another transfer, in ${observation.transaction}`;
   }
 }

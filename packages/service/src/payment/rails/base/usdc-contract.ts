@@ -163,7 +163,7 @@ export async function askWallet(
   const input = encodeFunctionData({ abi: WALLET, functionName: "isValidSignature", args: [digest, signature] });
   try {
     const call = { to: wallet, data: input, gas: numberToHex(maxGas) };
-    const answer = await rpc.call("eth_call", [call, "latest"], rpcBytes, signal, { lane: "foreign" });
+    const answer = await rpc.call("eth_call", [call, "latest"], rpcBytes, signal, { breakerName: "foreign" });
     return size(answer) >= 32 && slice(answer, 0, 32) === ACCEPTED ? "accepted" : "refused";
   } catch (error) {
     const refusal = refusalOf(error);

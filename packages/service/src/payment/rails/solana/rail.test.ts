@@ -22,9 +22,9 @@ import {
   transfer,
   VERSION_1,
 } from "../../../../test/fakes/solana-payments.ts";
-import { SOLANA } from "./facts.ts";
 import type { SolanaPayment } from "./rail.ts";
 import { usdcAccountOf } from "./token-account.ts";
+import { SOLANA } from "./usdc.ts";
 
 let world: SolanaWorld;
 beforeEach(() => {

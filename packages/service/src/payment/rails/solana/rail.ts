@@ -8,11 +8,11 @@ import { agreeOnQuantity } from "../../../providers/quantity.ts";
 import { agree, failover, hasLaggards } from "../../../providers/quorum.ts";
 import type { SolanaNodes, SolanaRpc } from "../../../providers/solana-rpc.ts";
 import { type Payment, type PaymentStanding, paymentRefused, type Rail, VOID_WITNESSES } from "../rail.ts";
-import { SOLANA } from "./facts.ts";
 import { checkFeePayer, checkLayout, checkPriorityFee, type SolanaLimits } from "./layout.ts";
-import { describe, isBefore, type Sight, solanaSearch } from "./search.ts";
+import { describe, isBefore, type Observation, solanaSearch } from "./search.ts";
 import { bytesOf, usdcAccountFault, usdcAccountOf, usdcHolding } from "./token-account.ts";
 import { messageHash, readTransaction, type Transfer, type TransferTransaction } from "./transaction.ts";
+import { SOLANA } from "./usdc.ts";
 
 const POLL_MS = 400;
 /** The number of slots by which a payer's node may be ahead of ours. */
@@ -101,16 +101,16 @@ export function solanaRail({ nodes, limits, clock }: SolanaRailOptions): Rail<So
     },
 
     async standing(payment, signal): Promise<PaymentStanding> {
-      const sights = await lookEverywhere(payment, signal).catch(ignoring(hasLaggards));
-      if (!sights) return { state: "open" };
-      const standing = standingOf(payment, sights);
+      const observations = await lookEverywhere(payment, signal).catch(ignoring(hasLaggards));
+      if (!observations) return { state: "open" };
+      const standing = standingOf(payment, observations);
       if (standing.state !== "open") expiredBy.delete(payment.key);
       return standing;
     },
 
     async spent(payment, signal) {
-      const [sight] = await lookEverywhere(payment, signal);
-      return sight.kind === "moved";
+      const [observation] = await lookEverywhere(payment, signal);
+      return observation.kind === "moved";
     },
 
     news: (signal) => clock.sleep(POLL_MS, signal),
@@ -120,21 +120,25 @@ export function solanaRail({ nodes, limits, clock }: SolanaRailOptions): Rail<So
    * Asks every node. A node that has not reached the slot in which others saw it land does not contradict them, and
    * does not confirm that it landed.
    */
-  function lookEverywhere(payment: SolanaPayment, signal: AbortSignal): Promise<[Sight, ...Sight[]]> {
-    const behind = (sight: Sight, others: readonly Sight[]) => others.some((other) => isBefore(sight, other));
+  function lookEverywhere(payment: SolanaPayment, signal: AbortSignal): Promise<[Observation, ...Observation[]]> {
+    const behind = (observation: Observation, others: readonly Observation[]) =>
+      others.some((other) => isBefore(observation, other));
     const question = { about: `the payment ${payment.key}`, same: describe, behind, signal };
     return agree(searches, (search, ends) => search.look(payment.transaction, ends), question, nodes.rules);
   }
 
-  function standingOf({ key }: SolanaPayment, sights: readonly [Sight, ...Sight[]]): PaymentStanding {
-    const [sight] = sights;
-    const mayVoid = sights.length >= Math.min(VOID_WITNESSES, searches.length);
-    const final = sights.every((each) => each.kind !== "absent" && each.final);
-    if (sight.kind === "moved") return { state: "paid", transaction: sight.signature, height: sight.slot, final };
+  function standingOf({ key }: SolanaPayment, observations: readonly [Observation, ...Observation[]]): PaymentStanding {
+    const [observation] = observations;
+    const mayVoid = observations.length >= Math.min(VOID_WITNESSES, searches.length);
+    const final = observations.every((each) => each.kind !== "absent" && each.final);
+    if (observation.kind === "moved")
+      return { state: "paid", transaction: observation.signature, height: observation.slot, final };
     // After a void the payer signs again, so no fork may revive this payment.
-    if (sight.kind === "failed")
-      return final && mayVoid ? { state: "void", reason: `failed on chain, in ${sight.signature}` } : { state: "open" };
-    const absences = sights.filter((each) => each.kind === "absent");
+    if (observation.kind === "failed")
+      return final && mayVoid
+        ? { state: "void", reason: `failed on chain, in ${observation.signature}` }
+        : { state: "open" };
+    const absences = observations.filter((each) => each.kind === "absent");
     return hasExpired(key, absences) && mayVoid
       ? { state: "void", reason: "expired unspent: its blockhash is too old" }
       : { state: "open" };
@@ -144,7 +148,7 @@ export function solanaRail({ nodes, limits, clock }: SolanaRailOptions): Rail<So
    * Whether a blockhash has expired. An invalid blockhash is too old, or too new for the node. It is too old if it is
    * still invalid when every slot that it may come from is finalized: those up to the newest one of our first look.
    */
-  function hasExpired(key: string, absences: readonly (Sight & { kind: "absent" })[]): boolean {
+  function hasExpired(key: string, absences: readonly (Observation & { kind: "absent" })[]): boolean {
     if (absences.some(({ valid }) => valid)) {
       expiredBy.delete(key);
       return false;

@@ -8,7 +8,7 @@ import { growth } from "./token-account.ts";
 import { messageHash, type TransferTransaction } from "./transaction.ts";
 
 /** What one node shows about a transaction. */
-export type Sight =
+export type Observation =
   | {
       kind: "absent";
       /** The newest slots when the search began. */
@@ -67,7 +67,7 @@ export function solanaSearch(rpc: SolanaRpc) {
    * and a node that has not reached it refuses to answer.
    * @throws ProviderError
    */
-  async function look(wanted: TransferTransaction, signal: AbortSignal): Promise<Sight> {
+  async function look(wanted: TransferTransaction, signal: AbortSignal): Promise<Observation> {
     const message = messageHash(wanted.messageBytes);
     const blockhash = wanted.message.lifetimeToken;
     // Read before the search: a transaction that is then not found is in no slot up to the finalized one.
@@ -85,7 +85,7 @@ export function solanaSearch(rpc: SolanaRpc) {
     return landed ?? { kind: "absent", finalized: finalized.slot, processed: newest, valid };
 
     /** @returns undefined when it is in no slot from `since` to `upTo` */
-    async function find(since: number, upTo: number): Promise<Sight | undefined> {
+    async function find(since: number, upTo: number): Promise<Observation | undefined> {
       const account = wanted.transfer.source;
       const memo = memoOf(wanted);
       let last: ListedTransaction | undefined;
@@ -100,8 +100,8 @@ export function solanaSearch(rpc: SolanaRpc) {
           if (isAnother || !mayHave(memo, entry)) continue;
           if (compared++ === MAX_COMPARED)
             throw unavailable(`${account} has more transactions on ${name} than are compared at once`);
-          const sight = await compare(entry);
-          if (sight) return sight;
+          const observation = await compare(entry);
+          if (observation) return observation;
         }
         if (listed.length < limit) return undefined;
         last = listed.at(-1);
@@ -110,7 +110,7 @@ export function solanaSearch(rpc: SolanaRpc) {
     }
 
     /** @returns undefined when the listed transaction is another one */
-    async function compare({ signature, confirmationStatus }: ListedTransaction): Promise<Sight | undefined> {
+    async function compare({ signature, confirmationStatus }: ListedTransaction): Promise<Observation | undefined> {
       const landed = await rpc.transaction(signature, signal);
       if (!landed) throw unavailable(`${name} lists transaction ${signature} and does not have it`);
       // Only the bytes are compared: another sender's transaction need not be readable.
@@ -139,11 +139,13 @@ function mayHave(wanted: string | undefined, { memo }: ListedTransaction): boole
 }
 
 /** Describes the facts on which nodes must agree. */
-export function describe(sight: Sight): string {
-  return sight.kind === "absent" ? "absent" : `${sight.kind} in ${sight.signature}, slot ${sight.slot}`;
+export function describe(observation: Observation): string {
+  return observation.kind === "absent"
+    ? "absent"
+    : `${observation.kind} in ${observation.signature}, slot ${observation.slot}`;
 }
 
 /** Whether one node may not have reached the slot in which the other saw the transaction land. */
-export function isBefore(absent: Sight, landed: Sight): boolean {
+export function isBefore(absent: Observation, landed: Observation): boolean {
   return absent.kind === "absent" && landed.kind !== "absent" && absent.finalized < landed.slot;
 }

@@ -4,8 +4,8 @@ import { endpoints, solanaWallet, whole } from "../../../config/formats.ts";
 import type { RailVariables } from "../../../config/rails.ts";
 import { type SolanaNodes, SolanaRpc } from "../../../providers/solana-rpc.ts";
 import type { RailKind } from "../rail.ts";
-import { SOLANA } from "./facts.ts";
 import { solanaRail } from "./rail.ts";
+import { SOLANA } from "./usdc.ts";
 
 const settings = {
   name: SOLANA.name,

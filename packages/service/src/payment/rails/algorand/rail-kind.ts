@@ -5,8 +5,8 @@ import { algorandAddress, whole } from "../../../config/formats.ts";
 import type { RailVariables } from "../../../config/rails.ts";
 import type { AlgorandNodes } from "../../../providers/algorand-nodes.ts";
 import type { RailKind } from "../rail.ts";
-import { ALGORAND, algorandSpellings } from "./facts.ts";
 import { algorandRail } from "./rail.ts";
+import { ALGORAND, algorandSpellings } from "./usdc.ts";
 
 const settings = {
   name: ALGORAND.name,

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { Algod } from "../../providers/algod.ts";
 import type { AlgorandNodes } from "../../providers/algorand-nodes.ts";
 import { Indexer } from "../../providers/indexer.ts";
-import type { SourceChainKind } from "../kind.ts";
+import type { SourceChainKind } from "../chain-kind.ts";
 import { AlgorandSource } from "./source.ts";
 
 const Index = z.int().min(0);

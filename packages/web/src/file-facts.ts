@@ -10,7 +10,7 @@ import {
 import { utcTime } from "@attestd/proof/text";
 import { estimatedMonth } from "./display.ts";
 import { present } from "./present.ts";
-import { doubt, isProven, isVerified, type Judged, ledgerName, recordedTime, signerName } from "./verdict.ts";
+import { contradiction, isProven, isVerified, type Judged, ledgerName, recordedTime, signerName } from "./verdict.ts";
 
 /** One line about a file: text, or an id that is shown in full and can be copied. */
 export type Fact = { label: string; text?: string; id?: string; link?: { text: string; url: string } };
@@ -45,7 +45,7 @@ export function factsOf(judged: Judged): Fact[] {
   const { transaction, chain, fingerprint, level, batch } = subject;
   const { attest, attestor } = signedPart(bundle);
   const { block, outcome } = circumstancesOf(subject, report);
-  const isReal = isVerified(judged) && !report.warnings.includes("sandbox") && doubt(judged) === undefined;
+  const isReal = isVerified(judged) && !report.warnings.includes("sandbox") && contradiction(judged) === undefined;
   const linked = (of: string, path: string) => {
     const explorer = isReal && EXPLORERS[of];
     return explorer && { link: { text: explorer.text, url: `${explorer.url}/${path}` } };

@@ -2,7 +2,7 @@ import { type Bundle, type Statement, verify } from "@attestd/proof";
 import { subjectOf } from "@attestd/proof/description";
 import { expect, test } from "vitest";
 import { CASES, HISTORIES } from "../../../docs/verify/bundles.ts";
-import { factsOf, headlineOf } from "./facts.ts";
+import { factsOf, headlineOf } from "./file-facts.ts";
 import { type Judged, verdictOf } from "./verdict.ts";
 
 const basis = { basis: "origin", name: "attestd.example", since: Date.UTC(2026, 10, 22) } as const;

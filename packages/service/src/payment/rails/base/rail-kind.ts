@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { baseChain } from "../../../chains/base/kind.ts";
+import { baseChain } from "../../../chains/base/chain-kind.ts";
 import { type Config, configInvalid, ownSettings } from "../../../config/config.ts";
 import { endpoints, evmAddress, whole } from "../../../config/formats.ts";
 import type { RailVariables } from "../../../config/rails.ts";
@@ -8,8 +8,8 @@ import type { EthereumNodes } from "../../../providers/ethereum-rpc.ts";
 import { isProviderError } from "../../../providers/provider.ts";
 import type { RailKind } from "../rail.ts";
 import type { TokenDomain } from "./authorization.ts";
-import { BASE, isTransactionHash } from "./facts.ts";
 import { baseRail } from "./rail.ts";
+import { BASE, isTransactionHash } from "./usdc.ts";
 import { readTokenDomain } from "./usdc-contract.ts";
 
 const settings = {

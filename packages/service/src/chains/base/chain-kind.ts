@@ -1,7 +1,7 @@
 import { BASE_CHAIN_ID, baseFormat } from "@attestd/proof/base";
 import { z } from "zod";
 import { type EthereumNodes, EthereumRpc } from "../../providers/ethereum-rpc.ts";
-import type { SourceChainKind } from "../kind.ts";
+import type { SourceChainKind } from "../chain-kind.ts";
 import { BaseSource } from "./source.ts";
 
 const Bytes = z.base64().min(4);
