@@ -286,7 +286,7 @@ describe("keys over time", { timeout: 120_000 }, () => {
         [first, { ...second, origin: "https://other.example" }, third],
         [],
         3,
-        /\/keys\/1\/endorsement: is not by the key/,
+        /\/keys\/1\/endorsement: was not made by the previous key/,
       ],
       // These are valid histories; an earlier copy, or the ledger, contradicts them.
       [[unrevoked, second, third], known, 1, /\/keys\/0\/revokedRound: the key was revoked/],
@@ -309,7 +309,7 @@ describe("keys over time", { timeout: 120_000 }, () => {
     const third = history.keys[2]?.kid;
     edit(`DELETE FROM key_revocations; DELETE FROM keys WHERE kid = '${third}'`);
     await expect(deployment.restart()).rejects.toThrow(
-      new RegExp(`The attestor's key is ${third} \\(ATTESTOR_SIGNER\\), but .* by "attestd keys restore"`),
+      new RegExp(`The attestor's key is ${third} \\(ATTESTOR_SIGNER\\), but .* with "attestd keys restore"`),
     );
     expect((await operate("third.seed", "restore", "bad3.json")).stderr).toContain("It does not fit the ledger");
     expect((await operate("third.seed", "restore", "keys.json")).code).toBe(0);

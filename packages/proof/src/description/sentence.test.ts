@@ -69,11 +69,11 @@ describe("the sentence about a transaction on Base", () => {
     );
     expect(headline(subject, "failed")).toEqual({
       title: "Failed on Base: nothing moved",
-      beside: "Tried: USDC transfer on Base, 25.00 USDC",
+      detail: "Tried: USDC transfer on Base, 25.00 USDC",
     });
     expect(headline(subject, "unknown")).toEqual({
       title: "USDC transfer on Base, 25.00 USDC",
-      beside: "Whether it succeeded is not known",
+      detail: "Whether it succeeded is not known",
     });
     expect(headline(subject, "succeeded")).toEqual({ title: "USDC transfer on Base, 25.00 USDC" });
   });
