@@ -16,7 +16,7 @@ import { attestd } from "../helpers/command.ts";
 import { judgeOffline } from "../helpers/offline-judges.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
 import { freshPage, openPage, startBrowser } from "../web/browser.ts";
-import { algorandClient, type Deployment, pay, sign, startDeployment } from "./deployment.ts";
+import { algorandClient, type Deployment, payUntilAnswered, sign, startDeployment } from "./deployment.ts";
 import { algorandSources } from "./many-sources.ts";
 
 /*
@@ -64,7 +64,7 @@ async function buy(name: string, txid = deployment.sandbox.sampleTransactions.al
 
 async function buyAt(path: string, body: object): Promise<JsonObject> {
   const url = deployment.url + path;
-  const answer = await pay(url, body, await sign(url, body, algorandClient(deployment.sandbox)));
+  const answer = await payUntilAnswered(url, body, await sign(url, body, algorandClient(deployment.sandbox)));
   expect(answer.status, answer.text).toBe(200);
   return answer.json as JsonObject;
 }

@@ -289,7 +289,7 @@ describe.skipIf(!browser)("buying on the page", () => {
     await setClockAhead(page, 90_000);
     await page.getByLabel("Transaction").fill(txid());
     await press(page, "See the price");
-    await page.getByText(/clock is (90,000|90,001|89,999) s ahead of the service's, so that no payment/).waitFor();
+    await page.getByText(/clock is (90,000|90,001|89,999) s ahead of the service's, so no payment/).waitFor();
     expect(await page.getByRole("button").allInnerTexts()).toEqual(["Another wallet", "Cancel"]);
     expect(wallet.asked).not.toContain("eth_requestAccounts");
   });
