@@ -65,6 +65,7 @@ export default defineConfig({
     // Not threads: one that has started child processes may never end (Node waits for their handles for ever).
     pool: "forks",
     isolate: false,
+    setupFiles: ["test/helpers/setup.ts"],
     // Four more than the cores that CI has: with four, a third of their time was idle, for rounds, blocks and processes.
     maxWorkers: 6,
     sequence: { sequencer: SlowestFirst },

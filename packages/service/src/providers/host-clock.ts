@@ -108,6 +108,12 @@ export function createHostClock({ now, monotonic }: { now: () => number; monoton
       else samples.set(chain, { least: age - MAX_BLOCK_AGE_MS, most: age, at, isNear: false });
     },
 
+    /** Forgets what was seen. */
+    forget(): void {
+      samples.clear();
+      steady = undefined;
+    },
+
     compare(): ClockComparison {
       const at = moment();
       for (const [host, sample] of samples)
