@@ -77,6 +77,26 @@ const FURNITURE = [TEST, "/(test|simulation|fixtures)/", "^(test|bench|docs)/", 
 const attestd = (names) => `^packages/attestd/src/(${names.join("|")})(/|\\.ts$)`;
 const service = (names) => `^packages/service/src/(${names.join("|")})(/|\\.ts$)`;
 
+/** Each part of a folder has a floor, and imports none of a floor above. @param within makes the pattern of parts */
+function floorRules(prefix, folder, within, list, floors) {
+  return [
+    {
+      name: `${prefix}floors-complete`,
+      comment: `Everything in ${folder} has its floor in ${list}.`,
+      severity: "error",
+      from: {},
+      to: { path: `^${folder}/`, pathNot: within(floors.flat()) },
+    },
+    ...floors.slice(1).map((floor, index) => ({
+      name: `${prefix}floor-${floor[0]}`,
+      comment: `${floor.join(", ")}: no import of a floor above (${list}).`,
+      severity: "error",
+      from: { path: within(floor), pathNot: TEST },
+      to: { path: within(floors.slice(0, index + 1).flat()) },
+    })),
+  ];
+}
+
 export default {
   forbidden: [
     { name: "no-circle", severity: "error", from: {}, to: { circular: true } },
@@ -109,34 +129,8 @@ export default {
       from: { path: "^packages/proof/src/", pathNot: TEST },
       to: { pathNot: ["^packages/proof/src/", "^node_modules/@noble/"] },
     },
-    {
-      name: "floors-complete",
-      comment: "Everything in packages/service/src has its floor in FLOORS.",
-      severity: "error",
-      from: {},
-      to: { path: "^packages/service/src/", pathNot: service(FLOORS.flat()) },
-    },
-    ...FLOORS.slice(1).map((floor, index) => ({
-      name: `floor-${floor[0]}`,
-      comment: `${floor.join(", ")}: no import of a floor above (FLOORS).`,
-      severity: "error",
-      from: { path: service(floor), pathNot: TEST },
-      to: { path: service(FLOORS.slice(0, index + 1).flat()) },
-    })),
-    {
-      name: "attestd-floors-complete",
-      comment: "Everything in packages/attestd/src has its floor in COMMAND_FLOORS.",
-      severity: "error",
-      from: {},
-      to: { path: "^packages/attestd/src/", pathNot: attestd(COMMAND_FLOORS.flat()) },
-    },
-    ...COMMAND_FLOORS.slice(1).map((floor, index) => ({
-      name: `attestd-floor-${floor[0]}`,
-      comment: `${floor.join(", ")}: no import of a floor above (COMMAND_FLOORS).`,
-      severity: "error",
-      from: { path: attestd(floor), pathNot: TEST },
-      to: { path: attestd(COMMAND_FLOORS.slice(0, index + 1).flat()) },
-    })),
+    ...floorRules("", "packages/service/src", service, "FLOORS", FLOORS),
+    ...floorRules("attestd-", "packages/attestd/src", attestd, "COMMAND_FLOORS", COMMAND_FLOORS),
     {
       name: "declarations-light",
       comment: "What declares a command imports no other code of the command: that is loaded when the command runs.",
