@@ -76,6 +76,15 @@ test("a long list has the ids that its items have", () => {
   );
 });
 
+test("items that are alike are counted, however many, and a list within a list ends where it ends", () => {
+  const alike = Array.from({ length: 1000 }, () => ({ txid: "0xab", chain: "base" }));
+  expect(listOf(JSON.stringify({ items: alike }))).toHaveLength(1000);
+  // Behind each id stands the same text, one bracket deeper.
+  const rest = Array.from({ length: 70 }, () => 0);
+  const nested = { items: [{ txid: "x" }, [{ txid: "x" }, [{ txid: "x" }, ...rest]]], more: [0] };
+  expect(readLater(JSON.stringify(nested))).toEqual(nested);
+});
+
 test("a short list, and one elsewhere than in the member items, is read at once", () => {
   const long = Array.from({ length: 100 }, (_, n) => n);
   const bodies = [{ items: long.slice(0, 65) }, { more: { items: long } }, { other: long }, long];
