@@ -65,9 +65,13 @@ export async function failOver(testBed: TestBed, { synchronous }: { synchronous:
   const shown = await Promise.all([one, two].map(watch));
   const seconds = ((performance.now() - promoted) / 1_000).toFixed(1);
 
-  const wrong = shown.flatMap(({ refused, doubt }, i) => {
-    const isAsExpected = synchronous ? !(refused ?? doubt) : refused?.startsWith("503") && doubt?.startsWith(LOST);
-    return isAsExpected ? [] : [`replica ${i} answered ${refused} while it was behind, and then says ${doubt}`];
+  const wrong = shown.flatMap(({ refused, degradedReason }, i) => {
+    const isAsExpected = synchronous
+      ? !(refused ?? degradedReason)
+      : refused?.startsWith("503") && degradedReason?.startsWith(LOST);
+    return isAsExpected
+      ? []
+      : [`replica ${i} answered ${refused} while it was behind, and then says ${degradedReason}`];
   });
   const [sold, again, later] = [await endOf(two, fresh), await endOf(one, whole), await endOf(two, behind)];
   if (sold.status !== 200) wrong.push(`sales did not go on: ${sold.answer}`);
@@ -144,7 +148,7 @@ export async function failOver(testBed: TestBed, { synchronous }: { synchronous:
       if (isStopped) refused ??= (await send(url, request, fresh, signal)).answer;
       const isOver = synchronous ? performance.now() - from > TWO_LOOKS_MS : refused !== undefined;
       if (isOver && response.status === 200)
-        return { refused, doubt: reasons.find((reason) => reason.startsWith(LOST)) };
+        return { refused, degradedReason: reasons.find((reason) => reason.startsWith(LOST)) };
     }
   }
 

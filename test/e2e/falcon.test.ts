@@ -7,7 +7,7 @@ import { auditJournal, rekeyAccount, rotateKey } from "@attestd/service/operator
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { newServiceSettings } from "../../packages/attestd/src/commands/sandbox/settings.ts";
 import { sandboxFolder } from "../../packages/attestd/src/trust/sandbox-folder.ts";
-import { recordItem } from "../../packages/service/src/ledger/evidence/sidecar.ts";
+import { recordItem } from "../../packages/service/src/ledger/evidence/evidence-file.ts";
 import { include } from "../../packages/service/src/ledger/evidence/work.ts";
 import { attestd } from "../helpers/command.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";

@@ -318,7 +318,7 @@ describe("keys over time", { timeout: 120_000 }, () => {
   });
 
   /** `/ready`, and the answer to somebody who pays. */
-  async function standing() {
+  async function status() {
     const ready = await fetch(`${deployment.url}/ready`);
     const { reasons } = (await ready.json()) as { reasons: string[] };
     const url = `${deployment.url}/attest`;
@@ -337,17 +337,17 @@ describe("keys over time", { timeout: 120_000 }, () => {
   };
 
   test("a backup from before a rotation sells nothing under the old key, which every verifier would refuse", async () => {
-    expect(await standing()).toEqual(sells);
+    expect(await status()).toEqual(sells);
     await deployment.stopService();
     const { data } = sandboxFolder(path(".attestd"));
     for (const name of await readdir(data)) if (name.startsWith("journal.db")) await rm(join(data, name));
     expect((await attestd(["restore", "before", "--sandbox"], { cwd: folder.path })).code).toBe(0);
     await deployment.restart({ ATTESTOR_PQ_SEED: await seedIn("second.seed") });
-    expect(await standing()).toEqual(isBehind);
+    expect(await status()).toEqual(isBehind);
     await deployment.stopService();
     expect((await operate("third.seed", "restore", "keys.json")).code).toBe(0);
     await deployment.restart({ ATTESTOR_PQ_SEED: await seedIn("third.seed") });
-    expect(await standing()).toEqual(sells);
+    expect(await status()).toEqual(sells);
   });
 
   test("key notes that strangers send to the account are not listed for it, however many, and stop nothing", async () => {
@@ -366,12 +366,12 @@ describe("keys over time", { timeout: 120_000 }, () => {
       AbortSignal.timeout(10_000),
     );
     expect(listed).toHaveLength(most);
-    expect(await standing()).toEqual(sells);
+    expect(await status()).toEqual(sells);
   });
 
   test("a service that runs stops selling when its account notes a key that the journal does not know", async () => {
     await note(`${keyNotePrefix(history.ledger)}${"ab".repeat(32)}"}`);
     await expect.poll(async () => (await fetch(`${deployment.url}/ready`)).status, { timeout: 10_000 }).toBe(503);
-    expect(await standing()).toEqual(isBehind);
+    expect(await status()).toEqual(isBehind);
   });
 });

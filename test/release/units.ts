@@ -65,8 +65,8 @@ export async function unitsRun(unpacked: string): Promise<string> {
     await withSigner(system, networks);
     await withKms(system, networks);
     const lines = readFileSync(system.shared("attestd.log"), "utf8").split("\n");
-    const doubts = lines.filter((line) => /^[⚠✕]/.test(line));
-    if (doubts.length > 0) throw new Error(doubts.join("\n"));
+    const degraded = lines.filter((line) => /^[⚠✕]/.test(line));
+    if (degraded.length > 0) throw new Error(degraded.join("\n"));
   } finally {
     await kms.kill();
   }

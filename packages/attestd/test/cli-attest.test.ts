@@ -423,18 +423,18 @@ $`,
   });
 
   describe("in a folder with a sandbox", () => {
-    let standing: Disposable | undefined;
+    let status: Disposable | undefined;
     const stand = async (serviceUrl: string) => {
       const description = { serviceUrl, payers: { base: { address, privateKey } } };
-      standing = await runningSandbox(folder.path, { "sandbox.json": description, "keys.json": sandboxHistory() });
+      status = await runningSandbox(folder.path, { "sandbox.json": description, "keys.json": sandboxHistory() });
     };
-    afterEach(() => standing?.[Symbol.dispose]());
+    afterEach(() => status?.[Symbol.dispose]());
 
     test("uses neither its wallet nor its keys once it has ended", async () => {
       await using service = await fakeService();
       await stand(service.url);
-      standing?.[Symbol.dispose]();
-      standing = undefined;
+      status?.[Symbol.dispose]();
+      status = undefined;
       const result = await attestd(["attest", txnId], options());
       expect(result).toMatchObject({
         code: 2,

@@ -15,7 +15,7 @@ import { isAtRest, isFinal, isUnpaid } from "../src/calls/machine.ts";
 import { MAX_REFUSED, MAX_REFUSED_OF_PAYER, type RefusedPayment } from "../src/calls/refused.ts";
 import { ServiceError } from "../src/errors.ts";
 import type { RailName } from "../src/payment/rails/rail.ts";
-import { BESIDE_ITEM } from "../src/subjects/batch-answer.ts";
+import { ITEM_OVERHEAD } from "../src/subjects/batch-answer.ts";
 import { Expectations } from "./expectations.ts";
 
 export type DatabaseOptions = {
@@ -142,7 +142,7 @@ export class Database {
     const kept = this.#bundles.get(bundleId);
     if (!kept) return undefined;
     const { body = "", bytes, parts } = kept;
-    const length = place === null ? bytes : BESIDE_ITEM + body.length + (parts[place]?.text.length ?? 0);
+    const length = place === null ? bytes : ITEM_OVERHEAD + body.length + (parts[place]?.text.length ?? 0);
     return { bundleId, bytes: length, place, parts: parts.length };
   }
 

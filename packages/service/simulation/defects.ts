@@ -29,10 +29,10 @@ export const DEFECTS = {
             latestAt: () => rounds.latestAt(),
             isCurrent: () => rounds.isCurrent(),
             behind: () => rounds.behind(),
-            standing: async (txid, window, signal) =>
+            status: async (txid, window, signal) =>
               rounds.latest() >= window.lastValid && txid.startsWith("ATTEST")
                 ? { state: "dead" }
-                : rounds.standing(txid, window, signal),
+                : rounds.status(txid, window, signal),
             settled: (txid, window, signal) => rounds.settled(txid, window, signal),
             next: (signal) => rounds.next(signal),
             find: (txid, signal) => rounds.find(txid, signal),
@@ -233,7 +233,7 @@ function around(ledger: Ledger): Ledger {
     rekey: (to, signal) => ledger.rekey(to, signal),
     prepare: (signal) => ledger.prepare(signal),
     submit: (raw, signal) => ledger.submit(raw, signal),
-    obstacle: (signal) => ledger.obstacle(signal),
+    unavailableReason: (signal) => ledger.unavailableReason(signal),
     unknownKey: (signal) => ledger.unknownKey(signal),
     spendable: (signal) => ledger.spendable(signal),
   };

@@ -1,5 +1,5 @@
 import type { LedgerNote, Span } from "../src/audit/facts.ts";
-import type { Attempt, Ledger, Rounds, Standing, Submission, Window } from "../src/ledger/ledger.ts";
+import type { Attempt, Ledger, Rounds, Submission, TransactionStatus, Window } from "../src/ledger/ledger.ts";
 import { RoundMemory } from "../src/ledger/round-memory.ts";
 import { isProviderError } from "../src/providers/provider.ts";
 import type { Faults } from "./faults.ts";
@@ -68,7 +68,7 @@ class RoundsView implements Rounds {
     return round === undefined ? undefined : { round };
   }
 
-  async standing(id: string, window: Window, signal: AbortSignal): Promise<Standing> {
+  async status(id: string, window: Window, signal: AbortSignal): Promise<TransactionStatus> {
     const known = this.#memory.roundOf(id);
     if (known !== undefined) return { state: "confirmed", round: known };
     const passed = this.#memory.latest >= window.lastValid;
@@ -79,14 +79,18 @@ class RoundsView implements Rounds {
     return { state: passed ? "dead" : "open" };
   }
 
-  async settled(id: string, window: Window, signal: AbortSignal): Promise<Exclude<Standing, { state: "open" }>> {
+  async settled(
+    id: string,
+    window: Window,
+    signal: AbortSignal,
+  ): Promise<Exclude<TransactionStatus, { state: "open" }>> {
     for (;;) {
       const seen = this.#memory.latest;
-      const standing = await this.standing(id, window, signal).catch((error: unknown) => {
+      const status = await this.status(id, window, signal).catch((error: unknown) => {
         if (isProviderError(error)) return { state: "open" } as const;
         throw error;
       });
-      if (standing.state !== "open") return standing;
+      if (status.state !== "open") return status;
       await this.#after(seen, signal);
     }
   }
@@ -192,7 +196,7 @@ export class LedgerView implements Ledger {
     }
   }
 
-  async obstacle(): Promise<undefined> {}
+  async unavailableReason(): Promise<undefined> {}
 
   async unknownKey(): Promise<undefined> {}
 

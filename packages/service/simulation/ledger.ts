@@ -10,7 +10,7 @@ export type LedgerTransaction = Window & {
   /** No other transaction with it may be confirmed until the last round of the one that holds it has passed. */
   lease?: string;
   /** Why it cannot be confirmed now, if so. */
-  obstacle(): string | undefined;
+  unavailableReason(): string | undefined;
   /** It is in a round: does what it says. */
   confirm(round: number): void;
 };
@@ -91,7 +91,7 @@ export class SimulatedLedger {
         firstValid,
         lastValid,
         lease: toBase64(lease),
-        obstacle: () => (this.spendable < FEE ? "overspend" : undefined),
+        unavailableReason: () => (this.spendable < FEE ? "overspend" : undefined),
         confirm: (round) => {
           this.spendable -= FEE;
           this.attestations.push({ round, note, attempt });
@@ -124,8 +124,8 @@ export class SimulatedLedger {
     if (next > lastValid) return { status: "expired", reason: "txn dead" };
     if (this.#roundOf.has(id) || this.#pool.has(id)) return { status: "accepted" };
     if (lease !== undefined && this.#isLeased(lease, next)) return { status: "leased", reason: "overlapping lease" };
-    const obstacle = transaction.obstacle();
-    if (obstacle !== undefined) return { status: "unfunded", reason: obstacle };
+    const unavailableReason = transaction.unavailableReason();
+    if (unavailableReason !== undefined) return { status: "unfunded", reason: unavailableReason };
     this.#pool.set(id, transaction);
     return { status: "accepted" };
   }
@@ -156,7 +156,7 @@ export class SimulatedLedger {
     this.#rounds.push(ids);
     for (const transaction of this.#pool.values()) {
       const { id, lease, lastValid } = transaction;
-      if (round > lastValid || transaction.obstacle() !== undefined) {
+      if (round > lastValid || transaction.unavailableReason() !== undefined) {
         this.#pool.delete(id);
         continue;
       }

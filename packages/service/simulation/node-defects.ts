@@ -57,8 +57,8 @@ export const NODE_DEFECTS = {
     defect: {
       rail: (rail) => ({
         ...rail,
-        standing: async (payment, signal, hint) =>
-          (await rail.standing(payment, signal, hint).catch(ignoring(isProviderError))) ?? {
+        status: async (payment, signal, hint) =>
+          (await rail.status(payment, signal, hint).catch(ignoring(isProviderError))) ?? {
             state: "void",
             reason: "believed",
           },

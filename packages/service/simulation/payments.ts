@@ -200,7 +200,7 @@ export class LedgerPayments extends Chain implements PaymentChain {
       id,
       firstValid: validFrom,
       lastValid: validUntil,
-      obstacle: () => (this.isGood(authorization) ? undefined : "overspend"),
+      unavailableReason: () => (this.isGood(authorization) ? undefined : "overspend"),
       confirm: (round) => this.spend(authorization, round),
     });
     if (status !== "accepted") {

@@ -2,7 +2,7 @@ import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
 import type { Clock } from "../src/clock.ts";
 import { ignoring } from "../src/errors.ts";
 import type { Rounds } from "../src/ledger/ledger.ts";
-import { type Payment, type PaymentStanding, paymentRefused, type Rail } from "../src/payment/rails/rail.ts";
+import { type Payment, type PaymentStatus, paymentRefused, type Rail } from "../src/payment/rails/rail.ts";
 import { hasLaggards } from "../src/providers/quorum.ts";
 import type { Ask } from "./network.ts";
 import { LAG_MS, type ListName, NODES, type Nodes, type Sight } from "./nodes.ts";
@@ -152,14 +152,14 @@ export function tokenRail(chain: PaymentChain, options: RailOptions): Rail<Simul
       checkTransfer(authorization, requirement);
       if (authorization.validUntil < clock.now() + MARGIN_MS) throw paymentRefused("the payment expires too soon");
     },
-    async standing({ authorization }, signal) {
+    async status({ authorization }, signal) {
       const about = authorization.key;
       const answer = ({ at, lies: isLying }: Sight): Shown => {
         const seen = at - scheduler.random.below(BEHIND_MS);
-        return { ...(isLying ? madeUp(lies, authorization) : standingAt(seen, chain, authorization)), seen };
+        return { ...(isLying ? madeUp(lies, authorization) : statusAt(seen, chain, authorization)), seen };
       };
       const list = chain.rail as ListName;
-      const asked = { list, to: "payments", what: "standing", about, answer, same: describe, behind, signal } as const;
+      const asked = { list, to: "payments", what: "status", about, answer, same: describe, behind, signal } as const;
       const shown = await nodes.agreeOn(asked).catch(ignoring(hasLaggards));
       return shown ? commonStanding(shown) : { state: "open" };
     },
@@ -168,7 +168,7 @@ export function tokenRail(chain: PaymentChain, options: RailOptions): Rail<Simul
 }
 
 /** What a node shows of a payment, and the Unix ms until which it has seen everything. */
-type Shown = PaymentStanding & { seen: number };
+type Shown = PaymentStatus & { seen: number };
 
 /** The fact on which nodes must agree: what is not paid may become void while they answer. */
 function describe(shown: Shown): string {
@@ -181,15 +181,15 @@ function behind(shown: Shown, others: readonly Shown[]): boolean {
 }
 
 /** As the rails do (payment/rails/base/rail.ts): void, or final, is what every agreeing node shows as such. */
-function commonStanding(shown: readonly [Shown, ...Shown[]]): PaymentStanding {
+function commonStanding(shown: readonly [Shown, ...Shown[]]): PaymentStatus {
   const [first] = shown;
   if (first.state === "paid") return { ...first, final: shown.every((each) => each.state === "paid" && each.final) };
   return shown.every(({ state }) => state === "void") ? first : { state: "open" };
 }
 
 /** What a node says that lies. */
-function madeUp(lies: Random, { key, validUntil }: Authorization): PaymentStanding {
-  return lies.pick<PaymentStanding>([
+function madeUp(lies: Random, { key, validUntil }: Authorization): PaymentStatus {
+  return lies.pick<PaymentStatus>([
     { state: "paid", transaction: key, height: 1, final: true },
     { state: "void", reason: `made up, before ${validUntil}` },
     { state: "open" },
@@ -197,7 +197,7 @@ function madeUp(lies: Random, { key, validUntil }: Authorization): PaymentStandi
 }
 
 /** What a node shows that has seen all until a time. */
-function standingAt(time: number, chain: PaymentChain, authorization: Authorization): PaymentStanding {
+function statusAt(time: number, chain: PaymentChain, authorization: Authorization): PaymentStatus {
   const spending = chain.spending(authorization);
   if (spending !== undefined && spending.at <= time)
     return {
@@ -221,13 +221,12 @@ export function ledgerRail(chain: PaymentChain, rounds: Rounds, options: RailOpt
       checkTransfer(authorization, requirement);
       if (authorization.validUntil < rounds.latest() + 3) throw paymentRefused("the payment expires too soon");
     },
-    async standing({ authorization }, signal): Promise<PaymentStanding> {
+    async status({ authorization }, signal): Promise<PaymentStatus> {
       const { key: id, validFrom, validUntil } = authorization;
-      const standing = await rounds.standing(id, { firstValid: validFrom, lastValid: validUntil }, signal);
-      if (standing.state === "confirmed")
-        return { state: "paid", transaction: id, height: standing.round, final: true };
-      if (standing.state === "dead") return { state: "void", reason: "expired unspent" };
-      return standing;
+      const status = await rounds.status(id, { firstValid: validFrom, lastValid: validUntil }, signal);
+      if (status.state === "confirmed") return { state: "paid", transaction: id, height: status.round, final: true };
+      if (status.state === "dead") return { state: "void", reason: "expired unspent" };
+      return status;
     },
     async news(signal) {
       await rounds.next(signal);

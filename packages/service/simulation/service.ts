@@ -252,8 +252,8 @@ function enabledOn(
         now: clock.now,
         monotonic: () => world.scheduler.now,
       });
-      const { obstacle, isBusy } = facilitator;
-      return { id: name.id, url: name.id, facilitator, obstacle, isBusy };
+      const { unavailableReason, isBusy } = facilitator;
+      return { id: name.id, url: name.id, facilitator, unavailableReason, isBusy };
     }),
   };
 }

@@ -125,8 +125,8 @@ export async function openService(
   const { ledger, chains, rails, witnesses, congestion } = networks;
   const { genesisHash, address, rounds } = ledger;
   const identity = { genesisHash, algorandAddress: address };
-  const obstacle = await ledger.obstacle(start);
-  if (obstacle !== undefined) throw configInvalid(obstacle);
+  const unavailableReason = await ledger.unavailableReason(start);
+  if (unavailableReason !== undefined) throw configInvalid(unavailableReason);
   requireOwner(await journal.claim(identity), identity);
   const secret = await journal.secret();
   // The round that was read while the rails were opened is enough: another one may take seconds.
@@ -203,7 +203,7 @@ export async function openService(
         name: "key",
         everyMs: refreshMs,
         refresh: keys.refresh,
-        status: () => unavailableIf("attestor_key_unusable", keys.obstacle()),
+        status: () => unavailableIf("attestor_key_unusable", keys.unavailableReason()),
       },
       { name: "key notes", status: keyNotes.status },
       { name: "signers", everyMs: ANSWER_REFRESH_MS, ...signers },

@@ -40,7 +40,7 @@ export async function settingsFileOf({ env, sandbox }: SettingsOptions) {
   const action = `read the settings in ${path}`;
   const text = env === undefined ? (foundText(path, action) ?? "") : await readText(path, EXIT.usage, action);
   const settings = parseEnv(text);
-  return { path, settings, names: Object.keys(settings), doubts: mistakesIn(text).map((line) => `${path}, ${line}`) };
+  return { path, settings, names: Object.keys(settings), degraded: mistakesIn(text).map((line) => `${path}, ${line}`) };
 }
 
 /** Describes lines that are probably mistakes. `parseEnv` silently drops what it cannot read. */
@@ -80,10 +80,10 @@ export function settingsFailure(faults: readonly string[], cause: unknown, ...ne
 export async function examinedFile(options: SettingsOptions, { variables }: Environment) {
   const file = await settingsFileOf(options);
   if (!file) return undefined;
-  const { path, names, settings, doubts } = file;
+  const { path, names, settings, degraded } = file;
   const replaced = names.filter((name) => variables[name] && variables[name] !== settings[name]);
   const replacements = replaced.map((name) => `${name} of the environment replaces the one in ${path}.`);
-  return { path, names, doubts: [...doubts, ...replacements] };
+  return { path, names, degraded: [...degraded, ...replacements] };
 }
 
 /** The settings with an Algorand node that is asked before the ones that they name. */

@@ -42,13 +42,13 @@ async function confirmed(fields: Parameters<typeof pay>[2] = {}) {
 
 describe.skipIf(VECTORS === undefined)("JSON has every member of the real indexer's", () => {
   // The vectors were made with a round, an offset and, for assets, an id that their bytes do not contain.
-  const standing = { round: 1, index: 2 };
+  const place = { round: 1, index: 2 };
 
   test.each(["payment", "asset_transfer", "asset_freeze", "keyreg", "rekey", "heartbeat", "multisig"])("%s", (name) => {
     const real = JSON.parse(readFileSync(vector(`indexer-txn/${name}.response`), "utf8"));
     const inBlock = decodeMsgpackMap(new Uint8Array(readFileSync(vector(`indexer-txn/${name}.txn`))));
     const txn = inBlock.get("txn") as MsgpackMap;
-    const ours = transactionJson({ id: real.id, txn, inBlock, ...standing, timestamp: real["round-time"] });
+    const ours = transactionJson({ id: real.id, txn, inBlock, ...place, timestamp: real["round-time"] });
     expect(JSON.parse(jsonText(ours))).toEqual(real);
   });
 
@@ -56,7 +56,7 @@ describe.skipIf(VECTORS === undefined)("JSON has every member of the real indexe
     const real = JSON.parse(readFileSync(vector("indexer-txn/asset_config.response"), "utf8"));
     const inBlock = decodeMsgpackMap(new Uint8Array(readFileSync(vector("indexer-txn/asset_config.txn"))));
     const found = { id: real.id, txn: inBlock.get("txn") as MsgpackMap, inBlock: inBlock.set("caid", 100) };
-    const ours = transactionJson({ ...found, ...standing, timestamp: real["round-time"] });
+    const ours = transactionJson({ ...found, ...place, timestamp: real["round-time"] });
     expect(JSON.parse(jsonText(ours))).toEqual(real);
   });
 

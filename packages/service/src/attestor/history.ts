@@ -92,8 +92,8 @@ export async function openHistory(options: HistoryOptions): Promise<KeyView> {
     await journal.appendKey(entryOf(signer, { algorandAddress, origin, fromRound: round }));
   // Read again: if replicas start at once, another may have written the first entry.
   const view = await readView(journal, ledger);
-  const obstacle = whyUnusable(signer.kid, view);
-  if (obstacle) throw configInvalid(obstacle);
+  const unavailableReason = whyUnusable(signer.kid, view);
+  if (unavailableReason) throw configInvalid(unavailableReason);
   const account = view.history.keys.at(-1)?.algorandAddress;
   if (account !== algorandAddress)
     throw configInvalid(

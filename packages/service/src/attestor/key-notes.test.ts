@@ -62,7 +62,7 @@ beforeEach(async () => {
 
 const refresh = () => watch.refresh(AbortSignal.timeout(1_000));
 /** Returns whether the notes have been read, and what the history lacks. */
-function standing(): [boolean, string | undefined] {
+function status(): [boolean, string | undefined] {
   const status = watch.status();
   if (status.state !== "unavailable") return [true, undefined];
   return status.code === "providers_unavailable" ? [false, undefined] : [true, status.reason];
@@ -82,10 +82,10 @@ function advance(...notes: string[]): void {
 test("nothing is known, and nothing sold, before the ledger's notes were read once", async () => {
   isAway = true;
   await expect(refresh()).rejects.toThrow("the indexer is away");
-  expect(standing()).toEqual([false, undefined]);
+  expect(status()).toEqual([false, undefined]);
   isAway = false;
   await refresh();
-  expect([standing(), searched]).toEqual([
+  expect([status(), searched]).toEqual([
     [true, undefined],
     [0, 0],
   ]);
@@ -103,23 +103,23 @@ test("a start costs the same however many rounds the ledger has, and so does a r
 test("a note of before the start that the journal does not know is a reason to sell nothing, until it has the key", async () => {
   indexed = [{ txid: "NOTE", round: 50, sender: ACCOUNT, note: ROTATION }];
   await refresh();
-  expect(standing()).toEqual([true, expect.stringMatching(BEHIND)]);
+  expect(status()).toEqual([true, expect.stringMatching(BEHIND)]);
   await journal.appendKey(NEXT);
   await refresh();
-  expect(standing()).toEqual([true, undefined]);
+  expect(status()).toEqual([true, undefined]);
 });
 
 test("a key of the journal that the ledger has no note of is a reason too", async () => {
   await journal.appendKey(NEXT);
   await refresh();
-  expect(standing()[1]).toContain("key_history_behind: the ledger has no note of the key");
+  expect(status()[1]).toContain("key_history_behind: the ledger has no note of the key");
 });
 
 test("notes that come are read from the blocks that are read anyway; the indexer is asked about blocks that are not kept", async () => {
   await refresh();
   for (let i = 0; i < 5; i++) advance("gm", "attestd/v1:j{}");
   await refresh();
-  expect([standing(), searched]).toEqual([[true, undefined], [0]]);
+  expect([status(), searched]).toEqual([[true, undefined], [0]]);
   latest += 10;
   upTo = 112;
   await refresh();
@@ -129,7 +129,7 @@ test("notes that come are read from the blocks that are read anyway; the indexer
   await refresh();
   advance(ROTATION);
   await refresh();
-  expect([standing(), searched]).toEqual([
+  expect([status(), searched]).toEqual([
     [true, expect.stringMatching(BEHIND)],
     [0, 106, 113],
   ]);
@@ -144,10 +144,10 @@ test("a change that an operator's command has announced in the journal is none t
   await journal.announce({ record: { kind: "revocation", ...revocation }, attempt });
   advance(noteOf(k));
   await refresh();
-  expect(standing()).toEqual([true, undefined]);
+  expect(status()).toEqual([true, undefined]);
   await journal.conclude(attempt.txid, "noted");
   await refresh();
-  expect(standing()).toEqual([true, undefined]);
+  expect(status()).toEqual([true, undefined]);
 });
 
 test("a block's key notes are those of the account alone, and of its ledger", () => {

@@ -172,7 +172,7 @@ async function carry<R extends KeyRecord>(plan: Plan<R>, options: KeyChangeOptio
       await journal.conclude(attempt.txid, outcome);
       if (outcome === "noted") return { record, txid: attempt.txid };
     } else {
-      const { state } = await ledger.rounds.standing(attempt.txid, attempt, signal);
+      const { state } = await ledger.rounds.status(attempt.txid, attempt, signal);
       if (state !== "dead")
         throw new ServiceError("not_allowed", `${describe(record)} has not finished: finish it first.`);
       await journal.conclude(attempt.txid, "dead");
@@ -199,8 +199,8 @@ async function announce<R extends KeyRecord>(plan: Plan<R>, options: KeyChangeOp
   const { record, attempt } = await signed().catch((error: unknown) => {
     throw isForRecord(error) ? notAllowedYet(plan.plan(latest), error) : error;
   });
-  const standing = await journal.announce({ record, attempt });
-  if (plan.alone && standing.attempt.txid === attempt.txid) {
+  const announced = await journal.announce({ record, attempt });
+  if (plan.alone && announced.attempt.txid === attempt.txid) {
     // Checked again: a replica that started before the announcement was visible is seen now. Nothing has been submitted
     // yet.
     await requireAlone(options).catch(async (error: unknown) => {
@@ -208,7 +208,7 @@ async function announce<R extends KeyRecord>(plan: Plan<R>, options: KeyChangeOp
       throw error;
     });
   }
-  return standing;
+  return announced;
 }
 
 function hashOf(keyRecord: Uint8Array): string {
@@ -254,7 +254,7 @@ async function note({ record, attempt }: KeyAnnouncement, options: KeyChangeOpti
   const { ledger, onWait, signal } = options;
   const { rounds } = ledger;
   for (;;) {
-    const { state } = await rounds.standing(attempt.txid, attempt, signal);
+    const { state } = await rounds.status(attempt.txid, attempt, signal);
     if (state === "dead") return "dead";
     if (state === "confirmed") break;
     const submission = await ledger.submit(attempt.raw, signal);

@@ -42,7 +42,7 @@ test("a replica that missed a rotation finds out before it signs anything, and r
     await expect(keys.confirm()).rejects.toThrow(`the history's current key is ${second.kid}`);
   await keys.refresh();
   expect(told).toEqual([expect.stringContaining("which was replaced in round 111:")]);
-  expect(keys.obstacle()).toBe(told[0]);
+  expect(keys.unavailableReason()).toBe(told[0]);
   expect(keys.history().keys).toHaveLength(2);
 });
 
@@ -53,7 +53,7 @@ test("a rotation that is only announced, and a revocation, stop it too; another 
   };
   await expect(rotate()).rejects.toThrow("killed");
   await old.refresh();
-  expect(old.obstacle()).toContain(`is being replaced by ${second.kid}`);
+  expect(old.unavailableReason()).toContain(`is being replaced by ${second.kid}`);
   await expect(watch()).rejects.toThrow("is being replaced by");
 
   journal.conclude = MemoryKeys.prototype.conclude;
@@ -64,7 +64,7 @@ test("a rotation that is only announced, and a revocation, stop it too; another 
   await present.confirm();
   await revokeKey(second.kid, undefined, options);
   await present.refresh();
-  expect(present.obstacle()).toContain("is revoked from round");
+  expect(present.unavailableReason()).toContain("is revoked from round");
 });
 
 test("a journal that cannot be read stops signing once the history is old, and leaves the history as it is", async () => {
@@ -73,7 +73,7 @@ test("a journal that cannot be read stops signing once the history is old, and l
   await keys.confirm();
   now += 5_001;
   await expect(keys.confirm()).rejects.toThrow("no answer");
-  expect([keys.obstacle(), told, keys.history().keys.length]).toEqual([undefined, [], 1]);
+  expect([keys.unavailableReason(), told, keys.history().keys.length]).toEqual([undefined, [], 1]);
   journal.keys = MemoryKeys.prototype.keys;
   await keys.confirm();
 });

@@ -14,11 +14,11 @@ const FRESH_MS = 5_000;
  * missed a rotation must not sell with the old key. Once this process may not use its key, it never uses it again.
  * @throws as `openHistory`
  */
-export async function openKeyWatch({ now, onUnusable: onObstacle, ...options }: KeyWatchOptions) {
+export async function openKeyWatch({ now, onUnusable: onUnavailable, ...options }: KeyWatchOptions) {
   const { journal, signer } = options;
   let { history } = await openHistory(options);
   let readAt = now();
-  let obstacle: string | undefined;
+  let unavailableReason: string | undefined;
 
   /** Reads the history again. @throws Error when the journal cannot be read; the history read before remains */
   async function refresh(): Promise<void> {
@@ -26,23 +26,23 @@ export async function openKeyWatch({ now, onUnusable: onObstacle, ...options }: 
     const read = await readView(journal, history.ledger);
     history = read.history;
     readAt = asked;
-    if (obstacle !== undefined) return;
-    obstacle = whyUnusable(signer.kid, read);
-    if (obstacle !== undefined) onObstacle(obstacle);
+    if (unavailableReason !== undefined) return;
+    unavailableReason = whyUnusable(signer.kid, read);
+    if (unavailableReason !== undefined) onUnavailable(unavailableReason);
   }
 
   return {
     /** Returns the history as last read. */
     history: () => history,
     /** Returns why our key may no longer sign, in one sentence; undefined when it may. */
-    obstacle: () => obstacle,
+    unavailableReason: () => unavailableReason,
     refresh,
     /**
      * Checks that our key may sign now. @throws Error with the reason when it may not, or the journal cannot be read
      */
     async confirm(): Promise<void> {
       if (Math.abs(now() - readAt) > FRESH_MS) await refresh();
-      if (obstacle !== undefined) throw new Error(obstacle);
+      if (unavailableReason !== undefined) throw new Error(unavailableReason);
     },
   };
 }

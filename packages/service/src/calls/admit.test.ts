@@ -84,7 +84,7 @@ class FakeRail implements Pick<Rail, "name" | "network"> {
   async balance({ payer }: Payment) {
     return this.held.get(payer) ?? 1_000_000_000n;
   }
-  async standing() {
+  async status() {
     return { state: "open" } as const;
   }
   async spent({ payload }: Payment) {

@@ -3,7 +3,7 @@ import type { SealedSource } from "../attestor/attestor.ts";
 import { endOf, race, within } from "../clock.ts";
 import { ServiceError } from "../errors.ts";
 import { RECENT_ROUNDS } from "../ledger/evidence/journal.ts";
-import { type Attempt, leaseOf, type Standing } from "../ledger/ledger.ts";
+import { type Attempt, leaseOf, type TransactionStatus } from "../ledger/ledger.ts";
 import { noteOf } from "../ledger/recorded.ts";
 import { signReceipt } from "../payment/receipt.ts";
 import type { Call } from "./call.ts";
@@ -11,7 +11,7 @@ import { createEvidence } from "./evidence.ts";
 import type { CallEvent } from "./machine.ts";
 import type { EffectsOptions, Memory } from "./perform.ts";
 
-type Settled = Exclude<Standing, { state: "open" }>;
+type Settled = Exclude<TransactionStatus, { state: "open" }>;
 
 /** Rounds after which the same bytes are submitted again when no block has shown them. */
 const RESUBMIT_AFTER_ROUNDS = 4;
@@ -54,9 +54,9 @@ export function createAttestation(options: EffectsOptions) {
 
   async function submit(call: Call, attempt: Attempt, stop: AbortSignal): Promise<CallEvent | undefined> {
     const { rounds } = ledger;
-    const look = (ends: AbortSignal) => rounds.standing(attempt.txid, attempt, ends);
-    const standing = await within(clock, deadlineMs, stop, look);
-    if (standing.state !== "open") return eventOf(standing, attempt);
+    const look = (ends: AbortSignal) => rounds.status(attempt.txid, attempt, ends);
+    const status = await within(clock, deadlineMs, stop, look);
+    if (status.state !== "open") return eventOf(status, attempt);
     const submission = await within(clock, deadlineMs, stop, (ends) => ledger.submit(attempt.raw, ends));
     if (submission.status !== "accepted")
       log.warn({ key: call.key, txid: attempt.txid, ...submission }, "not accepted");
@@ -116,8 +116,8 @@ function heldUp(message: string): ServiceError {
   return new ServiceError("call_held_up", message);
 }
 
-function eventOf(standing: Settled, { txid }: Attempt): CallEvent {
-  return standing.state === "confirmed"
-    ? { type: "attestation_confirmed", txid, round: standing.round }
+function eventOf(status: Settled, { txid }: Attempt): CallEvent {
+  return status.state === "confirmed"
+    ? { type: "attestation_confirmed", txid, round: status.round }
     : { type: "attestation_dead", txid };
 }

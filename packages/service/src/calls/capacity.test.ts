@@ -14,7 +14,7 @@ describe("capacity", () => {
   /** Of what is carried, where it is another than the number. */
   let weight: number | undefined;
   let age: number;
-  let obstacle: string | undefined;
+  let unavailableReason: string | undefined;
   let capacity: Capacity;
   let health: Health;
   beforeEach(async () => {
@@ -22,8 +22,8 @@ describe("capacity", () => {
     carried = 0;
     weight = undefined;
     age = 0;
-    obstacle = undefined;
-    const key = { name: "key", status: () => unavailableIf("attestor_key_unusable", obstacle) };
+    unavailableReason = undefined;
+    const key = { name: "key", status: () => unavailableIf("attestor_key_unusable", unavailableReason) };
     health = createHealth([key], { clock: new TestClock(), log: pino({ level: "silent" }) });
     capacity = createCapacity({
       ledger: { spendable: async () => spendable, fee: FEE },
@@ -44,7 +44,7 @@ describe("capacity", () => {
   const refresh = () => capacity.refresh(AbortSignal.timeout(1_000));
   /** The problem that a payer gets, with the reasons that `/ready` lists. */
   function refusal(): { code: string; retryAfter: number | undefined; reasons: string[] } | undefined {
-    const offers = { obstacles: () => [], doubts: () => [], isOpen: true };
+    const offers = { unavailable: () => [], degraded: () => [], isOpen: true };
     const { ready, reasons } = readiness({ health, capacity, offers });
     try {
       capacity.enter()();
@@ -112,7 +112,7 @@ describe("capacity", () => {
       health,
     });
     expect(unread.refusal()?.code).toBe("providers_unavailable");
-    obstacle = "The key was revoked.";
+    unavailableReason = "The key was revoked.";
     expect(refusal()).toEqual({ code: "attestor_key_unusable", retryAfter: 60, reasons: ["The key was revoked."] });
     capacity.stop();
     expect(refusal()).toMatchObject({

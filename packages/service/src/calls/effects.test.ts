@@ -11,7 +11,7 @@ import type { Attestor } from "../attestor/attestor.ts";
 import type { Attempt, Ledger, Submission } from "../ledger/ledger.ts";
 import type { Facilitator, SettleAnswer } from "../payment/facilitator.ts";
 import { encodeHeader } from "../payment/header.ts";
-import type { PaymentStanding, Rail } from "../payment/rails/rail.ts";
+import type { PaymentStatus, Rail } from "../payment/rails/rail.ts";
 import type { Evidence, TransactionEvidence } from "../subjects/product.ts";
 import { createProducts } from "../subjects/products.ts";
 import { APART, type Call, evidenceOf } from "./call.ts";
@@ -45,7 +45,7 @@ const PAID = { ...after(aCall({ facilitator: FACILITATOR }), ...GOOD_COURSE.slic
 
 describe("effects", () => {
   let clock: TestClock;
-  let standing: () => PaymentStanding;
+  let status: () => PaymentStatus;
   let hints: (string | undefined)[];
   let answer: SettleAnswer;
   let submission: Submission;
@@ -64,7 +64,7 @@ describe("effects", () => {
   const apart = new Map<string, Evidence>();
   beforeEach(() => {
     clock = new TestClock();
-    standing = () => ({ state: "open" });
+    status = () => ({ state: "open" });
     answer = { success: true };
     submission = { status: "accepted" };
     settlements = 0;
@@ -78,9 +78,9 @@ describe("effects", () => {
     const rail = {
       name: "algorand",
       read: ({ payload }: PaymentPayload) => ({ key: "key", payer: "PAYER", payload }),
-      standing: async (_: unknown, __: unknown, hint?: string) => {
+      status: async (_: unknown, __: unknown, hint?: string) => {
         hints.push(hint);
-        return standing();
+        return status();
       },
       news: () => news(),
     } as unknown as Rail;
@@ -95,7 +95,7 @@ describe("effects", () => {
     const ledger = {
       caip2: GENESIS,
       address: "ATTESTOR",
-      rounds: { standing: async () => ({ state: "open" }) },
+      rounds: { status: async () => ({ state: "open" }) },
       prepare() {
         prepared += 1;
       },
@@ -115,7 +115,7 @@ describe("effects", () => {
     perform = createEffects({
       journal: { evidenceOf: async (key) => apart.get(key) },
       rails: new Map([["algorand", rail]]),
-      settlers: new Map([["algorand", [{ id: FACILITATOR, facilitator, obstacle: () => undefined }]]]),
+      settlers: new Map([["algorand", [{ id: FACILITATOR, facilitator, unavailableReason: () => undefined }]]]),
       products: createProducts(new Map()),
       ledger,
       attestor,
@@ -186,7 +186,7 @@ describe("effects", () => {
       const left = effectOf({ ...SETTLING, settlements: 1 });
       await clock.advance(5_000);
       await left;
-      standing = () => ({ state: "paid", transaction: "PAYMENT", height: 9, final: true });
+      status = () => ({ state: "paid", transaction: "PAYMENT", height: 9, final: true });
       expect(await effectOf({ ...SETTLING, settlements: 1 })).toMatchObject({ type: "payment_proved" });
       expect([settling?.aborted, memory.settling]).toEqual([true, undefined]);
     });
@@ -207,7 +207,7 @@ describe("effects", () => {
     test("cost no more in an hour of refusals than a look each second and a settlement every 15 s cost in three minutes", async () => {
       answer = { success: false };
       let looks = 0;
-      standing = () => {
+      status = () => {
         looks += 1;
         return { state: "open" };
       };
@@ -254,11 +254,11 @@ describe("effects", () => {
     }
 
     test("count the looks that got an answer", async () => {
-      const seen: PaymentStanding = { state: "paid", transaction: "PAYMENT", height: 9, final: false };
-      standing = () => seen;
+      const seen: PaymentStatus = { state: "paid", transaction: "PAYMENT", height: 9, final: false };
+      status = () => seen;
       await look();
       await look();
-      standing = () => {
+      status = () => {
         throw new Error("no node answers");
       };
       await look();

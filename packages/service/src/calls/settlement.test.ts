@@ -6,7 +6,7 @@ import { type Handler, json, Upstream } from "../../test/fakes/providers.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { httpFacilitator } from "../payment/facilitator.ts";
 import { watchFacilitator } from "../payment/facilitator-watch.ts";
-import type { PaymentStanding, Rail } from "../payment/rails/rail.ts";
+import type { PaymentStatus, Rail } from "../payment/rails/rail.ts";
 import type { Settler } from "../payment/routes.ts";
 import type { Call } from "./call.ts";
 import { type CallEvent, reduce } from "./machine.ts";
@@ -36,7 +36,7 @@ afterAll(() => upstream.close());
 
 let clock: TestClock;
 let memory: Memory;
-let standing: PaymentStanding;
+let status: PaymentStatus;
 let lines: string[];
 /** Transactions that the chain was asked to look in first. */
 let hints: string[];
@@ -44,7 +44,7 @@ beforeEach(() => {
   hints = [];
   clock = new TestClock();
   memory = newMemory();
-  standing = { state: "open" };
+  status = { state: "open" };
   lines = [];
   answers = {};
 });
@@ -59,9 +59,9 @@ function settlement(isForAny: boolean, names: readonly string[] = ["a", "b"]) {
     name: "algorand",
     isForAnyFacilitator: isForAny,
     read: () => ({ payer: "PAYER", wire: {} }),
-    standing: async (_payment: unknown, _signal: unknown, hint?: string) => {
+    status: async (_payment: unknown, _signal: unknown, hint?: string) => {
       if (hint !== undefined) hints.push(hint);
-      return standing;
+      return status;
     },
     // A chain that shows something every quarter of a second.
     news: () => clock.advance(250),
@@ -167,10 +167,10 @@ describe("a settlement that ends with", () => {
     answers = { a: answer };
     const asked = () => carry(settlement(false), BEGUN, ({ length }) => length === 1);
     memory = newlyBegun();
-    standing = { state: "paid", transaction: "PAYMENT", height: 9, final: true };
+    status = { state: "paid", transaction: "PAYMENT", height: 9, final: true };
     expect((await asked()).events[0]).toMatchObject({ type: "payment_proved", proof: { transaction: "PAYMENT" } });
     memory = newlyBegun();
-    standing = { state: "void", reason: "expired unspent" };
+    status = { state: "void", reason: "expired unspent" };
     const [event] = (await asked()).events;
     if (event?.type !== "payment_void") return expect.fail(`no void but ${event?.type}`);
     // What a facilitator says of itself or of us is not for the payer.
@@ -221,7 +221,7 @@ describe("a payment that is bound to a facilitator that the settings do not name
     expect(events).toEqual([]);
     expect([call.facilitator, memory.waiting, upstream.requests]).toEqual(["a", true, []]);
     expect(lines).toEqual(["warn the settings do not name the facilitator that the payment is bound to"]);
-    standing = { state: "void", reason: "expired unspent" };
+    status = { state: "void", reason: "expired unspent" };
     expect((await carry(effects, call, ({ length }) => length === 1)).events[0]?.type).toBe("payment_void");
   });
 });

@@ -41,18 +41,18 @@ export function createSettlement(options: EffectsOptions) {
   async function reconcile(call: Call, memory: Memory, stop: AbortSignal): Promise<CallEvent | undefined> {
     const rail = railOf(call);
     const payment = rail.read(payloadOf(call));
-    const standing = await within(clock, deadlineMs, stop, (ends) => rail.standing(payment, ends, memory.hint));
-    if (standing.state !== "open") endSettlement(memory, new DecidedByChain());
-    switch (standing.state) {
+    const status = await within(clock, deadlineMs, stop, (ends) => rail.status(payment, ends, memory.hint));
+    if (status.state !== "open") endSettlement(memory, new DecidedByChain());
+    switch (status.state) {
       case "paid": {
-        const { transaction, height, final } = standing;
+        const { transaction, height, final } = status;
         const receipt = settlementReceipt(payment, call.requirement, { success: true, transaction });
         return { type: "payment_proved", proof: { transaction, height, final }, receipt };
       }
       case "void": {
         // A failure of a facilitator does not concern the payer, and its text is for the operator.
         const { answer, isFailure } = memory.settled ?? {};
-        const reason = (isFailure ? undefined : answer?.reason) ?? standing.reason;
+        const reason = (isFailure ? undefined : answer?.reason) ?? status.reason;
         const receipt = settlementReceipt(payment, call.requirement, { success: false, reason });
         return { type: "payment_void", reason, receipt };
       }
@@ -95,19 +95,19 @@ export function createSettlement(options: EffectsOptions) {
   async function watch(call: Call, memory: Memory, stop: AbortSignal): Promise<CallEvent | undefined> {
     const rail = railOf(call);
     const payment = rail.read(payloadOf(call));
-    const look = (ends: AbortSignal) => rail.standing(payment, ends, call.proof?.transaction);
-    const standing = await within(clock, deadlineMs, stop, look);
+    const look = (ends: AbortSignal) => rail.status(payment, ends, call.proof?.transaction);
+    const status = await within(clock, deadlineMs, stop, look);
     // Only a look that got an answer lengthens the pause: the payment may vanish while its nodes are silent.
     memory.looks += 1;
-    if (standing.state !== "open") endSettlement(memory, new DecidedByChain());
-    switch (standing.state) {
+    if (status.state !== "open") endSettlement(memory, new DecidedByChain());
+    switch (status.state) {
       case "paid": {
-        const { transaction, height, final } = standing;
+        const { transaction, height, final } = status;
         const moved = final || transaction !== call.proof?.transaction || height !== call.proof.height;
         return moved ? { type: "payment_seen_again", proof: { transaction, height, final } } : undefined;
       }
       case "void":
-        return { type: "payment_lost", reason: standing.reason };
+        return { type: "payment_lost", reason: status.reason };
       case "open":
         log.error({ key: call.key, ...call.proof }, "a payment that was delivered for is not on its chain");
         return memory.settling ? undefined : send(call, settlerOf(call, memory), memory, stop);
@@ -180,7 +180,7 @@ export function createSettlement(options: EffectsOptions) {
   function isOverdue(call: Call, { at }: { at: number }): boolean {
     if (at + BELIEVED_MS > clock.now()) return false;
     const other = nextSettler(call, railOf(call), settlers.get(call.rail) ?? [], true);
-    return other !== undefined && other.id !== call.facilitator && other.obstacle() === undefined;
+    return other !== undefined && other.id !== call.facilitator && other.unavailableReason() === undefined;
   }
 
   function noteOrphan(call: Call, memory: Memory): undefined {

@@ -4,10 +4,10 @@ import type { Facilitator } from "../payment/facilitator.ts";
 import type { Settler } from "../payment/routes.ts";
 import { nextSettler } from "./settlers.ts";
 
-const settler = (id: string, obstacle?: string, isBusy = false): Settler => ({
+const settler = (id: string, unavailableReason?: string, isBusy = false): Settler => ({
   id,
   facilitator: {} as Facilitator,
-  obstacle: () => obstacle,
+  unavailableReason: () => unavailableReason,
   isBusy: () => isBusy,
 });
 const [A, B, C] = ["A", "B", "C"].map((id) => settler(id)) as [Settler, Settler, Settler];

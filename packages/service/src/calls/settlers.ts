@@ -21,7 +21,7 @@ export function nextSettler(
 ): Settler | undefined {
   const own = settlers.find(({ id }) => id === call.facilitator);
   if (!isForAnyFacilitator || call.requirement.extra.feePayer !== undefined) return own;
-  if (own && !hasFailed && own.obstacle() === undefined) return own;
+  if (own && !hasFailed && own.unavailableReason() === undefined) return own;
   // After the row's own, so that each is asked in turn.
   const place = own ? settlers.indexOf(own) + 1 : 0;
   const others = [...settlers.slice(place), ...settlers.slice(0, place)].filter((settler) => settler !== own);

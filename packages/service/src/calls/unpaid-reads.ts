@@ -37,7 +37,7 @@ export function createUnpaidReads(clock: Pick<Clock, "now">) {
   const payers = new LRUCache<string, Payer>({ maxSize: MAX_PAYERS, sizeCalculation: () => 1 });
 
   /** What still counts. */
-  function standing(payer: string): Payer {
+  function status(payer: string): Payer {
     const now = clock.now();
     const { refusedAt = [], underWay = new Map<string, Place>() } = payers.get(payer) ?? {};
     const left = [...underWay.values()].filter(({ until, isAwaited }) => isAwaited && until <= now);
@@ -50,7 +50,7 @@ export function createUnpaidReads(clock: Pick<Clock, "now">) {
 
   /** @throws Problem where the batch has no place and gets none */
   function requirePlace(payer: string, hash: string): void {
-    const { refusedAt, underWay } = standing(payer);
+    const { refusedAt, underWay } = status(payer);
     if (underWay.has(hash)) return;
     const [oldest] = refusedAt;
     if (oldest !== undefined && refusedAt.length >= MAX_REFUSED) throw refused(WINDOW_MS - (clock.now() - oldest));
@@ -59,7 +59,7 @@ export function createUnpaidReads(clock: Pick<Clock, "now">) {
 
   /** Takes a place, or the one that the batch has already. */
   function take(payer: string, hash: string): Place {
-    const { refusedAt, underWay } = standing(payer);
+    const { refusedAt, underWay } = status(payer);
     const place = underWay.get(hash) ?? { until: 0, isAwaited: false };
     place.until = clock.now() + WINDOW_MS;
     payers.set(payer, { refusedAt, underWay: new Map(underWay).set(hash, place) });
@@ -68,7 +68,7 @@ export function createUnpaidReads(clock: Pick<Clock, "now">) {
 
   /** Ends a batch, once for all requests that share its place. */
   function leave(payer: string, hash: string, place: Place, isRefused: boolean): void {
-    const { refusedAt, underWay } = standing(payer);
+    const { refusedAt, underWay } = status(payer);
     if (underWay.get(hash) !== place) return;
     const rest = new Map(underWay);
     rest.delete(hash);

@@ -14,7 +14,7 @@ import { jwks } from "../documents/well-known.ts";
 import { hasCode } from "../errors.ts";
 import { SCHEMA_VERSION } from "../journal/open.ts";
 import type { TableWatch } from "../ledger/checkpoints/table-watch.ts";
-import { sidecarOf } from "../ledger/evidence/sidecar.ts";
+import { evidenceFileOf } from "../ledger/evidence/evidence-file.ts";
 import { ANY_SALE, type Sale } from "../payment/sale.ts";
 import { PROBLEMS, Problem, type ProblemCode } from "../problems.ts";
 import { blockCapabilities } from "../subjects/block-capabilities.ts";
@@ -138,14 +138,15 @@ export function createOperations(options: OperationsOptions): Record<EndpointId,
     blockCapabilities: derived(() => capabilities, JSON.stringify),
     bundle: reading(async ({ id = "" }) => present(await bundles.find(id), NO_BUNDLE)),
     evidence: reading(async ({ id = "" }, { detached, table }) => {
-      const sidecar = present(await sidecarOf(kept, id, { isDetached: detached !== undefined }), NO_BUNDLE);
-      if (!sidecar.isWhole) {
-        const pending = JSON.stringify({ status: "pending", round: sidecar.round });
+      const evidenceFile = present(await evidenceFileOf(kept, id, { isDetached: detached !== undefined }), NO_BUNDLE);
+      if (!evidenceFile.isWhole) {
+        const pending = JSON.stringify({ status: "pending", round: evidenceFile.round });
         return { status: 202, text: pending, retryAfter: EVIDENCE_RETRY_S };
       }
-      const evidence = table === undefined ? sidecar.evidence : await checkpoints.rest(sidecar.evidence, Number(table));
+      const evidence =
+        table === undefined ? evidenceFile.evidence : await checkpoints.rest(evidenceFile.evidence, Number(table));
       const absent = `The first ${table} checkpoints of this service's table do not contain this evidence's.`;
-      return { ...found(present(evidence, absent)), mayChange: sidecar.mayGrow };
+      return { ...found(present(evidence, absent)), mayChange: evidenceFile.mayGrow };
     }),
     stateProof: reading(async ({ sha256 = "" }) => {
       const text = present(await kept.stateProof(sha256), "No state proof with this hash is kept here.");

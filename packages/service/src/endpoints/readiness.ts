@@ -12,7 +12,7 @@ export type Readiness = { ready: boolean; reasons: string[] };
 type Parts = {
   health: Pick<Health, "reasons">;
   capacity: Pick<Capacity, "refusal">;
-  offers: Pick<Offers, "obstacles" | "doubts" | "isOpen">;
+  offers: Pick<Offers, "unavailable" | "degraded" | "isOpen">;
 };
 
 export function readiness({ health, capacity, offers }: Parts): Readiness {
@@ -21,8 +21,10 @@ export function readiness({ health, capacity, offers }: Parts): Readiness {
   const refusals = new Set([...(refusal ? [refusal.message] : []), ...health.reasons("unavailable")]);
   const reasons = [
     ...refusals,
-    ...offers.obstacles().map(({ network, obstacle }) => `nothing is sold on ${network}: ${obstacle}`),
-    ...offers.doubts().map(({ network, doubt }) => `payments may fail on ${network}: ${doubt}`),
+    ...offers
+      .unavailable()
+      .map(({ network, unavailableReason }) => `nothing is sold on ${network}: ${unavailableReason}`),
+    ...offers.degraded().map(({ network, degradedReason }) => `payments may fail on ${network}: ${degradedReason}`),
     ...health.reasons("degraded"),
   ];
   return { ready: refusals.size === 0 && offers.isOpen, reasons };

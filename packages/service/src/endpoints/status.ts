@@ -12,7 +12,7 @@ export type StatusParts = {
   readiness: Readiness;
   history: KeyHistory;
   rounds: Pick<Rounds, "latest" | "latestAt">;
-  offers: Pick<Offers, "standing" | "termsFor">;
+  offers: Pick<Offers, "status" | "termsFor">;
   chains: readonly ChainName[];
   origin: string;
   sandbox: boolean;
@@ -34,10 +34,10 @@ export function statusOf(parts: StatusParts): z.infer<typeof Status> {
     attestor: { kid: key.kid, algorandAddress: key.algorandAddress, fromRound: key.fromRound },
     ledger: { network: history.ledger, round: rounds.latest(), seenAt: new Date(rounds.latestAt()).toISOString() },
     chains: chains.map((chain) => ({ chain, networks: offers.termsFor(saleOn(chain)).map(({ network }) => network) })),
-    networks: offers.standing().map(({ option: { network, priceUsdc }, obstacle }) => ({
+    networks: offers.status().map(({ option: { network, priceUsdc }, unavailableReason }) => ({
       network,
       priceUsdc,
-      ...(obstacle !== undefined && { obstacle }),
+      ...(unavailableReason !== undefined && { obstacle: unavailableReason }),
     })),
   };
 }

@@ -1,5 +1,5 @@
 import { MAX_REFUSED, MAX_REFUSED_OF_PAYER } from "../calls/refused.ts";
-import { BESIDE_ITEM } from "../subjects/batch-answer.ts";
+import { ITEM_OVERHEAD } from "../subjects/batch-answer.ts";
 
 /** Parts of a bundle that are read at once, at most. */
 const PARTS_AT_ONCE = 128;
@@ -84,7 +84,7 @@ export const SHARED = {
   stored: `
     SELECT bundle_id AS "bundleId", answer_bytes AS bytes, NULL AS place, parts FROM calls WHERE bundle_id = $1
     UNION ALL
-    SELECT bundle_id, ${BESIDE_ITEM} + body_bytes + bytes, place, parts FROM bundle_parts JOIN calls USING (bundle_id)
+    SELECT bundle_id, ${ITEM_OVERHEAD} + body_bytes + bytes, place, parts FROM bundle_parts JOIN calls USING (bundle_id)
     WHERE id = $1`,
   bodyOf: "SELECT delivered FROM calls WHERE bundle_id = $1",
   // Contents are read only of the parts that are returned.

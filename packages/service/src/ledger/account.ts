@@ -102,7 +102,7 @@ export class AttestorAccount implements Ledger {
     return agreeOnQuantity(this.#nodes.algods, ask, { about: "the attestor's balance", signal }, this.#nodes.rules);
   }
 
-  async obstacle(signal: AbortSignal): Promise<string | undefined> {
+  async unavailableReason(signal: AbortSignal): Promise<string | undefined> {
     const ask = async (algod: Algod, ends: AbortSignal) => (await algod.account(this.address, ends)).authorizer;
     const question = { about: "the authorizer of the attestor's account", same: String, signal };
     const [authorizer] = await agree(this.#nodes.algods, ask, question, this.#nodes.rules);

@@ -41,7 +41,7 @@ export type Submission =
   | { status: "rejected"; reason: string };
 
 /** A transaction's status, as far as it is known now. */
-export type Standing =
+export type TransactionStatus =
   | { state: "confirmed"; round: number }
   /** Not on the ledger yet, and its window is still open or some of its rounds could not be read. */
   | { state: "open" }
@@ -74,13 +74,13 @@ export interface Rounds {
    * Finds a transaction's current status, from the rounds already read and, for older ones, from the nodes.
    * @throws ProviderError when the nodes cannot decide
    */
-  standing(txid: string, window: Window, signal: AbortSignal): Promise<Standing>;
+  status(txid: string, window: Window, signal: AbortSignal): Promise<TransactionStatus>;
 
   /**
    * Waits until the transaction is confirmed or can no longer be. Rejects with the signal's reason when that comes
    * first.
    */
-  settled(txid: string, window: Window, signal: AbortSignal): Promise<Exclude<Standing, { state: "open" }>>;
+  settled(txid: string, window: Window, signal: AbortSignal): Promise<Exclude<TransactionStatus, { state: "open" }>>;
 
   /** Waits for the next round. */
   next(signal: AbortSignal): Promise<number>;
@@ -137,7 +137,7 @@ export interface Ledger {
    * @returns why not, as a sentence; undefined when it does
    * @throws ProviderError
    */
-  obstacle(signal: AbortSignal): Promise<string | undefined>;
+  unavailableReason(signal: AbortSignal): Promise<string | undefined>;
 
   /**
    * Returns why the network does not accept signatures of the key's kind, as a sentence; undefined when it does.

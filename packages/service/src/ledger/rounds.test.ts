@@ -123,7 +123,7 @@ describe("RoundWatcher", () => {
     const window = { firstValid: 1, lastValid: 101 };
     const settled = transactions.map((each) => watcher.settled(idOf(each), window, never));
     chain.addRound(transactions);
-    expect(new Set((await Promise.all(settled)).map((standing) => JSON.stringify(standing)))).toEqual(
+    expect(new Set((await Promise.all(settled)).map((status) => JSON.stringify(status)))).toEqual(
       new Set(['{"state":"confirmed","round":2}']),
     );
   });
@@ -136,7 +136,7 @@ describe("RoundWatcher", () => {
     const settled = watcher.settled(id, window, never);
     chain.addRound();
     await reaches(watcher, 6);
-    expect(await watcher.standing(id, window, never)).toEqual({ state: "open" });
+    expect(await watcher.status(id, window, never)).toEqual({ state: "open" });
     chain.addRound();
     expect(await settled).toEqual({ state: "dead" });
     expect(upstreams[0]?.requests.some((request) => /pending|txid/.test(request))).toBe(false);
@@ -146,7 +146,7 @@ describe("RoundWatcher", () => {
     const { watcher } = await watch(chainOf(5, 2));
     await reaches(watcher, 5);
     expect(await watcher.find(id, never)).toEqual({ round: 2 });
-    expect(await watcher.standing(id, { firstValid: 1, lastValid: 3 }, never)).toEqual({
+    expect(await watcher.status(id, { firstValid: 1, lastValid: 3 }, never)).toEqual({
       state: "confirmed",
       round: 2,
     });
@@ -215,11 +215,11 @@ describe("RoundWatcher", () => {
     const { watcher, upstreams } = await watch(chain);
     await reaches(watcher, 5);
     expect(await watcher.find(id, never)).toBeUndefined();
-    expect(await watcher.standing(id, { firstValid: 2, lastValid: 4 }, never)).toEqual({ state: "dead" });
+    expect(await watcher.status(id, { firstValid: 2, lastValid: 4 }, never)).toEqual({ state: "dead" });
     expect(upstreams[0]?.requests.filter((request) => request.endsWith("txids"))).toEqual(
       [2, 3, 4].map((round) => `GET /v2/blocks/${round}/txids`),
     );
-    expect(await watcher.standing(id, { firstValid: 2, lastValid: 6 }, never)).toEqual({ state: "open" });
+    expect(await watcher.status(id, { firstValid: 2, lastValid: 6 }, never)).toEqual({ state: "open" });
   });
 
   it("reads each old round once, whoever looks for something in it, and goes on where it was stopped", async () => {
@@ -236,12 +236,12 @@ describe("RoundWatcher", () => {
       if (request.url?.includes("blocks/30/txids")) stop.abort(new Error("no time left"));
       return answer(request, response);
     };
-    await expect(watcher.standing(id, window, stop.signal)).rejects.toThrow("no time left");
+    await expect(watcher.status(id, window, stop.signal)).rejects.toThrow("no time left");
     expect(lists().at(-1)).toBe("GET /v2/blocks/30/txids");
     upstream.handler = answer;
     upstream.requests.length = 0;
     const others = [1, 2, 3].map((i) => idOf(payment(`other ${i}`)));
-    for (const each of [id, ...others]) expect(await watcher.standing(each, window, never)).toEqual({ state: "dead" });
+    for (const each of [id, ...others]) expect(await watcher.status(each, window, never)).toEqual({ state: "dead" });
     expect(lists()).toEqual(Array.from({ length: 21 }, (_, i) => `GET /v2/blocks/${30 + i}/txids`));
   });
 
@@ -254,19 +254,19 @@ describe("RoundWatcher", () => {
       chain.addRound();
       await reaches(watcher, round);
     }
-    expect(await watcher.standing(id, window, never)).toEqual({ state: "open" });
+    expect(await watcher.status(id, window, never)).toEqual({ state: "open" });
     const asked = () => upstreams.flatMap(({ requests }) => requests).filter((request) => request.includes(id)).length;
     const once = asked();
     expect(once).toBeGreaterThan(0);
     for (let round = 31; round <= 40; round++) {
       chain.addRound();
       await reaches(watcher, round);
-      expect(await watcher.standing(id, window, never)).toEqual({ state: "open" });
+      expect(await watcher.status(id, window, never)).toEqual({ state: "open" });
     }
     expect(asked()).toBe(once);
     chain.addRound([transaction]);
     await reaches(watcher, 41);
-    expect(await watcher.standing(id, window, never)).toEqual({ state: "confirmed", round: 41 });
+    expect(await watcher.status(id, window, never)).toEqual({ state: "confirmed", round: 41 });
   });
 
   it("reads rounds with signatures, members and kinds of transactions that nobody knows yet", async () => {
@@ -292,7 +292,7 @@ describe("RoundWatcher", () => {
     chain.blocks.delete(3);
     const { watcher } = await watch(chain);
     await reaches(watcher, 5);
-    expect(await watcher.standing(id, { firstValid: 2, lastValid: 4 }, never)).toEqual({ state: "open" });
+    expect(await watcher.status(id, { firstValid: 2, lastValid: 4 }, never)).toEqual({ state: "open" });
   });
 
   it("finds an old transaction in a round's ids though look-ups miss it", async () => {
@@ -305,7 +305,7 @@ describe("RoundWatcher", () => {
         request.url?.includes("pending") ? response.writeHead(404).end() : answer(request, response);
     }
     const window = { firstValid: 2, lastValid: 4 };
-    expect(await watcher.standing(id, window, never)).toEqual({ state: "confirmed", round: 3 });
+    expect(await watcher.status(id, window, never)).toEqual({ state: "confirmed", round: 3 });
   });
 
   it("goes on where it was after its nodes were gone", async () => {
@@ -322,7 +322,7 @@ describe("RoundWatcher", () => {
     chain.addRound();
     upstream.handler = answer;
     await reaches(watcher, 3);
-    expect(await watcher.standing(id, { firstValid: 1, lastValid: 101 }, never)).toEqual({
+    expect(await watcher.status(id, { firstValid: 1, lastValid: 101 }, never)).toEqual({
       state: "confirmed",
       round: 2,
     });

@@ -17,7 +17,7 @@ import { isProviderError } from "../providers/provider.ts";
 import { agreeOnQuantity } from "../providers/quantity.ts";
 import { agree, failover, fastest } from "../providers/quorum.ts";
 import { Waiters } from "../waiters.ts";
-import type { Rounds, Standing, Window } from "./ledger.ts";
+import type { Rounds, TransactionStatus, Window } from "./ledger.ts";
 import { olderRounds, RoundMemory } from "./round-memory.ts";
 import { hasRound, type RoundRead, readRound } from "./round-reader.ts";
 
@@ -162,7 +162,7 @@ export class RoundWatcher implements Rounds {
     return round === undefined ? { after: this.#memory.oldest - 1, upTo: this.#memory.latest } : { round };
   }
 
-  async standing(id: string, window: Window, signal: AbortSignal): Promise<Standing> {
+  async status(id: string, window: Window, signal: AbortSignal): Promise<TransactionStatus> {
     const known = this.#memory.roundOf(id);
     if (known !== undefined) return { state: "confirmed", round: known };
 
@@ -180,11 +180,15 @@ export class RoundWatcher implements Rounds {
     return this.#searchRounds(id, window.firstValid, Math.min(window.lastValid, oldest - 1), signal);
   }
 
-  async settled(id: string, window: Window, signal: AbortSignal): Promise<Exclude<Standing, { state: "open" }>> {
+  async settled(
+    id: string,
+    window: Window,
+    signal: AbortSignal,
+  ): Promise<Exclude<TransactionStatus, { state: "open" }>> {
     for (;;) {
       const seen = this.#memory.latest;
-      const standing = await this.standing(id, window, signal).catch(ignoring(isProviderError));
-      if (standing && standing.state !== "open") return standing;
+      const status = await this.status(id, window, signal).catch(ignoring(isProviderError));
+      if (status && status.state !== "open") return status;
       await this.#after(seen, signal);
     }
   }
@@ -244,7 +248,7 @@ export class RoundWatcher implements Rounds {
   }
 
   /** Returns `dead` when the quorum's ids of every round lack it, `open` when a round cannot be read. */
-  async #searchRounds(id: string, from: number, to: number, signal: AbortSignal): Promise<Standing> {
+  async #searchRounds(id: string, from: number, to: number, signal: AbortSignal): Promise<TransactionStatus> {
     for (let round = from; round <= to; round++) {
       try {
         if (await this.#holds(id, round, signal)) return { state: "confirmed", round };

@@ -21,7 +21,7 @@ const gaugesOf = (journal: WholeJournal, runner: Runner) =>
     rounds: { latest: () => 1, latestAt: () => 0, behind: () => 0 },
     capacity: { affordable: () => 1n },
     readiness: () => ({ ready: true }) as ReturnType<Gauged["readiness"]>,
-    offers: { obstacles: () => [] },
+    offers: { unavailable: () => [] },
     evidence: { ageMs: () => 0 },
   });
 

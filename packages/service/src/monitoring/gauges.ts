@@ -19,7 +19,7 @@ export type Gauged = {
   rounds: Pick<Rounds, "latest" | "latestAt" | "behind">;
   capacity: Pick<Capacity, "affordable">;
   readiness: () => Readiness;
-  offers: Pick<Offers, "obstacles">;
+  offers: Pick<Offers, "unavailable">;
   evidence: Pick<EvidenceWatch, "ageMs">;
   enabled: readonly EnabledRail[];
   /** The worker pools by their names. */
@@ -45,7 +45,7 @@ export function openGauges(parts: Gauged): () => void {
     gauge("build", () => [{ labels: { version: VERSION, revision: revisionOf() ?? "unknown" }, value: 1 }]),
     gauge("ready", () => one(readiness().ready ? 1 : 0)),
     gauge("railOpen", () => {
-      const closed = new Set<string>(offers.obstacles().map(({ network }) => network));
+      const closed = new Set<string>(offers.unavailable().map(({ network }) => network));
       return enabled.map(({ rail }) => ({ labels: { rail: rail.name }, value: closed.has(rail.network) ? 0 : 1 }));
     }),
     gauge("inFlight", () => [...runner.states()].map(([state, value]) => ({ labels: { state }, value }))),

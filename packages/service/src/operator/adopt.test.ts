@@ -103,13 +103,13 @@ class Restored {
     });
   }
 
-  refund(transaction: string, standing: "dead" | "open" | "confirmed" = "dead", attested?: Attempt) {
+  refund(transaction: string, status: "dead" | "open" | "confirmed" = "dead", attested?: Attempt) {
     return refund(KEY, transaction, {
       attestationOf: async () => attested,
       journal: this.journal,
       readers: this.readers,
       rounds: {
-        standing: async () => (standing === "confirmed" ? { state: "confirmed", round: 7 } : { state: standing }),
+        status: async () => (status === "confirmed" ? { state: "confirmed", round: 7 } : { state: status }),
       },
       clock: { now: () => this.now },
       signal: AbortSignal.timeout(10_000),

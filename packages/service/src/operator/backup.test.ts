@@ -18,7 +18,7 @@ import { auditJournal } from "./audit.ts";
 import { backUp, checkBackup, restoreBackup } from "./backup.ts";
 import { checkJournal } from "./doctor/journal.ts";
 import { readKeyHistory } from "./keys.ts";
-import { markPutBack } from "./put-back.ts";
+import { markRestored } from "./put-back.ts";
 import { recordRefund } from "./refund.ts";
 import type { Settings } from "./session.ts";
 
@@ -105,12 +105,12 @@ describe.each(["sqlite", "postgres"] as const)("a backup of a journal in %s", (k
     const { settings, database } = await begun(kind);
     const service = await openJournal(database, pino({ level: "silent" }));
     await service.insert(aCall({ key: "third", aliases: [], createdAt: 7 }));
-    await expect(markPutBack(settings, options())).rejects.toThrow(/has this journal open/);
+    await expect(markRestored(settings, options())).rejects.toThrow(/has this journal open/);
     await service.release();
     await service.close();
     // A replica counts for some seconds after it has ended.
     if (kind === "postgres") await sql(settings.DATABASE_URL, "UPDATE replicas SET until = now()");
-    expect(await markPutBack(settings, options())).toEqual({ calls: 2 });
+    expect(await markRestored(settings, options())).toEqual({ calls: 2 });
     await using reader = await openJournalReader(database);
     expect(await reader.copiedUntil()).toBe(7);
   });
@@ -315,7 +315,7 @@ function commandsOn(settings: Settings): Record<string, () => Promise<unknown>> 
     adopt: () => adoptPayment(settings, { target: txid, subject: { txid }, onWait: () => undefined }, options()),
     refund: () => recordRefund(settings, { key: "key", transaction: txid }, options()),
     history: () => readKeyHistory(settings, options()),
-    "restore --in-place": () => markPutBack(settings, options()),
+    "restore --in-place": () => markRestored(settings, options()),
     backup: () => backUp(settings, join(folder.path, `never ${++places}`), options()),
   };
 }
@@ -372,7 +372,7 @@ test("a file that was put back damaged is not taken, as where the WAL of another
   const { settings } = await begun("sqlite");
   const path = settings.DATABASE_URL.slice("sqlite:".length);
   edit(path, "PRAGMA foreign_keys = OFF; DELETE FROM calls");
-  await expect(markPutBack(settings, options())).rejects.toThrow(
+  await expect(markRestored(settings, options())).rejects.toThrow(
     /rows of names refer to nothing\. Put the right file there again, without -wal and -shm/,
   );
 });

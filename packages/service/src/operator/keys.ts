@@ -114,8 +114,8 @@ export async function restoreKeys(
   for (const { kid, revokedRound } of saved.keys)
     if (revokedRound !== undefined) await journal.appendRevocation({ kid, revokedRound });
   // The backup may be from during the change: what was announced then is in the history now.
-  const standing = await journal.announced();
-  if (standing && hasRecord(saved, standing.record)) await journal.conclude(standing.attempt.txid, "noted");
+  const announced = await journal.announced();
+  if (announced && hasRecord(saved, announced.record)) await journal.conclude(announced.attempt.txid, "noted");
   return await readHistory(journal, saved.ledger);
 }
 

@@ -12,7 +12,7 @@ export { type ExaminationOptions, examine } from "./doctor/examine.ts";
 export type { SubjectFinding } from "./doctor/finding.ts";
 export { type KeyChangeReport, readKeyHistory, restoreKeys, revokeKey, rotateKey } from "./keys.ts";
 export { type Pruning, pruneJournal } from "./prune.ts";
-export { markPutBack, type PutBack } from "./put-back.ts";
+export { markRestored, type Restored } from "./put-back.ts";
 export { recordRefund } from "./refund.ts";
 export { rekeyAccount } from "./rekey.ts";
 export type { OperatorOptions } from "./session.ts";

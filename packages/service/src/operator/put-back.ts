@@ -4,7 +4,7 @@ import { checkSaved } from "../journal/backup.ts";
 import { type OperatorOptions, openSession, requireAlone, type Settings } from "./session.ts";
 
 /** The number of calls that the service will search on the ledger before it attests for them. */
-export type PutBack = { calls: number };
+export type Restored = { calls: number };
 
 /**
  * Records that the settings' journal was restored by other means than `restoreBackup`: a disk snapshot, a point-in-time
@@ -12,7 +12,7 @@ export type PutBack = { calls: number };
  * @throws journal_in_use while a service has it open; not_allowed when an SQLite file is damaged, as by the WAL of another one;
  *   Error when it cannot be opened
  */
-export async function markPutBack(settings: Settings, options: OperatorOptions): Promise<PutBack> {
+export async function markRestored(settings: Settings, options: OperatorOptions): Promise<Restored> {
   const { database, ...marked } = await mark(settings, options);
   if (database.kind === "sqlite")
     await checkSaved("sqlite", database.path).catch((cause: Error) => {

@@ -15,7 +15,7 @@ import { type OperatorOptions, openSession, type Settings } from "./session.ts";
 export type RefundOptions = Pick<EffectsOptions, "attestationOf"> & {
   journal: Pick<Journal, "find" | "update">;
   readers: ReadonlyMap<RailName, PaymentReader>;
-  rounds: Pick<Rounds, "standing">;
+  rounds: Pick<Rounds, "status">;
   clock: Pick<Clock, "now">;
   signal: AbortSignal;
 };
@@ -122,12 +122,12 @@ async function checkGivenBack(
 async function withoutAttempts(call: Call, { journal, rounds, signal }: RefundOptions): Promise<Call> {
   const attempt = liveAttempt(call);
   if (!attempt) return call;
-  const standing = await rounds.standing(attempt.txid, attempt, signal);
-  if (standing.state === "confirmed") {
-    const message = `The attestation is in round ${standing.round}: the service will deliver it.`;
+  const status = await rounds.status(attempt.txid, attempt, signal);
+  if (status.state === "confirmed") {
+    const message = `The attestation is in round ${status.round}: the service will deliver it.`;
     throw new ServiceError("not_allowed", message);
   }
-  if (standing.state === "open")
+  if (status.state === "open")
     throw new ServiceError("not_allowed", `${attempt.txid} may be confirmed until round ${attempt.lastValid}.`);
   const events: CallEvent[] = [
     { type: "attestation_dead", txid: attempt.txid },

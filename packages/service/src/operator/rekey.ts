@@ -43,9 +43,10 @@ export async function rekeyAccount(
     );
   const { account } = accountForm(following.account);
   const done = { address: ledger.ledger.address, authorizer: encodeAddress(account) };
-  if ((await following.ledger.obstacle(signal)) === undefined) return done;
-  const obstacle = (await ledger.ledger.obstacle(signal)) ?? (await following.ledger.unknownKey(signal));
-  if (obstacle !== undefined) throw new ServiceError("not_allowed", obstacle);
+  if ((await following.ledger.unavailableReason(signal)) === undefined) return done;
+  const unavailableReason =
+    (await ledger.ledger.unavailableReason(signal)) ?? (await following.ledger.unknownKey(signal));
+  if (unavailableReason !== undefined) throw new ServiceError("not_allowed", unavailableReason);
   // Rekeying to a key that cannot sign would make the account unusable.
   await following.account.probe(signal);
   const attempt = await ledger.ledger.rekey(account, signal);

@@ -23,7 +23,7 @@ export type EnabledRail = Pick<RailSettings, "payTo" | "price"> & {
   /** At least one, in order of preference. */
   facilitators: readonly EnabledFacilitator[];
   /** Returns why nothing can be sold on it now with any facilitator: a clause; undefined if it can. */
-  obstacle?: () => string | undefined;
+  unavailableReason?: () => string | undefined;
 };
 
 /**
@@ -50,10 +50,10 @@ export function enableRails(
       const named = log.child({ rail: rail.name, facilitator: host });
       const counted = observedFacilitator(namedAsListed(httpFacilitator(own), rail), rail.name, host);
       const watch = watchFacilitator({ facilitator: counted, log: named, now: Date.now });
-      const { obstacle, doubt, isBusy } = watch;
-      return { id: facilitatorId(url), url, facilitator: watch, obstacle, doubt, isBusy };
+      const { unavailableReason, degradedReason, isBusy } = watch;
+      return { id: facilitatorId(url), url, facilitator: watch, unavailableReason, degradedReason, isBusy };
     }),
-    obstacle: () => payees.obstacle(rail.name),
+    unavailableReason: () => payees.unavailableReason(rail.name),
   }));
   return { enabled, payees };
 }

@@ -28,7 +28,7 @@ export function facilitatorSupport(rail: Rail, facilitator: Facilitator, offerMs
 
   return {
     /** Returns why nothing can be sold on the rail: a clause; undefined if it can. */
-    obstacle: () => (support === "settled" ? undefined : REASONS[support]),
+    unavailableReason: () => (support === "settled" ? undefined : REASONS[support]),
 
     /** Whether the facilitator has not answered yet, so that its fee payers are unknown. */
     isUnknown: () => support === "unknown",

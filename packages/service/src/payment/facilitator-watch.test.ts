@@ -68,14 +68,14 @@ describe("a facilitator that fails", () => {
       const facilitator = watched();
       upstream.handler = answering(status);
       await times(5, () => verify(facilitator));
-      expect(facilitator.obstacle()).toContain(
+      expect(facilitator.unavailableReason()).toContain(
         `the facilitator answers HTTP ${status} to verify, 5 times in a row since 1970-01-01T00:00:01.000Z`,
       );
       monotonic += 1_000;
-      expect(facilitator.obstacle()).toBeUndefined();
+      expect(facilitator.unavailableReason()).toBeUndefined();
       upstream.handler = answering(200, { isValid: true });
       expect(await verify(facilitator)).toEqual({ valid: true });
-      expect(facilitator.obstacle()).toBeUndefined();
+      expect(facilitator.unavailableReason()).toBeUndefined();
     },
   );
 
@@ -85,11 +85,11 @@ describe("a facilitator that fails", () => {
       const facilitator = watched();
       upstream.handler = answering(status);
       await times(3, () => settle(facilitator));
-      expect(facilitator.obstacle()).toContain(`HTTP ${status} to settle`);
+      expect(facilitator.unavailableReason()).toContain(`HTTP ${status} to settle`);
       await times(9, () => settle(facilitator));
       upstream.handler = answering(200, { success: true });
       expect(await settle(facilitator)).toEqual({ success: true });
-      expect(facilitator.obstacle()).toBeUndefined();
+      expect(facilitator.unavailableReason()).toBeUndefined();
     },
   );
 
@@ -98,37 +98,34 @@ describe("a facilitator that fails", () => {
     ["429", answering(429)],
     ["500", answering(500)],
     ["no JSON", (_, response) => response.end("<html>")],
-  ])(
-    "payments with %s does not close its rail, because payers may cause that; a doubt is reported",
-    async (_, handler) => {
-      const facilitator = watched();
-      upstream.handler = handler;
-      await times(4, () => verify(facilitator));
-      expect(facilitator.doubt()).toBeUndefined();
-      await times(40, () => verify(facilitator));
-      expect(facilitator.obstacle()).toBeUndefined();
-      expect(facilitator.doubt()).toMatch(/to verify, 44 times in a row/);
-      expect(lines).toEqual(["warn verify the facilitator fails"]);
-    },
-  );
+  ])("payments with %s does not close its rail, because payers may cause that: it is degraded", async (_, handler) => {
+    const facilitator = watched();
+    upstream.handler = handler;
+    await times(4, () => verify(facilitator));
+    expect(facilitator.degradedReason()).toBeUndefined();
+    await times(40, () => verify(facilitator));
+    expect(facilitator.unavailableReason()).toBeUndefined();
+    expect(facilitator.degradedReason()).toMatch(/to verify, 44 times in a row/);
+    expect(lines).toEqual(["warn verify the facilitator fails"]);
+  });
 
   test("payments with 403 does not close its rail, because payers may cause that", async () => {
     const facilitator = watched();
     upstream.handler = answering(403);
     await times(40, () => verify(facilitator));
-    expect(facilitator.obstacle()).toBeUndefined();
+    expect(facilitator.unavailableReason()).toBeUndefined();
   });
 
   test("to list what it settles closes its rail after two failures, until it lists again", async () => {
     const facilitator = watched();
     upstream.handler = answering(500);
     await supported(facilitator);
-    expect(facilitator.obstacle()).toBeUndefined();
+    expect(facilitator.unavailableReason()).toBeUndefined();
     await supported(facilitator);
-    expect(facilitator.obstacle()).toContain("HTTP 500 to supported, 2 times");
+    expect(facilitator.unavailableReason()).toContain("HTTP 500 to supported, 2 times");
     upstream.handler = answering(200, { kinds: [] });
     await supported(facilitator);
-    expect(facilitator.obstacle()).toBeUndefined();
+    expect(facilitator.unavailableReason()).toBeUndefined();
   });
 
   test("because it cannot be reached closes its rail", async () => {
@@ -136,7 +133,7 @@ describe("a facilitator that fails", () => {
     await closed.close();
     const facilitator = watched({ url: closed.url });
     await times(5, () => verify(facilitator));
-    expect(facilitator.obstacle()).toContain("gives no answer to verify");
+    expect(facilitator.unavailableReason()).toContain("gives no answer to verify");
     expect(await verify(facilitator)).toMatchObject({
       name: "ServiceError",
       code: "facilitator_failed",
@@ -150,28 +147,28 @@ describe("a facilitator that fails", () => {
     upstream.handler = () => undefined;
     const enough = new AbortController();
     const hanging = [1, 2].map(() => facilitator.settle(PAYMENT, REQUIREMENT, enough.signal).catch(() => undefined));
-    expect(facilitator.obstacle()).toBe("the facilitator is late with 2 payments");
+    expect(facilitator.unavailableReason()).toBe("the facilitator is late with 2 payments");
     enough.abort();
     await Promise.all(hanging);
-    expect(facilitator.obstacle()).toBeUndefined();
+    expect(facilitator.unavailableReason()).toBeUndefined();
   });
 });
 
 describe("a facilitator that refuses us", () => {
-  test("is an alarm from the first time on: one line for each change, and a doubt with what to do", async () => {
+  test("is an alarm from the first time on: one line for each change, and a degraded rail with what to do", async () => {
     const facilitator = watched();
     upstream.handler = answering(500);
     await times(2, () => settle(facilitator));
     upstream.handler = answering(401);
     await times(3, () => settle(facilitator));
-    expect(facilitator.doubt()).toContain("HTTP 401 to settle");
-    expect(facilitator.doubt()).toContain("check its …_KIND, …_KEY_ID and …_SECRET");
+    expect(facilitator.degradedReason()).toContain("HTTP 401 to settle");
+    expect(facilitator.degradedReason()).toContain("check its …_KIND, …_KEY_ID and …_SECRET");
     upstream.handler = answering(403, { error: "free_tier_exhausted" });
     await times(2, () => settle(facilitator));
-    expect(facilitator.doubt()).toContain("its free tier may be used up");
+    expect(facilitator.degradedReason()).toContain("its free tier may be used up");
     upstream.handler = answering(200, { success: true });
     await settle(facilitator);
-    expect(facilitator.doubt()).toBeUndefined();
+    expect(facilitator.degradedReason()).toBeUndefined();
     expect(lines).toEqual([
       "warn settle the facilitator fails",
       "error settle the facilitator refuses us",
@@ -184,7 +181,7 @@ describe("a facilitator that refuses us", () => {
     const facilitator = watched();
     upstream.handler = answering(401);
     await supported(facilitator);
-    expect(facilitator.obstacle()).toContain("HTTP 401 to supported");
+    expect(facilitator.unavailableReason()).toContain("HTTP 401 to supported");
   });
 });
 

@@ -41,12 +41,12 @@ const DEGRADED_AFTER = 5;
 /** How well a facilitator works, judged by its answers. */
 export type Condition = {
   /** Returns why nothing can be sold with it now: a clause, without the facilitator's own text; undefined if it can. */
-  obstacle(): string | undefined;
+  unavailableReason(): string | undefined;
   /**
    * Returns what may be wrong with it, or with single payments, although it still sells: a clause; undefined if
    * nothing.
    */
-  doubt(): string | undefined;
+  degradedReason(): string | undefined;
   /**
    * Whether another facilitator is preferred now, because this one asked us to send less, or gave no verdict recently.
    */
@@ -91,7 +91,7 @@ export function watchFacilitator(options: FacilitatorWatchOptions): WatchedFacil
 
     supported: (signal) => watch("supported", () => facilitator.supported(signal)),
 
-    obstacle() {
+    unavailableReason() {
       if (underWay >= maxUnderWay) return `the facilitator is late with ${underWay} payments`;
       if (verifying.isResting && failing.has("verify")) return clauseFor("verify");
       if ((selling.isResting || settling.isResting) && failing.has("settle")) return clauseFor("settle");
@@ -100,7 +100,7 @@ export function watchFacilitator(options: FacilitatorWatchOptions): WatchedFacil
       return isSilent ? clauseFor("supported") : undefined;
     },
 
-    doubt() {
+    degradedReason() {
       const isDoubtful = (operation: Operation) => {
         const past = failing.get(operation);
         return past !== undefined && (isRefusal(past.cause) || past.failures >= DEGRADED_AFTER);

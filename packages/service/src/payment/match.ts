@@ -42,7 +42,7 @@ export function matchRoutes(
   }
   const [seller, ...others] = settlersFor(named, entry, open);
   if (!seller) {
-    const away = settlersFor(named, entry, entry.routes)[0]?.obstacle();
+    const away = settlersFor(named, entry, entry.routes)[0]?.unavailableReason();
     throw away === undefined ? notNamed(entry) : notSold(entry, away);
   }
   const requirement = requirementOf(seller);
@@ -82,17 +82,17 @@ function checkAccepted(payment: PaymentPayload, { rail, payTo }: RoutedRail, pri
  */
 function notNamed(entry: RoutedRail): ServiceError {
   const unknown = entry.routes.find(({ support }) => support.isUnknown());
-  if (unknown) return notSold(entry, namedClause(unknown, unknown.obstacle() ?? "", true));
+  if (unknown) return notSold(entry, namedClause(unknown, unknown.unavailableReason() ?? "", true));
   return paymentRefused("accepted.extra.feePayer was not offered");
 }
 
-function notSold({ rail }: RoutedRail, obstacle: string): ServiceError {
-  return new ServiceError("rail_closed", `Nothing is sold on ${rail.network} now: ${obstacle}.`);
+function notSold({ rail }: RoutedRail, unavailableReason: string): ServiceError {
+  return new ServiceError("rail_closed", `Nothing is sold on ${rail.network} now: ${unavailableReason}.`);
 }
 
 /** Returns why nothing is sold on a rail now: a clause; undefined if it is. */
-export function whyClosed({ obstacle, routes }: RoutedRail): string | undefined {
-  const own = obstacle?.();
+export function whyClosed({ unavailableReason, routes }: RoutedRail): string | undefined {
+  const own = unavailableReason?.();
   if (own !== undefined) return own;
   return openRoutes(routes).length > 0 ? undefined : whyAllUnavailable(routes);
 }

@@ -155,7 +155,8 @@ describe("offers", () => {
     function offersWith(over: Partial<EnabledRail>, heard: (string | undefined)[] = []): Offers {
       feePayer = "FEE-1";
       const rails = [enabled("algorand"), { ...enabled("base"), ...over }];
-      const onChange = (network: string, obstacle: string | undefined) => heard.push(`${network} ${obstacle}`);
+      const onChange = (network: string, unavailableReason: string | undefined) =>
+        heard.push(`${network} ${unavailableReason}`);
       return createOffers({ itemPrice: 100n, rails, maxTimeoutSeconds: 120, now: () => 0, onChange });
     }
     const soon = () => AbortSignal.timeout(1_000);
@@ -175,8 +176,8 @@ describe("offers", () => {
         NETWORKS.base,
         "algorand-mainnet",
       ]);
-      expect(offers.obstacles()).toEqual([
-        { network: NETWORKS.base, obstacle: "the facilitator has not yet listed what it settles" },
+      expect(offers.unavailable()).toEqual([
+        { network: NETWORKS.base, unavailableReason: "the facilitator has not yet listed what it settles" },
       ]);
       isThere = true;
       await offers.refresh(soon());
@@ -186,18 +187,18 @@ describe("offers", () => {
       expect(networks(offers)).toEqual([NETWORKS.base, NETWORKS.algorand]);
     });
 
-    test("are not made while there is an obstacle, which is reported once", async () => {
-      let obstacle: string | undefined;
+    test("are not made while there is a reason against it, which is reported once", async () => {
+      let unavailableReason: string | undefined;
       const heard: string[] = [];
-      const offers = offersWith({ obstacle: () => obstacle }, heard);
+      const offers = offersWith({ unavailableReason: () => unavailableReason }, heard);
       await offers.refresh(soon());
       heard.length = 0;
       const [accepted] = offers.for(saleOn("base")) as [PaymentRequirements];
-      obstacle = "it rains";
+      unavailableReason = "it rains";
       for (let i = 0; i < 3; i++) expect(networks(offers)).toEqual([NETWORKS.algorand]);
       expect(() => offers.match(accepting(accepted), "base", saleOn("base"))).toThrow(serviceError("rail_closed"));
       expect(offers.isOpen).toBe(true);
-      obstacle = undefined;
+      unavailableReason = undefined;
       for (let i = 0; i < 3; i++) expect(networks(offers)).toEqual([NETWORKS.base, NETWORKS.algorand]);
       expect(heard).toEqual([`${NETWORKS.base} it rains`, `${NETWORKS.base} undefined`]);
     });
@@ -223,7 +224,13 @@ describe("offers", () => {
   });
 
   describe("of a rail with two facilitators", () => {
-    type Side = { feePayer?: string; obstacle?: string; isBusy?: boolean; isSettled?: boolean; isSilent?: boolean };
+    type Side = {
+      feePayer?: string;
+      unavailableReason?: string;
+      isBusy?: boolean;
+      isSettled?: boolean;
+      isSilent?: boolean;
+    };
     const [A, B] = ["https://a.example", "https://b.example/x402"] as const;
     let sides: Record<string, Side>;
     let switched: string[];
@@ -240,9 +247,9 @@ describe("offers", () => {
           if (sides[url]?.isSilent) throw facilitatorFailed("away");
           return [{ network: network(), extra: extra() }];
         };
-        const obstacle = () => sides[url]?.obstacle;
+        const unavailableReason = () => sides[url]?.unavailableReason;
         const isBusy = () => sides[url]?.isBusy === true;
-        return { ...at(url, { supported } as unknown as Facilitator), obstacle, isBusy };
+        return { ...at(url, { supported } as unknown as Facilitator), unavailableReason, isBusy };
       });
       const rail = { ...enabled(name).rail, isForAnyFacilitator: name === "base" };
       const onSwitch = (_: string, url: string) => switched.push(url);
@@ -258,10 +265,10 @@ describe("offers", () => {
     test("name the fee payer of the first that can sell, and follow it when it changes", async () => {
       const offers = await offersBy("solana", { feePayer: "FEE-A" }, { feePayer: "FEE-B" });
       expect([feePayerOf(offers), offers.optionsFor(saleOn("base"))[0]?.facilitatorUrl]).toEqual(["FEE-A", A]);
-      sides[A] = { ...sides[A], obstacle: "away" };
+      sides[A] = { ...sides[A], unavailableReason: "away" };
       expect([feePayerOf(offers), offers.optionsFor(saleOn("base"))[0]?.facilitatorUrl]).toEqual(["FEE-B", B]);
-      expect(offers.obstacles()).toEqual([]);
-      expect(offers.doubts()).toEqual([{ network: NETWORKS.solana, doubt: "a.example: away" }]);
+      expect(offers.unavailable()).toEqual([]);
+      expect(offers.degraded()).toEqual([{ network: NETWORKS.solana, degradedReason: "a.example: away" }]);
       // Documents are made only once.
       expect(offers.termsFor(saleOn("base"))[0]?.facilitatorUrl).toBe(A);
       sides[A] = { feePayer: "FEE-A" };
@@ -272,7 +279,7 @@ describe("offers", () => {
     test("prefer the one that is not busy, and take the busy one where it is alone", async () => {
       const offers = await offersBy("solana", { feePayer: "FEE-A", isBusy: true }, { feePayer: "FEE-B" });
       expect(feePayerOf(offers)).toBe("FEE-B");
-      sides[B] = { feePayer: "FEE-B", obstacle: "away" };
+      sides[B] = { feePayer: "FEE-B", unavailableReason: "away" };
       expect(feePayerOf(offers)).toBe("FEE-A");
     });
 
@@ -282,7 +289,7 @@ describe("offers", () => {
       const byB = { ...byA, extra: { feePayer: "FEE-B" } };
       expect([byA, byB].map((accepted) => settlersOf(offers, accepted, "solana"))).toEqual([[A], [B]]);
       expect(offers.match(accepting(byB), "solana", saleOn("base")).requirement).toEqual(byB);
-      sides[A] = { feePayer: "FEE-A", obstacle: "away" };
+      sides[A] = { feePayer: "FEE-A", unavailableReason: "away" };
       expect(() => offers.match(accepting(byA), "solana", saleOn("base"))).toThrow(serviceError("rail_closed"));
       expect(settlersOf(offers, byB, "solana")).toEqual([B]);
     });
@@ -291,7 +298,7 @@ describe("offers", () => {
       const shared = await offersBy("solana", { feePayer: "FEE" }, { feePayer: "FEE" });
       const [offer] = shared.for(saleOn("base")) as [PaymentRequirements];
       expect(settlersOf(shared, offer, "solana")).toEqual([A, B]);
-      sides[A] = { feePayer: "FEE", obstacle: "away" };
+      sides[A] = { feePayer: "FEE", unavailableReason: "away" };
       expect(settlersOf(shared, offer, "solana")).toEqual([B]);
       const free = await offersBy("algorand", {}, {});
       expect(settlersOf(free, free.for(saleOn("base"))[0] as PaymentRequirements, "algorand")).toEqual([A, B]);
@@ -318,7 +325,7 @@ describe("offers", () => {
       expect(settlersOf(offers, offer, "base")).toEqual([A, B]);
       sides[A] = { isBusy: true };
       expect(settlersOf(offers, offer, "base")).toEqual([B, A]);
-      sides[A] = { obstacle: "away" };
+      sides[A] = { unavailableReason: "away" };
       expect(settlersOf(offers, offer, "base")).toEqual([B]);
     });
 
@@ -328,16 +335,16 @@ describe("offers", () => {
     });
 
     test("end when neither can sell, with the reason of each", async () => {
-      const offers = await offersBy("base", { obstacle: "away" }, { obstacle: "late" });
-      const obstacle = "a.example: away; b.example: late";
-      expect(offers.obstacles()).toEqual([{ network: NETWORKS.base, obstacle }]);
+      const offers = await offersBy("base", { unavailableReason: "away" }, { unavailableReason: "late" });
+      const unavailableReason = "a.example: away; b.example: late";
+      expect(offers.unavailable()).toEqual([{ network: NETWORKS.base, unavailableReason }]);
       expect(offers.for(saleOn("base"))).toEqual([]);
     });
 
     test("do without one that does not settle the rail; the service starts while the other does", async () => {
       const offers = await offersBy("base", { isSettled: false }, {});
       expect(offers.optionsFor(saleOn("base"))[0]?.facilitatorUrl).toBe(B);
-      expect(offers.doubts()[0]?.doubt).toBe("a.example: the facilitator does not settle it any more");
+      expect(offers.degraded()[0]?.degradedReason).toBe("a.example: the facilitator does not settle it any more");
       sides[B] = { isSettled: false };
       await expect(offers.refresh(soon())).rejects.toThrow(`${A}, ${B} does not settle`);
     });

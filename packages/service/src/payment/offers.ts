@@ -17,7 +17,7 @@ export type OffersOptions = {
   /** Unix ms. */
   now: () => number;
   /** Called once for every change: with the reason when a rail is no longer offered, without one when it is again. */
-  onChange?: (network: string, obstacle: string | undefined) => void;
+  onChange?: (network: string, unavailableReason: string | undefined) => void;
   /** Called when a rail is sold with another facilitator than before. */
   onSwitch?: (network: string, facilitatorUrl: string) => void;
 };
@@ -69,33 +69,35 @@ export function createOffers({ rails, itemPrice, maxTimeoutSeconds, now, onChang
     },
 
     /** Lists why nothing is sold on rails now, by network. */
-    obstacles(): { network: string; obstacle: string }[] {
+    unavailable(): { network: string; unavailableReason: string }[] {
       checkObstacles();
       return entries.flatMap(({ rail, closed }) =>
-        closed === undefined ? [] : [{ network: rail.network, obstacle: closed }],
+        closed === undefined ? [] : [{ network: rail.network, unavailableReason: closed }],
       );
     },
 
     /** Returns why nothing can be paid to us on a rail now with any facilitator: a clause. */
-    closure: (rail: RailName) => entries.find((entry) => entry.rail.name === rail)?.obstacle?.(),
+    closure: (rail: RailName) => entries.find((entry) => entry.rail.name === rail)?.unavailableReason?.(),
 
     /** Lists what may be wrong with the offered rails and their facilitators, by network. */
-    doubts(): { network: string; doubt: string }[] {
+    degraded(): { network: string; degradedReason: string }[] {
       const offered = entries.filter(({ closed }) => closed === undefined);
       return offered.flatMap(({ rail, routes }) =>
         routes.flatMap((route) => {
-          const clause = route.obstacle() ?? route.doubt?.();
+          const clause = route.unavailableReason() ?? route.degradedReason?.();
           const isNamed = routes.length > 1;
-          return clause === undefined ? [] : [{ network: rail.network, doubt: namedClause(route, clause, isNamed) }];
+          return clause === undefined
+            ? []
+            : [{ network: rail.network, degradedReason: namedClause(route, clause, isNamed) }];
         }),
       );
     },
 
     /** Lists every rail: its terms, and why nothing is sold on it now. */
-    standing(): { option: PaymentOption; obstacle: string | undefined }[] {
+    status(): { option: PaymentOption; unavailableReason: string | undefined }[] {
       checkObstacles();
       return entries.flatMap((entry) =>
-        preferredOption(entry, ANY_SALE).map((option) => ({ option, obstacle: entry.closed })),
+        preferredOption(entry, ANY_SALE).map((option) => ({ option, unavailableReason: entry.closed })),
       );
     },
 

@@ -12,10 +12,10 @@ test("a payee that can no longer be paid closes its rail; while its chain cannot
   const read = () => watch.refresh(AbortSignal.timeout(1_000));
 
   await read();
-  expect([watch.faults(), watch.obstacle("algorand")]).toEqual([[], "witness_missing: no node answers"]);
+  expect([watch.faults(), watch.unavailableReason("algorand")]).toEqual([[], "witness_missing: no node answers"]);
   answer = () => undefined;
   await read();
-  expect([watch.faults(), watch.obstacle("algorand")]).toEqual([[], undefined]);
+  expect([watch.faults(), watch.unavailableReason("algorand")]).toEqual([[], undefined]);
   answer = () => "has not opted in to USDC";
   await read();
   answer = () => {
@@ -23,7 +23,7 @@ test("a payee that can no longer be paid closes its rail; while its chain cannot
   };
   await read();
   const fault = "PAY_TO_ALGORAND has not opted in to USDC";
-  expect([watch.faults(), watch.obstacle("algorand")]).toEqual([[`${fault}.`], fault]);
+  expect([watch.faults(), watch.unavailableReason("algorand")]).toEqual([[`${fault}.`], fault]);
 });
 
 test("a rail whose nodes have been too few to agree for a minute is closed until enough answer", async () => {
@@ -37,7 +37,7 @@ test("a rail whose nodes have been too few to agree for a minute is closed until
   const readAt = async (ms: number) => {
     now = noon + ms;
     await watch.refresh(AbortSignal.timeout(1_000));
-    return watch.obstacle("base");
+    return watch.unavailableReason("base");
   };
   expect(await readAt(0)).toBeUndefined();
   isAway = true;

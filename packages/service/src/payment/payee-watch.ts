@@ -40,7 +40,7 @@ export function watchPayees(payees: readonly Payee[], now: () => number) {
       [...read].flatMap(([rail, { fault }]) => (fault === undefined ? [] : [`${settingOf(rail)} ${fault}.`])),
 
     /** Returns why nothing can be paid on a rail: a clause; undefined if it can. */
-    obstacle(rail: RailName): string | undefined {
+    unavailableReason(rail: RailName): string | undefined {
       const last = read.get(rail);
       if (last?.fault !== undefined) return `${settingOf(rail)} ${last.fault}`;
       // A payment's signature and status could not be read either.

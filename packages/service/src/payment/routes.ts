@@ -3,10 +3,10 @@ import { type FacilitatorSupport, facilitatorSupport } from "./facilitator-suppo
 import type { Condition } from "./facilitator-watch.ts";
 
 /** A facilitator that a call may ask. */
-export type Settler = Pick<EnabledFacilitator, "id" | "facilitator" | "isBusy"> & Pick<Condition, "obstacle">;
+export type Settler = Pick<EnabledFacilitator, "id" | "facilitator" | "isBusy"> & Pick<Condition, "unavailableReason">;
 
 /** A facilitator of an enabled rail, with what it supports. */
-export type Route = Settler & Pick<EnabledFacilitator, "url" | "doubt"> & { support: FacilitatorSupport };
+export type Route = Settler & Pick<EnabledFacilitator, "url" | "degradedReason"> & { support: FacilitatorSupport };
 
 /**
  * @param offerMs how long an offer remains valid after it was last made, in ms
@@ -15,7 +15,7 @@ export type Route = Settler & Pick<EnabledFacilitator, "url" | "doubt"> & { supp
 export function routesOf(enabled: EnabledRail, offerMs: number, now: () => number): Route[] {
   return enabled.facilitators.map((own) => {
     const support = facilitatorSupport(enabled.rail, own.facilitator, offerMs, now);
-    return { ...own, support, obstacle: () => own.obstacle?.() ?? support.obstacle() };
+    return { ...own, support, unavailableReason: () => own.unavailableReason?.() ?? support.unavailableReason() };
   });
 }
 
@@ -24,14 +24,14 @@ export function routesOf(enabled: EnabledRail, offerMs: number, now: () => numbe
  * last.
  */
 export function openRoutes<S extends Settler>(routes: readonly S[]): S[] {
-  const open = routes.filter(({ obstacle }) => obstacle() === undefined);
+  const open = routes.filter(({ unavailableReason }) => unavailableReason() === undefined);
   const isBusy = (route: S) => route.isBusy?.() === true;
   return [...open.filter((route) => !isBusy(route)), ...open.filter(isBusy)];
 }
 
 /** Returns why no facilitator can be used: a clause, which names each if there are several. */
 export function whyAllUnavailable(routes: readonly Route[]): string {
-  const clauses = routes.map((route) => namedClause(route, route.obstacle() ?? "", routes.length > 1));
+  const clauses = routes.map((route) => namedClause(route, route.unavailableReason() ?? "", routes.length > 1));
   return clauses.join("; ");
 }
 

@@ -10,7 +10,7 @@ const BEFORE_ITEMS = ',"items":[';
 const END = "]}";
 
 /** The number of characters in an item with its head besides the two. */
-export const BESIDE_ITEM = BEFORE_HEAD.length;
+export const ITEM_OVERHEAD = BEFORE_HEAD.length;
 
 /** Returns the text before an item in the answer. @param place from 0 */
 export function beforeItem(head: string, place: number): string {

@@ -1,4 +1,4 @@
-import type { Attempt, Ledger, Rounds, SpecialNote, Standing, Submission } from "../../src/ledger/ledger.ts";
+import type { Attempt, Ledger, Rounds, SpecialNote, Submission, TransactionStatus } from "../../src/ledger/ledger.ts";
 
 type Submitted = Attempt & { note: string; lease: string };
 
@@ -42,7 +42,7 @@ export class NoteLedger implements Pick<Ledger, "caip2" | "address" | "sign" | "
     isCurrent: () => true,
     behind: () => 0,
     next: async () => this.#advance(),
-    standing: async (txid: string, { lastValid }: Pick<Attempt, "lastValid">): Promise<Standing> => {
+    status: async (txid: string, { lastValid }: Pick<Attempt, "lastValid">): Promise<TransactionStatus> => {
       const found = this.recorded.find((one) => one.txid === txid);
       if (found) return { state: "confirmed", round: found.round };
       return { state: this.round >= lastValid ? "dead" : "open" };

@@ -84,12 +84,12 @@ export function keyContract(name: string, create: () => Promise<KeyDatabase>): v
 
     test("keeps one of several announcements until it is concluded", async () => {
       const all = await Promise.all([1, 2, 3, 4].map((i) => journal.announce(key(`key ${i}`, `NOTE ${i}`))));
-      const [standing] = all as [KeyAnnouncement];
-      expect(all).toEqual(all.map(() => standing));
+      const [status] = all as [KeyAnnouncement];
+      expect(all).toEqual(all.map(() => status));
       await journal.conclude("ANOTHER", "noted");
-      expect(await journal.announced()).toEqual(standing);
-      await journal.conclude(standing.attempt.txid, "dead");
-      await journal.conclude(standing.attempt.txid, "noted");
+      expect(await journal.announced()).toEqual(status);
+      await journal.conclude(status.attempt.txid, "dead");
+      await journal.conclude(status.attempt.txid, "noted");
       expect(await journal.announced()).toBeUndefined();
       expect(await journal.keys()).toEqual([entry("first", 1)]);
       expect(await journal.announce(key("second", "LATER"))).toEqual(key("second", "LATER"));

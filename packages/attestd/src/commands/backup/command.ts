@@ -57,8 +57,8 @@ export const restore = command({
     const { operate } = await import("../../operator/operate.ts");
     const texts = { doing: "restoring the journal", undone: "not restored" };
     if (inPlace) {
-      const marked = await operate(options, environment, texts, ({ markPutBack }, settings, operator) =>
-        markPutBack(settings, operator),
+      const marked = await operate(options, environment, texts, ({ markRestored }, settings, operator) =>
+        markRestored(settings, operator),
       );
       environment.out.done(
         json,

@@ -41,7 +41,7 @@ export function createContinuity(replica: string) {
     async check(client: ClientBase): Promise<void> {
       const confirmed = Object.values(last);
       const asked = [replica, confirmed.map(({ key }) => key), confirmed.map(({ version }) => version), server];
-      const { rows } = await client.query<{ server: string | null; missing: string | null }>(SQL.standing, asked);
+      const { rows } = await client.query<{ server: string | null; missing: string | null }>(SQL.status, asked);
       const [found] = rows;
       if (!found?.server) throw new Error("the database is a standby, which takes no writes");
       if (found.missing !== null) {

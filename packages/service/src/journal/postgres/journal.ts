@@ -268,9 +268,9 @@ async function open(url: string): Promise<WholeJournal> {
     async announce({ record, attempt }) {
       const { txid, raw, firstValid, lastValid } = attempt;
       await ask("announce", JSON.stringify(record), txid, raw, firstValid, lastValid);
-      const standing = await same.announced();
-      if (!standing) throw new Error("the announcement was concluded by another process");
-      return standing;
+      const announced = await same.announced();
+      if (!announced) throw new Error("the announcement was concluded by another process");
+      return announced;
     },
     async conclude(txid, outcome) {
       dictionary = undefined;

@@ -144,7 +144,7 @@ export const SQL = {
     ON CONFLICT (name) DO UPDATE SET value = excluded.value`,
   // A server is known by its cluster and its timeline, of which each promotion and each recovery to a point in time begins
   // another; and by the database and the table, which are others once a dump was put back. No server is one that still recovers.
-  standing: `
+  status: `
     WITH present AS (
       SELECT CASE WHEN NOT pg_is_in_recovery() THEN
         (SELECT system_identifier FROM pg_control_system()) || '/' || left(pg_walfile_name(pg_current_wal_lsn()), 8)

@@ -11,7 +11,7 @@ import type { SealedSource } from "../../attestor/attestor.ts";
 import { openSqliteJournal } from "../../journal/sqlite/journal.ts";
 import { unavailable } from "../../providers/provider.ts";
 import { createCollector } from "./collector.ts";
-import { sidecarOf } from "./sidecar.ts";
+import { evidenceFileOf } from "./evidence-file.ts";
 import * as work from "./work.ts";
 
 const own = testEvidence();
@@ -114,10 +114,10 @@ test("what is collected is what any verifier takes for whole, without a look at 
     ...[`block ${ROUND} of 0`, `block ${ROUND + 1} of 0`, `block ${SOURCE_ROUND} of 0`],
     ...[`light ${SOURCE_ROUND} of 0`, `light ${ROUND} of 0`],
   ]);
-  const sidecar = await sidecarOf(journal, ID, { isDetached: false });
+  const evidenceFile = await evidenceFileOf(journal, ID, { isDetached: false });
   const expected = { ...evidence, items: expect.arrayContaining(evidence.items) };
-  expect(sidecar).toEqual({ isWhole: true, mayGrow: false, evidence: expected });
-  const kept = (sidecar as { evidence: typeof evidence }).evidence;
+  expect(evidenceFile).toEqual({ isWhole: true, mayGrow: false, evidence: expected });
+  const kept = (evidenceFile as { evidence: typeof evidence }).evidence;
   const judged = withEvidence(verify(JSON.stringify(bundle)), JSON.stringify(bundle), kept, {
     checkpoints: [own.checkpoint],
   });

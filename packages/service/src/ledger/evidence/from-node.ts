@@ -7,9 +7,9 @@ import { digestsOf } from "../../chains/algorand/light-header.ts";
 import { hasCode, ignoring, ServiceError } from "../../errors.ts";
 import type { Algod } from "../../providers/algod.ts";
 import { unavailable } from "../../providers/provider.ts";
+import { evidenceOf, itemsOfSource, recordItem, stakeItem } from "./evidence-file.ts";
 import type { KeptStake } from "./journal.ts";
 import { checkpointFrom, provenNext, stateProofFrom } from "./nodes.ts";
-import { evidenceOf, itemsOfSource, recordItem, stakeItem } from "./sidecar.ts";
 import { include, judge } from "./work.ts";
 
 /** What shows that the ledger recorded an attestation, and the checkpoint that it rests on. */

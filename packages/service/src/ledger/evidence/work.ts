@@ -4,8 +4,8 @@ import { type AlgorandInclusionItem, authorisationItem, withEvidence } from "@at
 import { checkStateProof } from "@attestd/proof/state-proof";
 import { paysetProver, readAlgorandHeader } from "../../chains/algorand/block-work.ts";
 import { serviceCrypto, trusting } from "../../crypto/crypto.ts";
+import { evidenceOf, recordItem } from "./evidence-file.ts";
 import type { Inclusion, KeptStateProof, Sought } from "./journal.ts";
-import { evidenceOf, recordItem } from "./sidecar.ts";
 
 /* The costly part of collecting evidence: functions of bytes and JSON alone, for a thread of their own (`block-worker.ts`). */
 

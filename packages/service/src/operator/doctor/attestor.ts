@@ -30,9 +30,9 @@ export const checkAttestor: Check = async (examined) => {
     const ask = (algod: (typeof nodes.algorand.algods)[number], ends: AbortSignal) =>
       algod.account(ledger.address, ends);
     const { amount, minBalance } = await failover(nodes.algorand.algods, ask, question);
-    const obstacle = await ledger.obstacle(signal);
+    const unavailableReason = await ledger.unavailableReason(signal);
     return [
-      ...(obstacle === undefined ? [] : [fail(obstacle)]),
+      ...(unavailableReason === undefined ? [] : [fail(unavailableReason)]),
       fundsOf(ledger, amount - minBalance),
       ...(await checkKeys(examined, ledger.address)),
     ];
@@ -68,8 +68,8 @@ async function checkKeys(examined: Examined, address: string): Promise<Finding[]
     const remedy = "Restore its journal and name it by DATABASE_URL, or make a new attestor by `attestd keygen`";
     return [warning(`${begin}, but ${address} has attested before, in round ${before.round}. ${remedy}.`)];
   }
-  const obstacle = whyUnusable(kid, { history, announced: undefined });
-  if (obstacle !== undefined) return [fail(obstacle)];
+  const unavailableReason = whyUnusable(kid, { history, announced: undefined });
+  if (unavailableReason !== undefined) return [fail(unavailableReason)];
   return [compared(history, await keyNotesOf(examined, first.algorandAddress), kid)];
 }
 

@@ -35,7 +35,7 @@ const CHECKS: readonly [subject: string, check: Check][] = [
 ];
 
 /** A file of settings: the names in it, and sentences about lines that may be mistakes. */
-export type SettingsFile = { path: string; names: readonly string[]; doubts: readonly string[] };
+export type SettingsFile = { path: string; names: readonly string[]; degraded: readonly string[] };
 
 export type ExaminationOptions = OperatorOptions & {
   /** The file from which some of the settings come. */
@@ -54,7 +54,7 @@ export async function* examine(settings: Settings, options: ExaminationOptions):
   const read = readSettings(settings, sandbox);
   if ("faults" in read) {
     yield* read.faults.map(fail).map(about("settings"));
-    yield* (options.file?.doubts ?? []).map(warning).map(about("settings"));
+    yield* (options.file?.degraded ?? []).map(warning).map(about("settings"));
     yield about("settings")(warning("Nothing else was examined: correct the settings first."));
     return;
   }
@@ -109,7 +109,7 @@ async function checkSettings(settings: Settings, { file }: ExaminationOptions): 
   const files: [string, string][] = file ? [["--env", file.path], ...secretFilesOf(settings)] : secretFilesOf(settings);
   return [
     ok(`${set.length} settings are set, and fit together.`),
-    ...(file?.doubts ?? []).map(warning),
+    ...(file?.degraded ?? []).map(warning),
     ...unknown.map((name) => warning(`${name} is in ${file?.path}, and is not a setting of attestd. Remove it.`)),
     ...(await checkSecretFiles(files)),
   ];

@@ -37,7 +37,7 @@ export type Payment = {
 };
 
 /** A payment's status, as its chain shows it now. */
-export type PaymentStanding =
+export type PaymentStatus =
   /** Paid to us, deep enough to count; `final` when no reorganisation can undo it any more. */
   | { state: "paid"; transaction: string; height: number; final: boolean }
   /** Can never be paid to us any more: it expired unspent, was cancelled, or was spent elsewhere. */
@@ -153,7 +153,7 @@ export interface RailKind<N extends object = object> extends RailFacts {
  * A way to pay.
  *
  * `read` gives a payment its key. Until `signature` returns `valid`, or `onChain` returns true, nothing in the payment
- * may be believed or written. `standing` asks the chain and MUST NOT believe the facilitator.
+ * may be believed or written. `status` asks the chain and MUST NOT believe the facilitator.
  */
 export interface Rail<P extends Payment = Payment> extends RailFacts {
   /** What scheme `exact` adds to every offer on this rail, besides the facilitator's fee payer. */
@@ -214,11 +214,11 @@ export interface Rail<P extends Payment = Payment> extends RailFacts {
    *   believed
    * @throws ProviderError when the chain cannot be read
    */
-  standing(payment: P, signal: AbortSignal, hint?: string): Promise<PaymentStanding>;
+  status(payment: P, signal: AbortSignal, hint?: string): Promise<PaymentStatus>;
 
   /** Whether the payment has been spent on its payee by now. @throws ProviderError when the chain cannot be read */
   spent(payment: P, signal: AbortSignal): Promise<boolean>;
 
-  /** Waits until `standing` may have changed: for a round, a block or a moment. */
+  /** Waits until `status` may have changed: for a round, a block or a moment. */
   news(signal: AbortSignal): Promise<void>;
 }

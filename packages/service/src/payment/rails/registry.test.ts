@@ -67,7 +67,7 @@ const MOON_RAIL: RailKind<{ urls: string[] }> = {
     },
     payeeFault: async () => (nodes.urls.includes("http://moon.example") ? undefined : "lives nowhere"),
     balance: async () => 1_000_000n,
-    standing: async ({ key }) =>
+    status: async ({ key }) =>
       spent.has(key) ? { state: "paid", transaction: "crater-7", height: 7, final: true } : { state: "open" },
     spent: async ({ key }) => spent.has(key),
     news: async () => {},
@@ -191,10 +191,10 @@ describe("a rail that is added by a line in the registry", () => {
       saleOn("base"),
     ).settlers;
     const forwarded = forwardedPayment(read, offer(), { url: "https://attestd.example/attest", description: "" });
-    expect(await rail.standing(read, soon())).toEqual({ state: "open" });
+    expect(await rail.status(read, soon())).toEqual({ state: "open" });
     expect(await facilitator.verify(forwarded, offer(), soon())).toEqual({ valid: true });
     expect(await facilitator.settle(forwarded, offer(), soon())).toEqual({ success: true });
-    expect(await rail.standing(read, soon())).toMatchObject({ state: "paid", transaction: "crater-7" });
+    expect(await rail.status(read, soon())).toMatchObject({ state: "paid", transaction: "crater-7" });
   });
 });
 

@@ -16,7 +16,7 @@ export type FakeKms = {
   /** Of the next requests to sign, in their order. */
   faults: Fault[];
   /** Of every request to sign that has none of `faults`. */
-  standing: Fault | undefined;
+  status: Fault | undefined;
   /** Called with the key of every request to sign, which is answered once it resolves. */
   onSign: ((key: string) => Promise<void> | void) | undefined;
   close(): Promise<void>;
@@ -42,7 +42,7 @@ export async function startKms(
     keys: new Map(keys.map((key) => [key.id, key])),
     requests: [],
     faults: [],
-    standing: undefined,
+    status: undefined,
     onSign: undefined,
     close: async () => {
       const closed = server[Symbol.asyncDispose]();
@@ -60,7 +60,7 @@ export async function startKms(
       : answerGoogle(request, fake.keys, faultOf, options);
     fake.requests.push(operation);
     if (operation.endsWith("Sign")) {
-      fault = fake.faults.shift() ?? fake.standing;
+      fault = fake.faults.shift() ?? fake.status;
       await fake.onSign?.(key);
     }
     if (fault === "silent") return;

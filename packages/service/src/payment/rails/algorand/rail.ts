@@ -12,7 +12,7 @@ import {
 import { unavailable } from "../../../providers/provider.ts";
 import { agreeOnQuantity } from "../../../providers/quantity.ts";
 import { agree, failover } from "../../../providers/quorum.ts";
-import type { PaymentStanding, Rail } from "../rail.ts";
+import type { PaymentStatus, Rail } from "../rail.ts";
 import { checkFeePayer, checkLayout, checkTransfer, checkWindow } from "./checks.ts";
 import type { GroupMember } from "./group.ts";
 import { hasSigned, signerFact } from "./landed.ts";
@@ -153,12 +153,11 @@ export function algorandRail(options: AlgorandRailOptions): Rail<AlgorandPayment
       return fault;
     },
 
-    async standing({ txid: id, window }, signal): Promise<PaymentStanding> {
-      const standing = await rounds.standing(id, window, signal);
-      if (standing.state === "confirmed")
-        return { state: "paid", transaction: id, height: standing.round, final: true };
-      if (standing.state === "dead") return { state: "void", reason: `expired unspent in round ${window.lastValid}` };
-      return standing;
+    async status({ txid: id, window }, signal): Promise<PaymentStatus> {
+      const status = await rounds.status(id, window, signal);
+      if (status.state === "confirmed") return { state: "paid", transaction: id, height: status.round, final: true };
+      if (status.state === "dead") return { state: "void", reason: `expired unspent in round ${window.lastValid}` };
+      return status;
     },
 
     async spent(payment, signal) {

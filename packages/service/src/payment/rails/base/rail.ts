@@ -6,7 +6,7 @@ import type { Block, EthereumNodes, EthereumRpc } from "../../../providers/ether
 import { unavailable } from "../../../providers/provider.ts";
 import { agreeOnQuantity } from "../../../providers/quantity.ts";
 import { agree, hasLaggards } from "../../../providers/quorum.ts";
-import { type PaymentStanding, paymentRefused, type Rail, VOID_WITNESSES } from "../rail.ts";
+import { type PaymentStatus, paymentRefused, type Rail, VOID_WITNESSES } from "../rail.ts";
 import {
   type Authorization,
   authorizationDigest,
@@ -120,7 +120,7 @@ export function baseRail(options: BaseRailOptions): Rail<BasePayment> {
       return fault;
     },
 
-    async standing(payment, signal, hint): Promise<PaymentStanding> {
+    async status(payment, signal, hint): Promise<PaymentStatus> {
       const observations = await lookEverywhere(payment, signal, hint).catch(ignoring(hasLaggards));
       if (!observations) return { state: "open" };
       const [observation] = observations;

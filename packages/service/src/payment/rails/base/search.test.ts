@@ -51,7 +51,7 @@ describe("the transaction that a facilitator names", () => {
     for (const hint of [transaction, `0x${transaction.slice(2).toUpperCase()}`]) {
       const { rail } = world;
       node.asked.length = 0;
-      expect(await rail.standing(payment, signal(), hint)).toEqual(paid);
+      expect(await rail.status(payment, signal(), hint)).toEqual(paid);
       const latestReceiptItsBlockFinalized = 4;
       expect(node.asked.filter((method) => method !== "eth_chainId")).toHaveLength(latestReceiptItsBlockFinalized);
       expect(count(node, "eth_getLogs")).toBe(0);
@@ -85,10 +85,10 @@ describe("the transaction that a facilitator names", () => {
     const node = await world.node();
     const [{ rail }, payment] = [world, await read()];
     const hint = lie(node);
-    expect(await rail.standing(payment, signal(), hint)).toEqual({ state: "open" });
+    expect(await rail.status(payment, signal(), hint)).toEqual({ state: "open" });
     world.pass(1);
     const transaction = node.use(node.head, transfer);
-    expect(await rail.standing(payment, signal(), hint)).toMatchObject({ state: "paid", transaction });
+    expect(await rail.status(payment, signal(), hint)).toMatchObject({ state: "paid", transaction });
   });
 
   test("is not believed where it pays somebody else: the payment is void, as without a hint", async () => {
@@ -97,7 +97,7 @@ describe("the transaction that a facilitator names", () => {
     const hint = node.use(node.head, { ...transfer, to: stranger.address });
     world.pass(20);
     const reason = `its nonce was spent on another transfer, in ${hint}`;
-    expect(await world.rail.standing(payment, signal(), hint)).toEqual({ state: "void", reason });
+    expect(await world.rail.status(payment, signal(), hint)).toEqual({ state: "void", reason });
   });
 });
 
@@ -121,11 +121,11 @@ describe("a node that answers for few blocks at once", () => {
     const [{ rail }, blocks] = [world, limit(node, 10, refusal(code, message))];
     const transaction = node.use(node.head, transfer);
     const paid = { state: "paid", transaction, height: node.head };
-    expect(await rail.standing(payment, signal())).toMatchObject(paid);
+    expect(await rail.status(payment, signal())).toMatchObject(paid);
     expect(blocks).toEqual([1_000, 500, 250, 125, 62, 31, 15, 7]);
     world.pass(600);
     blocks.length = node.asked.length = 0;
-    expect(await rail.standing(payment, signal())).toMatchObject(paid);
+    expect(await rail.status(payment, signal())).toMatchObject(paid);
     expect(blocks).toEqual([7, 1]);
     expect(node.asked.length).toBeLessThan(40);
   });
@@ -135,22 +135,22 @@ describe("a node that answers for few blocks at once", () => {
     const payment = await read(HOUR);
     const [{ rail }, blocks] = [world, limit(node, 10, refusal(-32005, "limited to 10"))];
     const transaction = node.use(node.head, transfer);
-    await rail.standing(payment, signal());
+    await rail.status(payment, signal());
     for (const asked of [
       [14, 7],
       [14, 7],
     ]) {
       world.pass(3_600);
       blocks.length = 0;
-      expect(await rail.standing(payment, signal())).toMatchObject({ state: "paid", transaction });
+      expect(await rail.status(payment, signal())).toMatchObject({ state: "paid", transaction });
       expect(blocks.slice(0, 2)).toEqual(asked);
     }
     limit(node, 20, refusal(-32005, "limited to 20"));
     world.pass(3_600);
     const learnt = limit(node, 20, refusal(-32005, "limited to 20"));
-    await rail.standing(payment, signal());
+    await rail.status(payment, signal());
     world.pass(1);
-    await rail.standing(payment, signal());
+    await rail.status(payment, signal());
     expect(learnt[0]).toBe(14);
     expect(learnt.every((asked) => asked <= 14)).toBe(true);
   });
@@ -160,7 +160,7 @@ describe("a node that answers for few blocks at once", () => {
     const payment = await read(HOUR);
     const blocks = limit(node, 10, refusal(-32005, "limited to 10"));
     const transaction = node.use(node.head, transfer);
-    expect(await world.railOf(domain, 10).standing(payment, signal())).toMatchObject({ state: "paid", transaction });
+    expect(await world.railOf(domain, 10).status(payment, signal())).toMatchObject({ state: "paid", transaction });
     expect(blocks).toEqual([10]);
   });
 
@@ -173,7 +173,7 @@ describe("a node that answers for few blocks at once", () => {
     const payment = await read();
     const blocks = limit(node, most === 0 ? 0 : -1, refusal(code, message));
     node.use(node.head, transfer);
-    await expect(world.rail.standing(payment, signal())).rejects.toMatchObject({ code: "providers_unavailable" });
+    await expect(world.rail.status(payment, signal())).rejects.toMatchObject({ code: "providers_unavailable" });
     expect(blocks.length).toBe(most === 0 ? 10 : 1);
   });
 
@@ -191,7 +191,7 @@ describe("a node that answers for few blocks at once", () => {
     };
     for (let looks = 1; ; looks++) {
       node.asked.length = 0;
-      const found = await rail.standing(payment, signal()).catch((error: Error) => error.message);
+      const found = await rail.status(payment, signal()).catch((error: Error) => error.message);
       expect(node.asked.length).toBeLessThan(90);
       if (typeof found !== "string") {
         expect(found).toMatchObject({ state: "paid", transaction, height: used });
@@ -243,13 +243,13 @@ describe("nodes behind one balancer, of which one lags by some blocks", () => {
     const transaction = node.use(node.head, transfer);
     for (const times of [1, 4]) {
       lag(node, times, asLate);
-      expect(await rail.standing(payment, signal())).toMatchObject({ state: "paid", transaction });
+      expect(await rail.status(payment, signal())).toMatchObject({ state: "paid", transaction });
       lag(node, times, asLate);
       expect(await rail.spent(payment, signal())).toBe(true);
     }
     lag(node, 1_000, asLate);
     node.asked.length = 0;
-    await expect(rail.standing(payment, signal())).rejects.toMatchObject({ code: "providers_unavailable" });
+    await expect(rail.status(payment, signal())).rejects.toMatchObject({ code: "providers_unavailable" });
     await expect(rail.spent(payment, signal())).rejects.toMatchObject({ code: "providers_unavailable" });
     expect(node.asked.length).toBeLessThan(80);
   });
@@ -257,7 +257,7 @@ describe("nodes behind one balancer, of which one lags by some blocks", () => {
   test("a head before one that was shown is not believed: the payment is neither open nor unspent", async () => {
     const node = await world.node();
     const [{ rail }, payment] = [world, await read()];
-    expect(await rail.standing(payment, signal())).toEqual({ state: "open" });
+    expect(await rail.status(payment, signal())).toEqual({ state: "open" });
     node.use(node.head, transfer);
     const behind = {
       number: "0x18698",
@@ -274,6 +274,6 @@ describe("nodes behind one balancer, of which one lags by some blocks", () => {
       method === "eth_getBlockByNumber" && tag === "latest"
         ? { ...behind, timestamp: `0x${world.now.toString(16)}` }
         : answer;
-    expect(await rail.standing(payment, signal())).toEqual({ state: "open" });
+    expect(await rail.status(payment, signal())).toEqual({ state: "open" });
   });
 });

@@ -7,7 +7,7 @@ import { ignoring } from "../../../errors.ts";
 import { agreeOnQuantity } from "../../../providers/quantity.ts";
 import { agree, failover, hasLaggards } from "../../../providers/quorum.ts";
 import type { SolanaNodes, SolanaRpc } from "../../../providers/solana-rpc.ts";
-import { type Payment, type PaymentStanding, paymentRefused, type Rail, VOID_WITNESSES } from "../rail.ts";
+import { type Payment, type PaymentStatus, paymentRefused, type Rail, VOID_WITNESSES } from "../rail.ts";
 import { checkFeePayer, checkLayout, checkPriorityFee, type SolanaLimits } from "./layout.ts";
 import { describe, isBefore, type Observation, solanaSearch } from "./search.ts";
 import { bytesOf, usdcAccountFault, usdcAccountOf, usdcHolding } from "./token-account.ts";
@@ -100,12 +100,12 @@ export function solanaRail({ nodes, limits, clock }: SolanaRailOptions): Rail<So
       return fault;
     },
 
-    async standing(payment, signal): Promise<PaymentStanding> {
+    async status(payment, signal): Promise<PaymentStatus> {
       const observations = await lookEverywhere(payment, signal).catch(ignoring(hasLaggards));
       if (!observations) return { state: "open" };
-      const standing = standingOf(payment, observations);
-      if (standing.state !== "open") expiredBy.delete(payment.key);
-      return standing;
+      const status = statusOf(payment, observations);
+      if (status.state !== "open") expiredBy.delete(payment.key);
+      return status;
     },
 
     async spent(payment, signal) {
@@ -127,7 +127,7 @@ export function solanaRail({ nodes, limits, clock }: SolanaRailOptions): Rail<So
     return agree(searches, (search, ends) => search.look(payment.transaction, ends), question, nodes.rules);
   }
 
-  function standingOf({ key }: SolanaPayment, observations: readonly [Observation, ...Observation[]]): PaymentStanding {
+  function statusOf({ key }: SolanaPayment, observations: readonly [Observation, ...Observation[]]): PaymentStatus {
     const [observation] = observations;
     const mayVoid = observations.length >= Math.min(VOID_WITNESSES, searches.length);
     const final = observations.every((each) => each.kind !== "absent" && each.final);

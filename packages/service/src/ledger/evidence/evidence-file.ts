@@ -9,7 +9,7 @@ import type {
 import type { EvidenceJournal, Inclusion, KeptStake } from "./journal.ts";
 
 /** What a bundle's evidence is now. */
-export type Sidecar =
+export type EvidenceFile =
   /** All of the attestation's; items on the source's own block may come. Otherwise it will not change any more. */
   | { isWhole: true; mayGrow: boolean; evidence: Evidence }
   /** In which the attestation stands. */
@@ -23,11 +23,11 @@ export type Sidecar =
  * @param isDetached whether the state proof itself is left out
  * @returns undefined when there is no such bundle
  */
-export async function sidecarOf(
+export async function evidenceFileOf(
   journal: Pick<EvidenceJournal, "evidence" | "stateProof">,
   id: string,
   { isDetached }: { isDetached: boolean },
-): Promise<Sidecar | undefined> {
+): Promise<EvidenceFile | undefined> {
   const record = await journal.evidence("record", id);
   if (record === undefined) return undefined;
   const { round, block, inclusion } = record;

@@ -23,22 +23,22 @@ const signal = () => AbortSignal.timeout(20_000);
 const read = async (over: Overrides = {}) => world.rail.read(await paying(over));
 const transfer = { from: payer.address, to: payTo, value: 1000n, nonce };
 
-describe("the standing of a Base payment", () => {
-  const standing = (payment: BasePayment) => world.rail.standing(payment, signal());
+describe("the status of a Base payment", () => {
+  const status = (payment: BasePayment) => world.rail.status(payment, signal());
   const spent = (payment: BasePayment) => world.rail.spent(payment, signal());
 
   test("is open while its nonce is unused, and paid once its transfer is in a block", async () => {
     const node = await world.node();
     const payment = await read();
-    expect(await standing(payment)).toEqual({ state: "open" });
+    expect(await status(payment)).toEqual({ state: "open" });
     expect(await spent(payment)).toBe(false);
     world.pass(4);
     const transaction = node.use(node.head, transfer);
     const paid = { state: "paid", transaction, height: node.head };
-    expect(await standing(payment)).toEqual({ ...paid, final: false });
+    expect(await status(payment)).toEqual({ ...paid, final: false });
     expect(await spent(payment)).toBe(true);
     world.pass(20);
-    expect(await standing(payment)).toEqual({ ...paid, final: true });
+    expect(await status(payment)).toEqual({ ...paid, final: true });
   });
 
   test("is paid by its own pair of logs among many in one transaction", async () => {
@@ -48,7 +48,7 @@ describe("the standing of a Base payment", () => {
     const logs = batch.flatMap((hash) => node.receipts.get(hash)?.logs ?? []);
     for (const hash of batch) node.receipts.delete(hash);
     const transaction = node.transaction(node.head, logs);
-    expect(await standing(await read())).toMatchObject({ state: "paid", transaction, height: node.head });
+    expect(await status(await read())).toMatchObject({ state: "paid", transaction, height: node.head });
   });
 
   test("is found in blocks of 200 ms and of 2 s, at once and after days, within what hosts answer", async () => {
@@ -61,10 +61,10 @@ describe("the standing of a Base payment", () => {
       const transaction = node.use(node.head, transfer);
       const paid = { state: "paid", transaction, height: node.head };
       world.pass(3);
-      expect(await standing(payment)).toMatchObject(paid);
+      expect(await status(payment)).toMatchObject(paid);
       world.pass(3 * 86_400);
       node.asked.length = 0;
-      expect(await standing(payment)).toMatchObject(paid);
+      expect(await status(payment)).toMatchObject(paid);
       expect(node.asked.length).toBeLessThan(60);
     }
   });
@@ -83,7 +83,7 @@ describe("the standing of a Base payment", () => {
         for (const later of [3, 3_600, 3 * 86_400]) {
           world.pass(later);
           node.asked.length = 0;
-          expect(await standing(payment)).toMatchObject(paid);
+          expect(await status(payment)).toMatchObject(paid);
           expect(node.asked.length).toBeLessThan(40);
         }
       }
@@ -101,7 +101,7 @@ describe("the standing of a Base payment", () => {
       if (old) throw Object.assign(new Error("missing trie node"), { code: -32000 });
       return answer;
     };
-    expect(await standing(payment)).toMatchObject({ state: "paid", transaction, height: used });
+    expect(await status(payment)).toMatchObject({ state: "paid", transaction, height: used });
   });
 
   test("takes one query for logs while it is among the newest blocks", async () => {
@@ -109,7 +109,7 @@ describe("the standing of a Base payment", () => {
     const payment = await read({ validBefore: `${NOW + 3_600}` });
     const transaction = node.use(node.head, transfer);
     world.pass(100);
-    expect(await standing(payment)).toMatchObject({ state: "paid", transaction });
+    expect(await status(payment)).toMatchObject({ state: "paid", transaction });
     expect(node.asked.filter((method) => method === "eth_getLogs")).toHaveLength(1);
     expect(node.asked.length).toBeLessThan(10);
   });
@@ -131,21 +131,21 @@ describe("the standing of a Base payment", () => {
       throw new Error("down");
     };
     world.pass(1_000);
-    await expect(standing(payment)).rejects.toMatchObject({ code: "providers_unavailable" });
+    await expect(status(payment)).rejects.toMatchObject({ code: "providers_unavailable" });
     two.distort = back;
-    expect(await standing(payment)).toMatchObject({ state: "void" });
+    expect(await status(payment)).toMatchObject({ state: "void" });
   });
 
   test("is void once its expiry is finalized, and not before", async () => {
     const node = await world.node();
     const payment = await read();
     world.pass(120);
-    expect(await standing(payment)).toEqual({ state: "open" });
+    expect(await status(payment)).toEqual({ state: "open" });
     world.pass(19);
-    expect(await standing(payment)).toEqual({ state: "open" });
+    expect(await status(payment)).toEqual({ state: "open" });
     world.pass(1);
     expect(node.timeOf(node.finalized)).toBe(NOW + 120);
-    expect(await standing(payment)).toEqual({ state: "void", reason: `expired unspent, at Unix time ${NOW + 120}` });
+    expect(await status(payment)).toEqual({ state: "void", reason: `expired unspent, at Unix time ${NOW + 120}` });
     expect(await spent(payment)).toBe(false);
   });
 
@@ -165,9 +165,9 @@ describe("the standing of a Base payment", () => {
     const node = await world.node();
     const payment = await read();
     const transaction = happen(node);
-    expect(await standing(payment)).toEqual({ state: "open" });
+    expect(await status(payment)).toEqual({ state: "open" });
     world.pass(20);
-    expect(await standing(payment)).toEqual({ state: "void", reason: `${reason}, in ${transaction}` });
+    expect(await status(payment)).toEqual({ state: "void", reason: `${reason}, in ${transaction}` });
   });
 
   test("that moved another amount to us is spent on us; one that was cancelled, or moved to another payee, is not", async () => {
@@ -188,7 +188,7 @@ describe("a Base node whose answers contradict one another", () => {
   const word = (address: string): Hex => `0x${"00".repeat(12)}${address.slice(2).toLowerCase()}`;
   const ask = async () => {
     const payment = await read();
-    return Promise.allSettled([world.rail.standing(payment, signal()), world.rail.spent(payment, signal())]);
+    return Promise.allSettled([world.rail.status(payment, signal()), world.rail.spent(payment, signal())]);
   };
 
   test.each<[string, string, (node: FakeBaseNode) => void]>([
@@ -288,7 +288,7 @@ describe("a Base node whose answers contradict one another", () => {
     node.finalized = node.head + 1_000;
     node.distort = (_, answer) =>
       answer ?? { number: "0xffffff", hash: node.hashOf(1), timestamp: "0xffffffff", transactions: [] };
-    expect(await world.rail.standing(payment, signal())).toEqual({ state: "open" });
+    expect(await world.rail.status(payment, signal())).toEqual({ state: "open" });
   });
 });
 
@@ -298,11 +298,11 @@ describe("several Base nodes", () => {
     const payment = await read();
     ahead.head += 3;
     const transaction = ahead.use(ahead.head, transfer);
-    expect(await world.rail.standing(payment, signal())).toEqual({ state: "open" });
+    expect(await world.rail.status(payment, signal())).toEqual({ state: "open" });
     await expect(world.rail.spent(payment, signal())).rejects.toMatchObject({ code: "providers_unavailable" });
     late.head += 3;
     late.receipts.set(transaction, ahead.receipts.get(transaction) as never);
-    expect(await world.rail.standing(payment, signal())).toMatchObject({
+    expect(await world.rail.status(payment, signal())).toMatchObject({
       state: "paid",
       transaction,
       height: ahead.head,
@@ -315,7 +315,7 @@ describe("several Base nodes", () => {
     const [liar] = [await world.node(), await world.node()];
     liar.use(liar.head - 10, transfer);
     const payment = await read();
-    await expect(world.rail.standing(payment, signal())).rejects.toMatchObject({ code: "providers_conflict" });
+    await expect(world.rail.status(payment, signal())).rejects.toMatchObject({ code: "providers_conflict" });
     await expect(world.rail.spent(payment, signal())).rejects.toMatchObject({ code: "providers_conflict" });
     expect(world.conflicts).toHaveLength(2);
   });
@@ -327,7 +327,7 @@ describe("several Base nodes", () => {
     liar.receipts.set(transaction, receipt);
     const log = liar.receipts.get(transaction)?.logs[1];
     if (log) log.topics[2] = `0x${"00".repeat(12)}${stranger.address.slice(2).toLowerCase()}`;
-    await expect(world.rail.standing(await read(), signal())).rejects.toMatchObject({ code: "providers_conflict" });
+    await expect(world.rail.status(await read(), signal())).rejects.toMatchObject({ code: "providers_conflict" });
   });
 
   test("of three, two outvote one", async () => {
@@ -336,7 +336,7 @@ describe("several Base nodes", () => {
     two.receipts.set(transaction, one.receipts.get(transaction) as never);
     liar.cancel(liar.head - 10, transfer);
     const paid = { state: "paid", transaction, height: one.head - 10 };
-    expect(await world.rail.standing(await read(), signal())).toMatchObject(paid);
+    expect(await world.rail.status(await read(), signal())).toMatchObject(paid);
   });
 
   test("one of two is down: the other's word is neither paid, nor void, nor unspent", async () => {
@@ -344,7 +344,7 @@ describe("several Base nodes", () => {
     one.use(one.head, transfer);
     await down.close();
     const untold = { code: "providers_unavailable" };
-    await expect(world.rail.standing(await read(), signal())).rejects.toMatchObject(untold);
+    await expect(world.rail.status(await read(), signal())).rejects.toMatchObject(untold);
     await expect(world.rail.spent(await read(), signal())).rejects.toMatchObject(untold);
   });
 
@@ -354,9 +354,9 @@ describe("several Base nodes", () => {
     const transaction = one.use(one.head, transfer);
     two.receipts.set(transaction, one.receipts.get(transaction) as never);
     const paid = { state: "paid", transaction };
-    expect(await world.rail.standing(await read(), signal())).toMatchObject(paid);
+    expect(await world.rail.status(await read(), signal())).toMatchObject(paid);
     await late.close();
-    expect(await world.rail.standing(await read(), signal())).toMatchObject(paid);
+    expect(await world.rail.status(await read(), signal())).toMatchObject(paid);
     expect(world.conflicts).toEqual([]);
   });
 });

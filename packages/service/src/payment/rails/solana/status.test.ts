@@ -13,7 +13,7 @@ afterEach(() => world[Symbol.asyncDispose]());
 const signal = () => AbortSignal.timeout(20_000);
 const read = async (...over: Parameters<typeof paying>) => world.rail.read(await paying(...over));
 const wireOf = ({ payload }: SolanaPayment) => payload.payload.transaction as string;
-const standing = (payment: SolanaPayment) => world.rail.standing(payment, signal());
+const status = (payment: SolanaPayment) => world.rail.status(payment, signal());
 const spent = (payment: SolanaPayment) => world.rail.spent(payment, signal());
 /** Makes another payment of the same payer. */
 const another = (text: string) => read({ instructions: stock({ 3: memo(text) }) });
@@ -22,18 +22,18 @@ const OPEN = { state: "open" };
 const EXPIRED = { state: "void", reason: "expired unspent: its blockhash is too old" };
 const paid = ({ signature, slot }: Landed) => ({ state: "paid", transaction: signature, height: slot });
 
-describe("the standing of a Solana payment", () => {
+describe("the status of a Solana payment", () => {
   test("is open until its transaction is confirmed, and then paid", async () => {
     const node = await world.node();
     const payment = await read();
-    expect(await standing(payment)).toEqual(OPEN);
+    expect(await status(payment)).toEqual(OPEN);
     const landed = node.land(wireOf(payment));
-    expect(await standing(payment)).toEqual(OPEN);
+    expect(await status(payment)).toEqual(OPEN);
     world.pass(1);
-    expect(await standing(payment)).toEqual({ ...paid(landed), final: false });
+    expect(await status(payment)).toEqual({ ...paid(landed), final: false });
     expect(await spent(payment)).toBe(true);
     world.pass(31);
-    expect(await standing(payment)).toEqual({ ...paid(landed), final: true });
+    expect(await status(payment)).toEqual({ ...paid(landed), final: true });
   });
 
   test("is found among the payer's other payments, by their memos or without", async () => {
@@ -45,10 +45,10 @@ describe("the standing of a Solana payment", () => {
     for (let i = 20; i < 30; i++) node.land(wireOf(await another(`other ${i}`)), { memo: `[8] other ${i}` });
     world.pass(1);
     node.asked.length = 0;
-    expect(await standing(payment)).toMatchObject(paid(landed));
+    expect(await status(payment)).toMatchObject(paid(landed));
     expect(node.asked.filter((method) => method === "getTransaction")).toHaveLength(1);
     landed.memo = null;
-    expect(await standing(payment)).toMatchObject(paid(landed));
+    expect(await status(payment)).toMatchObject(paid(landed));
   });
 
   test("is found days later, beyond the first page of its payer's transactions", async () => {
@@ -58,7 +58,7 @@ describe("the standing of a Solana payment", () => {
     const other = node.land(wireOf(await another("other")), { memo: "[5] other" });
     for (let i = 0; i < 1_500; i++) node.landed.unshift({ ...other, signature: `later${i}` });
     world.pass(1_000_000);
-    expect(await standing(payment)).toMatchObject(paid(landed));
+    expect(await status(payment)).toMatchObject(paid(landed));
     node.landed.splice(0, 0, ...Array.from({ length: 9_000 }, (_, i) => ({ ...other, signature: `still later${i}` })));
     await expect(spent(payment)).rejects.toThrow("lists more than 10000 transactions");
   });
@@ -70,14 +70,14 @@ describe("the standing of a Solana payment", () => {
     for (let i = 0; i < 5; i++) others.push(node.land(wireOf(await another(`other ${i}`))).signature);
     world.pass(1);
     const asked = () => node.asked.filter((method) => method === "getTransaction").length;
-    expect(await standing(payment)).toEqual(OPEN);
+    expect(await status(payment)).toEqual(OPEN);
     expect(asked()).toBe(others.length);
-    expect(await standing(payment)).toEqual(OPEN);
+    expect(await status(payment)).toEqual(OPEN);
     expect(asked()).toBe(others.length);
     const landed = node.land(wireOf(payment));
     world.pass(1);
     for (let looks = 1; looks <= 2; looks++) {
-      expect(await standing(payment)).toMatchObject(paid(landed));
+      expect(await status(payment)).toMatchObject(paid(landed));
       expect(asked()).toBe(others.length + looks);
     }
   });
@@ -88,7 +88,7 @@ describe("the standing of a Solana payment", () => {
     const landed = node.land(wireOf(payment));
     for (let i = 0; i < 5; i++) node.land(wireOf(await another(`other ${i}`)), { memo: `[7] other ${i}` });
     world.pass(1);
-    expect(await standing(payment)).toMatchObject(paid(landed));
+    expect(await status(payment)).toMatchObject(paid(landed));
     expect(node.asked.filter((method) => method === "getTransaction")).toHaveLength(1);
   });
 
@@ -105,7 +105,7 @@ describe("the standing of a Solana payment", () => {
       if (method === "getSignaturesForAddress") listed += (answer as unknown[]).length;
       return answer;
     };
-    expect(await standing(payment)).toMatchObject(paid(landed));
+    expect(await status(payment)).toMatchObject(paid(landed));
     expect(listed).toBeGreaterThan(20);
     expect(listed).toBeLessThanOrEqual(100);
   });
@@ -117,7 +117,7 @@ describe("the standing of a Solana payment", () => {
     world.pass(10_000);
     for (const age of [0, 20, 100]) {
       node.asked.length = 0;
-      expect(await standing(await read({ blockhash: blockhash(node.slot - age) }))).toEqual(OPEN);
+      expect(await status(await read({ blockhash: blockhash(node.slot - age) }))).toEqual(OPEN);
       const searches = node.asked.filter((method) => /Signatures|Transaction$/.test(method));
       expect(searches).toEqual(["getSignaturesForAddress"]);
     }
@@ -129,24 +129,24 @@ describe("the standing of a Solana payment", () => {
     for (let i = 0; i < 12_000; i++) node.landed.unshift({ ...old, signature: `old${i}` });
     world.pass(10_000);
     const payment = await read({ blockhash: blockhash(node.slot) });
-    expect(await standing(payment)).toEqual(OPEN);
+    expect(await status(payment)).toEqual(OPEN);
     world.pass(200);
-    expect(await standing(payment)).toEqual(OPEN);
+    expect(await status(payment)).toEqual(OPEN);
     world.pass(64);
-    expect(await standing(payment)).toEqual(EXPIRED);
+    expect(await status(payment)).toEqual(EXPIRED);
   });
 
   test("is void once its blockhash is too old in finalized slots, and not before", async () => {
     await world.node();
     const payment = await read();
     world.pass(130 + 32);
-    expect(await standing(payment)).toEqual(OPEN);
+    expect(await status(payment)).toEqual(OPEN);
     world.pass(1);
     for (let slots = 0; slots < 64; slots++) {
-      expect(await standing(payment)).toEqual(OPEN);
+      expect(await status(payment)).toEqual(OPEN);
       world.pass(1);
     }
-    expect(await standing(payment)).toEqual(EXPIRED);
+    expect(await status(payment)).toEqual(EXPIRED);
     expect(await spent(payment)).toBe(false);
   });
 
@@ -154,7 +154,7 @@ describe("the standing of a Solana payment", () => {
     const node = await world.node();
     const payment = await read({ blockhash: blockhash(node.slot + 30) });
     for (let slots = 0; slots < 30 + 150 + 32; slots += 4) {
-      expect(await standing(payment)).toEqual(OPEN);
+      expect(await status(payment)).toEqual(OPEN);
       world.pass(4);
     }
   });
@@ -165,7 +165,7 @@ describe("the standing of a Solana payment", () => {
     world.pass(130);
     const landed = node.land(wireOf(payment));
     world.pass(200);
-    expect(await standing(payment)).toMatchObject(paid(landed));
+    expect(await status(payment)).toMatchObject(paid(landed));
     expect(await spent(payment)).toBe(true);
   });
 
@@ -174,9 +174,9 @@ describe("the standing of a Solana payment", () => {
     const payment = await read();
     const landed = node.land(wireOf(payment), { err: { InstructionError: [2, { Custom: 1 }] } });
     world.pass(31);
-    expect(await standing(payment)).toEqual(OPEN);
+    expect(await status(payment)).toEqual(OPEN);
     world.pass(1);
-    expect(await standing(payment)).toEqual({ state: "void", reason: `failed on chain, in ${landed.signature}` });
+    expect(await status(payment)).toEqual({ state: "void", reason: `failed on chain, in ${landed.signature}` });
     expect(await spent(payment)).toBe(false);
   });
 });
@@ -198,18 +198,18 @@ describe("a Solana payment among other senders' transactions", () => {
     const node = await world.node();
     const payment = await read();
     node.landAnother(account, wire, over);
-    expect(await standing(payment)).toEqual(OPEN);
+    expect(await status(payment)).toEqual(OPEN);
     const landed = node.land(wireOf(payment));
     node.landAnother(account, wire, over);
     world.pass(1);
-    expect(await standing(payment)).toMatchObject(paid(landed));
+    expect(await status(payment)).toMatchObject(paid(landed));
     expect(await spent(payment)).toBe(true);
     const unspent = await another("unspent");
     world.pass(250);
-    expect(await standing(unspent)).toEqual(OPEN);
+    expect(await status(unspent)).toEqual(OPEN);
     expect(await spent(unspent)).toBe(false);
     world.pass(64);
-    expect(await standing(unspent)).toEqual(EXPIRED);
+    expect(await status(unspent)).toEqual(EXPIRED);
   });
 
   test("is found in one request while its payer's account is full of them", async () => {
@@ -219,7 +219,7 @@ describe("a Solana payment among other senders' transactions", () => {
     const landed = node.land(wireOf(payment));
     for (let i = 0; i < 3; i++) node.landAnother(account, VERSION_1, { version: 1 });
     world.pass(1);
-    expect(await standing(payment)).toMatchObject(paid(landed));
+    expect(await status(payment)).toMatchObject(paid(landed));
     expect(node.asked.filter((method) => method === "getTransaction")).toHaveLength(4);
   });
 
@@ -231,10 +231,10 @@ describe("a Solana payment among other senders' transactions", () => {
     world.pass(1);
     const asked = () => node.asked.filter((method) => method === "getTransaction").length;
     for (const looks of [1, 2]) {
-      await expect(standing(payment)).rejects.toThrow("more transactions on");
+      await expect(status(payment)).rejects.toThrow("more transactions on");
       expect(asked()).toBe(100 * looks);
     }
-    expect(await standing(payment)).toMatchObject(paid(landed));
+    expect(await status(payment)).toMatchObject(paid(landed));
     expect(asked()).toBe(251);
   });
 });
@@ -247,7 +247,7 @@ test("a node that answers with another transaction than the one that was asked f
   const listed = { ...landed, wire: Buffer.from(landed.wire) };
   listed.wire.writeUInt8(9, 1);
   node.landed.splice(0, 1, listed);
-  await expect(standing(payment)).rejects.toThrow(`not ${landed.signature}`);
+  await expect(status(payment)).rejects.toThrow(`not ${landed.signature}`);
 });
 
 describe("several Solana nodes behind one balancer", () => {
@@ -268,12 +268,12 @@ describe("several Solana nodes behind one balancer", () => {
     const landed = front.land(wireOf(payment));
     for (let looks = 0; looks < 40; looks++) {
       world.pass(10);
-      await expect(standing(payment)).rejects.toThrow("Minimum context slot has not been reached");
+      await expect(status(payment)).rejects.toThrow("Minimum context slot has not been reached");
       await expect(spent(payment)).rejects.toThrow("Minimum context slot has not been reached");
     }
     late.slot = front.slot;
     late.landed.push(...front.landed);
-    expect(await standing(payment)).toMatchObject(paid(landed));
+    expect(await status(payment)).toMatchObject(paid(landed));
   });
 
   test("one lags and answers with its slot: a payment made at the true newest slot is never void", async () => {
@@ -283,10 +283,10 @@ describe("several Solana nodes behind one balancer", () => {
     front.balance = (method, { commitment }) =>
       method === "isBlockhashValid" && commitment === "processed" ? late : front;
     // Pairs the finalized slot of one node with the newest slot of the other, which is hardly beyond it.
-    await expect(standing(payment)).rejects.toThrow("Minimum context slot has not been reached");
+    await expect(status(payment)).rejects.toThrow("Minimum context slot has not been reached");
     for (let looks = 0; looks < 100; looks++) {
       world.pass(1);
-      const seen = await standing(payment).catch(() => OPEN);
+      const seen = await status(payment).catch(() => OPEN);
       expect(seen).toEqual(OPEN);
     }
   });
@@ -299,7 +299,7 @@ describe("several Solana nodes behind one balancer", () => {
       delete options.minContextSlot;
       return late;
     };
-    await expect(standing(payment)).rejects.toThrow("which is before");
+    await expect(status(payment)).rejects.toThrow("which is before");
   });
 
   test("one does not have the transaction where a page begins: its empty list is not the end", async () => {
@@ -313,7 +313,7 @@ describe("several Solana nodes behind one balancer", () => {
     front.balance = (method, { before }) => (method === "getSignaturesForAddress" && before ? late : front);
     await expect(spent(payment)).rejects.toThrow("Minimum context slot has not been reached");
     front.balance = () => front;
-    expect(await standing(payment)).toMatchObject(paid(landed));
+    expect(await status(payment)).toMatchObject(paid(landed));
   });
 });
 
@@ -385,7 +385,7 @@ describe("a Solana node whose answers contradict one another", () => {
     const payment = await read();
     distort(node, payment);
     world.pass(1);
-    await expect(standing(payment)).rejects.toMatchObject({
+    await expect(status(payment)).rejects.toMatchObject({
       code: "providers_unavailable",
       message: expect.stringContaining(reason),
     });
@@ -397,7 +397,7 @@ describe("a Solana node whose answers contradict one another", () => {
     const payment = await read();
     node.land(wireOf(await another("other")));
     world.pass(1);
-    expect(await standing(payment)).toEqual(OPEN);
+    expect(await status(payment)).toEqual(OPEN);
   });
 });
 
@@ -407,10 +407,10 @@ describe("several Solana nodes", () => {
     const payment = await read();
     const landed = ahead.land(wireOf(payment));
     world.pass(1);
-    expect(await standing(payment)).toEqual(OPEN);
+    expect(await status(payment)).toEqual(OPEN);
     await expect(spent(payment)).rejects.toMatchObject({ code: "providers_unavailable" });
     late.landed.unshift(landed);
-    expect(await standing(payment)).toMatchObject(paid(landed));
+    expect(await status(payment)).toMatchObject(paid(landed));
     expect(await spent(payment)).toBe(true);
     expect(world.conflicts).toEqual([]);
   });
@@ -420,9 +420,9 @@ describe("several Solana nodes", () => {
     const payment = await read();
     liar.land(wireOf(payment));
     world.pass(31);
-    expect(await standing(payment)).toEqual(OPEN);
+    expect(await status(payment)).toEqual(OPEN);
     world.pass(1);
-    await expect(standing(payment)).rejects.toMatchObject({ code: "providers_conflict" });
+    await expect(status(payment)).rejects.toMatchObject({ code: "providers_conflict" });
     await expect(spent(payment)).rejects.toMatchObject({ code: "providers_conflict" });
     expect(world.conflicts).toHaveLength(2);
   });
@@ -433,7 +433,7 @@ describe("several Solana nodes", () => {
     one.land(wireOf(payment));
     two.land(wireOf(payment), { err: "AccountInUse" });
     world.pass(1);
-    await expect(standing(payment)).rejects.toMatchObject({ code: "providers_conflict" });
+    await expect(status(payment)).rejects.toMatchObject({ code: "providers_conflict" });
   });
 
   test("one still accepts the blockhash: not void yet", async () => {
@@ -442,7 +442,7 @@ describe("several Solana nodes", () => {
     world.pass(130 + 32);
     late.slot -= 40;
     for (let slots = 0; slots < 110; slots += 5) {
-      expect(await standing(payment)).toEqual(OPEN);
+      expect(await status(payment)).toEqual(OPEN);
       world.pass(5);
     }
   });
@@ -458,18 +458,18 @@ describe("several Solana nodes", () => {
     world.pass(130 + 32 + 1);
     const untold = { code: "providers_unavailable" };
     for (let slots = 0; slots < 300; slots += 50) {
-      await expect(standing(unspent)).rejects.toMatchObject(untold);
-      await expect(standing(failed)).rejects.toMatchObject(untold);
+      await expect(status(unspent)).rejects.toMatchObject(untold);
+      await expect(status(failed)).rejects.toMatchObject(untold);
       world.pass(50);
     }
     two.distort = back;
     // Both nodes must have seen the slots in which the blockhash is too old.
-    let seen = await standing(unspent);
+    let seen = await status(unspent);
     for (let slots = 0; slots < 100 && seen.state === "open"; slots += 5) {
       world.pass(5);
-      seen = await standing(unspent);
+      seen = await status(unspent);
     }
     expect(seen).toEqual(EXPIRED);
-    expect(await standing(failed)).toMatchObject({ state: "void", reason: expect.stringContaining("failed on chain") });
+    expect(await status(failed)).toMatchObject({ state: "void", reason: expect.stringContaining("failed on chain") });
   });
 });
