@@ -216,12 +216,14 @@ export class Answers {
     const calls: Call[] = [];
     const never = Number.POSITIVE_INFINITY;
     for (const { authorization: other, call: present, lost, lostIn = 0, voidIn = never } of witness.courses) {
-      const call = present ?? (lostIn > came ? lost : undefined);
-      if (!call) continue;
       const isPayers = other.rail === authorization.rail && other.account === authorization.account;
-      const isAlike = identifier !== undefined && extractPaymentIdentifier(payloadOf(call)) === identifier;
-      const isNamed = name !== undefined && call.aliases.includes(name);
-      if (isNamed || (isPayers && isAlike && voidIn > came)) calls.push(call);
+      // What was read of a row before a failover may arrive after it.
+      for (const call of [present, lostIn > came ? lost : undefined]) {
+        if (!call) continue;
+        const isAlike = identifier !== undefined && extractPaymentIdentifier(payloadOf(call)) === identifier;
+        const isNamed = name !== undefined && call.aliases.includes(name);
+        if (isNamed || (isPayers && isAlike && voidIn > came)) calls.push(call);
+      }
     }
     return calls;
   }

@@ -1,5 +1,6 @@
 import { type Call, payloadOf } from "../src/calls/call.ts";
 import { identifierAlias } from "../src/payment/identifier.ts";
+import { KEPT_REFUSED_MS } from "../src/subjects/batch-reader.ts";
 import { requestHash, type Subject } from "../src/subjects/subject.ts";
 import type { Answer } from "./answers.ts";
 import { Fleet } from "./fleet.ts";
@@ -169,10 +170,12 @@ class Clients {
     return made.length;
   }
 
+  /** Everything works, and what a node last said while it was ill is no longer kept. */
   #mustBeServed(afterMs: number, buy: () => Promise<readonly Answer[]>): void {
-    const { scheduler, witness } = this.#world;
+    const { scheduler, faults, witness } = this.#world;
     const serve = async () => {
-      await scheduler.pause(afterMs, "comes");
+      const refreshed = Math.max(0, faults.healedAt + KEPT_REFUSED_MS - scheduler.now);
+      await scheduler.pause(refreshed + afterMs, "comes");
       const begun = scheduler.now;
       const answers = (await buy()).map(({ kind }) => kind);
       const ms = scheduler.now - begun;

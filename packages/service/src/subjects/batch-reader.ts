@@ -26,9 +26,10 @@ const AT_A_TIME = { maxActive: 2, maxWaiting: 30, perSecond: 100, refusal: "Too 
  * How long a reading may take, in ms: enough for a thousand transactions of a node that answers ten times in a second.
  */
 const MAX_READING_MS = 10 * 60_000;
-/** How long a result is kept for the repeated request, in ms; less if it failed or lacks an item. */
+/** How long a result is kept for the repeated request, in ms. */
 const KEPT_MS = 60_000;
-const KEPT_REFUSED_MS = 10_000;
+/** How long one is kept that failed or lacks an item, in ms. */
+export const KEPT_REFUSED_MS = 10_000;
 /** The limit of transactions that are kept, in bytes, and the overhead of each. */
 const MAX_KEPT_BYTES = 4 * MAX_SOURCE_BYTES;
 const BESIDE_BYTES = 1024;
