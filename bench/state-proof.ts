@@ -4,7 +4,6 @@ import { withEvidence } from "@attestd/proof/evidence";
 import { checkStateProof, decodeStateProof, stateProofMessageHash } from "@attestd/proof/state-proof";
 import { falcon1024 } from "@noble/post-quantum/falcon.js";
 import { mainnetProofs, type Proven } from "../packages/proof/test/state-proofs.ts";
-import { readVectors } from "../packages/proof/test/vectors.ts";
 import { testHistory } from "../test/bundles/bundles.ts";
 import { testEvidence } from "../test/bundles/evidence.ts";
 import { cpuTimed, type Effort, inTurns, judge, type Row } from "./measure.ts";
@@ -16,10 +15,7 @@ const BUNDLES = 1000;
  * A state proof of MainNet, beside noble's verification of the Falcon signatures in it; and bundles that share a state proof, beside the same without evidence.
  */
 export async function run(effort: Effort): Promise<Row[]> {
-  const vectors = readVectors();
-  if (vectors === undefined)
-    console.error("state-proof: left out, since ATTESTD_VECTORS does not name the folder of test vectors");
-  const proven = vectors ? [mainnetProofs(vectors)[0] as Proven] : [];
+  const proven = mainnetProofs("a state proof of MainNet")?.slice(0, 1) ?? [];
   const rows: Row[] = [];
   for (const each of proven) rows.push(await one(each, effort));
   return [...rows, await shared(effort)];

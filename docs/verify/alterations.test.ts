@@ -6,6 +6,7 @@ import { fromBase64, toBase64 } from "@attestd/proof/encoding";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { nativeCrypto } from "../../packages/proof/test/native-crypto.ts";
+import { RECORDED, vectors } from "../../packages/proof/test/vectors.ts";
 import {
   signBundle,
   type TestBlock,
@@ -105,20 +106,14 @@ function touched(value: unknown, place: number, to: number): unknown {
   }
 }
 
-/** Real transactions, headers and blocks, from the folders of recorded data, as far as they are named. */
+/** Real transactions, headers and blocks. */
 function* realBundles(): Generator<Bundle> {
-  const { ATTESTD_VECTORS: vectors, ATTESTD_REPLAY: replay } = process.env;
-  if (!vectors || !replay) {
-    console.warn("skipped: real transactions and blocks (ATTESTD_VECTORS or ATTESTD_REPLAY names no folder)");
-    return;
-  }
-  const read = (path: string) => JSON.parse(readFileSync(join(vectors, path), "utf8"));
-  for (const { txnMsgpackBase64 } of read("algorand/mainnet/signed-transactions.json"))
+  for (const { txnMsgpackBase64 } of vectors.json("algorand/mainnet/signed-transactions.json"))
     yield testBundle({ attestor, txnBytes: fromBase64(txnMsgpackBase64) });
   const bare: TestBlock = { chain: "algorand", header: new Uint8Array(), transactions: [], prove: () => fail() };
-  for (const { headerMsgpackBase64 } of read("algorand/mainnet/headers-41000000.json"))
+  for (const { headerMsgpackBase64 } of vectors.json("algorand/mainnet/headers-41000000.json"))
     yield testBlockBundle({ attestor, block: { ...bare, header: fromBase64(headerMsgpackBase64) } });
-  for (const of of replayedBlocks(replay)) {
+  for (const of of replayedBlocks(join(RECORDED, "replay"))) {
     yield testBlockBundle({ attestor, block: of });
     for (const index of of.transactions.keys()) yield testInclusionBundle({ attestor, block: of, index });
   }

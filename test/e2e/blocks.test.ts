@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { cp, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -25,14 +25,13 @@ import { decodePaymentResponseHeader } from "@x402/core/http";
 import { createWalletClient, defineChain, type Hex, http, publicActions, toHex } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { RECORDED } from "../../packages/proof/test/vectors.ts";
 import { signBundle, testAttestor } from "../bundles/bundles.ts";
 import { type Deployment, pay, post, sign, startDeployment } from "./deployment.ts";
 import { outsider } from "./ledger.ts";
 import { type Rail, type RailName, railsOf } from "./rails.ts";
 
-const replay = process.env.ATTESTD_REPLAY;
-const recorded = replay !== undefined && existsSync(replay);
-if (!recorded) console.log("recorded blocks: ATTESTD_REPLAY is not set, proving real blocks is skipped");
+const replay = join(RECORDED, "replay");
 
 /** The service's key, with which a test signs bundles that an honest attestor would not sign. */
 const attestor = testAttestor("e2e blocks");
@@ -72,7 +71,7 @@ let rails: Record<RailName, Rail>;
 const requests: string[] = [];
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "attestd-replay-"));
-  if (recorded) await cp(replay, folder, { recursive: true });
+  await cp(replay, folder, { recursive: true });
   await mkdir(join(folder, "algorand/blocks"), { recursive: true });
   await writeFile(join(folder, "algorand/blocks/made.msgpack"), MADE.answer);
   deployment = await startDeployment(
@@ -468,9 +467,9 @@ describe("large transactions", () => {
   });
 });
 
-describe.skipIf(!recorded)("recorded blocks", () => {
-  const json = (path: string) => JSON.parse(readFileSync(join(replay ?? "", path), "utf8"));
-  const files = (path: string) => readdirSync(join(replay ?? "", path)).map((name) => join(path, name));
+describe("recorded blocks", () => {
+  const json = (path: string) => JSON.parse(readFileSync(join(replay, path), "utf8"));
+  const files = (path: string) => readdirSync(join(replay, path)).map((name) => join(path, name));
 
   /** Attests a block, proves its transactions (evenly chosen if many), and verifies all bundles against the chain. */
   async function provesWhole(chain: Chain, height: number, ids: readonly string[], caip2: string) {
@@ -504,7 +503,7 @@ describe.skipIf(!recorded)("recorded blocks", () => {
 
   test("of Algorand networks", async () => {
     for (const file of files("algorand/blocks")) {
-      const { header, transactions } = splitBlock(readFileSync(join(replay ?? "", file)));
+      const { header, transactions } = splitBlock(readFileSync(join(replay, file)));
       const ids = transactions.map((entry) => txid(encodeMsgpack(restoreTransaction(entry, header))));
       const genesis = (getBytes(header, "gh", 32) ?? new Uint8Array()).toBase64({ alphabet: "base64url" });
       await provesWhole("algorand", headerRound(header), ids, `algorand:${genesis.slice(0, 32)}`);

@@ -1,8 +1,9 @@
-import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { bundleId, type ProofBundle, parseNote } from "@attestd/proof";
 import { encodeNote } from "@attestd/proof/attestor";
 import { toHex } from "@attestd/proof/encoding";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { RECORDED, vectors } from "../../packages/proof/test/vectors.ts";
 import { signBundle, testAttestor, testBundle } from "../bundles/bundles.ts";
 import { algorandClient, type Deployment, pay, post, sign, startDeployment } from "./deployment.ts";
 
@@ -213,16 +214,10 @@ describe("/verify", () => {
   });
 });
 
-const replayDir = process.env.ATTESTD_REPLAY;
-const recorded = replayDir !== undefined && existsSync(replayDir);
-if (!recorded) console.log("recorded transactions: ATTESTD_REPLAY is not set, attesting real bytes is skipped");
-
-describe.skipIf(!recorded)("recorded MainNet transactions", () => {
+describe("recorded MainNet transactions", () => {
   test("are attested with their real ids and bytes", async () => {
-    const { default: transactions } = await import(`${replayDir}/algorand/transactions/mainnet.json`, {
-      with: { type: "json" },
-    });
-    const replay = await startDeployment({ networks: [], replayDir });
+    const transactions = vectors.json("replay/algorand/transactions/mainnet.json");
+    const replay = await startDeployment({ networks: [], replayDir: join(RECORDED, "replay") });
     try {
       for (const { txid, txnMsgpackBase64 } of transactions.slice(0, 3)) {
         const real = await buy(txid, replay);

@@ -2,18 +2,17 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fromBase64, toBase64 } from "@attestd/proof/encoding";
 import { checkpointAt, checkpointRoot, decodeCheckpointTable } from "@attestd/proof/evidence";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { attestd, start } from "../../../test/helpers/command.ts";
 import { answerOf, checkpointsOf, type Mischief, startStateProofNode } from "../../../test/helpers/state-proof-node.ts";
 import { temporaryFolder } from "../../../test/helpers/temporary-folder.ts";
 import { flip } from "../../proof/test/flips.ts";
 import { mainnetProofs, privateProofs } from "../../proof/test/state-proofs.ts";
-import { describeVectors } from "../../proof/test/vectors.ts";
 
 /* Walks over state proofs that go-algorand made: MainNet's, and a private network's. */
 
-describeVectors("attestd checkpoints", (vectors) => {
-  const proofs = privateProofs(vectors);
+describe("attestd checkpoints", () => {
+  const proofs = privateProofs();
   const expected = checkpointsOf(proofs);
   let node: Awaited<ReturnType<typeof startStateProofNode>>;
   let folder: Awaited<ReturnType<typeof temporaryFolder>>;
@@ -130,8 +129,9 @@ describeVectors("attestd checkpoints", (vectors) => {
     expect([written(), readdirSync(folder.path)]).toEqual([expected, ["c.json", "t"]]);
   });
 
-  it("walk MainNet's recorded pair from the checkpoint that comes with attestd", async () => {
-    const pair = mainnetProofs(vectors);
+  const pair = mainnetProofs("a walk over state proofs of MainNet");
+  it.skipIf(!pair)("walk MainNet's recorded pair from the checkpoint that comes with attestd", async () => {
+    if (pair === undefined) return;
     const mainnet = await startStateProofNode(pair);
     const { stdout } = await run("sync", "m", "--algod", mainnet.url, "--from", "mainnet-59999744", "--json");
     await mainnet.close();

@@ -8,7 +8,7 @@ import { flipped } from "../test/flips.ts";
 import { nativeCrypto } from "../test/native-crypto.ts";
 import { recordedBaseBlock, recordedBlocks } from "../test/recorded.ts";
 import { followByStock } from "../test/stock-merkle.ts";
-import { readVectors } from "../test/vectors.ts";
+import { vectors } from "../test/vectors.ts";
 import type { BatchItem, BatchStatement } from "./batch.ts";
 import { itemBundles } from "./batch-answer.ts";
 import { fromBase64, fromHex, toBase64 } from "./encoding.ts";
@@ -29,12 +29,11 @@ function* real(): Generator<TestItem & { id: string }> {
       if (unsigned) yield { id, chain: "algorand", txnBytes: fromBase64(unsigned) };
   for (const [index, raw] of recordedBaseBlock.transactions.entries())
     yield { id: recordedBaseBlock.block.transactions[index] as string, chain: "base", txnBytes: fromHex(raw.slice(2)) };
-  const vectors = readVectors();
-  if (vectors === undefined) return;
   for (const { txid: id, txnMsgpackBase64 } of vectors.json("algorand/mainnet/signed-transactions.json"))
     yield { id, chain: "algorand", txnBytes: fromBase64(txnMsgpackBase64) };
   for (const file of ["60", "61"])
-    for (const { hash: id, raw } of vectors.json(`base/op-sepolia-holocene-262079${file}.json`).transactions)
+    for (const { hash: id, raw } of vectors.json(`replay/base/blocks/op-sepolia-holocene-262079${file}.json`)
+      .transactions)
       yield { id, chain: "base", txnBytes: fromHex(raw.slice(2)) };
   const { hash: id, ...deposit } = vectors.json("base/base-mainnet-45733726-tx0-deposit.json");
   const quantity = (value: Hex) => (BigInt(value) === 0n ? "0x" : value);

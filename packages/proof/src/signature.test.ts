@@ -2,7 +2,7 @@ import { createPublicKey } from "node:crypto";
 import { ml_dsa65 } from "@noble/post-quantum/ml-dsa.js";
 import { describe, expect, it } from "vitest";
 import { nativeCrypto } from "../test/native-crypto.ts";
-import { describeVectors } from "../test/vectors.ts";
+import { vectors } from "../test/vectors.ts";
 import { concatBytes, fromBase64, fromHex, toHex, utf8 } from "./encoding.ts";
 import { nobleCrypto, rememberingLast, verifySignature } from "./signature.ts";
 import { jwk } from "./trust.ts";
@@ -13,7 +13,7 @@ const implementations = {
   "node:crypto": nativeCrypto,
 };
 
-describeVectors("Wycheproof ML-DSA-65", (vectors) => {
+describe("Wycheproof ML-DSA-65", () => {
   type Test = { tcId: number; comment: string; msg: string; ctx?: string; sig: string; result: string };
   type Group = { publicKey: string; tests: Test[] };
   const { testGroups, numberOfTests } = vectors.json("ml-dsa-65/mldsa_65_verify_test.json");
@@ -35,7 +35,7 @@ describeVectors("Wycheproof ML-DSA-65", (vectors) => {
   });
 });
 
-describeVectors("the example key pair of RFC 9881", (vectors) => {
+describe("the example key pair of RFC 9881", () => {
   const der = (name: string) => fromBase64(vectors.text(`ml-dsa-65/${name}`).replace(/-----.*?-----|\s/g, ""));
   const seed = der("ML-DSA-65-seed.priv").subarray(-32);
   const spki = der("ML-DSA-65.pub");

@@ -15,7 +15,7 @@ import {
   testPayment,
 } from "../../../test/bundles/bundles.ts";
 import { nativeCrypto } from "../test/native-crypto.ts";
-import { describeVectors } from "../test/vectors.ts";
+import { vectors } from "../test/vectors.ts";
 import { encodeMsgpack } from "./algorand/msgpack.ts";
 import { ALGORAND_MAINNET } from "./algorand/network.ts";
 import { baseTxHash } from "./base/transaction.ts";
@@ -580,7 +580,7 @@ describe("the chain that a source names", () => {
   });
 });
 
-describeVectors("recorded transactions", (vectors) => {
+describe("recorded transactions", () => {
   type Recorded = { txid: string; txnMsgpackBase64: string };
   type Block = { transactions: { hash: string; raw: string }[] };
 
@@ -594,7 +594,7 @@ describeVectors("recorded transactions", (vectors) => {
   });
 
   it("of another OP Stack chain are Base's in a sandbox, and no one's on MainNet", () => {
-    const { transactions } = vectors.json("base/op-sepolia-holocene-26207961.json") as Block;
+    const { transactions } = vectors.json("replay/base/blocks/op-sepolia-holocene-26207961.json") as Block;
     const sandboxTrust = testHistory([{ attestor, fromRound: 1 }], SANDBOX);
     for (const { hash, raw } of transactions) {
       const txnBytes = fromHex(raw.slice(2));

@@ -1,5 +1,3 @@
-import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
 import {
   encodeAddress,
   encodeMsgpack,
@@ -14,23 +12,20 @@ import { toBase64 } from "../src/encoding.ts";
 import { checkAuthorisationItem } from "../src/evidence/authorisation.ts";
 import type { AlgorandAuthorisationItem } from "../src/evidence/form.ts";
 import { flip } from "./flips.ts";
+import { vectors } from "./vectors.ts";
 
 /* Transactions that a real node put into its blocks, and every change of one bit of what says who authorised them. */
 
 /** A transaction, its block's entry for it, and its sender's 32 bytes. */
 export type Authorised = { transaction: Uint8Array; entry: MsgpackMap; sender: Uint8Array };
 
-/** The recorded transactions by their labels; undefined if `ATTESTD_RECORDINGS` names no folder. */
-export function recordedAuthorisations(labels: readonly string[]): Record<string, Authorised> | undefined {
-  const folder = process.env.ATTESTD_RECORDINGS;
-  if (folder === undefined) return undefined;
-  const all: Record<string, string>[] = JSON.parse(readFileSync(join(folder, "algod-transactions.json"), "utf8"));
-  const blocks = join(folder, "algorand/blocks");
-  const files = readdirSync(blocks);
+/** The recorded transactions by their labels. */
+export function recordedAuthorisations(labels: readonly string[]): Record<string, Authorised> {
+  const all: Record<string, string>[] = vectors.json("go-algorand/algod-transactions.json");
   const found = labels.map((label) => {
-    const { round, txid: id } = all.findLast((one) => one.label === label) ?? {};
-    const file = files.find((name) => name.endsWith(`-${round}.msgpack`)) ?? "";
-    const { header, transactions } = splitBlock(new Uint8Array(readFileSync(join(blocks, file))));
+    const { consensus, round, txid: id } = all.findLast((one) => one.label === label) ?? {};
+    const file = `${consensus}-${round}.msgpack`;
+    const { header, transactions } = splitBlock(vectors.bytes(`go-algorand/blocks/${file}`));
     for (const entry of transactions) {
       const map = restoreTransaction(entry, header);
       const transaction = encodeMsgpack(map);

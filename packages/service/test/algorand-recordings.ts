@@ -1,15 +1,12 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
 import { fromBase64 } from "@attestd/proof/encoding";
 import { z } from "zod";
+import { vectors } from "../../proof/test/vectors.ts";
 import { parseLosslessJson } from "../src/providers/json.ts";
 
-/** Recordings of real nodes (go-algorand v5.0.0, indexer 3.9.0), beside the folder that ATTESTD_VECTORS names. */
-const vectors = process.env.ATTESTD_VECTORS;
-const folder = vectors === undefined ? undefined : join(vectors, "../recordings");
-export const hasAlgorandRecordings = folder !== undefined && existsSync(folder);
-if (!hasAlgorandRecordings)
-  console.info("recordings/ beside ATTESTD_VECTORS is missing: answers of real Algorand nodes are skipped");
+/* Recordings of real nodes: go-algorand v5.0.0, indexer 3.9.0. */
+
+/** The round from which the recorded network had consensus v42. */
+const FIRST_OF_V42 = 941;
 
 const base64 = z.string().transform(fromBase64);
 const Proof = z.object({ idx: z.number(), proof: base64, stibhash: base64, treedepth: z.number() });
@@ -55,14 +52,12 @@ export function oldTransactions(): z.infer<typeof Old>[] {
 
 /** `{block, cert}` in msgpack of a round of `recordedTransactions`. */
 export function recordedBlock(round: number): Uint8Array {
-  const name = readdirSync(path("algorand/blocks")).find((file) => file.endsWith(`-${round}.msgpack`));
-  if (name === undefined) throw new Error(`no block of round ${round} is recorded`);
-  return readFileSync(path(`algorand/blocks/${name}`));
+  return vectors.bytes(`go-algorand/blocks/${round < FIRST_OF_V42 ? "v41" : "v42"}-${round}.msgpack`);
 }
 
 /** `{block, cert}` in msgpack of a round of `oldTransactions`. */
 export function oldBlock(round: number): Uint8Array {
-  return readFileSync(path(`old-consensus/blocks/${round}.msgpack`));
+  return vectors.bytes(`go-algorand/old-consensus/blocks/${round}.msgpack`);
 }
 
 /** What algod answered to requests, good and bad; `{GO-DUMP}` stands for the struct that Go prints. */
@@ -70,12 +65,6 @@ export function recordedAnswers(consensus: "v41" | "v42"): z.infer<typeof Answer
   return read(`answers-${consensus}.json`, z.array(Answer));
 }
 
-/** @returns no items without the recordings: tables of tests are read even where they are skipped */
 function read<S extends z.ZodArray>(name: string, schema: S): z.infer<S> {
-  if (!hasAlgorandRecordings) return schema.parse([]);
-  return schema.parse(parseLosslessJson(readFileSync(path(name), "utf8")));
-}
-
-function path(name: string): string {
-  return join(folder ?? "", name);
+  return schema.parse(parseLosslessJson(vectors.text(`go-algorand/${name}`)));
 }

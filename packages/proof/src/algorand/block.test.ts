@@ -1,5 +1,5 @@
-import { expect, it } from "vitest";
-import { describeVectors } from "../../test/vectors.ts";
+import { describe, expect, it } from "vitest";
+import { vectors } from "../../test/vectors.ts";
 import { fromBase64, toBase32, toHex } from "../encoding.ts";
 import { blockHash, headerDigest, headerRound, splitBlock } from "./block.ts";
 import { type TransactionTree, transactionLeaf, treeRoot } from "./merkle.ts";
@@ -7,7 +7,7 @@ import { decodeMsgpackMap, encodeMsgpack, getBytes, getMap, type MsgpackValue } 
 import { paysetReader, splitRawBlock } from "./payset.ts";
 import { isCanonicalTransaction, restoreTransaction, txid } from "./transaction.ts";
 
-describeVectors("headers of MainNet", (vectors) => {
+describe("headers of MainNet", () => {
   type Header = { round: number; headerMsgpackBase64: string; hash: string };
   const headers: Header[] = vectors.json("algorand/mainnet/headers-41000000.json");
 
@@ -24,7 +24,7 @@ describeVectors("headers of MainNet", (vectors) => {
   });
 });
 
-describeVectors("blocks of private networks", (vectors) => {
+describe("blocks of private networks", () => {
   const base64 = (name: string) => fromBase64(vectors.text(`algorand/sandnet/${name}`).replace(/\s/g, ""));
   const blocks = [
     { name: "empty", bytes: base64("v2_algod_GetBlock_header.base64"), ids: [] },

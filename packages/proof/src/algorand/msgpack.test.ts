@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { describeVectors } from "../../test/vectors.ts";
+import { vectors } from "../../test/vectors.ts";
 import { fromBase64, fromHex, toHex, utf8 } from "../encoding.ts";
 import {
   decodeMsgpack,
@@ -163,7 +163,7 @@ describe("members", () => {
   });
 });
 
-describeVectors("msgpack of real nodes", (vectors) => {
+describe("msgpack of real nodes", () => {
   const transactions = [
     ..."app_call_1 app_call_2 app_call_3 app_call_box_create app_call_inner app_clear app_close app_delete".split(" "),
     ..."app_foreign app_foreign_assets app_nonascii app_optin app_update asset_config asset_freeze".split(" "),

@@ -1,6 +1,6 @@
 import { createPublicKey, verify as verifyEd25519 } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { describeVectors } from "../../test/vectors.ts";
+import { vectors } from "../../test/vectors.ts";
 import { concatBytes, fromBase64, utf8 } from "../encoding.ts";
 import { decodeMsgpackMap, encodeMsgpack, getBytes, type MsgpackValue } from "./msgpack.ts";
 import {
@@ -15,7 +15,7 @@ import {
 
 const ADDRESS = "HG2JL36OPPITBA7RNIPW4GUQS74AF3SEBO6DAJSLJC33C34I2DQ42F5MU4";
 
-describeVectors("transactions of MainNet", (vectors) => {
+describe("transactions of MainNet", () => {
   type Signed = { txid: string; sender: string; txnMsgpackBase64: string; sigBase64?: string; sig?: string };
   const signed: Signed[] = [
     ...vectors.json("algorand/mainnet/signed-transactions.json"),

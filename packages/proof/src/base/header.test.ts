@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { recordedAmsterdamBlock } from "../../test/recorded.ts";
-import { describeVectors } from "../../test/vectors.ts";
+import { vectors } from "../../test/vectors.ts";
 import { fromHex, toHex } from "../encoding.ts";
 import { baseHeaderHash, decodeBaseHeader, encodeBaseHeader, unknownHeaderFields } from "./header.ts";
 import { decodeRlpList, encodeRlp } from "./rlp.ts";
 
-describeVectors("headers of OP Stack blocks and of Ethereum", (vectors) => {
-  const holocene = vectors.json("base/op-sepolia-holocene-26207961.json");
+describe("headers of OP Stack blocks and of Ethereum", () => {
+  const holocene = vectors.json("replay/base/blocks/op-sepolia-holocene-26207961.json");
   const block = { ...holocene.header, hash: holocene.hash };
   const canyon = vectors.json("base/opstack-canyon-block-274-full.json").block;
   const goerli = vectors.json("base/goerli-pre-shanghai-block.json");

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { recordedAmsterdamBlock, recordedBaseBlock } from "../../test/recorded.ts";
-import { describeVectors } from "../../test/vectors.ts";
+import { vectors } from "../../test/vectors.ts";
 import { fromHex, toHex } from "../encoding.ts";
 import { encodeBaseHeader } from "./header.ts";
 import { readReceiptStatus } from "./receipt.ts";
@@ -39,7 +39,7 @@ describe("a block that go-ethereum made after Amsterdam", () => {
   });
 });
 
-describeVectors("the receipt of a recorded deposit", (vectors) => {
+describe("the receipt of a recorded deposit", () => {
   it("leads to its root, and says that it succeeded", () => {
     const { block, receipts: listed } = vectors.json("base/opstack-canyon-block-274-full.json");
     const [receipt] = listed;

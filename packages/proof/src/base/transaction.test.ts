@@ -1,15 +1,18 @@
 import { serializeTransaction } from "viem";
 import { describe, expect, it } from "vitest";
-import { describeVectors } from "../../test/vectors.ts";
+import { vectors } from "../../test/vectors.ts";
 import { fromHex, toHex } from "../encoding.ts";
 import { encodeRlp, type RlpItem } from "./rlp.ts";
 import { BASE_HASH, baseTxHash, decodeBaseTransaction, transactionChainId } from "./transaction.ts";
 
 const bytesOf = (hex: string) => fromHex(hex.slice(2));
 
-describeVectors("transactions of OP Stack blocks", (vectors) => {
+describe("transactions of OP Stack blocks", () => {
   type Block = { chainId: number; transactions: { hash: string; raw: string }[] };
-  const files = ["base/op-sepolia-holocene-26207960.json", "base/op-sepolia-holocene-26207961.json"];
+  const files = [
+    "replay/base/blocks/op-sepolia-holocene-26207960.json",
+    "replay/base/blocks/op-sepolia-holocene-26207961.json",
+  ];
   const blocks = files.map((file) => vectors.json(file) as Block);
 
   it("have their hashes, types and chain ids", () => {

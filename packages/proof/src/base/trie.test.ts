@@ -2,7 +2,7 @@ import { createMerkleProof, createMPT } from "@ethereumjs/mpt";
 import { keccak_256 as keccak256 } from "@noble/hashes/sha3.js";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { describeVectors } from "../../test/vectors.ts";
+import { vectors } from "../../test/vectors.ts";
 import { fromHex, toHex } from "../encoding.ts";
 import { decodeRlpList, encodeQuantity, encodeRlp, type RlpItem } from "./rlp.ts";
 import { baseTxHash } from "./transaction.ts";
@@ -24,10 +24,10 @@ function itemsOf(count: number, maxLength: number): Uint8Array[] {
   });
 }
 
-describeVectors("transactions of recorded blocks", (vectors) => {
+describe("transactions of recorded blocks", () => {
   it("have the header's root, and prove each transaction to it", () => {
     for (const file of ["op-sepolia-holocene-26207960", "op-sepolia-holocene-26207961"]) {
-      const { header, transactions } = vectors.json(`base/${file}.json`);
+      const { header, transactions } = vectors.json(`replay/base/blocks/${file}.json`);
       const items: Uint8Array[] = transactions.map(({ raw }: { raw: string }) => bytesOf(raw));
       for (const [index, item] of items.entries()) {
         const { root, nodes } = proveIndex(items, index);

@@ -1,5 +1,3 @@
-import { existsSync, readFileSync } from "node:fs";
-import { join } from "node:path";
 import {
   Address,
   decodeUnsignedTransaction,
@@ -7,15 +5,11 @@ import {
   makePaymentTxnWithSuggestedParamsFromObject,
 } from "algosdk";
 import { describe, expect, it } from "vitest";
-import { describeVectors } from "../../test/vectors.ts";
+import { vectors } from "../../test/vectors.ts";
 import { ALGORAND_MAINNET, ALGORAND_MAINNET_GENESIS_HASH, algorandCaip2 } from "../algorand/network.ts";
 import { fromBase64 } from "../encoding.ts";
 import { describeAlgorandTransaction } from "./algorand.ts";
 import type { Description } from "./description.ts";
-
-const folder = process.env.ATTESTD_RECORDINGS;
-const hasRecordings = folder !== undefined && existsSync(folder);
-if (!hasRecordings) console.warn("skipped: every kind of Algorand transaction (ATTESTD_RECORDINGS is not set)");
 
 // biome-ignore lint/suspicious/noExplicitAny: an indexer's answers.
 type Indexed = any;
@@ -24,10 +18,8 @@ type Recorded = { label: string; txid: string; unsignedMsgpackBase64: string; in
 const account = ({ parties }: Description, role: string) => parties.find((one) => one.role === role)?.account;
 const SANDBOX = "algorand:ekIDYRawz1wXUrUbmwqm24YRNU6KFFKF";
 
-describe.skipIf(!hasRecordings)("every kind of Algorand transaction, as the indexer has it", () => {
-  const recorded: Recorded[] = hasRecordings
-    ? JSON.parse(readFileSync(join(folder, "algod-transactions.json"), "utf8"))
-    : [];
+describe("every kind of Algorand transaction, as the indexer has it", () => {
+  const recorded: Recorded[] = vectors.json("go-algorand/algod-transactions.json");
   const all = recorded.flatMap(({ label, unsignedMsgpackBase64, indexer: [json] }) => {
     const bytes = fromBase64(unsignedMsgpackBase64);
     return json === undefined ? [] : [{ label, json, bytes, described: describeAlgorandTransaction(bytes, SANDBOX) }];
@@ -191,7 +183,7 @@ describe("what algosdk makes", () => {
   });
 });
 
-describeVectors("transactions of Algorand MainNet, described", (vectors) => {
+describe("transactions of Algorand MainNet, described", () => {
   it("are described as algosdk decodes them", () => {
     const signed: Record<string, string>[] = vectors.json("algorand/mainnet/signed-transactions.json");
     for (const one of signed) {

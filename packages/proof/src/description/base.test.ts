@@ -15,7 +15,7 @@ import {
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { describe, expect, it } from "vitest";
 import { recordedBaseBlock } from "../../test/recorded.ts";
-import { describeVectors } from "../../test/vectors.ts";
+import { vectors } from "../../test/vectors.ts";
 import { ALGORAND_MAINNET } from "../algorand/network.ts";
 import { fromHex } from "../encoding.ts";
 import { RAILS } from "../rails.ts";
@@ -300,9 +300,12 @@ describe("other transactions on Base", () => {
   });
 });
 
-describeVectors("transactions of OP Stack blocks, described", (vectors) => {
+describe("transactions of OP Stack blocks, described", () => {
   it("are from whom viem says, and of its amounts", async () => {
-    for (const file of ["base/op-sepolia-holocene-26207960.json", "base/op-sepolia-holocene-26207961.json"])
+    for (const file of [
+      "replay/base/blocks/op-sepolia-holocene-26207960.json",
+      "replay/base/blocks/op-sepolia-holocene-26207961.json",
+    ])
       for (const { raw } of vectors.json(file).transactions as { raw: TransactionSerialized }[]) {
         if (raw.startsWith("0x7e")) continue;
         const { sender, kind, amount } = describeHex(raw);

@@ -5,7 +5,7 @@ import { testBaseTransaction, testBundle, testHistory } from "../../../../test/b
 import { testEvidence } from "../../../../test/bundles/evidence.ts";
 import { flipped } from "../../test/flips.ts";
 import { readNodeStateProof } from "../../test/node-state-proof.ts";
-import { describeVectors } from "../../test/vectors.ts";
+import { vectors } from "../../test/vectors.ts";
 import {
   algorandCaip2,
   encodeMsgpack,
@@ -132,7 +132,7 @@ describe("evidence of the source's own block", () => {
   });
 });
 
-describeVectors("the source's block of a real node", (vectors) => {
+describe("the source's block of a real node", () => {
   it("is shown from the transaction to the commitment that stake signed for", () => {
     const recorded = vectors.json("state-proof/private-256-transaction.json");
     const { header, headerBytes, transactions } = splitBlock(fromBase64(recorded.blockMsgpack));

@@ -1,9 +1,8 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { AlgorandClient } from "@algorandfoundation/algokit-utils/algorand-client";
 import { decodeMsgpackMap, encodeMsgpack, type MsgpackMap, type MsgpackValue } from "@attestd/proof/algorand";
 import algosdk from "algosdk";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { vectors } from "../../../proof/test/vectors.ts";
 import {
   askError,
   askJson,
@@ -17,9 +16,6 @@ import {
 import { makeAccount } from "../../test/make-account.ts";
 import type { SandboxRequest } from "../http.ts";
 import { type SandboxAccount, signTransaction } from "./account.ts";
-
-const VECTORS = process.env.ATTESTD_VECTORS;
-if (VECTORS === undefined) console.log("ATTESTD_VECTORS is unset: answers are not compared with those of real nodes");
 
 let network: TestNetwork;
 let payer: SandboxAccount;
@@ -35,13 +31,13 @@ afterAll(() => network.close());
 const get = async <T extends object>(path: string) => (await askJson<T>(network.algodUrl + path)).body;
 const errorOf = (path: string) => askError(network.algodUrl + path);
 
-describe.skipIf(VECTORS === undefined)("answers have the members of a real node's", () => {
+describe("answers have the members of a real node's", () => {
   test.each([
     ["/v2/status", "status.json"],
     ["/v2/transactions/params", "params.json"],
     ["/versions", "versions.json"],
   ])("%s", async (path, file) => {
-    const real = JSON.parse(readFileSync(join(VECTORS ?? "", "algorand/testnet", file), "utf8"));
+    const real = vectors.json(`algorand/testnet/${file}`);
     const shape = (value: object) => Object.entries(value).map(([name, member]) => [name, typeof member]);
     const ours = await get(path);
     expect(shape(ours)).toEqual(expect.arrayContaining(shape(real)));

@@ -1,13 +1,9 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { decodeMsgpack, type MsgpackValue } from "@attestd/proof/algorand";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { vectors } from "../../../proof/test/vectors.ts";
 import { startTestNetwork, type TestNetwork } from "../../test/algorand-network.ts";
 import { recordedRequests } from "../../test/recorded-requests.ts";
 import { type Json, parseJson } from "../json.ts";
-
-const RECORDINGS = process.env.ATTESTD_RECORDINGS;
-if (RECORDINGS === undefined) console.log("ATTESTD_RECORDINGS is unset: answers are not compared with a real node's");
 
 interface Recorded {
   request: string;
@@ -37,45 +33,41 @@ const OF_ITS_OWN: Record<string, string> = {
   "GET genesis": "every network has its own accounts",
 };
 
-describe.skipIf(RECORDINGS === undefined).each(["v41", "v42"] as const)(
-  "as go-algorand 5.0.0 on %s answers",
-  (consensus) => {
-    const recorded: Recorded[] =
-      RECORDINGS === undefined ? [] : JSON.parse(readFileSync(join(RECORDINGS, `answers-${consensus}.json`), "utf8"));
-    let network: TestNetwork;
-    let requests: ReturnType<typeof recordedRequests>;
+describe.each(["v41", "v42"] as const)("as go-algorand 5.0.0 on %s answers", (consensus) => {
+  const recorded: Recorded[] = vectors.json(`go-algorand/answers-${consensus}.json`);
+  let network: TestNetwork;
+  let requests: ReturnType<typeof recordedRequests>;
 
-    beforeAll(async () => {
-      // The recorded network began with v41, too.
-      network = await startTestNetwork({ behaviour: { consensus: "v41" } });
-      const { round } = network.ledger.advance();
-      network.behaviour.consensus = consensus;
-      network.ledger.advance();
-      requests = recordedRequests(network, round);
-    });
+  beforeAll(async () => {
+    // The recorded network began with v41, too.
+    network = await startTestNetwork({ behaviour: { consensus: "v41" } });
+    const { round } = network.ledger.advance();
+    network.behaviour.consensus = consensus;
+    network.ledger.advance();
+    requests = recordedRequests(network, round);
+  });
 
-    afterAll(() => network.close());
+  afterAll(() => network.close());
 
-    test("the table has every recorded request, in their order", () => {
-      expect(Object.keys(requests)).toEqual(recorded.map(({ request }) => request));
-    });
+  test("the table has every recorded request, in their order", () => {
+    expect(Object.keys(requests)).toEqual(recorded.map(({ request }) => request));
+  });
 
-    test.each(recorded)("$request", async ({ request, status, headers, body }) => {
-      const isOther = consensus === "v41" && ANOTHER_STATE.includes(request);
-      const answer = await (requests[request] as () => Promise<Response>)();
-      const bytes = new Uint8Array(await answer.arrayBuffer());
-      const named = Object.fromEntries(Object.keys(headers).map((name) => [name, answer.headers.get(name)]));
-      if (isOther) return;
-      expect({ status: answer.status, headers: named }).toEqual({ status, headers });
-      if (request in OF_ITS_OWN) return;
-      if (body.startsWith(MSGPACK))
-        expect(shapeOf(summary(decodeMsgpack(bytes)))).toBe(shapeOf(body.slice(MSGPACK.length)));
-      else if (body.length < MAX_RECORDED) expect(typesOf(parsed(bytes))).toEqual(typesOf(parsed(Buffer.from(body))));
-      // If a body was cut off, every complete line is among ours.
-      else expect(linesOf(Buffer.from(bytes).toString())).toEqual(expect.arrayContaining(linesOf(body).slice(0, -1)));
-    });
-  },
-);
+  test.each(recorded)("$request", async ({ request, status, headers, body }) => {
+    const isOther = consensus === "v41" && ANOTHER_STATE.includes(request);
+    const answer = await (requests[request] as () => Promise<Response>)();
+    const bytes = new Uint8Array(await answer.arrayBuffer());
+    const named = Object.fromEntries(Object.keys(headers).map((name) => [name, answer.headers.get(name)]));
+    if (isOther) return;
+    expect({ status: answer.status, headers: named }).toEqual({ status, headers });
+    if (request in OF_ITS_OWN) return;
+    if (body.startsWith(MSGPACK))
+      expect(shapeOf(summary(decodeMsgpack(bytes)))).toBe(shapeOf(body.slice(MSGPACK.length)));
+    else if (body.length < MAX_RECORDED) expect(typesOf(parsed(bytes))).toEqual(typesOf(parsed(Buffer.from(body))));
+    // If a body was cut off, every complete line is among ours.
+    else expect(linesOf(Buffer.from(bytes).toString())).toEqual(expect.arrayContaining(linesOf(body).slice(0, -1)));
+  });
+});
 
 /**
  * Cases for which the recording has another state: on v41 its lease was already taken, and free again a moment later.

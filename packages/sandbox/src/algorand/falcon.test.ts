@@ -1,18 +1,13 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { decodeMsgpackMap, encodeMsgpack, getMap, type MsgpackMap } from "@attestd/proof/algorand";
 import { describe, expect, test } from "vitest";
+import { vectors } from "../../../proof/test/vectors.ts";
 import { CONSENSUS } from "./consensus.ts";
 import { checkGroupFees } from "./group.ts";
 import { decodeSignedTransactions } from "./transaction.ts";
 import { verifyGroup } from "./verify.ts";
 
-const RECORDINGS = process.env.ATTESTD_RECORDINGS;
-if (RECORDINGS === undefined)
-  console.log("ATTESTD_RECORDINGS is unset: no Falcon signature of a real node is verified");
-
-describe.skipIf(RECORDINGS === undefined)("a payment that go-algorand signed with Falcon-1024", () => {
-  const recorded = RECORDINGS === undefined ? "" : readFileSync(join(RECORDINGS, "falcon-signed.hex"), "utf8").trim();
+describe("a payment that go-algorand signed with Falcon-1024", () => {
+  const recorded = vectors.text("go-algorand/falcon-signed.hex").trim();
   const nobody = { feeSink: "", rewardsPool: "" };
   const verify = (change: (envelope: MsgpackMap) => void = () => {}, version: keyof typeof CONSENSUS = "v42") => {
     const envelope = decodeMsgpackMap(new Uint8Array(Buffer.from(recorded, "hex")));

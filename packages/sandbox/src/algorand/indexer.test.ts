@@ -1,9 +1,10 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { decodeMsgpackMap, type MsgpackMap } from "@attestd/proof/algorand";
 import { utf8 } from "@attestd/proof/encoding";
 import algosdk from "algosdk";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { RECORDED, vectors } from "../../../proof/test/vectors.ts";
 import {
   askError,
   fund,
@@ -17,10 +18,6 @@ import { makeAccount } from "../../test/make-account.ts";
 import { jsonText } from "../json.ts";
 import { signTransaction } from "./account.ts";
 import { blockJson, transactionJson } from "./indexer-json.ts";
-
-const VECTORS = process.env.ATTESTD_VECTORS;
-if (VECTORS === undefined) console.log("ATTESTD_VECTORS is unset: the JSON is not compared with the real indexer's");
-const vector = (name: string) => join(VECTORS ?? "", "algorand", name);
 
 let network: TestNetwork;
 
@@ -40,29 +37,29 @@ async function confirmed(fields: Parameters<typeof pay>[2] = {}) {
   return { id: payment.txID(), round: network.ledger.advance().round };
 }
 
-describe.skipIf(VECTORS === undefined)("JSON has every member of the real indexer's", () => {
+describe("JSON has every member of the real indexer's", () => {
   // The vectors were made with a round, an offset and, for assets, an id that their bytes do not contain.
   const place = { round: 1, index: 2 };
 
   test.each(["payment", "asset_transfer", "asset_freeze", "keyreg", "rekey", "heartbeat", "multisig"])("%s", (name) => {
-    const real = JSON.parse(readFileSync(vector(`indexer-txn/${name}.response`), "utf8"));
-    const inBlock = decodeMsgpackMap(new Uint8Array(readFileSync(vector(`indexer-txn/${name}.txn`))));
+    const real = vectors.json(`algorand/indexer-txn/${name}.response`);
+    const inBlock = decodeMsgpackMap(vectors.bytes(`algorand/indexer-txn/${name}.txn`));
     const txn = inBlock.get("txn") as MsgpackMap;
     const ours = transactionJson({ id: real.id, txn, inBlock, ...place, timestamp: real["round-time"] });
     expect(JSON.parse(jsonText(ours))).toEqual(real);
   });
 
   test("asset_config", () => {
-    const real = JSON.parse(readFileSync(vector("indexer-txn/asset_config.response"), "utf8"));
-    const inBlock = decodeMsgpackMap(new Uint8Array(readFileSync(vector("indexer-txn/asset_config.txn"))));
+    const real = vectors.json("algorand/indexer-txn/asset_config.response");
+    const inBlock = decodeMsgpackMap(vectors.bytes("algorand/indexer-txn/asset_config.txn"));
     const found = { id: real.id, txn: inBlock.get("txn") as MsgpackMap, inBlock: inBlock.set("caid", 100) };
     const ours = transactionJson({ ...found, ...place, timestamp: real["round-time"] });
     expect(JSON.parse(jsonText(ours))).toEqual(real);
   });
 
   test("a block's header", () => {
-    const real = JSON.parse(readFileSync(vector("sandnet/v2_indexer_lookupBlock_header.json"), "utf8"));
-    const bytes = Buffer.from(readFileSync(vector("sandnet/v2_algod_GetBlock_header.base64"), "utf8"), "base64");
+    const real = vectors.json("algorand/sandnet/v2_indexer_lookupBlock_header.json");
+    const bytes = Buffer.from(vectors.text("algorand/sandnet/v2_algod_GetBlock_header.base64"), "base64");
     const header = decodeMsgpackMap(bytes).get("block") as MsgpackMap;
     header.delete("txns");
     const ours = JSON.parse(jsonText(blockJson(header, [])));
@@ -72,13 +69,13 @@ describe.skipIf(VECTORS === undefined)("JSON has every member of the real indexe
   });
 });
 
-describe.skipIf(VECTORS === undefined)("types that only recordings contain", () => {
-  const names = VECTORS === undefined ? [] : readdirSync(vector("indexer-txn")).filter((name) => name.endsWith(".txn"));
+describe("types that only recordings contain", () => {
+  const names = readdirSync(join(RECORDED, "algorand/indexer-txn")).filter((name) => name.endsWith(".txn"));
   const types = /^(app_|resource_sharing|state_proof|txnaccess)/;
 
   test.each(names.filter((name) => types.test(name)))("%s", (file) => {
-    const real = JSON.parse(readFileSync(vector(`indexer-txn/${file.replace(".txn", ".response")}`), "utf8"));
-    const inBlock = decodeMsgpackMap(new Uint8Array(readFileSync(vector(`indexer-txn/${file}`))));
+    const real = vectors.json(`algorand/indexer-txn/${file.replace(".txn", ".response")}`);
+    const inBlock = decodeMsgpackMap(vectors.bytes(`algorand/indexer-txn/${file}`));
     const txn = inBlock.get("txn") as MsgpackMap;
     // The vectors were made with an id that their bytes do not contain.
     const created = real["created-application-index"];

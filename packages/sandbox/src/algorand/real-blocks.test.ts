@@ -1,12 +1,10 @@
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { flatRoot, type MsgpackMap, splitBlock } from "@attestd/proof/algorand";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { RECORDED, vectors } from "../../../proof/test/vectors.ts";
 import { askJson, startTestNetwork, type TestNetwork } from "../../test/algorand-network.ts";
-
-const RECORDINGS = process.env.ATTESTD_RECORDINGS;
-if (RECORDINGS === undefined) console.log("ATTESTD_RECORDINGS is unset: no blocks of go-algorand 5.0.0 are served");
 
 interface Recorded {
   consensus: string;
@@ -21,7 +19,7 @@ interface Recorded {
 
 /** Serves recorded blocks. @param prefix of the names of their files */
 function describeBlocks(folder: string, prefix: RegExp, tests: (network: () => TestNetwork) => void): void {
-  describe.skipIf(RECORDINGS === undefined)(`blocks of ${folder}`, () => {
+  describe(`blocks of ${folder}`, () => {
     let network: TestNetwork;
     let replayDir: string;
 
@@ -29,7 +27,7 @@ function describeBlocks(folder: string, prefix: RegExp, tests: (network: () => T
       replayDir = mkdtempSync(join(tmpdir(), "attestd-recordings-"));
       const blocks = join(replayDir, "algorand/blocks");
       mkdirSync(blocks, { recursive: true });
-      const from = join(RECORDINGS ?? "", folder, "blocks");
+      const from = join(RECORDED, folder, "blocks");
       for (const name of readdirSync(from)) if (prefix.test(name)) cpSync(join(from, name), join(blocks, name));
       network = await startTestNetwork({ replayDir });
     });
@@ -43,11 +41,8 @@ function describeBlocks(folder: string, prefix: RegExp, tests: (network: () => T
   });
 }
 
-const recorded = <T>(path: string): T[] =>
-  RECORDINGS === undefined ? [] : JSON.parse(readFileSync(join(RECORDINGS, path), "utf8"));
-
-describeBlocks("algorand", /^v4[12]-/, (network) => {
-  const transactions = recorded<Recorded>("algod-transactions.json");
+describeBlocks("go-algorand", /^v4[12]-/, (network) => {
+  const transactions: Recorded[] = vectors.json("go-algorand/algod-transactions.json");
 
   test.each(transactions)("$consensus $label: proofs, hash and JSON are the real ones", async (real) => {
     const { txid, round, blockHash, proof } = real;
@@ -61,12 +56,12 @@ describeBlocks("algorand", /^v4[12]-/, (network) => {
   });
 });
 
-describeBlocks("old-consensus", /./, (network) => {
+describeBlocks("go-algorand/old-consensus", /./, (network) => {
   type Old = Pick<Recorded, "consensus" | "label" | "txid" | "round" | "blockHash"> & {
     proof: Record<string, { status: number; body: object }>;
   };
 
-  test.each(recorded<Old>("old-consensus/transactions.json"))(
+  test.each<Old>(vectors.json("go-algorand/old-consensus/transactions.json"))(
     "$consensus $label: proofs or their refusals",
     async (real) => {
       const block = `${network().algodUrl}/v2/blocks/${real.round}`;
@@ -77,8 +72,7 @@ describeBlocks("old-consensus", /./, (network) => {
   );
 });
 
-test.skipIf(RECORDINGS === undefined)("a chain's first block commits to its payset as one flat list", () => {
-  const bytes = readFileSync(join(RECORDINGS ?? "", "algorand/blocks/x-0.msgpack"));
-  const { header } = splitBlock(new Uint8Array(bytes)) as { header: MsgpackMap };
+test("a chain's first block commits to its payset as one flat list", () => {
+  const { header } = splitBlock(vectors.bytes("go-algorand/blocks/x-0.msgpack")) as { header: MsgpackMap };
   expect(flatRoot()).toEqual(header.get("txn"));
 });

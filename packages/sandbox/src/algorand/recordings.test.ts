@@ -14,12 +14,11 @@ import {
 } from "@attestd/proof/algorand";
 import { fromBase64, toBase64 } from "@attestd/proof/encoding";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { RECORDED, vectors } from "../../../proof/test/vectors.ts";
 import { pay, startTestNetwork, submit, type TestNetwork } from "../../test/algorand-network.ts";
 import { signTransaction } from "./account.ts";
 
-const REPLAY = process.env.ATTESTD_REPLAY;
-if (REPLAY === undefined) console.log("ATTESTD_REPLAY is unset: no real recordings are played");
-const replay = REPLAY ?? "";
+const replay = join(RECORDED, "replay");
 
 interface Recorded {
   txid: string;
@@ -30,11 +29,10 @@ interface Recorded {
   sigBase64: string;
 }
 
-const transactions: Recorded[] =
-  REPLAY === undefined ? [] : JSON.parse(readFileSync(join(REPLAY, "algorand/transactions/mainnet.json"), "utf8"));
-const blocks = REPLAY === undefined ? [] : readdirSync(join(REPLAY, "algorand/blocks"));
+const transactions: Recorded[] = vectors.json("replay/algorand/transactions/mainnet.json");
+const blocks = readdirSync(join(replay, "algorand/blocks"));
 
-describe.skipIf(REPLAY === undefined)("recordings are served beside the sandbox's own rounds", () => {
+describe("recordings are served beside the sandbox's own rounds", () => {
   let network: TestNetwork;
 
   beforeAll(async () => {
@@ -116,7 +114,7 @@ describe.skipIf(REPLAY === undefined)("recordings are served beside the sandbox'
   });
 });
 
-describe.skipIf(REPLAY === undefined)("an inconsistent recording stops the start, with an error that names it", () => {
+describe("an inconsistent recording stops the start, with an error that names it", () => {
   let directory: string;
   let file: string;
   const [first] = transactions as [Recorded];

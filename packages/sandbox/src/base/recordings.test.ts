@@ -4,15 +4,15 @@ import { join } from "node:path";
 import { createPublicClient, type Hex, http, keccak256, toRlp } from "viem";
 import { chainConfig, serializeTransaction } from "viem/op-stack";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { RECORDED } from "../../../proof/test/vectors.ts";
 import { jsonRpcClient, type RpcCall } from "../jsonrpc.ts";
 import { baseChain } from "./chain.ts";
 import { type BaseNetwork, startBase } from "./network.ts";
 import { readRecordings } from "./recordings.ts";
 
-const replayDir = process.env.ATTESTD_REPLAY;
-if (replayDir === undefined) console.log("recordings.test.ts: ATTESTD_REPLAY is not set, real blocks are not replayed");
+const replayDir = join(RECORDED, "replay");
 
-describe.skipIf(replayDir === undefined)("recorded blocks", () => {
+describe("recorded blocks", () => {
   let base: BaseNetwork;
   let call: RpcCall;
 
@@ -23,7 +23,7 @@ describe.skipIf(replayDir === undefined)("recorded blocks", () => {
   afterAll(() => base.close());
 
   test("are all served, with numbers below those of simulated blocks", async () => {
-    const files = await readdir(join(replayDir as string, "base", "blocks"));
+    const files = await readdir(join(replayDir, "base", "blocks"));
     expect(base.recordings).toHaveLength(files.length);
     const last = base.recordings.at(-1)?.number as number;
     for (const tag of ["earliest", "finalized", "safe", "latest"]) {
@@ -117,63 +117,57 @@ function legacyBytes(json: unknown): Hex {
   return toRlp(items as Hex[]);
 }
 
-describe.skipIf(replayDir === undefined)(
-  "an inconsistent recording stops the start, with an error that names it",
-  () => {
-    let dir: string;
-    let original: Record<string, unknown> & { transactions: { hash: string; raw: string }[] };
+describe("an inconsistent recording stops the start, with an error that names it", () => {
+  let dir: string;
+  let original: Record<string, unknown> & { transactions: { hash: string; raw: string }[] };
 
-    beforeEach(async () => {
-      dir = await mkdtemp(join(tmpdir(), "attestd-replay-"));
-      await mkdir(join(dir, "base", "blocks"), { recursive: true });
-      const source = join(replayDir as string, "base", "blocks");
-      const [first] = (await readdir(source)).sort();
-      original = JSON.parse(await readFile(join(source, first as string), "utf8"));
-    });
-    afterEach(() => rm(dir, { recursive: true }));
+  beforeEach(async () => {
+    dir = await mkdtemp(join(tmpdir(), "attestd-replay-"));
+    await mkdir(join(dir, "base", "blocks"), { recursive: true });
+    const source = join(replayDir, "base", "blocks");
+    const [first] = (await readdir(source)).sort();
+    original = JSON.parse(await readFile(join(source, first as string), "utf8"));
+  });
+  afterEach(() => rm(dir, { recursive: true }));
 
-    const write = (name: string, recording: object | string) =>
-      writeFile(
-        join(dir, "base", "blocks", name),
-        typeof recording === "string" ? recording : JSON.stringify(recording),
-      );
+  const write = (name: string, recording: object | string) =>
+    writeFile(join(dir, "base", "blocks", name), typeof recording === "string" ? recording : JSON.stringify(recording));
 
-    test("a missing folder and a valid file are accepted", async () => {
-      expect(await readRecordings(join(dir, "none"))).toEqual([]);
-      await write("good.json", original);
-      expect(await readRecordings(dir)).toHaveLength(1);
-    });
+  test("a missing folder and a valid file are accepted", async () => {
+    expect(await readRecordings(join(dir, "none"))).toEqual([]);
+    await write("good.json", original);
+    expect(await readRecordings(dir)).toHaveLength(1);
+  });
 
-    test.each([
-      ["not JSON", () => "{", /bad\.json: /],
-      [
-        "a header of another hash",
-        () => ({ ...original, hash: `0x${"00".repeat(32)}` }),
-        /bad\.json: headerRlp does not/,
-      ],
-      ["another number", () => ({ ...original, number: 1 }), /bad\.json: number is 1, but headerRlp has/],
-      [
-        "a header that differs from its RLP",
-        () => ({ ...original, header: { ...(original.header as object), gasUsed: "0x1" } }),
-        /bad\.json: header\.gasUsed is 0x1, but headerRlp has/,
-      ],
-      [
-        "other bytes of a transaction",
-        () => ({ ...original, transactions: [{ ...original.transactions[0], raw: original.transactions[1]?.raw }] }),
-        /bad\.json: transactions\[0\]\.raw does not have the hash/,
-      ],
-      ["no chain id", () => ({ ...original, chainId: "1" }), /bad\.json: chainId is not an integer/],
-      ["no transactions", () => ({ ...original, transactions: {} }), /bad\.json: transactions is not a list/],
-    ])("%s", async (_, recording, message) => {
-      await write("bad.json", recording());
-      await expect(readRecordings(dir)).rejects.toThrow(message);
-      await expect(startBase({ replayDir: dir })).rejects.toThrow(message);
-    });
+  test.each([
+    ["not JSON", () => "{", /bad\.json: /],
+    [
+      "a header of another hash",
+      () => ({ ...original, hash: `0x${"00".repeat(32)}` }),
+      /bad\.json: headerRlp does not/,
+    ],
+    ["another number", () => ({ ...original, number: 1 }), /bad\.json: number is 1, but headerRlp has/],
+    [
+      "a header that differs from its RLP",
+      () => ({ ...original, header: { ...(original.header as object), gasUsed: "0x1" } }),
+      /bad\.json: header\.gasUsed is 0x1, but headerRlp has/,
+    ],
+    [
+      "other bytes of a transaction",
+      () => ({ ...original, transactions: [{ ...original.transactions[0], raw: original.transactions[1]?.raw }] }),
+      /bad\.json: transactions\[0\]\.raw does not have the hash/,
+    ],
+    ["no chain id", () => ({ ...original, chainId: "1" }), /bad\.json: chainId is not an integer/],
+    ["no transactions", () => ({ ...original, transactions: {} }), /bad\.json: transactions is not a list/],
+  ])("%s", async (_, recording, message) => {
+    await write("bad.json", recording());
+    await expect(readRecordings(dir)).rejects.toThrow(message);
+    await expect(startBase({ replayDir: dir })).rejects.toThrow(message);
+  });
 
-    test("two files of one block", async () => {
-      await write("a.json", original);
-      await write("b.json", original);
-      await expect(readRecordings(dir)).rejects.toThrow(/a\.json and .*b\.json both claim block \d+/);
-    });
-  },
-);
+  test("two files of one block", async () => {
+    await write("a.json", original);
+    await write("b.json", original);
+    await expect(readRecordings(dir)).rejects.toThrow(/a\.json and .*b\.json both claim block \d+/);
+  });
+});

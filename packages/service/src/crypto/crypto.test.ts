@@ -1,25 +1,18 @@
 import { createPublicKey } from "node:crypto";
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { verifySignature } from "@attestd/proof/attestor";
 import { fromHex, toHex } from "@attestd/proof/encoding";
 import { describe, expect, test } from "vitest";
+import { vectors } from "../../../proof/test/vectors.ts";
 import { seedSigner } from "../../test/seed-signer.ts";
 import { nativeCrypto, serviceCrypto } from "./crypto.ts";
 import { wasmKeccak256 } from "./keccak.ts";
-
-const vectors = process.env.ATTESTD_VECTORS;
-if (!vectors) console.log("native ML-DSA-65: ATTESTD_VECTORS is not set, the Wycheproof cases are skipped");
 
 const never = new AbortController().signal;
 
 type Case = { tcId: number; msg: string; ctx?: string; sig: string; result: string };
 
-describe.skipIf(!vectors)("the platform's ML-DSA-65", () => {
-  const file = join(vectors ?? "", "ml-dsa-65", "mldsa_65_verify_test.json");
-  const { testGroups, numberOfTests } = vectors
-    ? JSON.parse(readFileSync(file, "utf8"))
-    : { testGroups: [], numberOfTests: 0 };
+describe("the platform's ML-DSA-65", () => {
+  const { testGroups, numberOfTests } = vectors.json("ml-dsa-65/mldsa_65_verify_test.json");
 
   test.each([
     ["agrees", async () => nativeCrypto],

@@ -1,19 +1,16 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { fromHex, toHex } from "@attestd/proof/encoding";
 import { ml_dsa65 } from "@noble/post-quantum/ml-dsa.js";
 import { describe, expect, test } from "vitest";
+import { readLargeVectors } from "../../../proof/test/vectors.ts";
 import { nativeCrypto } from "./crypto.ts";
 import { messageRepresentative } from "./mu.ts";
 
-const vectors = process.env.ATTESTD_VECTORS;
-if (!vectors) console.log("µ of ML-DSA-65: ATTESTD_VECTORS is not set, the Wycheproof cases are skipped");
+const large = readLargeVectors("µ of Wycheproof's ML-DSA-65 signatures");
 
 type Group = { publicKey: string | null; tests: { tcId: number; msg?: string; ctx?: string; mu?: string }[] };
 
-test.skipIf(!vectors)("µ is Wycheproof's in every case with a message and no context", () => {
-  const file = join(vectors ?? "", "ml-dsa-65", "mldsa_65_sign_seed_test.json");
-  const { testGroups } = JSON.parse(readFileSync(file, "utf8")) as { testGroups: Group[] };
+test.skipIf(!large)("µ is Wycheproof's in every case with a message and no context", () => {
+  const testGroups: Group[] = large?.json("ml-dsa-65/mldsa_65_sign_seed_test.json").testGroups ?? [];
   let seen = 0;
   for (const { publicKey, tests } of testGroups)
     for (const { tcId, msg, ctx, mu } of tests) {

@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from "vitest";
-import { hasAlgorandRecordings, recordedAnswers } from "../../test/algorand-recordings.ts";
+import { recordedAnswers } from "../../test/algorand-recordings.ts";
 import { classifyRejection } from "./submission.ts";
 
 const ID = "GDPVEIXEDVKJGNE7QNZEBZJXUTS7HM7AGMM6MCX3EZ3ERWDQUOVQ";
@@ -46,30 +46,27 @@ describe("classifyRejection", () => {
   });
 });
 
-describe.skipIf(!hasAlgorandRecordings).each(["v41", "v42"] as const)(
-  "a real node's rejections under %s",
-  (consensus) => {
-    const expected = new Map<string, [status: string, reason: RegExp]>([
-      ["POST duplicate in pool", ["accepted", /^$/]],
-      ["POST duplicate confirmed", ["accepted", /^$/]],
-      ["POST lease conflict confirmed", ["leased", /using an overlapping lease/]],
-      ["POST overspend", ["unfunded", /overspend \(account \w{58}, data \{…\}, tried to spend 9000000000A\)$/]],
-      ["POST overspend by fee, unfunded account", ["unfunded", /tried to spend 1mA\)$/]],
-      ["POST below min balance", ["unfunded", /balance \d+ below min \d+/]],
-      ["POST expired", ["expired", /txn dead/]],
-      ["POST early", ["retry", /txn dead/]],
-      ["POST window >1000", ["rejected", /^transaction \{…\} invalid : transaction window size excessive/]],
-      ["POST bad signature", ["rejected", /signature didn't pass/]],
-      ["POST wrong genesis hash", ["rejected", /does not match expected/]],
-    ]);
+describe.each(["v41", "v42"] as const)("a real node's rejections under %s", (consensus) => {
+  const expected = new Map<string, [status: string, reason: RegExp]>([
+    ["POST duplicate in pool", ["accepted", /^$/]],
+    ["POST duplicate confirmed", ["accepted", /^$/]],
+    ["POST lease conflict confirmed", ["leased", /using an overlapping lease/]],
+    ["POST overspend", ["unfunded", /overspend \(account \w{58}, data \{…\}, tried to spend 9000000000A\)$/]],
+    ["POST overspend by fee, unfunded account", ["unfunded", /tried to spend 1mA\)$/]],
+    ["POST below min balance", ["unfunded", /balance \d+ below min \d+/]],
+    ["POST expired", ["expired", /txn dead/]],
+    ["POST early", ["retry", /txn dead/]],
+    ["POST window >1000", ["rejected", /^transaction \{…\} invalid : transaction window size excessive/]],
+    ["POST bad signature", ["rejected", /signature didn't pass/]],
+    ["POST wrong genesis hash", ["rejected", /does not match expected/]],
+  ]);
 
-    test.each([...expected])("%s", (request, [status, reason]) => {
-      const answer = recordedAnswers(consensus).find((one) => one.request === request);
-      expect(answer).toMatchObject({ status: 400 });
-      const { message } = JSON.parse(answer?.body ?? "");
-      const rejection = classifyRejection(message);
-      expect(rejection.status).toBe(status);
-      if ("reason" in rejection) expect(rejection.reason).toMatch(reason);
-    });
-  },
-);
+  test.each([...expected])("%s", (request, [status, reason]) => {
+    const answer = recordedAnswers(consensus).find((one) => one.request === request);
+    expect(answer).toMatchObject({ status: 400 });
+    const { message } = JSON.parse(answer?.body ?? "");
+    const rejection = classifyRejection(message);
+    expect(rejection.status).toBe(status);
+    if ("reason" in rejection) expect(rejection.reason).toMatch(reason);
+  });
+});

@@ -27,6 +27,7 @@ import {
   testPayment,
 } from "../../../../../test/bundles/bundles.ts";
 import { recordedLightHeaders } from "../../../../proof/test/recorded.ts";
+import { RECORDED } from "../../../../proof/test/vectors.ts";
 import { FakeChain, FakeNodes } from "../../../test/fakes/algorand-providers.ts";
 import { type Handler, json } from "../../../test/fakes/providers.ts";
 import { proveInPayset, readAlgorandHeader } from "./block-work.ts";
@@ -298,15 +299,10 @@ describe("the light header", () => {
   });
 });
 
-const vectors = process.env.ATTESTD_VECTORS;
-const replay = process.env.ATTESTD_REPLAY;
-if (!vectors || !replay)
-  console.info("algorand blocks: ATTESTD_VECTORS or ATTESTD_REPLAY is not set, recordings are skipped");
-
-describe.skipIf(!vectors || !replay)("recorded blocks", () => {
+describe("recorded blocks", () => {
   const recorded = (): [string, Uint8Array][] => {
-    const sandnet = join(vectors ?? "", "algorand/sandnet");
-    const blocks = join(replay ?? "", "algorand/blocks");
+    const sandnet = join(RECORDED, "algorand/sandnet");
+    const blocks = join(RECORDED, "replay/algorand/blocks");
     return [
       ...readdirSync(sandnet)
         .filter((name) => name.endsWith(".base64"))
@@ -315,24 +311,21 @@ describe.skipIf(!vectors || !replay)("recorded blocks", () => {
     ];
   };
 
-  it.each(vectors && replay ? recorded() : [])(
-    "%s has its certificate's hash, and proves each transaction",
-    async (_, answer) => {
-      const { header, transactions, cert } = splitBlock(answer);
-      const round = headerRound(header);
-      const accept = [algorandCaip2(getBytes(header, "gh", 32) as Uint8Array)];
-      const { source } = await sourceOf([nodeWith(answer, round)], accept);
-      const block = await source.block(round, never);
-      const certified = cert && getBytes(getMap(cert, "prop") as MsgpackMap, "dig", 32);
-      expect(block.blockHash).toBe(toBase32(certified ?? new Uint8Array()));
-      expect(readAlgorandHeader(answer, round).header).toEqual(block.header);
+  it.each(recorded())("%s has its certificate's hash, and proves each transaction", async (_, answer) => {
+    const { header, transactions, cert } = splitBlock(answer);
+    const round = headerRound(header);
+    const accept = [algorandCaip2(getBytes(header, "gh", 32) as Uint8Array)];
+    const { source } = await sourceOf([nodeWith(answer, round)], accept);
+    const block = await source.block(round, never);
+    const certified = cert && getBytes(getMap(cert, "prop") as MsgpackMap, "dig", 32);
+    expect(block.blockHash).toBe(toBase32(certified ?? new Uint8Array()));
+    expect(readAlgorandHeader(answer, round).header).toEqual(block.header);
 
-      for (const [index, entry] of transactions.entries()) {
-        const id = txid(encodeMsgpack(restoreTransaction(entry, header)));
-        const proof = await prove(source, round, id);
-        expect([proof.inclusion.index, txid(proof.bytes)]).toEqual([index, id]);
-        expect(leads(proof, block.header)).toBe(true);
-      }
-    },
-  );
+    for (const [index, entry] of transactions.entries()) {
+      const id = txid(encodeMsgpack(restoreTransaction(entry, header)));
+      const proof = await prove(source, round, id);
+      expect([proof.inclusion.index, txid(proof.bytes)]).toEqual([index, id]);
+      expect(leads(proof, block.header)).toBe(true);
+    }
+  });
 });

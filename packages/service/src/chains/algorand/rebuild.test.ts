@@ -1,24 +1,23 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { decodeMsgpackMap, encodeMsgpack, getMap, txid } from "@attestd/proof/algorand";
 import { toHex } from "@attestd/proof/encoding";
 import { describe, expect, it } from "vitest";
-import { hasAlgorandRecordings, recordedTransactions } from "../../../test/algorand-recordings.ts";
+import { RECORDED, vectors } from "../../../../proof/test/vectors.ts";
+import { recordedTransactions } from "../../../test/algorand-recordings.ts";
 import { parseLosslessJson } from "../../providers/json.ts";
 import { rebuildTransaction } from "./rebuild.ts";
 
-const vectors = process.env.ATTESTD_VECTORS;
-if (vectors === undefined) console.info("rebuild: ATTESTD_VECTORS is not set, recorded transactions are skipped");
-const folder = join(vectors ?? "", "algorand/indexer-txn");
-const names = vectors ? readdirSync(folder).flatMap((name) => /^(.*)\.txn$/.exec(name)?.[1] ?? []) : [];
+const folder = "algorand/indexer-txn";
+const names = readdirSync(join(RECORDED, folder)).flatMap((name) => /^(.*)\.txn$/.exec(name)?.[1] ?? []);
 
 function read(name: string): { bytes: Uint8Array; json: Record<string, unknown> } {
-  const signed = decodeMsgpackMap(readFileSync(join(folder, `${name}.txn`)));
-  const json = parseLosslessJson(readFileSync(join(folder, `${name}.response`), "utf8"));
+  const signed = decodeMsgpackMap(vectors.bytes(`${folder}/${name}.txn`));
+  const json = parseLosslessJson(vectors.text(`${folder}/${name}.response`));
   return { bytes: encodeMsgpack(getMap(signed, "txn") ?? new Map()), json: json as Record<string, unknown> };
 }
 
-describe.skipIf(names.length === 0)("recorded transactions", () => {
+describe("recorded transactions", () => {
   it.each(names)("%s leads to its own bytes", (name) => {
     const { bytes, json } = read(name);
     const rebuilt = rebuildTransaction(txid(bytes), json);
@@ -31,7 +30,7 @@ describe.skipIf(names.length === 0)("recorded transactions", () => {
   });
 });
 
-describe.skipIf(!hasAlgorandRecordings)("transactions of a real network, by indexer 3.9", () => {
+describe("transactions of a real network, by indexer 3.9", () => {
   it("lead to their own bytes, of each kind, under v41 and v42", () => {
     const recorded = recordedTransactions();
     const wrong = recorded.filter(({ txid: id, unsignedMsgpackBase64: bytes, indexer: [record] }) => {

@@ -2,13 +2,7 @@ import { createHash } from "node:crypto";
 import { decodeMsgpackMap, encodeMsgpack, getMap, splitBlock } from "@attestd/proof/algorand";
 import { concatBytes, fromBase64, toBase64 } from "@attestd/proof/encoding";
 import { afterEach, describe, expect, it } from "vitest";
-import {
-  hasAlgorandRecordings,
-  oldBlock,
-  oldTransactions,
-  recordedBlock,
-  recordedTransactions,
-} from "../../../test/algorand-recordings.ts";
+import { oldBlock, oldTransactions, recordedBlock, recordedTransactions } from "../../../test/algorand-recordings.ts";
 import { FakeChain, FakeNodes } from "../../../test/fakes/algorand-providers.ts";
 import { findInRound, proveInPayset, readAlgorandHeader } from "./block-work.ts";
 import { AlgorandSource } from "./source.ts";
@@ -21,7 +15,7 @@ afterEach(async () => {
 const never = new AbortController().signal;
 
 /** Compared with what go-algorand v5.0.0 itself stated about the same transactions and blocks. */
-describe.skipIf(!hasAlgorandRecordings)("blocks of a real network", () => {
+describe("blocks of a real network", () => {
   it.each(["v41", "v42"])("%s: every kind of transaction has the node's id, block hash and proof", (consensus) => {
     const recorded = recordedTransactions().filter((one) => one.consensus === consensus);
     expect(recorded.length).toBeGreaterThan(45);

@@ -9,7 +9,7 @@ import {
   txid,
 } from "@attestd/proof/algorand";
 import { afterEach, describe, expect, it } from "vitest";
-import { hasAlgorandRecordings, recordedBlock, recordedTransactions } from "../../../test/algorand-recordings.ts";
+import { recordedBlock, recordedTransactions } from "../../../test/algorand-recordings.ts";
 import { blockOf, FakeChain, FakeNodes, GENESIS, idOf, payment } from "../../../test/fakes/algorand-providers.ts";
 import { AlgorandSource } from "./source.ts";
 
@@ -41,8 +41,8 @@ async function sourceOf(chains: readonly FakeChain[], caip2 = algorandCaip2(GENE
 }
 
 /** Blocks of a real node (go-algorand v5.0.0) with every kind of transaction. */
-describe.skipIf(!hasAlgorandRecordings)("several transactions of Algorand", () => {
-  const recorded = hasAlgorandRecordings ? recordedTransactions() : [];
+describe("several transactions of Algorand", () => {
+  const recorded = recordedTransactions();
   const ids = [...new Set(recorded.map(({ txid: id }) => id))];
 
   function recordedChain(change: (block: Uint8Array) => Uint8Array = (block) => block): FakeChain {

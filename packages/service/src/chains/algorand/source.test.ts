@@ -1,8 +1,7 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { algorandCaip2, encodeMsgpack, getBytes, getMap, type MsgpackMap, splitBlock } from "@attestd/proof/algorand";
 import { toBase32, toBase64 } from "@attestd/proof/encoding";
 import { afterEach, describe, expect, it } from "vitest";
+import { vectors } from "../../../../proof/test/vectors.ts";
 import { blockOf, FakeChain, FakeNodes, GENESIS, idOf, payment } from "../../../test/fakes/algorand-providers.ts";
 import { parseLosslessJson } from "../../providers/json.ts";
 import { innerIdOf } from "./inner.ts";
@@ -139,14 +138,9 @@ describe("AlgorandSource", () => {
   });
 });
 
-const vectors = process.env.ATTESTD_VECTORS;
-const replay = process.env.ATTESTD_REPLAY;
-if (!vectors || !replay) console.info("algorand: ATTESTD_VECTORS or ATTESTD_REPLAY is not set, recordings are skipped");
-
-describe.skipIf(!vectors)("recorded by an indexer alone", () => {
+describe("recorded by an indexer alone", () => {
   const record = (name: string) => {
-    const text = readFileSync(join(vectors ?? "", `algorand/indexer-txn/${name}.response`), "utf8");
-    return parseLosslessJson(text) as { id: string };
+    return parseLosslessJson(vectors.text(`algorand/indexer-txn/${name}.response`)) as { id: string };
   };
   const chainOf = (name: string) => {
     const chain = new FakeChain();
@@ -172,10 +166,9 @@ describe.skipIf(!vectors)("recorded by an indexer alone", () => {
 
   it("stands in a block whose header is rebuilt as well, where the next round names the hash to which that leads", async () => {
     const { id } = record("payment");
-    const recorded = (name: string) => readFileSync(join(vectors ?? "", `algorand/sandnet/${name}`));
-    const block = splitBlock(Buffer.from(recorded("v2_algod_GetBlock_header.base64").toString(), "base64"));
+    const block = splitBlock(Buffer.from(vectors.text("algorand/sandnet/v2_algod_GetBlock_header.base64"), "base64"));
     const hash = getBytes(getMap(block.cert ?? new Map(), "prop") ?? new Map(), "dig", 32) ?? new Uint8Array();
-    const told = JSON.parse(recorded("v2_indexer_lookupBlock_header.json").toString());
+    const told = vectors.json("algorand/sandnet/v2_indexer_lookupBlock_header.json");
     const chainWithHeaders = (header: object, next: object) => {
       const chain = chainOf("payment");
       chain.indexed.set(id, { ...record("payment"), "confirmed-round": 768 });
@@ -213,9 +206,9 @@ describe.skipIf(!vectors)("recorded by an indexer alone", () => {
   });
 });
 
-describe.skipIf(!replay)("recorded blocks", () => {
+describe("recorded blocks", () => {
   it.each(["sandnet-108-heartbeat", "sandnet-619-stpf"])("%s gives the bytes of its transaction", async (name) => {
-    const block = readFileSync(join(replay ?? "", `algorand/blocks/${name}.msgpack`));
+    const block = vectors.bytes(`replay/algorand/blocks/${name}.msgpack`);
     const { header, transactions, cert } = splitBlock(block);
     const certified = getBytes(getMap(cert ?? new Map(), "prop") ?? new Map(), "dig", 32) ?? new Uint8Array();
     const round = Number(header.get("rnd"));

@@ -1,5 +1,3 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import type { InclusionBundle } from "@attestd/proof";
 import {
   baseHeaderHash,
@@ -14,6 +12,7 @@ import {
 import { fromBase64, toHex } from "@attestd/proof/encoding";
 import { afterEach, describe, expect, it, test } from "vitest";
 import { testBaseBlock, testBaseTransaction } from "../../../../../test/bundles/bundles.ts";
+import { vectors } from "../../../../proof/test/vectors.ts";
 import { type BlockOfBase, blockFromBytes, nodeWith } from "../../../test/fakes/base-block.ts";
 import { type FakeBase, startRpcs } from "../../../test/fakes/base-providers.ts";
 import type { Upstream } from "../../../test/fakes/providers.ts";
@@ -249,9 +248,6 @@ describe("a proof of inclusion", () => {
   });
 });
 
-const vectors = process.env.ATTESTD_VECTORS;
-if (!vectors) console.info("base blocks: ATTESTD_VECTORS is not set, recorded blocks are skipped");
-
 test("a proof whose time is up while nodes leave the receipts unanswered fails as the nodes' fault", async () => {
   const block = madeBlock();
   const { source } = await sourceOf(nodeWith(block));
@@ -271,9 +267,7 @@ test("a proof whose time is up while nodes leave the receipts unanswered fails a
   await expect(proved).rejects.toMatchObject({ code: "providers_unavailable" });
 });
 
-describe.skipIf(!vectors)("recorded blocks", () => {
-  const json = (name: string) => JSON.parse(readFileSync(join(vectors ?? "", `base/${name}.json`), "utf8"));
-
+describe("recorded blocks", () => {
   async function provesAll(block: BlockOfBase, receipts: boolean) {
     const { source, conflicts } = await sourceOf(nodeWith(block));
     const number = Number(block.header.number);
@@ -289,11 +283,11 @@ describe.skipIf(!vectors)("recorded blocks", () => {
   }
 
   it.each(["op-sepolia-holocene-26207960", "op-sepolia-holocene-26207961"])("%s, from raw bytes", async (name) => {
-    await provesAll(json(name), false);
+    await provesAll(vectors.json(`replay/base/blocks/${name}.json`), false);
   });
 
   it("62 transactions from before Shanghai, from the JSON of the whole block", async () => {
-    const { transactions, ...header } = json("goerli-pre-shanghai-block");
+    const { transactions, ...header } = vectors.json("base/goerli-pre-shanghai-block.json");
     const hashes: string[] = transactions.map(({ hash }: { hash: string }) => hash);
     const items = (await serializeTransactions(hashes, transactions)).filter((bytes) => bytes !== undefined);
     expect(items.map((bytes) => baseTxHash(bytes))).toEqual(hashes);
@@ -314,7 +308,7 @@ describe.skipIf(!vectors)("recorded blocks", () => {
   });
 
   it("a deposit alone, with its receipt", async () => {
-    const { block, receipts } = json("opstack-canyon-block-274-full");
+    const { block, receipts } = vectors.json("base/opstack-canyon-block-274-full.json");
     const [{ hash, raw }] = block.transactions;
     const withBloom = receipts.map((receipt: object) => ({ ...receipt, logsBloom: block.logsBloom }));
     const { transactions: _, ...header } = block;

@@ -1,10 +1,11 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { matchTransactionId } from "@attestd/proof";
 import { baseTxHash, decodeBaseTransaction } from "@attestd/proof/base";
 import { type Hex, keccak256, parseGwei, parseTransaction, zeroAddress } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { afterEach, describe, expect, it } from "vitest";
+import { RECORDED, vectors } from "../../../../proof/test/vectors.ts";
 import { FakeBase, type FakeTransaction, startRpcs } from "../../../test/fakes/base-providers.ts";
 import type { Upstream } from "../../../test/fakes/providers.ts";
 import type { Conflict } from "../../providers/quorum.ts";
@@ -276,21 +277,20 @@ describe("BaseSource", () => {
   });
 });
 
-const vectors = process.env.ATTESTD_VECTORS;
-if (vectors === undefined) console.info("base: ATTESTD_VECTORS is not set, recorded transactions are skipped");
 type Recorded = Record<string, unknown> & { hash: string; raw?: string; input?: string };
 
 function recorded(): [string, Recorded][] {
-  if (vectors === undefined) return [];
-  const folder = join(vectors, "base");
-  return readdirSync(folder).flatMap((file) => {
-    const content = JSON.parse(readFileSync(join(folder, file), "utf8"));
+  const files = ["base", "replay/base/blocks"].flatMap((folder) =>
+    readdirSync(join(RECORDED, folder)).map((name) => `${folder}/${name.replace(/\.br$/, "")}`),
+  );
+  return files.flatMap((file) => {
+    const content = vectors.json(file);
     const transactions: Recorded[] = content.transactions ?? content.block?.transactions ?? [content];
     return transactions.map((each, i): [string, Recorded] => [`${file} ${i}`, each]);
   });
 }
 
-describe.skipIf(vectors === undefined)("recorded transactions", () => {
+describe("recorded transactions", () => {
   it("lead to their hashes by raw bytes and by re-serialising", async () => {
     const all = recorded();
     expect(all.length).toBeGreaterThan(70);

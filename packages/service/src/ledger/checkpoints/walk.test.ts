@@ -1,6 +1,6 @@
 import { toBase64 } from "@attestd/proof/encoding";
 import { type Checkpoint, checkStateProof } from "@attestd/proof/state-proof";
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import {
   answerOf,
   checkpointsOf,
@@ -8,13 +8,12 @@ import {
   startStateProofNode,
 } from "../../../../../test/helpers/state-proof-node.ts";
 import { type Proven, privateProofs } from "../../../../proof/test/state-proofs.ts";
-import { describeVectors } from "../../../../proof/test/vectors.ts";
 import { Algod } from "../../providers/algod.ts";
 import { algodProofs } from "./proofs.ts";
 import { walk } from "./walk.ts";
 
-describeVectors("a walk over state proofs of go-algorand", (vectors) => {
-  const proofs = privateProofs(vectors);
+describe("a walk over state proofs of go-algorand", () => {
+  const proofs = privateProofs();
   const expected = checkpointsOf(proofs);
   const never = new AbortController().signal;
 
