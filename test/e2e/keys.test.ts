@@ -8,7 +8,7 @@ import algosdk from "algosdk";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { newServiceSettings, writeSettings } from "../../packages/attestd/src/commands/sandbox/settings.ts";
 import { sandboxFolder } from "../../packages/attestd/src/trust/sandbox-folder.ts";
-import { IndexerSearch } from "../../packages/service/src/audit/indexer-search.ts";
+import { IndexerSearch } from "../../packages/service/src/providers/indexer-search.ts";
 import { attestd, start } from "../helpers/command.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
 import { algorandClient, type Deployment, pay, post, sign, startDeployment } from "./deployment.ts";

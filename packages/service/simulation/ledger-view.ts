@@ -1,7 +1,8 @@
-import type { LedgerNote, Span } from "../src/audit/facts.ts";
 import type { Attempt, Ledger, Rounds, Submission, TransactionStatus, Window } from "../src/ledger/ledger.ts";
 import { RoundMemory } from "../src/ledger/round-memory.ts";
+import type { LedgerNote } from "../src/ledger/search.ts";
 import { isProviderError } from "../src/providers/provider.ts";
+import type { Span } from "../src/providers/reading.ts";
 import type { Faults } from "./faults.ts";
 import type { SimulatedLedger } from "./ledger.ts";
 import type { Ask } from "./network.ts";

@@ -1,6 +1,8 @@
 import { isProofError, type KeyNote, type Note } from "@attestd/proof";
 import { noteOrFault, paymentCommitment } from "@attestd/proof/attestor";
-import type { ChainPayment, Facts, LedgerNote } from "./facts.ts";
+import type { LedgerNote } from "../ledger/search.ts";
+import type { ChainPayment } from "../payment/rails/payment-reader.ts";
+import type { Facts } from "./facts.ts";
 import type { Findings } from "./report.ts";
 
 /** An attestation on the ledger: our note, sent by the attestor. */

@@ -1,9 +1,9 @@
 import type { Logger } from "pino";
 import type { SearchOf } from "../calls/copied.ts";
 import type { Config } from "../config/config.ts";
+import { attestorNotes } from "../ledger/search.ts";
+import { readableChains } from "../networks/readable-chains.ts";
 import { type AttestationSearchOptions, searchAttestations } from "./find-attestation.ts";
-import { attestorNotes } from "./ledger.ts";
-import { readableChains } from "./rails/registry.ts";
 
 /** How far the clocks of host and ledger may differ, in s. */
 const SKEW = 600;
@@ -22,7 +22,7 @@ export function ledgerSearch(config: Config, { address, rounds, log, signal }: L
     const find = searchAttestations(
       calls.map(({ key }) => key),
       {
-        reader: chains.ledgerReader,
+        reader: chains.ledgerHeights,
         since: Math.min(...calls.map(({ createdAt }) => createdAt)) / 1000 - SKEW,
         notes: (span) => attestorNotes(chains.ledger, [address], span),
         attestor: { algorandAddress: address },

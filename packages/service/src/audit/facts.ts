@@ -1,45 +1,12 @@
 import type { Crypto, KeyHistory } from "@attestd/proof";
 import type { RefusedJournal } from "../calls/refused.ts";
+import type { LedgerNote } from "../ledger/search.ts";
+import type { ChainPayment } from "../payment/rails/payment-reader.ts";
 import type { RailName } from "../payment/rails/rail.ts";
+import type { Span } from "../providers/reading.ts";
 import type { Product } from "../subjects/product.ts";
 import type { Subject } from "../subjects/subject.ts";
 import type { Apart } from "./own-bundle.ts";
-
-/** Heights of a chain, both inclusive: rounds, block numbers or slots. */
-export type Span = { from: number; to: number };
-
-/** A transfer of USDC to one of our addresses, as its chain shows it. */
-export type ChainPayment = {
-  readonly rail: RailName;
-  /** The payment key (docs/format.md, P); absent if none can be computed from the transfer. */
-  readonly key?: string;
-  /** Further keys that only this payment may use, such as its Algorand group id. */
-  readonly aliases: readonly string[];
-  /** Transaction id on the payment's chain. */
-  readonly transaction: string;
-  readonly height: number;
-  readonly payer: string;
-  /** As the caller spelled it. */
-  readonly payTo: string;
-  /** micro-USDC; undefined when the transaction moves it in a way that the audit does not read. */
-  readonly amount?: bigint;
-  /**
-   * Whether someone other than the payer submitted it and paid its fee, as x402's facilitators do. A payment by hand is
-   * not relayed.
-   */
-  readonly relayed: boolean;
-};
-
-/** A transaction of the ledger that names the attestor's account. */
-export type LedgerNote = {
-  readonly txid: string;
-  readonly round: number;
-  readonly sender: string;
-  /** Undefined when it has no note, or one that is not UTF-8. */
-  readonly note?: string;
-  /** Whether it is a payment of nothing that neither closes nor rekeys an account. */
-  readonly movesNothing: boolean;
-};
 
 /** The data of the chains. It MUST be complete within each span, and contain nothing from outside. */
 export type Facts = {

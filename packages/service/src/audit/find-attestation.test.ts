@@ -1,8 +1,8 @@
 import { encodeNote, paymentCommitment } from "@attestd/proof/attestor";
 import { expect, test } from "vitest";
 import { ATTEMPT_ROUNDS, type Attempt } from "../ledger/ledger.ts";
+import type { LedgerNote } from "../ledger/search.ts";
 import { unavailable } from "../providers/provider.ts";
-import type { LedgerNote } from "./facts.ts";
 import { type AttestationSearchOptions, searchAttestations } from "./find-attestation.ts";
 
 const ATTESTOR = "ATTESTOR";

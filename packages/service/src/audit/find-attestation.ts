@@ -1,15 +1,15 @@
 import { noteOrFault, paymentCommitment } from "@attestd/proof/attestor";
 import { ServiceError } from "../errors.ts";
 import { ATTEMPT_ROUNDS, type Attempt, type Rounds } from "../ledger/ledger.ts";
-import type { LedgerNote, Span } from "./facts.ts";
-import type { PaymentReader } from "./rails/rail.ts";
+import type { LedgerNote } from "../ledger/search.ts";
+import type { ChainHeights, Span } from "../providers/reading.ts";
 
 /** A payment's attestation as recorded on the ledger. */
 export type FoundAttestation = { attempt: Attempt; text: string };
 
 export type AttestationSearchOptions = {
-  /** Reads the ledger as a rail. */
-  reader: Pick<PaymentReader, "heads" | "heightAt">;
+  /** Reads the ledger's heights. */
+  reader: ChainHeights;
   /** Unix s from which on attestations are searched. */
   since: number;
   /** Lists the transactions that name the attestor's account, each with its bytes. */

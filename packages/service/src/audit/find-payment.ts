@@ -1,9 +1,8 @@
 import type { Journal } from "../calls/journal.ts";
 import { ServiceError } from "../errors.ts";
+import type { ChainPayment, PaymentReader } from "../payment/rails/payment-reader.ts";
 import type { RailName } from "../payment/rails/rail.ts";
 import { RAILS } from "../payment/rails/registry.ts";
-import type { ChainPayment } from "./facts.ts";
-import type { PaymentReader } from "./rails/rail.ts";
 
 /** A payment for which a call can be made. */
 export type KeyedPayment = ChainPayment & { readonly key: string; readonly amount: bigint };

@@ -1,8 +1,8 @@
 import type { RecordedNote } from "@attestd/proof";
 import type { Logger } from "pino";
 import type { Config } from "../config/config.ts";
-import { keyNotes } from "./ledger.ts";
-import { readableChains } from "./rails/registry.ts";
+import { keyNotes } from "../ledger/search.ts";
+import { readableChains } from "../networks/readable-chains.ts";
 
 /**
  * Reads the key notes that an account has sent from a round on, as the indexers agree on them.
@@ -13,7 +13,7 @@ export async function recordedKeyNotes(
   config: Config,
   { account, from, log, signal }: { account: string; from: number; log: Logger; signal: AbortSignal },
 ): Promise<{ upTo: number; notes: RecordedNote[] }> {
-  const { ledger, ledgerReader } = readableChains(config, log, signal);
-  const upTo = (await ledgerReader.heads()).latest;
+  const { ledger, ledgerHeights } = readableChains(config, log, signal);
+  const upTo = (await ledgerHeights.heads()).latest;
   return { upTo, notes: upTo < from ? [] : await keyNotes(ledger, account, { from, to: upTo }) };
 }

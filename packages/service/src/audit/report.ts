@@ -1,6 +1,6 @@
 import type { CallState } from "../calls/call.ts";
 import type { RailName } from "../payment/rails/rail.ts";
-import type { Span } from "./facts.ts";
+import type { Span } from "../providers/reading.ts";
 
 /**
  * The meaning of a finding for the verdict. `violation`: an invariant is broken. `open`: something paid is unfinished

@@ -1,6 +1,7 @@
 import type { Call } from "../calls/call.ts";
+import type { ChainPayment } from "../payment/rails/payment-reader.ts";
 import type { Recorded } from "./chain-index.ts";
-import type { ChainPayment, Facts, Premises } from "./facts.ts";
+import type { Facts, Premises } from "./facts.ts";
 import type { Code, Findings, Severity } from "./report.ts";
 
 /** The data with which one row is compared. */

@@ -1,6 +1,7 @@
 import type { ChainFormat } from "@attestd/proof";
 import type { z } from "zod";
 import type { Config } from "../config/config.ts";
+import type { Examination, Finding } from "../health/finding.ts";
 import type { Witnesses } from "../health/witnesses.ts";
 import type { Location } from "../providers/algorand-nodes.ts";
 import type { QuorumRules } from "../providers/quorum.ts";
@@ -60,6 +61,12 @@ export interface SourceChainKind<N extends object = object> {
 
   /** Returns the nodes without which its transactions cannot be found. @param nodes from `connect` */
   witnesses(nodes: N): Witnesses;
+
+  /**
+   * Examines the nodes for the operator. Absent if they are the ledger's.
+   * @param nodes from `connect`
+   */
+  examine?(nodes: N | undefined, examination: Examination): Promise<Finding[]>;
 
   /** @param nodes from `connect` */
   open(nodes: N, settings: ChainSettings, options: ChainOptions): SourceChain;

@@ -19,7 +19,7 @@ import { type Nodes, openNodes } from "./nodes.ts";
 
 /**
  * Connects to all upstreams that the settings name, and starts following the ledger's rounds.
- * @throws config_invalid when USDC on Base is not the token that payers sign for; ProviderError when it cannot be read
+ * @throws as `open` of a rail
  */
 export async function openNetworks(config: Config, account: AccountSigner, log: Logger, signal: AbortSignal) {
   await using opened = new AsyncDisposableStack();

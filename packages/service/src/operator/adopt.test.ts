@@ -3,11 +3,11 @@ import { Database } from "../../simulation/database.ts";
 import { serviceError } from "../../test/errors.ts";
 import { ATTESTOR, STRANGER } from "../../test/fakes/audit-world.ts";
 import { aCall, after } from "../../test/fakes/calls.ts";
-import type { ChainPayment, LedgerNote } from "../audit/facts.ts";
-import type { PaymentReader } from "../audit/rails/rail.ts";
 import type { Journal } from "../calls/journal.ts";
 import { type CallEvent, nextEffect, reduce } from "../calls/machine.ts";
 import type { Attempt } from "../ledger/ledger.ts";
+import type { LedgerNote } from "../ledger/search.ts";
+import type { ChainPayment, PaymentReader } from "../payment/rails/payment-reader.ts";
 import type { Rail, RailName } from "../payment/rails/rail.ts";
 import type { Evidence, TransactionEvidence } from "../subjects/product.ts";
 import { createProducts } from "../subjects/products.ts";
@@ -63,7 +63,6 @@ class Restored {
   #reader(rail: RailName): PaymentReader {
     const { payments } = this;
     return {
-      rail,
       heads: async () =>
         rail === "algorand" ? { latest: this.round, final: this.round } : { latest: 200, final: this.final },
       heightAt: async () => 1,

@@ -1,6 +1,5 @@
 import { searchAttestations } from "../audit/find-attestation.ts";
 import { findPayment, type KeyedPayment } from "../audit/find-payment.ts";
-import { attestorNotes } from "../audit/ledger.ts";
 import { type Call, type CallRequest, payloadOf } from "../calls/call.ts";
 import type { Journal } from "../calls/journal.ts";
 import { beginCall, isUnpaid, reduce } from "../calls/machine.ts";
@@ -8,6 +7,7 @@ import type { ChainName } from "../chains/chain.ts";
 import { type Clock, systemClock } from "../clock.ts";
 import { configInvalid } from "../config/config.ts";
 import { ServiceError } from "../errors.ts";
+import { attestorNotes } from "../ledger/search.ts";
 import { exactRequirement } from "../payment/payment-option.ts";
 import type { Rail } from "../payment/rails/rail.ts";
 import { settlementReceipt } from "../payment/receipt.ts";
@@ -56,7 +56,7 @@ export async function adoptPayment(settings: Settings, adoption: Adoption, optio
   return await adopt(adoption.target, subject, {
     journal,
     rails: networks.rails,
-    reader: chains.ledgerReader,
+    reader: chains.ledgerHeights,
     readers: chains.readers,
     since: await session.since(),
     products: createProducts(networks.chains),

@@ -1,14 +1,15 @@
 import { MIN_BATCH_ITEMS } from "@attestd/proof";
 import { audit } from "../audit/audit.ts";
-import type { ChainPayment, Facts, Span } from "../audit/facts.ts";
-import { attestorNotes, ledgerNote } from "../audit/ledger.ts";
-import type { PaymentReader } from "../audit/rails/rail.ts";
+import type { Facts } from "../audit/facts.ts";
 import type { AuditReport } from "../audit/report.ts";
 import { systemClock } from "../clock.ts";
 import type { Config } from "../config/config.ts";
 import { nativeCrypto } from "../crypto/crypto.ts";
 import type { JournalReader } from "../journal/reader.ts";
+import { attestorNotes, ledgerNote } from "../ledger/search.ts";
+import type { ChainPayment } from "../payment/rails/payment-reader.ts";
 import type { RailName } from "../payment/rails/rail.ts";
+import type { ChainHeights, Span } from "../providers/reading.ts";
 import { createProducts } from "../subjects/products.ts";
 import { type OperatorOptions, openSession, type Session, type Settings } from "./session.ts";
 
@@ -40,12 +41,13 @@ export async function auditJournal(settings: Settings, options: OperatorOptions)
  * the rows last.
  */
 async function readFacts(session: Session, journal: JournalReader, attestors: ReadonlySet<string>): Promise<Facts> {
-  const { ledger, readers } = session.chains;
+  const { ledger, ledgerHeights, readers } = session.chains;
   const since = await session.since();
   const payees = Map.groupBy(await journal.payees(), ({ rail }) => rail);
+  // The ledger first: a payment is older than its attestation.
+  const ledgerSpan = await spanOf(ledgerHeights, since);
   const spans = new Map<RailName, Span>();
   for (const [rail, reader] of readers) spans.set(rail, await spanOf(reader, since));
-  const ledgerSpan = spans.get("algorand") as Span;
   const read = [...payees.keys()].filter((rail) => spans.has(rail));
 
   async function* payments(): AsyncGenerator<ChainPayment> {
@@ -77,7 +79,7 @@ function pricesOf(price: bigint, { itemPrice, maxItems }: Config["batch"]): bigi
   return [price, ...batches.map((items) => price + items * itemPrice)];
 }
 
-async function spanOf(reader: PaymentReader, since: number): Promise<Span> {
+async function spanOf(reader: ChainHeights, since: number): Promise<Span> {
   const { latest } = await reader.heads();
   return { from: await reader.heightAt(since, latest), to: latest };
 }

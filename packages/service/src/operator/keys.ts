@@ -13,11 +13,11 @@ import {
   revokeKey as revoke,
   rotateKey as rotate,
 } from "../attestor/key-records.ts";
-import { attestorNotes } from "../audit/ledger.ts";
 import { liveAttempt } from "../calls/call.ts";
 import { isFinal, isUnpaid } from "../calls/machine.ts";
 import { type Config, readConfig } from "../config/config.ts";
 import { ServiceError } from "../errors.ts";
+import { attestorNotes } from "../ledger/search.ts";
 import { RAIL_SETTINGS } from "../payment/rails/registry.ts";
 import { type OperatorOptions, openSession, requireAlone, type Session, type Settings } from "./session.ts";
 
@@ -98,8 +98,8 @@ export async function restoreKeys(
   } catch (error) {
     throw refusal("It does not continue the journal's", error as ProofError);
   }
-  const { ledger, ledgerReader } = session.chains;
-  const { latest } = await ledgerReader.heads();
+  const { ledger, ledgerHeights } = session.chains;
+  const { latest } = await ledgerHeights.heads();
   const span = { from: known.keys[0]?.fromRound ?? 0, to: latest };
   const notes: RecordedNote[] = [];
   const accounts = new Set(saved.keys.map(({ algorandAddress }) => algorandAddress));

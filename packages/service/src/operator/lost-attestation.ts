@@ -1,8 +1,8 @@
 import { type BlockNote, parseNote, type TransactionNote } from "@attestd/proof";
 import type { AttestationSearchOptions, FoundAttestation } from "../audit/find-attestation.ts";
 import type { KeyedPayment } from "../audit/find-payment.ts";
-import type { PaymentReader } from "../audit/rails/rail.ts";
 import { ServiceError } from "../errors.ts";
+import type { PaymentReader } from "../payment/rails/payment-reader.ts";
 import type { RailName } from "../payment/rails/rail.ts";
 import type { BatchEvidence, Evidence, Products } from "../subjects/product.ts";
 

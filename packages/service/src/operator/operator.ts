@@ -2,6 +2,7 @@
 
 export { type AuditReport, type Finding, INVARIANTS, type Severity } from "../audit/report.ts";
 export { revisionOf } from "../config/revision.ts";
+export type { SubjectFinding } from "../health/finding.ts";
 export { SCHEMA_VERSION } from "../journal/open.ts";
 export { type Adoption, adoptPayment } from "./adopt.ts";
 export { auditJournal } from "./audit.ts";
@@ -9,7 +10,6 @@ export { type Backfill, backfillEvidence } from "./backfill.ts";
 export { type BackupManifest, backUp, checkBackup, restoreBackup } from "./backup.ts";
 export { readCosts } from "./costs.ts";
 export { type ExaminationOptions, examine } from "./doctor/examine.ts";
-export type { SubjectFinding } from "./doctor/finding.ts";
 export { type KeyChangeReport, readKeyHistory, restoreKeys, revokeKey, rotateKey } from "./keys.ts";
 export { type Pruning, pruneJournal } from "./prune.ts";
 export { markRestored, type Restored } from "./put-back.ts";

@@ -1,5 +1,4 @@
 import { ledgerSearch } from "../audit/copied-calls.ts";
-import type { PaymentReader } from "../audit/rails/rail.ts";
 import { type Call, liveAttempt } from "../calls/call.ts";
 import { createCopiedCalls } from "../calls/copied.ts";
 import type { Journal } from "../calls/journal.ts";
@@ -8,6 +7,7 @@ import type { EffectsOptions } from "../calls/perform.ts";
 import { type Clock, systemClock } from "../clock.ts";
 import { hasCode, ServiceError } from "../errors.ts";
 import type { Rounds } from "../ledger/ledger.ts";
+import type { PaymentReader } from "../payment/rails/payment-reader.ts";
 import type { RailName } from "../payment/rails/rail.ts";
 import { railKind } from "../payment/rails/registry.ts";
 import { type OperatorOptions, openSession, type Settings } from "./session.ts";

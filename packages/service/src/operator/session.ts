@@ -1,7 +1,5 @@
 import pino from "pino";
 import { readHistory } from "../attestor/history.ts";
-import { timeOfRound } from "../audit/ledger.ts";
-import { readableChains } from "../audit/rails/registry.ts";
 import { deadline, systemClock } from "../clock.ts";
 import { type Config, readConfig } from "../config/config.ts";
 import { ServiceError } from "../errors.ts";
@@ -9,7 +7,9 @@ import type { WholeJournal } from "../journal/journal.ts";
 import { openJournal, openJournalReader, requireOwner } from "../journal/open.ts";
 import { REFUSED } from "../journal/reader.ts";
 import type { Rounds } from "../ledger/ledger.ts";
+import { timeOfRound } from "../ledger/search.ts";
 import { openLedger, openNetworks, openRounds } from "../networks/networks.ts";
+import { readableChains } from "../networks/readable-chains.ts";
 import { RAIL_SETTINGS } from "../payment/rails/registry.ts";
 import { type KeyConfig, openAccount, openSigner } from "../signers/attestor-keys.ts";
 import type { Signer } from "../signers/signer.ts";

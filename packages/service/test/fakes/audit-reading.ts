@@ -1,4 +1,4 @@
-import { type Ask, patiently } from "../../src/audit/reading.ts";
+import { type Ask, patiently } from "../../src/providers/reading.ts";
 import { systemClock } from "../../src/clock.ts";
 import type { Conflict, QuorumRules } from "../../src/providers/quorum.ts";
 

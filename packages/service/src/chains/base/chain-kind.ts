@@ -2,6 +2,7 @@ import { BASE_CHAIN_ID, baseFormat } from "@attestd/proof/base";
 import { z } from "zod";
 import { type EthereumNodes, EthereumRpc } from "../../providers/ethereum-rpc.ts";
 import type { SourceChainKind } from "../chain-kind.ts";
+import { examineNodes } from "./examination.ts";
 import { BaseSource } from "./source.ts";
 
 const Bytes = z.base64().min(4);
@@ -26,6 +27,8 @@ export const baseChain: SourceChainKind<EthereumNodes> = {
     lost: "nothing on Base can be attested",
     asks: rpcs.map((rpc) => (signal) => rpc.blockNumber(signal)),
   }),
+
+  examine: (nodes, { signal }) => examineNodes(nodes, signal),
 
   open(nodes, { sources: { base }, extraSourceChains: accept }, { run }) {
     return new BaseSource({ nodes, accept, levels: base, run });

@@ -2,14 +2,15 @@ import { checkKeyNotes, type KeyHistory, type RecordedNote } from "@attestd/proo
 import { readHistory, whyUnusable } from "../../attestor/history.ts";
 import { NOTE_BEGINS } from "../../audit/chain-index.ts";
 import { recordedKeyNotes } from "../../audit/key-notes.ts";
-import { attestorNotes } from "../../audit/ledger.ts";
-import { readableChains } from "../../audit/rails/registry.ts";
 import { attestationsFor } from "../../calls/capacity.ts";
 import { deadline, systemClock } from "../../clock.ts";
+import { type Finding, fail, ok, unread, warning } from "../../health/finding.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
+import { attestorNotes } from "../../ledger/search.ts";
+import { readableChains } from "../../networks/readable-chains.ts";
 import { isProviderError } from "../../providers/provider.ts";
 import { failover } from "../../providers/quorum.ts";
-import { type Check, type Examined, type Finding, fail, ok, unread, warning } from "./finding.ts";
+import type { Check, Examined } from "./examined.ts";
 import { readJournal } from "./journal.ts";
 
 /** The number of affordable attestations below which an operator should fund the account. */
@@ -90,9 +91,9 @@ function compared(history: KeyHistory, notes: RecordedNote[] | "unfinished", kid
 /** Returns the first of our notes that an account has sent, if any. */
 async function firstNoteOf({ config, log, signal }: Examined, account: string): Promise<RecordedNote | undefined> {
   const ends = deadline(systemClock, NOTES_MS, signal);
-  const { ledger, ledgerReader } = readableChains(config, log, ends);
+  const { ledger, ledgerHeights } = readableChains(config, log, ends);
   const search = async () => {
-    const to = (await ledgerReader.heads()).latest;
+    const to = (await ledgerHeights.heads()).latest;
     for await (const { note, ...one } of attestorNotes(ledger, [account], { from: 0, to }))
       if (note?.startsWith(NOTE_BEGINS) && one.sender === account) return { ...one, note };
     return undefined;

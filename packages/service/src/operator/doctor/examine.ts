@@ -1,35 +1,49 @@
 import pino from "pino";
+import { SOURCE_CHAINS } from "../../chains/registry.ts";
 import { deadline, systemClock } from "../../clock.ts";
 import { readConfig, settingNames } from "../../config/config.ts";
 import { hasCode } from "../../errors.ts";
+import { away, type Finding, fail, ok, type SubjectFinding, warning } from "../../health/finding.ts";
 import { followLedger } from "../../networks/networks.ts";
 import { openNodes } from "../../networks/nodes.ts";
-import { RAIL_SETTINGS } from "../../payment/rails/registry.ts";
+import { RAIL_SETTINGS, RAILS } from "../../payment/rails/registry.ts";
 import { hostClock } from "../../providers/host-clock.ts";
 import type { OperatorOptions, Settings } from "../session.ts";
-import { checkAlgods, checkIndexers } from "./algorand.ts";
 import { checkAttestor } from "./attestor.ts";
-import { checkBase } from "./base.ts";
+import type { Check, Examined } from "./examined.ts";
 import { checkFacilitators } from "./facilitators.ts";
-import { away, type Check, type Examined, type Finding, fail, ok, type SubjectFinding, warning } from "./finding.ts";
 import { checkChoices, checkClock, checkPort, checkSecretFiles, secretFilesOf } from "./host.ts";
 import { checkJournal } from "./journal.ts";
+import { checkAlgods, checkIndexers } from "./ledger.ts";
 import { checkPayees } from "./payees.ts";
 import { checkPublicUrl } from "./public-url.ts";
 import { examineSigner } from "./signer.ts";
-import { checkSolana } from "./solana.ts";
 
 /** How long one subject's check may take, in ms. */
 const CHECK_MS = 45_000;
 
+/** The checks of the nodes of each source chain and rail, by its name. */
+function nodeChecks(): [subject: string, check: Check][] {
+  const names = new Set([...SOURCE_CHAINS.map(({ format }) => format.name), ...RAILS.map(({ name }) => name)]);
+  return [...names].flatMap((name) => {
+    const chain = SOURCE_CHAINS.find(({ format }) => format.name === name);
+    const rail = RAILS.find((kind) => kind.name === name);
+    if (!chain?.examine && !rail?.examine) return [];
+    const check: Check = async ({ nodes, ...examination }) => [
+      ...(chain?.examine ? await chain.examine(nodes.sources.get(chain), examination) : []),
+      ...(rail?.examine ? await rail.examine(nodes.rail(rail), examination) : []),
+    ];
+    return [[name, check]];
+  });
+}
+
 /** The checks of upstreams, in the order of their listing. */
-const CHECKS: readonly [subject: string, check: Check][] = [
+const checks = (): [subject: string, check: Check][] => [
   ["journal", checkJournal],
   ["algod", checkAlgods],
   ["indexer", checkIndexers],
   ["attestor", checkAttestor],
-  ["base", checkBase],
-  ["solana", checkSolana],
+  ...nodeChecks(),
   ["payees", checkPayees],
   ["facilitators", checkFacilitators],
 ];
@@ -70,7 +84,7 @@ export async function* examine(settings: Settings, options: ExaminationOptions):
   const { kid, account } = examinedSigner.keys;
   const { ledger, rounds } = followLedger(config, account, nodes.algorand, log);
   opened.defer(() => rounds.stop());
-  const found = CHECKS.map(async ([subject, check]) => {
+  const found = checks().map(async ([subject, check]) => {
     const ends = deadline(systemClock, CHECK_MS, signal);
     const examined: Examined = { config, nodes, ledger, kid, log, signal: ends };
     return (await check(examined).catch(lateOr(ends, signal))).map(about(subject));

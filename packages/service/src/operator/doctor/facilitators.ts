@@ -1,30 +1,18 @@
-import { toBase64 } from "@attestd/proof/encoding";
 import { excerpt } from "@attestd/proof/text";
 import type { PaymentPayload } from "@x402/core/types";
 import { CATALOGUE } from "../../catalogue/catalogue.ts";
 import type { FacilitatorSettings } from "../../config/facilitators.ts";
 import { namesOf, type RailSettings } from "../../config/rails.ts";
 import { hasCode } from "../../errors.ts";
+import { away, type Finding, fail, ok, warning } from "../../health/finding.ts";
 import { type Facilitator, type FacilitatorError, httpFacilitator } from "../../payment/facilitator.ts";
 import { kindOn, namedAsListed } from "../../payment/listed-network.ts";
 import { exactRequirement } from "../../payment/payment-option.ts";
 import type { RailKind } from "../../payment/rails/rail.ts";
 import { RAILS } from "../../payment/rails/registry.ts";
 import { resourceInfo, resourceOf } from "../../payment/resource.ts";
-import { away, type Check, type Examined, type Finding, fail, ok, warning } from "./finding.ts";
+import type { Check, Examined } from "./examined.ts";
 
-const ZERO = `0x${"0".repeat(40)}`;
-const zeros = (count: number) => new Array<number>(count).fill(0);
-/** A Solana transaction of version 0 without an instruction: one signature, one account and a blockhash, all zero. */
-const NO_TRANSACTION = toBase64(Uint8Array.from([1, ...zeros(64), 0x80, 1, 0, 0, 1, ...zeros(64), 0, 0]));
-/** The scheme's own part of a payment that no rail accepts: it has all members, for decoders, and no signature. */
-const NO_PAYMENT: PaymentPayload["payload"] = {
-  paymentGroup: ["AA=="],
-  paymentIndex: 0,
-  transaction: NO_TRANSACTION,
-  signature: `0x${"0".repeat(130)}`,
-  authorization: { from: ZERO, to: ZERO, value: "0", validAfter: "0", validBefore: "0", nonce: `0x${"0".repeat(64)}` },
-};
 /** Statuses of a facilitator that refuses us, and of a gateway whose upstream is away. */
 const NOT_LET_IN: readonly number[] = [401, 403, 404, 429, 502, 503, 504];
 const CREDENTIALS = "KEY_ID, SECRET and this host's clock, and which addresses the key allows (IPv6 too)";
@@ -80,7 +68,7 @@ async function checkFacilitator(
     extra: { ...settled.extra },
   });
   const resource = resourceInfo(resourceOf(CATALOGUE.attest, config.publicUrl ?? "http://127.0.0.1"));
-  const payment: PaymentPayload = { x402Version: 2, resource, accepted: requirement, payload: NO_PAYMENT };
+  const payment: PaymentPayload = { x402Version: 2, resource, accepted: requirement, payload: kind.unsigned };
   try {
     await facilitator.verify(payment, requirement, signal);
   } catch (error) {

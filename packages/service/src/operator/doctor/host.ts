@@ -2,10 +2,10 @@ import { once } from "node:events";
 import { stat } from "node:fs/promises";
 import { createServer } from "node:net";
 import type { Config } from "../../config/config.ts";
+import { type Finding, fail, inSeconds, ok, warning } from "../../health/finding.ts";
 import type { ClockComparison } from "../../providers/host-clock.ts";
 import { majorityOf } from "../../providers/quorum.ts";
 import type { Settings } from "../session.ts";
-import { type Finding, fail, inSeconds, ok, warning } from "./finding.ts";
 
 /** The limit of upstreams named in the sentence about clocks. */
 const MAX_NAMED = 3;

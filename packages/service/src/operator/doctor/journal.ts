@@ -3,9 +3,10 @@ import { access, stat, statfs } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import type { Config } from "../../config/config.ts";
 import { hasCode } from "../../errors.ts";
+import { away, type Finding, fail, ok, warning } from "../../health/finding.ts";
 import { openJournalReader, requireOwner } from "../../journal/open.ts";
 import { type JournalReader, REFUSED } from "../../journal/reader.ts";
-import { away, type Check, type Examined, type Finding, fail, ok, warning } from "./finding.ts";
+import type { Check, Examined } from "./examined.ts";
 
 /**
  * Checks the journal: whether it can be reached and written, its release and owner, and the remaining space. Creates

@@ -1,8 +1,9 @@
 import { systemClock } from "../../clock.ts";
 import { namesOf } from "../../config/rails.ts";
+import { type Finding, fail, ok, unread } from "../../health/finding.ts";
 import type { RailKind } from "../../payment/rails/rail.ts";
 import { RAILS } from "../../payment/rails/registry.ts";
-import { type Check, type Examined, type Finding, fail, ok, unread } from "./finding.ts";
+import type { Check, Examined } from "./examined.ts";
 
 /** Checks the enabled rails: their payees on their chains, and USDC's name and version on Base. */
 export const checkPayees: Check = async (examined) => {

@@ -4,8 +4,8 @@ import { CATALOGUE } from "../../catalogue/catalogue.ts";
 import { algorandChain } from "../../chains/algorand/chain-kind.ts";
 import type { Config } from "../../config/config.ts";
 import { hasCode } from "../../errors.ts";
+import { away, type Finding, fail, ok, warning } from "../../health/finding.ts";
 import { exchangeWith } from "../../providers/exchange.ts";
-import { away, type Finding, fail, ok, warning } from "./finding.ts";
 
 const History = z.object({ keys: z.array(z.object({ kid: z.string() })).min(1) });
 const Required = z.object({ resource: z.object({ url: z.string() }), accepts: z.array(z.unknown()) });

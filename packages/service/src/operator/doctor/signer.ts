@@ -1,6 +1,7 @@
 import type { Logger } from "pino";
 import { deadline, systemClock } from "../../clock.ts";
 import { hasCode, type SignerFailure } from "../../errors.ts";
+import { away, type Finding, fail, ok, warning } from "../../health/finding.ts";
 import {
   type KeyConfig,
   type OpenAccount,
@@ -8,7 +9,6 @@ import {
   openAccount,
   openSigner,
 } from "../../signers/attestor-keys.ts";
-import { away, type Finding, fail, ok, warning } from "./finding.ts";
 
 type Examined = { findings: Finding[]; keys?: { kid: string; account: OpenAccount } };
 

@@ -4,9 +4,13 @@ import type { Clock } from "../../clock.ts";
 import type { Config } from "../../config/config.ts";
 import type { RailVariables } from "../../config/rails.ts";
 import { ServiceError } from "../../errors.ts";
+import type { Examination, Finding } from "../../health/finding.ts";
 import type { Rounds } from "../../ledger/ledger.ts";
+import type { LedgerReading } from "../../ledger/search.ts";
 import type { AlgorandNodes } from "../../providers/algorand-nodes.ts";
 import type { QuorumRules } from "../../providers/quorum.ts";
+import type { Ask } from "../../providers/reading.ts";
+import type { PaymentReader } from "./payment-reader.ts";
 
 /** A rail's name in the registry, the journal, settings (`PAY_TO_<NAME>`) and logs. */
 export type RailName = string;
@@ -119,6 +123,14 @@ export type RailContext = {
   signal: AbortSignal;
 };
 
+/** What is needed to read a rail's payments. */
+export type ReadingContext = {
+  config: Config;
+  ledger: LedgerReading;
+  ask: Ask;
+  clock: Pick<Clock, "now">;
+};
+
 /**
  * A kind of rail, as a rail's folder exports it and the registry lists it.
  * @typeParam N the clients of its nodes
@@ -147,6 +159,18 @@ export interface RailKind<N extends object = object> extends RailFacts {
    * @throws config_invalid when a network is not the one that the settings claim; ProviderError when it cannot be read
    */
   open(nodes: N, context: RailContext): Rail | Promise<Rail>;
+
+  /** Opens the reader of payments for an audit; undefined if no node is configured. @param nodes from `connect` */
+  reader(nodes: N, context: ReadingContext): PaymentReader | undefined;
+
+  /**
+   * Examines what payments need of the nodes, for the operator. Absent if the ledger's nodes are the rail's.
+   * @param nodes from `connect`
+   */
+  examine?(nodes: N, examination: Examination): Promise<Finding[]>;
+
+  /** The scheme's own part of a payment that nobody accepts: it has every member, for decoders, and no signature. */
+  readonly unsigned: PaymentPayload["payload"];
 }
 
 /**

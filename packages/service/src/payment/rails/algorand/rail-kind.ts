@@ -5,6 +5,7 @@ import { algorandAddress, whole } from "../../../config/formats.ts";
 import type { RailVariables } from "../../../config/rails.ts";
 import type { AlgorandNodes } from "../../../providers/algorand-nodes.ts";
 import type { RailKind } from "../rail.ts";
+import { algorandReader } from "./payment-reader.ts";
 import { algorandRail } from "./rail.ts";
 import { ALGORAND, algorandSpellings } from "./usdc.ts";
 
@@ -32,4 +33,6 @@ export const ALGORAND_RAIL: RailKind<AlgorandNodes> = {
       maxLifeSeconds: config.maxLifeSeconds,
       maxFee: ownSettings(config, settings).ALGORAND_MAX_FEE,
     }),
+  reader: (_, { ledger }) => algorandReader(ledger),
+  unsigned: { paymentGroup: ["AA=="], paymentIndex: 0 },
 };

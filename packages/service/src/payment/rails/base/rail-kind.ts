@@ -8,6 +8,8 @@ import type { EthereumNodes } from "../../../providers/ethereum-rpc.ts";
 import { isProviderError } from "../../../providers/provider.ts";
 import type { RailKind } from "../rail.ts";
 import type { TokenDomain } from "./authorization.ts";
+import { examineSearches } from "./examination.ts";
+import { baseReader } from "./payment-reader.ts";
 import { baseRail } from "./rail.ts";
 import { BASE, isTransactionHash } from "./usdc.ts";
 import { readTokenDomain } from "./usdc-contract.ts";
@@ -25,10 +27,7 @@ const settings = {
   }),
 } satisfies RailVariables;
 
-/** Returns the number of blocks in one query for Base's logs. */
-export function baseLogSpan(config: Config): number {
-  return ownSettings(config, settings).BASE_LOG_SPAN;
-}
+const ZERO = `0x${"0".repeat(40)}`;
 
 /** USDC on Base. */
 export const BASE_RAIL: RailKind<EthereumNodes> = {
@@ -45,10 +44,28 @@ export const BASE_RAIL: RailKind<EthereumNodes> = {
       domain: await usdcDomain(config, nodes, signal),
       maxLifeSeconds: config.maxLifeSeconds,
       maxSignatureGas: ownSettings(config, settings).BASE_MAX_SIGNATURE_GAS,
-      logSpan: baseLogSpan(config),
+      logSpan: logSpan(config),
       clock,
     }),
+  reader: (nodes, { config, ask }) => (nodes.rpcs.length > 0 ? baseReader(nodes, ask, logSpan(config)) : undefined),
+  examine: ({ rpcs }, { config, signal }) => examineSearches(rpcs, logSpan(config), signal),
+  unsigned: {
+    signature: `0x${"0".repeat(130)}`,
+    authorization: {
+      from: ZERO,
+      to: ZERO,
+      value: "0",
+      validAfter: "0",
+      validBefore: "0",
+      nonce: `0x${"0".repeat(64)}`,
+    },
+  },
 };
+
+/** Returns the number of blocks in one query for logs. */
+function logSpan(config: Config): number {
+  return ownSettings(config, settings).BASE_LOG_SPAN;
+}
 
 const REAL_USDC = { name: "USD Coin", version: "2" };
 

@@ -1,9 +1,12 @@
+import { toBase64 } from "@attestd/proof/encoding";
 import { z } from "zod";
 import { ownSettings } from "../../../config/config.ts";
 import { endpoints, solanaWallet, whole } from "../../../config/formats.ts";
 import type { RailVariables } from "../../../config/rails.ts";
 import { type SolanaNodes, SolanaRpc } from "../../../providers/solana-rpc.ts";
 import type { RailKind } from "../rail.ts";
+import { examineNodes } from "./examination.ts";
+import { solanaReader } from "./payment-reader.ts";
 import { solanaRail } from "./rail.ts";
 import { SOLANA } from "./usdc.ts";
 
@@ -17,6 +20,10 @@ const settings = {
     SOLANA_MAX_COMPUTE_UNIT_PRICE: whole(1, 5_000_000).default(100_000),
   }),
 } satisfies RailVariables;
+
+const zeros = (count: number) => new Array<number>(count).fill(0);
+/** A transaction of version 0 without an instruction: one signature, one account and a blockhash, all zero. */
+const NO_TRANSACTION = Uint8Array.from([1, ...zeros(64), 0x80, 1, 0, 0, 1, ...zeros(64), 0, 0]);
 
 /** USDC on Solana. */
 export const SOLANA_RAIL: RailKind<SolanaNodes> = {
@@ -34,4 +41,7 @@ export const SOLANA_RAIL: RailKind<SolanaNodes> = {
     const limits = { computeUnits: own.SOLANA_MAX_COMPUTE_UNITS, microLamports: own.SOLANA_MAX_COMPUTE_UNIT_PRICE };
     return solanaRail({ nodes, limits, clock });
   },
+  reader: (nodes, { clock, ask }) => (nodes.rpcs.length > 0 ? solanaReader(nodes, clock, ask) : undefined),
+  examine: ({ rpcs }, examination) => examineNodes(rpcs, examination),
+  unsigned: { transaction: toBase64(NO_TRANSACTION) },
 };

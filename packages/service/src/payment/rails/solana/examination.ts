@@ -1,36 +1,33 @@
-import { RAILS } from "@attestd/proof/rails";
 import { excerpt } from "@attestd/proof/text";
 import { z } from "zod";
-import { SOLANA_RAIL } from "../../payment/rails/solana/rail-kind.ts";
-import { usdcAccountOf } from "../../payment/rails/solana/token-account.ts";
-import { refusalOf } from "../../providers/json-rpc.ts";
-import type { SolanaRpc } from "../../providers/solana-rpc.ts";
 import {
   away,
-  type Check,
   checkEach,
-  type Examined,
+  type Examination,
   type Finding,
   fail,
   inSeconds,
   ok,
   refusalBy,
   warning,
-} from "./finding.ts";
+} from "../../../health/finding.ts";
+import { refusalOf } from "../../../providers/json-rpc.ts";
+import type { SolanaRpc } from "../../../providers/solana-rpc.ts";
+import { usdcAccountOf } from "./token-account.ts";
+import { SOLANA } from "./usdc.ts";
 
 const Version = z.object({ "solana-core": z.string() });
 
 /** The greatest age of a node's newest confirmed block, in ms: a payment is valid for a minute. */
 const MAX_AGE_MS = 20_000;
 
-/** Checks Solana's nodes: cluster, health, age of the newest block, and whether they list the payee's transactions. */
-export const checkSolana: Check = async (examined) => {
-  const { rpcs } = examined.nodes.rail(SOLANA_RAIL);
+/** Examines the nodes: cluster, health, age of the newest block, and whether they list the payee's transactions. */
+export async function examineNodes(rpcs: readonly SolanaRpc[], examination: Examination): Promise<Finding[]> {
   if (rpcs.length === 0) return [ok("SOLANA_RPC_URL is not set: nothing is paid on Solana.")];
-  return checkEach(rpcs, { setting: "SOLANA_RPC_URL" }, (rpc) => checkRpc(rpc, examined));
-};
+  return checkEach(rpcs, { setting: "SOLANA_RPC_URL" }, (rpc) => examineNode(rpc, examination));
+}
 
-async function checkRpc(rpc: SolanaRpc, { config, signal }: Examined): Promise<Finding[]> {
+async function examineNode(rpc: SolanaRpc, { config, signal }: Examination): Promise<Finding[]> {
   const setting = `SOLANA_RPC_URL: ${rpc.name}`;
   await rpc.checkHealth(signal);
   const slot = await rpc.call("getSlot", [{ commitment: "confirmed" }], z.int().nonnegative(), signal);
@@ -42,7 +39,7 @@ async function checkRpc(rpc: SolanaRpc, { config, signal }: Examined): Promise<F
   const ageMs = time === null ? 0 : Date.now() - time * 1000;
   if (ageMs > MAX_AGE_MS)
     return [away(`${setting} has had no new block for ${inSeconds(ageMs)}. Check that it follows the cluster.`)];
-  const account = usdcAccountOf(config.rails.solana?.payTo ?? RAILS.solana.usdc);
+  const account = usdcAccountOf(config.rails.solana?.payTo ?? SOLANA.asset);
   const listed = account === undefined ? undefined : rpc.transactionsOf(account, { limit: 1_000 }, signal);
   if (listed !== undefined && (await refusalBy(listed)) !== undefined) {
     const lack = "does not list an account's transactions, by which payments are found";

@@ -1,7 +1,21 @@
 import { type Clock, deadline } from "../clock.ts";
 import { hasCode } from "../errors.ts";
-import { agree, type QuorumRules } from "../providers/quorum.ts";
-import type { Span } from "./facts.ts";
+import { agree, type QuorumRules } from "./quorum.ts";
+
+/** Heights of a chain, both inclusive: rounds, block numbers or slots. */
+export type Span = { from: number; to: number };
+
+/** The latest height of a chain, and the height up to which it can no longer change. */
+export type Heads = { latest: number; final: number };
+
+/** Reads a chain's heights, as the quorum of its nodes states them. Both throw ProviderError. */
+export interface ChainHeights {
+  /** Returns heights that every answering node has. */
+  heads(): Promise<Heads>;
+
+  /** Returns a height before which nothing happened at that time or later. @param time Unix s */
+  heightAt(time: number, latest: number): Promise<number>;
+}
 
 /** Sends a question to upstreams with a deadline, and repeats it while they are unavailable, at most `tries` times. */
 export type Ask = <T>(question: (signal: AbortSignal) => Promise<T>, tries?: number) => Promise<T>;

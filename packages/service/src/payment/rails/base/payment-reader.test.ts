@@ -1,10 +1,10 @@
 import { encodeEventTopics, type Hex, numberToHex, padHex, parseAbi } from "viem";
 import { afterEach, describe, expect, test } from "vitest";
-import { all, testReading } from "../../../test/fakes/audit-reading.ts";
-import { FakeBaseNode } from "../../../test/fakes/base-node.ts";
-import { json, Upstream } from "../../../test/fakes/providers.ts";
-import { EthereumRpc } from "../../providers/ethereum-rpc.ts";
-import { baseReader } from "./base.ts";
+import { all, testReading } from "../../../../test/fakes/audit-reading.ts";
+import { FakeBaseNode } from "../../../../test/fakes/base-node.ts";
+import { json, Upstream } from "../../../../test/fakes/providers.ts";
+import { EthereumRpc } from "../../../providers/ethereum-rpc.ts";
+import { baseReader } from "./payment-reader.ts";
 
 const TIME = 1_760_000_000;
 const HEAD = 50_000;

@@ -1,11 +1,8 @@
 import { excerpt } from "@attestd/proof/text";
-import type { Logger } from "pino";
-import type { Config } from "../../config/config.ts";
-import { hasCode } from "../../errors.ts";
-import type { Ledger } from "../../ledger/ledger.ts";
-import type { Nodes } from "../../networks/nodes.ts";
-import { refusalOf } from "../../providers/json-rpc.ts";
-import { isProviderError } from "../../providers/provider.ts";
+import type { Config } from "../config/config.ts";
+import { hasCode } from "../errors.ts";
+import { refusalOf } from "../providers/json-rpc.ts";
+import { isProviderError } from "../providers/provider.ts";
 
 /** `ok`: fit for sales. `warning`: sales continue, and something should be fixed. `fail`: something cannot be sold. */
 export type Mark = "ok" | "warning" | "fail";
@@ -36,21 +33,12 @@ export function away(message: string): Finding {
   return { ...fail(message), isAway: true };
 }
 
-/** What checks examine. They change nothing and spend nothing. */
-export type Examined = {
+/** What every check gets. A check changes nothing, spends nothing, and throws only errors that `troubleOf` does not describe. */
+export type Examination = {
   config: Config;
-  nodes: Nodes;
-  /** The attestor's account. */
-  ledger: Ledger;
-  /** The id of the attestor's ML-DSA-65 key. */
-  kid: string;
-  log: Logger;
   /** Ends the check. */
   signal: AbortSignal;
 };
-
-/** One subject's check. It throws only errors that `troubleOf` does not describe. */
-export type Check = (examined: Examined) => Promise<Finding[]>;
 
 /** Tells an operator what to do about a refusal, by HTTP status. */
 function remedyFor(message: string, token: string | undefined): string {

@@ -3,15 +3,14 @@ import { BASE_MAINNET } from "@attestd/proof/base";
 import type { Hex } from "viem";
 import { getAddress, numberToHex, slice } from "viem/utils";
 import { z } from "zod";
-import { isTooMuch } from "../../payment/rails/base/log-pieces.ts";
-import { BASE } from "../../payment/rails/base/usdc.ts";
-import { addressTopic, Log, readBlock, TRANSFER, USED } from "../../payment/rails/base/usdc-contract.ts";
-import { type EthereumNodes, type EthereumRpc, rpcBytes, rpcInteger } from "../../providers/ethereum-rpc.ts";
-import { unavailable } from "../../providers/provider.ts";
-import { agree, ifAny } from "../../providers/quorum.ts";
-import type { ChainPayment, Span } from "../facts.ts";
-import { type Ask, answersOf, fewAtOnce, firstAt, inPieces } from "../reading.ts";
-import type { PaymentReader } from "./rail.ts";
+import { type EthereumNodes, type EthereumRpc, rpcBytes, rpcInteger } from "../../../providers/ethereum-rpc.ts";
+import { unavailable } from "../../../providers/provider.ts";
+import { agree, ifAny } from "../../../providers/quorum.ts";
+import { type Ask, answersOf, fewAtOnce, firstAt, inPieces, type Span } from "../../../providers/reading.ts";
+import type { ChainPayment, PaymentReader } from "../payment-reader.ts";
+import { isTooMuch } from "./log-pieces.ts";
+import { BASE } from "./usdc.ts";
+import { addressTopic, Log, readBlock, TRANSFER, USED } from "./usdc-contract.ts";
 
 const TOKEN = BASE.asset.toLowerCase();
 
@@ -30,8 +29,6 @@ export function baseReader({ rpcs, rules }: EthereumNodes, ask: Ask, logSpan: nu
   // Hosts have their own limits of blocks. Some accept only ten, which are 2 s.
   const sizes = { most: logSpan, isTooLarge: isTooMuch };
   return {
-    rail: "base",
-
     async heads() {
       const read = async (rpc: EthereumRpc, signal: AbortSignal) => {
         const [latest, finalized] = await Promise.all([

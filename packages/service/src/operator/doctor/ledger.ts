@@ -1,9 +1,10 @@
 import { excerpt } from "@attestd/proof/text";
 import { z } from "zod";
-import { IndexerSearch } from "../../audit/indexer-search.ts";
+import { away, checkEach, type Finding, fail, inSeconds, ok, warning } from "../../health/finding.ts";
 import type { Algod } from "../../providers/algod.ts";
+import { IndexerSearch } from "../../providers/indexer-search.ts";
 import { isProviderError } from "../../providers/provider.ts";
-import { away, type Check, checkEach, type Examined, type Finding, fail, inSeconds, ok, warning } from "./finding.ts";
+import type { Check, Examined } from "./examined.ts";
 import { jsonOf } from "./public-url.ts";
 
 const Versions = z.object({
@@ -108,7 +109,7 @@ export const checkIndexers: Check = async (examined) => {
 async function checkIndexer(
   indexer: IndexerSearch,
   latest: number | undefined,
-  { signal, config }: Examined,
+  { signal, config, ledger }: Examined,
 ): Promise<Finding[]> {
   const setting = `INDEXER_URL: ${indexer.name}`;
   const answer = await indexer.request({ path: "/health" }, signal);
@@ -134,7 +135,7 @@ async function checkIndexer(
   }
   // The service looks up a transaction by its id, and the audit lists an account's.
   await indexer.transaction("A".repeat(52), signal);
-  const search = { address: config.rails.algorand?.payTo ?? "" };
+  const search = { address: ledger.address };
   const span = { from: Math.max(0, round - 1), to: round };
   try {
     await indexer.list(search, span, Number.POSITIVE_INFINITY, signal);

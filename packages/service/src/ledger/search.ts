@@ -17,15 +17,22 @@ import { equalBytes, fromBase64, fromUtf8 } from "@attestd/proof/encoding";
 import { attempt } from "@attestd/proof/errors";
 import { rebuildTransaction } from "../chains/algorand/rebuild.ts";
 import type { AlgorandSource } from "../chains/algorand/source.ts";
-import type { Attempt } from "../ledger/ledger.ts";
-import { unlessAbsent } from "../ledger/recorded.ts";
+import type { FoundTransaction, IndexerSearch, Wanted } from "../providers/indexer-search.ts";
 import { unavailable } from "../providers/provider.ts";
 import { agree, ifAny, type QuorumRules } from "../providers/quorum.ts";
-import type { LedgerNote, Span } from "./facts.ts";
-import type { FoundTransaction, IndexerSearch, Wanted } from "./indexer-search.ts";
-import { type Ask, fewAtOnce, inPieces } from "./reading.ts";
+import {
+  type Ask,
+  answersOf,
+  type ChainHeights,
+  fewAtOnce,
+  firstAt,
+  inPieces,
+  type Span,
+} from "../providers/reading.ts";
+import type { Attempt } from "./ledger.ts";
+import { unlessAbsent } from "./recorded.ts";
 
-/** How to read the ledger, which is also the Algorand rail's chain. */
+/** How the ledger is read by its indexers. */
 export type LedgerReading = {
   indexers: readonly IndexerSearch[];
   rules: QuorumRules;
@@ -40,8 +47,32 @@ export type LedgerReading = {
 export type LedgerTransaction = { id: string; round: number; transaction: MsgpackMap };
 type Found = LedgerTransaction & Pick<FoundTransaction, "signature" | "auth-addr">;
 
+/** A transaction of the ledger that names the attestor's account. */
+export type LedgerNote = {
+  readonly txid: string;
+  readonly round: number;
+  readonly sender: string;
+  /** Undefined when it has no note, or one that is not UTF-8. */
+  readonly note?: string;
+  /** Whether it is a payment of nothing that neither closes nor rekeys an account. */
+  readonly movesNothing: boolean;
+};
+
 /** Transactions in one piece of a span, unless the piece is a single round. */
 const MAX_TRANSACTIONS = 1_000;
+
+/** Reads the ledger's rounds. A round is final at once. */
+export function ledgerHeights(reading: LedgerReading): ChainHeights {
+  return {
+    async heads() {
+      const read = (indexer: IndexerSearch, ends: AbortSignal) => indexer.latest(ends);
+      const rounds = await answersOf(reading.indexers, read, { about: "the latest round" }, reading);
+      const latest = Math.min(...rounds);
+      return { latest, final: latest };
+    },
+    heightAt: (time, latest) => firstAt(time, latest, (round) => timeOfRound(reading, round)),
+  };
+}
 
 /** Returns a round's time in Unix s, as the indexers agree; undefined when they do not go back that far. */
 export function timeOfRound({ indexers, rules, ask }: LedgerReading, round: number): Promise<number | undefined> {

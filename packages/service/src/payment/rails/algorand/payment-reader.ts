@@ -1,33 +1,21 @@
 import { getBytes, getInteger, getString } from "@attestd/proof/algorand";
 import { fromBase64, toBase64Url } from "@attestd/proof/encoding";
-import { ALGORAND } from "../../payment/rails/algorand/usdc.ts";
-import type { ChainPayment } from "../facts.ts";
-import type { IndexerSearch } from "../indexer-search.ts";
 import {
   addressIn,
   type LedgerReading,
   type LedgerTransaction,
+  ledgerHeights,
   ledgerTransaction,
   searchLedger,
-  timeOfRound,
-} from "../ledger.ts";
-import { answersOf, firstAt } from "../reading.ts";
-import type { PaymentReader } from "./rail.ts";
+} from "../../../ledger/search.ts";
+import type { ChainPayment, PaymentReader } from "../payment-reader.ts";
+import { ALGORAND } from "./usdc.ts";
 
 /** Reads payments on the Algorand rail. */
 export function algorandReader(reading: LedgerReading): PaymentReader {
   const ledger = `algorand:${toBase64Url(fromBase64(reading.genesisHash))}`;
   return {
-    rail: "algorand",
-
-    async heads() {
-      const read = (indexer: IndexerSearch, ends: AbortSignal) => indexer.latest(ends);
-      const rounds = await answersOf(reading.indexers, read, { about: "the latest round" }, reading);
-      const latest = Math.min(...rounds);
-      return { latest, final: latest };
-    },
-
-    heightAt: (time, latest) => firstAt(time, latest, (round) => timeOfRound(reading, round)),
+    ...ledgerHeights(reading),
 
     async *payments(addresses, span) {
       for (const address of addresses) {

@@ -1,8 +1,8 @@
 import { toBase64, utf8 } from "@attestd/proof/encoding";
 import { z } from "zod";
-import { Indexer } from "../providers/indexer.ts";
-import { unavailable } from "../providers/provider.ts";
-import type { Span } from "./facts.ts";
+import { Indexer } from "./indexer.ts";
+import { unavailable } from "./provider.ts";
+import type { Span } from "./reading.ts";
 
 const round = z.int().nonnegative();
 const Transfer = z.looseObject({

@@ -1,13 +1,13 @@
 import { createHash } from "node:crypto";
 import { getTransactionDecoder } from "@solana/kit";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { all, testReading } from "../../../test/fakes/audit-reading.ts";
-import { FakeSolanaNode } from "../../../test/fakes/solana-node.ts";
-import { payer, paying, payTo, stock, stranger, transfer, VERSION_1 } from "../../../test/fakes/solana-payments.ts";
-import { bytesOf, usdcAccountOf } from "../../payment/rails/solana/token-account.ts";
-import { SOLANA } from "../../payment/rails/solana/usdc.ts";
-import { SolanaRpc } from "../../providers/solana-rpc.ts";
-import { solanaReader } from "./solana.ts";
+import { all, testReading } from "../../../../test/fakes/audit-reading.ts";
+import { FakeSolanaNode } from "../../../../test/fakes/solana-node.ts";
+import { payer, paying, payTo, stock, stranger, transfer, VERSION_1 } from "../../../../test/fakes/solana-payments.ts";
+import { SolanaRpc } from "../../../providers/solana-rpc.ts";
+import { solanaReader } from "./payment-reader.ts";
+import { bytesOf, usdcAccountOf } from "./token-account.ts";
+import { SOLANA } from "./usdc.ts";
 
 const SLOT = 400_000_000;
 const NOW = 1_760_000_000;

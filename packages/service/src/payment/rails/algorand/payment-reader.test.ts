@@ -9,14 +9,14 @@ import {
 import { keyNotePrefix } from "@attestd/proof/attestor";
 import { toBase64 } from "@attestd/proof/encoding";
 import { afterEach, describe, expect, test } from "vitest";
-import { GENESIS, GENESIS_HASH } from "../../../test/fakes/algorand-providers.ts";
-import { all, testReading } from "../../../test/fakes/audit-reading.ts";
-import { type Handler, json, Upstream } from "../../../test/fakes/providers.ts";
-import type { LedgerTransaction } from "../../chains/algorand/source.ts";
-import { ServiceError } from "../../errors.ts";
-import { IndexerSearch } from "../indexer-search.ts";
-import { attestorNotes, keyNotes, type LedgerReading } from "../ledger.ts";
-import { algorandReader } from "./algorand.ts";
+import { GENESIS, GENESIS_HASH } from "../../../../test/fakes/algorand-providers.ts";
+import { all, testReading } from "../../../../test/fakes/audit-reading.ts";
+import { type Handler, json, Upstream } from "../../../../test/fakes/providers.ts";
+import type { LedgerTransaction } from "../../../chains/algorand/source.ts";
+import { ServiceError } from "../../../errors.ts";
+import { attestorNotes, keyNotes, type LedgerReading } from "../../../ledger/search.ts";
+import { IndexerSearch } from "../../../providers/indexer-search.ts";
+import { algorandReader } from "./payment-reader.ts";
 
 const account = (byte: number) => new Uint8Array(32).fill(byte);
 const [PAYER, PAYEE, ATTESTOR] = [account(1), account(2), account(3)];

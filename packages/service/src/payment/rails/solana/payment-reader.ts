@@ -1,16 +1,9 @@
 import { hash } from "node:crypto";
 import { toBase64 } from "@attestd/proof/encoding";
 import type { Address } from "@solana/kit";
-import type { Clock } from "../../clock.ts";
-import { hasCode } from "../../errors.ts";
-import { growth, usdcAccountOf } from "../../payment/rails/solana/token-account.ts";
-import {
-  accountsOf as accountsNamedIn,
-  messageHash,
-  readTransaction,
-  type TransferTransaction,
-} from "../../payment/rails/solana/transaction.ts";
-import { SOLANA } from "../../payment/rails/solana/usdc.ts";
+import type { Clock } from "../../../clock.ts";
+import { hasCode } from "../../../errors.ts";
+import { type Ask, answersOf, fewAtOnce, type Span } from "../../../providers/reading.ts";
 import type {
   Commitment,
   LandedTransaction,
@@ -18,10 +11,16 @@ import type {
   Outcome,
   SolanaNodes,
   SolanaRpc,
-} from "../../providers/solana-rpc.ts";
-import type { ChainPayment, Span } from "../facts.ts";
-import { type Ask, answersOf, fewAtOnce } from "../reading.ts";
-import type { PaymentReader } from "./rail.ts";
+} from "../../../providers/solana-rpc.ts";
+import type { ChainPayment, PaymentReader } from "../payment-reader.ts";
+import { growth, usdcAccountOf } from "./token-account.ts";
+import {
+  accountsOf as accountsNamedIn,
+  messageHash,
+  readTransaction,
+  type TransferTransaction,
+} from "./transaction.ts";
+import { SOLANA } from "./usdc.ts";
 
 /** The limit of a node's list. */
 const MAX_PAGE = 1_000;
@@ -47,8 +46,6 @@ export function solanaReader(
 ): PaymentReader {
   const asking = { rules, ask };
   return {
-    rail: "solana",
-
     async heads() {
       const slotAt = async (commitment: Commitment) => {
         const read = async (rpc: SolanaRpc, ends: AbortSignal) =>
