@@ -19,9 +19,10 @@ const FLOORS = [
   // Above `calls`, which states the journal's contract.
   ["journal"],
   ["calls", "networks"],
-  ["payment", "subjects"],
-  // Describes what the floors above do, and draws from the source chains.
+  ["subjects", "payment(?!/rails)"],
+  // Describes what the floors above do, and draws from the source chains and the rails.
   ["catalogue"],
+  ["payment/rails"],
   // A key counts only once the ledger has its note; the ledger reads its rounds as the Algorand chain does.
   ["attestor"],
   ["ledger"],

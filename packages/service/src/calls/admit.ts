@@ -3,7 +3,13 @@ import { hasCode } from "../errors.ts";
 import type { Match } from "../payment/match.ts";
 import type { Offers } from "../payment/offers.ts";
 import { acceptedAmount } from "../payment/payment-option.ts";
-import { type Payment, type PaymentRefused, paymentRefused, type Rail } from "../payment/rails/rail.ts";
+import {
+  type AdmissionRail,
+  type Payment,
+  type PaymentRefused,
+  paymentRefused,
+  type RailFacts,
+} from "../payment/rails/rail.ts";
 import { forwardedPayment } from "../payment/resource.ts";
 import { verifyPayment } from "../payment/verify-payment.ts";
 import { Problem } from "../problems.ts";
@@ -36,9 +42,9 @@ export type AdmissionOptions = Pick<EffectsOptions, "products" | "resourceOf" | 
   capacity: Capacity;
   offers: Offers;
   /** Every rail that we can read, switched on or not. */
-  rails: readonly Rail[];
+  rails: readonly AdmissionRail[];
   /** Whether an address is, or ever was, a payee of ours. */
-  isPayee(rail: Rail, address: string): boolean;
+  isPayee(rail: RailFacts, address: string): boolean;
   /** How long a paid request waits for its bundle, in ms. */
   waitMs: number;
   /** The one deadline of all questions before the call is committed, in ms. */
@@ -115,7 +121,7 @@ export function createAdmission(options: AdmissionOptions): Admit {
   }
 
   /** @returns the payment, with the rail that it names, enabled or not. @throws PaymentRefused */
-  async function readPayment(payload: PaymentPayload): Promise<{ rail: Rail; payment: Payment }> {
+  async function readPayment(payload: PaymentPayload): Promise<{ rail: AdmissionRail; payment: Payment }> {
     const rail = rails.find((candidate) => candidate.isNetwork(payload.accepted.network));
     if (!rail) throw paymentRefused(`accepted.network ${JSON.stringify(payload.accepted.network)} is not offered`);
     return { rail, payment: rail.read(payload) };

@@ -1,4 +1,4 @@
-import { type Payment, paymentRefused, type Rail } from "../payment/rails/rail.ts";
+import { type AdmissionRail, type Payment, paymentRefused } from "../payment/rails/rail.ts";
 import { Problem } from "../problems.ts";
 import type { Journal } from "./journal.ts";
 import { SAME_HEADER } from "./problems.ts";
@@ -45,7 +45,11 @@ export function createBacking(journal: Pick<Journal, "exposure">) {
      * @throws PaymentRefused when the payer has too little for this payment alone; Problem when it has too little for all
      *   that it has promised; ProviderError
      */
-    async promise(rail: Rail, payment: Payment, signal: AbortSignal): Promise<() => void> {
+    async promise(
+      rail: Pick<AdmissionRail, "name" | "balance">,
+      payment: Payment,
+      signal: AbortSignal,
+    ): Promise<() => void> {
       const { payer, amount } = payment;
       const name = `${rail.name} ${payer}`;
       // Before the journal is read: a promise that is committed in between is then counted at least once.

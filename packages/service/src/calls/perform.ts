@@ -4,7 +4,7 @@ import type { Clock } from "../clock.ts";
 import { hasCode } from "../errors.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { SettleAnswer } from "../payment/facilitator.ts";
-import type { Rail, RailName } from "../payment/rails/rail.ts";
+import type { RailName, SettlementRail } from "../payment/rails/rail.ts";
 import type { Resource } from "../payment/resource.ts";
 import type { Settler } from "../payment/routes.ts";
 import type { Products } from "../subjects/product.ts";
@@ -22,7 +22,7 @@ import type { CallEvent, Effect } from "./machine.ts";
 export type Perform = (call: Call, effect: Effect, memory: Memory, stop: AbortSignal) => Promise<CallEvent | undefined>;
 
 export type EffectsOptions = {
-  rails: ReadonlyMap<RailName, Rail>;
+  rails: ReadonlyMap<RailName, SettlementRail>;
   /** Of the enabled rails, in order of preference; a payment on another rail is looked up, and not settled. */
   settlers: ReadonlyMap<RailName, readonly Settler[]>;
   products: Products;

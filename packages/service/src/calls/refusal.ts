@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import type { Match } from "../payment/match.ts";
 import { exactRequirement } from "../payment/payment-option.ts";
-import type { Payment, PaymentRefused, Rail } from "../payment/rails/rail.ts";
+import type { AdmissionRail, Payment, PaymentRefused } from "../payment/rails/rail.ts";
 import { Problem } from "../problems.ts";
 import { requestHash, type Subject } from "../subjects/subject.ts";
 import type { Call, CallRequest } from "./call.ts";
@@ -12,7 +12,13 @@ import { paymentUnknown, SAME_HEADER } from "./problems.ts";
 import type { RefusedPayment } from "./refused.ts";
 
 /** One paid request, its payment read. */
-export type Request = { subject: Subject; rail: Rail; payment: Payment; name: string | undefined; signal: AbortSignal };
+export type Request = {
+  subject: Subject;
+  rail: AdmissionRail;
+  payment: Payment;
+  name: string | undefined;
+  signal: AbortSignal;
+};
 
 /** How a call is begun beside what its request says. */
 export type Terms = Pick<CallRequest, "requirement" | "facilitator"> & {

@@ -1,7 +1,7 @@
 import { race, within } from "../clock.ts";
 import { hasCode } from "../errors.ts";
 import { DecidedByChain, type SettleAnswer } from "../payment/facilitator.ts";
-import type { Rail } from "../payment/rails/rail.ts";
+import type { SettlementRail } from "../payment/rails/rail.ts";
 import { settlementReceipt } from "../payment/receipt.ts";
 import { forwardedPayment } from "../payment/resource.ts";
 import type { Settler } from "../payment/routes.ts";
@@ -190,7 +190,7 @@ export function createSettlement(options: EffectsOptions) {
     log.warn({ key, rail, facilitator }, "the settings do not name the facilitator that the payment is bound to");
   }
 
-  function railOf({ rail: name }: Call): Rail {
+  function railOf({ rail: name }: Call): SettlementRail {
     const rail = rails.get(name);
     if (!rail) throw new Error(`the rail ${name} is not known`);
     return rail;

@@ -1,4 +1,4 @@
-import type { Rail } from "../payment/rails/rail.ts";
+import type { RailFacts } from "../payment/rails/rail.ts";
 import { openRoutes, type Settler } from "../payment/routes.ts";
 import type { Call } from "./call.ts";
 
@@ -15,7 +15,7 @@ import type { Call } from "./call.ts";
  */
 export function nextSettler(
   call: Call,
-  { isForAnyFacilitator }: Pick<Rail, "isForAnyFacilitator">,
+  { isForAnyFacilitator }: Pick<RailFacts, "isForAnyFacilitator">,
   settlers: readonly Settler[],
   hasFailed: boolean,
 ): Settler | undefined {

@@ -8,6 +8,7 @@ import { Balance, NetworkParameters, PaymentNetwork } from "./schemas/networks.t
 import { Base64Url32, Sha256Hex } from "./schemas/primitives.ts";
 import { ProblemCodeSchema, ProblemExplanation } from "./schemas/problem.ts";
 import { BlockCapabilities, Health, Readiness, Status, Version } from "./schemas/reports.ts";
+import { ANY_HELPED, HELPED } from "./sources.ts";
 
 const ANNOTATIONS = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false };
 
@@ -141,8 +142,7 @@ export const READ = {
     ...GET,
     path: "/networks/:network",
     summary: "What a payment on a network must name to be valid now",
-    description:
-      "For wallets without a node of their own. Algorand: the ledger's genesis, its last round, and the fees in microAlgos. Solana: a recent blockhash. Take them from a node that you trust if you have one.",
+    description: `For wallets without a node of their own. ${HELPED.map(({ label, wallets }) => `${label}: ${wallets.about}. `).join("")}Take them from a node that you trust if you have one.`,
     params: z.object({ network: PaymentNetwork }),
     replies: { 200: { description: "As the network's nodes say.", schema: NetworkParameters } },
     problems: ["not_found", "providers_unavailable", "providers_conflict"],
@@ -151,7 +151,7 @@ export const READ = {
     ...GET,
     path: "/networks/:network/balances/:address",
     summary: "The USDC of an address",
-    description: "For wallets without a node of their own, before they pay on Algorand or Solana.",
+    description: `For wallets without a node of their own, before they pay on ${ANY_HELPED}.`,
     params: z.object({
       network: PaymentNetwork,
       address: z

@@ -1,6 +1,7 @@
 import { SOURCE_CHAINS } from "../chains/registry.ts";
+import { RAILS } from "../payment/rails/registry.ts";
 
-/* Names, patterns and texts for schemas and documents, derived from the registry of source chains. */
+/* Names, patterns and texts for schemas and documents, derived from the registries of source chains and rails. */
 
 const FORMATS = SOURCE_CHAINS.map(({ format }) => format);
 const LABELS = FORMATS.map(({ label }) => label);
@@ -44,8 +45,16 @@ function anyOf(patterns: readonly RegExp[]): RegExp {
   return new RegExp([...new Set(patterns.map(({ source }) => source))].join("|"));
 }
 
+/** The rails whose wallets we help: they have no node of their own. */
+export const HELPED = RAILS.flatMap(({ label, wallets }) => (wallets ? [{ label, wallets }] : []));
+/** For people: `Algorand or Solana`. */
+export const ANY_HELPED = listed(
+  "disjunction",
+  HELPED.map(({ label }) => label),
+);
+
 /** Joins items like Intl.ListFormat in English, which would add 15 ms to a start. */
-function listed(type: "conjunction" | "disjunction", items: readonly string[]): string {
+export function listed(type: "conjunction" | "disjunction", items: readonly string[]): string {
   const word = type === "conjunction" ? "and" : "or";
   if (items.length < 3) return items.join(` ${word} `);
   return `${items.slice(0, -1).join(", ")}, ${word} ${items.at(-1)}`;

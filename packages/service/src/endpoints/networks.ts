@@ -1,7 +1,7 @@
 import { mapUpstreamErrors } from "../calls/problems.ts";
 import type { Clock } from "../clock.ts";
 import type { EnabledRail } from "../payment/enabled-rail.ts";
-import type { WalletHelp, WalletParameters } from "../payment/rails/rail.ts";
+import type { WalletHelp } from "../payment/rails/rail.ts";
 import { Problem } from "../problems.ts";
 import { createBulkhead } from "../workers/bulkhead.ts";
 
@@ -22,7 +22,7 @@ const SHARED_MS = 2_000;
 /** Answers wallets without their own node, so that a page with such a wallet connects only to us. */
 export function createNetworks({ rails, clock, deadlineMs }: NetworksOptions) {
   const balances = createBulkhead({ ...BALANCES, clock });
-  const shared = new Map<string, { at: number; answer: Promise<WalletParameters> }>();
+  const shared = new Map<string, { at: number; answer: Promise<object> }>();
 
   function helpOf(network: string): WalletHelp {
     const help = rails.find(({ rail }) => rail.network === network)?.rail.wallets;

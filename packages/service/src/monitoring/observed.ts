@@ -7,7 +7,7 @@ import { isFinal } from "../calls/machine.ts";
 import type { Perform } from "../calls/perform.ts";
 import type { RunnerOptions } from "../calls/runner.ts";
 import { count, during, observe, shift, timed } from "../metrics/meter.ts";
-import type { Rail } from "../payment/rails/rail.ts";
+import type { OfferedRail } from "../payment/rails/rail.ts";
 import { Problem } from "../problems.ts";
 import type { Product, Products } from "../subjects/product.ts";
 import { summaryOf as subjectSummary } from "../subjects/subject.ts";
@@ -18,7 +18,7 @@ import type { Verifier } from "../verification/verifier.ts";
 /* Wrappers that count what parts of the service do, without changing it. */
 
 /** Counts requests with a payment by their answers. */
-export function observedAdmit(admit: Admit, rails: readonly Rail[]): Admit {
+export function observedAdmit(admit: Admit, rails: readonly OfferedRail[]): Admit {
   return async (subject, payload, ...rest) => {
     if (!payload) return admit(subject, payload, ...rest);
     const rail = rails.find((one) => one.isNetwork(payload.accepted.network))?.name ?? "other";

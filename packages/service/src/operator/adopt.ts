@@ -9,7 +9,7 @@ import { configInvalid } from "../config/config.ts";
 import { ServiceError } from "../errors.ts";
 import { attestorNotes } from "../ledger/search.ts";
 import { exactRequirement } from "../payment/payment-option.ts";
-import type { Rail } from "../payment/rails/rail.ts";
+import type { RailFacts } from "../payment/rails/rail.ts";
 import { settlementReceipt } from "../payment/receipt.ts";
 import type { Evidence } from "../subjects/product.ts";
 import { createProducts } from "../subjects/products.ts";
@@ -79,7 +79,7 @@ function subjectOf({ txid, chain, height }: Adoption["subject"], configured: Rea
 
 export type AdoptionOptions = SearchOptions & {
   journal: Pick<Journal, "find" | "insert" | "update" | "payees" | "evidenceOf">;
-  rails: readonly Rail[];
+  rails: readonly RailFacts[];
   clock: Pick<Clock, "now">;
 };
 

@@ -6,7 +6,7 @@ import { type Condition, watchFacilitator } from "./facilitator-watch.ts";
 import { namedAsListed } from "./listed-network.ts";
 import { observedFacilitator } from "./observed-facilitator.ts";
 import { type PayeeWatch, watchPayees } from "./payee-watch.ts";
-import type { Rail } from "./rails/rail.ts";
+import type { OfferedRail, PayeeRail } from "./rails/rail.ts";
 
 /** A facilitator of an enabled rail. */
 export type EnabledFacilitator = Partial<Condition> & {
@@ -19,7 +19,7 @@ export type EnabledFacilitator = Partial<Condition> & {
 
 /** A rail that the settings enable. */
 export type EnabledRail = Pick<RailSettings, "payTo" | "price"> & {
-  rail: Rail;
+  rail: OfferedRail;
   /** At least one, in order of preference. */
   facilitators: readonly EnabledFacilitator[];
   /** Returns why nothing can be sold on it now with any facilitator: a clause; undefined if it can. */
@@ -31,7 +31,7 @@ export type EnabledRail = Pick<RailSettings, "payTo" | "price"> & {
  * @param settings by the name of the rail
  */
 export function enableRails(
-  rails: readonly Rail[],
+  rails: readonly (OfferedRail & PayeeRail)[],
   settings: Readonly<Record<string, RailSettings | undefined>>,
   log: Logger,
 ): { enabled: EnabledRail[]; payees: PayeeWatch } {

@@ -1,7 +1,7 @@
 import { hasCode, ignoring } from "../errors.ts";
 import type { Facilitator } from "./facilitator.ts";
 import { kindOn } from "./listed-network.ts";
-import type { Rail } from "./rails/rail.ts";
+import type { OfferedRail } from "./rails/rail.ts";
 
 /** A facilitator's last answer about its rail. */
 type Support = "unknown" | "settled" | "not settled" | "no fee payer";
@@ -21,7 +21,7 @@ export type FacilitatorSupport = ReturnType<typeof facilitatorSupport>;
  * @param offerMs how long an offer remains valid after it was last made, including its fee payer, in ms
  * @param now Unix ms
  */
-export function facilitatorSupport(rail: Rail, facilitator: Facilitator, offerMs: number, now: () => number) {
+export function facilitatorSupport(rail: OfferedRail, facilitator: Facilitator, offerMs: number, now: () => number) {
   let support: Support = "unknown";
   /** Newest first, with the time (Unix ms) until which a payment may name them. */
   let feePayers: { address: string; until: number }[] = [];

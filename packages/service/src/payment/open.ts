@@ -4,7 +4,7 @@ import { type Config, configInvalid } from "../config/config.ts";
 import { hasCode, ignoring } from "../errors.ts";
 import { enableRails } from "./enabled-rail.ts";
 import { createOffers } from "./offers.ts";
-import type { Rail, RailName } from "./rails/rail.ts";
+import type { OfferedRail, PayeeRail, RailFacts, RailName } from "./rails/rail.ts";
 
 /** The journal's payees. */
 export interface PayeeJournal {
@@ -18,7 +18,7 @@ export interface PayeeJournal {
 export type PaymentsOptions = {
   journal: PayeeJournal;
   /** Every rail that can be read, enabled or not. */
-  rails: readonly Rail[];
+  rails: readonly (OfferedRail & PayeeRail)[];
   log: Logger;
   /** Aborts the opening. */
   signal: AbortSignal;
@@ -58,7 +58,7 @@ export async function openPayments(config: Config, { journal, rails, log, signal
     enabled,
     offers,
     /** Whether an address is, or ever was, our payee. */
-    isPayee: (rail: Rail, address: string) =>
+    isPayee: (rail: RailFacts, address: string) =>
       everPaid.some((payee) => payee.rail === rail.name && rail.sameAddress(payee.address, address)),
     /** What is refreshed while the service runs. */
     refreshed: [payees, refreshedOffers],

@@ -1,8 +1,8 @@
 import { namesOf } from "../config/rails.ts";
 import { isProviderError, type ProviderError } from "../providers/provider.ts";
-import type { Rail, RailName } from "./rails/rail.ts";
+import type { PayeeRail, RailName } from "./rails/rail.ts";
 
-type Payee = { rail: Pick<Rail, "name" | "payeeFault">; payTo: string };
+type Payee = { rail: PayeeRail; payTo: string };
 
 /** How long a rail is still sold while its nodes do not answer, in ms. Payees are read every 15 seconds. */
 const MAX_SILENCE_MS = 60_000;

@@ -1,6 +1,6 @@
-import { type Ask, patiently } from "../../src/providers/reading.ts";
 import { systemClock } from "../../src/clock.ts";
 import type { Conflict, QuorumRules } from "../../src/providers/quorum.ts";
+import { type Ask, patiently } from "../../src/providers/reading.ts";
 
 /** Rules and patience for a reader's tests: pauses take no time, and are counted. */
 export function testReading(): { rules: QuorumRules; ask: Ask; conflicts: Conflict[]; pauses: number[] } {

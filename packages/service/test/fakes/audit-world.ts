@@ -4,13 +4,13 @@ import { algorandCaip2, encodeAddress, encodeMsgpack, txid } from "@attestd/proo
 import { encodeNote, keyIdentity, paymentCommitment } from "@attestd/proof/attestor";
 import { toBase32 } from "@attestd/proof/encoding";
 import { createAttestor } from "../../src/attestor/attestor.ts";
-import type { ChainPayment } from "../../src/payment/rails/payment-reader.ts";
 import type { Facts, Premises } from "../../src/audit/facts.ts";
-import type { LedgerNote } from "../../src/ledger/search.ts";
 import { type Call, type CallState, evidenceOf } from "../../src/calls/call.ts";
 import { type CallEvent, isAtRest, reduce } from "../../src/calls/machine.ts";
 import { pruned } from "../../src/calls/pruning.ts";
 import { nativeCrypto } from "../../src/crypto/crypto.ts";
+import type { LedgerNote } from "../../src/ledger/search.ts";
+import type { ChainPayment } from "../../src/payment/rails/payment-reader.ts";
 import type { RailName } from "../../src/payment/rails/rail.ts";
 import { createProducts } from "../../src/subjects/products.ts";
 import { requestHash, type Subject } from "../../src/subjects/subject.ts";

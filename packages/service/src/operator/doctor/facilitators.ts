@@ -8,7 +8,7 @@ import { away, type Finding, fail, ok, warning } from "../../health/finding.ts";
 import { type Facilitator, type FacilitatorError, httpFacilitator } from "../../payment/facilitator.ts";
 import { kindOn, namedAsListed } from "../../payment/listed-network.ts";
 import { exactRequirement } from "../../payment/payment-option.ts";
-import type { RailKind } from "../../payment/rails/rail.ts";
+import type { RailKind } from "../../payment/rails/rail-kind.ts";
 import { RAILS } from "../../payment/rails/registry.ts";
 import { resourceInfo, resourceOf } from "../../payment/resource.ts";
 import type { Check, Examined } from "./examined.ts";

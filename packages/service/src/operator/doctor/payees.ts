@@ -1,7 +1,7 @@
 import { systemClock } from "../../clock.ts";
 import { namesOf } from "../../config/rails.ts";
 import { type Finding, fail, ok, unread } from "../../health/finding.ts";
-import type { RailKind } from "../../payment/rails/rail.ts";
+import type { RailKind } from "../../payment/rails/rail-kind.ts";
 import { RAILS } from "../../payment/rails/registry.ts";
 import type { Check, Examined } from "./examined.ts";
 

@@ -1,16 +1,5 @@
 import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
-import type { SourceChainKind } from "../../chains/chain-kind.ts";
-import type { Clock } from "../../clock.ts";
-import type { Config } from "../../config/config.ts";
-import type { RailVariables } from "../../config/rails.ts";
 import { ServiceError } from "../../errors.ts";
-import type { Examination, Finding } from "../../health/finding.ts";
-import type { Rounds } from "../../ledger/ledger.ts";
-import type { LedgerReading } from "../../ledger/search.ts";
-import type { AlgorandNodes } from "../../providers/algorand-nodes.ts";
-import type { QuorumRules } from "../../providers/quorum.ts";
-import type { Ask } from "../../providers/reading.ts";
-import type { PaymentReader } from "./payment-reader.ts";
 
 /** A rail's name in the registry, the journal, settings (`PAY_TO_<NAME>`) and logs. */
 export type RailName = string;
@@ -87,8 +76,8 @@ export type RailFacts = {
  * None of it is believed when the payment comes.
  */
 export type WalletHelp = {
-  /** Returns what a transaction must contain to be valid now, in the terms of the chain's own nodes. */
-  now(signal: AbortSignal): Promise<WalletParameters>;
+  /** Returns what a transaction must contain to be valid now, as the kind's `wallets` describes. */
+  now(signal: AbortSignal): Promise<object>;
 
   /** Whether a text is an address of the chain. */
   isAddress(text: string): boolean;
@@ -97,89 +86,8 @@ export type WalletHelp = {
   holding(address: string, signal: AbortSignal): Promise<bigint | undefined>;
 };
 
-export type WalletParameters =
-  /** `genesisHash`: base64. Fees in microAlgos; `feePerByte` is 0 unless the network is congested. */
-  | { genesisId: string; genesisHash: string; round: number; minFee: number; feePerByte: number }
-  /** Base58, and the last block height at which a transaction that names it is valid. */
-  | { blockhash: string; lastValidBlockHeight: number };
-
-/** What is needed to make the clients of a rail's nodes. */
-export type RailConnection = {
-  config: Config;
-  rules: QuorumRules;
-  /** The clients of the ledger's nodes. */
-  ledger: AlgorandNodes;
-  /** Returns the clients of a source chain's nodes; undefined if the chain is not configured. */
-  chain<N extends object>(kind: SourceChainKind<N>): N | undefined;
-};
-
-/** What is needed to open rails. */
-export type RailContext = {
-  config: Config;
-  /** The rounds of the ledger. */
-  rounds: Rounds;
-  clock: Clock;
-  /** Aborts the opening. */
-  signal: AbortSignal;
-};
-
-/** What is needed to read a rail's payments. */
-export type ReadingContext = {
-  config: Config;
-  ledger: LedgerReading;
-  ask: Ask;
-  clock: Pick<Clock, "now">;
-};
-
-/**
- * A kind of rail, as a rail's folder exports it and the registry lists it.
- * @typeParam N the clients of its nodes
- */
-export interface RailKind<N extends object = object> extends RailFacts {
-  readonly settings: RailVariables;
-
-  /** Like `isNetwork` of the rail that these settings open. */
-  isNetwork(network: string, config: Config): boolean;
-
-  /** Whether a text has the form of this rail's payment keys, which differs from every other rail's. */
-  isPaymentKey(text: string): boolean;
-
-  /** Whether a text has the form of this rail's transaction ids. */
-  isTransactionId(text: string): boolean;
-
-  /** Returns the canonical spelling of an address or a transaction id. */
-  canonical(text: string): string;
-
-  /** Makes clients of the configured nodes, and sends nothing. */
-  connect(connection: RailConnection): N;
-
-  /**
-   * Opens the rail. It must succeed for a disabled rail, because its earlier payments are still looked up.
-   * @param nodes from `connect`
-   * @throws config_invalid when a network is not the one that the settings claim; ProviderError when it cannot be read
-   */
-  open(nodes: N, context: RailContext): Rail | Promise<Rail>;
-
-  /** Opens the reader of payments for an audit; undefined if no node is configured. @param nodes from `connect` */
-  reader(nodes: N, context: ReadingContext): PaymentReader | undefined;
-
-  /**
-   * Examines what payments need of the nodes, for the operator. Absent if the ledger's nodes are the rail's.
-   * @param nodes from `connect`
-   */
-  examine?(nodes: N, examination: Examination): Promise<Finding[]>;
-
-  /** The scheme's own part of a payment that nobody accepts: it has every member, for decoders, and no signature. */
-  readonly unsigned: PaymentPayload["payload"];
-}
-
-/**
- * A way to pay.
- *
- * `read` gives a payment its key. Until `signature` returns `valid`, or `onChain` returns true, nothing in the payment
- * may be believed or written. `status` asks the chain and MUST NOT believe the facilitator.
- */
-export interface Rail<P extends Payment = Payment> extends RailFacts {
+/** What an offer tells a payer. */
+export interface OfferedRail extends RailFacts {
   /** What scheme `exact` adds to every offer on this rail, besides the facilitator's fee payer. */
   readonly extra: Readonly<Record<string, string>>;
 
@@ -188,14 +96,23 @@ export interface Rail<P extends Payment = Payment> extends RailFacts {
 
   /** Whether a network is this rail's, in any spelling that clients and facilitators use. */
   isNetwork(network: string): boolean;
+}
 
+/** Reads payments of scheme `exact`. */
+export interface PaymentForm<P extends Payment = Payment> {
   /**
    * Reads the scheme's own part of a payload.
    *
    * @throws payment_refused when it has no payment key
    */
   read(payload: PaymentPayload): P;
+}
 
+/**
+ * What admission asks before a call begins. Until `signature` returns `valid`, or `onChain` returns true, nothing in a
+ * payment may be believed or written.
+ */
+export interface AdmissionRail<P extends Payment = Payment> extends OfferedRail, PaymentForm<P> {
   /** Checks the payer's signature offline; `on_chain` when only the chain can decide. */
   signature(payment: P): Promise<"valid" | "invalid" | "on_chain">;
 
@@ -221,17 +138,19 @@ export interface Rail<P extends Payment = Payment> extends RailFacts {
   check(payment: P, requirement: PaymentRequirements, signal: AbortSignal): Promise<void>;
 
   /**
-   * Returns why a payee cannot be paid now: a clause with the payee as its subject; undefined when it can be paid.
-   * @throws ProviderError when the chain cannot be read
-   */
-  payeeFault(payTo: string, signal: AbortSignal): Promise<string | undefined>;
-
-  /**
    * Reads the payer's current balance of the asset, in atomic units. @throws ProviderError when the chain cannot be
    * read
    */
   balance(payment: P, signal: AbortSignal): Promise<bigint>;
 
+  /** Whether the payment has been spent on its payee by now. @throws ProviderError when the chain cannot be read */
+  spent(payment: P, signal: AbortSignal): Promise<boolean>;
+}
+
+/** What the runner of a call asks. `status` asks the chain and MUST NOT believe the facilitator. */
+export interface SettlementRail<P extends Payment = Payment>
+  extends Pick<RailFacts, "isForAnyFacilitator">,
+    PaymentForm<P> {
   /**
    * Reads the payment's status from its chain.
    * @param hint a transaction that may contain the payment, as the facilitator says: looked at first, and never
@@ -240,9 +159,18 @@ export interface Rail<P extends Payment = Payment> extends RailFacts {
    */
   status(payment: P, signal: AbortSignal, hint?: string): Promise<PaymentStatus>;
 
-  /** Whether the payment has been spent on its payee by now. @throws ProviderError when the chain cannot be read */
-  spent(payment: P, signal: AbortSignal): Promise<boolean>;
-
   /** Waits until `status` may have changed: for a round, a block or a moment. */
   news(signal: AbortSignal): Promise<void>;
 }
+
+/** What the watch on payees asks. */
+export interface PayeeRail extends Pick<RailFacts, "name"> {
+  /**
+   * Returns why a payee cannot be paid now: a clause with the payee as its subject; undefined when it can be paid.
+   * @throws ProviderError when the chain cannot be read
+   */
+  payeeFault(payTo: string, signal: AbortSignal): Promise<string | undefined>;
+}
+
+/** An open rail. */
+export interface Rail<P extends Payment = Payment> extends AdmissionRail<P>, SettlementRail<P>, PayeeRail {}

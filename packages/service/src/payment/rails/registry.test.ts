@@ -14,7 +14,8 @@ import { enableRails } from "../enabled-rail.ts";
 import { createOffers, type Offers } from "../offers.ts";
 import { forwardedPayment } from "../resource.ts";
 import { ANY_SALE, saleOn } from "../sale.ts";
-import { paymentRefused, type Rail, type RailContext, type RailFacts, type RailKind } from "./rail.ts";
+import { paymentRefused, type Rail, type RailFacts } from "./rail.ts";
+import type { RailContext, RailKind } from "./rail-kind.ts";
 import { openRails, RAILS } from "./registry.ts";
 
 /* A made-up rail: an IOU in shells, which its drawer seals with a secret, and whose key is a serial number. */
@@ -41,6 +42,9 @@ const settings = {
 
 const MOON_RAIL: RailKind<{ urls: string[] }> = {
   ...IOU,
+  label: "the Moon",
+  unsigned: {},
+  reader: () => undefined,
   settings,
   connect: ({ config }) => ({ urls: ownSettings(config, settings).MOON_RPC_URL ?? [] }),
   isPaymentKey: (text) => text.startsWith("moon:serial/"),

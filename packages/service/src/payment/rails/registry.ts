@@ -2,7 +2,8 @@ import type { PaymentPayload } from "@x402/core/types";
 import type { RailVariables } from "../../config/rails.ts";
 import { ALGORAND_RAIL } from "./algorand/rail-kind.ts";
 import { BASE_RAIL } from "./base/rail-kind.ts";
-import type { Payment, Rail, RailContext, RailKind, RailName } from "./rail.ts";
+import type { Payment, Rail, RailName } from "./rail.ts";
+import type { RailContext, RailKind } from "./rail-kind.ts";
 import { SOLANA_RAIL } from "./solana/rail-kind.ts";
 
 /** Every rail, in the order of its listing in documents. A new rail is a folder and a line here. */

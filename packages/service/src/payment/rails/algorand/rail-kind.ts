@@ -1,10 +1,11 @@
 import { ALGORAND_ID } from "@attestd/proof/algorand";
+import { RAILS } from "@attestd/proof/rails";
 import { z } from "zod";
 import { ownSettings } from "../../../config/config.ts";
 import { algorandAddress, whole } from "../../../config/formats.ts";
 import type { RailVariables } from "../../../config/rails.ts";
 import type { AlgorandNodes } from "../../../providers/algorand-nodes.ts";
-import type { RailKind } from "../rail.ts";
+import type { RailKind } from "../rail-kind.ts";
 import { algorandReader } from "./payment-reader.ts";
 import { algorandRail } from "./rail.ts";
 import { ALGORAND, algorandSpellings } from "./usdc.ts";
@@ -19,6 +20,7 @@ const settings = {
 /** Algorand USDC. */
 export const ALGORAND_RAIL: RailKind<AlgorandNodes> = {
   ...ALGORAND,
+  label: RAILS.algorand.label,
   settings,
   isNetwork: (network, { algorand }) => algorandSpellings(algorand.genesisHash).has(network),
   isPaymentKey: (text) => /^algorand:[\w-]{43}\//.test(text),
@@ -34,5 +36,16 @@ export const ALGORAND_RAIL: RailKind<AlgorandNodes> = {
       maxFee: ownSettings(config, settings).ALGORAND_MAX_FEE,
     }),
   reader: (_, { ledger }) => algorandReader(ledger),
+  wallets: {
+    about: "the ledger's genesis, its last round, and the fees in microAlgos",
+    noAccount: "it has not opted in",
+    parameters: {
+      genesisId: z.string(),
+      genesisHash: z.base64().length(44),
+      round: z.int().min(0).describe("The last one."),
+      minFee: z.int().min(0).describe("microAlgos a transaction."),
+      feePerByte: z.int().min(0).describe("microAlgos; 0 unless the network is congested."),
+    },
+  },
   unsigned: { paymentGroup: ["AA=="], paymentIndex: 0 },
 };

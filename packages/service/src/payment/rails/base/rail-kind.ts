@@ -1,3 +1,4 @@
+import { RAILS } from "@attestd/proof/rails";
 import { z } from "zod";
 import { baseChain } from "../../../chains/base/chain-kind.ts";
 import { type Config, configInvalid, ownSettings } from "../../../config/config.ts";
@@ -6,7 +7,7 @@ import type { RailVariables } from "../../../config/rails.ts";
 import { ignoring } from "../../../errors.ts";
 import type { EthereumNodes } from "../../../providers/ethereum-rpc.ts";
 import { isProviderError } from "../../../providers/provider.ts";
-import type { RailKind } from "../rail.ts";
+import type { RailKind } from "../rail-kind.ts";
 import type { TokenDomain } from "./authorization.ts";
 import { examineSearches } from "./examination.ts";
 import { baseReader } from "./payment-reader.ts";
@@ -32,6 +33,7 @@ const ZERO = `0x${"0".repeat(40)}`;
 /** USDC on Base. */
 export const BASE_RAIL: RailKind<EthereumNodes> = {
   ...BASE,
+  label: RAILS.base.label,
   settings,
   isPaymentKey: (text) => text.startsWith("eip155:"),
   isTransactionId: isTransactionHash,

@@ -1,5 +1,5 @@
 import { RAILS } from "@attestd/proof/rails";
-import type { Rail, RailFacts } from "../rail.ts";
+import type { OfferedRail, RailFacts } from "../rail.ts";
 
 /** Whether a text has the form of a transaction's hash. */
 export function isTransactionHash(text: string): text is `0x${string}` {
@@ -16,4 +16,4 @@ export const BASE = {
   paysFor: (source) => source !== "algorand",
   // Hex may differ only in case (EIP-55).
   sameAddress: (a, b) => a.toLowerCase() === b.toLowerCase(),
-} as const satisfies RailFacts & Pick<Rail, "isNetwork">;
+} as const satisfies RailFacts & Pick<OfferedRail, "isNetwork">;

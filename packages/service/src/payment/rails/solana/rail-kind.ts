@@ -1,10 +1,11 @@
 import { toBase64 } from "@attestd/proof/encoding";
+import { RAILS } from "@attestd/proof/rails";
 import { z } from "zod";
 import { ownSettings } from "../../../config/config.ts";
 import { endpoints, solanaWallet, whole } from "../../../config/formats.ts";
 import type { RailVariables } from "../../../config/rails.ts";
 import { type SolanaNodes, SolanaRpc } from "../../../providers/solana-rpc.ts";
-import type { RailKind } from "../rail.ts";
+import type { RailKind } from "../rail-kind.ts";
 import { examineNodes } from "./examination.ts";
 import { solanaReader } from "./payment-reader.ts";
 import { solanaRail } from "./rail.ts";
@@ -28,6 +29,7 @@ const NO_TRANSACTION = Uint8Array.from([1, ...zeros(64), 0x80, 1, 0, 0, 1, ...ze
 /** USDC on Solana. */
 export const SOLANA_RAIL: RailKind<SolanaNodes> = {
   ...SOLANA,
+  label: RAILS.solana.label,
   settings,
   isPaymentKey: (text) => text.startsWith("solana:"),
   isTransactionId: (text) => /^[1-9A-HJ-NP-Za-km-z]{80,90}$/.test(text),
@@ -43,5 +45,12 @@ export const SOLANA_RAIL: RailKind<SolanaNodes> = {
   },
   reader: (nodes, { clock, ask }) => (nodes.rpcs.length > 0 ? solanaReader(nodes, clock, ask) : undefined),
   examine: ({ rpcs }, examination) => examineNodes(rpcs, examination),
+  wallets: {
+    about: "a recent blockhash",
+    parameters: {
+      blockhash: z.string().describe("Base58."),
+      lastValidBlockHeight: z.int().min(0).describe("The last block height at which the blockhash is valid."),
+    },
+  },
   unsigned: { transaction: toBase64(NO_TRANSACTION) },
 };

@@ -1,5 +1,5 @@
 import { RAILS } from "@attestd/proof/rails";
-import type { Rail, RailFacts } from "../rail.ts";
+import type { OfferedRail, RailFacts } from "../rail.ts";
 import { usdcAccountOf } from "./token-account.ts";
 
 export const SOLANA = {
@@ -12,4 +12,4 @@ export const SOLANA = {
   paysFor: (source) => source !== "algorand",
   // A transaction names only the payee's token account, so an owner and its token account count as one address.
   sameAddress: (a, b) => a === b || usdcAccountOf(a) === b || usdcAccountOf(b) === a,
-} as const satisfies RailFacts & Pick<Rail, "isNetwork">;
+} as const satisfies RailFacts & Pick<OfferedRail, "isNetwork">;
