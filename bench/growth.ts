@@ -16,7 +16,7 @@ export async function run(effort: Effort): Promise<Row[]> {
   await using networks = await startNetworks(0);
   using _ = blocksAtOnce(networks);
   const journals = ["few.db", "many.db"].map((name) => join(networks.dir, name)) as [string, string];
-  const on = (journal: string) => startAttestd(networks.settingsFile, { DATABASE_URL: `sqlite:${journal}` });
+  const on = (journal: string) => startAttestd(networks.settingsFile, { journal: { url: `sqlite:${journal}` } });
 
   const bought = await (async () => {
     await using attestd = await on(journals[0]);

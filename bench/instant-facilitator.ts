@@ -39,5 +39,7 @@ async function startInstantFacilitator({ facilitatorUrl, algodUrl, algorand }: S
 
 /** Settings of a service with one, for `startNetworks`. @param ends closes it */
 export function withInstantFacilitator(ends: AsyncDisposableStack) {
-  return async (sandbox: Sandbox) => ({ FACILITATOR_URL: ends.use(await startInstantFacilitator(sandbox)).url });
+  return async (sandbox: Sandbox) => ({
+    facilitators: [{ url: ends.use(await startInstantFacilitator(sandbox)).url, rails: ["algorand"] }] as const,
+  });
 }

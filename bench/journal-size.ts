@@ -5,6 +5,7 @@ import { pruneAll } from "../packages/service/src/calls/retention.ts";
 import type { Config } from "../packages/service/src/config/config.ts";
 import { openJournal } from "../packages/service/src/journal/open.ts";
 import { sql } from "../packages/service/test/fakes/postgres.ts";
+import { secret } from "../packages/service/test/settings.ts";
 import { openDatabases } from "../test/crash/databases.ts";
 import { algorandClient, payUntilAnswered, sign, startDeployment } from "../test/e2e/deployment.ts";
 import { type Effort, judge, type Row } from "./measure.ts";
@@ -51,7 +52,7 @@ export async function run({ payments }: Effort): Promise<Row[]> {
 
 /** Buys on Algorand, each time the same transaction, until every call is at rest. */
 async function buy(url: string, payments: number, database: Config["database"]): Promise<void> {
-  const deployment = await startDeployment({ networks: [] }, { DATABASE_URL: url });
+  const deployment = await startDeployment({ networks: [] }, { journal: { url: secret(url) } });
   try {
     const endpoint = `${deployment.url}/attest`;
     const body = { txid: deployment.sandbox.sampleTransactions.algorand };

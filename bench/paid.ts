@@ -44,7 +44,7 @@ async function throughput(effort: Effort): Promise<Row[]> {
   let facilitator = "";
   await using networks = await startNetworks(ROUND_MS, async (sandbox) => {
     const settings = await withInstantFacilitator(ends)(sandbox);
-    facilitator = settings.FACILITATOR_URL;
+    facilitator = settings.facilitators[0].url;
     return settings;
   });
   await using attestd = await startAttestd(networks.settingsFile);

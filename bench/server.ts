@@ -1,12 +1,14 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
-import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type Sandbox, type SandboxOptions, startSandbox } from "@attestd/sandbox";
-import { newServiceSettings, writeSettings } from "../packages/attestd/src/commands/sandbox/settings.ts";
 import { sandboxFolder } from "../packages/attestd/src/trust/sandbox-folder.ts";
+import { readSettingsFile } from "../packages/service/src/config/settings-file.ts";
+import { merged, settingsFileOf, type Table } from "../packages/service/test/settings.ts";
+import { sandboxSettings } from "../test/helpers/sandbox-settings.ts";
 import type { Request } from "./load.ts";
 
 /** A server in a process of its own, which says over IPC where it listens: `{ready: url}`. */
@@ -28,18 +30,20 @@ export function startReplies(server: Pick<Server, "url">, request: Request): Pro
 }
 
 /** `attestd serve` on a sandbox, as an operator would start it. @param over settings that replace those of the file */
-export function startAttestd(settingsFile: string, over: Record<string, string> = {}): Promise<Server> {
-  return start(ATTESTD, ["serve", "--sandbox", "--env", settingsFile], over);
+export function startAttestd(settingsFile: string, over?: Table): Promise<Server> {
+  const file =
+    over === undefined ? settingsFile : settingsFileOf(merged(readSettingsFile(settingsFile, {}).tables, over));
+  return start(ATTESTD, ["serve", "--sandbox", "--settings", file]);
 }
 
 /** As `startAttestd` does, of another clone. @param clone its folder, in which `npm ci` has run */
 export function startClone(clone: string, settingsFile: string): Promise<Server> {
-  return start(join(clone, "packages/attestd/src/main.ts"), ["serve", "--sandbox", "--env", settingsFile]);
+  return start(join(clone, "packages/attestd/src/main.ts"), ["serve", "--sandbox", "--settings", settingsFile]);
 }
 
 /** As `startAttestd` does, by the code of the release archive. @param folder where its `lib` was written */
 export function startPacked(folder: string, settingsFile: string): Promise<Server> {
-  return start(join(folder, "attestd.mjs"), ["serve", "--sandbox", "--env", settingsFile]);
+  return start(join(folder, "attestd.mjs"), ["serve", "--sandbox", "--settings", settingsFile]);
 }
 
 /** The networks of a sandbox in this process, for a service in another. */
@@ -57,7 +61,7 @@ export interface Networks extends AsyncDisposable {
  */
 export async function startNetworks(
   roundMs: number,
-  over: (sandbox: Sandbox) => Promise<Record<string, string>> = async () => ({}),
+  over: (sandbox: Sandbox) => Promise<Table> = async () => ({}),
   onRequest?: SandboxOptions["onRequest"],
 ): Promise<Networks> {
   const dir = await mkdtemp(join(tmpdir(), "attestd-bench-"));
@@ -74,11 +78,9 @@ export async function startNetworks(
 }
 
 /** Writes the settings of a service with a journal and keys of its own. @returns the file */
-export async function settingsIn(dir: string, sandbox: Sandbox, over: Record<string, string> = {}): Promise<string> {
+export async function settingsIn(dir: string, sandbox: Sandbox, over: Table = {}): Promise<string> {
   const folder = sandboxFolder(dir);
-  await mkdir(folder.data, { recursive: true });
-  const settings = newServiceSettings(sandbox, folder, { host: "127.0.0.1", port: 0 });
-  await writeSettings(folder, { ...settings, LOG_LEVEL: "error", ...over });
+  await sandboxSettings(sandbox, folder, { log_level: "error", ...over });
   return folder.settings;
 }
 
@@ -91,8 +93,8 @@ export function blocksAtOnce({ sandbox }: Networks): Disposable {
   return { [Symbol.dispose]: () => clearInterval(watch) };
 }
 
-async function start(file: string, args: readonly string[], over: Record<string, string> = {}): Promise<Server> {
-  const child = fork(file, args, { stdio: ["ignore", "inherit", "inherit", "ipc"], env: { ...process.env, ...over } });
+async function start(file: string, args: readonly string[]): Promise<Server> {
+  const child = fork(file, args, { stdio: ["ignore", "inherit", "inherit", "ipc"] });
   const ended = once(child, "exit");
   const [message] = await Promise.race([once(child, "message"), ended]);
   if (child.exitCode !== null || typeof message !== "object") throw new Error(`${file} did not start`);

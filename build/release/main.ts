@@ -21,7 +21,6 @@ const { version } = packageJson;
 /** Files of the workspace in every archive of the command, by their path in it. */
 const FILES: Readonly<Record<string, string>> = {
   LICENSE: "LICENSE",
-  "attestd.env.example": ".env.example",
   ...Object.fromEntries(
     readdirSync(join(ROOT, "packaging/systemd")).map((name) => [`systemd/${name}`, `packaging/systemd/${name}`]),
   ),

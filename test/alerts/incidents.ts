@@ -69,10 +69,10 @@ export const INCIDENTS: readonly Incident[] = [
   },
   {
     what: "a node of Base answers alone",
-    how: "the service is started with PROVIDER_QUORUM=1, and the other node refuses connections",
+    how: "the service is started with provider_quorum = 1, and the other node refuses connections",
     alerts: ["AttestdTooFewWitnesses"],
     begin: async (stage) => {
-      await stage.restartService({ PROVIDER_QUORUM: "1" });
+      await stage.restartService({ provider_quorum: 1 });
       await stage.proxies.secondBase.down();
     },
     end: async (stage) => {

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type Sandbox, startSandbox } from "@attestd/sandbox";
 import algosdk from "algosdk";
 import { mountSmallDisk } from "../../packages/service/test/fakes/small-disk.ts";
+import { type Table, withOver } from "../../packages/service/test/settings.ts";
 import { buy, priceOf } from "../crash/buyer.ts";
 import { type Deployment, newDeployment } from "../crash/deployment.ts";
 import { type FaultProxy, startFaultProxy } from "../crash/fault-proxy.ts";
@@ -37,7 +38,7 @@ export type Stage = AsyncDisposable & {
   stopService(): Promise<void>;
   startService(): Promise<void>;
   /** Starts the service anew. @param over settings that replace its own until the next start */
-  restartService(over?: Record<string, string>): Promise<void>;
+  restartService(over?: Table): Promise<void>;
 };
 
 /** @param adminPort where the service serves its metrics */
@@ -52,11 +53,10 @@ export async function openStage(adminPort: number): Promise<Stage> {
   opened.defer(() => deployment.close());
   const secondBase = await startFaultProxy(sandbox.baseRpcUrl as string);
   opened.defer(() => secondBase.close());
-  const settings = {
-    ...deployment.settings,
-    ADMIN_PORT: String(adminPort),
-    BASE_RPC_URL: `${deployment.settings.BASE_RPC_URL},${secondBase.url}`,
-  };
+  const settings = withOver(deployment.settings, {
+    admin: { port: adminPort },
+    chains: { base: { rpc: [deployment.proxies.base.url, secondBase.url] } },
+  });
   const start = createStarter(createTurns());
   let service: ServiceProcess = await start(settings);
   opened.defer(() => service.kill());
@@ -77,7 +77,7 @@ export async function openStage(adminPort: number): Promise<Stage> {
     },
     async restartService(over = {}) {
       await service.kill();
-      service = await start({ ...settings, ...over });
+      service = await start(withOver(settings, over));
     },
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };

@@ -157,10 +157,9 @@ class CellExecution implements AsyncDisposable {
     return process;
   }
 
-  async #afterKill(victim: ServiceProcess, { settings }: Deployment): Promise<void> {
+  async #afterKill(victim: ServiceProcess, { databaseUrl }: Deployment): Promise<void> {
     await victim.ended;
-    if (this.#testBed.expireLeasesAtOnce && this.#cell.journal === "postgres")
-      await expireLeases(settings.DATABASE_URL as string);
+    if (this.#testBed.expireLeasesAtOnce && this.#cell.journal === "postgres") await expireLeases(databaseUrl);
   }
 
   /** Arranges the kill at the point of the cell. @returns the URL for the buyer */

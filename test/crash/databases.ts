@@ -7,7 +7,7 @@ export type JournalKind = "sqlite" | "postgres";
 
 /** Creates databases for deployments. */
 export type Databases = {
-  /** Creates an empty database. @returns its DATABASE_URL */
+  /** Creates an empty database. @returns its `journal.url` */
   create(kind: JournalKind): Promise<string>;
   close(): Promise<void>;
 };

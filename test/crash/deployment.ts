@@ -1,18 +1,18 @@
 import { randomBytes } from "node:crypto";
 import type { Sandbox } from "@attestd/sandbox";
+import { type Settings, secret, settingsOf } from "../../packages/service/test/settings.ts";
 import { type AccountKey, type Accounts, newAccounts } from "./accounts.ts";
 import { type FaultProxy, startFaultProxy } from "./fault-proxy.ts";
 
 export const UPSTREAMS = ["facilitator", "algod", "indexer", "base", "solana"] as const;
 export type Upstream = (typeof UPSTREAMS)[number];
 
-export type Settings = Readonly<Record<string, string>>;
-
 /** The settings of one service, for one process or several replicas, with a fault proxy before each upstream. */
 export type Deployment = {
   accounts: Accounts;
-  /** For every process; `PORT` is 0. */
+  /** For every process; its port is 0. */
   settings: Settings;
+  databaseUrl: string;
   proxies: Record<Upstream, FaultProxy>;
   close(): Promise<void>;
 };
@@ -45,33 +45,34 @@ export async function newDeployment(
   );
   const before = Object.fromEntries(proxies) as Record<Upstream, FaultProxy>;
   const { attestor, payTo } = accounts;
-  const settings = {
-    HOST: "127.0.0.1",
-    PORT: "0",
-    LOG_LEVEL: "silent",
-    DATABASE_URL: databaseUrl,
-    MAX_TIMEOUT_SECONDS: String(MAX_TIMEOUT_SECONDS),
-    ALGORAND_GENESIS_HASH: sandbox.genesisHash,
-    ALGOD_URL: before.algod.url,
-    INDEXER_URL: before.indexer.url,
-    [attestor.key === "ed25519" ? "ATTESTOR_MNEMONIC" : "ATTESTOR_FALCON_MNEMONIC"]: attestor.mnemonic,
-    ATTESTOR_PQ_SEED: randomBytes(32).toString("hex"),
-    PAY_TO_ALGORAND: payTo.algorand,
-    FACILITATOR_URL: before.facilitator.url,
-    ...(payTo.base && {
-      BASE_RPC_URL: before.base.url,
-      PAY_TO_BASE: payTo.base,
-      BASE_FACILITATOR_URL: before.facilitator.url,
-    }),
-    ...(payTo.solana && {
-      SOLANA_RPC_URL: before.solana.url,
-      PAY_TO_SOLANA: payTo.solana,
-      SOLANA_FACILITATOR_URL: before.facilitator.url,
-    }),
-  };
+  const facilitated = ["algorand", ...(payTo.base ? ["base"] : []), ...(payTo.solana ? ["solana"] : [])];
+  const mnemonic = attestor.key === "ed25519" ? "mnemonic" : "falcon_mnemonic";
+  const settings = settingsOf({
+    port: 0,
+    log_level: "silent",
+    journal: { url: secret(databaseUrl) },
+    attestor: { [mnemonic]: secret(attestor.mnemonic), pq_seed: secret(randomBytes(32).toString("hex")) },
+    chains: {
+      algorand: {
+        algod: [before.algod.url],
+        indexer: [before.indexer.url],
+        genesis_hash: sandbox.genesisHash,
+      },
+      ...(payTo.base && { base: { rpc: [before.base.url] } }),
+      ...(payTo.solana && { solana: { rpc: [before.solana.url] } }),
+    },
+    rails: {
+      algorand: { pay_to: payTo.algorand },
+      ...(payTo.base && { base: { pay_to: payTo.base } }),
+      ...(payTo.solana && { solana: { pay_to: payTo.solana } }),
+    },
+    facilitators: [{ url: before.facilitator.url, rails: facilitated }],
+    payments: { max_timeout_seconds: MAX_TIMEOUT_SECONDS },
+  });
   return {
     accounts,
     settings,
+    databaseUrl,
     proxies: before,
     close: async () => void (await Promise.all(UPSTREAMS.map((name) => before[name].close()))),
   };

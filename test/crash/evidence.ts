@@ -125,7 +125,7 @@ async function collect(testBed: TestBed, cell: EvidenceCell, asked: Asked): Prom
   async function takeOver(): Promise<void> {
     const end = await Promise.race([first.ended, sleep(patienceMs / 2, "never")]);
     if (end !== "SIGKILL") throw new Error(`the commit was never reached: ${end}`);
-    if (second) await expireLeases(deployment.settings.DATABASE_URL as string);
+    if (second) await expireLeases(deployment.databaseUrl);
     else current = await start();
   }
 }

@@ -1,3 +1,4 @@
+import { withOver } from "../../packages/service/test/settings.ts";
 import { type Answer, buy, priceOf } from "./buyer.ts";
 import type { TestBed } from "./cell.ts";
 import type { CommitPoint } from "./commits.ts";
@@ -21,7 +22,6 @@ export type FailoverOutcome = {
 };
 
 const SETTLE = { path: /^\/settle$/ };
-const FACILITATOR_URLS = ["FACILITATOR_URL", "BASE_FACILITATOR_URL", "SOLANA_FACILITATOR_URL"];
 const PATIENCE_MS = 600_000;
 const MAX_TRIES = 3;
 /** Requests to settle that a facilitator mistreats, the killed process's among them. */
@@ -60,9 +60,8 @@ class Failover implements AsyncDisposable {
     let { url } = victim;
     const lost = new AbortController();
     const taken = victim.ended.then(async () => {
-      const { settings } = deployment;
       if (this.#isClosing("before it leaves")) await first.down();
-      if (this.#run.journal === "postgres") await expireLeases(settings.DATABASE_URL as string);
+      if (this.#run.journal === "postgres") await expireLeases(deployment.databaseUrl);
       const next = await follow();
       ({ url } = next);
       if (this.#isClosing("before it leaves")) void begunAgain(next).then(() => first.up());
@@ -94,8 +93,8 @@ class Failover implements AsyncDisposable {
     this.#opened.defer(() => deployment.close());
     const second = await startFaultProxy(secondUrl);
     this.#opened.defer(() => second.close());
-    const both = `${deployment.proxies.facilitator.url},${second.url}`;
-    const settings = { ...deployment.settings, ...Object.fromEntries(FACILITATOR_URLS.map((name) => [name, both])) };
+    const [own] = deployment.settings.tables.facilitators as [{ rails: string[] }];
+    const settings = withOver(deployment.settings, { facilitators: [own, { url: second.url, rails: own.rails }] });
     return { deployment: { ...deployment, settings }, second };
   }
 

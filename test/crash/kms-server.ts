@@ -7,7 +7,7 @@ import { toHex } from "@attestd/proof/encoding";
 import algosdk from "algosdk";
 import { AWS } from "../../packages/service/test/fakes/kms/aws.ts";
 import type { FakeKey } from "../../packages/service/test/fakes/kms/keys.ts";
-import type { Settings } from "./deployment.ts";
+import type { Table } from "../../packages/service/test/settings.ts";
 
 export const PROVIDERS = ["aws", "google"] as const;
 export type Provider = (typeof PROVIDERS)[number];
@@ -67,22 +67,20 @@ export function keysOf(provider: Provider, mnemonic: string): { pq: FakeKey; acc
   };
 }
 
-/** The settings of a service whose keys are in the KMS at `url`; empty ones count as absent. */
-export function kmsSettings(provider: Provider, url: string): Settings {
+/** The table `[attestor]` of a service whose keys are in the KMS at `url`; undefined ones are removed. */
+export function kmsSettings(provider: Provider, url: string): Table {
   return {
-    ATTESTOR_MNEMONIC: "",
-    ATTESTOR_PQ_SEED: "",
-    ATTESTOR_PQ_SEED_FILE: "",
-    ATTESTOR_MNEMONIC_FILE: "",
-    ATTESTOR_SIGNER: `${provider}-kms`,
-    ATTESTOR_KMS_KEY: IDS[provider].pq,
-    ATTESTOR_KMS_ACCOUNT_KEY: IDS[provider].account,
-    ...(provider === "google" && { ATTESTOR_GOOGLE_KMS_ENDPOINT: url }),
+    mnemonic: undefined,
+    pq_seed: undefined,
+    signer: `${provider}-kms`,
+    kms_key: IDS[provider].pq,
+    kms_account_key: IDS[provider].account,
+    google_kms_endpoint: provider === "google" ? url : undefined,
   };
 }
 
 /** What the providers' clients read from the environment. */
-export function kmsEnvironment(url: string): Settings {
+export function kmsEnvironment(url: string): Record<string, string> {
   return {
     AWS_ENDPOINT_URL_KMS: url,
     AWS_REGION: AWS.region,

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type FakeKms, startKms } from "../../packages/service/test/fakes/kms/server.ts";
+import { withOver } from "../../packages/service/test/settings.ts";
 import { type Answer, buy, PAUSE_MS, priceOf } from "./buyer.ts";
 import type { TestBed } from "./cell.ts";
 import { expireLeases } from "./databases.ts";
@@ -63,7 +64,7 @@ class KmsCellExecution implements AsyncDisposable {
     this.#opened.defer(() => deployment.close());
     const keys = keysOf(provider, deployment.accounts.attestor.mnemonic);
     const kms = this.#conduct.killed === "kms" ? await this.#killable(keys) : await this.#own(keys);
-    const settings = { ...deployment.settings, ...kmsSettings(provider, kms.url) };
+    const settings = withOver(deployment.settings, { attestor: kmsSettings(provider, kms.url) });
     const start = async () => {
       const process = await this.#testBed.start(settings, { env: kmsEnvironment(kms.url) });
       this.#opened.defer(() => process.kill());
@@ -77,7 +78,7 @@ class KmsCellExecution implements AsyncDisposable {
     const lost = new AbortController();
     const taken = happened.then(async () => {
       if (this.#conduct.killed !== "service") return;
-      if (journal === "postgres") await expireLeases(settings.DATABASE_URL as string);
+      if (journal === "postgres") await expireLeases(deployment.databaseUrl);
       service = await start();
     });
     taken.catch((error) => lost.abort(error));

@@ -3,6 +3,7 @@ import { Agent, type IncomingMessage, request } from "node:http";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { WholeJournal } from "../../packages/service/src/journal/journal.ts";
 import { openJournal } from "../../packages/service/src/journal/open.ts";
+import { secret, withOver } from "../../packages/service/test/settings.ts";
 import { type Deployment, payUntilAnswered, sign, startDeployment } from "../e2e/deployment.ts";
 import { baseSources } from "../e2e/many-sources.ts";
 import { BASE_USDC, type Rail, type RailName, railsOf } from "../e2e/rails.ts";
@@ -39,9 +40,9 @@ const start = createStarter(createTurns());
 /** Starts a service on a journal. `peak`: its resident memory so far, in MiB; `log`: of errors. */
 async function started(databaseUrl: string) {
   const vitals: Vitals[] = [];
-  const settings = { ...deployment.settings, DATABASE_URL: databaseUrl, PORT: "0", LOG_LEVEL: "silent" };
+  const settings = withOver(deployment.settings, { journal: { url: secret(databaseUrl) }, log_level: "silent" });
   const begun = performance.now();
-  const service = await start(settings as Record<string, string>, {
+  const service = await start(settings, {
     heapMiB: HEAP_MIB,
     watch: { everyMs: 100, onVitals: (one) => vitals.push(one) },
   });

@@ -2,8 +2,8 @@ import { type ChildProcess, fork } from "node:child_process";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import type { Settings } from "../../packages/service/test/settings.ts";
 import type { CommitPoint } from "./commits.ts";
-import type { Settings } from "./deployment.ts";
 import type { ServiceMessage, StartMessage } from "./service.ts";
 import type { Vitals } from "./vitals.ts";
 
@@ -37,7 +37,7 @@ export type StartOptions = {
   /** Limit of the heap of each thread, in MiB; V8's default unless given. */
   heapMiB?: number;
   /** Variables of its environment that are no settings. */
-  env?: Settings;
+  env?: Readonly<Record<string, string>>;
 };
 
 /** Runs work, a limited number at a time; the rest waits in order. */

@@ -54,7 +54,7 @@ class Replicas implements AsyncDisposable {
   async kill(n: number): Promise<void> {
     const [process] = this.#running.splice(n % this.#running.length, 1);
     await process?.kill();
-    if (this.#testBed.expireLeasesAtOnce) await expireLeases(this.deployment.settings.DATABASE_URL as string);
+    if (this.#testBed.expireLeasesAtOnce) await expireLeases(this.deployment.databaseUrl);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -1,7 +1,7 @@
 import { flushCompileCache } from "node:module";
 import { startService } from "@attestd/service";
+import type { Settings } from "../../packages/service/test/settings.ts";
 import { type CommitPoint, type Journal, watchCommits } from "./commits.ts";
-import type { Settings } from "./deployment.ts";
 import { type Vitals, watchVitals } from "./vitals.ts";
 
 /*

@@ -2,9 +2,10 @@ import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import algosdk from "algosdk";
+import { type Settings, withOver } from "../../packages/service/test/settings.ts";
 import { type Answer, buy, priceOf } from "./buyer.ts";
 import type { TestBed } from "./cell.ts";
-import { type Deployment, newDeployment, type Settings } from "./deployment.ts";
+import { type Deployment, newDeployment } from "./deployment.ts";
 import { answerFaults, endedPurchase, judge, rounds } from "./judge.ts";
 import { payerOf } from "./payers.ts";
 import type { ServiceProcess } from "./process.ts";
@@ -81,12 +82,11 @@ class SignerExecution implements AsyncDisposable {
   }
 
   /** @returns the settings of a service that has no seed */
-  async #deploySigner({ settings }: Deployment): Promise<Settings> {
+  async #deploySigner({ settings, accounts }: Deployment): Promise<Settings> {
     const { folder, remove } = await signerFolder();
     this.#opened.defer(remove);
-    const { ATTESTOR_PQ_SEED: seed = "", ATTESTOR_MNEMONIC: mnemonic = "", ...others } = settings;
-    const own = { seed, mnemonic };
-    const at = { folder, socket: "signer.sock", genesisHash: settings.ALGORAND_GENESIS_HASH as string };
+    const own = { seed: randomBytes(32).toString("hex"), mnemonic: accounts.attestor.mnemonic };
+    const at = { folder, socket: "signer.sock", genesisHash: this.#testBed.sandbox.genesisHash };
     this.#startSigner = async (seeds = own) => {
       const signer = await startSignerProcess(at, seeds);
       this.#opened.defer(() => signer.kill());
@@ -94,7 +94,8 @@ class SignerExecution implements AsyncDisposable {
     };
     await this.#startSigner();
     const path = join(folder, "proxy.sock");
-    const withSocket = { ...others, ATTESTOR_SIGNER: "socket", ATTESTOR_SIGNER_SOCKET: path };
+    const attestor = { signer: "socket", socket: path, mnemonic: undefined, pq_seed: undefined };
+    const withSocket = withOver(settings, { attestor });
     const proxy = await startSignerProxy(path, join(folder, at.socket), (step) => this.#handle(step, withSocket));
     this.#opened.defer(() => proxy.close());
     return withSocket;

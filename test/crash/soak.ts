@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { secret, type Table, withOver } from "../../packages/service/test/settings.ts";
 import { leaksIn, type Secrets, secretsOf, secretsOfPayment } from "../helpers/secrets.ts";
 import { buy, type Purchase, priceOf } from "./buyer.ts";
 import type { TestBed } from "./cell.ts";
@@ -72,7 +73,7 @@ export async function runSoak(
   opened.defer(() => deployment.close());
   const vitals: Vitals[] = [];
   const ended: EndedPurchase[] = [];
-  const settings = { ...deployment.settings, ...OWN_SECRETS, LOG_LEVEL: "debug", ACCESS_LOG: "1" };
+  const settings = withOver(deployment.settings, withSecrets(deployment));
   const search = searchOf(secretsOf(settings));
   const service = await testBed.start(settings, {
     heapMiB: soak.heapMiB,
@@ -183,12 +184,21 @@ function whenClosed(error: Error): undefined {
 const OFFER_PAUSE_MS = 250;
 
 /** Secrets beside the attestor's, which the sandbox's upstreams do not ask for. */
-const OWN_SECRETS = {
-  ALGOD_TOKEN: "soak-algod-token-8d1f0c",
-  INDEXER_TOKEN: "soak-indexer-token-5b7a2e",
-  FACILITATOR_KIND: "header",
-  FACILITATOR_SECRET: "Bearer soak-facilitator-secret-4c9e",
-};
+function withSecrets({ proxies, settings }: Deployment): Table {
+  const { algod, indexer } = proxies;
+  const [own] = settings.tables.facilitators as [Table];
+  return {
+    log_level: "debug",
+    access_log: true,
+    chains: {
+      algorand: {
+        algod: [{ url: algod.url, token: secret("soak-algod-token-8d1f0c") }],
+        indexer: [{ url: indexer.url, token: secret("soak-indexer-token-5b7a2e") }],
+      },
+    },
+    facilitators: [{ ...own, kind: "header", secret: secret("Bearer soak-facilitator-secret-4c9e") }],
+  };
+}
 /** Of the log that are searched at a time, and of the end of each that is searched again with the next. */
 const SEARCHED = 2 ** 20;
 const OVERLAP = 4_096;

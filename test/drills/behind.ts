@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { SignedBundle } from "@attestd/proof";
 import type { Sandbox } from "@attestd/sandbox";
 import { auditJournal } from "@attestd/service/operator";
+import { type Settings, secret, settingsFileOf, withOver } from "../../packages/service/test/settings.ts";
 import type { AccountKey } from "../crash/accounts.ts";
 import { buy, priceOf, send } from "../crash/buyer.ts";
 import type { TestBed } from "../crash/cell.ts";
@@ -45,14 +46,14 @@ export async function restoreBehind(testBed: TestBed, behind: Behind, folder: st
   await using opened = new AsyncDisposableStack();
   const deployment = await newDeployment(sandbox, await databases.create(kind), accountKey);
   opened.defer(() => deployment.close());
-  const { settings } = deployment;
-  const run = async (of: Record<string, string>, killAt?: CommitName) => {
+  const { settings, databaseUrl } = deployment;
+  const run = async (of: Settings, killAt?: CommitName) => {
     const process = await testBed.start(of, killAt ? { killAt: { commit: killAt, nth: 1, side: "after" } } : {});
     opened.defer(() => process.kill());
     return process;
   };
-  const attestd = (args: string[], env: Record<string, string>) =>
-    start([...args, "--sandbox"], { cwd: folder, env: { ...env } }).ended;
+  const attestd = (args: string[], { tables }: Settings) =>
+    start([...args, "--sandbox", "--settings", settingsFileOf(tables)], { cwd: folder }).ended;
 
   const victim = await run(settings, savedAfter);
   const request = await requestFor(sandbox, "transaction", "algorand");
@@ -66,7 +67,7 @@ export async function restoreBehind(testBed: TestBed, behind: Behind, folder: st
   const wrong: string[] = [];
   let first: SignedBundle | undefined;
   if (delivers) {
-    if (expireLeasesAtOnce && kind === "postgres") await expireLeases(settings.DATABASE_URL as string);
+    if (expireLeasesAtOnce && kind === "postgres") await expireLeases(databaseUrl);
     const next = await run(settings);
     const { status, text } = await buy(() => next.url, request, payment, signal);
     await next.kill();
@@ -75,7 +76,7 @@ export async function restoreBehind(testBed: TestBed, behind: Behind, folder: st
     advance(sandbox, LEASE_ROUNDS);
   }
 
-  const elsewhere = { ...settings, DATABASE_URL: await databases.create(kind) };
+  const elsewhere = withOver(settings, { journal: { url: secret(await databases.create(kind)) } });
   const restored = await attestd(["restore", to], elsewhere);
   if (restored.code !== 0) return [`not restored: ${restored.stderr}`];
   const operator = () => ({ sandbox: true, signal: AbortSignal.timeout(AUDIT_MS) });

@@ -9,7 +9,7 @@ import { freePort, PASSWORD, serverOf, sql, started } from "../../packages/servi
 
 /** A PostgreSQL primary, a standby that streams from it, and one address that leads to the one that serves. */
 export type Cluster = AsyncDisposable & {
-  /** DATABASE_URL by that address. */
+  /** `journal.url` by that address. */
   url: string;
   /** Resolves once the standby has everything that is committed by now. */
   caughtUp(): Promise<void>;

@@ -44,7 +44,7 @@ describe.each(KINDS)("in %s", (kind) => {
 
   test("a restore that is killed leaves no journal or the whole one, and is run again", async () => {
     const whole = join(folder.path, `whole ${kind}`);
-    expect(await start(["backup", "--to", whole], { cwd: folder.path, env: place.settings }).ended).toMatchObject({
+    expect(await start(["backup", "--to", whole, "--settings", place.file], { cwd: folder.path }).ended).toMatchObject({
       code: 0,
     });
     const moment = { after: kind === "sqlite" ? "write" : "start", ms: kind === "sqlite" ? 0 : 900 } as const;

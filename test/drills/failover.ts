@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Sandbox } from "@attestd/sandbox";
 import { adoptPayment, auditJournal } from "@attestd/service/operator";
+import { withOver } from "../../packages/service/test/settings.ts";
 import { priceOf, send } from "../crash/buyer.ts";
 import type { TestBed } from "../crash/cell.ts";
 import { type Deployment, newDeployment } from "../crash/deployment.ts";
@@ -42,7 +43,7 @@ export async function failOver(testBed: TestBed, { synchronous }: { synchronous:
     logged += text;
   };
   const run = async () => {
-    const replica = await testBed.start({ ...settings, LOG_LEVEL: "error" }, { onLog });
+    const replica = await testBed.start(withOver(settings, { log_level: "error" }), { onLog });
     opened.defer(() => replica.kill());
     return replica;
   };

@@ -7,10 +7,11 @@ import { type BackupManifest, checkBackup } from "@attestd/service/operator";
 import type { Call } from "../../packages/service/src/calls/call.ts";
 import { readConfig } from "../../packages/service/src/config/config.ts";
 import { openJournal, openJournalReader } from "../../packages/service/src/journal/open.ts";
-import { RAIL_SETTINGS } from "../../packages/service/src/payment/rails/registry.ts";
+import { ownTables } from "../../packages/service/src/payment/rails/registry.ts";
 import { aCall, aLargeEvidence, goodCourse, take } from "../../packages/service/test/fakes/calls.ts";
 import { beginJournal, offlineSettings } from "../../packages/service/test/fakes/offline-deployment.ts";
 import { sql } from "../../packages/service/test/fakes/postgres.ts";
+import { type Settings, settingsFileOf } from "../../packages/service/test/settings.ts";
 import type { Databases, JournalKind } from "../crash/databases.ts";
 import { type Running, start } from "../helpers/command.ts";
 
@@ -18,29 +19,24 @@ import { type Running, start } from "../helpers/command.ts";
  * Backups and restores whose process gets SIGKILL. Each function returns what was wrong: nothing, when it held.
  */
 
-type Settings = ReturnType<typeof offlineSettings>;
-
 /** A deployment with a journal, and a folder of its own. */
-export type Place = { kind: JournalKind; databases: Databases; folder: string; settings: Settings };
+export type Place = { kind: JournalKind; databases: Databases; folder: string; settings: Settings; file: string };
 
 /** @param more calls in the journal, each with 100 KB */
 export async function newPlace(kind: JournalKind, databases: Databases, folder: string, more: number): Promise<Place> {
   const settings = offlineSettings(await databases.create(kind));
   await beginJournal(settings, more);
-  return { kind, databases, folder, settings };
+  return { kind, databases, folder, settings, file: settingsFileOf(settings.tables) };
 }
 
 /** When a process is killed: some ms after it has begun to write, or after its start. */
 export type Moment = { after: "start" | "write"; ms: number };
 
 /** Kills a backup, looks at what it has left, and makes the backup again in the same place. */
-export async function killBackup(
-  { folder, settings }: Place,
-  moment: Moment,
-): Promise<{ wrong: string[]; was: string }> {
+export async function killBackup({ folder, file }: Place, moment: Moment): Promise<{ wrong: string[]; was: string }> {
   const to = join(folder, "saved");
   await rm(to, { recursive: true, force: true });
-  const process = start(["backup", "--to", to], { cwd: folder, env: settings });
+  const process = start(["backup", "--to", to, "--settings", file], { cwd: folder });
   await killed(process, moment, folder, (name) => name === "saved.unfinished");
   const wrong: string[] = [];
   const was = existsSync(to) ? "whole" : existsSync(`${to}.unfinished`) ? "unfinished" : "not begun";
@@ -48,7 +44,7 @@ export async function killBackup(
   if (was === "unfinished" && (await checkBackup(`${to}.unfinished`).catch(() => undefined)))
     if (!(await hasManifest(`${to}.unfinished`))) wrong.push("an unfinished backup was taken for a whole one");
   if (was !== "whole") {
-    const { code, stderr } = await start(["backup", "--to", to], { cwd: folder, env: settings }).ended;
+    const { code, stderr } = await start(["backup", "--to", to, "--settings", file], { cwd: folder }).ended;
     if (code !== 0) wrong.push(`it could not be made again: ${stderr}`);
     await checkBackup(to).catch((error: Error) => wrong.push(`made again, ${error.message}`));
     if (existsSync(`${to}.unfinished`)) wrong.push("the unfinished one is still there");
@@ -68,13 +64,14 @@ export async function killRestore(
   moment: Moment,
 ): Promise<{ wrong: string[]; was: string }> {
   const { kind, databases, folder } = place;
-  const settings = offlineSettings(await databases.create(kind));
+  const databaseUrl = await databases.create(kind);
+  const own = settingsFileOf(offlineSettings(databaseUrl).tables);
   const manifest = await checkBackup(from);
-  const run = () => start(["restore", from], { cwd: folder, env: settings });
-  const file = kind === "sqlite" ? settings.DATABASE_URL.slice("sqlite:".length) : undefined;
+  const run = () => start(["restore", from, "--settings", own], { cwd: folder });
+  const file = kind === "sqlite" ? databaseUrl.slice("sqlite:".length) : undefined;
   await killed(run(), moment, file ? dirname(file) : folder, (name) => file?.endsWith(name.replace(".restoring", "")));
   const wrong: string[] = [];
-  const was = (await isThere(settings, file)) ? "whole" : "nothing";
+  const was = (await isThere(databaseUrl, file)) ? "whole" : "nothing";
   const { code, stderr } = await run().ended;
   if (was === "nothing" && code !== 0) wrong.push(`it could not be restored again: ${stderr}`);
   if (was === "whole" && !/is there already|has a journal already/.test(stderr))
@@ -82,7 +79,7 @@ export async function killRestore(
   // Saved from where it was restored to, it holds what the backup held.
   const again = join(folder, "again");
   await rm(again, { recursive: true, force: true });
-  const saved = await start(["backup", "--to", again, "--json"], { cwd: folder, env: settings }).ended;
+  const saved = await start(["backup", "--to", again, "--json", "--settings", own], { cwd: folder }).ended;
   if (saved.code !== 0) wrong.push(`what was restored cannot be saved: ${saved.stderr}`);
   else {
     const { journal, files } = JSON.parse(saved.stdout) as BackupManifest;
@@ -98,8 +95,8 @@ const DELIVERED = 150;
 
 /** Kills `attestd prune`, looks at what it has left of each call, and runs it again. */
 export async function killPrune(place: Pick<Place, "kind" | "databases" | "folder">, moment: Moment) {
-  const { settings } = await newPlace(place.kind, place.databases, place.folder, 0);
-  const { database } = readConfig(settings, { sandbox: false, rails: RAIL_SETTINGS });
+  const { settings, file } = await newPlace(place.kind, place.databases, place.folder, 0);
+  const { database } = readConfig(settings, { sandbox: false, own: ownTables() });
   const journal = await openJournal(database, { warn: () => undefined });
   const calls: Call[] = [];
   for (let i = 0; i < DELIVERED; i++)
@@ -107,7 +104,7 @@ export async function killPrune(place: Pick<Place, "kind" | "databases" | "folde
       await take(journal, aCall({ key: `delivered ${i}`, evidence: aLargeEvidence(`${i}`) }), goodCourse(`${i}`)),
     );
   await journal.close();
-  const run = () => start(["prune", "--days", "1", "--json"], { cwd: place.folder, env: settings });
+  const run = () => start(["prune", "--days", "1", "--json", "--settings", file], { cwd: place.folder });
   await killed(run(), moment, place.folder, () => false);
   const wrong: string[] = [];
   const pruned = await countPruned();
@@ -138,9 +135,9 @@ export async function killPrune(place: Pick<Place, "kind" | "databases" | "folde
 }
 
 /** Whether a service would find a journal, of which it would read every row. */
-async function isThere({ DATABASE_URL }: Settings, file: string | undefined): Promise<boolean> {
+async function isThere(databaseUrl: string, file: string | undefined): Promise<boolean> {
   if (file !== undefined) return existsSync(file);
-  const [row] = await sql(DATABASE_URL, "SELECT to_regclass('calls') IS NOT NULL AS found");
+  const [row] = await sql(databaseUrl, "SELECT to_regclass('calls') IS NOT NULL AS found");
   return row?.found === true;
 }
 

@@ -48,7 +48,7 @@ try {
     const place = await newPlace(kind, databases, folder.path, CALLS);
     const whole = join(folder.path, `whole ${kind}`);
     const began = performance.now();
-    const made = await start(["backup", "--to", whole], { cwd: folder.path, env: place.settings }).ended;
+    const made = await start(["backup", "--to", whole, "--settings", place.file], { cwd: folder.path }).ended;
     if (made.code !== 0) throw new Error(made.stderr);
     const takes = performance.now() - began;
     const moment = (): Moment =>

@@ -2,6 +2,7 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { adoptPayment, auditJournal } from "@attestd/service/operator";
+import { type Settings, secret, settingsFileOf, withOver } from "../../packages/service/test/settings.ts";
 import { buy, priceOf, send } from "../crash/buyer.ts";
 import type { TestBed } from "../crash/cell.ts";
 import type { JournalKind } from "../crash/databases.ts";
@@ -28,7 +29,7 @@ export async function killService(testBed: TestBed, kind: JournalKind, folder: s
   await using opened = new AsyncDisposableStack();
   const deployment = await newDeployment(sandbox, await databases.create(kind));
   opened.defer(() => deployment.close());
-  const running = async (settings: Record<string, string>): Promise<ServiceProcess> => {
+  const running = async (settings: Settings): Promise<ServiceProcess> => {
     const process = await testBed.start(settings);
     opened.defer(() => process.kill());
     return process;
@@ -38,13 +39,13 @@ export async function killService(testBed: TestBed, kind: JournalKind, folder: s
   const sign = async (url: string) => payerOf(sandbox)("algorand", await priceOf(url, request, signal));
   const wrong: string[] = [];
 
+  const by = ({ tables }: Settings) => ["--sandbox", "--settings", settingsFileOf(tables)];
   const victim = await running(deployment.settings);
   const [first, second] = [await sign(victim.url), await sign(victim.url)];
   const bought = await buy(() => victim.url, request, first, signal);
   const to = join(folder, `saved ${kind}`);
   await rm(to, { recursive: true, force: true });
-  const saved = await start(["backup", "--to", to, "--sandbox"], { cwd: folder, env: { ...deployment.settings } })
-    .ended;
+  const saved = await start(["backup", "--to", to, ...by(deployment.settings)], { cwd: folder }).ended;
   if (saved.code !== 0) return { wrong: [`not saved: ${saved.stderr}`], was: "not made" };
   const sold = send(victim.url, request, second, signal).catch(() => undefined);
   await sleep(ms);
@@ -53,8 +54,8 @@ export async function killService(testBed: TestBed, kind: JournalKind, folder: s
   // A settlement that had left is on its chain by then, or never.
   await rounds(sandbox, 3);
 
-  const settings = { ...deployment.settings, DATABASE_URL: await databases.create(kind) };
-  const restored = await start(["restore", to, "--sandbox"], { cwd: folder, env: settings }).ended;
+  const settings = withOver(deployment.settings, { journal: { url: secret(await databases.create(kind)) } });
+  const restored = await start(["restore", to, ...by(settings)], { cwd: folder }).ended;
   if (restored.code !== 0) return { wrong: [`not restored: ${restored.stderr}`], was: "not made" };
   const operator = () => ({ sandbox: true, signal: AbortSignal.timeout(AUDIT_MS) });
   const audit = () => retry(() => auditJournal(settings, operator()));

@@ -4,9 +4,8 @@ import { type ProofBundle, parseJson, parseKeyHistory, verifyPaymentReceipt } fr
 import { type RunningService, startService } from "@attestd/service";
 import type { PaymentPayload, PaymentRequired } from "@x402/core/types";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { newServiceSettings } from "../../packages/attestd/src/commands/sandbox/settings.ts";
-import { sandboxFolder } from "../../packages/attestd/src/trust/sandbox-folder.ts";
 import { startPostgres, type TestPostgres } from "../../packages/service/test/fakes/postgres.ts";
+import { secret } from "../../packages/service/test/settings.ts";
 import { algorandClient, type Deployment, pay, post, sign, startDeployment } from "./deployment.ts";
 import { outsider } from "./ledger.ts";
 
@@ -20,11 +19,9 @@ let agentOfOther: Client;
 
 beforeAll(async () => {
   postgres = await startPostgres();
-  const over = { DATABASE_URL: await postgres.database(), ATTESTOR_PQ_SEED: "11".repeat(32), LOG_LEVEL: "silent" };
+  const over = { journal: { url: secret(await postgres.database()) }, log_level: "silent" };
   deployment = await startDeployment({ networks: [] }, over);
-  const address = { host: "127.0.0.1", port: 0 };
-  const settings = newServiceSettings(deployment.sandbox, sandboxFolder("."), address);
-  other = await startService({ ...settings, ...over }, { sandbox: true });
+  other = await startService(deployment.settings, { sandbox: true });
   const factory = new ClientFactory();
   agent = await factory.createFromUrl(deployment.url);
   agentOfOther = await factory.createFromUrl(other.url);

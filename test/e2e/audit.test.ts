@@ -8,9 +8,10 @@ import algosdk from "algosdk";
 import { createWalletClient, defineChain, type Hex, http, parseAbi, publicActions } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { expect, test } from "vitest";
-import { newServiceSettings, writeSettings } from "../../packages/attestd/src/commands/sandbox/settings.ts";
 import { sandboxFolder } from "../../packages/attestd/src/trust/sandbox-folder.ts";
+import { secret, withOver } from "../../packages/service/test/settings.ts";
 import { attestd, start } from "../helpers/command.ts";
+import { sandboxSettings } from "../helpers/sandbox-settings.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
 import { algorandClient, type Deployment, pay, post, sign, startDeployment } from "./deployment.ts";
 import { ALGORAND_USDC } from "./ledger.ts";
@@ -24,17 +25,15 @@ async function operatedWorld(options: Partial<SandboxOptions> = {}) {
   await using stack = new AsyncDisposableStack();
   const { path } = stack.use(await temporaryFolder());
   const folder = sandboxFolder(join(path, ".attestd"));
-  await mkdir(folder.data, { recursive: true });
+  await mkdir(folder.data, { recursive: true, mode: 0o700 });
   const journal = join(folder.data, "journal.db");
-  const over = { DATABASE_URL: `sqlite:${journal}`, ATTESTOR_PQ_SEED: "11".repeat(32) };
+  const over = { journal: { url: `sqlite:${journal}` }, attestor: { pq_seed: secret("11".repeat(32)) } };
   // Operators' commands must work with an indexer as it is installed.
   const behaviour = { indexerParameters: "default" } as const;
   const deployment = stack.adopt(await startDeployment({ behaviour, ...options }, over), (started) => started.close());
-  const address = { host: "127.0.0.1", port: 0 };
-  const settings = { ...newServiceSettings(deployment.sandbox, folder, address), ...over, LOG_LEVEL: "silent" };
-  await writeSettings(folder, settings);
+  const settings = await sandboxSettings(deployment.sandbox, folder, { ...over, log_level: "silent" });
   // As an operator has them on a machine without the attestor's keys.
-  const keyless = { ...settings, ATTESTOR_MNEMONIC: undefined, ATTESTOR_PQ_SEED: undefined };
+  const keyless = withOver(settings, { attestor: undefined });
   const operator = () => ({ sandbox: true, signal: AbortSignal.timeout(60_000) });
   const onWait = (round: number) => {
     const { ledger } = deployment.sandbox.algorand;
@@ -156,7 +155,8 @@ test("the audit of three rails is clean after strangers' transfers, finds paymen
 
   await deployment.stopService();
   expect((await run("restore", "saved")).stderr).toContain("is there already: move it away");
-  for (const name of await readdir(join(path, ".attestd", "data")))
+  const data = await readdir(join(path, ".attestd", "data"));
+  for (const name of data.filter((one) => one.startsWith("journal")))
     await rm(join(path, ".attestd", "data", name), { recursive: true });
   const restored = await run("restore", "saved");
   expect(restored).toMatchObject({ code: 0, stderr: "" });
@@ -199,7 +199,7 @@ test("the audit of three rails is clean after strangers' transfers, finds paymen
   const old = async () => JSON.parse((await run("prune", "--days", "300", "--dry-run", "--json")).stdout);
   await deployment.restart();
   await expect.poll(old, { timeout: 20_000 }).toMatchObject({ calls: 3, dryRun: true });
-  await deployment.restart({ RETENTION_DAYS: "300" });
+  await deployment.restart({ journal: { retention_days: 300 } });
   await expect.poll(old, { timeout: 10_000 }).toMatchObject({ calls: 0, bytes: 0 });
   expect(before.map(({ status }) => status)).toEqual([200, 200, 200]);
   expect(await replies()).toEqual(before);
@@ -324,7 +324,11 @@ test("a backup is whole or none: what is damaged, added or killed half-way is re
   expect((await run("backup", "--to", "whole")).stderr).toContain("whole exists: name a new folder");
   const settings = await readFile(join(path, "whole", "settings.json"), "utf8");
   expect(settings).not.toContain("11".repeat(32));
-  expect(JSON.parse(settings)).toMatchObject({ ATTESTOR_PQ_SEED: "(not saved)", PAY_TO_ALGORAND: expect.any(String) });
+  expect(JSON.parse(settings)).toMatchObject({
+    "attestor.pq_seed": expect.stringMatching(/^file:/),
+    "rails.algorand.pay_to": expect.any(String),
+    "chains.algorand.algod": "(not saved)",
+  });
 
   for (const name of ["journal.sqlite", "keys.json", "settings.json"]) {
     await cp(join(path, "whole"), join(path, name), { recursive: true });

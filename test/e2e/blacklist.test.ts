@@ -69,7 +69,7 @@ const CLOSED: { why: string; order: () => Order; undo: () => Order }[] = [
 ];
 
 test.each(CLOSED)("a payee on Base that $why: payers are told at once, and nobody pays twice", async (closed) => {
-  const clause = `PAY_TO_BASE ${closed.why}`;
+  const clause = `rails.base.pay_to ${closed.why}`;
   settlements.length = 0;
   const [held, fresh] = [await signed(), await signed()];
   const before = await base.received();

@@ -26,6 +26,7 @@ import { createWalletClient, defineChain, type Hex, http, publicActions, toHex }
 import { privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { RECORDED } from "../../packages/proof/test/vectors.ts";
+import { secret } from "../../packages/service/test/settings.ts";
 import { signBundle, testAttestor } from "../bundles/bundles.ts";
 import { type Deployment, pay, post, sign, startDeployment } from "./deployment.ts";
 import { outsider } from "./ledger.ts";
@@ -76,7 +77,7 @@ beforeAll(async () => {
   await writeFile(join(folder, "algorand/blocks/made.msgpack"), MADE.answer);
   deployment = await startDeployment(
     { roundMs: 250, replayDir: folder, onRequest: ({ method, url }) => requests.push(`${method} ${url}`) },
-    { ATTESTOR_PQ_SEED: SEED },
+    { attestor: { pq_seed: secret(SEED) } },
   );
   rails = await railsOf(deployment.sandbox);
   // The first block waits for a thread to start, which a payment on Algorand, good for ten short rounds, might not.

@@ -8,5 +8,5 @@ export async function giveTable({ settings, sandbox }: Deployment): Promise<void
   const { genesisHash } = sandbox;
   const { checkpoint } = testEvidence(genesisHash);
   const table = { genesisHash, firstRound: checkpoint.round, interval: 16, entries: checkpointEntry(checkpoint) };
-  await writeFile(settings.CHECKPOINT_TABLE as string, encodeCheckpointTable(table));
+  await writeFile(settings.tables.checkpoint_table as string, encodeCheckpointTable(table));
 }

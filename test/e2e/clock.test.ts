@@ -1,9 +1,8 @@
-import { mkdir } from "node:fs/promises";
 import { startSandbox } from "@attestd/sandbox";
 import { expect, test } from "vitest";
 import { startServiceProcess } from "../../packages/attestd/src/commands/sandbox/service-process.ts";
-import { newServiceSettings, writeSettings } from "../../packages/attestd/src/commands/sandbox/settings.ts";
 import { sandboxFolder } from "../../packages/attestd/src/trust/sandbox-folder.ts";
+import { sandboxSettings } from "../helpers/sandbox-settings.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
 import { pay, sign } from "./deployment.ts";
 import { railsOf } from "./rails.ts";
@@ -16,11 +15,7 @@ test("a service whose clock is wrong by minutes sells nothing, and says by how m
   const sandbox = await startSandbox();
   starting.defer(() => sandbox.close());
   const paths = sandboxFolder(folder.path);
-  await mkdir(paths.data, { recursive: true });
-  await writeSettings(paths, {
-    ...newServiceSettings(sandbox, paths, { host: "127.0.0.1", port: 0 }),
-    LOG_LEVEL: "silent",
-  });
+  await sandboxSettings(sandbox, paths, { log_level: "silent" });
   const { base } = await railsOf(sandbox);
   const body = { txid: sandbox.sampleTransactions.base };
 

@@ -1,6 +1,7 @@
 import type { Sandbox } from "@attestd/sandbox";
 import { toFunctionSelector } from "viem";
 import { usdcAccountOf } from "../../packages/service/src/payment/rails/solana/token-account.ts";
+import type { Table } from "../../packages/service/test/settings.ts";
 import { type FaultProxy, type ProxiedRequest, startFaultProxy } from "../crash/fault-proxy.ts";
 
 export const UPSTREAMS = ["algod", "indexer", "base", "solana", "facilitator"] as const;
@@ -10,7 +11,7 @@ export type Counts = Record<Upstream, number>;
 /** A proxy before every upstream, which counts the upstream requests that clients' requests cause. */
 export type Counting = AsyncDisposable & {
   /** Settings with the proxies' URLs. */
-  settings: Record<string, string>;
+  settings: Table;
   /** Runs some work. @returns the upstream requests that it caused, a line each */
   during(work: () => Promise<unknown>): Promise<Record<Upstream, string[]>>;
 };
@@ -39,13 +40,12 @@ export async function startCounting(sandbox: Sandbox): Promise<Counting> {
   const done = stack.move();
   return {
     settings: {
-      ALGOD_URL: proxies.algod.url,
-      INDEXER_URL: proxies.indexer.url,
-      BASE_RPC_URL: proxies.base.url,
-      SOLANA_RPC_URL: proxies.solana.url,
-      FACILITATOR_URL: proxies.facilitator.url,
-      BASE_FACILITATOR_URL: proxies.facilitator.url,
-      SOLANA_FACILITATOR_URL: proxies.facilitator.url,
+      chains: {
+        algorand: { algod: [proxies.algod.url], indexer: [proxies.indexer.url] },
+        base: { rpc: [proxies.base.url] },
+        solana: { rpc: [proxies.solana.url] },
+      },
+      facilitators: [{ url: proxies.facilitator.url, rails: ["algorand", "base", "solana"] }],
     },
     async during(work) {
       asked = nothing();

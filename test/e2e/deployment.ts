@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { AlgorandClient } from "@algorandfoundation/algokit-utils/algorand-client";
@@ -10,12 +10,11 @@ import { x402Client } from "@x402/core/client";
 import { decodePaymentRequiredHeader, encodePaymentSignatureHeader } from "@x402/core/http";
 import type { PaymentPayload, PaymentRequired } from "@x402/core/types";
 import algosdk from "algosdk";
-import { newServiceSettings } from "../../packages/attestd/src/commands/sandbox/settings.ts";
 import { sandboxFolder } from "../../packages/attestd/src/trust/sandbox-folder.ts";
 import { oneAMillisecond } from "../../packages/client/src/clock.ts";
+import { type Settings, type Table, withOver } from "../../packages/service/test/settings.ts";
+import { sandboxSettings } from "../helpers/sandbox-settings.ts";
 import { createContractCheck } from "./contract.ts";
-
-type Settings = Record<string, string | undefined>;
 
 /** A sandbox and a service on it, in this process, with the settings that an operator would use. */
 export type Deployment = {
@@ -24,10 +23,10 @@ export type Deployment = {
   settings: Settings;
   /** Origin of the running service. */
   url: string;
-  /** Origin of the listener for its operator, where ADMIN_PORT is set. */
+  /** Origin of the listener for its operator, where `admin.port` is set. */
   adminUrl: string | undefined;
-  /** Stops the service and starts it again on the same journal. */
-  restart(over?: Settings): Promise<void>;
+  /** Stops the service and starts it again on the same journal, with other settings and variables. */
+  restart(over?: Table, variables?: Settings["variables"]): Promise<void>;
   /** Stops only the service. */
   stopService(): Promise<void>;
   /** @throws Error when any answer of the service did not follow its OpenAPI document */
@@ -44,18 +43,12 @@ export type Deployment = {
  */
 export async function startDeployment(
   options: Partial<SandboxOptions> = {},
-  over: Settings = {},
+  over: Table = {},
   more: Seams & { page?: readonly PageFile[]; observe?: Observe; log?: { write(line: string): void } } = {},
 ): Promise<Deployment> {
   const dir = await mkdtemp(join(tmpdir(), "attestd-deployment-"));
   const sandbox = await startSandbox({ roundMs: 200, ...options });
-  const folder = sandboxFolder(dir);
-  await mkdir(folder.data);
-  let settings: Settings = {
-    ...newServiceSettings(sandbox, folder, { host: "127.0.0.1", port: 0 }),
-    LOG_LEVEL: "fatal",
-    ...over,
-  };
+  let settings = await sandboxSettings(sandbox, sandboxFolder(dir), { log_level: "fatal", ...over });
   const faults = new Set<string>();
   async function start(): Promise<RunningService> {
     const check = createContractCheck((fault) => faults.add(fault));
@@ -79,9 +72,9 @@ export async function startDeployment(
     get adminUrl() {
       return service.adminUrl;
     },
-    async restart(changes = {}) {
+    async restart(changes = {}, variables = {}) {
       await service.close();
-      settings = { ...settings, ...changes };
+      settings = withOver(settings, changes, variables);
       service = await start();
     },
     stopService: () => service.close(),

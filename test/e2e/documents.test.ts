@@ -393,13 +393,12 @@ describe("the ways to pay", () => {
   test("and every link follow the settings", async () => {
     const contact = "mailto:attest@attestd.example";
     await deployment.restart({
-      PUBLIC_URL: "https://attestd.example",
-      MCP_URL: "https://mcp.example",
-      PRICE_MICRO_USDC: "4000",
-      PRICE_MICRO_USDC_ALGORAND: "2500",
-      PAY_TO_BASE: undefined,
-      BASE_FACILITATOR_URL: undefined,
-      CONTACT: contact,
+      public_url: "https://attestd.example",
+      mcp_url: "https://mcp.example",
+      prices: { call_micro_usdc: 4000 },
+      rails: { algorand: { price_micro_usdc: 2500 }, base: undefined },
+      facilitators: [{ url: deployment.sandbox.facilitatorUrl, rails: ["algorand", "solana"] }],
+      contact,
     });
     await readDocument();
     for (const table of await tables()) expect(table).toEqual(expected({ price: ["2500", "0.0025"], base: false }));

@@ -12,6 +12,7 @@ import {
 } from "@attestd/proof/evidence";
 import { canonicalBytes, type JsonObject } from "@attestd/proof/json";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { settingsFileOf } from "../../packages/service/test/settings.ts";
 import { attestd } from "../helpers/command.ts";
 import { judgeOffline } from "../helpers/offline-judges.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
@@ -162,11 +163,8 @@ describe("the service", () => {
     const { ledger, behaviour } = deployment.sandbox.algorand;
     const { attest } = JSON.parse(await readFile(join(folder.path, "missed.json"), "utf8"));
     await ledger.reached(attest.round + 3 * INTERVAL, AbortSignal.timeout(60_000));
-    const settings = Object.entries(deployment.settings).filter(([, value]) => value !== undefined);
-    await writeFile(join(folder.path, "env"), settings.map(([name, value]) => `${name}="${value}"\n`).join(""), {
-      mode: 0o600,
-    });
-    const backfill = (...more: string[]) => run("backfill", "--sandbox", "--env", "env", "--json", ...more);
+    const file = settingsFileOf(deployment.settings.tables);
+    const backfill = (...more: string[]) => run("backfill", "--sandbox", "--settings", file, "--json", ...more);
     // The settings name a node that has forgotten the round.
     behaviour.keptRounds = INTERVAL;
     const forgotten = await backfill();
@@ -249,7 +247,7 @@ describe("evidence", () => {
     const byIndexer = await sync("by-indexer", "--indexer", sandbox.indexerUrl, ...upTo);
     expect(byIndexer.stdout).toContain(root);
     const table = decodeCheckpointTable(await readFile(join(folder.path, "table")));
-    await copyFile(join(folder.path, "table"), deployment.settings.CHECKPOINT_TABLE as string);
+    await copyFile(join(folder.path, "table"), deployment.settings.tables.checkpoint_table as string);
     expect(await readFile(join(folder.path, "by-indexer"))).toEqual(await readFile(join(folder.path, "table")));
     await expect.poll(async () => (await published()).status, { timeout: 10_000 }).toBe(200);
     const of = readPublishedCheckpoints(await (await published()).json(), "");

@@ -18,9 +18,8 @@ beforeAll(async () => {
   deployment = await startDeployment({ roundMs: 500 });
   rails = await railsOf(deployment.sandbox);
   first = await startKillableFacilitator(deployment.sandbox);
-  const settings = facilitatorSettings(deployment.sandbox, {});
-  const names = ["FACILITATOR_URL", "BASE_FACILITATOR_URL", "SOLANA_FACILITATOR_URL"];
-  await deployment.restart(Object.fromEntries(names.map((name) => [name, `${first.url},${settings[name]}`])));
+  const { facilitators } = facilitatorSettings(deployment.sandbox);
+  await deployment.restart({ facilitators: [{ url: first.url, rails: NAMES }, ...facilitators] });
 });
 afterAll(async () => {
   await first.kill();

@@ -172,9 +172,10 @@ test("a settlement that is reported as done or under way, and never sent, ends i
 test("CDP takes tokens of a P-256 key too", async () => {
   const cdp = deployment.sandbox.facilitators.base?.find(isOf("cdp")) as Facilitator;
   const [, key] = cdp.credentials;
-  const settings = facilitatorSettings(deployment.sandbox, { base: [cdp] });
-  const secret = key?.secret.trim().replaceAll("\n", "\\n");
-  await deployment.restart({ ...settings, BASE_FACILITATOR_KEY_ID: key?.keyId, BASE_FACILITATOR_SECRET: secret });
+  const { facilitators } = facilitatorSettings(deployment.sandbox, {
+    base: [{ ...cdp, credentials: key ? [key] : [] }],
+  });
+  await deployment.restart({ facilitators });
   expect(key?.algorithm).toBe("ES256");
   expect(await pay(attestUrl(), sample(), await signed("base"))).toMatchObject({ status: 200, json: { version: 1 } });
 });

@@ -5,11 +5,12 @@ import { getMap, type MsgpackMap, splitBlock } from "@attestd/proof/algorand";
 import { authorisationItem } from "@attestd/proof/evidence";
 import { auditJournal, rekeyAccount, rotateKey } from "@attestd/service/operator";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { newServiceSettings } from "../../packages/attestd/src/commands/sandbox/settings.ts";
 import { sandboxFolder } from "../../packages/attestd/src/trust/sandbox-folder.ts";
 import { recordItem } from "../../packages/service/src/ledger/evidence/evidence-file.ts";
 import { include } from "../../packages/service/src/ledger/evidence/work.ts";
+import { merged, type Settings, secret, type Table, withOver } from "../../packages/service/test/settings.ts";
 import { attestd } from "../helpers/command.ts";
+import { sandboxSettings } from "../helpers/sandbox-settings.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
 import { algorandClient, type Deployment, pay, sign, startDeployment } from "./deployment.ts";
 
@@ -17,8 +18,8 @@ import { algorandClient, type Deployment, pay, sign, startDeployment } from "./d
 
 let deployment: Deployment;
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
-let settings: Record<string, string | undefined>;
-let falcon: Record<string, string>;
+let settings: Settings;
+let falcon: Table;
 let authorizer: string | undefined;
 const path = (name: string) => join(folder.path, name);
 const operator = () => ({ sandbox: true, signal: AbortSignal.timeout(60_000) });
@@ -27,11 +28,13 @@ const bundles: { attest: { txnId: string; round: number } }[] = [];
 beforeAll(async () => {
   folder = await temporaryFolder();
   const sandbox = sandboxFolder(path(".attestd"));
-  await mkdir(sandbox.data, { recursive: true });
-  const over = { DATABASE_URL: `sqlite:${join(sandbox.data, "journal.db")}`, ATTESTOR_PQ_SEED: "11".repeat(32) };
+  await mkdir(sandbox.data, { recursive: true, mode: 0o700 });
+  const over = {
+    journal: { url: `sqlite:${join(sandbox.data, "journal.db")}` },
+    attestor: { pq_seed: secret("11".repeat(32)) },
+  };
   deployment = await startDeployment({ networks: [] }, over);
-  const own = newServiceSettings(deployment.sandbox, sandbox, { host: "127.0.0.1", port: 0 });
-  settings = { ...own, ...over, LOG_LEVEL: "silent" };
+  settings = await sandboxSettings(deployment.sandbox, sandbox, { ...over, log_level: "silent" });
 });
 afterAll(async () => {
   await deployment?.close();
@@ -63,13 +66,13 @@ describe("an attestor with a Falcon account", () => {
     const made = await attestd(["keygen", "--falcon", "--dir", "next", "--json"], { cwd: folder.path });
     expect(made.code, made.stderr).toBe(0);
     const file = path("next/attestor.falcon-mnemonic");
-    expect(JSON.parse(made.stdout).settings).toMatchObject({ ATTESTOR_FALCON_MNEMONIC_FILE: file });
-    falcon = { ATTESTOR_FALCON_MNEMONIC_FILE: file, ATTESTOR_ADDRESS: deployment.sandbox.attestor.address };
+    expect(JSON.parse(made.stdout).settings).toMatchObject({ "attestor.falcon_mnemonic": `file:${file}` });
+    const { address } = deployment.sandbox.attestor;
+    falcon = { attestor: { falcon_mnemonic: `file:${file}`, mnemonic: undefined, address } };
     await deployment.stopService();
-    const early = { ...falcon, ATTESTOR_MNEMONIC: "" };
-    await expect(deployment.restart(early)).rejects.toThrow(/authorises with its own key/);
-    const next = { ATTESTOR_SIGNER: "seed", ATTESTOR_PQ_SEED: "11".repeat(32), ...falcon };
-    const rekey = () => rekeyAccount(settings, { settings: async () => next }, operator());
+    await expect(deployment.restart(falcon)).rejects.toThrow(/authorises with its own key/);
+    const attestor = async (current: Table) => merged(current, falcon.attestor as Table);
+    const rekey = () => rekeyAccount(settings, { attestor }, operator());
     const first = await rekey();
     expect(first).toMatchObject({ address: deployment.sandbox.attestor.address, txid: expect.any(String) });
     expect(first.authorizer).toBe(JSON.parse(made.stdout).algorandAddress);
@@ -79,14 +82,15 @@ describe("an attestor with a Falcon account", () => {
     // The ledger takes the old key no more.
     await expect(
       deployment.restart({
-        ...early,
-        ATTESTOR_MNEMONIC: settings.ATTESTOR_MNEMONIC,
-        ATTESTOR_FALCON_MNEMONIC_FILE: "",
-        ATTESTOR_ADDRESS: "",
+        attestor: {
+          ...(settings.tables.attestor as Table),
+          falcon_mnemonic: undefined,
+          address: undefined,
+        },
       }),
     ).rejects.toThrow(/is rekeyed to/);
-    settings = { ...settings, ...falcon, ATTESTOR_MNEMONIC: "" };
-    await deployment.restart({ ...falcon, ATTESTOR_MNEMONIC: "" });
+    settings = withOver(settings, falcon);
+    await deployment.restart(falcon);
   }, 60_000);
 
   test("sells under the same address, for three minimum fees", async () => {
@@ -119,13 +123,14 @@ describe("an attestor with a Falcon account", () => {
     const onWait = (round: number) => {
       while (ledger.round < round) ledger.advance();
     };
-    const next = async () => ({ ATTESTOR_PQ_SEED: "22".repeat(32) });
-    const { history } = await rotateKey(settings, { settings: next, onWait }, operator());
+    const pq_seed = secret("22".repeat(32));
+    const attestor = async (current: Table) => ({ ...current, pq_seed });
+    const { history } = await rotateKey(settings, { attestor, onWait }, operator());
     expect(history.keys.map(({ algorandAddress }) => algorandAddress)).toEqual([
       deployment.sandbox.attestor.address,
       deployment.sandbox.attestor.address,
     ]);
-    await deployment.restart({ ATTESTOR_PQ_SEED: "22".repeat(32) });
+    await deployment.restart({ attestor: { pq_seed } });
     await buy();
   }, 60_000);
 });

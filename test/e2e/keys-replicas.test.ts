@@ -1,35 +1,36 @@
 import { type RunningService, startService } from "@attestd/service";
 import { revokeKey, rotateKey } from "@attestd/service/operator";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { newServiceSettings } from "../../packages/attestd/src/commands/sandbox/settings.ts";
-import { sandboxFolder } from "../../packages/attestd/src/trust/sandbox-folder.ts";
 import { sql, startPostgres, type TestPostgres } from "../../packages/service/test/fakes/postgres.ts";
+import { type Settings, secret, type Table, withOver } from "../../packages/service/test/settings.ts";
 import { algorandClient, type Deployment, pay, post, sign, startDeployment } from "./deployment.ts";
 
 let postgres: TestPostgres;
 let deployment: Deployment;
-let settings: Record<string, string | undefined>;
+let settings: Settings;
+let databaseUrl: string;
 beforeAll(async () => {
   postgres = await startPostgres();
-  const over = { DATABASE_URL: await postgres.database(), ATTESTOR_PQ_SEED: "11".repeat(32), LOG_LEVEL: "silent" };
+  databaseUrl = await postgres.database();
+  const attestor = { pq_seed: secret("11".repeat(32)) };
+  const over = { journal: { url: secret(databaseUrl) }, attestor, log_level: "silent" };
   deployment = await startDeployment({ networks: [] }, over);
-  const address = { host: "127.0.0.1", port: 0 };
-  settings = { ...newServiceSettings(deployment.sandbox, sandboxFolder("."), address), ...over };
+  ({ settings } = deployment);
 });
 afterAll(async () => {
   await deployment?.close();
   await postgres?.close();
 });
 
-const NEXT = "22".repeat(32);
+const NEXT = { attestor: { pq_seed: secret("22".repeat(32)) } };
 
 function rotate() {
   const { ledger } = deployment.sandbox.algorand;
   const onWait = (round: number) => {
     while (ledger.round < round) ledger.advance();
   };
-  const changed = async () => ({ ATTESTOR_PQ_SEED: NEXT });
-  return rotateKey(settings, { settings: changed, onWait }, { sandbox: true, signal: AbortSignal.timeout(60_000) });
+  const attestor = async (current: Table) => ({ ...current, ...NEXT.attestor });
+  return rotateKey(settings, { attestor, onWait }, { sandbox: true, signal: AbortSignal.timeout(60_000) });
 }
 
 test("sales stop while the database is away, and no payment is asked for anew; the same payment buys when it is back", async () => {
@@ -76,9 +77,8 @@ test("a rotation waits until no replica runs; a replica that was suspended durin
   const late = await sign(`${url}/attest`, body, algorandClient(sandbox));
 
   // From now on every replica's heartbeat is old.
-  const { DATABASE_URL = "" } = settings;
   await sql(
-    DATABASE_URL,
+    databaseUrl,
     `CREATE FUNCTION asleep() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN NEW.until := now() - interval '1 hour'; RETURN NEW; END $$;
      CREATE TRIGGER asleep BEFORE INSERT OR UPDATE ON replicas FOR EACH ROW EXECUTE FUNCTION asleep();
      UPDATE replicas SET until = until`,
@@ -94,10 +94,10 @@ test("a rotation waits until no replica runs; a replica that was suspended durin
   });
   expect(await (await fetch(`${url}/.well-known/attestor-keys.json`)).json()).toEqual(history);
   expect(await post(`${url}/verify`, first.text)).toMatchObject({ json: { attestor: { status: "retired" } } });
-  await sql(DATABASE_URL, "DROP TRIGGER asleep ON replicas");
+  await sql(databaseUrl, "DROP TRIGGER asleep ON replicas");
 
   // Meanwhile a replica with the new seed sells, also for the same payment.
-  const replica: RunningService = await startService({ ...settings, ATTESTOR_PQ_SEED: NEXT }, { sandbox: true });
+  const replica: RunningService = await startService(withOver(settings, NEXT), { sandbox: true });
   try {
     const second = await pay(`${replica.url}/attest`, body, late);
     expect(second.status).toBe(200);
@@ -107,7 +107,7 @@ test("a rotation waits until no replica runs; a replica that was suspended durin
       });
     // A replaced key is revoked while both run; both learn of it.
     const what = { kid: history.keys[0]?.kid ?? "", round: undefined, onWait: () => undefined };
-    const renewed = { ...settings, ATTESTOR_PQ_SEED: NEXT };
+    const renewed = withOver(settings, NEXT);
     await revokeKey(renewed, what, { sandbox: true, signal: AbortSignal.timeout(60_000) });
     for (const at of [url, replica.url]) {
       const refused = async () => (await post(`${at}/verify`, first.text)).json.report;

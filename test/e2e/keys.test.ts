@@ -6,10 +6,11 @@ import { keyEntryHash, keyNotePrefix, keyRevocationHash } from "@attestd/proof/a
 import { auditJournal } from "@attestd/service/operator";
 import algosdk from "algosdk";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { newServiceSettings, writeSettings } from "../../packages/attestd/src/commands/sandbox/settings.ts";
 import { sandboxFolder } from "../../packages/attestd/src/trust/sandbox-folder.ts";
 import { IndexerSearch } from "../../packages/service/src/providers/indexer-search.ts";
+import { type Settings, secret, settingsFileOf, withOver } from "../../packages/service/test/settings.ts";
 import { attestd, start } from "../helpers/command.ts";
+import { sandboxSettings } from "../helpers/sandbox-settings.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
 import { algorandClient, type Deployment, pay, post, sign, startDeployment } from "./deployment.ts";
 import { outsider } from "./ledger.ts";
@@ -20,7 +21,7 @@ const SEED = "11".repeat(32);
 
 let deployment: Deployment;
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
-let settings: Record<string, string | undefined>;
+let settings: Settings;
 /** Bought under the first key, and under the second. */
 const bundles: ProofBundle[] = [];
 let history: KeyHistory;
@@ -28,15 +29,10 @@ let history: KeyHistory;
 beforeAll(async () => {
   folder = await temporaryFolder();
   const sandbox = sandboxFolder(join(folder.path, ".attestd"));
-  await mkdir(sandbox.data, { recursive: true });
-  const over = { DATABASE_URL: `sqlite:${join(sandbox.data, "journal.db")}`, ATTESTOR_PQ_SEED: SEED };
+  await mkdir(sandbox.data, { recursive: true, mode: 0o700 });
+  const over = { journal: { url: `sqlite:${join(sandbox.data, "journal.db")}` }, attestor: { pq_seed: secret(SEED) } };
   deployment = await startDeployment({ networks: [] }, over);
-  settings = {
-    ...newServiceSettings(deployment.sandbox, sandbox, { host: "127.0.0.1", port: 0 }),
-    ...over,
-    LOG_LEVEL: "fatal",
-  };
-  await writeSettings(sandbox, settings);
+  settings = await sandboxSettings(deployment.sandbox, sandbox, { ...over, log_level: "fatal" });
 });
 afterAll(async () => {
   await deployment?.close();
@@ -47,8 +43,9 @@ const path = (name: string) => join(folder.path, name);
 const keys = (...args: string[]) => attestd(["keys", ...args], { cwd: folder.path });
 /** Runs an operator's command with the seed in a file; the ledger makes the rounds that it waits for at once. */
 function operate(seed: string | undefined, ...args: string[]) {
-  const env = seed && { env: { ATTESTOR_PQ_SEED_FILE: path(seed) } };
-  return attestd(["keys", ...args, "--sandbox"], { cwd: folder.path, ...env, onError: hasten });
+  const own = seed === undefined ? settings : withOver(settings, seedIn(seed));
+  settingsFileOf(own.tables, sandboxFolder(path(".attestd")).settings);
+  return attestd(["keys", ...args, "--sandbox"], { cwd: folder.path, onError: hasten });
 }
 function hasten(text: unknown): void {
   const round = Number(WAITING.exec(String(text))?.[1] ?? 0);
@@ -56,7 +53,7 @@ function hasten(text: unknown): void {
   while (ledger.round < round) ledger.advance();
 }
 const WAITING = /Waiting for round (\d+)/;
-const seedIn = async (name: string) => (await readFile(path(name), "utf8")).trim();
+const seedIn = (name: string) => ({ attestor: { pq_seed: `file:${path(name)}` } });
 const served = async () =>
   (await (await fetch(`${deployment.url}/.well-known/attestor-keys.json`)).json()) as KeyHistory;
 
@@ -168,15 +165,15 @@ describe("keys over time", { timeout: 120_000 }, () => {
 
     const { code, stdout } = await operate(undefined, "rotate", "--seed-file", "second.seed");
     expect(code).toBe(0);
-    expect(stdout).toContain(`ATTESTOR_PQ_SEED_FILE=${path("second.seed")}\n`);
+    expect(stdout).toContain(`pq_seed = "file:${path("second.seed")}"\n`);
     expect((await stat(path("second.seed"))).mode & 0o777).toBe(0o600);
-    expect(stdout).not.toContain(await seedIn("second.seed"));
+    expect(stdout).not.toContain((await readFile(path("second.seed"), "utf8")).trim());
     expect(await keyNotes()).toHaveLength(1);
   });
 
   test("the service starts only with the new seed, and serves a history that every verifier accepts", async () => {
     await expect(deployment.restart()).rejects.toThrow(/The attestor's key is .*, which was replaced in round \d+:/);
-    await deployment.restart({ ATTESTOR_PQ_SEED: await seedIn("second.seed") });
+    await deployment.restart(seedIn("second.seed"));
     await bought();
     history = parseKeyHistory(await served());
     const [first, second] = history.keys;
@@ -200,7 +197,7 @@ describe("keys over time", { timeout: 120_000 }, () => {
   });
 
   test("the audit counts no key note as an attestation", async () => {
-    const audited = { ...settings, ATTESTOR_PQ_SEED: await seedIn("second.seed") };
+    const audited = withOver(settings, seedIn("second.seed"));
     expect(await auditJournal(audited, { sandbox: true, signal: AbortSignal.timeout(30_000) })).toMatchObject({
       verdict: "clean",
       counts: { calls: 2, attested: 2, delivered: 2, strangers: 0 },
@@ -217,7 +214,7 @@ describe("keys over time", { timeout: 120_000 }, () => {
 
     // The audit checks like a verifier, with the ledger and the whole history: also when the journal's row of the revocation
     // has a round before the bundle's.
-    const audited = { ...settings, ATTESTOR_PQ_SEED: await seedIn("second.seed") };
+    const audited = withOver(settings, seedIn("second.seed"));
     const audit = () => auditJournal(audited, { sandbox: true, signal: AbortSignal.timeout(30_000) });
     expect(await audit()).toMatchObject({ verdict: "clean", counts: { delivered: 2 } });
     edit(`UPDATE key_revocations SET revoked_round = ${round - 1}`);
@@ -257,7 +254,7 @@ describe("keys over time", { timeout: 120_000 }, () => {
     expect(JSON.parse(revoked.stdout)).toMatchObject({ kid: second?.kid, revokedRound: expect.any(Number) });
     await expect(deployment.restart()).rejects.toThrow(`The current key ${second?.kid} is revoked`);
     expect((await operate("second.seed", "rotate", "--seed-file", "third.seed")).code).toBe(0);
-    await deployment.restart({ ATTESTOR_PQ_SEED: await seedIn("third.seed") });
+    await deployment.restart(seedIn("third.seed"));
     await bought();
     history = parseKeyHistory(await served());
     expect(await keyNotes()).toHaveLength(4);
@@ -309,7 +306,7 @@ describe("keys over time", { timeout: 120_000 }, () => {
     const third = history.keys[2]?.kid;
     edit(`DELETE FROM key_revocations; DELETE FROM keys WHERE kid = '${third}'`);
     await expect(deployment.restart()).rejects.toThrow(
-      new RegExp(`The attestor's key is ${third} \\(ATTESTOR_SIGNER\\), but .* with "attestd keys restore"`),
+      new RegExp(`The attestor's key is ${third} \\(attestor.signer\\), but .* with "attestd keys restore"`),
     );
     expect((await operate("third.seed", "restore", "bad3.json")).stderr).toContain("It does not fit the ledger");
     expect((await operate("third.seed", "restore", "keys.json")).code).toBe(0);
@@ -342,11 +339,11 @@ describe("keys over time", { timeout: 120_000 }, () => {
     const { data } = sandboxFolder(path(".attestd"));
     for (const name of await readdir(data)) if (name.startsWith("journal.db")) await rm(join(data, name));
     expect((await attestd(["restore", "before", "--sandbox"], { cwd: folder.path })).code).toBe(0);
-    await deployment.restart({ ATTESTOR_PQ_SEED: await seedIn("second.seed") });
+    await deployment.restart(seedIn("second.seed"));
     expect(await status()).toEqual(isBehind);
     await deployment.stopService();
     expect((await operate("third.seed", "restore", "keys.json")).code).toBe(0);
-    await deployment.restart({ ATTESTOR_PQ_SEED: await seedIn("third.seed") });
+    await deployment.restart(seedIn("third.seed"));
     expect(await status()).toEqual(sells);
   });
 

@@ -4,10 +4,11 @@ import { join } from "node:path";
 import { parseKeyHistory, verify } from "@attestd/proof";
 import { examine, readKeyHistory, revokeKey, rotateKey } from "@attestd/service/operator";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { newServiceSettings } from "../../packages/attestd/src/commands/sandbox/settings.ts";
 import { sandboxFolder } from "../../packages/attestd/src/trust/sandbox-folder.ts";
 import { type FakeKms, startKms } from "../../packages/service/test/fakes/kms/server.ts";
+import { merged, type Settings, secret, withOver } from "../../packages/service/test/settings.ts";
 import { keysOf, kmsEnvironment, kmsSettings, type Provider } from "../crash/kms-server.ts";
+import { sandboxSettings } from "../helpers/sandbox-settings.ts";
 import { algorandClient, type Deployment, pay, sign, startDeployment } from "./deployment.ts";
 
 /* One attestor whose keys move from a seed to AWS KMS and to Google Cloud KMS: each test continues from the one before. */
@@ -18,18 +19,18 @@ let deployment: Deployment;
 let folder: string;
 let kms: FakeKms;
 let keys: Record<Provider, Keys>;
-let settings: Record<string, string | undefined>;
+let settings: Settings;
 /** A bundle by the key in AWS KMS. */
 let byAws: string;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "attestd-e2e-kms-"));
   const sandbox = sandboxFolder(folder);
-  await mkdir(sandbox.data, { recursive: true });
-  const over = { DATABASE_URL: `sqlite:${join(sandbox.data, "journal.db")}` };
-  deployment = await startDeployment({ networks: [] }, { ...over, ATTESTOR_PQ_SEED: "11".repeat(32) });
-  const own = newServiceSettings(deployment.sandbox, sandbox, { host: "127.0.0.1", port: 0 });
-  settings = { ...own, ...over, ATTESTOR_PQ_SEED: "11".repeat(32), LOG_LEVEL: "silent" };
+  await mkdir(sandbox.data, { recursive: true, mode: 0o700 });
+  const journal = { url: `sqlite:${join(sandbox.data, "journal.db")}` };
+  const over = { journal, attestor: { pq_seed: secret("11".repeat(32)) } };
+  deployment = await startDeployment({ networks: [] }, over);
+  settings = await sandboxSettings(deployment.sandbox, sandbox, { ...over, log_level: "silent" });
   const { mnemonic } = deployment.sandbox.attestor;
   keys = { aws: keysOf("aws", mnemonic), google: keysOf("google", mnemonic) };
   kms = await startKms(Object.values(keys).flatMap((both) => Object.values(both)));
@@ -57,13 +58,13 @@ const signs = () => kms.requests.filter((operation) => operation.endsWith("Sign"
 /** Moves the keys, as an operator does, while no service runs; then starts the service with them. */
 async function rotateTo(provider: Provider): Promise<void> {
   await deployment.stopService();
-  const changed = kmsSettings(provider, kms.url);
+  const changed = { attestor: kmsSettings(provider, kms.url) };
   const { ledger } = deployment.sandbox.algorand;
   const onWait = (round: number) => {
     while (ledger.round < round) ledger.advance();
   };
-  await rotateKey(settings, { settings: async () => changed, onWait }, operator());
-  settings = { ...settings, ...changed };
+  await rotateKey(settings, { attestor: async (current) => merged(current, changed.attestor), onWait }, operator());
+  settings = withOver(settings, changed);
   await deployment.restart(changed);
 }
 

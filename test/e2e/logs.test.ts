@@ -10,7 +10,7 @@ const lines: Line[] = [];
 const linesOf = (msg: string) => lines.filter((line) => line.msg === msg);
 beforeAll(async () => {
   const log = { write: (line: string) => void lines.push(JSON.parse(line)) };
-  deployment = await startDeployment({ networks: [] }, { LOG_LEVEL: "info", ACCESS_LOG: "1" }, { log });
+  deployment = await startDeployment({ networks: [] }, { log_level: "info", access_log: true }, { log });
 });
 afterAll(() => deployment.close());
 
@@ -117,7 +117,7 @@ describe("the access log", () => {
   });
 
   test("is off unless it is asked for", async () => {
-    await deployment.restart({ ACCESS_LOG: undefined });
+    await deployment.restart({ access_log: undefined });
     lines.length = 0;
     await fetch(`${deployment.url}/health`);
     await deployment.restart();

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type ProofBundle, parseNote } from "@attestd/proof";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
+import type { Table } from "../../packages/service/test/settings.ts";
 import { type FaultProxy, type Match, type ProxiedResponse, startFaultProxy } from "../crash/fault-proxy.ts";
 import { type Answer, type Deployment, pay, payUntilAnswered, post, sign, startDeployment } from "./deployment.ts";
 import { type RailName, railsOf } from "./rails.ts";
@@ -14,13 +15,6 @@ import { type RailName, railsOf } from "./rails.ts";
 const LATE_MS = 3_000;
 
 type Chain = "algod" | "indexer" | "base" | "solana";
-const SETTINGS = {
-  algod: "ALGOD_URL",
-  indexer: "INDEXER_URL",
-  base: "BASE_RPC_URL",
-  solana: "SOLANA_RPC_URL",
-} as const satisfies Record<Chain, string>;
-
 let deployment: Deployment;
 let rails: Awaited<ReturnType<typeof railsOf>>;
 /** The first lies, lags or is away; the others are honest. */
@@ -52,12 +46,14 @@ afterAll(async () => {
 });
 
 /** Starts the service on some of a chain's nodes; of every other chain it has one honest node. */
-async function run(chain: Chain, count: 2 | 3, over: Record<string, string | undefined> = {}) {
-  const own = Object.entries(SETTINGS).map(([name, setting]) => {
-    const all = nodes[name as Chain].map(({ url }) => url);
-    return [setting, name === chain ? all.slice(0, count).join() : all[1]] as const;
-  });
-  await deployment.restart({ PROVIDER_QUORUM: undefined, ...Object.fromEntries(own), ...over });
+async function run(chain: Chain, count: 2 | 3, over: Table = {}) {
+  const urls = (name: Chain) => nodes[name].slice(...(name === chain ? [0, count] : [1, 2])).map(({ url }) => url);
+  const chains = {
+    algorand: { algod: urls("algod"), indexer: urls("indexer") },
+    base: { rpc: urls("base") },
+    solana: { rpc: urls("solana") },
+  };
+  await deployment.restart({ provider_quorum: undefined, chains, ...over });
 }
 
 const attestUrl = () => `${deployment.url}/attest`;
@@ -135,7 +131,7 @@ describe("of a Base transaction that succeeded, whose receipt one node turns ove
   });
 
   test("an operator may rest on one of two, which is counted; then its lie is sold", async () => {
-    await run("base", 2, { PROVIDER_QUORUM: "1", ADMIN_PORT: "0" });
+    await run("base", 2, { provider_quorum: 1, admin: { port: 0 } });
     turnOver();
     nodes.base[1].add({ match: {}, fault: { kind: "reset", side: "before" } });
     const sold = await buy(baseSample());
@@ -376,7 +372,10 @@ test("nodes of a chain that nobody pays on are named, too, when they are away", 
   const now = vi.spyOn(Date, "now");
   try {
     for (const node of nodes.base.slice(0, 2)) node.add({ match: {}, fault: { kind: "reset", side: "before" } });
-    await run("base", 2, { PAY_TO_BASE: undefined, BASE_FACILITATOR_URL: undefined });
+    await run("base", 2, {
+      rails: { base: undefined },
+      facilitators: [{ url: deployment.sandbox.facilitatorUrl, rails: ["algorand", "solana"] }],
+    });
     const minuteLater = performance.timeOrigin + performance.now() + 61_000;
     now.mockImplementation(() => minuteLater);
     const { reasons } = (await (await fetch(`${deployment.url}/ready`)).json()) as { reasons: string[] };

@@ -81,7 +81,7 @@ beforeAll(async () => {
   vi.resetModules();
   await import(LINES.href);
   fresh = { proof: await import("@attestd/proof"), tools: await import("./deployment.ts") };
-  deployment = await fresh.tools.startDeployment({ networks: [] }, { ORCHARD_RPC_URL: node.url });
+  deployment = await fresh.tools.startDeployment({ networks: [] }, { chains: { orchard: { rpc: [node.url] } } });
 });
 afterAll(async () => {
   await deployment?.close();

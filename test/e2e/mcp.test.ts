@@ -262,9 +262,9 @@ describe("the endpoint", () => {
     expect(await status({ origin: "null" })).toBe(403);
     expect(await status({ host: "localhost:4020", origin: "http://[::1]:6274" })).toBe(200);
     expect(await status({ host: "mcp.attestd.example" })).toBe(403);
-    await deployment.restart({ PUBLIC_URL: "https://attestd.example", MCP_URL: "https://mcp.attestd.example" });
+    await deployment.restart({ public_url: "https://attestd.example", mcp_url: "https://mcp.attestd.example" });
     expect(await status({ host: "mcp.attestd.example", origin: "https://attestd.example" })).toBe(200);
-    await deployment.restart({ PUBLIC_URL: undefined, MCP_URL: undefined });
+    await deployment.restart({ public_url: undefined, mcp_url: undefined });
   });
 
   test.each<[string, unknown, Record<string, string>, number, string?]>([

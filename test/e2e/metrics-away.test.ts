@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { startPostgres } from "../../packages/service/test/fakes/postgres.ts";
+import { secret } from "../../packages/service/test/settings.ts";
 import { increaseOf, sampleOf } from "../helpers/samples.ts";
 import { startDeployment } from "./deployment.ts";
 
@@ -7,7 +8,7 @@ test("while PostgreSQL is away, everything is served but what only it knows", as
   await using opened = new AsyncDisposableStack();
   const postgres = await startPostgres();
   opened.defer(() => postgres.close());
-  const settings = { ADMIN_PORT: "0", DATABASE_URL: await postgres.database() };
+  const settings = { admin: { port: 0 }, journal: { url: secret(await postgres.database()) } };
   const deployment = await startDeployment({ networks: [] }, settings);
   opened.defer(() => deployment.close());
   const scrape = async () => {

@@ -7,7 +7,7 @@ import { demandsOf, transportsOf } from "./transports.ts";
 
 let deployment: Deployment;
 beforeAll(async () => {
-  deployment = await startDeployment({ networks: [] }, { ADMIN_PORT: "0" });
+  deployment = await startDeployment({ networks: [] }, { admin: { port: 0 } });
 });
 afterAll(() => deployment.close());
 

@@ -6,6 +6,7 @@ import { toHex } from "@attestd/proof/encoding";
 import { createPublicClient, type Hex, http, keccak256, type TransactionReceipt, toRlp } from "viem";
 import { base } from "viem/chains";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { secret } from "../../packages/service/test/settings.ts";
 import { signBundle, testAttestor } from "../bundles/bundles.ts";
 import { algorandClient, type Deployment, pay, post, sign, startDeployment } from "./deployment.ts";
 import { failedTransfer } from "./failed-transfer.ts";
@@ -33,11 +34,16 @@ beforeAll(async () => {
   node = await startLiar();
   deployment = await startDeployment(
     { networks: ["base"] },
-    { ATTESTOR_PQ_SEED: toHex(attestor.pqSeed), BASE_CONFIRMATION: "included", LOG_LEVEL: "error", ADMIN_PORT: "0" },
+    {
+      attestor: { pq_seed: secret(toHex(attestor.pqSeed)) },
+      chains: { base: { transaction_level: "included" } },
+      log_level: "error",
+      admin: { port: 0 },
+    },
     { log: { write: (line) => log.push(line) } },
   );
   node.target = deployment.sandbox.baseRpcUrl ?? "";
-  await deployment.restart({ BASE_RPC_URL: node.url });
+  await deployment.restart({ chains: { base: { rpc: [node.url] } } });
   const chain = createPublicClient({ chain: base, transport: http(node.target) });
   failed = await failedTransfer(deployment.sandbox);
   time = Number((await chain.getBlock({ blockHash: failed.blockHash })).timestamp);

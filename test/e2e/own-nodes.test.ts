@@ -6,6 +6,7 @@ import { encodeNote } from "@attestd/proof/attestor";
 import { toHex } from "@attestd/proof/encoding";
 import algosdk from "algosdk";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { secret } from "../../packages/service/test/settings.ts";
 import { signBundle, testAttestor, testHistory } from "../bundles/bundles.ts";
 import { attestd } from "../helpers/command.ts";
 import { type Meddling, startReverseProxy } from "../helpers/reverse-proxy.ts";
@@ -24,7 +25,7 @@ let nodes: { algod: string[]; indexer: string[]; base: string[] };
 const bundles: Record<string, SignedBundle> = {};
 
 beforeAll(async () => {
-  deployment = await startDeployment({ networks: ["base"] }, { ATTESTOR_PQ_SEED: toHex(attestor.pqSeed) });
+  deployment = await startDeployment({ networks: ["base"] }, { attestor: { pq_seed: secret(toHex(attestor.pqSeed)) } });
   folder = await temporaryFolder();
   const { sandbox, url } = deployment;
   const { algorand, algorandHeight, base, baseHeight } = sandbox.sampleTransactions;

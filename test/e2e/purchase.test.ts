@@ -116,10 +116,16 @@ describe("the same payment sent again", () => {
     await deployment.restart();
     expect(await pay(attestUrl(), sample(), payment)).toMatchObject({ status: 200, text: first });
     const payee = deployment.sandbox.payers.algorand.address;
-    await deployment.restart({ PRICE_MICRO_USDC: "2000", PAY_TO_ALGORAND: payee });
+    await deployment.restart({
+      prices: { call_micro_usdc: 2000 },
+      rails: { algorand: { pay_to: payee } },
+    });
     expect((await post(attestUrl(), sample())).json.accepts).toMatchObject([{ amount: "2000", payTo: payee }]);
     expect(await pay(attestUrl(), sample(), payment)).toMatchObject({ status: 200, text: first });
-    await deployment.restart({ PRICE_MICRO_USDC: undefined, PAY_TO_ALGORAND: deployment.sandbox.payTo.algorand });
+    await deployment.restart({
+      prices: undefined,
+      rails: { algorand: { pay_to: deployment.sandbox.payTo.algorand } },
+    });
   });
 });
 

@@ -17,6 +17,7 @@ import algosdk from "algosdk";
 import { createWalletClient, defineChain, type Hex, http, publicActions, recoverTypedDataAddress } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { facilitatorsAt } from "../../packages/service/test/settings.ts";
 import { AUTHORIZATION_TYPES } from "../helpers/eip3009.ts";
 import { type Answer, type Deployment, pay, payUntilAnswered, post, sign, startDeployment } from "./deployment.ts";
 import { outsider } from "./ledger.ts";
@@ -371,21 +372,28 @@ describe("a payment on Solana", () => {
   });
 });
 
+function payees(algorand: string, base: string | undefined, solana: string | undefined) {
+  return { algorand: { pay_to: algorand }, base: { pay_to: base }, solana: { pay_to: solana } };
+}
+
 test("the service does not start with a payee that cannot receive USDC, and names the setting", async () => {
   const { payTo, payers } = deployment.sandbox;
   const nobody = algosdk.generateAccount().addr.toString();
   for (const [change, message] of [
-    [{ PAY_TO_ALGORAND: nobody }, "PAY_TO_ALGORAND has not opted in to USDC (asset 31566704)."],
-    [{ PAY_TO_BASE: BASE_USDC }, "PAY_TO_BASE is the token's own contract."],
-    [{ PAY_TO_SOLANA: "GsbwXfJraMomNxBcjYLcG3mxkBUiyWXAB32fGbSMQRdW" }, "PAY_TO_SOLANA has no USDC account ("],
+    [{ algorand: { pay_to: nobody } }, "rails.algorand.pay_to has not opted in to USDC (asset 31566704)."],
+    [{ base: { pay_to: BASE_USDC } }, "rails.base.pay_to is the token's own contract."],
+    [
+      { solana: { pay_to: "GsbwXfJraMomNxBcjYLcG3mxkBUiyWXAB32fGbSMQRdW" } },
+      "rails.solana.pay_to has no USDC account (",
+    ],
   ] as const) {
-    const rightly = { PAY_TO_ALGORAND: payTo.algorand, PAY_TO_BASE: payTo.base, PAY_TO_SOLANA: payTo.solana };
-    await expect(deployment.restart({ ...rightly, ...change })).rejects.toThrow(message);
+    const rightly = payees(payTo.algorand, payTo.base, payTo.solana);
+    await expect(deployment.restart({ rails: { ...rightly, ...change } })).rejects.toThrow(message);
   }
   // An account that has USDC can receive it.
-  const paid = { PAY_TO_ALGORAND: payers.algorand.address, PAY_TO_SOLANA: payers.solana?.address };
-  await deployment.restart({ ...paid, PAY_TO_BASE: payTo.base });
-  await deployment.restart({ PAY_TO_ALGORAND: payTo.algorand, PAY_TO_SOLANA: payTo.solana });
+  const paid = payees(payers.algorand.address, payTo.base, payers.solana?.address);
+  await deployment.restart({ rails: paid });
+  await deployment.restart({ rails: payees(payTo.algorand, payTo.base, payTo.solana) });
 });
 
 test("a facilitator that is down closes only its own rail, also at start, and /ready names the rail", async () => {
@@ -395,7 +403,8 @@ test("a facilitator that is down closes only its own rail, also at start, and /r
   };
   expect(await ready()).toEqual([200, { status: "pass", reasons: [] }]);
   const nobody = "http://127.0.0.1:1";
-  await deployment.restart({ BASE_FACILITATOR_URL: nobody });
+  const own = deployment.sandbox.facilitatorUrl;
+  await deployment.restart({ facilitators: facilitatorsAt({ algorand: own, base: nobody, solana: own }) });
   const reasons = ["nothing is sold on eip155:8453: the facilitator has not yet listed what it settles"];
   expect(await ready()).toEqual([200, { status: "pass", reasons }]);
   const { json } = await post(attestUrl(), sample());
@@ -404,14 +413,10 @@ test("a facilitator that is down closes only its own rail, also at start, and /r
     rails.solana.network,
   ]);
   expect((await pay(attestUrl(), sample(), await signed(rails.solana))).status).toBe(200);
-  await deployment.restart({ FACILITATOR_URL: nobody, SOLANA_FACILITATOR_URL: nobody });
+  await deployment.restart({ facilitators: facilitatorsAt({ algorand: nobody, base: nobody, solana: nobody }) });
   expect(await ready()).toMatchObject([503, { status: "fail" }]);
   expect(await post(attestUrl(), sample())).toMatchObject({ status: 503, json: { code: "facilitator_unavailable" } });
-  await deployment.restart({
-    FACILITATOR_URL: deployment.sandbox.facilitatorUrl,
-    BASE_FACILITATOR_URL: deployment.sandbox.facilitatorUrl,
-    SOLANA_FACILITATOR_URL: deployment.sandbox.facilitatorUrl,
-  });
+  await deployment.restart({ facilitators: facilitatorsAt({ algorand: own, base: own, solana: own }) });
   expect(await ready()).toEqual([200, { status: "pass", reasons: [] }]);
 });
 

@@ -4,7 +4,7 @@ import { type Deployment, post, startDeployment } from "./deployment.ts";
 let deployment: Deployment;
 beforeAll(async () => {
   // The contract's check reads one document.
-  deployment = await startDeployment({ networks: [] }, { RATE_LIMIT: "3", RATE_LIMIT_PAID: "1" });
+  deployment = await startDeployment({ networks: [] }, { rate_limits: { default: 3, paid: 1 } });
 });
 afterAll(() => deployment.close());
 

@@ -6,9 +6,9 @@ import { decodePaymentRequiredHeader, encodePaymentSignatureHeader } from "@x402
 import { validateDiscoveryExtensionSpec } from "@x402/extensions/bazaar";
 import { extractReceiptFromResponse } from "@x402/extensions/offer-receipt";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { newServiceSettings } from "../../packages/attestd/src/commands/sandbox/settings.ts";
 import { sandboxFolder } from "../../packages/attestd/src/trust/sandbox-folder.ts";
 import type { Journal } from "../../packages/service/src/calls/journal.ts";
+import { sandboxSettings } from "../helpers/sandbox-settings.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
 import { type Answer, algorandClient, type Deployment, pay, post, sign, startDeployment } from "./deployment.ts";
 
@@ -88,9 +88,8 @@ describe("the receipt of a paid call", () => {
 
   test("is signed again when its commit was lost; only committed receipts are returned", async () => {
     await using folder = await temporaryFolder();
-    const database = { DATABASE_URL: `sqlite:${join(folder.path, "journal.sqlite")}`, LOG_LEVEL: "silent" };
-    const address = { host: "127.0.0.1", port: 0 };
-    const settings = { ...newServiceSettings(deployment.sandbox, sandboxFolder(folder.path), address), ...database };
+    const over = { journal: { url: `sqlite:${join(folder.path, "journal.sqlite")}` }, log_level: "silent" };
+    const settings = await sandboxSettings(deployment.sandbox, sandboxFolder(folder.path), over);
     const lost: (string | undefined)[] = [];
     const losing = <J extends Journal>(journal: J) =>
       watched(journal, async (after) => {

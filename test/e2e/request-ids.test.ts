@@ -9,7 +9,7 @@ let deployment: Deployment;
 const lines: Line[] = [];
 beforeAll(async () => {
   const log = { write: (line: string) => void lines.push(JSON.parse(line)) };
-  deployment = await startDeployment({ networks: [] }, { LOG_LEVEL: "debug" }, { log });
+  deployment = await startDeployment({ networks: [] }, { log_level: "debug" }, { log });
 });
 afterAll(() => deployment.close());
 
@@ -83,7 +83,7 @@ describe("a request's id", () => {
   test("is the proxy's own where the settings trust a proxy, and only then", async () => {
     const headers = { "x-request-id": "0a1b2c3d4e5f60718293a4b5c6d7e8f9" };
     expect(idOf(await fetch(`${deployment.url}/health`, { headers }))).toMatch(UUID);
-    await deployment.restart({ TRUST_PROXY: "1" });
+    await deployment.restart({ trust_proxy: true });
     expect(idOf(await fetch(`${deployment.url}/health`, { headers }))).toBe(headers["x-request-id"]);
     expect(idOf(await fetch(`${deployment.url}/health`, { headers: { "x-request-id": "<b>abcdefgh</b>" } }))).toMatch(
       UUID,

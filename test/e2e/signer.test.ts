@@ -6,9 +6,10 @@ import { fromBase64 } from "@attestd/proof/encoding";
 import { examine, readKeyHistory, revokeKey } from "@attestd/service/operator";
 import { readSeeds, signerLog, startSigner } from "@attestd/service/signer";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { newServiceSettings, writeSettings } from "../../packages/attestd/src/commands/sandbox/settings.ts";
 import { sandboxFolder } from "../../packages/attestd/src/trust/sandbox-folder.ts";
+import { type Settings, secret, settingsFileOf, withOver } from "../../packages/service/test/settings.ts";
 import { start } from "../helpers/command.ts";
+import { sandboxSettings } from "../helpers/sandbox-settings.ts";
 import { algorandClient, type Deployment, pay, sign, startDeployment } from "./deployment.ts";
 
 /* A service without a seed, whose keys `attestd signer` has: each test continues from the one before. */
@@ -19,7 +20,7 @@ type Running = Awaited<ReturnType<typeof startSigner>>;
 let deployment: Deployment;
 let folder: string;
 let signer: Running | undefined;
-let settings: Record<string, string | undefined>;
+let settings: Settings;
 const said: string[] = [];
 /** A bundle by the first key. */
 let byFirst: string;
@@ -27,11 +28,14 @@ let byFirst: string;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "attestd-e2e-signer-"));
   const sandbox = sandboxFolder(folder);
-  await mkdir(sandbox.data, { recursive: true });
-  const over = { DATABASE_URL: `sqlite:${join(sandbox.data, "journal.db")}`, ATTESTOR_PQ_SEED: SEEDS.first };
+  await mkdir(sandbox.data, { recursive: true, mode: 0o700 });
+  const over = {
+    journal: { url: `sqlite:${join(sandbox.data, "journal.db")}` },
+    attestor: { pq_seed: secret(SEEDS.first) },
+  };
   deployment = await startDeployment({ networks: [] }, over);
-  const own = newServiceSettings(deployment.sandbox, sandbox, { host: "127.0.0.1", port: 0 });
-  settings = { ...own, ...over, ...socketSettings("signer.sock"), LOG_LEVEL: "silent" };
+  const own = await sandboxSettings(deployment.sandbox, sandbox, { ...over, log_level: "silent" });
+  settings = withOver(own, socketSettings("signer.sock"));
 });
 afterAll(async () => {
   await deployment?.close();
@@ -42,10 +46,7 @@ afterAll(async () => {
 const operator = () => ({ sandbox: true, signal: AbortSignal.timeout(60_000) });
 const path = (name: string) => join(folder, name);
 const socketSettings = (socket: string) => ({
-  ATTESTOR_SIGNER: "socket",
-  ATTESTOR_SIGNER_SOCKET: path(socket),
-  ATTESTOR_MNEMONIC: "",
-  ATTESTOR_PQ_SEED: "",
+  attestor: { signer: "socket", socket: path(socket), mnemonic: undefined, pq_seed: undefined },
 });
 
 async function startAt(
@@ -92,7 +93,7 @@ async function rotate(line: string) {
   const page = await readFile(new URL("../../docs/key-ceremony.md", import.meta.url), "utf8");
   expect(page).toContain(line.replace(/ --from \d+$/, ""));
   const settingsFile = sandboxFolder(folder).settings;
-  const args = line.replace("/etc/attestd/env", settingsFile).split(" ").slice(1);
+  const args = line.replace("/etc/attestd/attestd.toml", settingsFile).split(" ").slice(1);
   const running = start([...args, "--sandbox"], { cwd: folder });
   const { ledger } = deployment.sandbox.algorand;
   running.stderr.on("data", (text) => {
@@ -142,9 +143,9 @@ describe("a service whose keys are in a signer", () => {
   test("rotates to the key of another signer, once the first was started to endorse it", async () => {
     await deployment.stopService();
     const next = await startAt("next.sock", SEEDS.next);
-    await writeFile(path("next.env"), `ATTESTOR_SIGNER=socket\nATTESTOR_SIGNER_SOCKET=${path("next.sock")}\n`);
-    await writeSettings(sandboxFolder(folder), { ...settings, LOG_LEVEL: "info" });
-    const rotated = () => rotate("attestd keys rotate --env /etc/attestd/env --next next.env");
+    await writeFile(path("next.toml"), `[attestor]\nsigner = "socket"\nsocket = "${path("next.sock")}"\n`);
+    settingsFileOf(withOver(settings, { log_level: "info" }).tables, sandboxFolder(folder).settings);
+    const rotated = () => rotate("attestd keys rotate --settings /etc/attestd/attestd.toml --next next.toml");
     const refused = await rotated();
     const [, record = "", from = ""] =
       /Start it with --endorse (\w{64}), .*same command with --from (\d+)/.exec(refused.stderr) ?? [];
@@ -154,10 +155,12 @@ describe("a service whose keys are in a signer", () => {
     signer = await startAt("signer.sock", SEEDS.first, { endorse: record });
     // Without the round it would be another record.
     expect((await rotated()).code).toBe(2);
-    expect(await rotate(`attestd keys rotate --env /etc/attestd/env --next next.env --from ${from}`)).toMatchObject({
+    expect(
+      await rotate(`attestd keys rotate --settings /etc/attestd/attestd.toml --next next.toml --from ${from}`),
+    ).toMatchObject({
       code: 0,
     });
-    const history = await readKeyHistory({ ...settings, ...socketSettings("next.sock") }, operator());
+    const history = await readKeyHistory(withOver(settings, socketSettings("next.sock")), operator());
     expect(history.keys.map(({ kid }) => kid)).toEqual([signer.attestor.kid, next.attestor.kid]);
     await signer.close();
     signer = next;
@@ -171,7 +174,7 @@ describe("a service whose keys are in a signer", () => {
 
   test("revokes the first key, once the signer was started to sign that", async () => {
     await deployment.stopService();
-    const renewed = { ...settings, ...socketSettings("next.sock") };
+    const renewed = withOver(settings, socketSettings("next.sock"));
     const [first] = (await readKeyHistory(renewed, operator())).keys;
     const kid = first?.kid ?? "";
     const revoke = (round?: number) => revokeKey(renewed, { kid, round, onWait: () => undefined }, operator());

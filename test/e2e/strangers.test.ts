@@ -2,6 +2,7 @@ import { join } from "node:path";
 import type { Address } from "@solana/kit";
 import type { PaymentPayload } from "@x402/core/types";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Table } from "../../packages/service/test/settings.ts";
 import { type FaultProxy, type ProxiedRequest, type ProxiedResponse, startFaultProxy } from "../crash/fault-proxy.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
 import { CALL_REQUESTS } from "./call-requests.ts";
@@ -47,7 +48,7 @@ const bought = {} as Record<RailName, PaymentPayload>;
 
 const folder = temporaryFolder();
 afterAll(async () => (await folder)[Symbol.asyncDispose]());
-const newJournal = async () => ({ DATABASE_URL: `sqlite:${join((await folder).path, "another.db")}` });
+const newJournal = async () => ({ journal: { url: `sqlite:${join((await folder).path, "another.db")}` } });
 
 const txid = () => deployment.sandbox.sampleTransactions.base as string;
 const signed = (name: RailName) => sign(`${deployment.url}/attest`, { txid: txid() }, rails[name].client);
@@ -173,7 +174,7 @@ async function bundlesOfEveryKind(): Promise<Bundles> {
 }
 
 // Each with a new service: paid calls are checked again only after 15 s.
-describe.each<[string, CostRow[], () => Promise<Record<string, string>>]>([
+describe.each<[string, CostRow[], () => Promise<Table>]>([
   ["about what was bought", costs.filter(isOfPurchase), async () => ({})],
   ["about nothing that was bought", costs.filter((row) => !isOfPurchase(row)), newJournal],
 ])("a request without money %s", (_, rows, settings) => {

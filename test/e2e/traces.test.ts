@@ -6,11 +6,12 @@ import { setImmediate } from "node:timers/promises";
 import { promisify } from "node:util";
 import { encodePaymentSignatureHeader } from "@x402/core/http";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { newServiceSettings } from "../../packages/attestd/src/commands/sandbox/settings.ts";
 import { sandboxFolder } from "../../packages/attestd/src/trust/sandbox-folder.ts";
 import { openTracer } from "../../packages/service/src/tracing/otlp.ts";
+import { settingsFileOf } from "../../packages/service/test/settings.ts";
 import { type ReceivedSpan, startOtlpReceiver } from "../helpers/otlp-receiver.ts";
 import { startReverseProxy } from "../helpers/reverse-proxy.ts";
+import { sandboxSettings } from "../helpers/sandbox-settings.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
 import { algorandClient, type Deployment, post, sign, startDeployment } from "./deployment.ts";
 
@@ -34,13 +35,15 @@ beforeAll(async () => {
     },
   };
   const log = { write: (line: string) => void lines.push(line) };
-  deployment = await startDeployment({ networks: [] }, { LOG_LEVEL: "warn" }, { log });
-  await deployment.restart({
-    OTEL_EXPORTER_OTLP_ENDPOINT: `${receiver.url}/otlp/`,
-    OTEL_EXPORTER_OTLP_HEADERS: "x-token=s%20cret",
-    OTEL_RESOURCE_ATTRIBUTES: "deployment.environment.name=test,service.name=not this",
-    FACILITATOR_URL: told.url,
-  });
+  deployment = await startDeployment({ networks: [] }, { log_level: "warn" }, { log });
+  await deployment.restart(
+    { facilitators: [{ url: told.url, rails: ["algorand"] }] },
+    {
+      OTEL_EXPORTER_OTLP_ENDPOINT: `${receiver.url}/otlp/`,
+      OTEL_EXPORTER_OTLP_HEADERS: "x-token=s%20cret",
+      OTEL_RESOURCE_ATTRIBUTES: "deployment.environment.name=test,service.name=not this",
+    },
+  );
 });
 afterAll(async () => {
   await deployment.close();
@@ -137,10 +140,10 @@ test("a request that is refused is a span with the problem's code, and one witho
 });
 
 test("the settings decide what is sampled, and not the flag of a client", async () => {
-  await deployment.restart({ OTEL_TRACES_SAMPLER: "always_off" });
+  await deployment.restart({}, { OTEL_TRACES_SAMPLER: "always_off" });
   const before = receiver.spans.length;
   await buy({ traceparent: `00-${TRACE}-${SPAN}-01` });
-  await deployment.restart({ OTEL_TRACES_SAMPLER: "always_on" });
+  await deployment.restart({}, { OTEL_TRACES_SAMPLER: "always_on" });
   expect(receiver.spans.length).toBe(before);
 });
 
@@ -181,14 +184,15 @@ test.each<[does: string, answer: Parameters<typeof startOtlpReceiver>[0]]>([
 
 test("a receiver that never answers breaks no purchase, and the log says so", async () => {
   await using silent = await startOtlpReceiver(() => undefined);
-  await deployment.restart({ OTEL_EXPORTER_OTLP_ENDPOINT: silent.url });
+  await deployment.restart({}, { OTEL_EXPORTER_OTLP_ENDPOINT: silent.url });
   await buy();
   await expect.poll(() => lines.some((line) => line.includes("traces cannot be sent")), { timeout: 20_000 }).toBe(true);
   await buy();
-  await deployment.restart({ OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url });
+  await deployment.restart({}, { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url });
 });
 
 const SERVICE = new URL("../../packages/service/src/main.ts", import.meta.url).href;
+const SETTINGS = new URL("../../packages/service/src/config/settings-file.ts", import.meta.url).href;
 /** Prints the modules of OpenTelemetry that the service loads by the time that it listens. */
 const LISTING = `
   import { registerHooks } from "node:module";
@@ -201,7 +205,9 @@ const LISTING = `
     },
   });
   const { startService } = await import(process.argv[2]);
-  const { url, close } = await startService(process.env, { sandbox: true, log: { write: () => undefined } });
+  const { readSettingsFile } = await import(process.argv[3]);
+  const settings = readSettingsFile(process.argv[4], process.env);
+  const { url, close } = await startService(settings, { sandbox: true, log: { write: () => undefined } });
   await fetch(url + "/health");
   await close();
   console.log(JSON.stringify([...seen]));
@@ -212,12 +218,10 @@ test("OpenTelemetry is loaded where a receiver is named, and only there", async 
   const { sandbox } = deployment;
   const script = join(folder.path, "list.mjs");
   await writeFile(script, LISTING);
-  const settings = newServiceSettings(sandbox, sandboxFolder(folder.path), { host: "127.0.0.1", port: 0 });
+  const { tables } = await sandboxSettings(sandbox, sandboxFolder(folder.path));
+  const file = settingsFileOf(tables);
   const loadedWith = async (more: Record<string, string>) => {
-    const env = { ...settings, DATABASE_URL: `sqlite:${folder.path}/journal.sqlite`, ...more };
-    const { stdout } = await promisify(execFile)(process.execPath, [script, SERVICE], {
-      env: env as NodeJS.ProcessEnv,
-    });
+    const { stdout } = await promisify(execFile)(process.execPath, [script, SERVICE, SETTINGS, file], { env: more });
     return JSON.parse(stdout) as string[];
   };
   expect(await loadedWith({})).toEqual([]);

@@ -83,7 +83,7 @@ test("one connection that asks for two hundred documents and reads none is close
   const cut = Promise.withResolvers<string>();
   const log = { write: (line: string) => void (line.includes('"isCut":true') && cut.resolve(line)) };
   const observe = (_: unknown, { status }: { status: number }) => void statuses.push(status);
-  const over = { ACCESS_LOG: "1", LOG_LEVEL: "info" };
+  const over = { access_log: true, log_level: "info" };
   const deployment = await startDeployment({ networks: [] }, over, { maxStallMs: 500, log, observe });
   try {
     const { length } = await (await fetch(`${deployment.url}/openapi.json`)).bytes();

@@ -4,6 +4,7 @@ import { encodeNote } from "@attestd/proof/attestor";
 import { toHex } from "@attestd/proof/encoding";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { RECORDED, vectors } from "../../packages/proof/test/vectors.ts";
+import { secret } from "../../packages/service/test/settings.ts";
 import { signBundle, testAttestor, testBundle } from "../bundles/bundles.ts";
 import { algorandClient, type Deployment, pay, post, sign, startDeployment } from "./deployment.ts";
 
@@ -13,7 +14,7 @@ const attestor = testAttestor("e2e");
 let deployment: Deployment;
 let bundle: ProofBundle;
 beforeAll(async () => {
-  deployment = await startDeployment({ networks: [] }, { ATTESTOR_PQ_SEED: toHex(attestor.pqSeed) });
+  deployment = await startDeployment({ networks: [] }, { attestor: { pq_seed: secret(toHex(attestor.pqSeed)) } });
   bundle = await buy(deployment.sandbox.sampleTransactions.algorand);
 });
 afterAll(() => deployment.close());
@@ -187,7 +188,7 @@ describe("/verify", () => {
   });
 
   test("sells nothing while the journal's disk is low, with disk_low at /ready, and still returns delivered bundles", async () => {
-    await deployment.restart({ DISK_RESERVE_MIB: "1000000000" });
+    await deployment.restart({ journal: { disk_reserve_mib: 1_000_000_000 } });
     const ready = await fetch(`${deployment.url}/ready`);
     expect([ready.status, await ready.json()]).toMatchObject([
       503,
@@ -199,7 +200,7 @@ describe("/verify", () => {
     expect(sale).toMatchObject({ status: 503, json: { code: "disk_low" } });
     const given = await fetch(`${deployment.url}/bundles/${bundleId(bundle)}`);
     expect([given.status, await given.json()]).toEqual([200, bundle]);
-    await deployment.restart({ DISK_RESERVE_MIB: undefined });
+    await deployment.restart({ journal: { disk_reserve_mib: undefined } });
     expect((await fetch(`${deployment.url}/ready`)).status).toBe(200);
     expect(await pay(`${deployment.url}/attest`, body, payment)).toMatchObject({ status: 200 });
   });

@@ -1,6 +1,8 @@
+import { readFileSync } from "node:fs";
 import { encodePaymentSignatureHeader } from "@x402/core/http";
 import type { PaymentPayload } from "@x402/core/types";
 import algosdk from "algosdk";
+import type { Settings } from "../../packages/service/test/settings.ts";
 
 /** What must not be seen: by name, texts each of which would betray it. */
 export type Secrets = ReadonlyMap<string, ReadonlySet<string>>;
@@ -10,24 +12,31 @@ const PART = 16;
 const STEP = 8;
 
 /** The secrets of a service's settings, in every spelling in which a program writes them. */
-export function secretsOf(settings: Readonly<Record<string, string | undefined>>): Secrets {
+export function secretsOf({ tables, variables }: Settings): Secrets {
   const secrets = new Map<string, ReadonlySet<string>>();
-  for (const [name, value] of Object.entries(settings)) {
-    if (value === undefined || value === "") continue;
-    if (name === "ATTESTOR_MNEMONIC" || name === "ATTESTOR_FALCON_MNEMONIC") {
-      secrets.set(name, wordsOf(value));
+  const { OTEL_EXPORTER_OTLP_HEADERS: headers } = variables;
+  if (headers) secrets.set("headers", textsOf(decodeURIComponent(headers.slice(headers.indexOf("=") + 1))));
+  for (const [key, text] of textsIn(tables, "")) {
+    const file = /^file:(.*)$/.exec(text)?.[1];
+    const value = file === undefined ? text : readFileSync(file, "utf8").trim();
+    const url = URL.parse(value);
+    if (/mnemonic$/.test(key)) {
+      secrets.set(key, wordsOf(value));
       secrets.set("the account's seed", bytesOf(algosdk.seedFromMnemonic(value)));
-    } else if (name === "ATTESTOR_PQ_SEED") secrets.set(name, bytesOf(Buffer.from(value, "hex")));
-    else if (/_(TOKEN|SECRET)$/.test(name))
-      for (const one of value.split(",")) if (one) secrets.set(name, textsOf(one));
-    if (/_HEADERS$/.test(name)) secrets.set(name, textsOf(decodeURIComponent(value.slice(value.indexOf("=") + 1))));
-    if (!/_URL$/.test(name)) continue;
-    for (const { username, password, search } of value.split(",").flatMap((text) => URL.parse(text) ?? [])) {
-      if (password) secrets.set(`${name}, password`, both(textsOf(password), textsOf(`${username}:${password}`)));
-      if (search) secrets.set(`${name}, query`, textsOf(search.slice(search.indexOf("=") + 1)));
-    }
+    } else if (/pq_seed$/.test(key)) secrets.set(key, bytesOf(Buffer.from(value, "hex")));
+    else if (/\.(token|secret)$/.test(key)) secrets.set(key, textsOf(value));
+    else if (url?.password)
+      secrets.set(`${key}, password`, both(textsOf(url.password), textsOf(`${url.username}:${url.password}`)));
+    else if (url?.search) secrets.set(`${key}, query`, textsOf(url.search.slice(url.search.indexOf("=") + 1)));
   }
   return secrets;
+}
+
+/** Every text of some settings, by its key. */
+function textsIn(value: unknown, key: string): [string, string][] {
+  if (typeof value === "string") return [[key, value]];
+  if (typeof value !== "object" || value === null) return [];
+  return Object.entries(value).flatMap(([name, one]) => textsIn(one, `${key}.${name}`));
 }
 
 /** Characters at the front of a signed payload that hold its signature; what follows is public, such as a genesis hash. */

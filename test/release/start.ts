@@ -1,11 +1,12 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { parseEnv } from "node:util";
 import { startNetworks } from "../../bench/server.ts";
+import { readSettingsFile } from "../../packages/service/src/config/settings-file.ts";
+import { merged, settingsFileOf } from "../../packages/service/test/settings.ts";
 import { ARCHIVES, run } from "./files.ts";
 
 /**
@@ -30,16 +31,9 @@ const TICK_MS = 1000 / Number(run("getconf", ["CLK_TCK"]));
  */
 export async function startFigures(unpacked: string): Promise<{ packed: Takes; sources: Takes }> {
   await using networks = await startNetworks(1000);
-  const env = join(networks.dir, "start.env");
-  const settings = { ...parseEnv(readFileSync(networks.settingsFile, "utf8")), PORT: "0", LOG_LEVEL: "info" };
-  writeFileSync(
-    env,
-    Object.entries(settings)
-      .map(([name, value]) => `${name}="${value}"\n`)
-      .join(""),
-    { mode: 0o600 },
-  );
-  const serve = ["serve", "--sandbox", "--env", env];
+  const { tables } = readSettingsFile(networks.settingsFile, {});
+  const file = settingsFileOf(merged(tables, { port: 0, log_level: "info" }));
+  const serve = ["serve", "--sandbox", "--settings", file];
   const programs = {
     packed: [join(unpacked, ARCHIVES.top, "bin/attestd"), ...serve],
     sources: [process.execPath, SOURCES, ...serve],

@@ -1,10 +1,13 @@
 import { spawnSync } from "node:child_process";
+import { randomBytes } from "node:crypto";
 import { cpSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { parseEnv } from "node:util";
+import type { Sandbox } from "@attestd/sandbox";
 import { buy } from "../../bench/purchase.ts";
 import { type Networks, startNetworks } from "../../bench/server.ts";
+import { readSettingsFile, tomlOf } from "../../packages/service/src/config/settings-file.ts";
+import { merged, type Table } from "../../packages/service/test/settings.ts";
 import { keysOf, kmsEnvironment, kmsSettings, startKmsProcess } from "../crash/kms-server.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
 import { ARCHIVES, NotTried, run } from "./files.ts";
@@ -54,11 +57,12 @@ function analyse(...args: string[]): string {
  */
 export async function unitsRun(unpacked: string): Promise<string> {
   await using networks = await startNetworks(1000);
-  const { ATTESTOR_MNEMONIC = "", ...settings } = parseEnv(readFileSync(networks.settingsFile, "utf8"));
-  const kms = await startKmsProcess(Object.values(keysOf("aws", ATTESTOR_MNEMONIC)));
+  const { tables } = readSettingsFile(networks.settingsFile, {});
+  const { mnemonic } = networks.sandbox.attestor;
+  const kms = await startKmsProcess(Object.values(keysOf("aws", mnemonic)));
   try {
     await using folder = await temporaryFolder();
-    const files = filesOf(unpacked, { ATTESTOR_MNEMONIC, ...settings }, kms.url);
+    const files = filesOf(unpacked, tables, networks.sandbox, kms.url);
     await using system = await startSystem(folder.path, join(unpacked, ARCHIVES.top), files);
     await withSeeds(system, networks);
     await operated(system, networks);
@@ -84,12 +88,13 @@ async function withSeeds(system: System, networks: Networks): Promise<void> {
   await install(system, "seeds.conf", "attestd.service.d");
   await system.run("systemctl start attestd");
   await sells(system, networks);
-  await confined(system, "attestd.service", ["attestor.mnemonic", "attestor.pq-seed", "env"]);
+  await confined(system, "attestd.service", ["attestd.toml", "attestor.mnemonic", "attestor.pq-seed"]);
 }
 
 /** Runs commands as root, beside the service and after it. What they leave must be the service's. */
 async function operated(system: System, networks: Networks): Promise<void> {
-  const attestd = (line: string) => system.run(`/opt/attestd/bin/attestd ${line} --sandbox --env /etc/attestd/env`);
+  const attestd = (line: string) =>
+    system.run(`/opt/attestd/bin/attestd ${line} --sandbox --settings /etc/attestd/attestd.toml`);
   await attestd("audit");
   await attestd("backup --to /root/backup");
   await system.run("systemctl stop attestd");
@@ -111,13 +116,13 @@ async function operated(system: System, networks: Networks): Promise<void> {
 
 async function withSigner(system: System, networks: Networks): Promise<void> {
   await system.run("groupadd --system --force attestd-socket; mkdir -m 700 /etc/attestd-signer");
-  await system.run("cd /etc/attestd; mv attestor.* ../attestd-signer; mv env.socket env");
+  await system.run("cd /etc/attestd; mv attestor.* ../attestd-signer; mv attestd.toml.socket attestd.toml");
   await system.run("rm /etc/systemd/system/attestd.service.d/seeds.conf");
   await install(system, "attestd-signer.service");
   await install(system, "socket.conf", "attestd.service.d");
   await system.run("systemctl start attestd");
   await sells(system, networks);
-  await confined(system, "attestd.service", ["env"]);
+  await confined(system, "attestd.service", ["attestd.toml"]);
   await confined(system, "attestd-signer.service", []);
   const connect = `require("net").connect("/run/attestd-signer/signer.sock")`;
   const script = `${connect}.on("connect", () => process.exit(9)).on("error", ({ code }) => console.log(code))`;
@@ -130,34 +135,32 @@ async function withSigner(system: System, networks: Networks): Promise<void> {
 
 async function withKms(system: System, networks: Networks): Promise<void> {
   // Its ML-DSA-65 key is another.
-  await system.run("rm /var/lib/attestd/*; mv /etc/attestd/env.kms /etc/attestd/env");
+  await system.run("rm /var/lib/attestd/*; mv /etc/attestd/attestd.toml.kms /etc/attestd/attestd.toml");
   await system.run("systemctl daemon-reload; systemctl start attestd");
   await sells(system, networks);
-  await confined(system, "attestd.service", ["env"]);
+  await confined(system, "attestd.service", ["attestd.toml"]);
 }
 
 /** The settings of a service with each kind of signer, its keys, and what makes the units fit for a sandbox: they are for MainNet. */
-function filesOf(unpacked: string, of: NodeJS.Dict<string>, kmsUrl: string): Record<string, string> {
-  const { ATTESTOR_MNEMONIC, ATTESTOR_PQ_SEED, ...settings } = of;
-  const text = (over: NodeJS.Dict<string>) =>
-    Object.entries({ ...settings, DATABASE_URL: "sqlite:/var/lib/attestd/journal.sqlite", LOG_LEVEL: "info", ...over })
-      .map(([name, value]) => `${name}="${value}"\n`)
-      .join("");
+function filesOf(
+  unpacked: string,
+  of: Table,
+  { attestor, genesisHash }: Sandbox,
+  kmsUrl: string,
+): Record<string, string> {
+  const journal = { url: "sqlite:/var/lib/attestd/journal.sqlite" };
+  const none = { mnemonic: undefined, pq_seed: undefined };
+  const text = (own: Table) =>
+    tomlOf(merged(of, { journal, checkpoint_table: undefined, log_level: "info", attestor: { ...none, ...own } }));
   const unit = readFileSync(join(unpacked, ARCHIVES.top, "systemd/attestd.service"), "utf8");
   const [start] = unit.match(/^ExecStart=.*$/m) as [string];
   const output = (name: string) => `StandardOutput=append:/shared/${name}.log\nStandardError=inherit\n`;
   return {
-    "etc/attestd/env": text({
-      ATTESTOR_MNEMONIC_FILE: "/etc/attestd/attestor.mnemonic",
-      ATTESTOR_PQ_SEED_FILE: "/etc/attestd/attestor.pq-seed",
-    }),
-    "etc/attestd/env.socket": text({
-      ATTESTOR_SIGNER: "socket",
-      ATTESTOR_SIGNER_SOCKET: "/run/attestd-signer/signer.sock",
-    }),
-    "etc/attestd/env.kms": text(kmsSettings("aws", kmsUrl)),
-    "etc/attestd/attestor.mnemonic": `${ATTESTOR_MNEMONIC}\n`,
-    "etc/attestd/attestor.pq-seed": `${ATTESTOR_PQ_SEED}\n`,
+    "etc/attestd/attestd.toml": text({ mnemonic: "file:attestor.mnemonic", pq_seed: "file:attestor.pq-seed" }),
+    "etc/attestd/attestd.toml.socket": text({ signer: "socket", socket: "/run/attestd-signer/signer.sock" }),
+    "etc/attestd/attestd.toml.kms": text(kmsSettings("aws", kmsUrl)),
+    "etc/attestd/attestor.mnemonic": `${attestor.mnemonic}\n`,
+    "etc/attestd/attestor.pq-seed": `${randomBytes(32).toString("hex")}\n`,
     "etc/systemd/system/attestd.service.d/sandbox.conf": `[Service]
 ExecStart=
 ${start} --sandbox
@@ -165,7 +168,7 @@ ${Object.entries(kmsEnvironment(kmsUrl))
   .map(([name, value]) => `Environment=${name}=${value}\n`)
   .join("")}${output("attestd")}`,
     "etc/systemd/system/attestd-signer.service.d/sandbox.conf": `[Service]
-Environment="SIGNER_OPTIONS=--genesis-hash ${settings.ALGORAND_GENESIS_HASH}"
+Environment="SIGNER_OPTIONS=--genesis-hash ${genesisHash}"
 ${output("attestd-signer")}`,
   };
 }

@@ -54,7 +54,7 @@ export async function closeSite(site?: Site): Promise<void> {
 /** @param networks beside Algorand */
 export async function startSite(browser: Browser, networks: OptionalNetwork[] = ["base"]): Promise<Site> {
   // A payment that a busy machine signs late is still valid.
-  const settings = { MAX_TIMEOUT_SECONDS: "600" };
+  const settings = { payments: { max_timeout_seconds: 600 } };
   const deployment = await startDeployment({ networks }, settings, { page: await freshPage() });
   const contexts: BrowserContext[] = [];
   const shared = new Map<KeyHistory, Promise<Page>>();

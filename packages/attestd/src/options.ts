@@ -7,8 +7,8 @@ export const force = flag("replace files that are there already");
 
 /** Where the settings of a service come from. */
 export const settingsOptions = {
-  env: value("<file>", "the service's settings, NAME=value a line"),
-  sandbox: flag("allow a ledger other than MainNet; without --env, read the settings of the sandbox here"),
+  settings: value("<file>", "the service's settings (default: attestd.toml)"),
+  sandbox: flag("allow a ledger other than MainNet; without --settings, read the settings of the sandbox here"),
 };
 export type SettingsOptions = Values<typeof settingsOptions>;
 

@@ -18,6 +18,7 @@ import { prune } from "./commands/prune/command.ts";
 import { refund } from "./commands/refund/command.ts";
 import { sandbox } from "./commands/sandbox/command.ts";
 import { serve } from "./commands/serve/command.ts";
+import { settings } from "./commands/settings/command.ts";
 import { signer } from "./commands/signer/command.ts";
 import { verify } from "./commands/verify/command.ts";
 import { EXIT, Failure } from "./failure.ts";
@@ -37,6 +38,7 @@ export const COMMANDS: readonly Declaration[] = [
   exportTable,
   certificate,
   checkpoints,
+  settings,
   doctor,
   costs,
   keygen,

@@ -21,8 +21,8 @@ test("keygen makes an attestor's keys, in files that only the owner can read, an
   const key = Buffer.from(seed?.trim() ?? "", "hex");
   const privateKey = createPrivateKey({ key, format: "raw-seed", asymmetricKeyType: "ml-dsa-65" });
   expect(stdout).toContain(keyId(createPublicKey(privateKey).export({ format: "raw-public" })));
-  expect(stdout).toContain(`ATTESTOR_MNEMONIC_FILE=${mnemonicFile}\n`);
-  expect(stdout).toContain(`ATTESTOR_PQ_SEED_FILE=${seedFile}\n`);
+  expect(stdout).toContain(`mnemonic = "file:${mnemonicFile}"\n`);
+  expect(stdout).toContain(`pq_seed = "file:${seedFile}"\n`);
   expect(stdout).not.toContain(seed?.trim());
   expect(stdout).not.toContain(mnemonic?.trim());
 });
@@ -43,8 +43,8 @@ test("keygen --json prints what it made, and no secret", async () => {
     algorandAddress: expect.stringMatching(/^[A-Z2-7]{58}$/),
     kid: expect.stringMatching(/^[\w-]{43}$/),
     settings: {
-      ATTESTOR_MNEMONIC_FILE: join(folder.path, "attestor.mnemonic"),
-      ATTESTOR_PQ_SEED_FILE: join(folder.path, "attestor.pq-seed"),
+      "attestor.mnemonic": `file:${join(folder.path, "attestor.mnemonic")}`,
+      "attestor.pq_seed": `file:${join(folder.path, "attestor.pq-seed")}`,
     },
   });
 });

@@ -9,6 +9,8 @@ import { testAttestor, testHistory } from "../../../test/bundles/bundles.ts";
 import { testTakeover } from "../../../test/bundles/takeover.ts";
 import { attestd } from "../../../test/helpers/command.ts";
 import { temporaryFolder } from "../../../test/helpers/temporary-folder.ts";
+import { beginJournal, offlineSettings } from "../../service/test/fakes/offline-deployment.ts";
+import { settingsFileOf, withOver } from "../../service/test/settings.ts";
 
 const attestor = testAttestor();
 const successor = { ...testAttestor("successor"), algorandAddress: attestor.algorandAddress };
@@ -197,14 +199,20 @@ test("keys history sends an indexer its token, from a file or from the settings,
   await writeFile(path("one.json"), JSON.stringify(one));
   await writeFile(path("token"), "SECRET\n");
   await writeFile(path("not-a-token"), "two words\n");
-  const ask = (args: string[], env: Record<string, string> = {}) =>
-    attestd(["keys", "history", "--keys", "one.json", ...args], { cwd: folder.path, env });
-  const settings = { INDEXER_URL: `https://indexer.example,${url}/`, INDEXER_TOKEN: "OTHER,SECRET" };
-
+  const ask = (args: string[]) => attestd(["keys", "history", "--keys", "one.json", ...args], { cwd: folder.path });
   expect((await ask(["--indexer", url, "--indexer-token-file", "token"])).code).toBe(0);
-  expect((await ask(["--indexer", url], settings)).code).toBe(0);
+
+  const settings = offlineSettings(`sqlite:${path("journal.sqlite")}`);
+  await beginJournal(settings);
+  const env = { TOKEN_0: "OTHER", TOKEN_1: "SECRET" };
+  const by = (...urls: string[]) => {
+    const indexer = urls.map((at, n) => ({ url: at, token: `env:TOKEN_${n}` }));
+    const file = settingsFileOf(withOver(settings, { chains: { algorand: { indexer } } }).tables);
+    return attestd(["keys", "history", "--settings", file, "--indexer", url], { cwd: folder.path, env });
+  };
+  expect((await by("https://indexer.example", `${url}/`)).code).toBe(0);
   // Another indexer's token is not sent to this one.
-  const refused = await ask(["--indexer", url], { ...settings, INDEXER_URL: "https://a.example,https://b.example" });
+  const refused = await by("https://a.example", "https://b.example");
   expect(refused).toMatchObject({ code: 4, stderr: expect.stringContaining("answered 401: it needs a token.") });
   expect(seen).toEqual(["SECRET", "SECRET", "undefined"]);
 

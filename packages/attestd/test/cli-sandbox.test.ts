@@ -73,7 +73,7 @@ describe("attestd sandbox", () => {
   beforeAll(async () => {
     folder = await temporaryFolder();
     // A developer's environment variables must not reach a sandbox.
-    const env = { DATABASE_URL: "postgres://127.0.0.1:1/precious", PAY_TO_ALGORAND: "A".repeat(58), PORT: "0" };
+    const env = { OTEL_SERVICE_NAME: "", PORT: "0" };
     await linkClone(folder.path);
     sandbox = await npmStart("--round-ms 500", { cwd: folder.path, env });
     await Promise.race([untilOutput(sandbox.out, /"msg":"listening"/), sandbox.ended]);
@@ -106,10 +106,14 @@ describe("attestd sandbox", () => {
     expect(Object.values(found)).not.toContain(null);
     const history = JSON.parse(await readFile(here("keys.json"), "utf8"));
     expect(history.keys.at(-1)).toMatchObject(found.attestor);
-    for (const name of ["sandbox.json", "service.env"]) expect((await stat(here(name))).mode & 0o777).toBe(0o600);
-    const settings = await readFile(here("service.env"), "utf8");
-    expect(settings).toContain(`PORT="${new URL(found.serviceUrl).port}"\n`);
-    expect(settings).not.toContain("postgres");
+    for (const name of ["sandbox.json", "attestd.toml", "data/attestor.pq-seed", "data/attestor.mnemonic"])
+      expect((await stat(here(name))).mode & 0o777).toBe(0o600);
+    const settings = await readFile(here("attestd.toml"), "utf8");
+    expect(settings).toContain(`port = ${new URL(found.serviceUrl).port}\n`);
+    for (const name of ["attestor.pq-seed", "attestor.mnemonic"]) {
+      expect(settings).toContain(`"file:${here("data", name)}"`);
+      expect(settings).not.toContain((await readFile(here("data", name), "utf8")).trim());
+    }
   });
 
   test("the banner's commands, pasted into a shell, buy and verify a file", async () => {
@@ -178,7 +182,10 @@ describe("attestd sandbox", () => {
       stderr: `attestd: port ${port} is in use\n  Another program listens there.\n  Choose another with --port or PORT, or stop that program.\n`,
     });
     expect(existsSync(join(folder.path, "second"))).toBe(false);
-    expect(await run("serve", "--sandbox")).toMatchObject({ code: 4, stderr: expect.stringContaining("with PORT,") });
+    expect(await run("serve", "--sandbox")).toMatchObject({
+      code: 4,
+      stderr: expect.stringContaining("with port in the settings,"),
+    });
   });
 
   test("keeps its networks when the service is killed; another service continues on them", async () => {
@@ -225,14 +232,16 @@ describe("attestd sandbox", () => {
     await until(() => expect(processes.filter(isAlive)).toEqual([]));
   }
 
-  test("goes on where it was: wallets, keys, ledger; keeps other files there, and passes PUBLIC_URL on", async () => {
+  test("goes on where it was: wallets, keys, ledger; keeps other files there, and the settings that were added by hand too", async () => {
     const old = await description();
     await writeFile(here("precious.txt"), "mine");
-    const again = await startAgain([], { PUBLIC_URL: "https://attestd.example" });
+    const file = here("attestd.toml");
+    await writeFile(file, `public_url = "https://attestd.example"\n${await readFile(file, "utf8")}`);
+    const again = await startAgain();
     const now = await description();
     const index = await fetch(`${now.serviceUrl}/llms.txt`);
     expect(await index.text()).toContain("(https://attestd.example/attest)");
-    expect(await readFile(here("service.env"), "utf8")).toContain(`PUBLIC_URL="https://attestd.example"\n`);
+    expect(await readFile(file, "utf8")).toContain(`public_url = "https://attestd.example"\n`);
     expect([now.payers, now.attestor]).toEqual([old.payers, old.attestor]);
     expect(await readFile(here("precious.txt"), "utf8")).toBe("mine");
 
@@ -257,11 +266,11 @@ describe("attestd sandbox", () => {
   });
 
   test("names --fresh where the seed of its keys is gone", async () => {
-    const settings = await readFile(here("service.env"), "utf8");
-    await writeFile(here("service.env"), settings.replace(/^ATTESTOR_PQ_SEED=.*$/m, ""));
+    const seed = await readFile(here("data/attestor.pq-seed"), "utf8");
+    await rm(here("data/attestor.pq-seed"));
     const tried = await startAgain();
     expect([(await tried.ended).code, tried.err()]).toEqual([2, expect.stringMatching(/seed .*\n.*add --fresh\.\n$/)]);
-    await writeFile(here("service.env"), settings);
+    await writeFile(here("data/attestor.pq-seed"), seed);
   });
 
   test.each([
@@ -313,24 +322,40 @@ describe("attestd sandbox", () => {
 describe("attestd serve", () => {
   test("names every setting that is missing, in a sentence each", async () => {
     await using folder = await temporaryFolder();
+    await writeFile(join(folder.path, "attestd.toml"), "");
     const { code, stderr } = await attestd(["serve"], { cwd: folder.path });
     const [first, ...others] = stderr.trimEnd().split("\n");
     expect([code, first]).toEqual([2, `attestd: ${others.length} faults in the settings`]);
-    for (const name of ["DATABASE_URL", "ALGOD_URL", "ATTESTOR_MNEMONIC", "PAY_TO_ALGORAND", "FACILITATOR_URL"])
-      expect(others).toContain(`  ${name} is not set.`);
-    const none = await attestd(["serve", "--env", "none.env"], { cwd: folder.path });
-    expect(none).toMatchObject({ code: 2, stderr: expect.stringContaining("none.env") });
+    for (const key of ["journal.url", "chains.algorand.algod", "attestor.mnemonic", "rails.algorand.pay_to"])
+      expect(others).toContain(`  ${key} is not set.`);
+    expect(others).toContain(
+      '  Rail algorand is always enabled, but no [[facilitators]] table has "algorand" in its rails.',
+    );
   });
 
-  test("a setting of the environment, in either form, overrides the file's", async () => {
+  test("says how to make a file of settings where there is none, and where the named one is missing", async () => {
     await using folder = await temporaryFolder();
-    const file = join(folder.path, "service.env");
-    await writeFile(file, 'PORT="nonsense"\nATTESTOR_MNEMONIC="from the file"\n');
-    const inFile = await attestd(["serve", "--env", file], { cwd: folder.path });
-    expect(inFile.stderr).toContain("PORT");
-    const env = { PORT: "0", ATTESTOR_MNEMONIC_FILE: join(folder.path, "none") };
-    const { stderr } = await attestd(["serve", "--env", file], { cwd: folder.path, env });
-    expect(stderr).toContain("ATTESTOR_MNEMONIC_FILE cannot be read");
-    expect(stderr).not.toContain("PORT");
+    expect(await attestd(["serve"], { cwd: folder.path })).toMatchObject({
+      code: 2,
+      stderr:
+        "attestd: There is no file attestd.toml. Write one: attestd settings > attestd.toml\n  Or name it: --settings FILE\n",
+    });
+    expect(await attestd(["serve", "--settings", "none.toml"], { cwd: folder.path })).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("There is no file none.toml."),
+    });
+  });
+
+  test("takes PORT of the environment instead of the file's port, and no other setting from there", async () => {
+    await using folder = await temporaryFolder();
+    await writeFile(join(folder.path, "attestd.toml"), 'port = "nonsense"\n');
+    const inFile = await attestd(["serve"], { cwd: folder.path });
+    expect(inFile.stderr).toContain("  port must be a number, without quotation marks.\n");
+    const env = { PORT: "0", DATABASE_URL: "sqlite:j.db" };
+    const { stderr } = await attestd(["serve"], { cwd: folder.path, env });
+    expect(stderr).not.toMatch(/^ {2}port /m);
+    expect(stderr).toContain("journal.url is not set.");
+    const wrong = await attestd(["serve"], { cwd: folder.path, env: { PORT: "http" } });
+    expect(wrong.stderr).toContain("  port must be a number, without quotation marks.\n");
   });
 });

@@ -1,5 +1,4 @@
 import { once } from "node:events";
-import { mkdir } from "node:fs/promises";
 import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { type Sandbox, startSandbox } from "@attestd/sandbox";
@@ -7,9 +6,9 @@ import algosdk from "algosdk";
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
 import { attestd, start } from "../../../test/helpers/command.ts";
 import { startReverseProxy } from "../../../test/helpers/reverse-proxy.ts";
+import { sandboxSettings } from "../../../test/helpers/sandbox-settings.ts";
 import { temporaryFolder } from "../../../test/helpers/temporary-folder.ts";
-import { newServiceSettings, writeSettings } from "../src/commands/sandbox/settings.ts";
-import type { Settings } from "../src/operator/settings.ts";
+import { type Settings, secret, settingsFileOf, type Table, withOver } from "../../service/test/settings.ts";
 import { sandboxFolder } from "../src/trust/sandbox-folder.ts";
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
@@ -22,9 +21,8 @@ beforeAll(async () => {
   sandbox = await startSandbox({ roundMs: 200, networks: ["solana"] });
   algod = await startReverseProxy(() => sandbox.algodUrl);
   const paths = sandboxFolder(folder.path);
-  await mkdir(paths.data, { mode: 0o700 });
-  const address = { host: "127.0.0.1", port: 0 };
-  settings = { ...newServiceSettings(sandbox, paths, address), ALGOD_URL: algod.url, LOG_LEVEL: "silent" };
+  const over = { chains: { algorand: { algod: [algod.url] } }, log_level: "silent" };
+  settings = await sandboxSettings(sandbox, paths, over);
 }, 30_000);
 afterEach(() => {
   algod.meddling = {};
@@ -36,15 +34,15 @@ afterAll(async () => {
 });
 
 /** Writes settings. @returns the arguments of a service on them */
-async function args(over: Settings, ...more: string[]): Promise<string[]> {
+async function args(over: Table, ...more: string[]): Promise<string[]> {
   const paths = sandboxFolder(folder.path);
-  await writeSettings(paths, { ...settings, ...over });
-  return ["serve", "--sandbox", "--env", paths.settings, ...more];
+  settingsFileOf(withOver(settings, over).tables, paths.settings);
+  return ["serve", "--sandbox", "--settings", paths.settings, ...more];
 }
 
 test("serve waits for a node that is away, names it once, and sells when it answers", async () => {
   algod.meddling = { answer: (_, outgoing) => Boolean(outgoing.writeHead(502).end()) };
-  const service = start(await args({ LOG_LEVEL: "info" }, "--wait", "60"));
+  const service = start(await args({ log_level: "info" }, "--wait", "60"));
   let [out, err] = ["", ""];
   service.stdout.on("data", (chunk) => {
     out += chunk;
@@ -52,17 +50,22 @@ test("serve waits for a node that is away, names it once, and sells when it answ
   service.stderr.on("data", (chunk) => {
     err += chunk;
   });
-  await vi.waitFor(() => expect(err).toContain("ALGOD_URL"), { timeout: 30_000 });
+  await vi.waitFor(() => expect(err).toContain("chains.algorand.algod"), { timeout: 30_000 });
   algod.meddling = {};
   await vi.waitFor(() => expect(out).toContain('"msg":"listening"'), { timeout: 60_000 });
   service.kill("SIGTERM");
   expect((await service.ended).code).toBe(0);
-  expect(err).toBe(`attestd: waiting for an upstream. ALGOD_URL: ${new URL(algod.url).host} answered HTTP 502.\n`);
+  expect(err).toBe(
+    `attestd: waiting for an upstream. chains.algorand.algod: ${new URL(algod.url).host} answered HTTP 502.\n`,
+  );
 }, 100_000);
 
 test("serve sells, and then says what the doctor's checks find doubtful or wrong", async () => {
-  const doubtful = { FACILITATOR_URL: `${settings.FACILITATOR_URL},http://127.0.0.1:9`, FAVOURITE_COLOUR: "teal" };
-  const service = start(await args({ ...doubtful, LOG_LEVEL: "info" }));
+  const facilitators = [
+    ...(settings.tables.facilitators as Table[]),
+    { url: "http://127.0.0.1:9", rails: ["algorand"] },
+  ];
+  const service = start(await args({ facilitators, log_level: "info" }));
   let [out, err] = ["", ""];
   service.stdout.on("data", (chunk) => {
     out += chunk;
@@ -73,12 +76,11 @@ test("serve sells, and then says what the doctor's checks find doubtful or wrong
   await vi.waitFor(() => expect(out).toContain('"msg":"listening"'), { timeout: 60_000 });
   await vi.waitFor(
     () => {
-      expect(err).toMatch(/^⚠ FAVOURITE_COLOUR is in .*, and is not a setting of attestd\. Remove it\.$/m);
-      expect(err).toMatch(/^✕ FACILITATOR_URL.* 127\.0\.0\.1:9 /m);
+      expect(err).toMatch(/^✕ facilitators: 127\.0\.0\.1:9: /m);
     },
     { timeout: 60_000 },
   );
-  expect(err.trimEnd().split("\n")).toHaveLength(2);
+  expect(err.trimEnd().split("\n")).toHaveLength(1);
   service.kill("SIGTERM");
   expect((await service.ended).code).toBe(0);
 }, 130_000);
@@ -86,18 +88,20 @@ test("serve sells, and then says what the doctor's checks find doubtful or wrong
 test("serve names everything that is wrong at once, and prints no stack trace", async () => {
   const nobody = algosdk.generateAccount();
   const wrong = {
-    ATTESTOR_MNEMONIC: algosdk.secretKeyToMnemonic(nobody.sk),
-    DATABASE_URL: `sqlite:${join(folder.path, "data", "other.db")}`,
-    PAY_TO_ALGORAND: String(nobody.addr),
-    PAY_TO_SOLANA: "2wKupLR9q6wXYppw8Gr2NvWxKBUqm4PPJKkQfoxHDBg4",
+    attestor: { mnemonic: secret(algosdk.secretKeyToMnemonic(nobody.sk)) },
+    journal: { url: `sqlite:${join(folder.path, "data", "other.db")}` },
+    rails: {
+      algorand: { pay_to: String(nobody.addr) },
+      solana: { pay_to: "2wKupLR9q6wXYppw8Gr2NvWxKBUqm4PPJKkQfoxHDBg4" },
+    },
   };
   const { code, stdout, stderr } = await attestd(await args(wrong));
   expect([code, stdout]).toEqual([2, ""]);
   expect(stderr.trimEnd().split("\n")).toEqual([
     "attestd: 3 faults in the settings",
-    expect.stringMatching(/^ {2}ATTESTOR_SIGNER: the account \w{58} can pay for 0 attestations\./),
-    expect.stringMatching(/^ {2}PAY_TO_ALGORAND has not opted in to USDC/),
-    expect.stringMatching(/^ {2}PAY_TO_SOLANA has no USDC account/),
+    expect.stringMatching(/^ {2}attestor\.signer: the account \w{58} can pay for 0 attestations\./),
+    expect.stringMatching(/^ {2}rails\.algorand\.pay_to has not opted in to USDC/),
+    expect.stringMatching(/^ {2}rails\.solana\.pay_to has no USDC account/),
   ]);
 }, 60_000);
 
@@ -109,12 +113,12 @@ test.each([["ten"], ["-1"]])("serve --wait %s is a usage error", async (wait) =>
 
 test("serve ends so that it is started again where only a node keeps it, whatever else is wrong", async () => {
   algod.meddling = { answer: (_, outgoing) => Boolean(outgoing.writeHead(502).end()) };
-  const { code, stderr } = await attestd(await args({ DISK_RESERVE_MIB: "1000000000" }));
+  const { code, stderr } = await attestd(await args({ journal: { disk_reserve_mib: 1_000_000_000 } }));
   expect([code, stderr.split("\n")]).toEqual([
     4,
     expect.arrayContaining([
-      expect.stringMatching(/^ {2}ALGOD_URL: .* answered HTTP 502/),
-      expect.stringMatching(/^ {2}DISK_RESERVE_MIB: /),
+      expect.stringMatching(/^ {2}chains\.algorand\.algod: .* answered HTTP 502/),
+      expect.stringMatching(/^ {2}journal\.disk_reserve_mib: /),
     ]),
   ]);
 }, 60_000);
@@ -123,6 +127,6 @@ test("serve ends so that it is started again where its port is taken, which anot
   await using other = createServer().listen(0, "127.0.0.1");
   await once(other, "listening");
   const { port } = other.address() as AddressInfo;
-  const { code, stderr } = await attestd(await args({ PORT: String(port) }));
+  const { code, stderr } = await attestd(await args({ port }));
   expect([code, stderr.split("\n")[0]]).toEqual([4, `attestd: port ${port} is in use`]);
 }, 60_000);

@@ -1,11 +1,10 @@
-import { mkdir } from "node:fs/promises";
 import { setTimeout } from "node:timers/promises";
 import { type Sandbox, startSandbox } from "@attestd/sandbox";
 import { startService } from "@attestd/service";
 import { type Meddling, startReverseProxy } from "../../../test/helpers/reverse-proxy.ts";
+import { sandboxSettings } from "../../../test/helpers/sandbox-settings.ts";
 import { temporaryFolder } from "../../../test/helpers/temporary-folder.ts";
-import { newServiceSettings, writeSettings } from "../src/commands/sandbox/settings.ts";
-import type { Settings } from "../src/operator/settings.ts";
+import { settingsFileOf, type Table, withOver } from "../../service/test/settings.ts";
 import { sandboxFolder } from "../src/trust/sandbox-folder.ts";
 
 const JSON_HEADERS = { "content-type": "application/json" };
@@ -34,28 +33,25 @@ export async function startExaminedDeployment() {
     facilitator: await proxied(() => facilitatorUrl),
   };
   const paths = sandboxFolder(folder.path);
-  await mkdir(paths.data, { mode: 0o700 });
-  const settings: Settings = {
-    ...newServiceSettings(sandbox, paths, { host: "127.0.0.1", port: 0 }),
-    PUBLIC_URL: proxies.service.url,
-    ALGOD_URL: proxies.algod.url,
-    BASE_RPC_URL: proxies.base.url,
-    SOLANA_RPC_URL: proxies.solana.url,
-    FACILITATOR_URL: proxies.facilitator.url,
-    LOG_LEVEL: "silent",
-  };
+  const usually = { public_url: proxies.service.url, log_level: "silent" };
   // It does without the proxies: what they do to the command must not close its sales.
-  const direct = {
-    ALGOD_URL: algodUrl,
-    BASE_RPC_URL: baseRpcUrl,
-    SOLANA_RPC_URL: solanaRpcUrl,
-    FACILITATOR_URL: facilitatorUrl,
-  };
-  const service = await startService({ ...settings, ...direct }, { sandbox: true });
+  const direct = await sandboxSettings(sandbox, paths, usually);
+  const service = await startService(direct, { sandbox: true });
   starting.defer(() => service.close());
   serviceUrl = service.url;
-  settings.PORT = new URL(serviceUrl).port;
-  await writeSettings(paths, settings);
+  const facilitators = direct.tables.facilitators as Table[];
+  const { tables: settings } = withOver(direct, {
+    port: Number(new URL(serviceUrl).port),
+    chains: {
+      algorand: { algod: [proxies.algod.url] },
+      base: { rpc: [proxies.base.url] },
+      solana: { rpc: [proxies.solana.url] },
+    },
+    facilitators: facilitators.map((own) =>
+      own.url === facilitatorUrl ? { ...own, url: proxies.facilitator.url } : own,
+    ),
+  });
+  settingsFileOf(settings, paths.settings);
 
   const { behaviour } = sandbox.algorand;
   const usual = { ...behaviour };

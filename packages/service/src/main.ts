@@ -6,7 +6,7 @@ import { createTaskIds } from "./a2a/task-id.ts";
 import { createApp } from "./app.ts";
 import { VERSION } from "./catalogue/about.ts";
 import { CATALOGUE, type Endpoint } from "./catalogue/catalogue.ts";
-import { type Config, readConfig } from "./config/config.ts";
+import { type Config, readConfig, type Settings } from "./config/config.ts";
 import { createAccessLog } from "./http/access-log.ts";
 import type { Observe } from "./http/listener.ts";
 import { type PageFile, pageRoutes, viewOf } from "./http/page.ts";
@@ -18,7 +18,7 @@ import { startMetrics } from "./metrics/meter.ts";
 import { openAdmin } from "./monitoring/admin.ts";
 import { answerCounter, callCounter } from "./monitoring/answers.ts";
 import { createServer } from "./node-http.ts";
-import { RAIL_SETTINGS } from "./payment/rails/registry.ts";
+import { ownTables } from "./payment/rails/registry.ts";
 import { openService, type Seams } from "./service.ts";
 import { openLog } from "./tracing/log.ts";
 import type { Tracer } from "./tracing/tracer.ts";
@@ -53,14 +53,14 @@ const DRAIN_MS = 10_000;
 /**
  * Starts the service: reads the settings, opens what it needs, listens.
  *
- * @param env the settings by name (docs/operating/settings.md)
+ * @param settings as `readSettingsFile` reads them (docs/operating/settings.md)
  * @throws config_invalid when a setting is wrong; Error when the journal or a network cannot be used
  */
 export async function startService(
-  env: Readonly<Record<string, string | undefined>>,
+  settings: Settings,
   { sandbox, page, observe, log: lines, ...seams }: StartOptions,
 ): Promise<RunningService> {
-  const config = readConfig(env, { sandbox, rails: RAIL_SETTINGS, signs: true });
+  const config = readConfig(settings, { sandbox, own: ownTables(), signs: true });
   const log = openLog(config.logLevel, lines);
 
   // Listens first, because with port 0 the links and the first key entry need the actual port.

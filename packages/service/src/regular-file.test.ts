@@ -60,7 +60,7 @@ describe("what would never end is not opened", () => {
 
 test("a secret's file is one that can end", () => {
   expect(readSecretFile(path("link"))).toBe("12345");
-  expect(() => readSecretFile(path("empty"))).toThrow("names an empty file");
+  expect(() => readSecretFile(path("empty"))).toThrow("is empty");
   expect(() => readSecretFile(path("pipe"))).toThrow("cannot be read: It is a named pipe, not a file");
   expect(() => readSecretFile(path("sparse"))).toThrow("cannot be read: It has more than 65536 bytes");
 });

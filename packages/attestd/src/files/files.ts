@@ -113,12 +113,6 @@ export async function readText(path: string, exitCode: ExitCode, action = `read 
   return textOf(bytes, exitCode, action);
 }
 
-/** Reads the text of a file that the user did not name. @returns undefined without a file. @throws Failure `usage` */
-export function foundText(path: string, action = `read ${path}`): string | undefined {
-  const bytes = found(path, MAX_TEXT_BYTES, EXIT.usage, action);
-  return bytes && textOf(bytes, EXIT.usage, action);
-}
-
 function found(path: string, maxBytes: number, exitCode: ExitCode, action: string): Buffer | undefined {
   try {
     return readFound(path, maxBytes);

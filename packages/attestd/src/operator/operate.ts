@@ -1,9 +1,10 @@
 import { hasCode, ServiceError, type ServiceErrorCode } from "@attestd/service/errors";
 import type { OperatorOptions } from "@attestd/service/operator";
+import type { Settings } from "@attestd/service/settings";
 import { EXIT, type ExitCode, Failure } from "../failure.ts";
 import type { SettingsOptions } from "../options.ts";
 import type { Environment } from "../terminal/environment.ts";
-import { readSettings, type Settings, settingsFailure } from "./settings.ts";
+import { readSettings, settingsFailure } from "./settings.ts";
 
 type Operations = typeof import("@attestd/service/operator");
 
@@ -31,8 +32,6 @@ const OUTCOMES: Partial<Record<ServiceErrorCode, [exitCode: ExitCode, ...remedy:
   call_stale: [EXIT.unreadable, "A service has changed it meanwhile: run the command again."],
 };
 
-const SETTINGS = "Settings come from the environment, and from a file: --env FILE.";
-
 /** How the journal's error ends when a service has the journal open (service, journal/sqlite/worker.ts). */
 const JOURNAL_IN_USE = "another process has this journal open";
 
@@ -49,7 +48,7 @@ export async function operate<T>(
   command: (operations: Operations, settings: Settings, operator: OperatorOptions) => Promise<T>,
 ): Promise<T> {
   const signal = environment.stop();
-  const settings = await readSettings(options, environment);
+  const settings = readSettings(options, environment);
   using _working = environment.working(texts.doing);
   try {
     const operations = await import("@attestd/service/operator");
@@ -63,7 +62,7 @@ export async function operate<T>(
 function failureOf(error: unknown, undone: string): Failure {
   if (error instanceof Failure) return error;
   const { name, message } = error as Error;
-  if (hasCode(error, "config_invalid")) return settingsFailure(error.details.faults, error, SETTINGS);
+  if (hasCode(error, "config_invalid")) return settingsFailure(error.details.faults, error);
   if (hasCode(error, "request_unfit")) {
     const { member } = error.details;
     return new Failure(EXIT.usage, `--${member === "txId" ? "txid" : member} ${message}`, [], error);

@@ -1,72 +1,54 @@
 import { existsSync } from "node:fs";
-import { parseEnv } from "node:util";
+import { resolve } from "node:path";
+import { hasCode } from "@attestd/service/errors";
+import { readSettingsFile, type Settings, type Table } from "@attestd/service/settings";
 import { EXIT, Failure } from "../failure.ts";
-import { foundText, readText } from "../files/files.ts";
 import type { SettingsOptions } from "../options.ts";
 import type { Environment } from "../terminal/environment.ts";
-import type { Node } from "../trust/chain-check.ts";
 import { DEFAULT_FOLDER, sandboxFolder } from "../trust/sandbox-folder.ts";
 
-export type Settings = Record<string, string | undefined>;
+/** The file of settings where no option names one. */
+const DEFAULT_FILE = "attestd.toml";
 
-/**
- * Reads the settings of a service: from the environment and, where the environment does not have a setting in either form
- * (`NAME` or `NAME_FILE`), from the file. @throws Failure `usage`
- */
-export async function readSettings(options: SettingsOptions, { variables }: Environment): Promise<Settings> {
-  const file = await settingsFileOf(options);
-  if (!file) return variables;
-  const otherForm = (name: string) => (name.endsWith("_FILE") ? name.slice(0, -"_FILE".length) : `${name}_FILE`);
-  const fromFile = Object.entries(file.settings).filter(([name]) => !variables[otherForm(name)]);
-  return { ...Object.fromEntries(fromFile), ...variables };
+/** Reads the file with the settings of a service: the named one, the sandbox's or attestd.toml. @throws Failure `usage` */
+export function readSettings({ settings: named, sandbox }: SettingsOptions, { variables }: Environment): Settings {
+  const ofSandbox = sandboxFolder(DEFAULT_FOLDER).settings;
+  const path = named ?? (sandbox && existsSync(ofSandbox) ? ofSandbox : DEFAULT_FILE);
+  const next = named === undefined ? ["Or name it: --settings FILE"] : [];
+  return readFile(path, variables, named === undefined, next);
 }
 
 /**
- * Reads the settings of the attestor's keys from a file. They replace the ones that are set; an empty value removes a setting.
+ * Reads the table `[attestor]` of a file, for the next key. Its references do not depend on the file's folder any more.
  * @throws Failure `usage`
  */
-export async function attestorSettings(path: string): Promise<Settings> {
-  const text = await readText(path, EXIT.usage, `read the settings in ${path}`);
-  const named = Object.entries(parseEnv(text)).filter(([name]) => name.startsWith("ATTESTOR_"));
-  if (named.length === 0) throw new Failure(EXIT.usage, `${path} has no setting that begins with ATTESTOR_`);
-  return { ATTESTOR_SIGNER: "seed", ...Object.fromEntries(named) };
+export function attestorTable(path: string): Table {
+  const { tables, folder } = readFile(path, {});
+  const others = Object.keys(tables).filter((name) => name !== "attestor");
+  const { attestor } = tables as { attestor?: Table };
+  if (attestor === undefined || others.length > 0)
+    throw new Failure(EXIT.usage, `${path} must have the table [attestor], and nothing else`);
+  return Object.fromEntries(Object.entries(attestor).map(([key, value]) => [key, absolute(value, folder)]));
 }
 
-/** Reads the file of settings: the named one, or the sandbox's. @returns undefined without a file. @throws Failure `usage` */
-export async function settingsFileOf({ env, sandbox }: SettingsOptions) {
-  const ofSandbox = sandboxFolder(DEFAULT_FOLDER).settings;
-  const path = env ?? (sandbox && existsSync(ofSandbox) ? ofSandbox : undefined);
-  if (path === undefined) return undefined;
-  const action = `read the settings in ${path}`;
-  const text = env === undefined ? (foundText(path, action) ?? "") : await readText(path, EXIT.usage, action);
-  const settings = parseEnv(text);
-  return { path, settings, names: Object.keys(settings), degraded: mistakesIn(text).map((line) => `${path}, ${line}`) };
+function absolute(value: unknown, folder: string): unknown {
+  const path = typeof value === "string" ? /^file:(.+)$/.exec(value)?.[1] : undefined;
+  return path === undefined ? value : `file:${resolve(folder, path)}`;
 }
 
-/** Describes lines that are probably mistakes. `parseEnv` silently drops what it cannot read. */
-function mistakesIn(text: string): string[] {
-  const mistakes: string[] = [];
-  const seen = new Map<string, number>();
-  let quote: string | undefined;
-  for (const [index, line] of text.split("\n").entries()) {
-    const opened = quote;
-    const [, name, value = ""] = opened ? [] : (/^\s*(?:export\s+)?([\w.-]+)\s*=\s*(.*)$/.exec(line) ?? []);
-    const rest = opened ? line : /^["'`]/.test(value) ? value.slice(1) : "";
-    const mark = opened ?? (/^["'`]/.test(value) ? value[0] : undefined);
-    // A value in quotation marks may have several lines.
-    quote = mark !== undefined && !rest.includes(mark) ? mark : undefined;
-    if (opened) continue;
-    const at = index + 1;
-    if (name === undefined) {
-      if (!/^\s*(#|$)/.test(line)) mistakes.push(`line ${at}, is not NAME=value, and is ignored.`);
-      continue;
-    }
-    const before = seen.get(name);
-    if (before !== undefined)
-      mistakes.push(`line ${at}: ${name} is there already in line ${before}. The last one counts.`);
-    seen.set(name, at);
+/** Reads a file of settings. @param isFound whether no option names it. @throws Failure `usage` */
+export function readFile(
+  path: string,
+  variables: Settings["variables"],
+  isFound = false,
+  next: string[] = [],
+): Settings {
+  try {
+    return readSettingsFile(path, variables, isFound);
+  } catch (error) {
+    if (!hasCode(error, "config_invalid")) throw error;
+    throw settingsFailure(error.details.faults, error, ...next);
   }
-  return mistakes;
 }
 
 /** The failure of a command whose settings are wrong. Several faults are on lines of their own. */
@@ -76,26 +58,19 @@ export function settingsFailure(faults: readonly string[], cause: unknown, ...ne
   return new Failure(EXIT.usage, `${faults.length} faults in the settings`, [...faults, ...next], cause);
 }
 
-/** Reads the file of settings for `attestd doctor`, with what is probably a mistake in it. */
-export async function examinedFile(options: SettingsOptions, { variables }: Environment) {
-  const file = await settingsFileOf(options);
-  if (!file) return undefined;
-  const { path, names, settings, degraded } = file;
-  const replaced = names.filter((name) => variables[name] && variables[name] !== settings[name]);
-  const replacements = replaced.map((name) => `${name} of the environment replaces the one in ${path}.`);
-  return { path, names, degraded: [...degraded, ...replacements] };
+/** The settings with an Algorand node that is asked before those that they name. @param tokenFile a file with its token */
+export function withAlgod(settings: Settings, url: string, tokenFile: string | undefined): Settings {
+  const { tables } = settings;
+  const chains = (tables.chains ?? {}) as { algorand?: { algod?: unknown[] } };
+  const algod = chains.algorand?.algod ?? [];
+  const first = tokenFile === undefined ? undefined : { url, token: `file:${resolve(tokenFile)}` };
+  const others = algod.filter((node) => !isNode(node, url));
+  const all = [first ?? algod.find((node) => isNode(node, url)) ?? url, ...others];
+  return { ...settings, tables: { ...tables, chains: { ...chains, algorand: { ...chains.algorand, algod: all } } } };
 }
 
-/** The settings with an Algorand node that is asked before the ones that they name. */
-export function withAlgod(settings: Settings, { url, token }: Node): Settings {
-  const [urls, tokens] = [settings.ALGOD_URL, settings.ALGOD_TOKEN].map((list = "") => list.split(","));
-  const nodes = (urls ?? []).filter(Boolean).map((one, index) => ({ url: one, token: tokens?.[index] ?? "" }));
-  const isNamed = (one: { url: string }) => URL.parse(one.url.trim())?.href === new URL(url).href;
-  const first = { url, token: token ?? nodes.find(isNamed)?.token ?? "" };
-  const all = [first, ...nodes.filter((one) => !isNamed(one))];
-  return {
-    ...settings,
-    ALGOD_URL: all.map((one) => one.url).join(),
-    ALGOD_TOKEN: all.map((one) => one.token).join(),
-  };
+/** Whether a node of the settings is the one with a URL, in whatever spelling. */
+export function isNode(node: unknown, url: string): boolean {
+  const named = typeof node === "string" ? node : (node as { url?: unknown } | null)?.url;
+  return typeof named === "string" && URL.parse(named)?.href === new URL(url).href;
 }

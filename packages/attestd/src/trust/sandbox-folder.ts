@@ -10,7 +10,7 @@ export const DEFAULT_FOLDER = ".attestd";
 
 /**
  * The paths in the folder of a sandbox. `sandbox.json` is written last: when it exists, so do the others. `data` has what must
- * survive from one start to the next, except the seed, which is in `service.env`, as an operator would keep it.
+ * survive from one start to the next, the attestor's seed and other secrets of the service among it.
  */
 export function sandboxFolder(folder: string) {
   const path = resolve(folder);
@@ -18,7 +18,7 @@ export function sandboxFolder(folder: string) {
     path,
     description: join(path, "sandbox.json"),
     keys: join(path, "keys.json"),
-    settings: join(path, "service.env"),
+    settings: join(path, "attestd.toml"),
     data: join(path, "data"),
     archive: join(path, "data", "networks.db"),
     journal: join(path, "data", "attestd.db"),

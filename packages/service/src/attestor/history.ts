@@ -52,7 +52,7 @@ export function whyUnusable(kid: string, { history: { keys }, announced }: KeyVi
   const own = keys.find((entry) => entry.kid === kid);
   const current = keys.at(-1);
   if (!own || own !== current) {
-    const key = `The attestor's key is ${kid} (ATTESTOR_SIGNER)`;
+    const key = `The attestor's key is ${kid} (attestor.signer)`;
     const now = `the history's current key is ${current?.kid}`;
     if (own?.untilRound !== undefined)
       return `${key}, which was replaced in round ${own.untilRound}: ${now}. Choose its signer, or its seed.`;
@@ -97,7 +97,7 @@ export async function openHistory(options: HistoryOptions): Promise<KeyView> {
   const account = view.history.keys.at(-1)?.algorandAddress;
   if (account !== algorandAddress)
     throw configInvalid(
-      `The attestor's account is ${algorandAddress} (ATTESTOR_SIGNER), but the history names ${account}.`,
+      `The attestor's account is ${algorandAddress} (attestor.signer), but the history names ${account}.`,
     );
   return view;
 }

@@ -65,7 +65,7 @@ export async function rotateKey(
     (chosen ?? record.entry.fromRound) === record.entry.fromRound;
   const requireCurrent = () => {
     if (last.kid === current.kid) return;
-    const message = `The attestor's key is ${current.kid} (ATTESTOR_SIGNER), but ${last.kid} is the current one, which must endorse the next.`;
+    const message = `The attestor's key is ${current.kid} (attestor.signer), but ${last.kid} is the current one, which must endorse the next.`;
     throw new ServiceError("not_allowed", message);
   };
   // An announced key is already endorsed, and the settings may lack the old seed by now.
@@ -135,7 +135,7 @@ export async function revokeKey(
 /** @throws not_allowed when the entry's account is not the ledger's */
 function requireAccount({ algorandAddress }: KeyEntry, { address }: KeyChangeOptions["ledger"]): void {
   if (algorandAddress === address) return;
-  const message = `The attestor's account is ${address} (ATTESTOR_SIGNER), not ${algorandAddress}.`;
+  const message = `The attestor's account is ${address} (attestor.signer), not ${algorandAddress}.`;
   throw new ServiceError("not_allowed", message);
 }
 

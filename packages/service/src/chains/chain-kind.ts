@@ -1,6 +1,7 @@
 import type { ChainFormat } from "@attestd/proof";
 import type { z } from "zod";
 import type { Config } from "../config/config.ts";
+import type { ChainTable } from "../config/own-tables.ts";
 import type { Examination, Finding } from "../health/finding.ts";
 import type { Witnesses } from "../health/witnesses.ts";
 import type { Location } from "../providers/algorand-nodes.ts";
@@ -9,7 +10,7 @@ import type { RunWork } from "./block-work.ts";
 import type { SourceChain } from "./chain.ts";
 
 /** The settings for opening source chains. */
-export type ChainSettings = Pick<Config, "algorand" | "sources" | "extraSourceChains">;
+export type ChainSettings = Pick<Config, "algorand" | "own" | "extraSourceChains">;
 
 /** What an open chain shares with the rest of the service. */
 export type ChainOptions = {
@@ -44,6 +45,8 @@ export type BlockFacts = {
  */
 export interface SourceChainKind<N extends object = object> {
   readonly format: ChainFormat;
+  /** Its settings. Absent: its nodes are the ledger's. */
+  readonly settings?: ChainTable;
   /** The schema of `inclusion` in its bundles. */
   readonly inclusion: z.ZodObject;
   readonly blocks: BlockFacts;

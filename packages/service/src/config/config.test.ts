@@ -1,9 +1,16 @@
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { address, getAddressEncoder, getProgramDerivedAddress } from "@solana/kit";
 import algosdk from "algosdk";
-import { describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { serviceError } from "../../test/errors.ts";
-import { RAIL_SETTINGS } from "../payment/rails/registry.ts";
+import { facilitatorsAt, merged, secret, settingsOf, type Table } from "../../test/settings.ts";
+import { ownTables } from "../payment/rails/registry.ts";
 import { ownSettings, readConfig } from "./config.ts";
+import { describedSettings, settingsFile, settingsInForce } from "./print.ts";
+import { readSettingsFile } from "./settings-file.ts";
 
 const GENESIS = "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=";
 const SEED = "0".repeat(64);
@@ -11,26 +18,25 @@ const MNEMONIC = algosdk.mnemonicFromSeed(new Uint8Array(32));
 const ADDRESS = algosdk.encodeAddress(new Uint8Array(32).fill(7));
 /** Of EIP-55's own examples. */
 const CHECKSUMMED = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
-const SOLANA = {
-  SOLANA_RPC_URL: "https://solana.example",
-  PAY_TO_SOLANA: "2wKupLR9q6wXYppw8Gr2NvWxKBUqm4PPJKkQfoxHDBg4",
-  SOLANA_FACILITATOR_URL: "https://facilitator.example",
-};
+const WALLET = "2wKupLR9q6wXYppw8Gr2NvWxKBUqm4PPJKkQfoxHDBg4";
+const FACILITATOR = "https://facilitator.example";
 
-const MAINNET = {
-  DATABASE_URL: "sqlite:/var/lib/attestd/journal.sqlite",
-  ALGOD_URL: "https://algod.example",
-  INDEXER_URL: "https://indexer.example",
-  ATTESTOR_MNEMONIC: MNEMONIC,
-  ATTESTOR_PQ_SEED: SEED,
-  PAY_TO_ALGORAND: ADDRESS,
-  FACILITATOR_URL: "https://facilitator.example",
+const MAINNET: Table = {
+  journal: { url: "sqlite:/var/lib/attestd/journal.sqlite" },
+  attestor: { mnemonic: secret(MNEMONIC), pq_seed: secret(SEED) },
+  chains: { algorand: { algod: ["https://algod.example"], indexer: ["https://indexer.example"] } },
+  rails: { algorand: { pay_to: ADDRESS } },
+  facilitators: facilitatorsAt({ algorand: FACILITATOR }),
 };
-const BASE = {
-  BASE_RPC_URL: "https://base.example",
-  PAY_TO_BASE: `0x${"1".repeat(40)}`,
-  BASE_FACILITATOR_URL: "https://facilitator.example",
-};
+const ALL = merged(MAINNET, {
+  chains: { base: { rpc: ["https://base.example"] }, solana: { rpc: ["https://solana.example"] } },
+  rails: { base: { pay_to: `0x${"1".repeat(40)}` }, solana: { pay_to: WALLET } },
+  facilitators: facilitatorsAt({ algorand: FACILITATOR, base: FACILITATOR, solana: FACILITATOR }),
+});
+const OWN = ownTables();
+
+const folder = mkdtempSync(join(tmpdir(), "attestd-config-"));
+afterAll(() => rmSync(folder, { recursive: true }));
 
 /** As @solana/kit derives it. */
 async function usdcAccountOf(owner: string): Promise<string> {
@@ -40,18 +46,25 @@ async function usdcAccountOf(owner: string): Promise<string> {
   return (await getProgramDerivedAddress({ programAddress, seeds }))[0];
 }
 
-const read = (env: Record<string, string>, sandbox = false) =>
-  readConfig(env, { sandbox, rails: RAIL_SETTINGS, signs: true });
+type Variables = Record<string, string>;
+const read = (tables: Table, sandbox = false, variables: Variables = {}) =>
+  readConfig(settingsOf(tables, variables), { sandbox, own: OWN, signs: true });
 
-const sentence = (env: Record<string, string>, sandbox = false) => {
+/** What a reading says: the faults, a sentence a line. */
+const said = (reading: () => unknown) => {
   try {
-    read(env, sandbox);
+    reading();
     return "accepted";
   } catch (error) {
     expect(error).toEqual(serviceError("config_invalid"));
     return (error as Error).message;
   }
 };
+const sentence = (over: Table, sandbox = false, variables: Variables = {}) =>
+  said(() => read(merged(MAINNET, over), sandbox, variables));
+const attestor = (over: Table) => ({ attestor: over });
+const algorand = (over: Table) => ({ chains: { algorand: over } });
+const payTo = (rail: string, pay_to: string) => ({ ...ALL, rails: { ...(ALL.rails as Table), [rail]: { pay_to } } });
 
 describe("the settings", () => {
   test("have the documented defaults", () => {
@@ -64,262 +77,400 @@ describe("the settings", () => {
       maxLifeSeconds: 3600,
       logLevel: "info",
       rails: {
-        algorand: {
-          payTo: ADDRESS,
-          price: 1000n,
-          facilitators: [{ url: "https://facilitator.example", auth: { kind: "none" } }],
-        },
+        algorand: { payTo: ADDRESS, price: 1000n, facilitators: [{ url: FACILITATOR, auth: { kind: "none" } }] },
       },
     });
-    expect(RAIL_SETTINGS.map((rail) => ownSettings(read(MAINNET), rail))).toEqual([
-      { ALGORAND_MAX_FEE: 3000 },
-      { BASE_MAX_SIGNATURE_GAS: 400_000, BASE_LOG_SPAN: 1_000 },
-      { SOLANA_MAX_COMPUTE_UNITS: 50_000, SOLANA_MAX_COMPUTE_UNIT_PRICE: 100_000 },
+    expect(OWN.rails.map((rail) => ownSettings(read(MAINNET), rail))).toMatchObject([
+      { max_fee: 3000 },
+      { max_signature_gas: 400_000 },
+      { max_compute_units: 50_000, max_compute_unit_price: 100_000 },
     ]);
-    expect(read(MAINNET).sources.base).toBeUndefined();
-    expect(read({ ...MAINNET, ...BASE }).sources.base).toMatchObject({
-      confirmation: "safe",
-      blockConfirmation: "finalized",
-    });
+    const defaults = { transaction_level: "safe", block_level: "finalized", log_span: 1_000 };
+    expect(OWN.chains.map((chain) => ownSettings(read(MAINNET), chain))).toMatchObject([defaults, {}]);
   });
 
   test("have one price, and another where a rail has its own", () => {
-    const { rails } = read({
-      ...MAINNET,
-      ...BASE,
-      ...SOLANA,
-      PRICE_MICRO_USDC: "1500",
-      PRICE_MICRO_USDC_BASE: "4000",
-    });
+    const over = { prices: { call_micro_usdc: 1500 }, rails: { base: { price_micro_usdc: 4000 } } };
+    const { rails } = read(merged(ALL, over));
     expect([rails.algorand?.price, rails.base?.price, rails.solana?.price]).toEqual([1500n, 4000n, 1500n]);
   });
 
-  test("pair tokens with providers in their order", () => {
-    const env = { ...MAINNET, ALGOD_URL: "https://a.example, https://b.example", ALGOD_TOKEN: "ta,tb" };
-    expect(read(env).algorand.algod).toEqual([
-      { url: "https://a.example", token: "ta" },
-      { url: "https://b.example", token: "tb" },
-    ]);
-    expect(sentence({ ...env, ALGOD_TOKEN: "ta" })).toBe("ALGOD_TOKEN has 1 entries and ALGOD_URL has 2.");
+  test("give each node its token, and take a node without one as a text", () => {
+    const algod = ["https://a.example", { url: "https://b.example", token: "env:TOKEN" }];
+    const { algorand: nodes } = read(merged(MAINNET, algorand({ algod })), false, { TOKEN: "tb" });
+    expect(nodes.algod).toEqual([{ url: "https://a.example" }, { url: "https://b.example", token: "tb" }]);
   });
 
-  test.each([
-    [{ DATABASE_URL: "" }, "DATABASE_URL is not set"],
-    [{ ALGOD_URL: "" }, "ALGOD_URL is not set."],
-    [{ ALGOD_URL: "algod.example" }, "ALGOD_URL must be an http or https URL."],
-    [{ ALGOD_URL: "https://a.example, HTTPS://A.example:443/" }, "ALGOD_URL names a node twice."],
-    [{ INDEXER_URL: "https://a.example/i,https://a.example/i/" }, "INDEXER_URL names a node twice."],
-    [{ BASE_RPC_URL: "https://b.example,https://b.example" }, "BASE_RPC_URL names a node twice."],
-    [{ SOLANA_RPC_URL: "https://s.example,https://s.example" }, "SOLANA_RPC_URL names a node twice."],
-    [{ PORT: "http" }, "PORT must be a whole number."],
-    [{ PORT: "70000" }, "PORT must be at most 65535."],
-    [{ PUBLIC_URL: "https://attestd.example/api" }, "PUBLIC_URL must be an origin, without a path."],
-    [{ CONTACT: "operator@attestd.example" }, "CONTACT must be a mailto: or https: URI."],
-    [{ ATTESTOR_PQ_SEED: "secret" }, "ATTESTOR_PQ_SEED must be 32 bytes in hex."],
-    [{ ATTESTOR_MNEMONIC: "one two" }, "ATTESTOR_MNEMONIC must be 25 words."],
-    [{ ATTESTOR_PQ_SEED_FILE: "/seed" }, "ATTESTOR_PQ_SEED and ATTESTOR_PQ_SEED_FILE are both set: keep one."],
-    [{ ATTESTOR_PQ_SEED: "", ATTESTOR_PQ_SEED_FILE: "/no/such/file" }, "ATTESTOR_PQ_SEED_FILE cannot be read: ENOENT."],
-    [{ ATTESTOR_SIGNER: "hsm" }, "ATTESTOR_SIGNER must be one of seed, socket, aws-kms, google-kms."],
-    [{ ATTESTOR_SIGNER: "aws-kms", ATTESTOR_ACCOUNT_SIGNER: "seed" }, "ATTESTOR_KMS_KEY is not set."],
-    [{ ATTESTOR_KMS_KEY: "alias/bundles" }, "ATTESTOR_KMS_KEY is set, and ATTESTOR_SIGNER=seed does not use it"],
-    [{ ATTESTOR_KMS_KEY: "bundles" }, "ATTESTOR_KMS_KEY must be an id, alias or ARN of AWS KMS, or projects/"],
+  test("have PORT of the environment instead of the port, where it is set", () => {
+    expect(read({ ...MAINNET, port: 1 }, false, { PORT: "8080" }).port).toBe(8080);
+    expect(read({ ...MAINNET, port: 1 }, false, { PORT: "" }).port).toBe(1);
+    expect(sentence({}, false, { PORT: "http" })).toBe("port must be a number, without quotation marks.");
+    expect(sentence({}, false, { PORT: "70000" })).toBe("port must be at most 65535.");
+  });
+
+  test("have OpenTelemetry's variables of the environment, and no other variable", () => {
+    const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: "https://otel.example" };
+    expect(read(MAINNET, false, { ...endpoint, DATABASE_URL: "x", OTEL_LOG_LEVEL: "debug" }).tracing).toMatchObject({
+      endpoint: "https://otel.example",
+      serviceName: "attestd",
+      sampler: { name: "always_on", ratio: 1 },
+    });
+    expect(read(MAINNET).tracing).toBeUndefined();
+    expect(sentence({}, false, { OTEL_TRACES_SAMPLER: "parentbased" })).toContain("OTEL_TRACES_SAMPLER must be one of");
+    expect(sentence({}, false, { OTEL_TRACES_SAMPLR: "x" })).toBe(
+      "OTEL_TRACES_SAMPLR is not read by attestd. Did you mean OTEL_TRACES_SAMPLER?",
+    );
+  });
+
+  test.each<[Table, string]>([
+    [{ journal: undefined }, "journal.url is not set."],
+    [algorand({ algod: undefined }), "chains.algorand.algod is not set."],
+    [algorand({ algod: [] }), "chains.algorand.algod must name a node."],
+    [algorand({ algod: "https://a.example" }), "chains.algorand.algod must be a list, in brackets."],
+    [algorand({ algod: ["a.example"] }), "chains.algorand.algod (entry 1) must be an http or https URL"],
+    [algorand({ algod: [{ url: "a.example" }] }), "chains.algorand.algod (entry 1).url must be an http or https URL"],
+    [algorand({ algod: ["https://a.example", "HTTPS://A.example:443/"] }), "chains.algorand.algod names a node twice."],
+    [algorand({ indexer: [{ url: "https://a.example", key: "x" }] }), "chains.algorand.indexer (entry 1).key is not a"],
+    [{ chains: { base: { rpc: ["https://b.example", "https://b.example"] } } }, "chains.base.rpc names a node twice."],
+    [{ chains: { solana: { rpc: ["https://s.example", "https://s.example/"] } } }, "chains.solana.rpc names a node tw"],
+    [{ port: "4020" }, "port must be a number, without quotation marks."],
+    [{ port: 4020.5 }, "port must be a whole number."],
+    [{ port: Number.NaN }, "port must be a number, without quotation marks."],
+    [{ port: new Date(0) }, "port must be a number, without quotation marks."],
+    [{ port: 70_000 }, "port must be at most 65535."],
+    [{ host: 127 }, "host must be a text, in quotation marks."],
+    [{ host: "" }, "host is empty: fill it in, or remove it."],
+    [{ host: secret("::1") }, "host is no secret: write its value here, without file: or env:."],
+    [{ trust_proxy: 1 }, "trust_proxy must be true or false, without quotation marks."],
+    [{ admin: 9464 }, "admin must be a table, [admin]."],
+    [{ facilitators: { url: FACILITATOR } }, "facilitators must be tables, each with the head [[facilitators]]."],
+    [{ public_url: "https://attestd.example/api" }, "public_url must be an origin, without a path."],
+    [{ contact: "operator@attestd.example" }, "contact must be a mailto: or https: URI."],
+    [attestor({ pq_seed: secret("secret") }), "attestor.pq_seed must be 32 bytes in hex."],
+    [attestor({ mnemonic: secret("one two") }), "attestor.mnemonic must be 25 words."],
+    [attestor({ pq_seed: "file:/no/seed" }), "attestor.pq_seed names /no/seed, which cannot be read: ENOENT."],
+    [attestor({ pq_seed: "file:/tmp" }), "attestor.pq_seed names /tmp, which cannot be read: It is a folder."],
+    [attestor({ pq_seed: "file:" }), "attestor.pq_seed names nothing after file:."],
+    [attestor({ pq_seed: secret("") }), ", which is empty."],
     [
-      { ATTESTOR_SIGNER: "google-kms", ATTESTOR_KMS_KEY: "alias/bundles" },
-      "ATTESTOR_KMS_KEY names a key as aws-kms does, and the signer is google-kms: correct one of the two.",
+      attestor({ pq_seed: "env:NONE" }),
+      "attestor.pq_seed names the variable NONE of the environment, which is not set.",
+    ],
+    [attestor({ signer: "hsm" }), "attestor.signer must be one of seed, socket, aws-kms, google-kms."],
+    [attestor({ signer: "aws-kms", account_signer: "seed" }), "attestor.kms_key is not set."],
+    [attestor({ kms_key: "alias/bundles" }), 'attestor.kms_key is set, and attestor.signer = "seed" does not use it'],
+    [attestor({ kms_key: "bundles" }), "attestor.kms_key must be an id, alias or ARN of AWS KMS, or projects/"],
+    [
+      attestor({ signer: "google-kms", kms_key: "alias/bundles" }),
+      "attestor.kms_key names a key as aws-kms does, and the signer is google-kms: correct one of the two.",
     ],
     [
-      { ATTESTOR_GOOGLE_KMS_ENDPOINT: "https://cloudkms.example/v1" },
-      "ATTESTOR_GOOGLE_KMS_ENDPOINT must be an origin, without a path",
+      attestor({ google_kms_endpoint: "https://cloudkms.example/v1" }),
+      "attestor.google_kms_endpoint must be an origin, without a path",
     ],
-    [{ ATTESTOR_SIGNER: "socket" }, "ATTESTOR_SIGNER_SOCKET is not set."],
+    [attestor({ signer: "socket" }), "attestor.socket is not set."],
     [
-      { ATTESTOR_SIGNER: "socket", ATTESTOR_SIGNER_SOCKET: "/s", ATTESTOR_MNEMONIC: "" },
-      "ATTESTOR_PQ_SEED is set, and ATTESTOR_SIGNER=socket does not use it: remove it, or choose another signer.",
+      attestor({ signer: "socket", socket: "/s", mnemonic: undefined }),
+      'attestor.pq_seed is set, and attestor.signer = "socket" does not use it: remove it, or choose another signer.',
     ],
-    [{ ATTESTOR_SIGNER_SOCKET: "/s" }, "ATTESTOR_SIGNER_SOCKET is set, and ATTESTOR_SIGNER=seed does not use it"],
+    [attestor({ socket: "/s" }), 'attestor.socket is set, and attestor.signer = "seed" does not use it'],
     [
-      { ATTESTOR_ACCOUNT_SIGNER: "socket", ATTESTOR_MNEMONIC: "", ATTESTOR_SIGNER_SOCKET: "/s" },
-      "ATTESTOR_SIGNER=seed and ATTESTOR_ACCOUNT_SIGNER=socket contradict each other: socket signs with both",
+      attestor({ account_signer: "socket", mnemonic: undefined, socket: "/s" }),
+      'attestor.signer = "seed" and attestor.account_signer = "socket" contradict each other: socket signs with both',
     ],
-    [{ ATTESTOR_SIGNER_SOCKET: "signer.sock" }, "ATTESTOR_SIGNER_SOCKET must be the absolute path of a socket"],
-    [{ PAY_TO_ETHEREUM: "0x" }, "PAY_TO_ETHEREUM is not a setting of attestd."],
-    [{ FACILITATOR_TOKEN: "x" }, "FACILITATOR_TOKEN is not a setting of attestd."],
-    [{ PAY_TO_BASE: BASE.PAY_TO_BASE }, "PAY_TO_BASE is set but BASE_FACILITATOR_URL is not."],
-    [{ ...BASE, BASE_RPC_URL: "" }, "PAY_TO_BASE is set but BASE_RPC_URL is not."],
-    [{ BASE_FACILITATOR_URL: "https://f.example" }, "BASE_FACILITATOR_URL is set but PAY_TO_BASE is not."],
-    [{ BASE_FACILITATOR_KIND: "cdp" }, "BASE_FACILITATOR_KIND is set but PAY_TO_BASE is not."],
-    [{ FACILITATOR_TOKENS: "x" }, "FACILITATOR_TOKENS is not a setting of attestd."],
-    [{ PRICE_MICRO_USDC_BASE: "0" }, "PRICE_MICRO_USDC_BASE must be at least 1."],
-    [{ PRICE_MICRO_USDC_MOON: "1" }, "PRICE_MICRO_USDC_MOON is not a setting of attestd."],
+    [attestor({ socket: "signer.sock" }), "attestor.socket must be the absolute path of a socket"],
+    [attestor({ falcon_mnemonic: secret(MNEMONIC) }), "attestor.falcon_mnemonic and attestor.mnemonic contradict"],
+    [{ rails: { ethereum: { pay_to: "0x" } } }, "rails.ethereum is not a setting of attestd."],
+    [{ rails: { base: { pay_to: CHECKSUMMED } } }, "rails.base.pay_to is set, but chains.base.rpc is not."],
+    [{ rails: { base: { pay_to: CHECKSUMMED } } }, 'but no [[facilitators]] table has "base" in its rails.'],
+    [{ facilitators: undefined }, 'Rail algorand is always enabled, but no [[facilitators]] table has "algorand"'],
+    [{ facilitators: facilitatorsAt({ algorand: FACILITATOR, base: FACILITATOR }) }, "rails.base.pay_to is not set."],
+    [{ rails: { base: { price_micro_usdc: 0 } } }, "rails.base.price_micro_usdc must be at least 1."],
     // Of the last character's six bits only four are used.
-    [{ ALGORAND_GENESIS_HASH: `${"A".repeat(42)}B=` }, "ALGORAND_GENESIS_HASH must be 32 bytes in base64."],
-    [{ ALGORAND_GENESIS_HASH: GENESIS }, "another ledger starts only with --sandbox."],
-    [{ SANDBOX_SOURCE_CHAINS: "algorand:x" }, "SANDBOX_SOURCE_CHAINS needs --sandbox."],
-    [{ PROVIDER_QUORUM: "2" }, "PROVIDER_QUORUM is larger than the number"],
-    [{ MAX_PAYMENT_LIFE_SECONDS: "3601" }, "MAX_PAYMENT_LIFE_SECONDS must be at most 3600."],
-    [{ MAX_PAYMENT_LIFE_SECONDS: "179" }, "MAX_PAYMENT_LIFE_SECONDS must be at least 180, a minute more than"],
-    [{ MAX_PAYMENT_LIFE: "180" }, "MAX_PAYMENT_LIFE is not a setting of attestd."],
-    [{ ALGORAND_MAX_FEE: "1999" }, "ALGORAND_MAX_FEE must be at least 2000."],
-    [{ SOLANA_MAX_COMPUTE_UNITS: "1400001" }, "SOLANA_MAX_COMPUTE_UNITS must be at most 1400000."],
-    [{ BASE_CONFIRMATION: "latest" }, "BASE_CONFIRMATION must be one of included, safe, finalized."],
+    [algorand({ genesis_hash: `${"A".repeat(42)}B=` }), "chains.algorand.genesis_hash must be 32 bytes in base64."],
+    [algorand({ genesis_hash: GENESIS }), "another ledger starts only with --sandbox."],
+    [{ sandbox_source_chains: ["algorand:x"] }, "sandbox_source_chains needs --sandbox."],
+    [{ provider_quorum: 2 }, "provider_quorum is larger than the number"],
+    [{ payments: { max_life_seconds: 3601 } }, "payments.max_life_seconds must be at most 3600."],
+    [{ payments: { max_life_seconds: 179 } }, "payments.max_life_seconds must be at least 180, a minute more than"],
+    [{ rails: { algorand: { max_fee: 1999 } } }, "rails.algorand.max_fee must be at least 2000."],
+    [
+      { rails: { solana: { max_compute_units: 1_400_001 } } },
+      "rails.solana.max_compute_units must be at most 1400000.",
+    ],
+    [
+      { chains: { base: { block_level: "latest" } } },
+      "chains.base.block_level must be one of included, safe, finalized.",
+    ],
+    [{ trace_hosts: ["other.example"] }, "trace_hosts must name hosts of nodes and facilitators"],
   ])("%j is refused in a sentence that names the setting", (over, message) => {
-    expect(sentence({ ...MAINNET, ...over })).toContain(message);
+    expect(sentence(over)).toContain(message);
   });
 
-  test("are refused with all their faults at once, each by its name", () => {
-    const wrong = { ...MAINNET, PORT: "http", CONTACT: "me", ALGOD_URL: "https://a.example,b,https://c.example,d" };
-    const absent = { DATABASE_URL: "", FACILITATOR_URL: "", BASE_RPC_URL: "https://base.example" };
-    const contradictory = { PROVIDER_QUORUM: "2", MAX_PAYMENT_LIFE_SECONDS: "100", SANDBOX_SOURCE_CHAINS: "x" };
-    const unread = { ATTESTOR_MNEMONIC: "", ATTESTOR_MNEMONIC_FILE: "/no/such/file", BASE_FACILITATR_URL: "https://f" };
+  test("are refused with all their faults at once, each by its key", () => {
+    const wrong = {
+      port: "http",
+      contact: "me",
+      ...algorand({ algod: ["https://a.example", "b", "https://c.example", 1] }),
+    };
+    const absent = { journal: { url: undefined }, facilitators: undefined };
+    const contradictory = { provider_quorum: 2, payments: { max_life_seconds: 100 }, sandbox_source_chains: ["x"] };
+    const unread = { attestor: { mnemonic: "file:/no/such/file" }, facilitatrs: [] };
     expect(
       sentence({ ...wrong, ...absent, ...contradictory, ...unread })
         .split("\n")
         .sort(),
     ).toEqual([
-      "ALGOD_URL, entry 2, must be an http or https URL.",
-      "ALGOD_URL, entry 4, must be an http or https URL.",
-      "ATTESTOR_MNEMONIC_FILE cannot be read: ENOENT.",
-      "BASE_FACILITATR_URL is not a setting of attestd. Did you mean BASE_FACILITATOR_URL?",
-      "CONTACT must be a mailto: or https: URI.",
-      "DATABASE_URL is not set.",
-      "FACILITATOR_URL is not set.",
-      "MAX_PAYMENT_LIFE_SECONDS must be at least 180, a minute more than MAX_TIMEOUT_SECONDS.",
-      "PORT must be a whole number.",
-      "PROVIDER_QUORUM is larger than the number of ALGOD_URL or INDEXER_URL providers.",
-      "SANDBOX_SOURCE_CHAINS needs --sandbox.",
+      'Rail algorand is always enabled, but no [[facilitators]] table has "algorand" in its rails.',
+      "attestor.mnemonic names /no/such/file, which cannot be read: ENOENT.",
+      "chains.algorand.algod (entry 2) must be an http or https URL, in quotation marks.",
+      "chains.algorand.algod (entry 4) must be a text or a table.",
+      "contact must be a mailto: or https: URI.",
+      "facilitatrs is not a setting of attestd. Did you mean facilitators?",
+      "journal.url is not set.",
+      "payments.max_life_seconds must be at least 180, a minute more than payments.max_timeout_seconds.",
+      "port must be a number, without quotation marks.",
+      "provider_quorum is larger than the number of nodes in chains.algorand.algod or chains.algorand.indexer.",
+      "sandbox_source_chains needs --sandbox.",
     ]);
   });
 
   describe("of a process that does not sign", () => {
-    const { ATTESTOR_MNEMONIC: _, ATTESTOR_PQ_SEED: __, ...keyless } = MAINNET;
-    const attestorOf = (env: Record<string, string>) =>
-      readConfig(env, { sandbox: false, rails: RAIL_SETTINGS }).attestor;
+    const attestorOf = (over: Table) =>
+      readConfig(settingsOf({ ...MAINNET, attestor: over }), { sandbox: false, own: OWN }).attestor;
 
-    test.each<[object, string[]]>([
-      [{}, ["ATTESTOR_PQ_SEED is not set.", "ATTESTOR_MNEMONIC is not set."]],
-      [{ ATTESTOR_SIGNER: "socket" }, ["ATTESTOR_SIGNER_SOCKET is not set."]],
+    test.each<[Table, string[]]>([
+      [{}, ["attestor.pq_seed is not set.", "attestor.mnemonic is not set."]],
+      [{ signer: "socket" }, ["attestor.socket is not set."]],
       [
-        { ATTESTOR_PQ_SEED_FILE: "/no/seed", ATTESTOR_FALCON_MNEMONIC_FILE: "/no/words" },
-        ["ATTESTOR_FALCON_MNEMONIC_FILE cannot be read: ENOENT.", "ATTESTOR_PQ_SEED_FILE cannot be read: ENOENT."],
+        { pq_seed: "file:/no/seed", falcon_mnemonic: "env:NO_WORDS" },
+        [
+          "attestor.pq_seed names /no/seed, which cannot be read: ENOENT.",
+          "attestor.falcon_mnemonic names the variable NO_WORDS of the environment, which is not set.",
+        ],
       ],
     ])("may lack the attestor's keys: %j", (over, faults) => {
       const none = { kind: "none", faults };
-      expect(attestorOf({ ...keyless, ...over })).toEqual({ pq: none, account: none, address: undefined });
+      expect(attestorOf(over)).toEqual({ pq: none, account: none, address: undefined });
     });
 
     test("may lack one key and have the other", () => {
-      const { pq, account } = attestorOf({ ...keyless, ATTESTOR_MNEMONIC: MNEMONIC });
-      expect(pq).toEqual({ kind: "none", faults: ["ATTESTOR_PQ_SEED is not set."] });
+      const { pq, account } = attestorOf({ mnemonic: secret(MNEMONIC) });
+      expect(pq).toEqual({ kind: "none", faults: ["attestor.pq_seed is not set."] });
       expect(account).toMatchObject({ kind: "seed", algorithm: "ed25519" });
     });
 
-    test.each<[object, string]>([
-      [{ ATTESTOR_PQ_SEED: "secret" }, "ATTESTOR_PQ_SEED must be 32 bytes in hex."],
-      [{ ATTESTOR_SIGNER: "aws-kms", ATTESTOR_PQ_SEED: SEED }, "ATTESTOR_PQ_SEED is set, and ATTESTOR_SIGNER=aws-kms"],
-      [{ OTEL_EXPORTER_OTLP_HEADERS_FILE: "/no" }, "OTEL_EXPORTER_OTLP_HEADERS_FILE cannot be read: ENOENT."],
+    test.each<[Table, string]>([
+      [{ pq_seed: secret("secret") }, "attestor.pq_seed must be 32 bytes in hex."],
+      [{ signer: "aws-kms", pq_seed: secret(SEED) }, 'attestor.pq_seed is set, and attestor.signer = "aws-kms"'],
     ])("are refused where they are wrong: %j", (over, message) => {
-      expect(() => attestorOf({ ...keyless, ...over })).toThrow(message);
+      expect(() => attestorOf(over)).toThrow(message);
     });
   });
 
   test.each([
-    ["FACILITATR_URL", "FACILITATOR_URL"],
-    ["ALGOD_URLS", "ALGOD_URL"],
-    ["DATABSE_URL", "DATABASE_URL"],
-    ["BASE_PAY_TO", "PAY_TO_BASE"],
-    ["PAYTO_SOLANA", "PAY_TO_SOLANA"],
-    ["log_level", "LOG_LEVEL"],
-    ["ATTESTOR_PQSEED_FILE", "ATTESTOR_PQ_SEED_FILE"],
-    ["LGO_LEVEL", "LOG_LEVEL"],
+    ["log_levle", "log_level"],
+    ["hots", "host"],
+    ["level_log", "log_level"],
+    ["LOG_LEVEL", "log_level"],
+    ["pay_to", "rails.algorand.pay_to"],
+    ["algod", "chains.algorand.algod"],
+    ["algorand", "chains.algorand.algod"],
+    ["retention_dys", "journal.retention_days"],
   ])("%s is refused, and %s suggested", (wrong, right) => {
-    const env: Record<string, string> = { ...MAINNET, [wrong]: "x", [right]: "" };
-    expect(sentence(env)).toContain(`${wrong} is not a setting of attestd. Did you mean ${right}?`);
+    const said = sentence({ [wrong]: "x" });
+    expect(said).toContain(`${wrong} is not a setting of attestd.`);
+    if (wrong !== "hots") expect(said).toContain(`Did you mean ${right}?`);
   });
 
-  test("variables of other programs are accepted, also with names like those of settings that are set", () => {
-    const others = { HOME: "/root", PATH: "/bin", HOSTNAME: "h", PROT: "x", USER: "u", WORKER: "", DATABASE_URI: "x" };
-    expect(sentence({ ...MAINNET, ...others })).toBe("accepted");
-  });
-
-  test.each<[object, string]>([
+  test.each<[Table, string]>([
     [
-      { FACILITATOR_URL: "https://user:pw@f.example" },
-      "FACILITATOR_SECRET or FACILITATOR_SECRET_FILE holds what is secret.",
-    ],
-    [{ FACILITATOR_URL: "https://key@f.example" }, "FACILITATOR_URL is published, and must hold no credentials"],
-    [{ FACILITATOR_URL: "https://f.example/?apikey=hunter2" }, "FACILITATOR_URL is published"],
-    [{ FACILITATOR_URL: "https://f.example/x402?" }, "FACILITATOR_URL is published"],
-    [{ FACILITATOR_URL: "https://f.example/#hunter2" }, "FACILITATOR_URL is published"],
-    [
-      { ...BASE, BASE_FACILITATOR_URL: "https://f.example/?k=hunter2" },
-      "BASE_FACILITATOR_SECRET or BASE_FACILITATOR_SECRET_F",
+      { facilitators: [{ url: "https://user:hunter2@f.example", rails: ["algorand"] }] },
+      "secret holds what is secret.",
     ],
     [
-      { ...SOLANA, SOLANA_FACILITATOR_URL: "https://a:b@f.example" },
-      "SOLANA_FACILITATOR_SECRET or SOLANA_FACILITATOR_S",
+      { facilitators: [{ url: "https://hunter2@f.example", rails: ["algorand"] }] },
+      ".url is published, and must hold no",
     ],
-    [{ PUBLIC_URL: "https://user:hunter2@attestd.example" }, "PUBLIC_URL is published, and must hold no credentials."],
-    [{ MCP_URL: "https://hunter2@attestd.example" }, "MCP_URL is published, and must hold no credentials."],
-    [{ CONTACT: "https://user:hunter2@attestd.example/contact" }, "CONTACT is published"],
+    [{ facilitators: [{ url: "https://f.example/?apikey=hunter2", rails: ["algorand"] }] }, ".url is published"],
+    [{ facilitators: [{ url: "https://f.example/#hunter2", rails: ["algorand"] }] }, ".url is published"],
+    [{ public_url: "https://user:hunter2@attestd.example" }, "public_url is published, and must hold no credentials."],
+    [{ mcp_url: "https://hunter2@attestd.example" }, "mcp_url is published, and must hold no credentials."],
+    [{ contact: "https://user:hunter2@attestd.example/contact" }, "contact is published"],
     [
-      { FACILITATOR_KIND: "header", FACILITATOR_SECRET: "Bearer hunter2\nX-Other: b" },
-      "FACILITATOR_SECRET for facilitator.example must be one line of ASCII.",
+      algorand({ algod: [{ url: "https://a.example", token: secret("hunter2\r\nb") }] }),
+      ".token must be one line of ASCII.",
     ],
-    [{ ALGOD_TOKEN: "hunter2\r\nb" }, "ALGOD_TOKEN must be one line of ASCII."],
-  ])("%j would publish a secret, and is refused", (over, message) => {
-    const refusal = sentence({ ...MAINNET, ...over });
+    [
+      algorand({ algod: [{ url: "https://a.example", token: "hunter2" }] }),
+      ".token must not be written here: keep it in a",
+    ],
+    [
+      algorand({ algod: ["https://user:hunter2@a.example"] }),
+      "(entry 1) holds a password, and must not be written here",
+    ],
+    [{ journal: { url: "postgres://us:hunter2@db.example/attestd" } }, "journal.url holds a password, and must not be"],
+    [attestor({ pq_seed: "hunter2".padEnd(64, "0") }), "attestor.pq_seed must not be written here"],
+    [attestor({ mnemonic: "hunter2 hunter2" }), 'and write "file:PATH" or "env:NAME".'],
+    [attestor({ mnemonic: ["hunter2"] }), "attestor.mnemonic must not be written here"],
+  ])("%j would show a secret, and is refused without it", (over, message) => {
+    const refusal = sentence(over);
     expect(refusal).toContain(message);
     expect(refusal).not.toContain("hunter2");
   });
 
-  test.each<[object, string]>([
-    [{ PAY_TO_ALGORAND: `B${ADDRESS.slice(1)}` }, "PAY_TO_ALGORAND has a wrong checksum: copy the address again."],
-    [{ PAY_TO_ALGORAND: ADDRESS.slice(1) }, "PAY_TO_ALGORAND must be an Algorand address of 58 characters."],
-    [{ PAY_TO_ALGORAND: algosdk.encodeAddress(new Uint8Array(32)) }, "PAY_TO_ALGORAND is the zero address"],
-    [
-      { ...BASE, PAY_TO_BASE: CHECKSUMMED.replace("aA", "AA") },
-      "PAY_TO_BASE has a wrong checksum in its capitals (EIP-55)",
-    ],
-    [
-      { ...BASE, PAY_TO_BASE: CHECKSUMMED.replace("eAed", "EAed") },
-      "PAY_TO_BASE has a wrong checksum in its capitals (EIP-55)",
-    ],
-    [{ ...BASE, PAY_TO_BASE: `0x${"0".repeat(40)}` }, "PAY_TO_BASE is the zero address"],
-    [
-      { ...SOLANA, PAY_TO_SOLANA: `${SOLANA.PAY_TO_SOLANA}2` },
-      "PAY_TO_SOLANA must be a Solana address: base58 of 32 bytes",
-    ],
-    [{ ...SOLANA, PAY_TO_SOLANA: "1".repeat(32) }, "PAY_TO_SOLANA is the zero address"],
-    // The associated USDC account of the wallet.
-    [
-      { ...SOLANA, PAY_TO_SOLANA: "TOKEN_ACCOUNT" },
-      "PAY_TO_SOLANA is not a wallet's: it belongs to a token account or a program",
-    ],
-  ])("%j cannot be paid, and is refused", async (over, message) => {
-    const env = { ...MAINNET, ...over } as Record<string, string>;
-    if (env.PAY_TO_SOLANA === "TOKEN_ACCOUNT") env.PAY_TO_SOLANA = await usdcAccountOf(SOLANA.PAY_TO_SOLANA);
-    expect(sentence(env)).toContain(message);
+  test("may have a URL with a secret in it in a file or a variable", () => {
+    const url = "postgres://us:hunter2@db.example/attestd";
+    expect(read(merged(MAINNET, { journal: { url: secret(url) } })).database).toEqual({ kind: "postgres", url });
+    const node = "https://base.example/key/hunter2";
+    const over = { chains: { base: { rpc: ["env:BASE"] } } };
+    const config = read(merged(MAINNET, over), false, { BASE: node });
+    const [base = expect.fail("there is no chain")] = OWN.chains;
+    expect(ownSettings(config, base)).toMatchObject({ rpc: [{ url: node }] });
+  });
+
+  test.each<[Table, string]>([
+    [payTo("algorand", `B${ADDRESS.slice(1)}`), "rails.algorand.pay_to has a wrong checksum: copy the address again."],
+    [payTo("algorand", ADDRESS.slice(1)), "rails.algorand.pay_to must be an Algorand address of 58 characters."],
+    [payTo("algorand", algosdk.encodeAddress(new Uint8Array(32))), "rails.algorand.pay_to is the zero address"],
+    [payTo("base", CHECKSUMMED.replace("aA", "AA")), "rails.base.pay_to has a wrong checksum in its capitals (EIP-55)"],
+    [payTo("base", CHECKSUMMED.replace("eAed", "EAed")), "rails.base.pay_to has a wrong checksum in its capitals"],
+    [payTo("base", `0x${"0".repeat(40)}`), "rails.base.pay_to is the zero address"],
+    [payTo("solana", `${WALLET}2`), "rails.solana.pay_to must be a Solana address: base58 of 32 bytes"],
+    [payTo("solana", "1".repeat(32)), "rails.solana.pay_to is the zero address"],
+  ])("%j cannot be paid, and is refused", (over, message) => {
+    expect(sentence(over)).toContain(message);
+  });
+
+  test("a wallet's associated USDC account cannot be paid, and is refused", async () => {
+    expect(sentence(payTo("solana", await usdcAccountOf(WALLET)))).toContain(
+      "rails.solana.pay_to is not a wallet's: it belongs to a token account or a program",
+    );
   });
 
   test("right addresses are accepted in each of their spellings", () => {
-    for (const PAY_TO_BASE of [CHECKSUMMED, CHECKSUMMED.toLowerCase()])
-      expect(sentence({ ...MAINNET, ...BASE, ...SOLANA, PAY_TO_BASE })).toBe("accepted");
+    for (const spelling of [CHECKSUMMED, CHECKSUMMED.toLowerCase()])
+      expect(sentence(payTo("base", spelling))).toBe("accepted");
   });
 
   test("a sandbox needs its own ledger and a loopback host", () => {
-    expect(sentence(MAINNET, true)).toContain("--sandbox needs ALGORAND_GENESIS_HASH");
-    const sandbox = { ...MAINNET, ALGORAND_GENESIS_HASH: GENESIS };
+    expect(sentence({}, true)).toContain("--sandbox needs chains.algorand.genesis_hash");
+    const sandbox = algorand({ genesis_hash: GENESIS });
     expect(sentence(sandbox, true)).toBe("accepted");
-    expect(sentence({ ...sandbox, HOST: "0.0.0.0" }, true)).toContain("loopback HOST");
+    expect(sentence({ ...sandbox, host: "0.0.0.0" }, true)).toContain("set host to 127.0.0.1");
+  });
+});
+
+describe("the file of settings", () => {
+  const path = join(folder, "attestd.toml");
+  const from = (text: string | Uint8Array, isFound = false) => {
+    writeFileSync(path, text);
+    return readSettingsFile(path, {}, isFound);
+  };
+
+  test.each<[what: string, text: string | Uint8Array, message: string]>([
+    ["a key that is there twice", 'host = "a"\n\nhost = "b"\n', "line 3: trying to redefine an already defined"],
+    ["a table that is there twice", "[admin]\nport = 1\n[admin]\n", "line 3: trying to redefine"],
+    ["a text without quotation marks", "host = hunter2\n", "line 1: invalid value. In TOML a text has quotation marks"],
+    ["a text that does not end", 'port = 1\nhost = "hunter2\n', "line 2: "],
+    ["lines of an environment file", "# hunter2\nDATABASE_URL=sqlite:j.db\n", "line 2: invalid value"],
+    ["a number beyond 2^53", "port = 9007199254740993\n", "line 1: integer value cannot be represented losslessly"],
+    ["lists in lists without end", `a = ${"[".repeat(5_000)}`, "excessively nested structures"],
+    ["another encoding", Buffer.from('host = "\xff"\n', "latin1"), "its text is not UTF-8."],
+    ["too many bytes", `# ${"x".repeat(2 ** 18)}`, "cannot be read. It has more than 262144 bytes."],
+  ])("with %s is refused with its line, and quotes none", (_, text, message) => {
+    const refusal = said(() => from(text));
+    expect(refusal).toContain(message);
+    expect(refusal).toContain(path);
+    expect(refusal).not.toContain("hunter2");
   });
 
-  test("no sentence repeats a secret", () => {
-    const secrets = {
-      ATTESTOR_PQ_SEED: "hunter2hunter2",
-      ATTESTOR_MNEMONIC: "hunter2 hunter2",
-      ALGOD_TOKEN: "hunter2,x",
+  test("that is none is refused in a sentence that says how to make one", () => {
+    expect(said(() => readSettingsFile(join(folder, "none.toml"), {}))).toContain(
+      "Write one: attestd settings > attestd.toml",
+    );
+    expect(said(() => readSettingsFile(folder, {}))).toContain("It is a folder.");
+    execFileSync("mkfifo", [join(folder, "pipe")]);
+    expect(said(() => readSettingsFile(join(folder, "pipe"), {}))).toContain("It is a named pipe, not a file.");
+    symlinkSync(path, join(folder, "link"));
+    from("port = 1\n");
+    expect(readSettingsFile(join(folder, "link"), {}).tables).toEqual({ port: 1 });
+    expect(said(() => readSettingsFile(join(folder, "link"), {}, true))).toContain("It is a link");
+  });
+
+  test.each([
+    ["__proto__", "[__proto__]\nport = 1\n"],
+    ["constructor", 'constructor = "x"\n'],
+    ['"gréeting"', '"gréeting" = 1\n'],
+    ["rails.__proto__", "[rails.__proto__]\npay_to = 1\n"],
+  ])("with the key %s is refused as any other unknown key", (key, text) => {
+    expect(said(() => readConfig(from(text), { sandbox: false, own: OWN }))).toContain(
+      `${key} is not a setting of attestd.`,
+    );
+    expect(Object.prototype).not.toHaveProperty("port");
+  });
+
+  test("may begin with a byte order mark, and have lines that end as on Windows", () => {
+    expect(from('\ufeffhost = "::1"\r\n[admin]\r\nport = 1\r\n').tables).toEqual({ host: "::1", admin: { port: 1 } });
+  });
+
+  test("names files by paths from its own folder", () => {
+    writeFileSync(join(folder, "seed"), `${SEED}\n`);
+    writeFileSync(join(folder, "words"), MNEMONIC);
+    const over = {
+      journal: { url: "sqlite:journal.sqlite" },
+      checkpoint_table: "table",
+      attestor: { pq_seed: "file:seed", mnemonic: "file:words" },
     };
-    for (const [name, value] of Object.entries(secrets))
-      expect(sentence({ ...MAINNET, [name]: value })).not.toContain("hunter2");
+    const config = readConfig(
+      { ...settingsOf(merged(MAINNET, over)), folder },
+      { sandbox: false, own: OWN, signs: true },
+    );
+    expect(config).toMatchObject({
+      database: { path: join(folder, "journal.sqlite") },
+      checkpointTable: join(folder, "table"),
+      attestor: { pq: { kind: "seed", algorithm: "ml-dsa-65" } },
+    });
+  });
+
+  /** The file that `attestd settings` prints, filled in. */
+  const filled = () =>
+    settingsFile(OWN)
+      .replace("algod = []", 'algod = [{ url = "https://a.example", token = "env:TOKEN" }]')
+      .replace("indexer = []", 'indexer = ["https://i.example"]')
+      .replace('pay_to = ""', `pay_to = "${ADDRESS}"`)
+      .replace('url = ""', `url = "${FACILITATOR}"`);
+
+  test("as it is printed to start from lacks only what it says, and with that is accepted", () => {
+    writeFileSync(join(folder, "attestor.pq-seed"), SEED);
+    writeFileSync(join(folder, "attestor.mnemonic"), MNEMONIC);
+    const own = { sandbox: false, own: OWN, signs: true };
+    expect(said(() => readConfig(from(settingsFile(OWN)), own)).split("\n")).toEqual([
+      "chains.algorand.algod must name a node.",
+      "chains.algorand.indexer must name a node.",
+      "rails.algorand.pay_to is empty: fill it in, or remove it.",
+      "facilitators (entry 1).url is empty: fill it in, or remove it.",
+    ]);
+    const settings = { ...from(filled()), variables: { TOKEN: "hunter2" } };
+    expect(readConfig(settings, own)).toMatchObject({ port: 4020, database: { path: join(folder, "journal.sqlite") } });
+    // Every line that shows a default or an example is one of TOML.
+    const shown = filled().replaceAll(/^# (\w+ = .*)$/gm, "$1");
+    expect(Object.keys(from(shown).tables)).toHaveLength(23);
+  });
+
+  test("as it is in force reads as the same settings, and shows no secret", () => {
+    const settings = { ...from(filled()), variables: { TOKEN: "hunter2", PORT: "0" } };
+    const text = settingsInForce(settings, OWN);
+    expect(text).not.toMatch(new RegExp(`hunter2|${SEED}|${MNEMONIC}`));
+    expect(text).toContain("port = 0\n");
+    expect(text).toContain('token = "env:TOKEN"');
+    expect(text).toContain('pq_seed = "file:attestor.pq-seed"');
+    const own = { sandbox: false, own: OWN, signs: true };
+    const again = { ...from(text), variables: { TOKEN: "hunter2" } };
+    expect(readConfig(again, own)).toEqual(readConfig(settings, own));
+  });
+
+  test("has a description of every setting", () => {
+    expect(describedSettings(OWN).filter(({ description }) => !description)).toEqual([]);
   });
 });

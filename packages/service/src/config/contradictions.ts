@@ -1,46 +1,54 @@
 import { isIP } from "node:net";
 import { ALGORAND_MAINNET_GENESIS_HASH } from "@attestd/proof/algorand";
-import type { z } from "zod";
 import type { SettingFaults } from "./faults.ts";
-import type { Settings } from "./settings.ts";
+import type { UpstreamNode } from "./formats.ts";
+import type { Read } from "./read.ts";
+import type { settingsSchema } from "./settings.ts";
 
-/** Of settings some of which are at fault: those that are not. */
-type RightSettings = { [S in keyof z.output<typeof Settings>]?: z.output<typeof Settings>[S] | undefined };
+type ReadSettings = Read<ReturnType<typeof settingsSchema>>;
 
 /** Seconds that a payment may live beyond the time of an offer, at least: for clocks and transport. */
 const LIFE_BEYOND_TIMEOUT = 60;
 
-/** Adds contradictions between settings. */
-export function compare(s: RightSettings, sandbox: boolean, faults: SettingFaults): void {
-  const mainNet = s.ALGORAND_GENESIS_HASH === ALGORAND_MAINNET_GENESIS_HASH;
-  if (s.ALGORAND_GENESIS_HASH !== undefined && mainNet === sandbox) {
-    const message = sandbox
-      ? "--sandbox needs ALGORAND_GENESIS_HASH of the sandbox's own ledger, not MainNet's."
-      : "ALGORAND_GENESIS_HASH is not Algorand MainNet's: another ledger starts only with --sandbox.";
-    faults.add("ALGORAND_GENESIS_HASH", message);
-  }
-  if (sandbox && s.HOST !== undefined && !isLoopback(s.HOST))
-    faults.add("HOST", "--sandbox listens on a loopback HOST only, e.g. 127.0.0.1.");
-  if (!sandbox && s.SANDBOX_SOURCE_CHAINS)
-    faults.add("SANDBOX_SOURCE_CHAINS", "SANDBOX_SOURCE_CHAINS needs --sandbox.");
-  const providers = Math.min(s.ALGOD_URL?.length ?? Infinity, s.INDEXER_URL?.length ?? Infinity);
-  if (s.PROVIDER_QUORUM !== undefined && s.PROVIDER_QUORUM > providers) {
-    const message = "PROVIDER_QUORUM is larger than the number of ALGOD_URL or INDEXER_URL providers.";
-    faults.add("PROVIDER_QUORUM", message);
-  }
-  for (const [prefix, urls, tokens] of [
-    ["ALGOD", s.ALGOD_URL, s.ALGOD_TOKEN],
-    ["INDEXER", s.INDEXER_URL, s.INDEXER_TOKEN],
-  ] as const) {
-    if (!urls || !tokens || tokens.length === urls.length) continue;
-    faults.add(`${prefix}_TOKEN`, `${prefix}_TOKEN has ${tokens.length} entries and ${prefix}_URL has ${urls.length}.`);
-  }
+/** Adds contradictions between settings. @param s of those at fault, nothing is known */
+export function compare(s: ReadSettings, sandbox: boolean, faults: SettingFaults): void {
+  const { algorand } = s.chains;
+  const mainNet = algorand.genesis_hash === ALGORAND_MAINNET_GENESIS_HASH;
+  if (algorand.genesis_hash !== undefined && mainNet === sandbox)
+    faults.add(
+      sandbox
+        ? "--sandbox needs chains.algorand.genesis_hash of the sandbox's own ledger, not MainNet's."
+        : "chains.algorand.genesis_hash is not Algorand MainNet's: another ledger starts only with --sandbox.",
+    );
+  if (sandbox && s.host !== undefined && !isLoopback(s.host))
+    faults.add("--sandbox listens on a loopback host only: set host to 127.0.0.1.");
+  if (!sandbox && s.sandbox_source_chains) faults.add("sandbox_source_chains needs --sandbox.");
+  const least = Math.min(algorand.algod?.length ?? Infinity, algorand.indexer?.length ?? Infinity);
+  if (s.provider_quorum !== undefined && s.provider_quorum > least)
+    faults.add(
+      "provider_quorum is larger than the number of nodes in chains.algorand.algod or chains.algorand.indexer.",
+    );
 
-  const leastLife = (s.MAX_TIMEOUT_SECONDS ?? 0) + LIFE_BEYOND_TIMEOUT;
-  if (s.MAX_PAYMENT_LIFE_SECONDS !== undefined && s.MAX_PAYMENT_LIFE_SECONDS < leastLife) {
-    const message = `MAX_PAYMENT_LIFE_SECONDS must be at least ${leastLife}, a minute more than MAX_TIMEOUT_SECONDS.`;
-    faults.add("MAX_PAYMENT_LIFE_SECONDS", message);
-  }
+  const leastLife = (s.payments.max_timeout_seconds ?? 0) + LIFE_BEYOND_TIMEOUT;
+  if (s.payments.max_life_seconds !== undefined && s.payments.max_life_seconds < leastLife)
+    faults.add(
+      `payments.max_life_seconds must be at least ${leastLife}, a minute more than payments.max_timeout_seconds.`,
+    );
+  compareTraceHosts(s, faults);
+}
+
+/** Adds a fault where one of `trace_hosts` is the host of no upstream. */
+function compareTraceHosts(
+  { trace_hosts: named = [], chains, facilitators }: ReadSettings,
+  faults: SettingFaults,
+): void {
+  const own = Object.values<Record<string, unknown>>(chains).flatMap((chain) => Object.values(chain));
+  const nodes = own.filter((value) => Array.isArray(value)).flat() as UpstreamNode[];
+  const hosts = new Set([...nodes, ...facilitators].map(({ url = "" }) => URL.parse(url)?.host));
+  if (named.some((host) => !hosts.has(host)))
+    faults.add(
+      "trace_hosts must name hosts of nodes and facilitators as their URLs do, with the port if they have one.",
+    );
 }
 
 function isLoopback(host: string): boolean {

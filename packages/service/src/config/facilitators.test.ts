@@ -1,31 +1,25 @@
 import { execFileSync } from "node:child_process";
 import { generateKeyPairSync } from "node:crypto";
-import { writeFileSync } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { exportJWK, exportPKCS8, generateKeyPair } from "jose";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { type FacilitatorSettings, facilitatorId, facilitatorNames, readFacilitators } from "./facilitators.ts";
+import { secret as kept, settingsOf, type Table } from "../../test/settings.ts";
+import { Facilitator, type FacilitatorSettings, facilitatorId, readFacilitators } from "./facilitators.ts";
 import { SettingFaults } from "./faults.ts";
-import { readRail } from "./rails.ts";
+import { readSettings } from "./read.ts";
 
-const NAMES = facilitatorNames("F_FACILITATOR");
-const RAIL = { name: "f", payTo: z.string(), own: z.object({}) };
-
-let folder: string;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "facilitators-"));
-});
-afterAll(() => rm(folder, { recursive: true }));
-
-/** Names and values of a rail's settings without their prefix; the facilitators, or the faults as sentences. */
-function read(own: Record<string, string>): FacilitatorSettings[] | string[] {
-  const named = Object.entries(own).map(([name, value]) => [`F_FACILITATOR_${name}`, value]);
+/** Reads tables of facilitators, each of the one rail unless it says otherwise. @returns them, or the faults as sentences */
+function read(...own: Table[]): FacilitatorSettings[] | string[] {
   const faults = new SettingFaults();
-  const settings = readRail(RAIL, { PAY_TO_F: "us", ...Object.fromEntries(named) }, faults);
-  return faults.sentences.length === 0 ? (settings?.facilitators ?? []) : faults.sentences;
+  const tables = own.map((table) => ({ rails: ["moon"], ...table }));
+  const schema = z.strictObject({ facilitators: z.array(Facilitator) });
+  const { facilitators } = readSettings(schema, settingsOf({ facilitators: tables }), { faults, unread: () => faults });
+  const enabled = new Map([
+    ["moon", true],
+    ["mars", false],
+  ]);
+  const byRail = readFacilitators(facilitators, tables, enabled, faults);
+  return faults.sentences.length === 0 ? (byRail.get("moon") ?? []) : faults.sentences;
 }
 
 const openssl = (...args: string[]) => execFileSync("openssl", args, { encoding: "utf8" });
@@ -42,21 +36,20 @@ async function payaiSecret(): Promise<string> {
 }
 const pkcs8 = () => openssl("genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256");
 
-const CDP = { URL: "https://cdp.example/x402", KIND: "cdp", KEY_ID: "key-1" };
-const PAYAI = { URL: "https://payai.example", KIND: "payai", KEY_ID: "key-2" };
+const CDP = { url: "https://cdp.example/x402", kind: "cdp", key_id: "key-1" };
+const PAYAI = { url: "https://payai.example", kind: "payai", key_id: "key-2" };
+const at = (host: string) => ({ url: `https://${host}.example` });
 
 describe("facilitators of a rail", () => {
-  test("are read in their order, each with a secret of its own, from the setting or from a file", async () => {
-    const file = join(folder, "cdp.pem");
-    writeFileSync(file, pkcs8());
-    const four = {
-      URL: "https://a.example,https://b.example, https://c.example ,https://d.example",
-      KIND: "cdp,payai,header,none",
-      KEY_ID: "k1,k2,,",
-      SECRET: `,${await payaiSecret()},Bearer abc,`,
-      SECRET_FILE: `${file},,,`,
-    };
-    expect(read(four)).toEqual([
+  test("are read in the order of the file, each with a secret of its own", async () => {
+    expect(
+      read(
+        { ...at("a"), kind: "cdp", key_id: "k1", secret: kept(pkcs8()) },
+        { ...at("b"), kind: "payai", key_id: "k2", secret: kept(await payaiSecret()) },
+        { ...at("c"), kind: "header", secret: kept("Bearer abc, with a comma") },
+        { ...at("d"), kind: "none" },
+      ),
+    ).toEqual([
       {
         url: "https://a.example",
         auth: { kind: "cdp", keyId: "k1", key: { algorithm: "ES256", key: expect.anything() } },
@@ -65,35 +58,44 @@ describe("facilitators of a rail", () => {
         url: "https://b.example",
         auth: { kind: "payai", keyId: "k2", key: { algorithm: "EdDSA", key: expect.anything() } },
       },
-      { url: "https://c.example", auth: { kind: "header", value: "Bearer abc" } },
+      { url: "https://c.example", auth: { kind: "header", value: "Bearer abc, with a comma" } },
       { url: "https://d.example", auth: { kind: "none" } },
     ]);
   });
 
   test("need no kind where none asks who we are", () => {
-    expect(read({ URL: "https://a.example" })).toEqual([{ url: "https://a.example", auth: { kind: "none" } }]);
+    expect(read(at("a"))).toEqual([{ url: "https://a.example", auth: { kind: "none" } }]);
   });
 
   test("are known by one spelling of their URLs, and none is named twice", () => {
     expect(["https://A.example/x402/", "https://a.example:443/x402"].map(facilitatorId)).toEqual(
       Array(2).fill("https://a.example/x402"),
     );
-    expect(read({ URL: "https://a.example,https://A.example/" })).toEqual([
-      "F_FACILITATOR_URL names a facilitator twice.",
+    expect(read(at("a"), { url: "https://A.example/" })).toEqual([
+      "facilitators (entry 2).url is that of entry 1 too: name all its rails there, and remove this table.",
     ]);
+  });
+
+  test.each([
+    [["pluto"], "must be some of moon, mars."],
+    [["moon", "mars"], "names mars, but rails.mars.pay_to is not set."],
+    [[], "must name a rail."],
+  ])("settle rails that are enabled, and no others: %j", (rails, predicate) => {
+    expect(read({ ...at("a"), rails })).toEqual([`facilitators (entry 1).rails ${predicate}`]);
   });
 
   test("take every form of a right secret", async () => {
     const [ed25519, payai, pem] = [await cdpSecret(), await payaiSecret(), pkcs8()];
-    const secrets = [
-      { ...CDP, SECRET: ed25519 },
-      { ...CDP, SECRET: pem },
+    const secrets: [Table, string][] = [
+      [CDP, ed25519],
+      [CDP, pem],
       // As the JSON file has it that CDP's portal downloads.
-      { ...CDP, SECRET: pem.replaceAll("\n", "\\n") },
-      { ...PAYAI, SECRET: payai },
-      { ...PAYAI, SECRET: payai.replace("payai_sk_", "") },
+      [CDP, pem.replaceAll("\n", "\\n")],
+      [PAYAI, payai],
+      [PAYAI, payai.replace("payai_sk_", "")],
     ];
-    for (const own of secrets) expect(read(own)).toMatchObject([{ auth: { keyId: own.KEY_ID } }]);
+    for (const [own, secret] of secrets)
+      expect(read({ ...own, secret: kept(secret) })).toMatchObject([{ auth: { keyId: own.key_id } }]);
   });
 
   const SEC1 = () => openssl("ecparam", "-name", "prime256v1", "-genkey", "-noout");
@@ -149,59 +151,39 @@ describe("facilitators of a rail", () => {
     ["nothing but the prefix", PAYAI, () => "payai_sk_", "of an Ed25519 key"],
   ])("refuse %s as a secret in a sentence without any of it", async (_, own, make, message) => {
     const secret = await make();
-    const host = new URL((own as typeof CDP).URL).host;
-    const [fault = "accepted", ...more] = read({ ...own, SECRET: secret }).map(String);
-    expect(fault).toContain(`F_FACILITATOR_SECRET for ${host} `);
+    const [fault = "accepted", ...more] = read({ ...own, secret: kept(secret) }).map(String);
+    expect(fault).toContain("facilitators (entry 1).secret ");
     expect(fault).toContain(message);
     expect(more).toEqual([]);
     for (const part of secret.match(/[\w+/]{12,}/g) ?? []) expect(fault).not.toContain(part);
   });
 
-  test.each<[Record<string, string>, string]>([
-    [{ ...CDP }, "F_FACILITATOR_SECRET for cdp.example is not set, which kind cdp needs."],
-    [{ ...CDP, KEY_ID: "a b", SECRET: "x" }, "F_FACILITATOR_KEY_ID must be ASCII without spaces."],
-    [{ URL: CDP.URL, KIND: "header" }, "F_FACILITATOR_SECRET for cdp.example is not set, which kind header needs."],
+  test.each<[Table, string]>([
+    [CDP, "secret is not set, which kind cdp needs."],
+    [{ ...CDP, key_id: "a b", secret: kept("x") }, "key_id must be ASCII without spaces."],
+    [{ url: CDP.url, kind: "header" }, "secret is not set, which kind header needs."],
+    [{ url: CDP.url, secret: kept("Bearer abc") }, "secret is not used by kind none: set the kind, or leave it out."],
+    [{ url: CDP.url, key_id: "k" }, "key_id is not used by kind none: set the kind, or leave it out."],
+    [{ ...CDP, kind: "jwt", secret: kept("x") }, "kind must be one of none, header, cdp, payai."],
+    [{ url: CDP.url, kind: "header", secret: kept("a\nb") }, "secret must be one line of ASCII."],
+    [{ ...CDP, secret: "file:/no/such/file" }, "secret names /no/such/file, which cannot be read: ENOENT."],
+    [{ ...CDP, secret: "file:/dev/null" }, "secret names /dev/null, which cannot be read: It is a device, not a file."],
     [
-      { URL: CDP.URL, SECRET: "Bearer abc" },
-      "F_FACILITATOR_SECRET for cdp.example is not used by kind none: set the kind, or leave it out.",
-    ],
-    [
-      { URL: CDP.URL, KEY_ID: "k" },
-      "F_FACILITATOR_KEY_ID for cdp.example is not used by kind none: set the kind, or leave it out.",
-    ],
-    [{ ...CDP, KIND: "jwt" }, "F_FACILITATOR_KIND must be one of none, header, cdp, payai."],
-    [{ ...CDP, KIND: "cdp,none" }, "F_FACILITATOR_KIND has 2 entries and F_FACILITATOR_URL has 1."],
-    [
-      { URL: CDP.URL, KIND: "header", SECRET: "a,b" },
-      "F_FACILITATOR_SECRET has 2 entries and F_FACILITATOR_URL has 1: a secret with a comma belongs in F_FACILITATOR_SECRET_FILE.",
-    ],
-    [{ ...CDP, SECRET_FILE: "/no/such/file" }, "F_FACILITATOR_SECRET_FILE cannot be read: ENOENT."],
-    [
-      { ...CDP, SECRET: "x", SECRET_FILE: "/dev/null" },
-      "F_FACILITATOR_SECRET_FILE cannot be read: It is a device, not a file.",
+      { ...CDP, secret: "hunter2" },
+      'secret must not be written here: keep it in a file or a variable, and write "file:PATH" or "env:NAME".',
     ],
   ])("refuse %j", (own, sentence) => {
-    expect(read(own)).toEqual([sentence]);
+    expect(read(own)).toEqual([`facilitators (entry 1).${sentence}`]);
   });
 
-  test("refuse a key without its id, and a secret in two places", async () => {
-    const secret = await cdpSecret();
-    const { KEY_ID: _, ...unnamed } = CDP;
-    expect(read({ ...unnamed, SECRET: secret })).toEqual([
-      "F_FACILITATOR_KEY_ID for cdp.example is not set, which kind cdp needs.",
-    ]);
-    const file = join(folder, "secret");
-    writeFileSync(file, `${secret}\n`);
-    expect(read({ ...CDP, SECRET_FILE: file })).toMatchObject([{ auth: { kind: "cdp" } }]);
-    expect(read({ ...CDP, SECRET: secret, SECRET_FILE: file })).toEqual([
-      "F_FACILITATOR_SECRET_FILE and F_FACILITATOR_SECRET are both set for cdp.example: keep one.",
+  test("refuse a key without its id", async () => {
+    const { key_id: _, ...unnamed } = CDP;
+    expect(read({ ...unnamed, secret: kept(await cdpSecret()) })).toEqual([
+      "facilitators (entry 1).key_id is not set, which kind cdp needs.",
     ]);
   });
 
   test("report every fault of every facilitator", () => {
-    const faults: string[] = [];
-    const values = { [NAMES.url]: ["https://a.example", "https://b.example"], [NAMES.kind]: ["cdp", "payai"] };
-    expect(readFacilitators(NAMES, values, (setting, message) => faults.push(`${setting} ${message}`))).toEqual([]);
-    expect(faults).toHaveLength(2);
+    expect(read({ ...at("a"), kind: "cdp" }, { ...at("b"), kind: "payai" })).toHaveLength(4);
   });
 });

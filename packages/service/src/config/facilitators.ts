@@ -1,9 +1,10 @@
 import { z } from "zod";
 import { cdpKey, payaiKey, type TokenKey } from "./facilitator-keys.ts";
-import { orReport } from "./faults.ts";
-import { headerValue, list, plainUrl } from "./formats.ts";
-import { readSecretFile } from "./secret-file.ts";
-import { areDistinct, urlSpelling } from "./url-spelling.ts";
+import { orReport, type SettingFaults } from "./faults.ts";
+import { headerValue, plainUrl } from "./formats.ts";
+import type { Read } from "./read.ts";
+import { secret } from "./references.ts";
+import { urlSpelling } from "./url-spelling.ts";
 
 /** How a facilitator knows us. */
 export type FacilitatorAuth =
@@ -20,103 +21,93 @@ export type FacilitatorSettings = {
 };
 
 const KINDS = ["none", "header", "cdp", "payai"] as const;
-type Kind = (typeof KINDS)[number];
 
-/** The settings of a rail's facilitators: lists, each in the order of the URLs, which is the order of preference. */
-export type FacilitatorNames = ReturnType<typeof facilitatorNames>;
-
-/** @param prefix such as `BASE_FACILITATOR` */
-export function facilitatorNames(prefix: string) {
-  return {
-    url: `${prefix}_URL`,
-    kind: `${prefix}_KIND`,
-    keyId: `${prefix}_KEY_ID`,
-    secret: `${prefix}_SECRET`,
-    secretFile: `${prefix}_SECRET_FILE`,
-  };
-}
-
-/** The schemas of the settings by name, each of a list. */
-export function facilitatorShape({ url, kind, keyId, secret, secretFile }: FacilitatorNames, isRequired = false) {
-  const urls = list
-    .pipe(z.array(plainUrl(secret, "is published, and ")))
-    .refine(areDistinct, "names a facilitator twice");
-  const shape: Record<string, z.ZodType> = {
-    [url]: isRequired ? urls : urls.optional(),
-    [kind]: list.pipe(z.array(z.enum(KINDS, `must be one of ${KINDS.join(", ")}`))).optional(),
-    [keyId]: list.pipe(z.array(z.string().regex(/^[\x21-\x7e]{0,512}$/, "must be ASCII without spaces"))).optional(),
-    [secret]: list.optional(),
-    [secretFile]: list.transform((paths, { addIssue }) => paths.map((path) => contentsOf(path, addIssue))).optional(),
-  };
-  return shape;
-}
-
-/** Reports a fault of a setting; `message` is a predicate. */
-export type ReportFault = (setting: string, message: string) => void;
+/** A table `[[facilitators]]`. The order of the tables is the order of preference. */
+export const Facilitator = z.strictObject({
+  url: plainUrl("secret", "is published, and ").meta({
+    description: "URL of an x402 facilitator; required.",
+    example: "",
+  }),
+  rails: z
+    .array(z.string())
+    .min(1, "must name a rail")
+    .meta({
+      description:
+        "Rails whose payments it verifies and settles; of several facilitators of a rail, the first in the file is preferred; required.",
+      example: ["algorand"],
+    }),
+  kind: z
+    .enum(KINDS, `must be one of ${KINDS.join(", ")}`)
+    .default("none")
+    .describe(`How it knows us: ${KINDS.map((kind) => `\`${kind}\``).join(", ")}; see [below](#facilitators).`),
+  key_id: z
+    .string()
+    .regex(/^[\x21-\x7e]{1,512}$/, "must be ASCII without spaces")
+    .optional()
+    .meta({
+      description: "Id of our key, for the kinds `cdp` and `payai`.",
+      otherwise: "none",
+      example: "merchant-key-1",
+    }),
+  secret: secret.optional().meta({
+    description: "Our secret, for every kind but `none`: `file:PATH` or `env:NAME`.",
+    otherwise: "none",
+    example: "file:facilitator.key",
+  }),
+});
 
 /**
- * @param values as the shape's schemas return them
- * @param report called for every fault. No message quotes a secret
+ * Reads the facilitators of each rail, in the order of the file, and adds what contradicts.
+ * @param given the tables as they are written, in which a setting may be at fault
+ * @param isEnabled whether a rail is; undefined for a name that is none of a rail
  */
 export function readFacilitators(
-  names: FacilitatorNames,
-  values: Readonly<Record<string, unknown>>,
-  report: ReportFault,
-): FacilitatorSettings[] {
-  const listed = (name: string) => values[name] as readonly string[] | undefined;
-  const urls = listed(names.url) ?? [];
-  for (const name of [names.kind, names.keyId, names.secret, names.secretFile]) {
-    const count = listed(name)?.length ?? urls.length;
-    if (count !== urls.length) {
-      const remedy = name === names.secret ? `: a secret with a comma belongs in ${names.secretFile}` : "";
-      report(name, `has ${count} entries and ${names.url} has ${urls.length}${remedy}`);
-      return [];
+  read: Read<typeof Facilitator>[],
+  given: readonly Record<string, unknown>[],
+  isEnabled: ReadonlyMap<string, boolean>,
+  faults: SettingFaults,
+): ReadonlyMap<string, FacilitatorSettings[]> {
+  const byRail = new Map<string, FacilitatorSettings[]>();
+  const places = new Map<string, number>();
+  for (const [index, own] of read.entries()) {
+    const place = index + 1;
+    const report = (key: string, predicate: string) => faults.add(`facilitators (entry ${place}).${key} ${predicate}.`);
+    for (const rail of own.rails ?? [])
+      if (isEnabled.get(rail) === undefined) report("rails", `must be some of ${[...isEnabled.keys()].join(", ")}`);
+      else if (!isEnabled.get(rail)) report("rails", `names ${rail}, but rails.${rail}.pay_to is not set`);
+    if (own.url !== undefined) {
+      const earlier = places.getOrInsert(urlSpelling(own.url), place);
+      if (earlier !== place)
+        report("url", `is that of entry ${earlier} too: name all its rails there, and remove this table`);
     }
-  }
-  return urls.flatMap((url, i) => {
-    const { host } = new URL(url);
-    const at = (name: string) => listed(name)?.[i] || undefined;
-    const [secret, fileSecret] = [at(names.secret), at(names.secretFile)];
-    if (secret !== undefined && fileSecret !== undefined) {
-      report(names.secretFile, `and ${names.secret} are both set for ${host}: keep one`);
-      return [];
-    }
-    const kind = (at(names.kind) ?? "none") as Kind;
-    const given = { ...names, ...(fileSecret !== undefined && { secret: names.secretFile }) };
-    const auth = authOf({ kind, keyId: at(names.keyId), secret: secret ?? fileSecret }, (setting, message) =>
-      report(given[setting], `for ${host} ${message}`),
+    const isFaulty = Object.entries(own).some(
+      ([key, value]) => value === undefined && given[index]?.[key] !== undefined,
     );
-    return auth ? [{ url, auth }] : [];
-  });
+    const auth = isFaulty ? undefined : authOf(own, report);
+    // Also one at fault: its rails do not lack a facilitator.
+    for (const rail of own.rails ?? [])
+      byRail.getOrInsertComputed(rail, () => []).push({ url: own.url ?? "", auth: auth ?? { kind: "none" } });
+  }
+  return byRail;
 }
-
-type Given = { kind: Kind; keyId: string | undefined; secret: string | undefined };
 
 /** @returns undefined after a fault was reported */
 function authOf(
-  { kind, keyId, secret }: Given,
-  report: (setting: "keyId" | "secret", message: string) => void,
+  { kind = "none", key_id: keyId, secret }: Read<typeof Facilitator>,
+  report: (key: "key_id" | "secret", predicate: string) => void,
 ): FacilitatorAuth | undefined {
   const takesKey = kind === "cdp" || kind === "payai";
-  const unused = kind === "none" ? (secret ?? keyId) : takesKey ? undefined : keyId;
-  if (unused !== undefined) {
-    report(unused === secret ? "secret" : "keyId", `is not used by kind ${kind}: set the kind, or leave it out`);
-    return undefined;
-  }
+  const unused = `is not used by kind ${kind}: set the kind, or leave it out`;
+  if (kind === "none" && secret !== undefined) report("secret", unused);
+  if (!takesKey && keyId !== undefined) report("key_id", unused);
   if (kind === "none") return { kind };
-  if (secret === undefined) {
-    report("secret", `is not set, which kind ${kind} needs`);
-    return undefined;
-  }
-  try {
-    if (!takesKey) return { kind, value: headerValueOf(secret) };
-    const key = kind === "cdp" ? cdpKey(secret) : payaiKey(secret);
-    if (keyId !== undefined) return { kind, keyId, key };
-    report("keyId", `is not set, which kind ${kind} needs`);
-  } catch (error) {
-    report("secret", (error as RangeError).message);
-  }
-  return undefined;
+  if (secret === undefined) report("secret", `is not set, which kind ${kind} needs`);
+  if (takesKey && keyId === undefined) report("key_id", `is not set, which kind ${kind} needs`);
+  if (secret === undefined) return undefined;
+  const refused = (predicate: string) => report("secret", predicate);
+  if (!takesKey) return orReport(() => ({ kind, value: headerValueOf(secret) }), refused);
+  const key = orReport(() => (kind === "cdp" ? cdpKey(secret) : payaiKey(secret)), refused);
+  return key && keyId !== undefined ? { kind, keyId, key } : undefined;
 }
 
 /** @throws RangeError a predicate */
@@ -124,10 +115,6 @@ function headerValueOf(secret: string): string {
   const { data, error } = headerValue.safeParse(secret);
   if (data === undefined) throw new RangeError(error?.issues[0]?.message);
   return data;
-}
-
-function contentsOf(path: string, addIssue: (message: string) => void): string {
-  return path === "" ? "" : (orReport(() => readSecretFile(path), addIssue) ?? "");
 }
 
 /** The one spelling of a facilitator's URL, by which a call's row names it. */

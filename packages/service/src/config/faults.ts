@@ -1,4 +1,3 @@
-import type { z } from "zod";
 import { ServiceError } from "../errors.ts";
 
 /** @param faults one sentence each, with the name of the setting and the remedy */
@@ -6,45 +5,13 @@ export function configInvalid(...faults: [string, ...string[]]): ServiceError<"c
   return new ServiceError("config_invalid", faults.join("\n"), { details: { faults } });
 }
 
-/** Settings by name. */
-export type Values = Readonly<Record<string, string>>;
-
 /** The faults of settings, in the order in which they are found. No sentence quotes a value: it may be a secret. */
 export class SettingFaults {
   readonly #sentences = new Set<string>();
-  readonly #settings = new Set<string>();
 
   /** @param sentence names the setting and the remedy */
-  add(setting: string, sentence: string): void {
-    this.#settings.add(setting);
+  add(sentence: string): void {
     this.#sentences.add(sentence);
-  }
-
-  has(setting: string): boolean {
-    return this.#settings.has(setting);
-  }
-
-  /**
-   * Adds the faults of the values: one of each setting, or of each entry of a list, that had none before.
-   *
-   * @returns undefined when there is one
-   */
-  read<T>(schema: z.ZodType<T>, values: Values): T | undefined {
-    const { data, error } = schema.safeParse(values);
-    const known = new Set(this.#settings);
-    const ofEntries = Map.groupBy(error?.issues ?? [], ({ path }) => path.slice(0, 2).join());
-    for (const [issue] of ofEntries.values()) {
-      const setting = String(issue?.path[0]);
-      if (issue && !known.has(setting)) this.add(setting, sentenceOf(issue, values));
-    }
-    return data;
-  }
-
-  /** As `read`, but returns what is not at fault. */
-  readEach<S extends z.core.$ZodLooseShape>(schema: z.ZodObject<S>, values: Values) {
-    this.read(schema, values);
-    const right = Object.entries(values).filter(([name]) => !this.#settings.has(name));
-    return schema.partial().safeParse(Object.fromEntries(right)).data;
   }
 
   get sentences(): string[] {
@@ -66,14 +33,6 @@ export function orReport<T>(read: () => T, report: (predicate: string) => void):
     report((error as RangeError).message);
     return undefined;
   }
-}
-
-function sentenceOf({ path: [setting, place], message }: z.core.$ZodIssue, values: Values): string {
-  const name = String(setting);
-  const value = values[name];
-  if (value === undefined) return `${name} is not set.`;
-  const isOneOfSeveral = typeof place === "number" && value.includes(",");
-  return isOneOfSeveral ? `${name}, entry ${place + 1}, ${message}.` : `${name} ${message}.`;
 }
 
 /** Edits after which a name still counts as a misspelling. Shorter names have too many neighbours that mean something else. */

@@ -1,20 +1,36 @@
 import { encodeAddress, isAlgorandAddress } from "@attestd/proof/algorand";
 import { isAddress as isEvmAddress } from "viem/utils";
 import { z } from "zod";
+import { orReference, Reference, secret } from "./references.ts";
 import { isOnCurve, solanaAddressBytes } from "./solana-address.ts";
 import { areDistinct } from "./url-spelling.ts";
 
 // The formats of single settings. No message quotes a value: it may be a secret.
 
-const url = z.url({ protocol: /^https?$/, error: "must be an http or https URL", abort: true });
-
-export const list = z.string().transform((text) => text.split(",").map((item) => item.trim()));
-
-/** URLs of nodes. One that is there twice would count as two witnesses. */
-export const endpoints = list.pipe(z.array(url).min(1)).refine(areDistinct, "names a node twice");
+const url = z.string().refine((text) => /^https?:$/.test(URL.parse(text)?.protocol ?? ""), {
+  error: "must be an http or https URL, in quotation marks",
+  abort: true,
+});
 
 /** One upstream node. */
-export type UpstreamNode = { url: string; token?: string };
+export type UpstreamNode = { url: string; token?: string | undefined };
+
+/** The value of a header that holds a secret. */
+export const headerValue = z.string().regex(/^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/, "must be one line of ASCII");
+
+const node = z.preprocess(
+  (value) => (typeof value === "string" || value instanceof Reference ? { url: value } : value),
+  z.strictObject({
+    url: orReference(url),
+    token: secret.pipe(headerValue).optional(),
+  }),
+);
+
+/** The nodes of a chain: URLs, or tables with URL and token. One that is there twice would count as two witnesses. */
+export const nodes = z
+  .array(node)
+  .min(1, "must name a node")
+  .refine((list) => areDistinct(list.map((one) => one.url)), "names a node twice");
 
 function hasCredentials(text: string): boolean {
   const { username, password } = new URL(text);
@@ -27,11 +43,11 @@ export const origin = url
   .refine((text) => !hasCredentials(text), "is published, and must hold no credentials")
   .transform((text) => new URL(text).origin);
 
-/** A URL that is published as it is, or shown more easily than a header. @param secret the setting for what is secret */
+/** A URL that is published as it is, or shown more easily than a header. @param secret what holds a secret instead */
 export function plainUrl(secret: string, because = "") {
   return url.refine(
     (text) => !hasCredentials(text) && !/[?#]/.test(text),
-    `${because}must hold no credentials, query or fragment: ${secret} or ${secret}_FILE holds what is secret`,
+    `${because}must hold no credentials, query or fragment: ${secret} holds what is secret`,
   );
 }
 
@@ -57,16 +73,12 @@ export const pairs = z
     return z.NEVER;
   });
 
-/** The value of a header that holds a secret. */
-export const headerValue = z.string().regex(/^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/, "must be one line of ASCII");
-
-/** A whole number in decimal, between two others. */
+/** A whole number between two others. */
 export const whole = (from: number, to: number) =>
-  z
-    .string()
-    .regex(/^\d+$/, "must be a whole number")
-    .transform(Number)
-    .pipe(z.number().min(from, `must be at least ${from}`).max(to, `must be at most ${to}`));
+  z.int().min(from, `must be at least ${from}`).max(to, `must be at most ${to}`);
+
+/** micro-USDC. */
+export const price = whole(1, 1_000_000_000).transform(BigInt);
 
 const NO_OWNER = "is the zero address, which has no owner";
 

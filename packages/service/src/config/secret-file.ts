@@ -12,6 +12,6 @@ export function readSecretFile(path: string): string {
     const why = error instanceof FileRefusal ? error.message.replace(/\.$/, "") : (error as NodeJS.ErrnoException).code;
     throw new RangeError(`cannot be read: ${why ?? "unknown error"}`);
   }
-  if (text === "") throw new RangeError("names an empty file");
+  if (text === "") throw new RangeError("is empty");
   return text;
 }

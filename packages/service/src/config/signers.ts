@@ -1,8 +1,11 @@
 import { isAlgorandAddress } from "@attestd/proof/algorand";
 import { z } from "zod";
-import { orReport, type SettingFaults, type Values } from "./faults.ts";
+import { orReport, type SettingFaults } from "./faults.ts";
 import { origin } from "./formats.ts";
 import { seedOfMnemonic } from "./mnemonic.ts";
+import type { Read } from "./read.ts";
+import { secret } from "./references.ts";
+import type { Table } from "./settings-file.ts";
 
 const KINDS = ["seed", "socket", "aws-kms", "google-kms"] as const;
 const kind = z.enum(KINDS, `must be one of ${KINDS.join(", ")}`);
@@ -20,34 +23,73 @@ const kmsKey = z
     "must be an id, alias or ARN of AWS KMS, or projects/…/locations/…/keyRings/…/cryptoKeys/…/cryptoKeyVersions/N of Google",
   );
 
-const mnemonic = z
-  .string()
-  .transform((text, { addIssue }) => orReport(() => seedOfMnemonic(text), addIssue) ?? z.NEVER);
+const mnemonic = secret.transform((text, { addIssue }) => orReport(() => seedOfMnemonic(text), addIssue) ?? z.NEVER);
 
 /** The settings of the attestor's keys: who signs, and what each kind of signer needs. */
-export const SignerVariables = z.object({
-  ATTESTOR_SIGNER: kind.default("seed"),
-  ATTESTOR_ACCOUNT_SIGNER: kind.optional(),
-  ATTESTOR_PQ_SEED: z
-    .string()
-    .regex(/^[0-9a-fA-F]{64}$/, "must be 32 bytes in hex")
+export const Attestor = z.strictObject({
+  signer: kind
+    .default("seed")
+    .describe(
+      "Who signs with the attestor's keys: `seed`, this process; `socket`, [`attestd signer`](../signer.md); `aws-kms` or `google-kms`, a [key management service](kms.md).",
+    ),
+  account_signer: kind.optional().meta({
+    description: "Who signs the account's transactions, where that is another.",
+    otherwise: "`attestor.signer`",
+    example: "seed",
+  }),
+  pq_seed: secret
+    .pipe(z.string().regex(/^[0-9a-fA-F]{64}$/, "must be 32 bytes in hex"))
     .transform((hex) => Uint8Array.fromHex(hex))
-    .optional(),
-  ATTESTOR_MNEMONIC: mnemonic.optional(),
-  ATTESTOR_FALCON_MNEMONIC: mnemonic.optional(),
-  ATTESTOR_ADDRESS: z.string().refine(isAlgorandAddress, "must be an Algorand address").optional(),
-  ATTESTOR_SIGNER_SOCKET: z
+    .optional()
+    .meta({
+      description: `The ML-DSA-65 seed, 32 bytes in hex, as \`attestd keygen\` writes it; required with \`signer = "seed"\`.`,
+      example: "file:attestor.pq-seed",
+      isRequired: true,
+    }),
+  mnemonic: mnemonic.optional().meta({
+    description: `25 words of the account that records, likewise; required with \`signer = "seed"\`, or the next.`,
+    example: "file:attestor.mnemonic",
+    isRequired: true,
+  }),
+  falcon_mnemonic: mnemonic.optional().meta({
+    description: "Instead: 25 words of a Falcon-1024 key ([signer.md](../signer.md)).",
+    otherwise: "none",
+    example: "file:attestor.falcon-mnemonic",
+  }),
+  address: z.string().refine(isAlgorandAddress, "must be an Algorand address").optional().meta({
+    description: "The account, where it is rekeyed to the key.",
+    otherwise: "the key's own account",
+  }),
+  socket: z
     .string()
     // The kernel's limit for the address of a Unix socket, on Linux and macOS.
     .regex(/^\/.{1,102}$/, "must be the absolute path of a socket, of at most 103 bytes")
-    .optional(),
-  ATTESTOR_KMS_KEY: kmsKey.optional(),
-  ATTESTOR_KMS_ACCOUNT_KEY: kmsKey.optional(),
-  ATTESTOR_GOOGLE_KMS_ENDPOINT: origin.optional(),
+    .optional()
+    .meta({
+      description: `Path of the socket of \`attestd signer\`, for \`signer = "socket"\`.`,
+      otherwise: "none",
+      example: "/run/attestd-signer/signer.sock",
+    }),
+  kms_key: kmsKey.optional().meta({
+    description:
+      "The ML-DSA-65 key in AWS KMS (id, alias or ARN) or Google Cloud KMS (resource name of a key's version), for `aws-kms` or `google-kms`.",
+    otherwise: "none",
+    example: "alias/attestd-bundles",
+  }),
+  kms_account_key: kmsKey.optional().meta({
+    description: "The account's key, likewise.",
+    otherwise: "none",
+    example: "alias/attestd-account",
+  }),
+  google_kms_endpoint: origin.optional().meta({
+    description: "Origin of a regional or private endpoint of Cloud KMS.",
+    otherwise: "`https://cloudkms.googleapis.com`",
+    example: "https://cloudkms.example",
+  }),
 });
 
-type Variables = z.output<typeof SignerVariables>;
-type SignerKind = Variables["ATTESTOR_SIGNER"];
+type Values = z.output<typeof Attestor>;
+type SignerKind = Values["signer"];
 
 /** Who signs with a key. */
 export type KeySettings =
@@ -64,87 +106,78 @@ export type KeySettings =
 
 /** What each kind needs for a key. */
 const NEEDS = {
-  pq: needs("ATTESTOR_PQ_SEED", "ATTESTOR_KMS_KEY"),
-  account: needs("ATTESTOR_MNEMONIC", "ATTESTOR_KMS_ACCOUNT_KEY"),
+  pq: needs("pq_seed", "kms_key"),
+  account: needs("mnemonic", "kms_account_key"),
 };
 /** What a kind may also use. */
-const MAY_USE: Partial<Record<SignerKind, keyof Variables>> = { "google-kms": "ATTESTOR_GOOGLE_KMS_ENDPOINT" };
+const MAY_USE: Partial<Record<SignerKind, keyof Values>> = { "google-kms": "google_kms_endpoint" };
 
-function needs<V extends keyof Variables>(seed: keyof Variables, kmsKey: V) {
-  return { seed, socket: "ATTESTOR_SIGNER_SOCKET", "aws-kms": kmsKey, "google-kms": kmsKey } as const;
+function needs<V extends keyof Values>(seed: keyof Values, kmsKey: V) {
+  return { seed, socket: "socket", "aws-kms": kmsKey, "google-kms": kmsKey } as const;
 }
 
 /** Kinds that take both keys or none: what they sign for one names the other. */
 const BOTH_OR_NONE: readonly SignerKind[] = ["socket"];
 
-/** Whether a setting is required where no kind of signer is set. */
-export function isRequiredByDefault(name: string): boolean {
-  return Object.values(NEEDS).some(({ seed }) => seed === name);
-}
-
 /**
  * Reads who signs: what the chosen kinds need is set, and what other kinds need is not.
  *
- * @param right the settings that are not at fault
+ * @param given the table as it is written, in which a setting may be at fault
  * @param keyFaults gets what the chosen kinds lack, and may be `faults`
  * @returns undefined when there is a fault
  */
 export function readSigners(
-  right: { [V in keyof Variables]?: Variables[V] | undefined },
-  values: Values,
+  read: Read<typeof Attestor>,
+  given: Table,
   faults: SettingFaults,
   keyFaults: SettingFaults,
 ): { pq: KeySettings; account: KeySettings } | undefined {
-  const isAtFault = (name: keyof Variables) => values[name] !== undefined && right[name] === undefined;
-  if (isAtFault("ATTESTOR_SIGNER") || isAtFault("ATTESTOR_ACCOUNT_SIGNER")) return undefined;
-  const { ATTESTOR_SIGNER: pq = "seed", ATTESTOR_ACCOUNT_SIGNER: account = pq } = right;
+  const isAtFault = (name: keyof Values) => given[name] !== undefined && read[name] === undefined;
+  if (isAtFault("signer") || isAtFault("account_signer")) return undefined;
+  const { signer: pq = "seed", account_signer: account = pq } = read;
   // Which of the two mnemonics is set says what the account's key is.
-  const isFalcon = values.ATTESTOR_FALCON_MNEMONIC !== undefined && account === "seed";
-  if (isFalcon && values.ATTESTOR_MNEMONIC !== undefined)
+  const isFalcon = given.falcon_mnemonic !== undefined && account === "seed";
+  if (isFalcon && given.mnemonic !== undefined)
     faults.add(
-      "ATTESTOR_FALCON_MNEMONIC",
-      "ATTESTOR_FALCON_MNEMONIC and ATTESTOR_MNEMONIC contradict each other: the account has one key. Remove one of the two.",
+      "attestor.falcon_mnemonic and attestor.mnemonic contradict each other: the account has one key. Remove one of the two.",
     );
-  const mnemonics = isFalcon ? (["ATTESTOR_FALCON_MNEMONIC", "ATTESTOR_MNEMONIC"] as const) : [];
-  const needed = [NEEDS.pq[pq], isFalcon ? "ATTESTOR_FALCON_MNEMONIC" : NEEDS.account[account]] as const;
+  const mnemonics = isFalcon ? (["falcon_mnemonic", "mnemonic"] as const) : [];
+  const needed = [NEEDS.pq[pq], isFalcon ? "falcon_mnemonic" : NEEDS.account[account]] as const;
   const used = [...needed, ...mnemonics, MAY_USE[pq], MAY_USE[account]];
   const all = [...Object.values(NEEDS), MAY_USE].flatMap((kinds) => Object.values(kinds));
-  all.push("ATTESTOR_FALCON_MNEMONIC");
-  const chosen = `ATTESTOR_SIGNER=${pq}${account === pq ? "" : ` and ATTESTOR_ACCOUNT_SIGNER=${account}`}`;
-  for (const name of needed) if (values[name] === undefined) keyFaults.add(name, `${name} is not set.`);
+  all.push("falcon_mnemonic");
+  const chosen = `attestor.signer = "${pq}"${account === pq ? "" : ` and attestor.account_signer = "${account}"`}`;
+  for (const name of needed) if (given[name] === undefined) keyFaults.add(`attestor.${name} is not set.`);
   for (const name of new Set(all))
-    if (values[name] !== undefined && !used.includes(name))
-      faults.add(name, `${name} is set, and ${chosen} does not use it: remove it, or choose another signer.`);
+    if (given[name] !== undefined && !used.includes(name))
+      faults.add(`attestor.${name} is set, and ${chosen} does not use it: remove it, or choose another signer.`);
   const [alone] = account === pq ? [] : [pq, account].filter((one) => BOTH_OR_NONE.includes(one));
-  if (alone !== undefined)
-    faults.add(
-      "ATTESTOR_ACCOUNT_SIGNER",
-      `${chosen} contradict each other: ${alone} signs with both keys or with none.`,
-    );
+  if (alone !== undefined) faults.add(`${chosen} contradict each other: ${alone} signs with both keys or with none.`);
   const none = { kind: "none", faults: keyFaults.sentences } as const;
-  return { pq: settingsOf("pq", pq) ?? none, account: settingsOf("account", account) ?? none };
+  return { pq: keyOf("pq", pq) ?? none, account: keyOf("account", account) ?? none };
 
-  function settingsOf(use: "pq" | "account", kind: SignerKind): KeySettings | undefined {
-    const ofAccount = isFalcon ? right.ATTESTOR_FALCON_MNEMONIC : right.ATTESTOR_MNEMONIC;
-    const seed = use === "pq" ? right.ATTESTOR_PQ_SEED : ofAccount;
+  function keyOf(use: "pq" | "account", kind: SignerKind): KeySettings | undefined {
+    const ofAccount = isFalcon ? read.falcon_mnemonic : read.mnemonic;
+    const seed = use === "pq" ? read.pq_seed : ofAccount;
     const algorithm = use === "pq" ? "ml-dsa-65" : isFalcon ? "falcon-1024" : "ed25519";
-    const path = right.ATTESTOR_SIGNER_SOCKET;
     const name = NEEDS[use]["aws-kms"];
-    const id = right[name];
+    const id = read[name];
     switch (kind) {
       case "seed":
         return seed && { kind, seed, algorithm };
       case "socket":
-        return path === undefined ? undefined : { kind, path };
+        return read.socket === undefined ? undefined : { kind, path: read.socket };
       case "aws-kms":
       case "google-kms":
         if (id === undefined) return undefined;
         if ((kind === "google-kms") !== GOOGLE_KEY.test(id)) {
           const other = kind === "aws-kms" ? "google-kms" : "aws-kms";
-          faults.add(name, `${name} names a key as ${other} does, and the signer is ${kind}: correct one of the two.`);
+          faults.add(
+            `attestor.${name} names a key as ${other} does, and the signer is ${kind}: correct one of the two.`,
+          );
           return undefined;
         }
-        return kind === "aws-kms" ? { kind, id } : { kind, id, endpoint: right.ATTESTOR_GOOGLE_KMS_ENDPOINT };
+        return kind === "aws-kms" ? { kind, id } : { kind, id, endpoint: read.google_kms_endpoint };
     }
   }
 }

@@ -11,7 +11,7 @@ import { ANY_SALE, type Sale, saleOn } from "../payment/sale.ts";
 
 /** The content of documents besides the catalogue. */
 export type Site = {
-  /** The origin of every absolute link (PUBLIC_URL). */
+  /** The origin of every absolute link (public_url). */
   origin: string;
   /** Whether this is a sandbox, in which nothing is real. */
   sandbox: boolean;

@@ -37,7 +37,7 @@ export async function checkSaved(kind: Database["kind"], file: string): Promise<
 export async function restoreJournal(kind: Database["kind"], file: string, database: Database): Promise<void> {
   if (database.kind !== kind) {
     const other = kind === "sqlite" ? "sqlite:<path>" : "postgres://…";
-    throw new Error(`the backup is of a journal in ${kind}: set DATABASE_URL to ${other}`);
+    throw new Error(`the backup is of a journal in ${kind}: set journal.url to ${other}`);
   }
   if (database.kind === "sqlite") return restoreSqlite(file, database.path);
   const { loadDump } = await import("./postgres/backup.ts");

@@ -25,7 +25,7 @@ export async function openJournal(database: Database, log: Pick<Logger, "warn">)
     const { openPostgresJournal } = await import("./postgres/journal.ts");
     return await openPostgresJournal(database.url);
   } catch (error) {
-    throw new Error(`DATABASE_URL: ${(error as Error).message}`, { cause: error });
+    throw new Error(`journal.url: ${(error as Error).message}`, { cause: error });
   }
 }
 
@@ -37,14 +37,14 @@ export async function openJournalReader(database: Database, options?: { isBrief:
 }
 
 /**
- * Checks that the journal which DATABASE_URL names belongs to the configured ledger and, where one is given, account.
+ * Checks that the journal which journal.url names belongs to the configured ledger and, where one is given, account.
  *
  * @param recorded as the journal has it
  * @throws config_invalid
  */
 export function requireOwner(recorded: Identity, own: Pick<Identity, "genesisHash"> & Partial<Identity>): void {
   if (recorded.genesisHash !== own.genesisHash)
-    throw configInvalid(`DATABASE_URL holds the journal of another ledger, of genesis ${recorded.genesisHash}.`);
+    throw configInvalid(`journal.url holds the journal of another ledger, of genesis ${recorded.genesisHash}.`);
   if (own.algorandAddress !== undefined && recorded.algorandAddress !== own.algorandAddress)
-    throw configInvalid(`DATABASE_URL holds the journal of another attestor, ${recorded.algorandAddress}.`);
+    throw configInvalid(`journal.url holds the journal of another attestor, ${recorded.algorandAddress}.`);
 }

@@ -109,8 +109,8 @@ export class AttestorAccount implements Ledger {
     const own = encodeAddress(this.#form.account);
     if (authorizer !== own)
       return authorizer === this.address
-        ? `ATTESTOR_ADDRESS: the account ${this.address} authorises with its own key, and the settings have ${own}'s key. Rekey it with \`attestd keys rekey\`, or remove ATTESTOR_ADDRESS.`
-        : `ATTESTOR_SIGNER: the account ${this.address} is rekeyed to ${authorizer}, and the settings have ${own}'s key. Set ${authorizer}'s key, and ATTESTOR_ADDRESS=${this.address}.`;
+        ? `attestor.address: the account ${this.address} authorises with its own key, and the settings have ${own}'s key. Rekey it with \`attestd keys rekey\`, or remove attestor.address.`
+        : `attestor.signer: the account ${this.address} is rekeyed to ${authorizer}, and the settings have ${own}'s key. Set ${authorizer}'s key, and attestor.address = "${this.address}".`;
     return await this.unknownKey(signal);
   }
 
@@ -119,7 +119,7 @@ export class AttestorAccount implements Ledger {
     const { consensus } = await this.#paramsOf(this.rounds.latest(), signal);
     return hasFalcon(consensus)
       ? undefined
-      : `ATTESTOR_FALCON_MNEMONIC: the network's consensus version (${consensus}) does not support Falcon signatures, which need v42. Until the network is upgraded, use the account's ed25519 key (ATTESTOR_MNEMONIC).`;
+      : `attestor.falcon_mnemonic: the network's consensus version (${consensus}) does not support Falcon signatures, which need v42. Until the network is upgraded, use the account's ed25519 key (attestor.mnemonic).`;
   }
 
   /** Signs a payment of 0 to itself, with further members. */

@@ -48,7 +48,7 @@ export const COUNTERS = {
   },
   minorityAnswers: {
     name: "attestd_provider_minority_answers_total",
-    help: "Answers that were taken from fewer providers than a majority, as PROVIDER_QUORUM allows: one lying node may have given them.",
+    help: "Answers that were taken from fewer providers than a majority, as provider_quorum allows: one lying node may have given them.",
     labels: [],
   },
   unreadHeaders: {
@@ -63,7 +63,7 @@ export const COUNTERS = {
   },
   pruningFailures: {
     name: "attestd_journal_pruning_failures_total",
-    help: "Times that calls older than RETENTION_DAYS could not be pruned: they stay as they are.",
+    help: "Times that calls older than journal.retention_days could not be pruned: they stay as they are.",
     labels: [],
   },
   journalLosses: {
@@ -73,7 +73,7 @@ export const COUNTERS = {
   },
   pruned: {
     name: "attestd_journal_pruned_calls_total",
-    help: "Calls that became older than RETENTION_DAYS and were pruned.",
+    help: "Calls that became older than journal.retention_days and were pruned.",
     labels: [],
   },
   verifications: {

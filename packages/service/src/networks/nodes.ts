@@ -33,7 +33,7 @@ export function openNodes(config: Config, log: Logger, kinds = RAILS): Nodes {
     },
     onMinority(minority) {
       count("minorityAnswers", {});
-      log.warn(minority, "an answer rests on fewer providers than a majority, as PROVIDER_QUORUM allows");
+      log.warn(minority, "an answer rests on fewer providers than a majority, as provider_quorum allows");
     },
     onUnreadHeader(header) {
       const isUnknown = header.unknownFields.length > 0;

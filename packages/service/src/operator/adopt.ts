@@ -5,7 +5,7 @@ import type { Journal } from "../calls/journal.ts";
 import { beginCall, isUnpaid, reduce } from "../calls/machine.ts";
 import type { ChainName } from "../chains/chain.ts";
 import { type Clock, systemClock } from "../clock.ts";
-import { configInvalid } from "../config/config.ts";
+import { configInvalid, type Settings } from "../config/config.ts";
 import { ServiceError } from "../errors.ts";
 import { attestorNotes } from "../ledger/search.ts";
 import { exactRequirement } from "../payment/payment-option.ts";
@@ -22,7 +22,7 @@ import {
   unfit,
 } from "../subjects/subject.ts";
 import { asAttested, type SearchOptions } from "./lost-attestation.ts";
-import { type OperatorOptions, openSession, type Settings } from "./session.ts";
+import { type OperatorOptions, openSession } from "./session.ts";
 
 /** A payment that an operator binds to a request. */
 export type Adoption = {
@@ -52,7 +52,7 @@ export async function adoptPayment(settings: Settings, adoption: Adoption, optio
   const subject = subjectOf(adoption.subject, networks.chains);
   const { keySha256, kid } = await session.signer();
   if (history.keys.at(-1)?.kid !== kid)
-    throw configInvalid("ATTESTOR_PQ_SEED is not the seed of the key history's current key.");
+    throw configInvalid("attestor.pq_seed is not the seed of the key history's current key.");
   return await adopt(adoption.target, subject, {
     journal,
     rails: networks.rails,

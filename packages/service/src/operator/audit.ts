@@ -3,7 +3,7 @@ import { audit } from "../audit/audit.ts";
 import type { Facts } from "../audit/facts.ts";
 import type { AuditReport } from "../audit/report.ts";
 import { systemClock } from "../clock.ts";
-import type { Config } from "../config/config.ts";
+import type { Config, Settings } from "../config/config.ts";
 import { nativeCrypto } from "../crypto/crypto.ts";
 import type { JournalReader } from "../journal/reader.ts";
 import { attestorNotes, ledgerNote } from "../ledger/search.ts";
@@ -11,7 +11,7 @@ import type { ChainPayment } from "../payment/rails/payment-reader.ts";
 import type { RailName } from "../payment/rails/rail.ts";
 import type { ChainHeights, Span } from "../providers/reading.ts";
 import { createProducts } from "../subjects/products.ts";
-import { type OperatorOptions, openSession, type Session, type Settings } from "./session.ts";
+import { type OperatorOptions, openSession, type Session } from "./session.ts";
 
 /**
  * Compares the journal with the ledger and the rails that the settings name. Writes nothing.

@@ -1,5 +1,6 @@
+import type { Settings } from "../config/config.ts";
 import { newestBlocks, openCollector } from "../networks/evidence.ts";
-import { type OperatorOptions, openSession, type Settings } from "./session.ts";
+import { type OperatorOptions, openSession } from "./session.ts";
 
 /** The number of rounds with incomplete evidence, and the rounds whose evidence is still incomplete. */
 export type Backfill = { rounds: number; left: number[] };
@@ -7,7 +8,7 @@ export type Backfill = { rounds: number; left: number[] };
 /**
  * Collects incomplete evidence from the settings' nodes: after an outage, from a node that keeps old blocks. What was
  * collected before an error is kept.
- * @param settings with such a node first in ALGOD_URL
+ * @param settings with such a node first in `chains.algorand.algod`
  * @throws journal_in_use if another process has the journal exclusively; providers_unavailable when no node answers
  */
 export async function backfillEvidence(settings: Settings, options: OperatorOptions): Promise<Backfill> {

@@ -9,9 +9,9 @@ import { serviceError } from "../../test/errors.ts";
 import { aCall } from "../../test/fakes/calls.ts";
 import { ACCOUNT, beginJournal, GENESIS, offlineSettings, SECRET } from "../../test/fakes/offline-deployment.ts";
 import { sql, startPostgres, type TestPostgres } from "../../test/fakes/postgres.ts";
-import { readConfig } from "../config/config.ts";
+import { readConfig, type Settings } from "../config/config.ts";
 import { openJournal, openJournalReader } from "../journal/open.ts";
-import { RAIL_SETTINGS } from "../payment/rails/registry.ts";
+import { ownTables } from "../payment/rails/registry.ts";
 import { openService } from "../service.ts";
 import { adoptPayment } from "./adopt.ts";
 import { auditJournal } from "./audit.ts";
@@ -20,7 +20,6 @@ import { checkJournal } from "./doctor/journal.ts";
 import { readKeyHistory } from "./keys.ts";
 import { markRestored } from "./put-back.ts";
 import { recordRefund } from "./refund.ts";
-import type { Settings } from "./session.ts";
 
 const options = () => ({ sandbox: false, signal: AbortSignal.timeout(20_000) });
 
@@ -34,18 +33,23 @@ afterAll(async () => {
 });
 
 let places = 0;
-/** Makes the settings of a deployment without a journal. */
-async function deployment(kind: "sqlite" | "postgres") {
+/** Makes an empty database, or a folder for one. @returns its `journal.url` */
+async function databaseOf(kind: "sqlite" | "postgres"): Promise<string> {
   const path = join(folder.path, `${++places}`, "journal.sqlite");
   await mkdir(join(folder.path, `${places}`));
-  const url = kind === "sqlite" ? `sqlite:${path}` : await postgres.database();
-  return offlineSettings(url);
+  return kind === "sqlite" ? `sqlite:${path}` : postgres.database();
+}
+
+/** Makes the settings of a deployment without a journal. */
+async function deployment(kind: "sqlite" | "postgres") {
+  return offlineSettings(await databaseOf(kind));
 }
 
 /** Makes a deployment whose service has delivered one call and begun another. */
 async function begun(kind: "sqlite" | "postgres") {
-  const settings = await deployment(kind);
-  return { settings, ...(await beginJournal(settings)) };
+  const url = await databaseOf(kind);
+  const settings = offlineSettings(url);
+  return { settings, url, ...(await beginJournal(settings)) };
 }
 
 /** Changes a manifest like an attacker, with a matching digest. */
@@ -72,9 +76,11 @@ describe.each(["sqlite", "postgres"] as const)("a backup of a journal in %s", (k
   const JOURNAL = kind === "sqlite" ? "journal.sqlite" : "journal.ndjson";
   let whole: string;
   let saved: Awaited<ReturnType<typeof begun>>;
-  let untouched: Awaited<ReturnType<typeof deployment>>;
+  let untouched: Settings;
+  let untouchedUrl: string;
   beforeAll(async () => {
-    untouched = await deployment(kind);
+    untouchedUrl = await databaseOf(kind);
+    untouched = offlineSettings(untouchedUrl);
     saved = await begun(kind);
     whole = join(folder.path, `whole ${kind}`);
     await backUp(saved.settings, whole, options());
@@ -92,7 +98,7 @@ describe.each(["sqlite", "postgres"] as const)("a backup of a journal in %s", (k
     const target = await deployment(kind);
     await restoreBackup(target, whole, options());
     await expect(restoreBackup(target, whole, options())).rejects.toThrow(/is there already|has a journal already/);
-    const { database } = readConfig(target, { sandbox: false, rails: RAIL_SETTINGS });
+    const { database } = readConfig(target, { sandbox: false, own: ownTables() });
     await using reader = await openJournalReader(database);
     expect(await Array.fromAsync(reader.calls())).toEqual(saved.calls);
     // `beginJournal` began its calls at that time.
@@ -102,14 +108,14 @@ describe.each(["sqlite", "postgres"] as const)("a backup of a journal in %s", (k
   });
 
   test("that was made by other means is marked when it was put back, with no service beside it", async () => {
-    const { settings, database } = await begun(kind);
+    const { settings, url, database } = await begun(kind);
     const service = await openJournal(database, pino({ level: "silent" }));
     await service.insert(aCall({ key: "third", aliases: [], createdAt: 7 }));
     await expect(markRestored(settings, options())).rejects.toThrow(/has this journal open/);
     await service.release();
     await service.close();
     // A replica counts for some seconds after it has ended.
-    if (kind === "postgres") await sql(settings.DATABASE_URL, "UPDATE replicas SET until = now()");
+    if (kind === "postgres") await sql(url, "UPDATE replicas SET until = now()");
     expect(await markRestored(settings, options())).toEqual({ calls: 2 });
     await using reader = await openJournalReader(database);
     expect(await reader.copiedUntil()).toBe(7);
@@ -117,7 +123,7 @@ describe.each(["sqlite", "postgres"] as const)("a backup of a journal in %s", (k
 
   test("has no secret", async () => {
     const text = await readFile(join(whole, "settings.json"), "utf8");
-    expect(JSON.parse(text)).toMatchObject({ ALGOD_URL: "(not saved)", FACILITATOR_KIND: "header" });
+    expect(JSON.parse(text)).toMatchObject({ "chains.algorand.algod": "(not saved)", "facilitators.kind": ["header"] });
     for (const name of ["settings.json", "keys.json", "manifest.json", JOURNAL])
       expect(await readFile(join(whole, name), "latin1")).not.toContain(SECRET);
   });
@@ -265,8 +271,8 @@ describe.each(["sqlite", "postgres"] as const)("a backup of a journal in %s", (k
     await attack(from);
     await expect(checkBackup(from)).rejects.toThrow(reason);
     await expect(restoreBackup(untouched, from, options())).rejects.toThrow(reason);
-    if (kind === "postgres") expect(await tablesOf(untouched.DATABASE_URL)).toEqual([]);
-    else await expect(stat(untouched.DATABASE_URL.slice("sqlite:".length))).rejects.toThrow("ENOENT");
+    if (kind === "postgres") expect(await tablesOf(untouchedUrl)).toEqual([]);
+    else await expect(stat(untouchedUrl.slice("sqlite:".length))).rejects.toThrow("ENOENT");
   });
 
   test("of another ledger is not restored", async () => {
@@ -307,7 +313,7 @@ describe.each(["sqlite", "postgres"] as const)("a backup of a journal in %s", (k
 
 /** The commands that an operator may run on a deployment. */
 function commandsOn(settings: Settings): Record<string, () => Promise<unknown>> {
-  const config = readConfig(settings, { sandbox: false, rails: RAIL_SETTINGS });
+  const config = readConfig(settings, { sandbox: false, own: ownTables() });
   const txid = "A".repeat(52);
   return {
     serve: () => openService(config, "https://a.example", pino({ level: "silent" })),
@@ -322,7 +328,7 @@ function commandsOn(settings: Settings): Record<string, () => Promise<unknown>> 
 
 /** Returns the doctor's findings about the journal. */
 async function doctorOn(settings: Settings) {
-  const config = readConfig(settings, { sandbox: false, rails: RAIL_SETTINGS });
+  const config = readConfig(settings, { sandbox: false, own: ownTables() });
   const ledger = { genesisHash: GENESIS, address: ACCOUNT.addr.toString() };
   return checkJournal({ config, ledger } as Parameters<typeof checkJournal>[0]);
 }
@@ -369,8 +375,8 @@ test("a line of a PostgreSQL backup that would fill the memory, or that is cut o
 });
 
 test("a file that was put back damaged is not taken, as where the WAL of another stood beside it", async () => {
-  const { settings } = await begun("sqlite");
-  const path = settings.DATABASE_URL.slice("sqlite:".length);
+  const { settings, url } = await begun("sqlite");
+  const path = url.slice("sqlite:".length);
   edit(path, "PRAGMA foreign_keys = OFF; DELETE FROM calls");
   await expect(markRestored(settings, options())).rejects.toThrow(
     /rows of names refer to nothing\. Put the right file there again, without -wal and -shm/,

@@ -6,14 +6,15 @@ import { pipeline } from "node:stream/promises";
 import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
 import { VERSION } from "../catalogue/about.ts";
-import { readConfig, settingNames } from "../config/config.ts";
+import { readConfig, type Settings } from "../config/config.ts";
+import { publicSettings } from "../config/print.ts";
 import { ServiceError } from "../errors.ts";
 import { checkSaved, restoreJournal, savedName, saveJournal } from "../journal/backup.ts";
 import { requireOwner } from "../journal/open.ts";
 import { syncToDisk } from "../journal/sqlite/backup.ts";
-import { RAIL_SETTINGS } from "../payment/rails/registry.ts";
+import { ownTables } from "../payment/rails/registry.ts";
 import { openRegularFile, readRegularFile } from "../regular-file.ts";
-import { type OperatorOptions, openSession, type Settings } from "./session.ts";
+import { type OperatorOptions, openSession } from "./session.ts";
 
 const Saved = z.strictObject({ name: z.string(), bytes: z.int().nonnegative(), sha256: z.string() });
 
@@ -41,7 +42,7 @@ export type BackupManifest = z.infer<typeof Manifest>;
 const MANIFEST = "manifest.json";
 /** The key history, as the service publishes it. */
 const KEYS = "keys.json";
-/** The settings, without those that are or may contain a secret. */
+/** The settings, without those that may contain a secret. */
 const SETTINGS = "settings.json";
 /** The limit of a manifest, in bytes: ours have two thousand. */
 const MAX_MANIFEST = 64 * 1024;
@@ -64,7 +65,7 @@ export async function backUp(settings: Settings, to: string, options: OperatorOp
   const journal = join(draft, savedName(database.kind));
   await saveJournal(database, journal);
   await writeJson(join(draft, KEYS), session.history);
-  await writeJson(join(draft, SETTINGS), publicSettings(settings));
+  await writeJson(join(draft, SETTINGS), publicSettings(settings, ownTables()));
   const manifest = sealed({
     format: "attestd.backup/1",
     madeAt,
@@ -114,7 +115,7 @@ export async function restoreBackup(
   from: string,
   { sandbox }: OperatorOptions,
 ): Promise<BackupManifest> {
-  const { database, algorand } = readConfig(settings, { sandbox, rails: RAIL_SETTINGS });
+  const { database, algorand } = readConfig(settings, { sandbox, own: ownTables() });
   const manifest = await checkBackup(from);
   requireOwner(manifest.journal.identity, { genesisHash: algorand.genesisHash });
   await restoreJournal(manifest.database, join(from, savedName(manifest.database)), database);
@@ -155,26 +156,6 @@ async function described(folder: string, name: string, bytes?: number): Promise<
   if (bytes !== undefined && stats.size !== bytes) reading.destroy(new RangeError("it has another size"));
   await pipeline(reading, hash);
   return { name, bytes: stats.size, sha256: hash.digest("hex") };
-}
-
-/** Settings whose values are saved. Any other may contain a secret, or a URL with one in its path. */
-const PUBLIC = [
-  /^(HOST|PORT|PUBLIC_URL|MCP_URL|ADMIN_HOST|ADMIN_PORT|CONTACT|TRUST_PROXY|WORKERS|LOG_LEVEL|ACCESS_LOG)$/,
-  /^(ALGORAND_GENESIS_HASH|SANDBOX_SOURCE_CHAINS|PROVIDER_QUORUM|DISK_RESERVE_MIB|RETENTION_DAYS|BASE_LOG_SPAN)$/,
-  /^(MAX_TIMEOUT|MAX_PAYMENT_LIFE)_SECONDS$|^(ALGORAND|BASE|SOLANA)_MAX_[A-Z_]+$|^BASE_(BLOCK_)?CONFIRMATION$/,
-  /^RATE_LIMIT(_[A-Z]+)?$|^OTEL_(SERVICE_NAME|TRACES_SAMPLER(_ARG)?|EXPORTER_OTLP_ENDPOINT)$/,
-  /^PAY_TO_[A-Z]+$|^PRICE_MICRO_USDC(_[A-Z]+)?$|^([A-Z]+_)?FACILITATOR_(URL|KIND)$/,
-  // Only a file's name.
-  /_FILE$/,
-];
-
-/** Returns the settings; for those that may contain a secret, only the names. */
-function publicSettings(settings: Settings): Record<string, string> {
-  const own = settingNames(RAIL_SETTINGS);
-  const set = Object.entries(settings).filter(([name, value]) => own.has(name) && value);
-  return Object.fromEntries(
-    set.map(([name, value]) => [name, PUBLIC.some((names) => names.test(name)) ? `${value}` : "(not saved)"]),
-  );
 }
 
 async function writeJson(path: string, value: unknown): Promise<void> {

@@ -1,11 +1,11 @@
 import pino from "pino";
 import { attestationsFor } from "../calls/capacity.ts";
 import { deadline, systemClock } from "../clock.ts";
-import { readConfig } from "../config/config.ts";
+import { readConfig, type Settings } from "../config/config.ts";
 import { openLedger } from "../networks/networks.ts";
-import { RAIL_SETTINGS } from "../payment/rails/registry.ts";
+import { ownTables } from "../payment/rails/registry.ts";
 import { openAccount } from "../signers/attestor-keys.ts";
-import type { OperatorOptions, Settings } from "./session.ts";
+import type { OperatorOptions } from "./session.ts";
 
 /** How long the nodes may take to name the account's balance, in ms. */
 const DEADLINE_MS = 30_000;
@@ -17,7 +17,7 @@ const DEADLINE_MS = 30_000;
  * @throws config_invalid; ProviderError
  */
 export async function readCosts(settings: Settings, { sandbox, signal }: OperatorOptions) {
-  const config = readConfig(settings, { sandbox, rails: RAIL_SETTINGS });
+  const config = readConfig(settings, { sandbox, own: ownTables() });
   await using opened = new AsyncDisposableStack();
   const ends = deadline(systemClock, DEADLINE_MS, signal);
   const log = pino({ level: "silent" });

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { temporaryFolder } from "../../../../test/helpers/temporary-folder.ts";
 import { serviceError } from "../../test/errors.ts";
 import { ACCOUNT, beginJournal, offlineSettings } from "../../test/fakes/offline-deployment.ts";
+import { withOver } from "../../test/settings.ts";
 import { backUp, restoreBackup } from "./backup.ts";
 import { readKeyHistory, revokeKey, rotateKey } from "./keys.ts";
 import { pruneJournal } from "./prune.ts";
@@ -27,8 +28,7 @@ const urlOf = (name: string) => `sqlite:${join(folder.path, name, "journal.sqlit
 
 /** Makes settings that name the keys' files, which only the service can read. */
 function keyless(name: string) {
-  const { ATTESTOR_MNEMONIC: _, ATTESTOR_PQ_SEED: __, ...others } = offlineSettings(urlOf(name));
-  return { ...others, ATTESTOR_MNEMONIC_FILE: "/no/words", ATTESTOR_PQ_SEED_FILE: "/no/seed" };
+  return withOver(offlineSettings(urlOf(name)), { attestor: { mnemonic: "file:/no/words", pq_seed: "file:/no/seed" } });
 }
 
 test("without the attestor's keys a journal is saved, restored, pruned and read", async () => {
@@ -45,7 +45,7 @@ test("a command that signs says which key it lacks", async () => {
   const onWait = () => undefined;
   const revoked = revokeKey(keyless("a"), { kid: "x", round: undefined, onWait }, options());
   await expect(revoked).rejects.toEqual(serviceError("config_invalid"));
-  await expect(revoked).rejects.toThrow("ATTESTOR_MNEMONIC_FILE cannot be read: ENOENT.");
-  const rotated = rotateKey(keyless("a"), { settings: async () => ({}), onWait }, options());
-  await expect(rotated).rejects.toThrow("ATTESTOR_PQ_SEED_FILE cannot be read: ENOENT.");
+  await expect(revoked).rejects.toThrow("attestor.mnemonic names /no/words, which cannot be read: ENOENT.");
+  const rotated = rotateKey(keyless("a"), { attestor: async (current) => current, onWait }, options());
+  await expect(rotated).rejects.toThrow("attestor.pq_seed names /no/seed, which cannot be read: ENOENT.");
 });

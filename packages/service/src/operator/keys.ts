@@ -15,11 +15,12 @@ import {
 } from "../attestor/key-records.ts";
 import { liveAttempt } from "../calls/call.ts";
 import { isFinal, isUnpaid } from "../calls/machine.ts";
-import { type Config, readConfig } from "../config/config.ts";
+import { type Config, readConfig, type Settings } from "../config/config.ts";
+import type { Table } from "../config/settings-file.ts";
 import { ServiceError } from "../errors.ts";
 import { attestorNotes } from "../ledger/search.ts";
-import { RAIL_SETTINGS } from "../payment/rails/registry.ts";
-import { type OperatorOptions, openSession, requireAlone, type Session, type Settings } from "./session.ts";
+import { ownTables } from "../payment/rails/registry.ts";
+import { type OperatorOptions, openSession, requireAlone, type Session } from "./session.ts";
 
 /** The result of a change of the keys. */
 export type KeyChangeReport = {
@@ -41,29 +42,33 @@ export async function readKeyHistory(settings: Settings, options: OperatorOption
 
 /**
  * Replaces the attestor's key. After an interruption, the same call continues.
- * @param next.settings gives the settings that change with the key, once it is saved; called when the settings and the
- *   journal fit. Those that choose a signer replace every setting of the attestor's keys; an empty one is removed
+ * @param next.attestor gives the table `[attestor]` of the next key, once that is saved; called with the current one when
+ *   the settings and the journal fit. References in it MUST NOT be relative
  * @param next.fromRound the first round of the next key; default: some ten rounds from now
  * @throws ServiceError; Error when the journal cannot be opened
  */
 export async function rotateKey(
   settings: Settings,
-  next: { settings(): Promise<Settings>; onWait(round: number): void; fromRound?: number | undefined },
+  next: { attestor(current: Table): Promise<Table>; onWait(round: number): void; fromRound?: number | undefined },
   options: OperatorOptions,
 ): Promise<KeyChangeReport> {
   return withKeys(settings, options, next.onWait, async ({ config, signer }, changing) => {
     const current = await signer();
-    const changed = nextConfig(settings, await next.settings(), options);
+    const changed = await nextConfig(settings, next, options);
     const { fromRound } = next;
     return rotate({ current, next: await signer(changed), origin: config.publicUrl, fromRound }, changing);
   });
 }
 
-/** Returns the settings in which the next settings' signer has replaced their own. @throws config_invalid */
-export function nextConfig(settings: Settings, next: Settings, options: OperatorOptions): Config {
-  const isReplaced = (name: string) => next.ATTESTOR_SIGNER !== undefined && name.startsWith("ATTESTOR_");
-  const kept = Object.entries(settings).filter(([name]) => !isReplaced(name));
-  return readConfig({ ...Object.fromEntries(kept), ...next }, { ...options, rails: RAIL_SETTINGS, signs: true });
+/** Reads the settings with the next table `[attestor]`. @throws config_invalid */
+export async function nextConfig(
+  settings: Settings,
+  next: { attestor(current: Table): Promise<Table> },
+  options: OperatorOptions,
+): Promise<Config> {
+  const attestor = await next.attestor((settings.tables.attestor ?? {}) as Table);
+  const tables = { ...settings.tables, attestor };
+  return readConfig({ ...settings, tables }, { ...options, own: ownTables(), signs: true });
 }
 
 /**

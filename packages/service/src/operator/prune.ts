@@ -1,6 +1,7 @@
 import { before, pruneAll } from "../calls/retention.ts";
 import { systemClock } from "../clock.ts";
-import { type OperatorOptions, openSession, type Settings } from "./session.ts";
+import type { Settings } from "../config/config.ts";
+import { type OperatorOptions, openSession } from "./session.ts";
 
 /**
  * The result or forecast of pruning: calls that began before a time (RFC 3339), and the bytes of their rows, packed.

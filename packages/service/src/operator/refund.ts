@@ -5,12 +5,13 @@ import type { Journal } from "../calls/journal.ts";
 import { type CallEvent, reduce } from "../calls/machine.ts";
 import type { EffectsOptions } from "../calls/perform.ts";
 import { type Clock, systemClock } from "../clock.ts";
+import type { Settings } from "../config/config.ts";
 import { hasCode, ServiceError } from "../errors.ts";
 import type { Rounds } from "../ledger/ledger.ts";
 import type { PaymentReader } from "../payment/rails/payment-reader.ts";
 import type { RailName } from "../payment/rails/rail.ts";
 import { railKind } from "../payment/rails/registry.ts";
-import { type OperatorOptions, openSession, type Settings } from "./session.ts";
+import { type OperatorOptions, openSession } from "./session.ts";
 
 export type RefundOptions = Pick<EffectsOptions, "attestationOf"> & {
   journal: Pick<Journal, "find" | "update">;

@@ -1,9 +1,10 @@
 import { encodeAddress } from "@attestd/proof/algorand";
 import { deadline, systemClock } from "../clock.ts";
+import type { Settings, Table } from "../config/settings-file.ts";
 import { ServiceError } from "../errors.ts";
 import { accountForm } from "../signers/account-form.ts";
 import { nextConfig } from "./keys.ts";
-import { type OperatorOptions, openSession, requireAlone, type Settings } from "./session.ts";
+import { type OperatorOptions, openSession, requireAlone } from "./session.ts";
 
 /** Who authorises for the account from now on. */
 type Rekeyed = {
@@ -21,25 +22,25 @@ const DEADLINE_MS = 120_000;
 /**
  * Rekeys the attestor's account to the account key of other settings, while no service runs. The address stays, and
  * with it the key history. After an interruption, the same call continues.
- * @param next.settings as in `rotateKey`; ATTESTOR_ADDRESS MUST be the account, unless the key is its own
+ * @param next.attestor as in `rotateKey`; `address` MUST be the account, unless the key is its own
  * @throws ServiceError; Error when the journal cannot be opened
  */
 export async function rekeyAccount(
   settings: Settings,
-  next: { settings(): Promise<Settings> },
+  next: { attestor(current: Table): Promise<Table> },
   options: OperatorOptions,
 ): Promise<Rekeyed> {
   await using session = await openSession(settings, options);
   const journal = await session.journal();
   await requireAlone(journal, "Another replica has this journal open: stop every service first.");
   const signal = deadline(systemClock, DEADLINE_MS, options.signal);
-  const changed = nextConfig(settings, await next.settings(), options);
+  const changed = await nextConfig(settings, next, options);
   const ledger = await session.ledger();
   const following = await session.ledger(changed);
   if (following.ledger.address !== ledger.ledger.address)
     throw new ServiceError(
       "not_allowed",
-      `The next settings mean the account ${following.ledger.address}, not ${ledger.ledger.address}: set ATTESTOR_ADDRESS=${ledger.ledger.address} in them.`,
+      `The next settings mean the account ${following.ledger.address}, not ${ledger.ledger.address}: set attestor.address = "${ledger.ledger.address}" in them.`,
     );
   const { account } = accountForm(following.account);
   const done = { address: ledger.ledger.address, authorizer: encodeAddress(account) };

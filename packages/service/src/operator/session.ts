@@ -1,7 +1,7 @@
 import pino from "pino";
 import { readHistory } from "../attestor/history.ts";
 import { deadline, systemClock } from "../clock.ts";
-import { type Config, readConfig } from "../config/config.ts";
+import { type Config, readConfig, type Settings } from "../config/config.ts";
 import { ServiceError } from "../errors.ts";
 import type { WholeJournal } from "../journal/journal.ts";
 import { openJournal, openJournalReader, requireOwner } from "../journal/open.ts";
@@ -10,13 +10,10 @@ import type { Rounds } from "../ledger/ledger.ts";
 import { timeOfRound } from "../ledger/search.ts";
 import { openLedger, openNetworks, openRounds } from "../networks/networks.ts";
 import { readableChains } from "../networks/readable-chains.ts";
-import { RAIL_SETTINGS } from "../payment/rails/registry.ts";
+import { ownTables } from "../payment/rails/registry.ts";
 import { type KeyConfig, openAccount, openSigner } from "../signers/attestor-keys.ts";
 import type { Signer } from "../signers/signer.ts";
 import { openLog } from "../tracing/log.ts";
-
-/** The service's settings by name (docs/operating/settings.md). */
-export type Settings = Readonly<Record<string, string | undefined>>;
 
 /** The options of every operator command. */
 export type OperatorOptions = {
@@ -44,7 +41,7 @@ export type Session = Awaited<ReturnType<typeof openSession>>;
  */
 export async function openSession(settings: Settings, options: OperatorOptions, { mayBeOlder = false } = {}) {
   const { signal, since } = options;
-  const config = readConfig(settings, { ...options, rails: RAIL_SETTINGS });
+  const config = readConfig(settings, { ...options, own: ownTables() });
   // To stderr: stdout is the command's own.
   const log = openLog(config.logLevel, pino.destination(2));
   const history = await journalHistory();
@@ -123,11 +120,11 @@ export async function openSession(settings: Settings, options: OperatorOptions, 
     await using reader = await openJournalReader(config.database);
     const schema = await reader.schema();
     const refusal = REFUSED[schema];
-    if (refusal !== undefined) throw new ServiceError("not_allowed", `DATABASE_URL: ${refusal}.`);
+    if (refusal !== undefined) throw new ServiceError("not_allowed", `journal.url: ${refusal}.`);
     if (schema === "older" && !mayBeOlder)
       throw new ServiceError(
         "not_allowed",
-        "DATABASE_URL: an earlier release of attestd has written this journal: start the service once, which upgrades it.",
+        "journal.url: an earlier release of attestd has written this journal: start the service once, which upgrades it.",
       );
     const identity = schema === "absent" ? undefined : await reader.identity();
     if (!identity || (await reader.keys()).length === 0)

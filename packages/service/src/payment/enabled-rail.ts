@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
+import type { RailSettings } from "../config/config.ts";
 import { facilitatorId } from "../config/facilitators.ts";
-import type { RailSettings } from "../config/rails.ts";
 import { type Facilitator, httpFacilitator } from "./facilitator.ts";
 import { type Condition, watchFacilitator } from "./facilitator-watch.ts";
 import { namedAsListed } from "./listed-network.ts";

@@ -22,7 +22,7 @@ test("a payee that can no longer be paid closes its rail; while its chain cannot
     throw unavailable("no node answers");
   };
   await read();
-  const fault = "PAY_TO_ALGORAND has not opted in to USDC";
+  const fault = "rails.algorand.pay_to has not opted in to USDC";
   expect([watch.faults(), watch.unavailableReason("algorand")]).toEqual([[`${fault}.`], fault]);
 });
 

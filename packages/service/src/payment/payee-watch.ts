@@ -1,4 +1,3 @@
-import { namesOf } from "../config/rails.ts";
 import { isProviderError, type ProviderError } from "../providers/provider.ts";
 import type { PayeeRail, RailName } from "./rails/rail.ts";
 
@@ -53,5 +52,5 @@ export function watchPayees(payees: readonly Payee[], now: () => number) {
 }
 
 function settingOf(rail: RailName): string {
-  return namesOf({ name: rail }).payTo;
+  return `rails.${rail}.pay_to`;
 }

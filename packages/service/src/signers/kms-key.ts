@@ -4,7 +4,7 @@ import { ServiceError, type SignerFailure } from "../errors.ts";
 import type { Algorithm, KeyUse } from "./signer.ts";
 
 /** The settings that name keys in a key management service. */
-export const KMS_SETTINGS = { pq: "ATTESTOR_KMS_KEY", account: "ATTESTOR_KMS_ACCOUNT_KEY" } as const satisfies Record<
+export const KMS_SETTINGS = { pq: "attestor.kms_key", account: "attestor.kms_account_key" } as const satisfies Record<
   KeyUse,
   string
 >;

@@ -18,7 +18,7 @@ const PROVIDERS = {
     place: (_kms: FakeKms, id: string) => awsKmsPlace(id),
     operations: ["DescribeKey", "GetPublicKey", "Sign"],
     checksums: [] as Fault[],
-    wrong: { "p-256": /^ATTESTOR_KMS_KEY: .* is ECC_NIST_P256 for SIGN_VERIFY\. .*--key-spec ML_DSA_65/ },
+    wrong: { "p-256": /^attestor.kms_key: .* is ECC_NIST_P256 for SIGN_VERIFY\. .*--key-spec ML_DSA_65/ },
   },
   "Google Cloud KMS": {
     ids: { pq: `${RING}/bundles/cryptoKeyVersions/1`, account: `${RING}/account/cryptoKeyVersions/3` },
@@ -26,7 +26,7 @@ const PROVIDERS = {
     operations: ["GetCryptoKeyVersion", "GetPublicKey", "AsymmetricSign"],
     checksums: ["damaged", "unchecked"] as Fault[],
     wrong: {
-      "p-256": /^ATTESTOR_KMS_KEY: .* is EC_SIGN_P256_SHA256\. .*pq-sign-ml-dsa-65-external-mu/,
+      "p-256": /^attestor.kms_key: .* is EC_SIGN_P256_SHA256\. .*pq-sign-ml-dsa-65-external-mu/,
       "ml-dsa-65-whole-messages": /is PQ_SIGN_ML_DSA_65\. .*pq-sign-ml-dsa-65-external-mu/,
     },
   },
@@ -141,7 +141,7 @@ describe.each(Object.entries(PROVIDERS))("%s", (_name, { ids, place, operations,
 
   test("names the account's key by its own setting", async () => {
     keyOf("account").kind = "ml-dsa-65";
-    expect((await errorOf(open("account"))).message).toMatch(/^ATTESTOR_KMS_ACCOUNT_KEY: /);
+    expect((await errorOf(open("account"))).message).toMatch(/^attestor.kms_account_key: /);
   });
 
   test.each(checksums)("throws an answer away whose checksum is %s (CRC32C)", async (fault) => {

@@ -20,7 +20,7 @@ import {
 } from "@opentelemetry/sdk-trace";
 import type { Logger } from "pino";
 import { race, systemClock } from "../clock.ts";
-import type { Config } from "../config/config.ts";
+import type { TracingSettings } from "../config/tracing.ts";
 import { count } from "../metrics/meter.ts";
 import { HttpAgent, HttpsAgent } from "../node-http.ts";
 import { within } from "./context.ts";
@@ -30,8 +30,6 @@ import type { Attributes, Parent, Span, Tracer } from "./tracer.ts";
  * Sends spans to a receiver of OTLP over HTTP, with OpenTelemetry's SDK. main.ts loads this file only if the settings
  * name a receiver.
  */
-
-export type TracingSettings = NonNullable<Config["tracing"]>;
 
 /** The limit of unsent spans; further ones are dropped, so that an absent receiver costs at most 2 MB. */
 const QUEUE = { maxQueueSize: 2_048, maxExportBatchSize: 256, scheduledDelayMillis: 2_000, exportTimeoutMillis: 8_000 };

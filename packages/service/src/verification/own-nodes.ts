@@ -1,13 +1,14 @@
 import { mayAskChain, type VerifyReport, withChain } from "@attestd/proof";
 import { ALGORAND_MAINNET, ALGORAND_PUBLIC_NETWORKS, algorandCaip2 } from "@attestd/proof/algorand";
 import { fromBase64 } from "@attestd/proof/encoding";
+import type { z } from "zod";
 import { findInRound } from "../chains/algorand/block-work.ts";
 import { AlgorandSource } from "../chains/algorand/source.ts";
 import type { SourceChain } from "../chains/chain.ts";
 import { SOURCE_CHAINS } from "../chains/registry.ts";
 import { systemClock } from "../clock.ts";
 import type { UpstreamNode } from "../config/formats.ts";
-import { readSources, SourceVariables } from "../config/sources.ts";
+import { Reference } from "../config/references.ts";
 import { Problem } from "../problems.ts";
 import { Algod } from "../providers/algod.ts";
 import type { Location } from "../providers/algorand-nodes.ts";
@@ -54,14 +55,16 @@ export async function openOwnNodes({ algod, indexer, rpc }: OwnNodes, ledger: st
     chains.set("algorand", source);
     asLedger = source;
   }
-  const variables = Object.entries(rpc).map(([name, url]) => [`${name.toUpperCase()}_RPC_URL`, url]);
-  const sources = readSources(SourceVariables.parse(Object.fromEntries(variables)));
+  const kinds = SOURCE_CHAINS.filter(({ settings }) => settings && Object.hasOwn(rpc, settings.name));
+  const own = new Map<z.ZodObject, unknown>();
+  for (const { settings } of kinds)
+    if (settings) own.set(settings.own, settings.own.parse({ rpc: [new Reference(rpc[settings.name] ?? "")] }));
   const settings = {
     algorand: { genesisHash, caip2: ledger, algod: [], indexer: [] },
-    sources,
+    own,
     extraSourceChains: accept,
   };
-  for (const kind of SOURCE_CHAINS.filter(({ format }) => Object.hasOwn(sources, format.name))) {
+  for (const kind of kinds) {
     const nodes = kind.connect(settings, rules);
     if (nodes) chains.set(kind.format.name, kind.open(nodes, settings, {}));
   }

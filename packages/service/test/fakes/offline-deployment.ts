@@ -2,8 +2,9 @@ import algosdk from "algosdk";
 import { openHistory } from "../../src/attestor/history.ts";
 import { readConfig } from "../../src/config/config.ts";
 import { openJournal } from "../../src/journal/open.ts";
-import { RAIL_SETTINGS } from "../../src/payment/rails/registry.ts";
+import { ownTables } from "../../src/payment/rails/registry.ts";
 import { seedSigner } from "../seed-signer.ts";
+import { type Settings, secret, settingsOf } from "../settings.ts";
 import { aCall, aLargeEvidence, deliver } from "./calls.ts";
 
 /** MainNet's, in base64. */
@@ -12,22 +13,20 @@ export const ACCOUNT = algosdk.mnemonicToSecretKey(algosdk.mnemonicFromSeed(new 
 /** In the value of every secret of the settings. */
 export const SECRET = "5ec4e7";
 
+export const SEED = SECRET.padEnd(64, "0");
+export const MNEMONIC = algosdk.secretKeyToMnemonic(ACCOUNT.sk);
+
 /** Settings of a deployment whose upstreams never answer: for commands that ask none. */
-export function offlineSettings(databaseUrl: string) {
-  return {
-    DATABASE_URL: databaseUrl,
-    ALGOD_URL: `http://127.0.0.1:9/${SECRET}`,
-    ALGOD_TOKEN: SECRET,
-    INDEXER_URL: `http://127.0.0.1:9/${SECRET}`,
-    INDEXER_TOKEN: SECRET,
-    ATTESTOR_MNEMONIC: algosdk.secretKeyToMnemonic(ACCOUNT.sk),
-    ATTESTOR_PQ_SEED: SECRET.padEnd(64, "0"),
-    PAY_TO_ALGORAND: ACCOUNT.addr.toString(),
-    FACILITATOR_URL: "https://facilitator.example",
-    FACILITATOR_KIND: "header",
-    FACILITATOR_SECRET: SECRET,
-    BASE_RPC_URL: `http://127.0.0.1:9/${SECRET}`,
-  };
+export function offlineSettings(databaseUrl: string): Settings {
+  const url = `http://127.0.0.1:9/${SECRET}`;
+  const node = { url, token: secret(SECRET) };
+  return settingsOf({
+    journal: { url: secret(databaseUrl) },
+    chains: { algorand: { algod: [node], indexer: [node] }, base: { rpc: [url] } },
+    attestor: { mnemonic: secret(MNEMONIC), pq_seed: secret(SEED) },
+    rails: { algorand: { pay_to: ACCOUNT.addr.toString() } },
+    facilitators: [{ url: "https://facilitator.example", rails: ["algorand"], kind: "header", secret: secret(SECRET) }],
+  });
 }
 
 /**
@@ -36,12 +35,12 @@ export function offlineSettings(databaseUrl: string) {
  * @param more begun calls, each with 100 KB of evidence
  * @returns the two calls, and where the journal is
  */
-export async function beginJournal(settings: ReturnType<typeof offlineSettings>, more = 0) {
-  const { database, algorand } = readConfig(settings, { sandbox: false, rails: RAIL_SETTINGS });
+export async function beginJournal(settings: Settings, more = 0) {
+  const { database, algorand } = readConfig(settings, { sandbox: false, own: ownTables() });
   const journal = await openJournal(database, { warn: () => undefined });
   const algorandAddress = ACCOUNT.addr.toString();
   await journal.claim({ genesisHash: GENESIS, algorandAddress });
-  const signer = seedSigner(Buffer.from(settings.ATTESTOR_PQ_SEED, "hex"));
+  const signer = seedSigner(Buffer.from(SEED, "hex"));
   const origin = "https://attestd.example";
   await openHistory({ journal, signer, ledger: algorand.caip2, algorandAddress, origin, round: 1 });
   const done = await deliver(journal);

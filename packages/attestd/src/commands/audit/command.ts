@@ -23,11 +23,11 @@ export const audit = command({
   summary: "compare the journal with the ledger and the rails",
   help: [
     "Compare the journal with the ledger and the rails, and print what does not match. Nothing is written.",
-    "  attestd audit --env /etc/attestd/env",
-    "  attestd audit --env /etc/attestd/env --since 2026-11-20 --json | jq .findings",
+    "  attestd audit --settings /etc/attestd/attestd.toml",
+    "  attestd audit --settings /etc/attestd/attestd.toml --since 2026-11-20 --json | jq .findings",
     "",
     "Assign a payment that the journal has lost to its request; the payer then gets the bundle by sending both again.",
-    "  attestd audit --env /etc/attestd/env --adopt PAYMENT --txid TXID",
+    "  attestd audit --settings /etc/attestd/attestd.toml --adopt PAYMENT --txid TXID",
   ],
   options,
   async run(given, environment) {

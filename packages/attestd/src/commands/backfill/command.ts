@@ -8,7 +8,7 @@ export const backfill = command({
   help: [
     "Collect the evidence that attestations of a journal still lack, after an outage, from a node that keeps old blocks. On",
     "SQLite stop the service first. What is collected stays, and the command may be repeated.",
-    "  attestd backfill --algod https://archive.example --env /etc/attestd/env",
+    "  attestd backfill --algod https://archive.example --settings /etc/attestd/attestd.toml",
   ],
   options: {
     ...operatorOptions,
@@ -21,14 +21,15 @@ export const backfill = command({
       import("../../trust/chain-check.ts"),
       import("../../operator/settings.ts"),
     ]);
-    const node = await namedNode("algod", options.algod, options.algodTokenFile);
+    const { algod, algodTokenFile } = options;
+    await namedNode("algod", algod, algodTokenFile);
     const texts = {
       doing: "collecting evidence",
       undone: "not all evidence was collected",
       interrupted: "What was collected stays. Run it again for the rest.",
     };
     const { rounds, left } = await operate(options, environment, texts, ({ backfillEvidence }, settings, operator) =>
-      backfillEvidence(node ? withAlgod(settings, node) : settings, operator),
+      backfillEvidence(algod === undefined ? settings : withAlgod(settings, algod, algodTokenFile), operator),
     );
     const [first] = left;
     environment.out.done(

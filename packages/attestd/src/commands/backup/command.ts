@@ -8,7 +8,7 @@ export const backup = command({
   summary: "save the journal, the key history and the settings",
   help: [
     "Save the journal, the key history and the settings to a new folder, while the service sells; without the seeds.",
-    "  attestd backup --env /etc/attestd/env --to /backups/2026-11-23",
+    "  attestd backup --settings /etc/attestd/attestd.toml --to /backups/2026-11-23",
     "  attestd backup --verify /backups/2026-11-23         read every byte of it, on any machine",
   ],
   options: {
@@ -43,14 +43,14 @@ export const restore = command({
   name: "restore",
   summary: "restore the journal of a backup where there is none",
   help: [
-    "Restore the journal of a backup to where DATABASE_URL names none yet. Audit before you sell again.",
-    "  attestd restore /backups/2026-11-23 --env /etc/attestd/env",
+    "Restore the journal of a backup to where journal.url names none yet. Audit before you sell again.",
+    "  attestd restore /backups/2026-11-23 --settings /etc/attestd/attestd.toml",
     "",
     "After a snapshot, a recovery to a point in time, or a switch to a standby that was behind, and before you sell again:",
-    "  attestd restore --in-place --env /etc/attestd/env",
+    "  attestd restore --in-place --settings /etc/attestd/attestd.toml",
   ],
   operands: [operand("[folder]", "the backup")],
-  options: { ...operatorOptions, inPlace: flag("the journal that DATABASE_URL names was restored by other means") },
+  options: { ...operatorOptions, inPlace: flag("the journal that journal.url names was restored by other means") },
   async run(folder, options, environment) {
     const { inPlace = false, json } = options;
     if (inPlace && folder !== undefined) throw new Failure(EXIT.usage, "name a backup, or --in-place, not both");

@@ -12,7 +12,7 @@ export const costs = command({
   summary: "compute what an attestation costs, and what remains",
   help: [
     "Compute what an attestation costs on each rail of a service, what remains of its price, and for how many its ALGO lasts.",
-    "  attestd costs --env /etc/attestd/env --algo-price 0.20 --settlement base=0.001 solana=0.001",
+    "  attestd costs --settings /etc/attestd/attestd.toml --algo-price 0.20 --settlement base=0.001 solana=0.001",
   ],
   options: {
     ...operatorOptions,

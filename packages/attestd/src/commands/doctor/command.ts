@@ -11,22 +11,21 @@ export const doctor = command({
   summary: "examine a deployment: every setting and every upstream",
   help: [
     "Examine every setting and every upstream of a deployment, and print what to do. Nothing is changed or spent.",
-    "  attestd doctor --env /etc/attestd/env",
-    "  attestd doctor --env /etc/attestd/env --json | jq 'select(.mark != \"ok\")'",
+    "  attestd doctor --settings /etc/attestd/attestd.toml",
+    "  attestd doctor --settings /etc/attestd/attestd.toml --json | jq 'select(.mark != \"ok\")'",
   ],
   options: operatorOptions,
   async run(options, environment) {
     const { out } = environment;
     const signal = environment.stop();
-    const { examinedFile, readSettings } = await import("../../operator/settings.ts");
-    const settings = await readSettings(options, environment);
-    const file = await examinedFile(options, environment);
+    const { readSettings } = await import("../../operator/settings.ts");
+    const settings = readSettings(options, environment);
     const working = environment.working("examining");
     const { examine } = await import("@attestd/service/operator");
     const count = { fail: 0, warning: 0, ok: 0 };
     let last: string | undefined;
     try {
-      for await (const finding of examine(settings, { sandbox: options.sandbox ?? false, signal, file })) {
+      for await (const finding of examine(settings, { sandbox: options.sandbox ?? false, signal })) {
         const { subject, mark, message } = finding;
         count[mark] += 1;
         if (options.json) out.json({ subject, mark, message });

@@ -46,20 +46,25 @@ export const keygen = command({
       throw error;
     });
 
-    const setting = falcon ? "ATTESTOR_FALCON_MNEMONIC_FILE" : "ATTESTOR_MNEMONIC_FILE";
+    const setting = falcon ? "falcon_mnemonic" : "mnemonic";
     environment.out.done(
       options.json,
-      { algorandAddress, kid, settings: { [setting]: mnemonicFile, ATTESTOR_PQ_SEED_FILE: seedFile } },
+      {
+        algorandAddress,
+        kid,
+        settings: { [`attestor.${setting}`]: `file:${mnemonicFile}`, "attestor.pq_seed": `file:${seedFile}` },
+      },
       "Made an attestor",
       `  address  ${algorandAddress}`,
       `  kid      ${kid}`,
       "Settings:",
-      `  ${setting}=${mnemonicFile}`,
-      `  ATTESTOR_PQ_SEED_FILE=${seedFile}`,
+      "  [attestor]",
+      `  ${setting} = "file:${mnemonicFile}"`,
+      `  pq_seed = "file:${seedFile}"`,
       "Next:",
       "  Copy both files to a safe place: without the seed the key is lost, without the mnemonic the account.",
       `  Fund the address with ALGO: 0.1 that stays, and ${falcon ? "0.003" : "0.001"} for each attestation.`,
-      "  PAY_TO_ALGORAND is another account, opted in to USDC (asset 31566704); its key stays off this host.",
+      "  rails.algorand.pay_to is another account, opted in to USDC (asset 31566704); its key stays off this host.",
     );
     return EXIT.good;
   },

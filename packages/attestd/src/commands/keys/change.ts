@@ -1,9 +1,10 @@
 import { resolve } from "node:path";
 import { keyEntryHash, keyRevocationHash } from "@attestd/proof/attestor";
+import type { Table } from "@attestd/service/settings";
 import { EXIT, type ExitCode, Failure } from "../../failure.ts";
 import { requireSeed } from "../../files/files.ts";
 import { operate } from "../../operator/operate.ts";
-import { attestorSettings } from "../../operator/settings.ts";
+import { attestorTable } from "../../operator/settings.ts";
 import type { SettingsOptions } from "../../options.ts";
 import type { Environment } from "../../terminal/environment.ts";
 import { readKeys } from "../../trust/keys.ts";
@@ -20,8 +21,8 @@ const PUBLISH = "  Pass the new history on to verifiers: attestd keys history --
  * file does not exist, it is created with a new seed.
  */
 export async function rotateAttestorKey(options: RotateOptions, environment: Environment): Promise<ExitCode> {
-  const { settings: changed, following } = nextKey(options);
-  const next = { settings: changed, onWait: waitLine(environment), fromRound: options.from };
+  const { attestor, following } = nextKey(options);
+  const next = { attestor, onWait: waitLine(environment), fromRound: options.from };
   const texts = { doing: "replacing the key", undone: "not rotated", interrupted: INTERRUPTED };
   const change = await operate(options, environment, texts, ({ rotateKey }, settings, operator) =>
     rotateKey(settings, next, operator),
@@ -50,20 +51,21 @@ function nextKey({ seedFile: seed, next: file }: RotateOptions) {
   if ((seed === undefined) === (file === undefined))
     throw new Failure(EXIT.usage, "name the next key by --seed-file, or by --next");
   if (file !== undefined) {
-    const lines = [`  Start the service with the ATTESTOR_ settings of ${file} instead of the old ones.`];
-    return { settings: () => attestorSettings(file), following: { settings: undefined, lines } };
+    const lines = [`  Start the service with the table [attestor] of ${file} instead of the old one.`];
+    return { attestor: async () => attestorTable(file), following: { settings: undefined, lines } };
   }
   const seedFile = resolve(seed as string);
   const lines = [
     `  Copy ${seedFile} to a safe place: a key whose seed is lost cannot sign again.`,
-    "  Start the service with it instead of the old seed:",
-    `    ATTESTOR_PQ_SEED_FILE=${seedFile}`,
+    "  Start the service with it instead of the old seed, in the table [attestor]:",
+    `    pq_seed = "file:${seedFile}"`,
   ];
-  const settings = async () => {
+  const pq_seed = `file:${seedFile}`;
+  const attestor = async (current: Table): Promise<Table> => {
     await requireSeed(seedFile, "--seed-file");
-    return { ATTESTOR_PQ_SEED: "", ATTESTOR_PQ_SEED_FILE: seedFile };
+    return { ...current, pq_seed };
   };
-  return { settings, following: { settings: { ATTESTOR_PQ_SEED_FILE: seedFile }, lines } };
+  return { attestor, following: { settings: { "attestor.pq_seed": pq_seed }, lines } };
 }
 
 /** Rekeys the attestor's account to the key that other settings name. */
@@ -72,7 +74,7 @@ export async function rekeyAttestorAccount(
   environment: Environment,
 ): Promise<ExitCode> {
   const texts = { doing: "rekeying the account", undone: "not rekeyed", interrupted: INTERRUPTED };
-  const next = { settings: () => attestorSettings(options.next) };
+  const next = { attestor: async () => attestorTable(options.next) };
   const { address, authorizer, txid } = await operate(
     options,
     environment,
@@ -86,7 +88,7 @@ export async function rekeyAttestorAccount(
     `  to the key of  ${authorizer}`,
     `  recorded as    ${noteOf(txid)}`,
     "Next:",
-    `  Start the service with the ATTESTOR_ settings of ${options.next} instead of the old ones.`,
+    `  Start the service with the table [attestor] of ${options.next} instead of the old one.`,
     "  Copy the new key to a safe place: without it the account is lost.",
   );
   return EXIT.good;

@@ -10,15 +10,15 @@ const history = command({
     "Print a key history after checking that each key endorses the next one and no key is missing between.",
     "  attestd keys history --service https://attestd.example --save keys.json",
     "  attestd keys history --keys keys.json --indexer https://indexer.example",
-    "  attestd keys history --env /etc/attestd/env          of your own service, from its journal",
+    "  attestd keys history --settings /etc/attestd/attestd.toml          of your own service, from its journal",
   ],
   options: {
     service: value("<url>", "the service that publishes it (default: the sandbox's)", serviceUrl),
     keys: conflicting(value("<file>", "a file that contains it"), "service"),
-    env: conflicting(settingsOptions.env, "service", "keys"),
+    settings: conflicting(settingsOptions.settings, "service", "keys"),
     sandbox: conflicting(settingsOptions.sandbox, "service", "keys"),
     indexer: value("<url>", "also compare it with the notes on the ledger that this indexer returns", nodeUrl),
-    indexerTokenFile: value("<file>", "its token (default: INDEXER_TOKEN, if INDEXER_URL is this indexer)"),
+    indexerTokenFile: value("<file>", "its token (default: with --settings, theirs of this indexer)"),
     save: value("<file>", "save it to this file; an earlier copy there is replaced only if the history continues it"),
     json: operatorOptions.json,
   },
@@ -30,13 +30,13 @@ const rotate = command({
   summary: "replace the attestor's key",
   help: [
     "Replace the attestor's key, while no service runs. If interrupted, run the same command again.",
-    "  attestd keys rotate --env /etc/attestd/env --seed-file /etc/attestd/attestor-2.pq-seed",
-    "  attestd keys rotate --env /etc/attestd/env --next /etc/attestd/next.env",
+    "  attestd keys rotate --settings /etc/attestd/attestd.toml --seed-file /etc/attestd/attestor-2.pq-seed",
+    "  attestd keys rotate --settings /etc/attestd/attestd.toml --next /etc/attestd/next.toml",
   ],
   options: {
     ...operatorOptions,
     seedFile: value("<file>", "the new seed; a file that does not exist is created with one"),
-    next: value("<file>", "settings of the next key, for a key of a signer: all that begin with ATTESTOR_"),
+    next: value("<file>", "a file with the table [attestor] of the next key, for a key of a signer"),
     from: value(
       "<round>",
       "first round of the new key (default: about ten rounds from now); a signer's record names it",
@@ -52,13 +52,11 @@ const rekey = command({
   help: [
     "Give the attestor's account another key, while no service runs. Its address and the key history stay.",
     "  attestd keygen --falcon --dir /etc/attestd/next",
-    "  attestd keys rekey --env /etc/attestd/env --next /etc/attestd/next.env",
+    "  attestd keys rekey --settings /etc/attestd/attestd.toml --next /etc/attestd/next.toml",
   ],
   options: {
     ...operatorOptions,
-    next: required(
-      value("<file>", "settings of the next key: all that begin with ATTESTOR_, ATTESTOR_ADDRESS among them"),
-    ),
+    next: required(value("<file>", "a file with the table [attestor] of the next key, with the account's address")),
   },
   run: async (...given) => (await import("./change.ts")).rekeyAttestorAccount(...given),
 });
@@ -68,7 +66,7 @@ const revoke = command({
   summary: "withdraw a key of the attestor",
   help: [
     "Withdraw a key of the attestor, current or replaced. If interrupted, run the same command again.",
-    "  attestd keys revoke KID --from 46581204 --env /etc/attestd/env",
+    "  attestd keys revoke KID --from 46581204 --settings /etc/attestd/attestd.toml",
   ],
   operands: [operand("<kid>", "id of the key, as the history lists it")],
   options: {
@@ -83,7 +81,7 @@ const restore = command({
   summary: "restore keys that the journal of a restored backup lacks",
   help: [
     "Add the keys of a saved history to a journal whose backup is older, while no service runs.",
-    "  attestd keys restore keys.json --env /etc/attestd/env",
+    "  attestd keys restore keys.json --settings /etc/attestd/attestd.toml",
   ],
   operands: [
     operand("<file>", "the history, as `keys history --save` writes it; the ledger must have a note of all new keys"),

@@ -17,7 +17,7 @@ import { breakBetween } from "@attestd/web/trust-basis";
 import { EXIT, type ExitCode, Failure, failsFor } from "../../failure.ts";
 import { writeAtomically } from "../../files/files.ts";
 import { operate } from "../../operator/operate.ts";
-import { readSettings } from "../../operator/settings.ts";
+import { isNode, readSettings } from "../../operator/settings.ts";
 import type { SettingsOptions } from "../../options.ts";
 import type { Environment } from "../../terminal/environment.ts";
 import type { Terminal } from "../../terminal/terminal.ts";
@@ -53,9 +53,9 @@ export async function printHistory(options: KeysHistoryOptions, environment: Env
 
 /** @returns the history, and the name of its source for messages */
 async function find(options: KeysHistoryOptions, environment: Environment) {
-  const { service, keys, env, sandbox } = options;
+  const { service, keys, settings, sandbox } = options;
   if (keys !== undefined) return { history: (await readKeys(keys)).trust, from: keys };
-  if (env !== undefined || sandbox) {
+  if (settings !== undefined || sandbox) {
     const from = "the journal";
     const texts = { doing: READING, undone: "can't read the key history" };
     const kept = await operate(options, environment, texts, ({ readKeyHistory }, ...rest) => readKeyHistory(...rest));
@@ -66,7 +66,7 @@ async function find(options: KeysHistoryOptions, environment: Environment) {
     const bytes = await servedKeys(url);
     return { history: checked(url, () => parseKeyHistory(parseJson(bytes))), from: url };
   }
-  throw new Failure(EXIT.usage, "whose key history?", ["Name it: --service URL, --keys FILE or --env FILE."]);
+  throw new Failure(EXIT.usage, "whose key history?", ["Name it: --service URL, --keys FILE or --settings FILE."]);
 }
 
 /** Calls the parser. @throws Failure for its errors */
@@ -87,11 +87,13 @@ async function indexerOf(
 ): Promise<Node | undefined> {
   const node = await namedNode("indexer", url, indexerTokenFile);
   if (node === undefined || node.token !== undefined) return node;
-  const { INDEXER_URL, INDEXER_TOKEN } = await readSettings(options, environment);
-  const { href } = new URL(node.url);
-  const at = INDEXER_URL?.split(",").findIndex((one) => URL.parse(one.trim())?.href === href) ?? -1;
-  const token = INDEXER_TOKEN?.split(",")[at]?.trim();
-  return token === undefined ? node : { ...node, token };
+  if (options.settings === undefined && !options.sandbox) return node;
+  const settings = readSettings(options, environment);
+  const { chains } = settings.tables as { chains?: { algorand?: { indexer?: { token?: unknown }[] } } };
+  const { token } = chains?.algorand?.indexer?.find((one) => isNode(one, node.url)) ?? {};
+  if (token === undefined) return node;
+  const { referredValue } = await import("@attestd/service/operator");
+  return { ...node, token: referredValue(token, settings) };
 }
 
 /** @returns the result in words */

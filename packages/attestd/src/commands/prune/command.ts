@@ -7,8 +7,8 @@ export const prune = command({
   summary: "delete what no replay and no audit needs of old calls",
   help: [
     "Delete payloads, evidence and attestation transactions of finished calls that are older than some days. Bundles, receipts",
-    "and payment keys stay. Stop the service first, or let it prune by RETENTION_DAYS; --dry-run works while it runs.",
-    "  attestd prune --days 365 --dry-run --env /etc/attestd/env",
+    "and payment keys stay. Stop the service first, or let it prune by journal.retention_days; --dry-run works while it runs.",
+    "  attestd prune --days 365 --dry-run --settings /etc/attestd/attestd.toml",
   ],
   options: {
     ...operatorOptions,

@@ -7,7 +7,7 @@ export const refund = command({
   summary: "record that a payment was paid back",
   help: [
     "Record that you paid a payment back, for a call that has been owed for a day and can no longer be attested.",
-    "  attestd refund PAYMENT_KEY --transaction TXID --env /etc/attestd/env",
+    "  attestd refund PAYMENT_KEY --transaction TXID --settings /etc/attestd/attestd.toml",
   ],
   operands: [operand("<payment key>", "the call's payment key, as the audit and the log print it")],
   options: {

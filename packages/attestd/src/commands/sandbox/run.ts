@@ -3,18 +3,18 @@ import { existsSync } from "node:fs";
 import { mkdir, readdir, rename, rm } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
-import { aborted, parseEnv } from "node:util";
+import { aborted } from "node:util";
 import type { Sandbox } from "@attestd/sandbox";
+import type { Table } from "@attestd/service/settings";
 import { EXIT, type ExitCode, Failure, failsFor, portTaken } from "../../failure.ts";
-import { foundText } from "../../files/files.ts";
 import { lockFile } from "../../files/folder-lock.ts";
-import type { Settings } from "../../operator/settings.ts";
+import { readFile } from "../../operator/settings.ts";
 import type { Environment } from "../../terminal/environment.ts";
 import type { Working } from "../../terminal/terminal.ts";
 import { type SandboxFolder, sandboxFolder } from "../../trust/sandbox-folder.ts";
 import { describeSandbox, forShell, IS_RELEASED, ownCommand, printBanner } from "./description.ts";
 import { startServiceProcess } from "./service-process.ts";
-import { childVariables, newServiceSettings, seedSettings, writeSettings } from "./settings.ts";
+import { newServiceSettings, seedIn, writeSettings } from "./settings.ts";
 
 type SandboxOptions = { port?: number; roundMs: number; replay?: string; dir: string; fresh?: boolean };
 
@@ -41,10 +41,11 @@ export async function runSandbox(options: SandboxOptions, environment: Environme
   await mkdir(folder.path, { recursive: true, mode: 0o700 }).catch(failsFor(EXIT.usage, `use ${folder.path}`));
   const remedy = "Stop it, or choose another folder: --dir.";
   using _lock = lockFile(folder.lock, `another sandbox uses ${folder.path}`, remedy);
+  if (options.fresh) await rm(folder.settings, { force: true });
   if (options.fresh || !existsSync(folder.archive)) await clear(folder);
   // It names the addresses of the last start.
   await rm(folder.description, { force: true });
-  const before = await settingsBefore(folder);
+  const before = settingsBefore(folder);
 
   // These are disposed in reverse order: the service, then its networks, then the lock.
   using working = environment.working("starting the networks");
@@ -62,7 +63,7 @@ export async function runSandbox(options: SandboxOptions, environment: Environme
 type Run = {
   port: number;
   dir: string;
-  before: Settings;
+  before: Table;
   environment: Environment;
   working: Working;
   stop: AbortSignal;
@@ -72,15 +73,14 @@ async function runService(folder: SandboxFolder, networks: Sandbox, run: Run): P
   const { environment, working, stop } = run;
   const { out, err } = environment;
   working.show("starting the service");
-  const { PUBLIC_URL, MCP_URL } = environment.variables;
-  const address = { host: HOST, port: run.port };
-  // Behind a proxy, a tunnel or a container only the operator knows the public URLs.
-  const settings = { ...newServiceSettings(networks, folder, address, run.before), PUBLIC_URL, MCP_URL };
+  const next = seedIn(folder) ? ["If a file of the sandbox is damaged, start a new one: add --fresh."] : [];
+  const settings = newServiceSettings(networks, folder, { host: HOST, port: run.port }, run.before);
   await writeSettings(folder, settings);
-  const next = seedSettings(run.before) ? ["If a file of the sandbox is damaged, start a new one: add --fresh."] : [];
-  await using service = await startServiceProcess(folder.settings, childVariables(environment.variables), stop, next);
+  const { PORT: _, ...variables } = environment.variables;
+  await using service = await startServiceProcess(folder.settings, variables, stop, next);
   // A restarted service gets the same port.
-  await writeSettings(folder, { ...settings, PORT: new URL(service.url).port });
+  const port = Number(new URL(service.url).port);
+  await writeSettings(folder, { ...settings, tables: { ...settings.tables, port } });
   await describeSandbox(folder, networks, service.url);
 
   working.show(undefined);
@@ -90,7 +90,7 @@ async function runService(folder: SandboxFolder, networks: Sandbox, run: Run): P
   void service.ended.then((how) => {
     if (stop.aborted || death !== undefined) return;
     err.line(`attestd: the service ended (${how}). The networks keep running.`);
-    err.line(`  Start it again: ${ownCommand()} serve --sandbox --env ${forShell(join(run.dir, "service.env"))}`);
+    err.line(`  Start it again: ${ownCommand()} serve --sandbox --settings ${forShell(join(run.dir, "attestd.toml"))}`);
   });
   death = (await Promise.race([networks.died, aborted(stop, stop)])) || undefined;
   if (death !== undefined)
@@ -124,19 +124,18 @@ async function readNetworks({ roundMs, replay }: SandboxOptions): Promise<(archi
  * that a sandbox that was removed in part is not continued.
  */
 async function clear(folder: SandboxFolder): Promise<void> {
-  const { description, keys, settings, data, removed, payments } = folder;
+  const { description, keys, data, removed, payments } = folder;
   await rm(removed, { recursive: true, force: true });
   if (existsSync(data)) await rename(data, removed);
-  for (const path of [removed, description, keys, settings, payments]) await rm(path, { recursive: true, force: true });
+  for (const path of [removed, description, keys, payments]) await rm(path, { recursive: true, force: true });
   await mkdir(data, { mode: 0o700 });
 }
 
-/** Reads the service's settings at the last start. @throws Failure `usage` when the seed of the attestor's key is missing */
-async function settingsBefore({ settings, journal }: SandboxFolder): Promise<Settings> {
-  const before = parseEnv(foundText(settings) ?? "");
-  if (existsSync(journal) && seedSettings(before) === undefined)
-    throw damaged(`${settings}: the seed of the attestor's key is missing`);
-  return before;
+/** Reads what was written into the settings by hand. @throws Failure `usage` when the seed of the attestor's key is missing */
+function settingsBefore(folder: SandboxFolder): Table {
+  if (existsSync(folder.journal) && seedIn(folder) === undefined)
+    throw damaged(`${folder.data}: the seed of the attestor's key is missing`);
+  return existsSync(folder.settings) ? readFile(folder.settings, {}, true).tables : {};
 }
 
 function damaged(what: string, cause?: Error): Failure {

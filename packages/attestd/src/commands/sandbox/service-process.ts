@@ -12,7 +12,7 @@ const STOP_TIMEOUT_MS = 20_000;
  * Starts `attestd serve --sandbox` as a process, so that it can be killed and restarted while the networks keep running, and
  * waits until it listens. It stops when this process ends for any reason, because its IPC channel closes then.
  *
- * @param settingsFile the file for `--env`
+ * @param settingsFile the file for `--settings`
  * @param variables all environment variables of the child
  * @param signal stops the wait and the child
  * @param next what to do if it does not start, in sentences
@@ -27,7 +27,7 @@ export async function startServiceProcess(
   next: readonly string[],
 ) {
   const main = fileURLToPath(new URL("../../main.ts", import.meta.url));
-  const child = spawn(process.execPath, [main, "serve", "--sandbox", "--env", settingsFile], {
+  const child = spawn(process.execPath, [main, "serve", "--sandbox", "--settings", settingsFile], {
     env: variables,
     stdio: ["ignore", "pipe", "inherit", "ipc"],
   });

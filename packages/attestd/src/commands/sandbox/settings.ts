@@ -1,75 +1,103 @@
 import { randomBytes } from "node:crypto";
-import type { Facilitator, Sandbox } from "@attestd/sandbox";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Sandbox } from "@attestd/sandbox";
+import { type Table, tomlOf } from "@attestd/service/settings";
 import { writeAtomically } from "../../files/files.ts";
-import type { Settings } from "../../operator/settings.ts";
 import type { SandboxFolder } from "../../trust/sandbox-folder.ts";
+
+/** The settings of a sandbox's service, and the secrets that they name, by file. */
+export type SandboxSettings = { tables: Table; secrets: ReadonlyMap<string, string> };
 
 /**
  * Makes the service's settings in a sandbox, as an operator would write them, with a new key of the attestor unless there is one.
  *
  * @param address where the service listens; port 0 picks a free one
- * @param before the settings at the last start of the same sandbox: the seed and what was added by hand are kept
+ * @param before the settings at the last start of the same sandbox: what was added by hand is kept
  */
 export function newServiceSettings(
   networks: Sandbox,
   folder: SandboxFolder,
   address: { host: string; port: number },
-  before: Settings = {},
-): Settings {
+  before: Table = {},
+): SandboxSettings {
   const { payTo, facilitators } = networks;
+  const secrets = new Map<string, string>();
+  const secret = (name: string, value: string) => {
+    const path = join(folder.data, name);
+    secrets.set(path, value);
+    return `file:${path}`;
+  };
+  const chains = tableIn(before, "chains");
+  const rails = tableIn(before, "rails");
+  const railOf = (name: keyof typeof payTo) =>
+    payTo[name] === undefined ? {} : { [name]: { ...tableIn(rails, name), pay_to: payTo[name] } };
+  const rpcOf = (name: string, url: string | undefined) =>
+    url === undefined ? {} : { [name]: { ...tableIn(chains, name), rpc: [url] } };
+  const { provider_quorum: _, ...kept } = before;
   return {
-    ...childVariables(before),
-    HOST: address.host,
-    PORT: String(address.port),
-    DATABASE_URL: `sqlite:${folder.journal}`,
-    CHECKPOINT_TABLE: folder.checkpoints,
-    ALGOD_URL: networks.algodUrl,
-    INDEXER_URL: networks.indexerUrl,
-    BASE_RPC_URL: networks.baseRpcUrl,
-    SOLANA_RPC_URL: networks.solanaRpcUrl,
-    ALGORAND_GENESIS_HASH: networks.genesisHash,
-    ATTESTOR_MNEMONIC: networks.attestor.mnemonic,
-    ...(seedSettings(before) ?? { ATTESTOR_PQ_SEED: randomBytes(32).toString("hex") }),
-    PAY_TO_ALGORAND: payTo.algorand,
-    PAY_TO_BASE: payTo.base,
-    PAY_TO_SOLANA: payTo.solana,
-    ...facilitatorSettings("FACILITATOR", facilitators.algorand),
-    ...facilitatorSettings("BASE_FACILITATOR", facilitators.base),
-    ...facilitatorSettings("SOLANA_FACILITATOR", facilitators.solana),
-    SANDBOX_SOURCE_CHAINS: networks.sourceChains.join(",") || undefined,
+    secrets,
+    tables: {
+      ...kept,
+      ...address,
+      checkpoint_table: folder.checkpoints,
+      ...(networks.sourceChains.length > 0 && { sandbox_source_chains: networks.sourceChains }),
+      journal: { ...tableIn(before, "journal"), url: `sqlite:${folder.journal}` },
+      attestor: {
+        mnemonic: secret("attestor.mnemonic", networks.attestor.mnemonic),
+        pq_seed: secret("attestor.pq-seed", seedIn(folder) ?? randomBytes(32).toString("hex")),
+      },
+      chains: {
+        algorand: {
+          algod: [networks.algodUrl],
+          indexer: [networks.indexerUrl],
+          genesis_hash: networks.genesisHash,
+        },
+        ...rpcOf("base", networks.baseRpcUrl),
+        ...rpcOf("solana", networks.solanaRpcUrl),
+      },
+      rails: { ...railOf("algorand"), ...railOf("base"), ...railOf("solana") },
+      facilitators: facilitatorTables(facilitators, secret),
+    },
   };
 }
 
-/** The setting with the attestor's seed: the seed itself or its file. @returns undefined without either */
-export function seedSettings({ ATTESTOR_PQ_SEED: seed, ATTESTOR_PQ_SEED_FILE: file }: Settings): Settings | undefined {
-  if (file) return { ATTESTOR_PQ_SEED_FILE: file };
-  return seed ? { ATTESTOR_PQ_SEED: seed } : undefined;
+/** The tables of facilitators, one each, in an order that is every rail's own. */
+export function facilitatorTables(
+  facilitators: Sandbox["facilitators"],
+  secret: (name: string, value: string) => string,
+): Table[] {
+  const lists = Object.entries(facilitators);
+  const tables: Table[] = [];
+  const isDone = (url: string) => tables.some((table) => table.url === url);
+  for (;;) {
+    const left = lists.map(([, listed = []]) => listed.filter(({ url }) => !isDone(url)));
+    const heads = left.flatMap(([head]) => (head ? [head] : []));
+    // One that another rail prefers others to waits for those.
+    const next =
+      heads.find(({ url }) => left.every((list) => list.slice(1).every((one) => one.url !== url))) ?? heads[0];
+    if (!next) return tables;
+    const { url, kind, credentials } = next;
+    const [key] = credentials;
+    const rails = lists.flatMap(([rail, listed]) => (listed?.some((one) => one.url === url) ? [rail] : []));
+    const name = `facilitator-${tables.length + 1}.secret`;
+    tables.push({ url, rails, ...(key && { kind, key_id: key.keyId, secret: secret(name, key.secret) }) });
+  }
 }
 
-function facilitatorSettings(prefix: string, facilitators: readonly Facilitator[] = []): Settings {
-  const keys = facilitators.map(({ credentials }) => credentials[0]);
-  if (facilitators.length === 0) return {};
-  const url = facilitators.map(({ url }) => url).join();
-  if (keys.every((key) => key === undefined)) return { [`${prefix}_URL`]: url };
-  return {
-    [`${prefix}_URL`]: url,
-    [`${prefix}_KIND`]: facilitators.map(({ kind }, i) => (keys[i] ? kind : "none")).join(),
-    [`${prefix}_KEY_ID`]: keys.map((key) => key?.keyId).join(),
-    [`${prefix}_SECRET`]: keys.map((key) => key?.secret).join(),
-  };
+/** The attestor's seed of an earlier start. @returns undefined without one */
+export function seedIn({ data }: SandboxFolder): string | undefined {
+  const path = join(data, "attestor.pq-seed");
+  return existsSync(path) ? readFileSync(path, "utf8").trim() : undefined;
 }
 
-/** The settings that the sandbox makes for its service, and those that would contradict them. */
-const DECIDED_HERE =
-  /^(HOST|PORT|PUBLIC_URL|MCP_URL|DATABASE_URL|CHECKPOINT_TABLE|(ALGOD|INDEXER)_(URL|TOKEN)|(BASE|SOLANA)_RPC_URL|ALGORAND_GENESIS_HASH|ATTESTOR_\w+|PAY_TO_\w+|\w*FACILITATOR_(URL|KIND|KEY_ID|SECRET|SECRET_FILE)|PROVIDER_QUORUM|SANDBOX_SOURCE_CHAINS)$/;
-
-/** The variables that the sandbox passes on to its service: settings that it does not make itself, such as a price or a log level. */
-export function childVariables(variables: Readonly<Settings>): Settings {
-  return Object.fromEntries(Object.entries(variables).filter(([name]) => !DECIDED_HERE.test(name)));
+function tableIn(tables: Table, name: string): Table {
+  const table = tables[name];
+  return typeof table === "object" && table !== null ? (table as Table) : {};
 }
 
-/** Writes the settings for `attestd serve --env`. They contain the sandbox's keys: mode 0600. */
-export async function writeSettings(folder: SandboxFolder, settings: Settings): Promise<void> {
-  const lines = Object.entries(settings).filter(([, value]) => value);
-  await writeAtomically(folder.settings, `${lines.map(([name, value]) => `${name}="${value}"`).join("\n")}\n`, 0o600);
+/** Writes the settings for `attestd serve --settings`, and the secrets that they name: mode 0600. */
+export async function writeSettings(folder: SandboxFolder, { tables, secrets }: SandboxSettings): Promise<void> {
+  for (const [path, value] of secrets) await writeAtomically(path, `${value}\n`, 0o600);
+  await writeAtomically(folder.settings, tomlOf(tables), 0o600);
 }

@@ -5,8 +5,8 @@ export const serve = command({
   name: "serve",
   summary: "run the service",
   help: [
-    "Run the service. Settings come from the environment, and from a file where the environment has none.",
-    "  attestd serve --env /etc/attestd/env",
+    "Run the service. Its settings are in a file: attestd.toml, unless an option names another one.",
+    "  attestd serve --settings /etc/attestd/attestd.toml",
     "  attestd serve --sandbox                 again, on the networks of a running sandbox",
   ],
   options: {

@@ -3,8 +3,9 @@ import { aborted } from "node:util";
 import type { RunningService } from "@attestd/service";
 import { hasCode } from "@attestd/service/errors";
 import type { SubjectFinding } from "@attestd/service/operator";
+import type { Settings } from "@attestd/service/settings";
 import { EXIT, type ExitCode, Failure, portTaken } from "../../failure.ts";
-import { examinedFile, readSettings, type Settings, settingsFailure } from "../../operator/settings.ts";
+import { readSettings, settingsFailure } from "../../operator/settings.ts";
 import type { SettingsOptions } from "../../options.ts";
 import type { Environment } from "../../terminal/environment.ts";
 import { readableLog } from "../../terminal/terminal.ts";
@@ -24,7 +25,7 @@ const TICKS = 1_000;
  */
 export async function runService(options: ServeOptions, environment: Environment): Promise<ExitCode> {
   const stop = environment.stop();
-  const settings = await readSettings(options, environment);
+  const settings = readSettings(options, environment);
   await compileTicks();
   const [{ startService }, { readPage }] = await Promise.all([
     import("@attestd/service"),
@@ -65,8 +66,7 @@ async function showFindings(
   const { err } = environment;
   try {
     const { examine } = await import("@attestd/service/operator");
-    const file = await examinedFile(options, environment);
-    const examined = examine(settings, { sandbox: options.sandbox ?? false, signal, file, isStarting: true });
+    const examined = examine(settings, { sandbox: options.sandbox ?? false, signal, isStarting: true });
     for await (const { mark, message } of examined) {
       // A service that is stopping looks broken.
       if (signal.aborted) return;
@@ -92,6 +92,11 @@ function compileTicks(): Promise<void> {
     };
     tick();
   });
+}
+
+/** The port, and what names it. */
+function portOf({ tables, variables }: Settings): [port: string, setting: string] {
+  return variables.PORT ? [variables.PORT, "PORT"] : [String(tables.port ?? ""), "port in the settings"];
 }
 
 type StartupOptions = {
@@ -140,7 +145,7 @@ async function startPatiently(
       const failure = (...why: string[]) => new Failure(EXIT.unreachable, "the service did not start", why, error);
       if (signal.aborted) return failure(message);
       // An earlier process may be about to free the port: an init system tries again.
-      if (code === "EADDRINUSE") return portTaken(EXIT.unreachable, settings.PORT ?? "", "PORT");
+      if (code === "EADDRINUSE") return portTaken(EXIT.unreachable, ...portOf(settings));
       const faults = await faultsOf(options);
       const lasting = faults.filter(({ isAway }) => !isAway).map(({ message }) => message);
       const isInvalid = hasCode(error, "config_invalid");

@@ -10,7 +10,7 @@ export const signer = command({
   help: [
     "Sign on a Unix socket what a service of this attestor asks for, and nothing else. docs/signer.md has the rule.",
     "  attestd signer --socket /run/attestd-signer/signer.sock --seed-file attestor.pq-seed --mnemonic-file attestor.mnemonic",
-    "  attestd serve --env /etc/attestd/env    with ATTESTOR_SIGNER=socket and ATTESTOR_SIGNER_SOCKET",
+    '  attestd serve --settings /etc/attestd/attestd.toml    with attestor.signer = "socket" and attestor.socket',
   ],
   options: {
     socket: required(value("<path>", "where to listen; in a folder where nobody else may write")),

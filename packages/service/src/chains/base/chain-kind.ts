@@ -1,5 +1,8 @@
 import { BASE_CHAIN_ID, baseFormat } from "@attestd/proof/base";
 import { z } from "zod";
+import { ownSettings } from "../../config/config.ts";
+import { whole } from "../../config/formats.ts";
+import { chainTable } from "../../config/own-tables.ts";
 import { type EthereumNodes, EthereumRpc } from "../../providers/ethereum-rpc.ts";
 import type { SourceChainKind } from "../chain-kind.ts";
 import { examineNodes } from "./examination.ts";
@@ -8,9 +11,17 @@ import { BaseSource } from "./source.ts";
 const Bytes = z.base64().min(4);
 const EXAMPLE = "0x5c504ed432cb51138bcf09aa5e8a410dd4a1e204ef84bfed1be16dfba1b22060";
 
+/** The settings of Base. */
+export const baseTable = chainTable(baseFormat, {
+  log_span: whole(1, 100_000)
+    .default(1_000)
+    .describe("Blocks in one query for logs of Base, 200 s of them; see [below](#nodes-of-base)."),
+});
+
 /** Base. */
 export const baseChain: SourceChainKind<EthereumNodes> = {
   format: baseFormat,
+  settings: baseTable,
   work: new URL("./block-work.ts", import.meta.url),
   examples: {
     attest: { txid: EXAMPLE },
@@ -18,8 +29,9 @@ export const baseChain: SourceChainKind<EthereumNodes> = {
     inclusion: { txId: EXAMPLE, height: 46000000 },
   },
 
-  connect({ sources: { base } }, rules) {
-    return base && { rpcs: base.rpc.map((rpc) => new EthereumRpc(rpc, BASE_CHAIN_ID)), rules };
+  connect(settings, rules) {
+    const { rpc } = ownSettings(settings, baseTable);
+    return rpc && { rpcs: rpc.map((node) => new EthereumRpc(node, BASE_CHAIN_ID)), rules };
   },
 
   witnesses: ({ rpcs }) => ({
@@ -30,8 +42,9 @@ export const baseChain: SourceChainKind<EthereumNodes> = {
 
   examine: (nodes, { signal }) => examineNodes(nodes, signal),
 
-  open(nodes, { sources: { base }, extraSourceChains: accept }, { run }) {
-    return new BaseSource({ nodes, accept, levels: base, run });
+  open(nodes, settings, { run }) {
+    const { transaction_level: transaction, block_level: block } = ownSettings(settings, baseTable);
+    return new BaseSource({ nodes, accept: settings.extraSourceChains, levels: { transaction, block }, run });
   },
 
   inclusion: z

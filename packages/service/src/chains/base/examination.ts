@@ -12,12 +12,12 @@ const MAX_AGE_MS = 60_000;
 
 /** Examines the nodes: chain, sync, the form of headers, final blocks and receipts. */
 export async function examineNodes(nodes: EthereumNodes | undefined, signal: AbortSignal): Promise<Finding[]> {
-  if (!nodes) return [ok("BASE_RPC_URL is not set: nothing on Base can be attested or paid.")];
-  return checkEach(nodes.rpcs, { setting: "BASE_RPC_URL" }, (rpc) => examineNode(rpc, nodes.rules, signal));
+  if (!nodes) return [ok("chains.base.rpc is not set: nothing on Base can be attested or paid.")];
+  return checkEach(nodes.rpcs, { setting: "chains.base.rpc" }, (rpc) => examineNode(rpc, nodes.rules, signal));
 }
 
 async function examineNode(rpc: EthereumRpc, rules: EthereumNodes["rules"], signal: AbortSignal): Promise<Finding[]> {
-  const setting = `BASE_RPC_URL: ${rpc.name}`;
+  const setting = `chains.base.rpc: ${rpc.name}`;
   const latest = await rpc.latest(signal);
   const ageMs = Date.now() - latest.timestamp * 1000;
   if (ageMs > MAX_AGE_MS)
@@ -27,7 +27,9 @@ async function examineNode(rpc: EthereumRpc, rules: EthereumNodes["rules"], sign
   const place = { provider: rpc.name, number: latest.number };
   const header = newest && orProviderError(() => readHeader(place, newest, rules));
   if (header instanceof Error)
-    findings.push(fail(`BASE_RPC_URL: ${header.message}. If Base has forked, update attestd; else name another node.`));
+    findings.push(
+      fail(`chains.base.rpc: ${header.message}. If Base has forked, update attestd; else name another node.`),
+    );
   for (const tag of ["safe", "finalized"] as const) {
     const block = rpc.block(tag, signal);
     if ((await refusalBy(block)) !== undefined || (await block) === undefined)

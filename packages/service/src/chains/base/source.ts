@@ -24,10 +24,10 @@ export type BaseSourceOptions = Pick<ChainOptions, "run"> & {
   /** CAIP-2 of other chains whose transactions the nodes may serve as this chain's: recordings in the sandbox. */
   accept?: readonly string[];
   /** The levels that transactions and blocks must have reached. */
-  levels?: { confirmation: ConfirmationLevel; blockConfirmation: ConfirmationLevel } | undefined;
+  levels?: { transaction: ConfirmationLevel; block: ConfirmationLevel } | undefined;
 };
 
-const DEFAULT_LEVELS = { confirmation: "safe", blockConfirmation: "finalized" } as const;
+const DEFAULT_LEVELS = { transaction: "safe", block: "finalized" } as const;
 /** Seconds in which a block may reach each level. */
 const WAIT_SECONDS: Record<ConfirmationLevel, number> = { included: 2, safe: 60, finalized: 300 };
 const required = (level: ConfirmationLevel) => ({ level, retryAfter: WAIT_SECONDS[level] });
@@ -46,7 +46,7 @@ export class BaseSource implements SourceChain {
   readonly #reading: BaseReading;
 
   constructor({ nodes, accept = [], levels = DEFAULT_LEVELS, run }: BaseSourceOptions) {
-    this.required = { transaction: required(levels.confirmation), block: required(levels.blockConfirmation) };
+    this.required = { transaction: required(levels.transaction), block: required(levels.block) };
     this.#reading = {
       nodes,
       caip2: BASE_MAINNET,

@@ -38,14 +38,14 @@ export const checkAttestor: Check = async (examined) => {
       ...(await checkKeys(examined, ledger.address)),
     ];
   } catch (error) {
-    return [unread(`ATTESTOR_SIGNER: the account ${ledger.address}`, error)];
+    return [unread(`attestor.signer: the account ${ledger.address}`, error)];
   }
 };
 
 function fundsOf({ address, fee }: Pick<Ledger, "address" | "fee">, spendable: bigint): Finding {
   const left = attestationsFor(spendable, fee);
   const each = `0.00${fee / 1_000n}`;
-  const sentence = `ATTESTOR_SIGNER: the account ${address} can pay for ${left} attestations`;
+  const sentence = `attestor.signer: the account ${address} can pay for ${left} attestations`;
   if (left === 0n) return fail(`${sentence}. Send it ALGO: 0.2, and ${each} for each attestation.`);
   return left < FEW ? warning(`${sentence}. Send it ALGO: ${each} for each.`) : ok(`${sentence}.`);
 }
@@ -59,14 +59,14 @@ async function checkKeys(examined: Examined, address: string): Promise<Finding[]
       return isBegun ? readHistory(reader, config.algorand.caip2) : undefined;
     });
   } catch (error) {
-    return [fail(`DATABASE_URL: its keys cannot be read: ${(error as Error).message}. Restore the backup.`)];
+    return [fail(`journal.url: its keys cannot be read: ${(error as Error).message}. Restore the backup.`)];
   }
   const [first] = history?.keys ?? [];
   if (!history || !first) {
     const before = await firstNoteOf(examined, address);
-    const begin = `ATTESTOR_SIGNER: the key ${kid} begins a history at the first start`;
+    const begin = `attestor.signer: the key ${kid} begins a history at the first start`;
     if (!before) return [ok(`${begin}.`)];
-    const remedy = "Restore its journal and name it by DATABASE_URL, or make a new attestor by `attestd keygen`";
+    const remedy = "Restore its journal and name it by journal.url, or make a new attestor by `attestd keygen`";
     return [warning(`${begin}, but ${address} has attested before, in round ${before.round}. ${remedy}.`)];
   }
   const unavailableReason = whyUnusable(kid, { history, announced: undefined });
@@ -75,16 +75,16 @@ async function checkKeys(examined: Examined, address: string): Promise<Finding[]
 }
 
 function compared(history: KeyHistory, notes: RecordedNote[] | "unfinished", kid: string): Finding {
-  const key = `ATTESTOR_SIGNER: the key ${kid} is the history's current one`;
+  const key = `attestor.signer: the key ${kid} is the history's current one`;
   if (notes === "unfinished") {
-    const remedy = "Run `attestd keys history --env FILE --indexer URL`";
+    const remedy = "Run `attestd keys history --settings FILE --indexer URL`";
     return warning(`${key}, but not all key notes on the ledger were read within ${NOTES_MS / 1000} s. ${remedy}.`);
   }
   const [finding] = checkKeyNotes(history, notes);
   if (!finding) return ok(`${key}, and the key notes on the ledger agree.`);
   const where = `${finding.pointer}: ${finding.message}`;
   return fail(
-    `DATABASE_URL: the key history does not fit the ledger: ${where}. Restore it by \`attestd keys restore\`.`,
+    `journal.url: the key history does not fit the ledger: ${where}. Restore it by \`attestd keys restore\`.`,
   );
 }
 

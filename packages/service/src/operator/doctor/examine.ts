@@ -1,14 +1,15 @@
 import pino from "pino";
 import { SOURCE_CHAINS } from "../../chains/registry.ts";
 import { deadline, systemClock } from "../../clock.ts";
-import { readConfig, settingNames } from "../../config/config.ts";
+import { readConfig, type Settings } from "../../config/config.ts";
+import { publicSettings } from "../../config/print.ts";
 import { hasCode } from "../../errors.ts";
 import { away, type Finding, fail, ok, type SubjectFinding, warning } from "../../health/finding.ts";
 import { followLedger } from "../../networks/networks.ts";
 import { openNodes } from "../../networks/nodes.ts";
-import { RAIL_SETTINGS, RAILS } from "../../payment/rails/registry.ts";
+import { ownTables, RAILS } from "../../payment/rails/registry.ts";
 import { hostClock } from "../../providers/host-clock.ts";
-import type { OperatorOptions, Settings } from "../session.ts";
+import type { OperatorOptions } from "../session.ts";
 import { checkAttestor } from "./attestor.ts";
 import type { Check, Examined } from "./examined.ts";
 import { checkFacilitators } from "./facilitators.ts";
@@ -48,12 +49,7 @@ const checks = (): [subject: string, check: Check][] => [
   ["facilitators", checkFacilitators],
 ];
 
-/** A file of settings: the names in it, and sentences about lines that may be mistakes. */
-export type SettingsFile = { path: string; names: readonly string[]; degraded: readonly string[] };
-
 export type ExaminationOptions = OperatorOptions & {
-  /** The file from which some of the settings come. */
-  file?: SettingsFile | undefined;
   /** Whether the service itself is starting: then neither its port nor its public URL is examined. */
   isStarting?: boolean;
 };
@@ -68,12 +64,11 @@ export async function* examine(settings: Settings, options: ExaminationOptions):
   const read = readSettings(settings, sandbox);
   if ("faults" in read) {
     yield* read.faults.map(fail).map(about("settings"));
-    yield* (options.file?.degraded ?? []).map(warning).map(about("settings"));
     yield about("settings")(warning("Nothing else was examined: correct the settings first."));
     return;
   }
   const { config } = read;
-  yield* [...(await checkSettings(settings, options)), ...checkChoices(config)].map(about("settings"));
+  yield* [...(await checkSettings(settings)), ...checkChoices(config)].map(about("settings"));
 
   const log = pino({ level: "silent" });
   const nodes = openNodes(config, log);
@@ -109,22 +104,14 @@ function lateOr(ends: AbortSignal, signal: AbortSignal) {
 
 function readSettings(settings: Settings, sandbox: boolean) {
   try {
-    return { config: readConfig(settings, { sandbox, rails: RAIL_SETTINGS, signs: true }) };
+    return { config: readConfig(settings, { sandbox, own: ownTables(), signs: true }) };
   } catch (error) {
     if (!hasCode(error, "config_invalid")) throw error;
     return { faults: error.details.faults };
   }
 }
 
-async function checkSettings(settings: Settings, { file }: ExaminationOptions): Promise<Finding[]> {
-  const known = settingNames(RAIL_SETTINGS);
-  const unknown = (file?.names ?? []).filter((name) => !known.has(name));
-  const set = Object.keys(settings).filter((name) => known.has(name) && settings[name]);
-  const files: [string, string][] = file ? [["--env", file.path], ...secretFilesOf(settings)] : secretFilesOf(settings);
-  return [
-    ok(`${set.length} settings are set, and fit together.`),
-    ...(file?.degraded ?? []).map(warning),
-    ...unknown.map((name) => warning(`${name} is in ${file?.path}, and is not a setting of attestd. Remove it.`)),
-    ...(await checkSecretFiles(files)),
-  ];
+async function checkSettings(settings: Settings): Promise<Finding[]> {
+  const set = Object.keys(publicSettings(settings, ownTables())).length;
+  return [ok(`${set} settings are set, and fit together.`), ...(await checkSecretFiles(secretFilesOf(settings)))];
 }

@@ -1,8 +1,8 @@
 import { excerpt } from "@attestd/proof/text";
 import type { PaymentPayload } from "@x402/core/types";
 import { CATALOGUE } from "../../catalogue/catalogue.ts";
+import type { RailSettings } from "../../config/config.ts";
 import type { FacilitatorSettings } from "../../config/facilitators.ts";
-import { namesOf, type RailSettings } from "../../config/rails.ts";
 import { hasCode } from "../../errors.ts";
 import { away, type Finding, fail, ok, warning } from "../../health/finding.ts";
 import { type Facilitator, type FacilitatorError, httpFacilitator } from "../../payment/facilitator.ts";
@@ -15,7 +15,7 @@ import type { Check, Examined } from "./examined.ts";
 
 /** Statuses of a facilitator that refuses us, and of a gateway whose upstream is away. */
 const NOT_LET_IN: readonly number[] = [401, 403, 404, 429, 502, 503, 504];
-const CREDENTIALS = "KEY_ID, SECRET and this host's clock, and which addresses the key allows (IPv6 too)";
+const CREDENTIALS = "key_id, secret and this host's clock, and which addresses the key allows (IPv6 too)";
 
 /**
  * Checks every facilitator: what it settles, its fee payer, and whether it accepts a signed request. No payment is
@@ -37,8 +37,7 @@ async function checkFacilitator(
   own: FacilitatorSettings,
   { config, signal }: Examined,
 ): Promise<Finding[]> {
-  const { url } = namesOf(kind.settings).facilitator;
-  const name = `${url}: ${new URL(own.url).host}`;
+  const name = `facilitators: ${new URL(own.url).host}`;
   const { network } = kind;
   const rail = { network, isNetwork: (name: string) => kind.isNetwork(name, config) };
   const facilitator = namedAsListed(httpFacilitator(own), rail);
@@ -47,7 +46,7 @@ async function checkFacilitator(
     supported = await facilitator.supported(signal);
   } catch (error) {
     if (!hasCode(error, "facilitator_failed")) throw error;
-    return [refused(url, own, "/supported", error)];
+    return [refused(name, own, "/supported", error)];
   }
   const settled = kindOn(rail, supported);
   if (!settled) {
@@ -76,7 +75,7 @@ async function checkFacilitator(
     const { ending } = error.details;
     // Any other status answers the request itself: the credentials are accepted, and the payment is not.
     const isLetIn = ending === "unreadable" || (typeof ending === "number" && !NOT_LET_IN.includes(ending));
-    if (!isLetIn) return [refused(url, own, "/verify", error)];
+    if (!isLetIn) return [refused(name, own, "/verify", error)];
   }
   const signed =
     own.auth.kind === "none" ? "takes requests without credentials" : `takes our ${own.auth.kind} credentials`;
@@ -84,22 +83,19 @@ async function checkFacilitator(
 }
 
 function refused(
-  url: string,
+  name: string,
   { auth }: FacilitatorSettings,
   path: string,
   { message, details }: FacilitatorError,
 ): Finding {
   const { ending } = details;
-  const prefix = url.replace(/URL$/, "");
-  const what = `${url}: ${path}: ${message.replace(/^the facilitator gave no answer: /, "")}`;
+  const what = `${name}: ${path}: ${message.replace(/^the facilitator gave no answer: /, "")}`;
   if (ending === 401) {
-    const remedy = auth.kind === "none" ? `Set ${prefix}KIND, KEY_ID and SECRET` : `Check ${prefix}${CREDENTIALS}`;
+    const remedy = auth.kind === "none" ? "Set its kind, key_id and secret" : `Check its ${CREDENTIALS}`;
     return fail(`${what}. ${remedy}.`);
   }
   if (ending === 403)
-    return fail(
-      `${what}. Check the account: its free tier may be used up, or ${prefix}KEY_ID may not be allowed this.`,
-    );
+    return fail(`${what}. Check the account: its free tier may be used up, or its key_id may not be allowed this.`);
   if (ending === 429) return warning(`${what}. It limits our requests: choose a larger plan.`);
   if (ending === 404 || ending === "unreadable")
     return fail(`${what}. Check the path of the URL: ${path} is appended to it.`);

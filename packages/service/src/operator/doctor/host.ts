@@ -1,11 +1,11 @@
 import { once } from "node:events";
 import { stat } from "node:fs/promises";
 import { createServer } from "node:net";
-import type { Config } from "../../config/config.ts";
+import type { Config, Settings } from "../../config/config.ts";
+import { fileOf, isTable } from "../../config/references.ts";
 import { type Finding, fail, inSeconds, ok, warning } from "../../health/finding.ts";
 import type { ClockComparison } from "../../providers/host-clock.ts";
 import { majorityOf } from "../../providers/quorum.ts";
-import type { Settings } from "../session.ts";
 
 /** The limit of upstreams named in the sentence about clocks. */
 const MAX_NAMED = 3;
@@ -17,20 +17,17 @@ export function checkChoices({ publicUrl, host, port, sandbox, ...config }: Conf
   if (sandbox) return [];
   const findings: Finding[] = [];
   const quorum = config.providerQuorum ?? Number.POSITIVE_INFINITY;
-  const longest = Math.max(
-    ...[config.algorand.algod, config.algorand.indexer, ...Object.values(config.sources).map(({ rpc }) => rpc)].map(
-      ({ length }) => length,
-    ),
-  );
+  const nodes = [...config.own.values()].map((own) => (own as { rpc?: unknown[] }).rpc ?? []);
+  const longest = Math.max(...[config.algorand.algod, config.algorand.indexer, ...nodes].map(({ length }) => length));
   if (quorum < majorityOf(longest)) {
     const risk = `${quorum} of ${longest} nodes are believed while the others are away, lies and all`;
-    findings.push(warning(`PROVIDER_QUORUM: ${risk}. Remove it, so that a majority must agree.`));
+    findings.push(warning(`provider_quorum: ${risk}. Remove it, so that a majority must agree.`));
   }
   if (publicUrl === undefined) {
     const remedy = "Set it before the first start: the key history names it for ever";
-    findings.push(warning(`PUBLIC_URL is not set: every link names http://${host}:${port}. ${remedy}.`));
+    findings.push(warning(`public_url is not set: every link names http://${host}:${port}. ${remedy}.`));
   } else if (publicUrl.startsWith("http:"))
-    findings.push(warning(`PUBLIC_URL is without TLS: clients refuse to pay there. Write https://….`));
+    findings.push(warning(`public_url is without TLS: clients refuse to pay there. Write https://….`));
   return findings;
 }
 
@@ -50,16 +47,22 @@ export async function checkSecretFiles(files: Iterable<readonly [name: string, p
   return found.flat();
 }
 
-/** Returns the files that settings name: those that end in `_FILE`. */
-export function secretFilesOf(settings: Settings): [string, string][] {
-  const named = Object.entries(settings).filter(([name]) => /^(ATTESTOR|\w*FACILITATOR)_\w+_FILE$/.test(name));
-  return named.flatMap(([name, paths = ""]) => paths.split(",").map((path): [string, string] => [name, path.trim()]));
+/** Returns the files with secrets that settings name, by the dotted key of the setting. */
+export function secretFilesOf({ tables, folder }: Settings): [string, string][] {
+  const within = (value: unknown, key: string): [string, string][] => {
+    const path = fileOf(value, { folder });
+    if (path !== undefined) return [[key, path]];
+    if (Array.isArray(value)) return value.flatMap((one, index) => within(one, `${key} (entry ${index + 1})`));
+    if (!isTable(value)) return [];
+    return Object.entries(value).flatMap(([name, one]) => within(one, key === "" ? name : `${key}.${name}`));
+  };
+  return within(tables, "");
 }
 
 /** Checks that the service can listen, or listens already, by listening for a moment. */
 export async function checkPort({ host, port }: Config): Promise<{ finding: Finding; isServed: boolean }> {
-  if (port === 0) return { finding: ok("PORT: the service takes a free port."), isServed: false };
-  const where = `HOST, PORT: ${host}:${port}`;
+  if (port === 0) return { finding: ok("port: the service takes a free port."), isServed: false };
+  const where = `host, port: ${host}:${port}`;
   const server = createServer().listen(port, host);
   try {
     await once(server, "listening");
@@ -74,7 +77,7 @@ export async function checkPort({ host, port }: Config): Promise<{ finding: Find
     const isServed = await isAttestd(`http://${host.includes(":") ? `[${host}]` : host}:${port}`);
     const finding = isServed
       ? ok(`${where}: an attestd runs there.`)
-      : fail(`${where} is in use by another program. Stop that, or choose another PORT.`);
+      : fail(`${where} is in use by another program. Stop that, or choose another port.`);
     return { finding, isServed };
   }
 }

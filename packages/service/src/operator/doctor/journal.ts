@@ -19,11 +19,11 @@ export const checkJournal: Check = async (examined) => {
   const found = await stat(path).catch(absent);
   const folder = dirname(path);
   if (!found) return [await checkFolder(path, folder), ...(await checkRoom(examined, folder))];
-  if (!found.isFile()) return [fail(`DATABASE_URL: ${path} is not a file. Name the journal's file.`)];
+  if (!found.isFile()) return [fail(`journal.url: ${path} is not a file. Name the journal's file.`)];
   const rights = await Promise.all([mayWrite(path), mayWrite(folder)]);
   if (rights.includes(false)) {
     const who = `this user (${process.getuid?.() ?? "unknown"})`;
-    return [fail(`DATABASE_URL: ${path} cannot be written by ${who}. Give its folder to the service's user.`)];
+    return [fail(`journal.url: ${path} cannot be written by ${who}. Give its folder to the service's user.`)];
   }
   return [await checkContent(examined, path), ...(await checkRoom(examined, folder))];
 };
@@ -33,9 +33,9 @@ async function checkFolder(path: string, folder: string): Promise<Finding> {
   const existing = (await stat(folder).catch(absent)) ? folder : dirname(folder);
   const stats = await stat(existing).catch(absent);
   if (!stats?.isDirectory())
-    return fail(`DATABASE_URL: there is no folder ${existing}. Make it for the service's user.`);
+    return fail(`journal.url: there is no folder ${existing}. Make it for the service's user.`);
   if (!(await mayWrite(existing)))
-    return fail(`DATABASE_URL: the folder ${existing} cannot be written by this user. Give it to the service's user.`);
+    return fail(`journal.url: the folder ${existing} cannot be written by this user. Give it to the service's user.`);
   return missing(path);
 }
 
@@ -45,7 +45,7 @@ async function checkContent(examined: Examined, name: string): Promise<Finding> 
   } catch (error) {
     if (hasCode(error, "config_invalid"))
       return fail(`${error.message} Name the journal that belongs to these settings.`);
-    return fail(`DATABASE_URL: ${(error as Error).message}. Check the database, or restore the backup.`);
+    return fail(`journal.url: ${(error as Error).message}. Check the database, or restore the backup.`);
   }
 }
 
@@ -53,18 +53,18 @@ async function readContent(reader: JournalReader, { ledger }: Examined, name: st
   const schema = await reader.schema();
   if (schema === "absent") return missing(name);
   const refusal = REFUSED[schema];
-  if (refusal !== undefined) return fail(`DATABASE_URL: ${name}: ${refusal}.`);
+  if (refusal !== undefined) return fail(`journal.url: ${name}: ${refusal}.`);
   const identity = await reader.identity();
   if (!identity) return missing(name);
   requireOwner(identity, { genesisHash: ledger.genesisHash, algorandAddress: ledger.address });
   const keys = (await reader.keys()).length;
   const upgraded = schema === "older" ? ", and is upgraded at the next start (docs/upgrading.md)" : "";
-  return ok(`DATABASE_URL: ${name} is this ledger's journal, with ${keys} ${keys === 1 ? "key" : "keys"}${upgraded}.`);
+  return ok(`journal.url: ${name} is this ledger's journal, with ${keys} ${keys === 1 ? "key" : "keys"}${upgraded}.`);
 }
 
 function missing(name: string): Finding {
   const remedy = "The first start begins it. If you have sold before, name its database, or restore the backup";
-  return warning(`DATABASE_URL: there is no journal in ${name} yet. ${remedy}.`);
+  return warning(`journal.url: there is no journal in ${name} yet. ${remedy}.`);
 }
 
 async function checkRoom({ config }: Examined, folder: string): Promise<Finding[]> {
@@ -75,14 +75,16 @@ async function checkRoom({ config }: Examined, folder: string): Promise<Finding[
   if (free >= reserve) return [];
   const remedy = "Make room, or nothing is sold";
   return [
-    fail(`DISK_RESERVE_MIB: ${free} MiB are free for the journal, less than the ${reserve} of the reserve. ${remedy}.`),
+    fail(
+      `journal.disk_reserve_mib: ${free} MiB are free for the journal, less than the ${reserve} of the reserve. ${remedy}.`,
+    ),
   ];
 }
 
 async function checkPostgres(examined: Examined, url: string): Promise<Finding[]> {
   const { examineDatabase } = await import("../../journal/postgres/examination.ts");
   const found = await examineDatabase(url).catch((error: Error) => error);
-  if (found instanceof Error) return [away(`DATABASE_URL: ${found.message}. Check server, name and password.`)];
+  if (found instanceof Error) return [away(`journal.url: ${found.message}. Check server, name and password.`)];
   const { name } = found;
   const faults: [isFault: boolean, message: string][] = [
     [!found.mayCreate, `the user may not create tables in ${name}. Grant CREATE on its schema.`],
@@ -90,7 +92,7 @@ async function checkPostgres(examined: Examined, url: string): Promise<Finding[]
     [found.isStandby, `${name} is a standby, which takes no writes. Name the primary.`],
     [!found.syncs, `${name} runs with fsync=off, and may forget payments. Switch it on.`],
   ];
-  const findings = faults.flatMap(([isFault, message]) => (isFault ? [fail(`DATABASE_URL: ${message}`)] : []));
+  const findings = faults.flatMap(([isFault, message]) => (isFault ? [fail(`journal.url: ${message}`)] : []));
   return [...findings, await checkContent(examined, name)];
 }
 

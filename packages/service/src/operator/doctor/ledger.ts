@@ -40,21 +40,23 @@ const KEPT_ROUNDS = 1_000;
 export const checkAlgods: Check = async (examined) => {
   const rounds = new Map<string, number>();
   const { algods } = examined.nodes.algorand;
-  const names = { setting: "ALGOD_URL", token: "ALGOD_TOKEN" };
+  const names = { setting: "chains.algorand.algod", token: "its token" };
   const found = await checkEach(algods, names, (algod) => checkAlgod(algod, examined, rounds));
   const newest = Math.max(...rounds.values());
   const late = [...rounds].filter(([, round]) => newest - round > MAX_LAG);
   return [
     ...found,
     ...late.map(([name, round]) =>
-      away(`ALGOD_URL: ${name} is ${newest - round} rounds behind the other nodes. Wait until it has caught up.`),
+      away(
+        `chains.algorand.algod: ${name} is ${newest - round} rounds behind the other nodes. Wait until it has caught up.`,
+      ),
     ),
   ];
 };
 
 async function checkAlgod(algod: Algod, examined: Examined, rounds: Map<string, number>): Promise<Finding[]> {
   const { signal, config } = examined;
-  const setting = `ALGOD_URL: ${algod.name}`;
+  const setting = `chains.algorand.algod: ${algod.name}`;
   const answer = await algod.request({ path: "/versions" }, signal);
   const { feePerByte, genesisId, minFee } = await algod.params(signal);
   const status = await algod.json({ path: "/v2/status" }, Status, signal);
@@ -102,7 +104,7 @@ export const checkIndexers: Check = async (examined) => {
     () => undefined,
   );
   const searches = config.algorand.indexer.map((node) => new IndexerSearch(node));
-  const names = { setting: "INDEXER_URL", token: "INDEXER_TOKEN" };
+  const names = { setting: "chains.algorand.indexer", token: "its token" };
   return checkEach(searches, names, (indexer) => checkIndexer(indexer, latest, examined));
 };
 
@@ -111,7 +113,7 @@ async function checkIndexer(
   latest: number | undefined,
   { signal, config, ledger }: Examined,
 ): Promise<Finding[]> {
-  const setting = `INDEXER_URL: ${indexer.name}`;
+  const setting = `chains.algorand.indexer: ${indexer.name}`;
   const answer = await indexer.request({ path: "/health" }, signal);
   if (answer.status !== 200) throw indexer.unexpected(answer);
   const health = indexer.read(answer, Health);

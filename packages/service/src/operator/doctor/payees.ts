@@ -1,5 +1,4 @@
 import { systemClock } from "../../clock.ts";
-import { namesOf } from "../../config/rails.ts";
 import { type Finding, fail, ok, unread } from "../../health/finding.ts";
 import type { RailKind } from "../../payment/rails/rail-kind.ts";
 import { RAILS } from "../../payment/rails/registry.ts";
@@ -9,7 +8,7 @@ import type { Check, Examined } from "./examined.ts";
 export const checkPayees: Check = async (examined) => {
   const found = await Promise.all(
     RAILS.map(async (kind) => {
-      const { payTo: setting } = namesOf(kind.settings);
+      const setting = `rails.${kind.name}.pay_to`;
       const own = examined.config.rails[kind.name];
       return own
         ? checkPayee(kind, own.payTo, examined)
@@ -24,7 +23,7 @@ async function checkPayee(
   payTo: string,
   { config, nodes, ledger, signal }: Examined,
 ): Promise<Finding[]> {
-  const { payTo: setting } = namesOf(kind.settings);
+  const setting = `rails.${kind.name}.pay_to`;
   try {
     const rail = await kind.open(nodes.rail(kind), { config, rounds: ledger.rounds, clock: systemClock, signal });
     const fault = await rail.payeeFault(payTo, signal);

@@ -31,18 +31,18 @@ export async function checkPublicUrl(
   const ask = requestsTo(publicUrl, signal);
   const missing = (why: string) =>
     isServed
-      ? [away(`PUBLIC_URL: ${publicUrl} ${why}. Check DNS, the firewall and the proxy.`)]
-      : [warning(`PUBLIC_URL: ${publicUrl} ${why}, and no service runs here. ${start}.`)];
+      ? [away(`public_url: ${publicUrl} ${why}. Check DNS, the firewall and the proxy.`)]
+      : [warning(`public_url: ${publicUrl} ${why}, and no service runs here. ${start}.`)];
 
   const { answer: history, what } = await ask("GET", "/.well-known/attestor-keys.json");
   if (!history || STALE_PROXY.includes(history.status)) return missing(what);
   if (history.status >= 300 && history.status < 400)
-    return [fail(`PUBLIC_URL: ${publicUrl} redirects. Name the URL that it leads to: payments follow no redirect.`)];
+    return [fail(`public_url: ${publicUrl} redirects. Name the URL that it leads to: payments follow no redirect.`)];
   const keys = History.safeParse(jsonOf(history.body)).data?.keys;
   if (!keys) return missing(`${what}, and is not attestd`);
   if (keys.at(-1)?.kid !== kid)
     return [
-      fail(`PUBLIC_URL: ${publicUrl} leads to another attestor, with the key ${excerpt(keys.at(-1)?.kid ?? "")}.`),
+      fail(`public_url: ${publicUrl} leads to another attestor, with the key ${excerpt(keys.at(-1)?.kid ?? "")}.`),
     ];
 
   const findings: Finding[] = [];
@@ -53,24 +53,24 @@ export async function checkPublicUrl(
   const named = offer && Required.safeParse(jsonOf(offer.body)).data;
   if (!named) {
     const lack = `${offered.what} instead of an offer (402)`;
-    findings.push(fail(`PUBLIC_URL: ${publicUrl}${path} ${lack}. Check the proxy, and /ready.`));
+    findings.push(fail(`public_url: ${publicUrl}${path} ${lack}. Check the proxy, and /ready.`));
   } else if (named.resource.url !== `${publicUrl}${path}`)
     findings.push(
-      fail(`PUBLIC_URL: the running service offers ${excerpt(named.resource.url)}. Restart it with these settings.`),
+      fail(`public_url: the running service offers ${excerpt(named.resource.url)}. Restart it with these settings.`),
     );
   if (offer && offer.offer === undefined)
-    findings.push(fail(`PUBLIC_URL: the proxy removes the header PAYMENT-REQUIRED. Let it pass all headers.`));
+    findings.push(fail(`public_url: the proxy removes the header PAYMENT-REQUIRED. Let it pass all headers.`));
   const long = await ask("POST", path, body, { "payment-signature": LONG_HEADER });
   if (!long.answer || ![400, 402].includes(long.answer.status)) {
     const remedy = "Let it pass headers of 16 KB (docs/proxies)";
-    findings.push(fail(`PUBLIC_URL: with a payment of 12 KB the proxy ${long.what}. ${remedy}.`));
+    findings.push(fail(`public_url: with a payment of 12 KB the proxy ${long.what}. ${remedy}.`));
   }
   const { answer: mcp } = await ask("POST", "/mcp", PING, { accept: "application/json, text/event-stream" });
   if (!mcp || mcp.status === 403) {
-    const remedy = `Let the proxy pass Host unchanged${mcpUrl === undefined ? "" : ", or correct MCP_URL"}`;
-    findings.push(fail(`PUBLIC_URL: ${publicUrl}/mcp refuses its own name. ${remedy}.`));
+    const remedy = `Let the proxy pass Host unchanged${mcpUrl === undefined ? "" : ", or correct mcp_url"}`;
+    findings.push(fail(`public_url: ${publicUrl}/mcp refuses its own name. ${remedy}.`));
   }
-  return findings.length > 0 ? findings : [ok(`PUBLIC_URL: ${publicUrl} leads here, with headers intact.`)];
+  return findings.length > 0 ? findings : [ok(`public_url: ${publicUrl} leads here, with headers intact.`)];
 }
 
 const PING = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "ping" });

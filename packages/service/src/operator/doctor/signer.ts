@@ -41,7 +41,7 @@ async function probe({ signer, account }: { signer: OpenSigner; account: OpenAcc
     await signer.probe(signal);
     await account.probe(signal);
     const both = signer.words === account.words ? signer.words : `${signer.words} and ${account.words}`;
-    return [ok(`ATTESTOR_SIGNER: ${both} signed a probe with each key.`)];
+    return [ok(`attestor.signer: ${both} signed a probe with each key.`)];
   } catch (error) {
     return [troubleOf(error)];
   }
@@ -63,5 +63,5 @@ function troubleOf(error: unknown): Finding {
   const { failure } = error.details;
   const isAway = failure === "unreachable" || failure === "late" || failure === "throttled";
   const mark = isAway ? away : fail;
-  return mark(`ATTESTOR_SIGNER: ${error.message}. ${REMEDIES[failure]}`);
+  return mark(`attestor.signer: ${error.message}. ${REMEDIES[failure]}`);
 }

@@ -3,7 +3,7 @@ import type { z } from "zod";
 import type { SourceChainKind } from "../../chains/chain-kind.ts";
 import type { Clock } from "../../clock.ts";
 import type { Config } from "../../config/config.ts";
-import type { RailVariables } from "../../config/rails.ts";
+import type { RailTable } from "../../config/own-tables.ts";
 import type { Examination, Finding } from "../../health/finding.ts";
 import type { Rounds } from "../../ledger/ledger.ts";
 import type { LedgerReading } from "../../ledger/search.ts";
@@ -82,7 +82,7 @@ export interface ExaminedRail<N extends object = object> {
 export interface RailKind<N extends object = object> extends RailFacts, RailSpellings, ExaminedRail<N> {
   /** The chain for people. */
   readonly label: string;
-  readonly settings: RailVariables;
+  readonly settings: RailTable;
 
   /** Absent if wallets have their own nodes. */
   readonly wallets?: WalletWords;

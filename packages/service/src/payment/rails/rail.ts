@@ -1,7 +1,7 @@
 import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
 import { ServiceError } from "../../errors.ts";
 
-/** A rail's name in the registry, the journal, settings (`PAY_TO_<NAME>`) and logs. */
+/** A rail's name in the registry, the journal, settings (`[rails.<name>]`) and logs. */
 export type RailName = string;
 
 export type PaymentRefused = ServiceError<"payment_refused">;

@@ -6,9 +6,11 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { serviceError } from "../../../test/errors.ts";
 import { json, Upstream } from "../../../test/fakes/providers.ts";
-import { type Config, ownSettings, readConfig, settingsOf } from "../../config/config.ts";
-import { endpoints, whole } from "../../config/formats.ts";
-import type { RailVariables } from "../../config/rails.ts";
+import { merged, secret, settingsOf, type Table } from "../../../test/settings.ts";
+import { type Config, ownSettings, readConfig } from "../../config/config.ts";
+import { nodes, whole } from "../../config/formats.ts";
+import type { ChainTable, RailTable } from "../../config/own-tables.ts";
+import { describedSettings } from "../../config/print.ts";
 import { openNodes } from "../../networks/nodes.ts";
 import { enableRails } from "../enabled-rail.ts";
 import { createOffers, type Offers } from "../offers.ts";
@@ -16,7 +18,7 @@ import { forwardedPayment } from "../resource.ts";
 import { ANY_SALE, saleOn } from "../sale.ts";
 import { paymentRefused, type Rail, type RailFacts } from "./rail.ts";
 import type { RailContext, RailKind } from "./rail-kind.ts";
-import { openRails, RAILS } from "./registry.ts";
+import { openRails, ownTables, RAILS } from "./registry.ts";
 
 /* A made-up rail: an IOU in shells, which its drawer seals with a secret, and whose key is a serial number. */
 
@@ -33,12 +35,13 @@ const sealOf = ({ serial, drawer, bearer, shells }: Omit<Iou, "seal">) =>
   createHmac("sha256", drawer).update(`${serial} ${bearer} ${shells}`).digest("hex");
 const spent = new Set<string>();
 
+const chain = { name: "moon", own: z.strictObject({ rpc: nodes.optional() }) } satisfies ChainTable;
 const settings = {
   name: "moon",
   payTo: z.string(),
-  needs: "MOON_RPC_URL",
-  own: z.object({ MOON_RPC_URL: endpoints.optional(), MOON_MAX_SHELLS: whole(1, 5_000).default(2_000) }),
-} satisfies RailVariables;
+  chain,
+  own: z.strictObject({ max_shells: whole(1, 5_000).default(2_000) }),
+} satisfies RailTable;
 
 const MOON_RAIL: RailKind<{ urls: string[] }> = {
   ...IOU,
@@ -46,7 +49,7 @@ const MOON_RAIL: RailKind<{ urls: string[] }> = {
   unsigned: {},
   reader: () => undefined,
   settings,
-  connect: ({ config }) => ({ urls: ownSettings(config, settings).MOON_RPC_URL ?? [] }),
+  connect: ({ config }) => ({ urls: (ownSettings(config, chain).rpc ?? []).map(({ url }) => url) }),
   isPaymentKey: (text) => text.startsWith("moon:serial/"),
   isTransactionId: (text) => /^crater-\d+$/.test(text),
   canonical: (text) => text.trim(),
@@ -66,7 +69,7 @@ const MOON_RAIL: RailKind<{ urls: string[] }> = {
     onChain: async () => false,
     checkLayout: async () => {},
     async check({ amount }, requirement) {
-      if (amount > ownSettings(config, settings).MOON_MAX_SHELLS) throw paymentRefused("the IOU is too large");
+      if (amount > ownSettings(config, settings).max_shells) throw paymentRefused("the IOU is too large");
       if (amount !== BigInt(requirement.amount)) throw paymentRefused(`the IOU is over ${amount} shells`);
     },
     payeeFault: async () => (nodes.urls.includes("http://moon.example") ? undefined : "lives nowhere"),
@@ -99,7 +102,7 @@ describe("a rail that is added by a line in the registry", () => {
       spent.add(`moon:serial/${serial}`);
       json(response, { success: true, transaction: "crater-7", network: IOU.network });
     });
-    const config = read({ PAY_TO_MOON: "us", MOON_FACILITATOR_URL: facilitator.url });
+    const config = read(sold(facilitator.url));
     const nodes = openNodes(config, log, KINDS);
     rails = await openRails(nodes.rail, { config } as RailContext, KINDS);
     const { enabled, payees } = enableRails(rails, { moon: config.rails.moon }, log);
@@ -119,15 +122,21 @@ describe("a rail that is added by a line in the registry", () => {
   const railFor = ({ accepted }: PaymentPayload) => rails.find((rail) => rail.isNetwork(accepted.network)) as Rail;
 
   test("has settings of its own, which are checked, and defaults", () => {
-    expect(ownSettings(read({}), settings)).toEqual({ MOON_RPC_URL: ["http://moon.example"], MOON_MAX_SHELLS: 2_000 });
+    expect(ownSettings(read({}), chain)).toEqual({ rpc: [{ url: "http://moon.example" }] });
+    expect(ownSettings(read({}), settings)).toMatchObject({ max_shells: 2_000 });
     expect(read({}).rails.moon).toBeUndefined();
-    const names = settingsOf(KINDS.map((kind) => kind.settings)).map(({ name }) => name);
-    expect(names).toEqual(expect.arrayContaining(["PAY_TO_MOON", "MOON_FACILITATOR_SECRET", "MOON_MAX_SHELLS"]));
-    expect(() => read({ MOON_MAX_SHELLS: "0" })).toThrow("MOON_MAX_SHELLS must be at least 1.");
-    expect(() => read({ MOON_MAX_SHELL: "1" })).toThrow("MOON_MAX_SHELL is not a setting of attestd.");
-    expect(() => read({ PAY_TO_MOON: "us" })).toThrow("PAY_TO_MOON is set but MOON_FACILITATOR_URL is not.");
-    const on = { PAY_TO_MOON: "us", MOON_FACILITATOR_URL: "https://moon.example", MOON_RPC_URL: "" };
-    expect(() => read(on)).toThrow("PAY_TO_MOON is set but MOON_RPC_URL is not.");
+    const keys = describedSettings(ownTables(KINDS)).map(({ key }) => key);
+    expect(keys).toEqual(expect.arrayContaining(["chains.moon.rpc", "rails.moon.pay_to", "rails.moon.max_shells"]));
+    const moon = (over: Table) => read({ rails: { moon: over } });
+    expect(() => moon({ max_shells: 0 })).toThrow("rails.moon.max_shells must be at least 1.");
+    expect(() => moon({ max_shell: 1 })).toThrow(
+      "rails.moon.max_shell is not a setting of attestd. Did you mean rails.moon.max_shells?",
+    );
+    expect(() => moon({ pay_to: "us" })).toThrow(
+      'rails.moon.pay_to is set, but no [[facilitators]] table has "moon" in its rails.',
+    );
+    const away = { ...sold("https://moon.example"), chains: { moon: { rpc: undefined } } };
+    expect(() => read(away)).toThrow("rails.moon.pay_to is set, but chains.moon.rpc is not.");
   });
 
   test("is offered where it pays, and listed with what its facilitator adds", () => {
@@ -202,18 +211,29 @@ describe("a rail that is added by a line in the registry", () => {
   });
 });
 
+/** The settings with which the rail is enabled. */
+function sold(facilitator: string) {
+  const facilitators = [
+    { url: "http://facilitator.example", rails: ["algorand"] },
+    { url: facilitator, rails: ["moon"] },
+  ];
+  return { rails: { moon: { pay_to: "us" } }, facilitators };
+}
+
 /** Reads the settings of a service whose only other rail is Algorand's, which is always enabled. */
-function read(over: Record<string, string>): Config {
-  const env = {
-    DATABASE_URL: "sqlite:/var/lib/attestd/journal.sqlite",
-    ALGOD_URL: "http://algod.example",
-    INDEXER_URL: "http://indexer.example",
-    ATTESTOR_MNEMONIC: algosdk.mnemonicFromSeed(new Uint8Array(32)),
-    ATTESTOR_PQ_SEED: "0".repeat(64),
-    PAY_TO_ALGORAND: algosdk.encodeAddress(new Uint8Array(32).fill(7)),
-    FACILITATOR_URL: "http://facilitator.example",
-    MOON_RPC_URL: "http://moon.example",
-    ...over,
+function read(over: Table): Config {
+  const tables = {
+    journal: { url: "sqlite:/var/lib/attestd/journal.sqlite" },
+    chains: {
+      algorand: { algod: ["http://algod.example"], indexer: ["http://indexer.example"] },
+      moon: { rpc: ["http://moon.example"] },
+    },
+    attestor: {
+      mnemonic: secret(algosdk.mnemonicFromSeed(new Uint8Array(32))),
+      pq_seed: secret("0".repeat(64)),
+    },
+    rails: { algorand: { pay_to: algosdk.encodeAddress(new Uint8Array(32).fill(7)) } },
+    facilitators: [{ url: "http://facilitator.example", rails: ["algorand"] }],
   };
-  return readConfig(env, { sandbox: false, rails: KINDS.map((kind) => kind.settings) });
+  return readConfig(settingsOf(merged(tables, over)), { sandbox: false, own: ownTables(KINDS) });
 }

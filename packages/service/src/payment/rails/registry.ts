@@ -1,5 +1,6 @@
 import type { PaymentPayload } from "@x402/core/types";
-import type { RailVariables } from "../../config/rails.ts";
+import { SOURCE_CHAINS } from "../../chains/registry.ts";
+import type { OwnTables } from "../../config/own-tables.ts";
 import { ALGORAND_RAIL } from "./algorand/rail-kind.ts";
 import { BASE_RAIL } from "./base/rail-kind.ts";
 import type { Payment, Rail, RailName } from "./rail.ts";
@@ -9,8 +10,12 @@ import { SOLANA_RAIL } from "./solana/rail-kind.ts";
 /** Every rail, in the order of its listing in documents. A new rail is a folder and a line here. */
 export const RAILS: readonly RailKind[] = [ALGORAND_RAIL, BASE_RAIL, SOLANA_RAIL];
 
-/** The settings of every rail, for `readConfig`. */
-export const RAIL_SETTINGS: readonly RailVariables[] = RAILS.map(({ settings }) => settings);
+/** The tables of settings of every rail and of every chain with nodes of its own, for `readConfig`. */
+export function ownTables(kinds = RAILS): OwnTables {
+  const rails = kinds.map(({ settings }) => settings);
+  const tables = [...SOURCE_CHAINS.map(({ settings }) => settings), ...rails.map(({ chain }) => chain)];
+  return { rails, chains: [...new Set(tables)].filter((table) => table !== undefined) };
+}
 
 /**
  * Opens rails, enabled or not: a payment from before its rail was disabled is still looked up.

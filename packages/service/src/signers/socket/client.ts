@@ -93,13 +93,13 @@ export function socketPlace(path: string, genesisHash: Uint8Array, address?: str
   async function describe(signal: AbortSignal): Promise<Description> {
     const description = decodeDescription(await ask({ ask: "describe" }, signal));
     if (!equalBytes(description.genesisHash, genesisHash))
-      throw configInvalid(`ATTESTOR_SIGNER_SOCKET: ${words} signs for another ledger than ALGORAND_GENESIS_HASH.`);
+      throw configInvalid(`attestor.socket: ${words} signs for another ledger than chains.algorand.genesis_hash.`);
     const { algorithm, keys, account } = description;
     const wanted = address ?? encodeAddress(accountForm({ algorithm, publicKey: keys.account }).account);
     const found = encodeAddress(account);
     if (found !== wanted)
       throw configInvalid(
-        `ATTESTOR_ADDRESS: ${words} signs for the account ${found} (--address), and the settings mean ${wanted}: correct one of the two.`,
+        `attestor.address: ${words} signs for the account ${found} (--address), and the settings mean ${wanted}: correct one of the two.`,
       );
     return description;
   }

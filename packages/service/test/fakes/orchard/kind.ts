@@ -4,6 +4,8 @@ import { z } from "zod";
 import { type BlockWork, blockWork } from "../../../src/chains/block-work.ts";
 import type { SourceBlock, SourceChain, SourceTransaction, SourceTransactions } from "../../../src/chains/chain.ts";
 import type { SourceChainKind } from "../../../src/chains/chain-kind.ts";
+import { ownSettings } from "../../../src/config/config.ts";
+import { chainTable } from "../../../src/config/own-tables.ts";
 import { ServiceError } from "../../../src/errors.ts";
 import { HttpProvider } from "../../../src/providers/http.ts";
 import { unavailable } from "../../../src/providers/provider.ts";
@@ -102,13 +104,17 @@ class OrchardSource implements SourceChain {
   }
 }
 
+const settings = chainTable(orchardFormat, {});
+
 export const orchardChain: SourceChainKind<Nodes> = {
   format: orchardFormat,
+  settings,
   work: new URL("./block-work.ts", import.meta.url),
   examples: { attest: { txid: `apple${"0".repeat(40)}` }, block: { height: 7 } },
 
-  connect({ sources: { orchard } }, rules) {
-    return orchard && { nodes: orchard.rpc.map(({ url }) => new HttpProvider({ url })), rules };
+  connect(config, rules) {
+    const { rpc } = ownSettings(config, settings);
+    return rpc && { nodes: rpc.map(({ url }) => new HttpProvider({ url })), rules };
   },
 
   witnesses: ({ nodes }) => ({
@@ -117,10 +123,11 @@ export const orchardChain: SourceChainKind<Nodes> = {
     asks: nodes.map((node) => (signal) => node.json({ path: "/head" }, Head, signal)),
   }),
 
-  open(nodes, { sources: { orchard } }, { run }) {
+  open(nodes, config, { run }) {
+    const own = ownSettings(config, settings);
     const required = {
-      transaction: { level: orchard?.confirmation ?? "finalized", retryAfter: 7 },
-      block: { level: orchard?.blockConfirmation ?? "finalized", retryAfter: 7 },
+      transaction: { level: own.transaction_level, retryAfter: 7 },
+      block: { level: own.block_level, retryAfter: 7 },
     };
     return new OrchardSource(nodes, required, blockWork(orchardWork, run));
   },

@@ -3,7 +3,7 @@ import { RAILS } from "@attestd/proof/rails";
 import { z } from "zod";
 import { ownSettings } from "../../../config/config.ts";
 import { algorandAddress, whole } from "../../../config/formats.ts";
-import type { RailVariables } from "../../../config/rails.ts";
+import type { RailTable } from "../../../config/own-tables.ts";
 import type { AlgorandNodes } from "../../../providers/algorand-nodes.ts";
 import type { RailKind } from "../rail-kind.ts";
 import { algorandReader } from "./payment-reader.ts";
@@ -14,8 +14,10 @@ const settings = {
   name: ALGORAND.name,
   payTo: algorandAddress,
   isRequired: true,
-  own: z.object({ ALGORAND_MAX_FEE: whole(2_000, 1_000_000).default(3_000) }),
-} satisfies RailVariables;
+  own: z.strictObject({
+    max_fee: whole(2_000, 1_000_000).default(3_000).describe("microAlgos that a payment may make the fee payer pay."),
+  }),
+} satisfies RailTable;
 
 /** Algorand USDC. */
 export const ALGORAND_RAIL: RailKind<AlgorandNodes> = {
@@ -33,7 +35,7 @@ export const ALGORAND_RAIL: RailKind<AlgorandNodes> = {
       nodes,
       rounds,
       maxLifeSeconds: config.maxLifeSeconds,
-      maxFee: ownSettings(config, settings).ALGORAND_MAX_FEE,
+      maxFee: ownSettings(config, settings).max_fee,
     }),
   reader: (_, { ledger }) => algorandReader(ledger),
   wallets: {

@@ -28,7 +28,7 @@ export async function examineSearches(
 }
 
 async function examineNode(rpc: EthereumRpc, logSpan: number, signal: AbortSignal): Promise<Finding[]> {
-  const setting = `BASE_RPC_URL: ${rpc.name}`;
+  const setting = `chains.base.rpc: ${rpc.name}`;
   const findings: Finding[] = [];
   const latest = await rpc.blockNumber(signal);
   const span = Math.min(logSpan, latest);
@@ -37,7 +37,9 @@ async function examineNode(rpc: EthereumRpc, logSpan: number, signal: AbortSigna
   const refusal = await refusalBy(rpc.call("eth_getLogs", [filter], z.array(z.unknown()), signal));
   if (refusal !== undefined) {
     const what = `refuses logs of ${span} blocks (${refusal})`;
-    findings.push(warning(`${setting} ${what}. Set BASE_LOG_SPAN to what its host allows, or choose another host.`));
+    findings.push(
+      warning(`${setting} ${what}. Set chains.base.log_span to what its host allows, or choose another host.`),
+    );
   }
   const old = latest - OLD_BLOCKS;
   const pruned =

@@ -1,9 +1,9 @@
 import { RAILS } from "@attestd/proof/rails";
 import { z } from "zod";
-import { baseChain } from "../../../chains/base/chain-kind.ts";
+import { baseChain, baseTable } from "../../../chains/base/chain-kind.ts";
 import { type Config, configInvalid, ownSettings } from "../../../config/config.ts";
-import { endpoints, evmAddress, whole } from "../../../config/formats.ts";
-import type { RailVariables } from "../../../config/rails.ts";
+import { evmAddress, whole } from "../../../config/formats.ts";
+import type { RailTable } from "../../../config/own-tables.ts";
 import { ignoring } from "../../../errors.ts";
 import type { EthereumNodes } from "../../../providers/ethereum-rpc.ts";
 import { isProviderError } from "../../../providers/provider.ts";
@@ -18,15 +18,13 @@ import { readTokenDomain } from "./usdc-contract.ts";
 const settings = {
   name: BASE.name,
   payTo: evmAddress,
-  needs: "BASE_RPC_URL",
-  own: z.object({
-    /** The source chain's nodes. */
-    BASE_RPC_URL: endpoints.optional(),
-    BASE_MAX_SIGNATURE_GAS: whole(50_000, 5_000_000).default(400_000),
-    /** Blocks in one query for logs; default: 200 s of blocks of 200 ms. */
-    BASE_LOG_SPAN: whole(1, 100_000).default(1_000),
+  chain: baseTable,
+  own: z.strictObject({
+    max_signature_gas: whole(50_000, 5_000_000)
+      .default(400_000)
+      .describe("Gas that the check of a wallet's signature (ERC-1271) may take."),
   }),
-} satisfies RailVariables;
+} satisfies RailTable;
 
 const ZERO = `0x${"0".repeat(40)}`;
 
@@ -45,7 +43,7 @@ export const BASE_RAIL: RailKind<EthereumNodes> = {
       nodes,
       domain: await usdcDomain(config, nodes, signal),
       maxLifeSeconds: config.maxLifeSeconds,
-      maxSignatureGas: ownSettings(config, settings).BASE_MAX_SIGNATURE_GAS,
+      maxSignatureGas: ownSettings(config, settings).max_signature_gas,
       logSpan: logSpan(config),
       clock,
     }),
@@ -66,7 +64,7 @@ export const BASE_RAIL: RailKind<EthereumNodes> = {
 
 /** Returns the number of blocks in one query for logs. */
 function logSpan(config: Config): number {
-  return ownSettings(config, settings).BASE_LOG_SPAN;
+  return ownSettings(config, baseTable).log_span;
 }
 
 const REAL_USDC = { name: "USD Coin", version: "2" };
@@ -80,7 +78,8 @@ async function usdcDomain(config: Config, nodes: EthereumNodes, signal: AbortSig
   if (!domain) return REAL_USDC;
   const isReal = domain.name === REAL_USDC.name && domain.version === REAL_USDC.version;
   const named = `${BASE.asset} has the name "${domain.name}", version "${domain.version}"`;
-  if (!config.sandbox && !isReal) throw configInvalid(`BASE_RPC_URL is not a node of Base: its token at ${named}.`);
-  if (config.sandbox && isReal) throw configInvalid(`BASE_RPC_URL is not a node of a sandbox: its token at ${named}.`);
+  if (!config.sandbox && !isReal) throw configInvalid(`chains.base.rpc is not a node of Base: its token at ${named}.`);
+  if (config.sandbox && isReal)
+    throw configInvalid(`chains.base.rpc is not a node of a sandbox: its token at ${named}.`);
   return domain;
 }

@@ -23,12 +23,12 @@ const MAX_AGE_MS = 20_000;
 
 /** Examines the nodes: cluster, health, age of the newest block, and whether they list the payee's transactions. */
 export async function examineNodes(rpcs: readonly SolanaRpc[], examination: Examination): Promise<Finding[]> {
-  if (rpcs.length === 0) return [ok("SOLANA_RPC_URL is not set: nothing is paid on Solana.")];
-  return checkEach(rpcs, { setting: "SOLANA_RPC_URL" }, (rpc) => examineNode(rpc, examination));
+  if (rpcs.length === 0) return [ok("chains.solana.rpc is not set: nothing is paid on Solana.")];
+  return checkEach(rpcs, { setting: "chains.solana.rpc" }, (rpc) => examineNode(rpc, examination));
 }
 
 async function examineNode(rpc: SolanaRpc, { config, signal }: Examination): Promise<Finding[]> {
-  const setting = `SOLANA_RPC_URL: ${rpc.name}`;
+  const setting = `chains.solana.rpc: ${rpc.name}`;
   await rpc.checkHealth(signal);
   const slot = await rpc.call("getSlot", [{ commitment: "confirmed" }], z.int().nonnegative(), signal);
   const time = await rpc.call("getBlockTime", [slot], z.int().nullable(), signal).catch((error: unknown) => {

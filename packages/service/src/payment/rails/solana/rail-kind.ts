@@ -2,8 +2,8 @@ import { toBase64 } from "@attestd/proof/encoding";
 import { RAILS } from "@attestd/proof/rails";
 import { z } from "zod";
 import { ownSettings } from "../../../config/config.ts";
-import { endpoints, solanaWallet, whole } from "../../../config/formats.ts";
-import type { RailVariables } from "../../../config/rails.ts";
+import { nodes, solanaWallet, whole } from "../../../config/formats.ts";
+import type { ChainTable, RailTable } from "../../../config/own-tables.ts";
 import { type SolanaNodes, SolanaRpc } from "../../../providers/solana-rpc.ts";
 import type { RailKind } from "../rail-kind.ts";
 import { examineNodes } from "./examination.ts";
@@ -11,16 +11,26 @@ import { solanaReader } from "./payment-reader.ts";
 import { solanaRail } from "./rail.ts";
 import { SOLANA } from "./usdc.ts";
 
+const chain = {
+  name: SOLANA.name,
+  own: z.strictObject({
+    rpc: nodes.optional().meta({
+      description: "JSON-RPC nodes of Solana; without them nothing is paid there.",
+      example: ["https://solana.example"],
+      mayBeSecret: true,
+    }),
+  }),
+} satisfies ChainTable;
+
 const settings = {
   name: SOLANA.name,
   payTo: solanaWallet,
-  needs: "SOLANA_RPC_URL",
-  own: z.object({
-    SOLANA_RPC_URL: endpoints.optional(),
-    SOLANA_MAX_COMPUTE_UNITS: whole(20_000, 1_400_000).default(50_000),
-    SOLANA_MAX_COMPUTE_UNIT_PRICE: whole(1, 5_000_000).default(100_000),
+  chain,
+  own: z.strictObject({
+    max_compute_units: whole(20_000, 1_400_000).default(50_000).describe("Compute units that a payment may ask for."),
+    max_compute_unit_price: whole(1, 5_000_000).default(100_000).describe("Micro-lamports for each of them."),
   }),
-} satisfies RailVariables;
+} satisfies RailTable;
 
 const zeros = (count: number) => new Array<number>(count).fill(0);
 /** A transaction of version 0 without an instruction: one signature, one account and a blockhash, all zero. */
@@ -35,12 +45,12 @@ export const SOLANA_RAIL: RailKind<SolanaNodes> = {
   isTransactionId: (text) => /^[1-9A-HJ-NP-Za-km-z]{80,90}$/.test(text),
   canonical: (text) => text,
   connect({ config, rules }) {
-    const { SOLANA_RPC_URL: urls = [] } = ownSettings(config, settings);
-    return { rpcs: urls.map((url) => new SolanaRpc({ url })), rules };
+    const { rpc = [] } = ownSettings(config, chain);
+    return { rpcs: rpc.map((node) => new SolanaRpc(node)), rules };
   },
   open(nodes, { config, clock }) {
     const own = ownSettings(config, settings);
-    const limits = { computeUnits: own.SOLANA_MAX_COMPUTE_UNITS, microLamports: own.SOLANA_MAX_COMPUTE_UNIT_PRICE };
+    const limits = { computeUnits: own.max_compute_units, microLamports: own.max_compute_unit_price };
     return solanaRail({ nodes, limits, clock });
   },
   reader: (nodes, { clock, ask }) => (nodes.rpcs.length > 0 ? solanaReader(nodes, clock, ask) : undefined),
