@@ -17,7 +17,11 @@ import type * as DeploymentModule from "./deployment.ts";
 const LINES = new URL("../../packages/service/test/fakes/orchard/lines.ts", import.meta.url);
 
 /** The modules with the lines. */
-type Fresh = { tools: typeof DeploymentModule; proof: typeof import("@attestd/proof") };
+type Fresh = {
+  tools: typeof DeploymentModule;
+  proof: typeof import("@attestd/proof");
+  operator: typeof import("@attestd/service/operator");
+};
 let fresh: Fresh;
 let deployment: DeploymentModule.Deployment;
 let node: Awaited<ReturnType<typeof startNode>>;
@@ -80,7 +84,11 @@ beforeAll(async () => {
   // Test files share modules: load them again, with the lines.
   vi.resetModules();
   await import(LINES.href);
-  fresh = { proof: await import("@attestd/proof"), tools: await import("./deployment.ts") };
+  fresh = {
+    proof: await import("@attestd/proof"),
+    tools: await import("./deployment.ts"),
+    operator: await import("@attestd/service/operator"),
+  };
   deployment = await fresh.tools.startDeployment({ networks: [] }, { chains: { orchard: { rpc: [node.url] } } });
 });
 afterAll(async () => {
@@ -185,6 +193,18 @@ describe("a chain that is a folder and a line", () => {
     expect(path).toEqual([LEAVES[1], parent(LEAVES[2], EMPTY)].map((sibling) => new Uint8Array(sibling)));
     await close();
   });
+});
+
+test("a chain that is a folder and a line has its nodes examined, and what was sold of it audited", async () => {
+  await buy<ProofBundle>("/attest", { txid: THIRD.id });
+  const operating = () => ({ sandbox: true, signal: AbortSignal.timeout(60_000) });
+  const { examine, auditJournal } = fresh.operator;
+  const found = await Array.fromAsync(examine(deployment.settings, { ...operating(), isStarting: true }));
+  const message = `chains.orchard.rpc: ${new URL(node.url).host} is in season ${YOUNG}, and final up to ${HEIGHT}.`;
+  expect(found.filter(({ subject }) => subject === "orchard")).toEqual([{ subject: "orchard", mark: "ok", message }]);
+  const { verdict, counts } = await auditJournal(deployment.settings, operating());
+  expect(verdict).toBe("clean");
+  expect(counts.delivered).toBeGreaterThan(0);
 });
 
 describe("a chain that is a folder and a line is described", () => {

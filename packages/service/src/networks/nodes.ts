@@ -20,7 +20,7 @@ export type Nodes = {
 };
 
 /** Makes clients of the configured nodes, with their own breakers. Sends nothing. */
-export function openNodes(config: Config, log: Logger, kinds = RAILS): Nodes {
+export function openNodes(config: Config, log: Logger): Nodes {
   const { providerQuorum } = config;
   count("conflicts", {}, 0);
   count("minorityAnswers", {}, 0);
@@ -48,6 +48,6 @@ export function openNodes(config: Config, log: Logger, kinds = RAILS): Nodes {
   }
   const chain = <N extends object>(kind: SourceChainKind<N>) => sources.get(kind) as N | undefined;
   const algorand = chain(algorandChain) as AlgorandNodes;
-  const rails = new Map(kinds.map((kind) => [kind, kind.connect({ config, rules, ledger: algorand, chain })]));
+  const rails = new Map(RAILS.map((kind) => [kind, kind.connect({ config, rules, ledger: algorand, chain })]));
   return { sources, algorand, rail: <N extends object>(kind: RailKind<N>) => rails.get(kind) as N };
 }

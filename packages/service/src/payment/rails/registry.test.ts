@@ -1,120 +1,55 @@
-import { createHmac } from "node:crypto";
 import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
 import algosdk from "algosdk";
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { z } from "zod";
 import { serviceError } from "../../../test/errors.ts";
-import { json, Upstream } from "../../../test/fakes/providers.ts";
+import { ASSET, type Iou, NETWORK, sealOf } from "../../../test/fakes/moon/iou.ts";
+import { MOON_RAIL, moonChain, moonSettings } from "../../../test/fakes/moon/kind.ts";
+import { startMoon } from "../../../test/fakes/moon/node.ts";
 import { merged, secret, settingsOf, type Table } from "../../../test/settings.ts";
+import { findPayment } from "../../audit/find-payment.ts";
+import { systemClock } from "../../clock.ts";
 import { type Config, ownSettings, readConfig } from "../../config/config.ts";
-import { nodes, whole } from "../../config/formats.ts";
-import type { ChainTable, RailTable } from "../../config/own-tables.ts";
 import { describedSettings } from "../../config/print.ts";
 import { openNodes } from "../../networks/nodes.ts";
+import { readableChains } from "../../networks/readable-chains.ts";
 import { enableRails } from "../enabled-rail.ts";
 import { createOffers, type Offers } from "../offers.ts";
 import { forwardedPayment } from "../resource.ts";
 import { ANY_SALE, saleOn } from "../sale.ts";
-import { paymentRefused, type Rail, type RailFacts } from "./rail.ts";
+import type { Rail } from "./rail.ts";
 import type { RailContext, RailKind } from "./rail-kind.ts";
 import { openRails, ownTables, RAILS } from "./registry.ts";
 
-/* A made-up rail: an IOU in shells, which its drawer seals with a secret, and whose key is a serial number. */
+/* The Moon is a rail that there is not (test/fakes/moon): one more line in the registry, as long as this file runs. */
 
-const IOU: RailFacts = {
-  name: "moon",
-  network: "moon:sea-of-tranquility",
-  optionNetwork: "the-moon",
-  asset: "shells",
-  paysFor: (source) => source !== "algorand",
-  sameAddress: (a, b) => a.trim() === b.trim(),
-};
-type Iou = { serial: string; drawer: string; bearer: string; shells: string; seal: string };
-const sealOf = ({ serial, drawer, bearer, shells }: Omit<Iou, "seal">) =>
-  createHmac("sha256", drawer).update(`${serial} ${bearer} ${shells}`).digest("hex");
-const spent = new Set<string>();
-
-const chain = { name: "moon", own: z.strictObject({ rpc: nodes.optional() }) } satisfies ChainTable;
-const settings = {
-  name: "moon",
-  payTo: z.string(),
-  chain,
-  own: z.strictObject({ max_shells: whole(1, 5_000).default(2_000) }),
-} satisfies RailTable;
-
-const MOON_RAIL: RailKind<{ urls: string[] }> = {
-  ...IOU,
-  label: "the Moon",
-  unsigned: {},
-  reader: () => undefined,
-  settings,
-  connect: ({ config }) => ({ urls: (ownSettings(config, chain).rpc ?? []).map(({ url }) => url) }),
-  isPaymentKey: (text) => text.startsWith("moon:serial/"),
-  isTransactionId: (text) => /^crater-\d+$/.test(text),
-  canonical: (text) => text.trim(),
-  isNetwork: (network) => network === IOU.network || network === IOU.optionNetwork,
-  open: (nodes, { config }): Rail => ({
-    ...IOU,
-    extra: { tide: "low" },
-    isNetwork: (network) => network === IOU.network || network === IOU.optionNetwork,
-    read(payload) {
-      const { serial, drawer, bearer, shells } = payload.payload as Iou;
-      if (!/^\d{8}$/.test(serial)) throw paymentRefused("the IOU has no serial number");
-      const key = `moon:serial/${serial}`;
-      const terms = { payer: drawer, payTo: bearer, amount: BigInt(shells), asset: IOU.asset };
-      return { rail: IOU.name, key, aliases: [], ...terms, payload, wire: payload.payload };
-    },
-    signature: async ({ wire }) => (sealOf(wire as Iou) === wire.seal ? "valid" : "invalid"),
-    onChain: async () => false,
-    checkLayout: async () => {},
-    async check({ amount }, requirement) {
-      if (amount > ownSettings(config, settings).max_shells) throw paymentRefused("the IOU is too large");
-      if (amount !== BigInt(requirement.amount)) throw paymentRefused(`the IOU is over ${amount} shells`);
-    },
-    payeeFault: async () => (nodes.urls.includes("http://moon.example") ? undefined : "lives nowhere"),
-    balance: async () => 1_000_000n,
-    status: async ({ key }) =>
-      spent.has(key) ? { state: "paid", transaction: "crater-7", height: 7, final: true } : { state: "open" },
-    spent: async ({ key }) => spent.has(key),
-    news: async () => {},
-  }),
-};
-
-/** The registry with one more line. */
-const KINDS = [...RAILS, MOON_RAIL];
+const KINDS = RAILS as RailKind[];
 const log = pino({ level: "silent" });
 
 describe("a rail that is added by a line in the registry", () => {
-  let facilitator: Upstream;
+  let moon: Awaited<ReturnType<typeof startMoon>>;
+  let config: Config;
   let rails: Rail[];
   let offers: Offers;
   beforeAll(async () => {
-    facilitator = await Upstream.start((request, response) => {
-      const { pathname } = new URL(request.url ?? "", "http://facilitator");
-      if (pathname === "/supported") {
-        const extra = { feePayer: "man-in-the-moon" };
-        return json(response, { kinds: [{ x402Version: 2, scheme: "exact", network: IOU.network, extra }] });
-      }
-      const { paymentPayload } = JSON.parse(request.body.toString()) as { paymentPayload: PaymentPayload };
-      const { serial } = paymentPayload.payload as Iou;
-      if (pathname === "/verify") return json(response, { isValid: paymentPayload.accepted.network === IOU.network });
-      spent.add(`moon:serial/${serial}`);
-      json(response, { success: true, transaction: "crater-7", network: IOU.network });
-    });
-    const config = read(sold(facilitator.url));
-    const nodes = openNodes(config, log, KINDS);
-    rails = await openRails(nodes.rail, { config } as RailContext, KINDS);
+    KINDS.push(MOON_RAIL as RailKind);
+    moon = await startMoon();
+    config = read({ ...sold(moon.url), chains: { moon: { rpc: [moon.url] } } });
+    const nodes = openNodes(config, log);
+    rails = await openRails(nodes.rail, { config, clock: systemClock } as RailContext);
     const { enabled, payees } = enableRails(rails, { moon: config.rails.moon }, log);
     await payees.refresh(soon());
     expect(payees.faults()).toEqual([]);
     offers = createOffers({ itemPrice: 100n, rails: enabled, maxTimeoutSeconds: 60, now: Date.now });
     await offers.refresh(soon());
   });
-  afterAll(() => facilitator.close());
+  afterAll(() => {
+    KINDS.splice(KINDS.indexOf(MOON_RAIL as RailKind), 1);
+    return moon.close();
+  });
 
   const soon = () => AbortSignal.timeout(5_000);
-  const offer = () => offers.for(saleOn("base"))[0] as PaymentRequirements;
+  const offer = () => offers.for(saleOn("algorand"))[0] as PaymentRequirements;
   const paying = (over: Partial<Iou> = {}): PaymentPayload => {
     const iou = { serial: "00000042", drawer: "Selene", bearer: "us", shells: "1000", ...over };
     return { x402Version: 2, accepted: offer(), payload: { ...iou, seal: sealOf(iou), ...over } };
@@ -122,10 +57,10 @@ describe("a rail that is added by a line in the registry", () => {
   const railFor = ({ accepted }: PaymentPayload) => rails.find((rail) => rail.isNetwork(accepted.network)) as Rail;
 
   test("has settings of its own, which are checked, and defaults", () => {
-    expect(ownSettings(read({}), chain)).toEqual({ rpc: [{ url: "http://moon.example" }] });
-    expect(ownSettings(read({}), settings)).toMatchObject({ max_shells: 2_000 });
+    expect(ownSettings(read({}), moonChain)).toEqual({ rpc: [{ url: "http://moon.example" }] });
+    expect(ownSettings(read({}), moonSettings)).toMatchObject({ max_shells: 2_000 });
     expect(read({}).rails.moon).toBeUndefined();
-    const keys = describedSettings(ownTables(KINDS)).map(({ key }) => key);
+    const keys = describedSettings(ownTables()).map(({ key }) => key);
     expect(keys).toEqual(expect.arrayContaining(["chains.moon.rpc", "rails.moon.pay_to", "rails.moon.max_shells"]));
     const moon = (over: Table) => read({ rails: { moon: over } });
     expect(() => moon({ max_shells: 0 })).toThrow("rails.moon.max_shells must be at least 1.");
@@ -141,19 +76,19 @@ describe("a rail that is added by a line in the registry", () => {
 
   test("is offered where it pays, and listed with what its facilitator adds", () => {
     const extra = { tide: "low" };
-    expect(offers.for(saleOn("base"))).toEqual([
+    expect(offers.for(saleOn("algorand"))).toEqual([
       {
         scheme: "exact",
-        network: IOU.network,
-        asset: "shells",
+        network: NETWORK,
+        asset: ASSET,
         amount: "1000",
         payTo: "us",
         maxTimeoutSeconds: 60,
         extra: { ...extra, feePayer: "man-in-the-moon" },
       },
     ]);
-    expect(offers.for(saleOn("algorand"))).toEqual([]);
-    expect(offers.optionsFor(saleOn("base"))).toMatchObject([{ network: "the-moon", priceUsdc: "0.001" }]);
+    expect(offers.for(saleOn("base"))).toEqual([]);
+    expect(offers.optionsFor(saleOn("algorand"))).toMatchObject([{ network: "the-moon", priceUsdc: "0.001" }]);
     expect(offers.listedFor(ANY_SALE)).toEqual(offers.termsFor(ANY_SALE));
   });
 
@@ -170,7 +105,7 @@ describe("a rail that is added by a line in the registry", () => {
   test("matches a payment with its offer and checks it; what does not fit is refused", async () => {
     const payment = paying();
     const rail = railFor(payment);
-    expect(offers.match(payment, rail.name, saleOn("base")).requirement).toEqual(offer());
+    expect(offers.match(payment, rail.name, saleOn("algorand")).requirement).toEqual(offer());
     const read = rail.read(payment);
     expect(await rail.signature(read)).toBe("valid");
     await rail.check(read, offer(), AbortSignal.timeout(10_000));
@@ -178,11 +113,9 @@ describe("a rail that is added by a line in the registry", () => {
     await expect(
       rail.check(rail.read(paying({ shells: "999" })), offer(), AbortSignal.timeout(10_000)),
     ).rejects.toThrow(serviceError("payment_refused"));
-    expect(() => offers.match(payment, rail.name, saleOn("algorand"))).toThrow(
-      "cannot be paid on moon:sea-of-tranquility",
-    );
+    expect(() => offers.match(payment, rail.name, saleOn("base"))).toThrow("cannot be paid on moon:sea-of-tranquility");
     const elsewhere = { ...payment, accepted: { ...payment.accepted, payTo: "them" } };
-    expect(() => offers.match(elsewhere, rail.name, saleOn("base"))).toThrow("accepted.payTo is not us");
+    expect(() => offers.match(elsewhere, rail.name, saleOn("algorand"))).toThrow("accepted.payTo is not us");
   });
 
   test("has a payment key that is the same when it is read from storage, and that no other rail recognises", () => {
@@ -191,23 +124,29 @@ describe("a rail that is added by a line in the registry", () => {
     const stored = JSON.parse(JSON.stringify(payment)) as PaymentPayload;
     expect(railFor(stored).read(stored).key).toBe(key);
     expect(KINDS.filter(({ isPaymentKey }) => isPaymentKey(key))).toEqual([MOON_RAIL]);
-    expect(KINDS.filter(({ isTransactionId }) => isTransactionId("crater-7"))).toEqual([MOON_RAIL]);
+    expect(KINDS.filter(({ isTransactionId }) => isTransactionId("crater-1"))).toEqual([MOON_RAIL]);
   });
 
-  test("is settled by its facilitator, and paid when its own chain shows it", async () => {
+  test("is settled by its facilitator, paid when its own chain shows it, and found there by an operator", async () => {
     const payment = paying();
     const rail = railFor(payment);
     const read = rail.read(payment);
     const [{ facilitator } = expect.fail("there is no facilitator")] = offers.match(
       payment,
       rail.name,
-      saleOn("base"),
+      saleOn("algorand"),
     ).settlers;
     const forwarded = forwardedPayment(read, offer(), { url: "https://attestd.example/attest", description: "" });
     expect(await rail.status(read, soon())).toEqual({ state: "open" });
     expect(await facilitator.verify(forwarded, offer(), soon())).toEqual({ valid: true });
     expect(await facilitator.settle(forwarded, offer(), soon())).toEqual({ success: true });
-    expect(await rail.status(read, soon())).toMatchObject({ state: "paid", transaction: "crater-7" });
+    expect(await rail.status(read, soon())).toMatchObject({ state: "paid", transaction: "crater-1" });
+
+    const { readers } = readableChains(config, log, soon());
+    const search = { journal: { payees: async () => [{ rail: "moon", address: "us" }] }, readers, since: 0 };
+    const found = { key: read.key, transaction: "crater-1", payer: "Selene", amount: 1000n };
+    expect(await findPayment("crater-1", search)).toMatchObject(found);
+    expect(await findPayment(read.key, search)).toMatchObject(found);
   });
 });
 
@@ -235,5 +174,5 @@ function read(over: Table): Config {
     rails: { algorand: { pay_to: algosdk.encodeAddress(new Uint8Array(32).fill(7)) } },
     facilitators: [{ url: "http://facilitator.example", rails: ["algorand"] }],
   };
-  return readConfig(settingsOf(merged(tables, over)), { sandbox: false, own: ownTables(KINDS) });
+  return readConfig(settingsOf(merged(tables, over)), { sandbox: false, own: ownTables() });
 }

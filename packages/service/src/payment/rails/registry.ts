@@ -11,8 +11,8 @@ import { SOLANA_RAIL } from "./solana/rail-kind.ts";
 export const RAILS: readonly RailKind[] = [ALGORAND_RAIL, BASE_RAIL, SOLANA_RAIL];
 
 /** The tables of settings of every rail and of every chain with nodes of its own, for `readConfig`. */
-export function ownTables(kinds = RAILS): OwnTables {
-  const rails = kinds.map(({ settings }) => settings);
+export function ownTables(): OwnTables {
+  const rails = RAILS.map(({ settings }) => settings);
   const tables = [...SOURCE_CHAINS.map(({ settings }) => settings), ...rails.map(({ chain }) => chain)];
   return { rails, chains: [...new Set(tables)].filter((table) => table !== undefined) };
 }
@@ -21,8 +21,8 @@ export function ownTables(kinds = RAILS): OwnTables {
  * Opens rails, enabled or not: a payment from before its rail was disabled is still looked up.
  * @param nodesOf the clients that a rail's `connect` made
  */
-export function openRails(nodesOf: (kind: RailKind) => object, context: RailContext, kinds = RAILS): Promise<Rail[]> {
-  return Promise.all(kinds.map(async (kind) => readingOnce(await kind.open(nodesOf(kind), context))));
+export function openRails(nodesOf: (kind: RailKind) => object, context: RailContext): Promise<Rail[]> {
+  return Promise.all(RAILS.map(async (kind) => readingOnce(await kind.open(nodesOf(kind), context))));
 }
 
 /** Reads each payload once, however many steps of its call need it: nothing changes a payload, or what was read of it. */

@@ -7,6 +7,7 @@ import type { SourceChainKind } from "../../../src/chains/chain-kind.ts";
 import { ownSettings } from "../../../src/config/config.ts";
 import { chainTable } from "../../../src/config/own-tables.ts";
 import { ServiceError } from "../../../src/errors.ts";
+import { checkEach, ok } from "../../../src/health/finding.ts";
 import { HttpProvider } from "../../../src/providers/http.ts";
 import { unavailable } from "../../../src/providers/provider.ts";
 import { agree, type QuorumRules } from "../../../src/providers/quorum.ts";
@@ -122,6 +123,14 @@ export const orchardChain: SourceChainKind<Nodes> = {
     lost: "nothing on Orchard can be attested",
     asks: nodes.map((node) => (signal) => node.json({ path: "/head" }, Head, signal)),
   }),
+
+  async examine(connected, { signal }) {
+    if (!connected) return [ok("chains.orchard.rpc is not set: nothing on Orchard can be attested.")];
+    return checkEach(connected.nodes, { setting: "chains.orchard.rpc" }, async (node) => {
+      const { head, final } = await node.json({ path: "/head" }, Head, signal);
+      return [ok(`chains.orchard.rpc: ${node.name} is in season ${head}, and final up to ${final}.`)];
+    });
+  },
 
   open(nodes, config, { run }) {
     const own = ownSettings(config, settings);
