@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { ascii, groupedUnits, printable, utcTime } from "./text.ts";
+import { ascii, groupedUnits, isLoopback, printable, utcTime } from "./text.ts";
 
 it("groupedUnits is exact for every amount", () => {
   expect(groupedUnits(0n, 6, 2)).toBe("0.00");
@@ -26,4 +26,20 @@ it("utcTime writes any number of seconds", () => {
   expect(utcTime(1_000_000_000)).toBe("2001-09-09 01:46:40 UTC");
   expect(utcTime(253_402_300_800)).toBe("+010000-01-01 00:00:00 UTC");
   expect(utcTime(8_640_000_000_001)).toBe("8640000000001 s after 1970");
+});
+
+it.each([
+  ["localhost", true],
+  ["127.0.0.1", true],
+  ["127.9.9.9", true],
+  ["::1", true],
+  ["[::1]", true],
+  ["0.0.0.0", false],
+  ["10.0.0.1", false],
+  ["127.0.0.1.example", false],
+  ["localhost.example", false],
+  ["[::2]", false],
+  ["", false],
+])("%j is this machine: %s", (host, isOwn) => {
+  expect(isLoopback(host)).toBe(isOwn);
 });

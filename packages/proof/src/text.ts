@@ -7,6 +7,11 @@ export function excerpt(text: string, most = 128): string {
   return text.length <= most ? text : `${text.slice(0, most).toWellFormed()}…`;
 }
 
+/** Whether a host is this machine. @param host name or address without a port; IPv6 with or without brackets */
+export function isLoopback(host: string): boolean {
+  return /^(localhost|127(\.\d{1,3}){3}|::1|\[::1\])$/.test(host);
+}
+
 /**
  * Removes every `character`, one UTF-16 unit, from the end of a text in linear time; `/c+$/` would take quadratic time.
  */

@@ -70,7 +70,7 @@ export type ErrorDetails = {
    * the HTTP status of an answer without a verdict, or how the request ended without an answer. `retryAfterMs`: how
    * long it asked us to wait.
    */
-  facilitator_failed: { ending: RequestOutcome | "unreadable"; retryAfterMs?: number };
+  facilitator_failed: { ending: RequestOutcome | "unreadable"; retryAfterMs?: number | undefined };
   /** Nothing can be sold on the payment's rail now. The message tells the payer why. */
   rail_closed: undefined;
   /** The facilitator answers, and does not settle on the rail: the setting is wrong, or has become wrong. */

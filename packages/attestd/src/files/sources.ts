@@ -1,5 +1,6 @@
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
+import { isLoopback } from "@attestd/proof/text";
 import { FileRefusal } from "@attestd/service/regular-file";
 import { MAX_FILE_BYTES } from "@attestd/web/bundle-file";
 import { EXIT, type ExitCode, Failure, failsFor, fileTrouble } from "../failure.ts";
@@ -164,9 +165,4 @@ function faultOf(url: URL | null): string | undefined {
 function reason(error: unknown): string {
   const { cause, message } = error as Error;
   return cause instanceof Error ? cause.message : message;
-}
-
-/** Whether a host name names this machine. @param hostname as `URL` has it */
-export function isLoopback(hostname: string): boolean {
-  return /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(hostname);
 }

@@ -1,9 +1,9 @@
 import { join, resolve } from "node:path";
 import { ALGORAND_PUBLIC_NETWORKS } from "@attestd/proof/algorand";
+import { isLoopback } from "@attestd/proof/text";
 import { EXIT, Failure } from "../failure.ts";
 import { foundJsonObject } from "../files/files.ts";
 import { isLockedByThisUser } from "../files/folder-lock.ts";
-import { isLoopback } from "../files/sources.ts";
 import { readKeys, type TrustedHistory } from "./keys.ts";
 
 export const DEFAULT_FOLDER = ".attestd";

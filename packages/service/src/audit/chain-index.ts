@@ -65,7 +65,7 @@ export class ChainIndex {
     this.strangers += 1;
     const what = amount === undefined ? "USDC in a form that is not read" : `${amount} micro-USDC`;
     const message = `${payer} sent ${what} to ${payTo} on ${rail}, in a form for which nothing is sold.`;
-    findings.add("information", "stranger_transfer", message, { ...(key && { key }), txid: transaction });
+    findings.add("information", "stranger_transfer", message, { key, txid: transaction });
   }
 
   /** Adds a transaction that names the attestor's account, from any sender. */

@@ -59,9 +59,9 @@ export type Finding = {
   severity: Severity;
   code: Code;
   /** Payment key. */
-  key?: string;
+  key?: string | undefined;
   /** Transaction id of the payment or the attestation. */
-  txid?: string;
+  txid?: string | undefined;
   /** One sentence. */
   message: string;
 };
@@ -109,7 +109,7 @@ export class Findings {
   readonly #information = new Map<Code, number>();
   #unlisted = 0;
 
-  add(severity: Severity, code: Code, message: string, about: { key?: string; txid?: string } = {}): void {
+  add(severity: Severity, code: Code, message: string, about: Pick<Finding, "key" | "txid"> = {}): void {
     if (severity === "information") {
       const before = this.#information.get(code) ?? 0;
       this.#information.set(code, before + 1);

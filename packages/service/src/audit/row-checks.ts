@@ -38,7 +38,7 @@ export function claimsOf(
 export async function checkRow(joined: Joined, context: RowContext) {
   const { call } = joined;
   const as = (severity: Severity) => (code: Code, message: string, txid?: string) =>
-    context.findings.add(severity, code, message, { key: call.key, ...(txid !== undefined && { txid }) });
+    context.findings.add(severity, code, message, { key: call.key, txid });
   const report = { violation: as("violation"), open: as("open"), information: as("information") };
   const settled = checkPayment(joined, context, report);
   const { bundle } = call;

@@ -1,5 +1,5 @@
-import { isIP } from "node:net";
 import { ALGORAND_MAINNET_GENESIS_HASH } from "@attestd/proof/algorand";
+import { isLoopback } from "@attestd/proof/text";
 import type { SettingFaults } from "./faults.ts";
 import type { UpstreamNode } from "./formats.ts";
 import type { Read } from "./read.ts";
@@ -49,8 +49,4 @@ function compareTraceHosts(
     faults.add(
       "trace_hosts must name hosts of nodes and facilitators as their URLs do, with the port if they have one.",
     );
-}
-
-function isLoopback(host: string): boolean {
-  return host === "localhost" || host === "::1" || (isIP(host) === 4 && host.startsWith("127."));
 }

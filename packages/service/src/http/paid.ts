@@ -15,7 +15,9 @@ import type { Sale } from "../payment/sale.ts";
 import { Problem } from "../problems.ts";
 import { type CompleteAnswer, complete } from "./cors.ts";
 import { createDeliveredCache, requestName } from "./delivered.ts";
-import { asLines, NDJSON, wantsLines } from "./lines.ts";
+
+/** The media type of JSON values, one per line. */
+const NDJSON = "application/x-ndjson";
 
 export type PaidOptions = Pick<TransportOptions, "admit" | "offers" | "origin">;
 
@@ -92,4 +94,17 @@ function demand(outcome: PaymentRequired, resource: Resource): Answer {
     "payment-required": encodeHeader(required),
     ...(receipt !== undefined && { "payment-response": receipt }),
   });
+}
+
+/** Whether a request asks for lines: Accept names them before JSON, or without JSON. */
+function wantsLines(accept: string | undefined): boolean {
+  if (accept === undefined) return false;
+  const types = accept.split(",").map((one) => one.split(";", 1)[0]?.trim().toLowerCase());
+  const [lines, json] = [types.indexOf(NDJSON), types.indexOf("application/json")];
+  return lines !== -1 && (json === -1 || lines < json);
+}
+
+/** Yields texts as lines. */
+async function* asLines(texts: AsyncIterable<string>): AsyncGenerator<string, void, undefined> {
+  for await (const text of texts) yield `${text}\n`;
 }

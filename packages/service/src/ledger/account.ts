@@ -5,6 +5,7 @@ import {
   encodeAddress,
   encodeMsgpack,
   type MsgpackMap,
+  SEED_VERSIONS,
   signedMessage,
   structMap,
   txid,
@@ -18,9 +19,19 @@ import { agreeOnQuantity } from "../providers/quantity.ts";
 import { agree, orEnded } from "../providers/quorum.ts";
 import { type AccountForm, accountForm } from "../signers/account-form.ts";
 import { type AccountSigner, KEY_FORMS, type SignedContext } from "../signers/signer.ts";
-import { hasFalcon } from "./consensus.ts";
 import { ATTEMPT_ROUNDS, type Attempt, type Ledger, type Rounds, type SpecialNote, type Submission } from "./ledger.ts";
 import { classifyRejection } from "./submission.ts";
+
+const SPECIFICATIONS = "https://github.com/algorandfoundation/specs/tree/";
+
+/** The consensus versions v34 to v41, from which networks upgrade to v42 (go-algorand, `protocol/consensus.go`). */
+const BEFORE_FALCON: ReadonlySet<unknown> = new Set([
+  // v34 to v38.
+  ...SEED_VERSIONS,
+  `${SPECIFICATIONS}925a46433742afb0b51bb939354bd907fa88bf95`,
+  `${SPECIFICATIONS}236dcc18c9c507d794813ab768e467ea42d1b4d9`,
+  `${SPECIFICATIONS}953304de35264fc3ef91bcd05c123242015eeaed`,
+]);
 
 export type AttestorAccountOptions = {
   nodes: AlgorandNodes;
@@ -194,4 +205,9 @@ async function submitTo(algod: Algod, raw: Uint8Array, signal: AbortSignal): Pro
     if (isProviderError(error)) return { status: "retry", reason: error.message };
     throw error;
   }
+}
+
+/** Whether the consensus version accepts Falcon-1024 signatures of transactions: v42 and later. */
+function hasFalcon(version: string | undefined): boolean {
+  return version !== undefined && !BEFORE_FALCON.has(version);
 }

@@ -53,7 +53,7 @@ export type LedgerNote = {
   readonly round: number;
   readonly sender: string;
   /** Undefined when it has no note, or one that is not UTF-8. */
-  readonly note?: string;
+  readonly note?: string | undefined;
   /** Whether it is a payment of nothing that neither closes nor rekeys an account. */
   readonly movesNothing: boolean;
 };
@@ -127,7 +127,7 @@ function toNote({ id, round, transaction }: LedgerTransaction): LedgerNote {
     txid: id,
     round,
     sender: addressIn(transaction, "snd"),
-    ...(note !== undefined && { note }),
+    note,
     movesNothing:
       getString(transaction, "type") === "pay" && !["amt", "close", "rekey"].some((member) => transaction.has(member)),
   };

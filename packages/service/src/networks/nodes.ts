@@ -26,7 +26,7 @@ export function openNodes(config: Config, log: Logger): Nodes {
   count("minorityAnswers", {}, 0);
   for (const reason of ["unknown_field", "other"]) count("unreadHeaders", { reason }, 0);
   const rules: QuorumRules = {
-    ...(providerQuorum !== undefined && { quorum: providerQuorum }),
+    quorum: providerQuorum,
     onConflict(conflict) {
       count("conflicts", {});
       log.error(conflict, "providers contradict one another");

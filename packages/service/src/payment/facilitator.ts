@@ -17,8 +17,7 @@ export function facilitatorFailed(
   ending: FacilitatorError["details"]["ending"] = "unreachable",
   { cause, retryAfterMs }: { cause?: unknown; retryAfterMs?: number | undefined } = {},
 ): FacilitatorError {
-  const details = { ending, ...(retryAfterMs !== undefined && { retryAfterMs }) };
-  return new ServiceError("facilitator_failed", message, { details, cause });
+  return new ServiceError("facilitator_failed", message, { details: { ending, retryAfterMs }, cause });
 }
 
 export type VerifyAnswer = { valid: true } | { valid: false; reason: string };
@@ -26,13 +25,13 @@ export type VerifyAnswer = { valid: true } | { valid: false; reason: string };
 /** A hint, never proof: only the payment's chain shows whether it was made. */
 export type SettleAnswer = {
   success: boolean;
-  reason?: string;
+  reason?: string | undefined;
   /** It sent the payment to its chain, and does not know the result yet. */
   isPending?: boolean;
   /** How long it asked us to wait before asking again, in ms. */
-  retryAfterMs?: number;
+  retryAfterMs?: number | undefined;
   /** The transaction that it claims to have sent: of any form, and unchecked. */
-  transaction?: string;
+  transaction?: string | undefined;
 };
 
 /** Reasons of a pending settlement: sent and not confirmed (CDP, PayAI), or requested before (PayAI). */
@@ -117,13 +116,12 @@ export function httpFacilitator(settings: FacilitatorSettings, now = Date.now): 
     async settle(paymentPayload, paymentRequirements, signal) {
       const asked = await askSettle(signal, { x402Version: 2, paymentPayload, paymentRequirements });
       const { success, errorMessage, errorReason, transaction } = asked.answer;
-      const reason = asked.reason(errorMessage, errorReason);
       return {
         success: success && asked.isOk,
-        ...(reason !== undefined && { reason }),
+        reason: asked.reason(errorMessage, errorReason),
         ...(isPending(asked.answer) && { isPending: true }),
-        ...(asked.retryAfterMs !== undefined && { retryAfterMs: asked.retryAfterMs }),
-        ...(isTransactionId(transaction) && { transaction }),
+        retryAfterMs: asked.retryAfterMs,
+        transaction: isTransactionId(transaction) ? transaction : undefined,
       };
     },
     async supported(signal) {

@@ -17,7 +17,7 @@ export type UnreadHeader = { about: string; provider: string; reason: string; un
 /** How many providers must agree, and what is called when they do not. All questions of a deployment share them. */
 export type QuorumRules = {
   /** k of n: how many must give the same answer; default: a majority. A k greater than n counts as n. */
-  quorum?: number;
+  quorum?: number | undefined;
   onConflict: (conflict: Conflict) => void;
   /** Called when an answer is accepted from fewer providers than a majority, which only a lower `quorum` allows. */
   onMinority?: (minority: Minority) => void;

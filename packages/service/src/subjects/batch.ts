@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { BatchAnswerItem, BatchHead, BatchStatement } from "@attestd/proof";
 import { batchStatementLeaf, batchTree, encodeNote, paymentCommitment } from "@attestd/proof/attestor";
 import { toBase64 } from "@attestd/proof/encoding";
@@ -8,12 +9,14 @@ import { isSourceError, type SourceChains } from "../chains/chain.ts";
 import { maxSourceBytes } from "../chains/several.ts";
 import { hasCode } from "../errors.ts";
 import { Problem, type ProblemCode } from "../problems.ts";
-import { mapInSlices } from "../workers/slices.ts";
 import { beforeIdOf } from "./batch-answer.ts";
 import type { BatchReader } from "./batch-reader.ts";
 import type { BatchEvidence, BatchItemEvidence, Product, TransactionEvidence } from "./product.ts";
 import type { SubjectOf } from "./subject.ts";
 import { sourceNamed, transactionEvidence, transactionIn } from "./transaction-evidence.ts";
+
+/** The number of items after which other work gets its turn: a few milliseconds of hashes and JSON. */
+const MAX_IN_A_SLICE = 50;
 
 const NONCE_BYTES = 16;
 
@@ -140,4 +143,17 @@ function refusal(refused: readonly Refused[], size: number): Problem {
     ...(waits.length > 0 && { retryAfter: Math.max(...waits) }),
     members: { items: refused.map(({ index, code }) => ({ index, code })) },
   });
+}
+
+/**
+ * Maps a long list in slices, so that the event loop is not blocked.
+ * @param map takes a fraction of a millisecond
+ */
+async function mapInSlices<T, R>(items: readonly T[], map: (item: T, index: number) => R): Promise<R[]> {
+  const mapped: R[] = [];
+  for (const [index, item] of items.entries()) {
+    if (index > 0 && index % MAX_IN_A_SLICE === 0) await nextTurn();
+    mapped.push(map(item, index));
+  }
+  return mapped;
 }

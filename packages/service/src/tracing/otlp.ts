@@ -1,3 +1,4 @@
+import { isLoopback } from "@attestd/proof/text";
 import {
   type Attributes as OtelAttributes,
   type Span as OtelSpan,
@@ -78,7 +79,7 @@ export function openTracer(settings: TracingSettings, version: string, log: Pick
         own.end();
       },
       traceparentFor(host) {
-        if (!hosts.has(host) && !isLoopback(host)) return undefined;
+        if (!hosts.has(host) && !isLoopback(host.replace(/:\d+$/, ""))) return undefined;
         const { traceId, spanId, traceFlags } = own.spanContext();
         return `00-${traceId}-${spanId}-${(traceFlags & TraceFlags.SAMPLED).toString(16).padStart(2, "0")}`;
       },
@@ -144,9 +145,4 @@ function codeOf(error: Error | undefined): string | number | undefined {
 
 function defined(attributes: Attributes): OtelAttributes {
   return Object.fromEntries(Object.entries(attributes).filter(([, value]) => value !== undefined)) as OtelAttributes;
-}
-
-/** Whether an upstream is on this machine, which gets no trace context. @param host with its port */
-function isLoopback(host: string): boolean {
-  return /^(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d+)?$/.test(host);
 }

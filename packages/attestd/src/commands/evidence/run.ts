@@ -13,10 +13,11 @@ import {
   withEvidence,
 } from "@attestd/proof/evidence";
 import type { Checkpoint } from "@attestd/proof/state-proof";
+import { isLoopback } from "@attestd/proof/text";
 import { readFileContents } from "@attestd/web/bundle-file";
 import { EXIT, type ExitCode, Failure, failsFor } from "../../failure.ts";
 import { foundJsonObject, writeAtomically } from "../../files/files.ts";
-import { isLoopback, isUrl, readSource, sourceOf } from "../../files/sources.ts";
+import { isUrl, readSource, sourceOf } from "../../files/sources.ts";
 import { waitOf } from "../../options.ts";
 import type { Environment } from "../../terminal/environment.ts";
 import { namedNode } from "../../trust/chain-check.ts";

@@ -5,7 +5,7 @@ import type { RailName } from "./rail.ts";
 export type ChainPayment = {
   readonly rail: RailName;
   /** The payment key (docs/format.md, P); absent if none can be computed from the transfer. */
-  readonly key?: string;
+  readonly key?: string | undefined;
   /** Further keys that only this payment may use, such as its Algorand group id. */
   readonly aliases: readonly string[];
   /** Transaction id on the payment's chain. */
@@ -15,7 +15,7 @@ export type ChainPayment = {
   /** As the caller spelled it. */
   readonly payTo: string;
   /** micro-USDC; undefined when the transaction moves it in a way that the audit does not read. */
-  readonly amount?: bigint;
+  readonly amount?: bigint | undefined;
   /**
    * Whether someone other than the payer submitted it and paid its fee, as x402's facilitators do. A payment by hand is
    * not relayed.

@@ -105,7 +105,7 @@ function paymentsIn({ logs, blockNumber, transactionHash }: Receipt, addresses: 
     const payer = getAddress(slice(log.topics[1] as Hex, 12));
     return {
       rail: "base",
-      ...(nonce && { key: `${BASE_MAINNET}/${TOKEN}/${payer.toLowerCase()}/${nonce}` }),
+      key: nonce && `${BASE_MAINNET}/${TOKEN}/${payer.toLowerCase()}/${nonce}`,
       aliases: [],
       transaction: transactionHash,
       height: blockNumber,

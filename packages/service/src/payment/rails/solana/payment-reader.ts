@@ -163,7 +163,7 @@ function toPayment(
 
   const payment = {
     ...keyless(signature, landed.slot, String(named[0]), account),
-    ...(received !== undefined && { amount: received }),
+    amount: received,
   };
   const transfer = transferOf(landed.transaction);
   if (transfer?.transfer.destination !== account.address || transfer.transfer.amount !== received) return payment;
