@@ -79,7 +79,7 @@ test("a rail that is a folder and a line is sold by, shown in documents, audited
   ]);
   const about = (subject: string) => found.filter((one) => one.subject === subject).map(({ message }) => message);
   expect(about("payees")).toContain("rails.moon.pay_to: us can be paid USDC.");
-  expect(about("facilitators")).toContainEqual(expect.stringMatching(/^MOON_FACILITATOR_URL: .* settles moon:sea/));
+  expect(about("facilitators")).toContainEqual(expect.stringMatching(/ settles moon:sea-of-tranquility, /));
 });
 
 test("the audit of a rail that is a folder and a line finds a payment that vanished, and one that the journal lacks", async () => {
