@@ -36,8 +36,10 @@ export async function largestBatch(items = 1_000) {
   });
   const body = canonicalize({ ...head, signature: { alg: "ML-DSA-65", sigBase64: "AAAA" } } as never);
   const id = createHash("sha256").update(body).digest("base64url");
-  const bundle = await products.batch.answer?.(evidence, { id, body });
-  if (!bundle) throw new Error("a batch has an answer");
+  if (evidence.kind !== "batch" || !evidence.items) throw new Error("a batch has items");
+  const answered = await products.batch.answer?.(evidence, { id, body }, evidence.items);
+  if (!answered) throw new Error("a batch has an answer");
+  const { bundle } = answered;
   return { subject, subjectHash: requestHash(subject), evidence, bundle };
 }
 

@@ -10,7 +10,10 @@ async function place() {
   return {
     open: async () => database.connect(),
     evidenceKept: async () =>
-      new Set(database.calls.flatMap(({ evidence }) => (evidence ? [JSON.stringify(evidence)] : []))).size,
+      [...new Set(database.calls.flatMap(({ evidence }) => (evidence ? [JSON.stringify(evidence)] : [])))].reduce(
+        (sum, kept) => sum + 1 + (JSON.parse(kept).items?.length ?? 0),
+        0,
+      ),
     async fillRefused(count: number) {
       const journal = database.connect();
       const filled = Array.from({ length: count }, (_, i) => ({

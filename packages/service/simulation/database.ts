@@ -16,6 +16,7 @@ import { MAX_REFUSED, MAX_REFUSED_OF_PAYER, type RefusedPayment } from "../src/c
 import { ServiceError } from "../src/errors.ts";
 import type { RailName } from "../src/payment/rails/rail.ts";
 import { ITEM_OVERHEAD } from "../src/subjects/batch-answer.ts";
+import type { Evidence } from "../src/subjects/product.ts";
 import { Expectations } from "./expectations.ts";
 
 export type DatabaseOptions = {
@@ -232,8 +233,16 @@ export class Database {
         }),
       evidenceOf: (key) =>
         link("evidence", key, () => {
-          const evidence = this.#rows.get(key)?.call.evidence;
-          return evidence === APART ? undefined : evidence;
+          const call = this.#rows.get(key)?.call;
+          const evidence = call && rowOf(call).evidence;
+          return (evidence === APART ? call?.evidence : evidence) as Evidence | undefined;
+        }),
+      evidenceItemsOf: (key, from, bytes) =>
+        link("evidence", key, () => {
+          const evidence = this.#rows.get(key)?.call.evidence as Evidence | undefined;
+          const items = evidence?.kind === "batch" ? (evidence.items ?? []).slice(from) : [];
+          const sizes = items.map((item) => JSON.stringify(item).length);
+          return items.filter((_, i) => i === 0 || sizes.slice(0, i + 1).reduce((sum, size) => sum + size) <= bytes);
         }),
       expect: (names) => {
         const { step = () => 0 } = this.#options;

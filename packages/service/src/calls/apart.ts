@@ -1,11 +1,11 @@
 import { answerBytes } from "../subjects/batch-answer.ts";
-import type { Evidence } from "../subjects/product.ts";
+import type { BatchEvidence, Evidence } from "../subjects/product.ts";
 import { APART, type Call, type KeptBundle } from "./call.ts";
 
 /*
  * A stranger decides how large a source is. So the row of a call holds no large part: evidence and bundles above a bound stand
- * apart, the bundle in parts, and are read only by whom they are for, one after the other. Looking a call up costs the same
- * whatever was bought.
+ * apart, bundles and the items of batches in parts, and are read only by whom they are for, one after the other. Looking a call up
+ * costs the same whatever was bought.
  */
 
 /** Bytes of the JSON of evidence, or of a bundle, that a row holds at most; what is longer stands apart. */
@@ -50,7 +50,7 @@ export function rowOf(call: Call): Call {
   const division = bundle && divisionOf(bundle);
   return {
     ...call,
-    evidence: evidence && isLarge(evidence) ? APART : evidence,
+    evidence: evidence && ofRow(evidence),
     ...(bundle && division && { bundle: keptBundle(bundle.id, division) }),
   };
 }
@@ -67,10 +67,35 @@ export function keptBundle(
   };
 }
 
-/** Whether evidence stands apart, by the evidence: each commit of its call asks. */
+/** Evidence as its row has it: of a large batch the head alone. */
+function ofRow(evidence: Evidence | typeof APART): Evidence | typeof APART {
+  if (evidence === APART || !isLarge(evidence)) return evidence;
+  return evidence.kind === "batch" ? headOf(evidence) : APART;
+}
+
+/** The evidence of a batch without its items. */
+function headOf({ items: _, ...head }: BatchEvidence): BatchEvidence {
+  return head;
+}
+
+/** How evidence is kept: the JSON of it, or of a large batch that of its head and of each item. */
+export function evidenceDivision(evidence: Evidence): { content: string; items: readonly string[] } {
+  if (evidence.kind !== "batch" || !evidence.items || !isLarge(evidence))
+    return { content: JSON.stringify(evidence), items: [] };
+  return { content: JSON.stringify(headOf(evidence)), items: evidence.items.map((item) => JSON.stringify(item)) };
+}
+
+/** Whether evidence is too large for its row, by the evidence: each commit of its call asks. */
 const large = new WeakMap<Evidence, boolean>();
 
-function isLarge(evidence: Evidence | typeof APART): boolean {
-  if (evidence === APART) return true;
-  return large.getOrInsertComputed(evidence, () => JSON.stringify(evidence).length > MAX_IN_ROW);
+function isLarge(evidence: Evidence): boolean {
+  return large.getOrInsertComputed(evidence, () => {
+    let bytes = 0;
+    // Item by item, so that no text of all of them is made.
+    for (const part of evidence.kind === "batch" ? (evidence.items ?? []) : [evidence]) {
+      bytes += JSON.stringify(part).length;
+      if (bytes > MAX_IN_ROW) return true;
+    }
+    return false;
+  });
 }

@@ -25,15 +25,15 @@ export function createAttestation(options: EffectsOptions) {
   async function sign(call: Call, memory: Memory, stop: AbortSignal): Promise<CallEvent> {
     const earlier = await earlierAttestation(call, memory, stop);
     if (earlier) return { type: "attestation_signed", attempt: earlier };
-    const note = await noteBy(attestor.keySha256, call);
+    const note = await noteBy(attestor.keySha256, call, stop);
     const attempt = await within(clock, deadlineMs, stop, (ends) => ledger.sign(note, leaseOf(call.key), ends));
     return { type: "attestation_signed", attempt };
   }
 
   /** The note of a call's attestation, by a key that was ours then. */
-  async function noteBy(keySha256: string, call: Call): Promise<string> {
+  async function noteBy(keySha256: string, call: Call, stop: AbortSignal): Promise<string> {
     const { key: paymentKey, subject } = call;
-    using read = await evidence.of(call);
+    using read = await evidence.of(call, stop);
     return products[subject.kind].note(read.evidence, { keySha256, ledger: ledger.caip2, paymentKey });
   }
 
@@ -46,7 +46,7 @@ export function createAttestation(options: EffectsOptions) {
     if (!earlier) return undefined;
     const text = noteOf(earlier);
     const note = parseNote(text);
-    if (!("a" in note) || text !== (await noteBy(note.a, call)))
+    if (!("a" in note) || text !== (await noteBy(note.a, call, stop)))
       throw heldUp(`the ledger has an attestation of this payment that is not of this call, ${earlier.txid}`);
     log.info({ key: call.key, txid: earlier.txid }, "attested before the journal was copied back");
     return earlier;
@@ -92,7 +92,7 @@ export function createAttestation(options: EffectsOptions) {
       attestor: { algorandAddress: ledger.address, pqPublicKey: attestor.pqPublicKey },
     };
     const { bundle: unsignedBundle, answer, sources } = products[subject.kind];
-    const read = await evidence.of(call);
+    const read = await evidence.wholeOf(call, stop);
     // A batch takes many times its row until its bundle is committed: so many are sealed at a time.
     memory.release = () => read[Symbol.dispose]();
     const [sealed, receipt] = await within(clock, deadlineMs, stop, (ends) =>
@@ -101,13 +101,16 @@ export function createAttestation(options: EffectsOptions) {
         signReceipt(unsigned, { resourceUrl: resourceOf(subject).url, at: clock.now() }, attestor, ends),
       ]),
     );
-    const bundle = answer ? await answer(read.evidence, sealed) : sealed;
+    const answered = await answer?.(read.evidence, sealed, read.items);
+    const { bundle } = answered ?? { bundle: sealed };
     const ids = bundle.items?.map(({ id }) => id) ?? [bundle.id];
-    const recent = sources(read.evidence).flatMap(({ caip2, height, blockHash, txnId }, index): SealedSource[] => {
-      const id = ids[index];
-      if (id === undefined || caip2 !== ledger.caip2 || height <= round - RECENT_ROUNDS) return [];
-      return [{ id, round: height, blockHash, ...(txnId !== undefined && { txnId }) }];
-    });
+    const recent = (answered?.sources ?? sources(read.evidence)).flatMap(
+      ({ caip2, height, blockHash, txnId }, index): SealedSource[] => {
+        const id = ids[index];
+        if (id === undefined || caip2 !== ledger.caip2 || height <= round - RECENT_ROUNDS) return [];
+        return [{ id, round: height, blockHash, ...(txnId !== undefined && { txnId }) }];
+      },
+    );
     return { type: "bundle_sealed", bundle: { ...bundle, ...(recent.length > 0 && { sources: recent }) }, receipt };
   }
 }

@@ -1,7 +1,7 @@
 import { ServiceError } from "../errors.ts";
 import type { PayeeJournal } from "../payment/open.ts";
 import type { RailName } from "../payment/rails/rail.ts";
-import type { Evidence } from "../subjects/product.ts";
+import type { BatchItemEvidence, Evidence } from "../subjects/product.ts";
 import type { Call, CallHead, KeptBundle } from "./call.ts";
 import type { RefusedJournal } from "./refused.ts";
 
@@ -129,8 +129,13 @@ export interface Journal extends PayeeJournal, RefusedJournal {
   /** Every call that is not at rest (machine.ts), whichever replica carries it, oldest first. */
   open(): Promise<OpenCall[]>;
 
-  /** The evidence of a call that is not final, whether or not it stands apart. */
+  /** The evidence of a call that is not final, whether or not it stands apart; of a large batch the head. */
   evidenceOf(key: string): Promise<Evidence | undefined>;
+  /**
+   * Items of a large batch that is not final, from a place on, at least one while there is any: as many as have at most `bytes`
+   * together as JSON.
+   */
+  evidenceItemsOf(key: string, from: number, bytes: number): Promise<BatchItemEvidence[]>;
 
   /**
    * Takes the leases of calls that are not at rest and that no living replica holds, oldest first; among them calls of

@@ -1,14 +1,13 @@
 import type { Logger } from "pino";
 import { type Clock, race } from "../clock.ts";
 import { hasCode } from "../errors.ts";
-import { createPlaces } from "../waiters.ts";
 import { rowOf } from "./apart.ts";
 import type { Call } from "./call.ts";
 import { journalBehind } from "./copied.ts";
 import type { Journal } from "./journal.ts";
-import { type CallEvent, isAtRest, isDeferred, isFinal, isUnpaid, nextEffect, reduce, toCommit } from "./machine.ts";
-import { isOwnCause, type Perform, pauseAfter, pauseBeforeLook } from "./perform.ts";
-import { type Running, see } from "./running.ts";
+import { type CallEvent, isDeferred, isFinal, isUnpaid, nextEffect, reduce, toCommit } from "./machine.ts";
+import { isOwnCause, type Perform, pauseAfter } from "./perform.ts";
+import { isOver, type Running, see } from "./running.ts";
 
 export type LoopOptions = {
   journal: Pick<Journal, "find" | "update">;
@@ -27,53 +26,34 @@ export type LoopOptions = {
 const OWED_AFTER_FAILURES = 3;
 /** How long an effect may take until the deferred event before it is committed alone, in ms: then the row is behind for long. */
 const KEEP_AFTER_MS = 1_000;
-/** Delivered calls that are looked at together: after a restart thousands are due in one moment, and each has its row meanwhile. */
-const MAX_WATCHED = 64;
-
 /**
- * Carries one call from effect to effect until it rests: decides by its row (machine.ts), performs, commits, and takes up again what
- * failed.
+ * Carries one call from effect to effect: decides by its row (machine.ts), performs, commits, and takes up again what failed.
  *
- * @returns the loop of a call; it ends when the call rests or its signal aborts, and never rejects
+ * @returns the loop of a call until it is delivered, and a look at the payment of one that is; neither ever rejects
  */
 export function createLoop({ journal, perform, clock, log, onTransition, onEnd, onLoss }: LoopOptions) {
-  const watched = createPlaces(MAX_WATCHED);
-  return carry;
+  return {
+    /** Ends when the call is final or its signal aborts. */
+    async carry(carried: Running): Promise<void> {
+      while (!isOver(carried) && !isFinal(carried.seen.state)) await attempt(carried);
+    },
 
-  async function carry(carried: Running): Promise<void> {
-    const { signal } = carried.end;
-    while (!(carried.call && isAtRest(carried.call)) && !signal.aborted) {
-      try {
-        await (isFinal(carried.seen.state) ? watch(carried) : advance(carried));
-        carried.memory.failures = 0;
-      } catch (error) {
-        if (!signal.aborted) await recover(carried, error);
-      }
+    /** Looks at a delivered payment once. @param seen called when the call's row is not needed any more */
+    watch: attempt,
+  };
+
+  async function attempt(carried: Running, advanced?: () => void): Promise<void> {
+    try {
+      await advance(carried).finally(advanced);
+      carried.memory.failures = 0;
+    } catch (error) {
+      if (!carried.end.signal.aborted) await recover(carried, error);
     }
   }
 
   async function advance(carried: Running): Promise<void> {
     if (!carried.call) await look(carried);
     await step(carried);
-  }
-
-  /** Looks at a delivered payment once it is due. */
-  async function watch(carried: Running): Promise<void> {
-    await rest(carried);
-    const leave = await watched.enter(carried.end.signal);
-    try {
-      await advance(carried);
-    } finally {
-      leave();
-    }
-  }
-
-  /** Waits until a delivered payment is to be looked at, without its row. */
-  async function rest(carried: Running): Promise<void> {
-    const { memory, end } = carried;
-    memory.waiting = true;
-    carried.call = undefined;
-    await clock.sleep(pauseBeforeLook(memory.looks), end.signal);
   }
 
   /** Reads the row of a call whose head alone is known. */
@@ -84,7 +64,6 @@ export function createLoop({ journal, perform, clock, log, onTransition, onEnd, 
     see(carried, found);
   }
 
-  /** A function of its own, so that nothing in a resting loop's frame is the row. */
   async function step(carried: Running): Promise<void> {
     const { call, memory, end } = carried;
     if (!call) throw new Error(`the call of ${carried.key} rests`);

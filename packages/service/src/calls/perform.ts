@@ -26,7 +26,7 @@ export type EffectsOptions = {
   /** Of the enabled rails, in order of preference; a payment on another rail is looked up, and not settled. */
   settlers: ReadonlyMap<RailName, readonly Settler[]>;
   products: Products;
-  journal: Pick<Journal, "evidenceOf">;
+  journal: Pick<Journal, "evidenceOf" | "evidenceItemsOf">;
   ledger: Ledger;
   attestor: Attestor;
   /**

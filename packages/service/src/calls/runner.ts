@@ -7,8 +7,9 @@ import type { Journal } from "./journal.ts";
 import { keepLeases } from "./leases.ts";
 import { createLoop } from "./loop.ts";
 import { isAtRest, isFinal } from "./machine.ts";
-import type { Perform } from "./perform.ts";
-import { activeOf, newRunning, oldestOf, queueAgeOf, type Running, statesOf } from "./running.ts";
+import { type Perform, pauseBeforeLook } from "./perform.ts";
+import { createRests } from "./rests.ts";
+import { activeOf, endRunning, isOver, newRunning, oldestOf, queueAgeOf, type Running, statesOf } from "./running.ts";
 
 export type RunnerOptions = {
   journal: Journal;
@@ -26,12 +27,14 @@ export type Carrying = (call: Call | CallHead, carry: () => Promise<void>) => Pr
 
 /** How often a row is read again while another replica carries its call, in ms: notifications may be lost. */
 const POLL_MS = 2_000;
+/** Delivered payments that are looked at together: after a restart thousands are due in one moment, and each has its row meanwhile. */
+const MAX_WATCHED = 64;
 
 export type Runner = ReturnType<typeof createRunner>;
 
 /**
- * Carries the calls whose lease this replica has to their end, with one loop for each call, independent of the request that
- * began it.
+ * Carries the calls whose lease this replica has to their end, with one loop for each call until it is delivered, independent of
+ * the request that began it.
  *
  * Every event is committed before anything that follows from it leaves the process. The loops have no state that a restart
  * would miss: after a crash, the replica that takes the lease continues from the row.
@@ -45,7 +48,8 @@ export function createRunner({ journal, perform, clock, log, onTransition, carry
   /** What was known of each call whose row may be of an earlier time, until that is looked at. */
   const suspects = new Map<string, Running["seen"]>();
   let hasFoundLoss = false;
-  const carry = createLoop({
+  const rest = createRests(clock, MAX_WATCHED);
+  const { carry, watch } = createLoop({
     ...{ journal, perform, clock, log, onTransition },
     onEnd: (key, call) => waiters.wake(key, call),
     onLoss(key, seen) {
@@ -88,9 +92,9 @@ export function createRunner({ journal, perform, clock, log, onTransition, carry
      */
     async restart(take: () => Promise<void>): Promise<void> {
       const loops = [...running.values()];
-      for (const { key, seen, end } of loops) {
-        suspects.set(key, seen);
-        end.abort(new Error("the journal is behind"));
+      for (const loop of loops) {
+        suspects.set(loop.key, loop.seen);
+        endRunning(loop, new Error("the journal is behind"));
       }
       await Promise.all(loops.map(({ done }) => done));
       await take();
@@ -139,7 +143,7 @@ export function createRunner({ journal, perform, clock, log, onTransition, carry
       waiters.wakeAll();
       unlisten();
       const loops = [...running.values()];
-      for (const { end } of loops) end.abort(reason);
+      for (const loop of loops) endRunning(loop, reason);
       const kept = leases?.then(({ ended }) => ended).catch(() => undefined);
       await Promise.all([kept, ...loops.map(({ done }) => done)]);
       await journal
@@ -169,12 +173,33 @@ export function createRunner({ journal, perform, clock, log, onTransition, carry
     const started = newRunning(call, !isNew);
     if (isNew && isWhole(call)) noteBeginning(started, call);
     running.set(started.key, started);
-    const run = () => carry(started);
+    const run = () => new Promise<void>((ended) => carryOn(started, ended));
     started.done = (carrying ? carrying(call, run) : run()).finally(() => {
       running.delete(started.key);
       waiters.wake(started.key);
     });
     return started.done;
+  }
+
+  /** Carries a call until it is over. While its delivered payment waits to be looked at, it has neither loop nor row. */
+  function carryOn(started: Running, ended: () => void): void {
+    if (isOver(started)) ended();
+    else if (isFinal(started.seen.state)) restUntilLook(started, ended);
+    else void carry(started).then(() => carryOn(started, ended));
+  }
+
+  function restUntilLook(started: Running, ended: () => void): void {
+    const { memory } = started;
+    memory.waiting = true;
+    started.call = undefined;
+    const end = rest(pauseBeforeLook(memory.looks), (leave) => {
+      started.endRest = undefined;
+      void watch(started, leave).then(() => carryOn(started, ended));
+    });
+    started.endRest = () => {
+      end();
+      ended();
+    };
   }
 
   function noteBeginning({ memory }: Running, call: Call): void {
@@ -190,7 +215,7 @@ export function createRunner({ journal, perform, clock, log, onTransition, carry
     const dropped = running.get(key);
     if (!dropped) return;
     log.warn({ key, state: dropped.seen.state }, "lease lost: another replica carries the call");
-    dropped.end.abort(new Error("the lease was lost"));
+    endRunning(dropped, new Error("the lease was lost"));
   }
 
   function noteLoss(key: string, { state, version }: Running["seen"], found: Call | undefined): void {

@@ -1,6 +1,6 @@
 import { type Call, type CallHead, type CallState, isWhole } from "./call.ts";
 import { type Load, weightOf } from "./in-flight.ts";
-import { isFinal, isUnpaid } from "./machine.ts";
+import { isAtRest, isFinal, isUnpaid } from "./machine.ts";
 import { type Memory, newMemory } from "./perform.ts";
 
 /** A call whose loop runs. */
@@ -21,6 +21,8 @@ export type Running = {
   paidSince?: number;
   /** Ends the loop at its next step. */
   end: AbortController;
+  /** While a delivered payment rests until it is looked at: ends that, and with it the call's carrying. */
+  endRest?: (() => void) | undefined;
 };
 
 type Calls = Iterable<Running>;
@@ -46,6 +48,17 @@ export function see(running: Running, call: Call, isAhead = false): void {
   running.isAhead = isAhead;
   running.seen = seenOf(call);
   running.weight = weightOf(call.subject);
+}
+
+/** Whether a call is carried no further: it is at rest, or its loop was ended. */
+export function isOver({ call, end }: Running): boolean {
+  return end.signal.aborted || (call !== undefined && isAtRest(call));
+}
+
+/** Ends the loop at its next step. */
+export function endRunning({ end, endRest }: Running, reason: Error): void {
+  end.abort(reason);
+  endRest?.();
 }
 
 function seenOf({ state, version, createdAt }: CallHead): Running["seen"] {

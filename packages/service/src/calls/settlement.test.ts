@@ -72,7 +72,7 @@ function settlement(isForAny: boolean, names: readonly string[] = ["a", "b"]) {
     return { ...watch, id, facilitator: watch };
   });
   return createSettlement({
-    journal: { evidenceOf: async () => undefined },
+    journal: { evidenceOf: async () => undefined, evidenceItemsOf: async () => [] },
     rails: new Map([["algorand", rail]]),
     settlers: new Map([["algorand", settlers]]),
     ledger: { prepare: async () => undefined } as unknown as Ledger,

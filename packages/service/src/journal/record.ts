@@ -1,7 +1,7 @@
-import { hash } from "node:crypto";
-import { type Division, divisionOf, keptBundle } from "../calls/apart.ts";
+import { createHash } from "node:crypto";
+import { type Division, divisionOf, evidenceDivision, keptBundle } from "../calls/apart.ts";
 import { APART, type Call, type CallAttempt } from "../calls/call.ts";
-import type { Evidence } from "../subjects/product.ts";
+import type { BatchItemEvidence, Evidence } from "../subjects/product.ts";
 
 /** A row of `calls`, unpacked, with its attempts and evidence. Both databases name their columns so. */
 export type PartedRow = {
@@ -35,16 +35,23 @@ export function requestOf({ aliases, subject, payload, requirement }: Call): str
   return JSON.stringify({ aliases, subject, payload, requirement });
 }
 
-/** JSON of the evidence of a new call, its length, and its SHA-256 in hex, under which it is kept. */
-export function evidenceRow({ evidence }: Call): { hash: string; bytes: number; content: string } | undefined {
+/** JSON of the evidence of a new call, its length, and its SHA-256 in hex, under which it is kept; apart from it the items of a large batch. */
+export function evidenceRow({ evidence }: Call) {
   if (!evidence || evidence === APART) return undefined;
-  const content = JSON.stringify(evidence);
-  return { hash: hash("sha256", content), bytes: content.length, content };
+  const { content, items } = evidenceDivision(evidence);
+  const all = createHash("sha256").update(content);
+  for (const item of items) all.update(item);
+  return { row: { hash: all.digest("hex"), bytes: content.length, content }, items };
 }
 
 /** @param json as `evidenceRow` makes it */
 export function evidenceIn(json: string | undefined): Evidence | undefined {
   return json === undefined ? undefined : JSON.parse(json);
+}
+
+/** @param texts JSON of each */
+export function evidenceItemsIn(texts: readonly string[]): BatchItemEvidence[] {
+  return texts.map((text) => JSON.parse(text));
 }
 
 /**

@@ -94,6 +94,13 @@ export const SHARED = {
       WHERE bundle_id = $1 AND place >= $2 AND place < $2 + ${PARTS_AT_ONCE}
     ) AS next USING (place)
     WHERE bundle_id = $1 AND (sum <= $3 OR place = $2) ORDER BY place`,
+  evidenceItemsOf: `
+    WITH own AS (SELECT evidence_hash AS hash FROM calls WHERE key = $1)
+    SELECT content FROM evidence_items JOIN (
+      SELECT place, sum(bytes) OVER (ORDER BY place) AS sum FROM evidence_items
+      WHERE hash = (SELECT hash FROM own) AND place >= $2 AND place < $2 + ${PARTS_AT_ONCE}
+    ) AS next USING (place)
+    WHERE hash = (SELECT hash FROM own) AND (sum <= $3 OR place = $2) ORDER BY place`,
   head: `SELECT ${HEAD} FROM names JOIN calls ON calls.key = names.key WHERE name = $1`,
   open: 'SELECT key, state, created_at AS "createdAt", bundle_id AS "bundleId" FROM calls WHERE open ORDER BY created_at',
   rememberRefused: `

@@ -11,7 +11,14 @@ import { hasCode } from "../errors.ts";
 import { Problem, type ProblemCode } from "../problems.ts";
 import { beforeIdOf } from "./batch-answer.ts";
 import type { BatchReader } from "./batch-reader.ts";
-import type { BatchEvidence, BatchItemEvidence, Product, TransactionEvidence } from "./product.ts";
+import type {
+  BatchEvidence,
+  BatchItemEvidence,
+  BatchItems,
+  BundleOf,
+  Product,
+  TransactionEvidence,
+} from "./product.ts";
 import type { SubjectOf } from "./subject.ts";
 import { sourceNamed, transactionEvidence, transactionIn } from "./transaction-evidence.ts";
 
@@ -76,31 +83,33 @@ export function batchProduct(
         const { kind: _, ...members } = one;
         return [{ ...members, nonce: toBase64(nonces.subarray(NONCE_BYTES * index, NONCE_BYTES * (index + 1))) }];
       });
-      return { kind: "batch", root: (await treeOf(items)).root.toHex(), items };
+      return { kind: "batch", root: (await treeOf(items)).root.toHex(), size: items.length, items };
     },
 
-    note({ root, items }, { keySha256, ledger, paymentKey }) {
-      return encodeNote({ a: keySha256, g: ledger, p: paymentCommitment(paymentKey), r: root, z: items.length });
+    note({ root, size }, { keySha256, ledger, paymentKey }) {
+      return encodeNote({ a: keySha256, g: ledger, p: paymentCommitment(paymentKey), r: root, z: size });
     },
 
-    bundle({ root, items }, { attest, attestor }) {
-      const members = { size: items.length, root: toBase64(Uint8Array.fromHex(root)), attest, attestor };
+    bundle({ root, size }, { attest, attestor }) {
+      const members = { size, root: toBase64(Uint8Array.fromHex(root)), attest, attestor };
       return { type: "batch-attestation", version: 1, network: "algorand-mainnet", ...members };
     },
 
-    sources: ({ items }) => items.map(transactionIn),
+    sources: () => [],
 
-    async answer({ root, items }, { id, body }) {
+    async answer({ root }, { id, body }, items) {
       const tree = await treeOf(items);
       if (tree.root.toHex() !== root) throw new Error("the evidence of a batch is not what its note has recorded");
       const head = canonicalize(JSON.parse(body) as BatchHead);
       // An item bundle's id is the hash of its canonical JSON, whose first member is the head.
       const hash = createHash("sha256").update(beforeIdOf(head));
+      const sources: BundleOf[] = [];
       const sealed = await mapInSlices(items, (item, index): SealedItem => {
+        sources.push(transactionIn(item));
         const text = canonicalize(answerItem(item, index, tree.path(index)));
         return { id: hash.copy().update(text.slice(1)).digest("base64url"), text };
       });
-      return { id, body: head, items: sealed };
+      return { bundle: { id, body: head, items: sealed }, sources };
     },
   };
 }
@@ -119,7 +128,7 @@ function statementOf({ caip2, source, block, level, succeeded, nonce }: BatchIte
   return { type: "transaction", chain: caip2, txnId, hashSha256, block: { hash, height, time }, level, outcome, nonce };
 }
 
-async function treeOf(items: readonly BatchItemEvidence[]) {
+async function treeOf(items: BatchItems) {
   return batchTree(await mapInSlices(items, (item) => batchStatementLeaf(statementOf(item))));
 }
 
@@ -149,9 +158,13 @@ function refusal(refused: readonly Refused[], size: number): Problem {
  * Maps a long list in slices, so that the event loop is not blocked.
  * @param map takes a fraction of a millisecond
  */
-async function mapInSlices<T, R>(items: readonly T[], map: (item: T, index: number) => R): Promise<R[]> {
+async function mapInSlices<T, R>(
+  items: Iterable<T> | AsyncIterable<T>,
+  map: (item: T, index: number) => R,
+): Promise<R[]> {
   const mapped: R[] = [];
-  for (const [index, item] of items.entries()) {
+  for await (const item of items) {
+    const index = mapped.length;
     if (index > 0 && index % MAX_IN_A_SLICE === 0) await nextTurn();
     mapped.push(map(item, index));
   }

@@ -23,8 +23,14 @@ export type InclusionEvidence = Fetched & {
 /** One transaction of a batch, with the nonce of its statement: base64 of 16 random bytes. */
 export type BatchItemEvidence = Omit<TransactionEvidence, "kind"> & { nonce: string };
 
-/** The transactions of a batch in the order of its request, and the root of their statements' tree, hex. */
-export type BatchEvidence = { kind: "batch"; root: string; items: readonly BatchItemEvidence[] };
+/**
+ * The transactions of a batch: the root of their statements' tree, hex, and their number. `items`: in the order of the request;
+ * absent where they stand apart (calls/apart.ts).
+ */
+export type BatchEvidence = { kind: "batch"; root: string; size: number; items?: readonly BatchItemEvidence[] };
+
+/** The items of a batch, which are read anew each time they are iterated. */
+export type BatchItems = Iterable<BatchItemEvidence> | AsyncIterable<BatchItemEvidence>;
 
 /** Everything that a subject's note and bundle need from its source, fetched before anything is charged. */
 export type Evidence = TransactionEvidence | BlockEvidence | InclusionEvidence | BatchEvidence;
@@ -59,12 +65,15 @@ export interface Product<S extends Subject = Subject, E extends Evidence = Evide
   /** Makes the note for the ledger (docs/format.md, "Note"). */
   note(evidence: E, context: NoteContext): string;
 
-  /** Makes the unsigned bundle; for a batch, its head. */
+  /** Makes the unsigned bundle; for a batch, its head, without the items. */
   bundle(evidence: E, attested: Pick<UnsignedBundle, "attest" | "attestor">): UnsignedBundle;
-  /** Lists the bundle's sources: a transaction with its block; for a batch, each in order. */
+  /** Lists the bundle's sources: a transaction with its block; for a batch none, which `answer` lists. */
   sources(evidence: E): readonly BundleOf[];
-  /** Adds the items to a signed batch; by default the bundle has none. The same arguments give the same bytes. */
-  answer?(evidence: E, sealed: SealedBundle): Promise<SealedBundle>;
+  /**
+   * Adds the items to a signed batch; by default the bundle has none. The same arguments give the same bytes.
+   * @returns the sources too, each in order
+   */
+  answer?(evidence: E, sealed: SealedBundle, items: BatchItems): Promise<{ bundle: SealedBundle; sources: BundleOf[] }>;
 }
 
 /** Every product by its subject's kind. Each gets only subjects and evidence of its own kind. */

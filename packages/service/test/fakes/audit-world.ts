@@ -245,7 +245,8 @@ export async function seal(call: Call) {
     }),
     new AbortController().signal,
   );
-  return product.answer ? product.answer(evidence, signed) : signed;
+  const items = (evidence.kind === "batch" && evidence.items) || [];
+  return (await product.answer?.(evidence, signed, items))?.bundle ?? signed;
 }
 
 function noteOf(call: Call): string {

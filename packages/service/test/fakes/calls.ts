@@ -1,7 +1,7 @@
-import { type Call, type CallRequest, liveAttempt } from "../../src/calls/call.ts";
+import { type Call, type CallRequest, evidenceOf, liveAttempt } from "../../src/calls/call.ts";
 import type { Journal } from "../../src/calls/journal.ts";
 import { beginCall, type CallEvent, isDeferred, reduce, toCommit } from "../../src/calls/machine.ts";
-import type { Evidence } from "../../src/subjects/product.ts";
+import type { BatchEvidence, Evidence, TransactionEvidence } from "../../src/subjects/product.ts";
 
 /** A call as it is first committed; `over` replaces members of its request. */
 export function aCall(over: Partial<CallRequest> = {}): Call {
@@ -57,6 +57,17 @@ export function aLargeEvidence(txnId: string): Evidence {
     source: { chain: "algorand", txnId, hashSha256: "00", txnBytesBase64: "A".repeat(100_000) },
     block: { hash: "BLOCK", height: 7, time: 1_780_000_000 },
   };
+}
+
+/** Evidence of a batch of transactions of a kilobyte each. */
+export function aBatch(size: number): BatchEvidence {
+  const { kind: _, ...one } = evidenceOf(aCall()) as TransactionEvidence;
+  const items = Array.from({ length: size }, (_, i) => ({
+    ...one,
+    source: { ...one.source, txnId: `SOURCE ${i}`, txnBytesBase64: "A".repeat(1_000) },
+    nonce: "AA==",
+  }));
+  return { kind: "batch", root: "ab".repeat(32), size, items };
 }
 
 export function anAttempt(txid: string) {

@@ -6,7 +6,16 @@ import type { Journal, Listener } from "../../src/calls/journal.ts";
 import { type CallEvent, reduce } from "../../src/calls/machine.ts";
 import { createUnderWay } from "../../src/calls/under-way.ts";
 import { serviceError } from "../errors.ts";
-import { aCall, after, afterCommit, aLargeEvidence, anAttempt, GOOD_COURSE, goodCourseFrom } from "../fakes/calls.ts";
+import {
+  aBatch,
+  aCall,
+  after,
+  afterCommit,
+  aLargeEvidence,
+  anAttempt,
+  GOOD_COURSE,
+  goodCourseFrom,
+} from "../fakes/calls.ts";
 
 function headOf({ key, state, version, createdAt, subjectHash, payloadSha256 }: Call): CallHead {
   return { key, state, version, createdAt, subjectHash, payloadSha256 };
@@ -15,7 +24,7 @@ function headOf({ key, state, version, createdAt, subjectHash, payloadSha256 }: 
 /** A database on which a journal is opened, closed and opened again. */
 export type TestDatabase = {
   open(): Promise<Journal>;
-  /** How many pieces of evidence it keeps. */
+  /** How many pieces of evidence it keeps, items of batches counted. */
   evidenceKept(): Promise<number>;
   remove(): Promise<void>;
 };
@@ -138,6 +147,33 @@ export function journalContract(name: string, create: () => Promise<TestDatabase
       await journal.insert(aCall({ key: "again", evidence: large }));
       expect(await (await reopened()).evidenceOf("again")).toEqual(large);
       expect(await journal.evidenceOf("other")).toEqual(other);
+    });
+
+    test("keeps the items of a large batch apart from its head, and drops them with it", async () => {
+      const large = aBatch(300);
+      const { items = [], ...head } = large;
+      const call = await journal.insert(aCall({ key: "large", evidence: large }));
+      await journal.insert(aCall({ key: "other", evidence: aBatch(40) }));
+      const again = await reopened();
+      expect((await again.find("large"))?.evidence).toEqual(head);
+      expect(await again.evidenceOf("large")).toEqual(head);
+      const read: unknown[] = [];
+      for (let next = items.slice(0, 1); next.length > 0; read.push(...next)) {
+        next = await again.evidenceItemsOf("large", read.length, 10_000);
+        expect(JSON.stringify(next).length).toBeLessThan(11_000);
+      }
+      expect(read).toEqual(items);
+      expect(await again.evidenceItemsOf("large", 7, 0)).toEqual([items[7]]);
+      await again.update(after(call, { type: "payment_void", reason: "expired", receipt: "" }));
+      expect(await again.evidenceItemsOf("large", 0, 10_000)).toEqual([]);
+      expect(await again.evidenceItemsOf("other", 0, 0)).toHaveLength(1);
+      expect(await database.evidenceKept()).toBe(41);
+    });
+
+    test("keeps a small batch in its row", async () => {
+      const small = aBatch(2);
+      await journal.insert(aCall({ evidence: small }));
+      expect((await (await reopened()).find(aCall().key))?.evidence).toEqual(small);
     });
 
     test("keeps the evidence of what is paid for until it is delivered: the bundle has it then", async () => {

@@ -17,6 +17,7 @@ import { COPY_MARK } from "./statements.ts";
 const TABLES = {
   meta: "name",
   evidence: "hash",
+  evidence_items: "hash, place",
   dictionaries: "hash",
   calls: "key",
   names: "name",
@@ -41,7 +42,7 @@ type Line = { schema: number; format?: string } | { table: Table; row: Record<st
 
 /** Rows that are read at once, and of tables whose rows are large: what is in memory is some MiB, whatever strangers have bought. */
 const ROWS = 50;
-const FEW_ROWS: Partial<Record<Table, number>> = { evidence: 1, state_proofs: 1, bundle_parts: 10 };
+const FEW_ROWS: Partial<Record<Table, number>> = { evidence: 1, state_proofs: 1, evidence_items: 10, bundle_parts: 10 };
 /** Characters: some times the largest row, whose evidence is of a bundle of two MiB at most. */
 const MAX_LINE = 32 * 1024 * 1024;
 const NOT_EMPTY = "the database has a journal already: name an empty one, and keep it for the audit";

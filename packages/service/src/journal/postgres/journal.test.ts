@@ -40,7 +40,10 @@ async function place() {
   return {
     open: () => openPostgresJournal(shared),
     async evidenceKept() {
-      const [row] = await sql(shared, "SELECT count(*)::integer AS kept FROM evidence");
+      const [row] = await sql(
+        shared,
+        "SELECT ((SELECT count(*) FROM evidence) + (SELECT count(*) FROM evidence_items))::integer AS kept",
+      );
       return row?.kept as number;
     },
     async fillRefused(count: number) {

@@ -209,7 +209,10 @@ async function open(url: string): Promise<WholeJournal> {
       const request = (await packer())(requestOf(call));
       const fixed = [key, rail, payer, subjectHash, payloadSha256, createdAt, requirement.amount, request];
       const moving = [state, progressOf(call), me];
-      const values = [names, ...fixed, ...moving, evidence?.hash, evidence?.bytes, evidence?.content, version];
+      const { row, items = [] } = evidence ?? {};
+      const ofEvidence = [row?.hash, row?.bytes, row?.content];
+      const ofItems = [items.map(({ length }) => length), items];
+      const values = [names, ...fixed, ...moving, ...ofEvidence, version, ...ofItems];
       const session = expectation && expectations.sessionOf(expectation);
       const inserting = writer.write(key, statement("insert", values), session);
       const { rowCount } = await inserting.catch((error: unknown) => {

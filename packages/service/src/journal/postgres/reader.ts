@@ -8,7 +8,7 @@ import type { RailName } from "../../payment/rails/rail.ts";
 import type { Evidence } from "../../subjects/product.ts";
 import { type Dictionary, damaged, dictionaryHash, noDictionary, orDamaged, unpack } from "../packing.ts";
 import { inPages, type JournalReader, type UnreadRow, unreadRow } from "../reader.ts";
-import { callOf, deliveredIn, type Packed, type PartedRow } from "../record.ts";
+import { callOf, deliveredIn, evidenceItemsIn, type Packed, type PartedRow } from "../record.ts";
 import { newClient, TYPES } from "./connections.ts";
 import { stateOf } from "./schema.ts";
 import { SQL } from "./statements.ts";
@@ -62,6 +62,10 @@ export function postgresReads(ask: Ask) {
     same: {
       async evidenceOf(key: string) {
         return (await ask<{ content: Evidence }>("evidenceOf", key))[0]?.content;
+      },
+      async evidenceItemsOf(key: string, from: number, bytes: number) {
+        const items = await ask<{ content: string }>("evidenceItemsOf", key, from, bytes);
+        return evidenceItemsIn(items.map(({ content }) => content));
       },
       stored: async (id: string) => (await ask<StoredBundle>("stored", id))[0],
       async bodyOf(bundleId: string) {

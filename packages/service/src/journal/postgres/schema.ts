@@ -14,6 +14,11 @@ export const VERSIONS: readonly string[] = [
   CREATE TABLE meta (name ${ID} PRIMARY KEY, value json NOT NULL);
   -- What is attested, by the SHA-256 of its JSON: it may be large, and many calls may be of one subject.
   CREATE TABLE evidence (hash ${ID} PRIMARY KEY, bytes integer NOT NULL, content json NOT NULL);
+  -- The items of a large batch, each as JSON.
+  CREATE TABLE evidence_items (
+    hash ${ID} NOT NULL REFERENCES evidence ON DELETE CASCADE, place integer NOT NULL, bytes integer NOT NULL,
+    content text NOT NULL, PRIMARY KEY (hash, place)
+  );
   -- What packed texts have in common, by its SHA-256. Never deleted: without it they cannot be read.
   CREATE TABLE dictionaries (hash bytea PRIMARY KEY, content bytea NOT NULL);
   -- What is packed is the SHA-256 of its dictionary, and a zstd frame (journal/packing.ts).

@@ -72,6 +72,11 @@ export const SQL = {
       INSERT INTO evidence (hash, bytes, content) SELECT $13, $14::integer, $15::json FROM free
       WHERE $13::text IS NOT NULL
       ON CONFLICT DO NOTHING
+    ), kept_items AS (
+      INSERT INTO evidence_items (hash, place, bytes, content)
+      SELECT $13, item.place - 1, item.bytes, item.content
+      FROM free, unnest($17::integer[], $18::text[]) WITH ORDINALITY AS item (bytes, content, place)
+      ON CONFLICT DO NOTHING
     ), inserted AS (
       INSERT INTO calls
         (key, rail, payer, subject_hash, payload_sha256, created_at, amount, request, state, version, open, progress, owner,

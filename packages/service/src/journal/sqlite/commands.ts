@@ -107,6 +107,12 @@ export function sqliteCommands(db: DatabaseSync) {
     return { id, bytes, parts: parts.length, bodyBytes: body?.length ?? null, delivered: packed(delivered) };
   }
 
+  function insertEvidence({ row, items }: Exclude<NewRow["evidence"], undefined>): void {
+    sql("insertEvidence").run(row);
+    for (const [place, content] of items.entries())
+      sql("insertEvidenceItem").run({ hash: row.hash, place, bytes: content.length, content });
+  }
+
   function keepParts({ id: bundleId, parts }: Delivery): void {
     for (const [place, { id = null, text }] of parts.entries())
       sql("keepPart").run({ bundleId, place, id, bytes: text.length, content: packed(text) });
@@ -145,7 +151,7 @@ export function sqliteCommands(db: DatabaseSync) {
         const holder = find(name);
         if (holder) return holder;
       }
-      if (evidence) sql("insertEvidence").run(evidence);
+      if (evidence) insertEvidence(evidence);
       sql("insertCall").run({ ...row, request: packed(row.request) });
       for (const name of names) sql("insertName").run(name, row.key);
       return undefined;
@@ -176,6 +182,9 @@ export function sqliteCommands(db: DatabaseSync) {
     exposure: (rail: RailName, payer: string) => sql("exposure").get(rail, payer)?.amount as number,
     /** @returns JSON */
     evidenceOf: (key: string) => sql("evidenceOf").get(key)?.content as string | undefined,
+    /** @returns JSON of each */
+    evidenceItemsOf: (key: string, from: number, bytes: number) =>
+      all("evidenceItemsOf", key, from, bytes).map(({ content }) => content as string),
     stored: (id: string) => sql("stored").get(id) as StoredBundle | undefined,
     bodyOf(bundleId: string): string | undefined {
       const delivered = sql("bodyOf").get(bundleId)?.delivered as Uint8Array | undefined;

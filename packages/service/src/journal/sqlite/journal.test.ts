@@ -34,7 +34,9 @@ async function place() {
     open: () => openSqliteJournal(join(dir, "journal.sqlite")),
     async evidenceKept() {
       const db = new DatabaseSync(join(dir, "journal.sqlite"), { readOnly: true });
-      const row = db.prepare("SELECT count(*) AS kept FROM evidence").get();
+      const row = db
+        .prepare("SELECT (SELECT count(*) FROM evidence) + (SELECT count(*) FROM evidence_items) AS kept")
+        .get();
       db.close();
       return row?.kept as number;
     },

@@ -9,7 +9,7 @@ import { ServiceError } from "../../errors.ts";
 import { observe } from "../../metrics/meter.ts";
 import { type Ask, evidenceJournal } from "../evidence.ts";
 import type { WholeJournal } from "../journal.ts";
-import { callOf, evidenceIn } from "../record.ts";
+import { callOf, evidenceIn, evidenceItemsIn } from "../record.ts";
 import type { SqliteCommands } from "./commands.ts";
 import { keepPrivate } from "./private-files.ts";
 import { createReads } from "./reads.ts";
@@ -133,6 +133,7 @@ export async function openSqliteJournal(path: string, log?: Pick<Logger, "warn">
       for (const listener of listeners) listener.ended?.(after.key);
     },
     evidenceOf: async (key) => evidenceIn(await reads.evidenceOf(key)),
+    evidenceItemsOf: async (...asked) => evidenceItemsIn(await reads.evidenceItemsOf(...asked)),
     bodyOf: reads.bodyOf,
     partsOf: reads.partsOf,
     async lease(limit) {

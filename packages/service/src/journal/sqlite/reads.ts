@@ -2,7 +2,7 @@ import { Worker } from "node:worker_threads";
 import type { SqliteCommands } from "./commands.ts";
 
 /** The commands that the worker runs. */
-const READS = ["evidenceOf", "bodyOf", "partsOf"] as const;
+const READS = ["evidenceOf", "evidenceItemsOf", "bodyOf", "partsOf"] as const;
 export type ReadCommand = (typeof READS)[number];
 
 export type Read = { id: number; command: ReadCommand; args: unknown[] };

@@ -19,7 +19,7 @@ export function newRow(call: Call) {
   const { key, aliases, rail, payer, subjectHash, payloadSha256, createdAt, state, version, requirement } = call;
   const [request, progress, amount] = [requestOf(call), progressOf(call), BigInt(requirement.amount)];
   const evidence = evidenceRow(call);
-  const evidenceHash = evidence?.hash ?? null;
+  const evidenceHash = evidence?.row.hash ?? null;
   const fixed = { key, rail, payer, subjectHash, payloadSha256, createdAt, amount, request, evidenceHash };
   return { names: [key, ...aliases], evidence, row: { ...fixed, state, version, progress } };
 }

@@ -15,6 +15,11 @@ export const VERSIONS: readonly string[] = [
   CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
   -- What is attested, by the SHA-256 of its JSON: it may be large, and many calls may be of one subject.
   CREATE TABLE evidence (hash TEXT PRIMARY KEY, bytes INTEGER NOT NULL, content TEXT NOT NULL) STRICT;
+  -- The items of a large batch, each as JSON.
+  CREATE TABLE evidence_items (
+    hash TEXT NOT NULL REFERENCES evidence ON DELETE CASCADE, place INTEGER NOT NULL, bytes INTEGER NOT NULL,
+    content TEXT NOT NULL, PRIMARY KEY (hash, place)
+  ) STRICT;
   -- What packed texts have in common, by its SHA-256. Never deleted: without it they cannot be read.
   CREATE TABLE dictionaries (hash BLOB PRIMARY KEY, content BLOB NOT NULL) STRICT;
   -- What is packed is the SHA-256 of its dictionary, and a zstd frame (journal/packing.ts).

@@ -30,6 +30,8 @@ const OWN = {
       (:key, :rail, :payer, :subjectHash, :payloadSha256, :createdAt, :amount, :request, :evidenceHash, :state, :version,
        TRUE, :progress)`,
   insertEvidence: "INSERT INTO evidence (hash, bytes, content) VALUES (:hash, :bytes, :content) ON CONFLICT DO NOTHING",
+  insertEvidenceItem: `
+    INSERT INTO evidence_items (hash, place, bytes, content) VALUES (:hash, :place, :bytes, :content) ON CONFLICT DO NOTHING`,
   evidenceHash: "SELECT evidence_hash AS hash FROM calls WHERE key = ?",
   evidenceOf: "SELECT content FROM evidence WHERE hash = (SELECT evidence_hash FROM calls WHERE key = ?)",
   leaveEvidence: "UPDATE calls SET evidence_hash = NULL WHERE key = ?",
