@@ -33,19 +33,25 @@ const COURSE = GOOD_COURSE.map((event) => {
 });
 
 function begin(): object {
-  // As the timers keep what sleeps.
-  const sleeping: (() => void)[] = [];
+  // As the timers keep what rests.
+  const resting: (() => void)[] = [];
   const journal: Partial<Journal> = { holds: () => true, update: async () => undefined, listen: () => () => undefined };
   const runner = createRunner({
     journal: journal as Journal,
     perform: async (call) => COURSE[COURSE.length - goodCourseFrom(call).length],
-    clock: { ...systemClock, sleep: () => new Promise<void>((resolve) => sleeping.push(resolve)) },
+    clock: {
+      ...systemClock,
+      after(_, run) {
+        resting.push(run);
+        return () => undefined;
+      },
+    },
     log: pino({ level: "silent" }),
     carrying: contextOfCalls(undefined),
   });
   for (let i = 0; i < CALLS; i++)
     void runner.start(aCall({ key: `key ${i}`, aliases: [], evidence: aLargeEvidence(`${i}`) }));
-  return { runner, sleeping };
+  return { runner, resting };
 }
 
 function bundles(): object {
