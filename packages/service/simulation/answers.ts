@@ -12,7 +12,6 @@ import type { Witness } from "./witness.ts";
 /** The answer that a client gets. */
 export type Answer =
   | Outcome
-  | { kind: "problem"; code: ProblemCode }
   /** What a transport answers with 500. */
   | { kind: "broken"; error: unknown }
   | { kind: "disconnected" };
@@ -139,17 +138,17 @@ export class Answers {
   left(request: Request, answer: Answer, by: Life): void {
     const { witness, journalFails, count } = this.#options;
     this.#open.get(request.sent.authorization.key)?.delete(request.payload.payload);
-    count(`answer ${answer.kind === "problem" ? answer.code : answer.kind}`);
+    count(`answer ${answer.kind === "problem" ? answer.problem.code : answer.kind}`);
     if (answer.kind === "broken" && !journalFails()) witness.object("answers", textOf(answer.error));
     else if (!isPayers(request.sent.signature)) this.#toStranger(request, answer);
     else if (answer.kind === "delivered") this.#bundle(request, answer);
     else if (answer.kind === "payment_required") this.#paymentRequired(request, answer.error, by);
-    else if (answer.kind === "problem") this.#problem(request, answer.code);
+    else if (answer.kind === "problem") this.#problem(request, answer.problem.code);
   }
 
   /** Who cannot sign must not learn that there is a call. */
   #toStranger({ sent }: Request, answer: Answer): void {
-    const told = answer.kind === "problem" ? TELLING.includes(answer.code) : answer.kind === "delivered";
+    const told = answer.kind === "problem" ? TELLING.includes(answer.problem.code) : answer.kind === "delivered";
     if (told) this.#options.witness.object("strangers", `a stranger is told of ${sent.authorization.key}`);
   }
 

@@ -3,7 +3,6 @@ import type { CallState } from "../src/calls/call.ts";
 import type { Journal } from "../src/calls/journal.ts";
 import type { Perform } from "../src/calls/perform.ts";
 import type { Ledger } from "../src/ledger/ledger.ts";
-import { Problem } from "../src/problems.ts";
 import type { Products } from "../src/subjects/product.ts";
 import { LOSS_DEFECTS } from "./loss-defects.ts";
 import { NODE_DEFECTS } from "./node-defects.ts";
@@ -150,14 +149,11 @@ export const DEFECTS = {
       admit:
         (admit: Admit, journal: Journal): Admit =>
         async (subject, payload, purchase) => {
-          try {
-            return await admit(subject, payload, purchase);
-          } catch (error) {
-            const isPromised = error instanceof Problem && error.message.includes("has promised");
-            const key = (payload?.payload as SimulatedScheme | undefined)?.authorization ?? "";
-            if (!isPromised || (await journal.find(key))) throw error;
-            return { kind: "payment_required", accepts: [], options: [], extensions: {}, error: error.message };
-          }
+          const outcome = await admit(subject, payload, purchase);
+          const error = outcome.kind === "problem" ? outcome.problem.message : "";
+          const key = (payload.payload as SimulatedScheme).authorization;
+          if (!error.includes("has promised") || (await journal.find(key))) return outcome;
+          return { kind: "payment_required", accepts: [], options: [], extensions: {}, error };
         },
     },
     breaks: "served",

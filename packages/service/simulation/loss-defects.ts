@@ -1,6 +1,7 @@
 import type { Admit } from "../src/calls/admit.ts";
 import type { CopiedJournal } from "../src/calls/copied.ts";
 import type { Journal } from "../src/calls/journal.ts";
+import { unanswered } from "../src/calls/outcome.ts";
 import type { Perform } from "../src/calls/perform.ts";
 import { inDoubt } from "../src/calls/problems.ts";
 import { hasCode } from "../src/errors.ts";
@@ -24,10 +25,10 @@ export const LOSS_DEFECTS = {
       // Otherwise the next mistake shows first.
       admit:
         (admit: Admit): Admit =>
-        (...request) =>
-          admit(...request).catch((error: unknown) => {
-            throw inDoubt(error);
-          }),
+        async (...request) => {
+          const outcome = await admit(...request);
+          return outcome.kind === "problem" ? unanswered(inDoubt(outcome.problem)) : outcome;
+        },
     },
     breaks: "attestedOnce",
     shownBy: 61936,

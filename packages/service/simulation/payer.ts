@@ -159,8 +159,9 @@ export class Payer {
     for (;;) {
       const answer = await this.#send(sent, subject);
       if (answer.kind === "delivered" || answer.kind === "payment_required") return answer;
-      if (answer.kind === "problem" && ENDS.has(answer.code)) return answer;
-      if (answer.kind === "problem" && answer.code === "payment_unaccounted" && this.#options.healed()) return answer;
+      if (answer.kind === "problem" && ENDS.has(answer.problem.code)) return answer;
+      if (answer.kind === "problem" && answer.problem.code === "payment_unaccounted" && this.#options.healed())
+        return answer;
       await this.#wait(pauses);
     }
   }

@@ -1,4 +1,4 @@
-import { type Outcome, paymentRequired } from "../src/calls/outcome.ts";
+import { type Outcome, paymentRequired, unanswered } from "../src/calls/outcome.ts";
 import { Problem } from "../src/problems.ts";
 import { type Subject, saleOf } from "../src/subjects/subject.ts";
 import type { Answer, Request } from "./answers.ts";
@@ -72,12 +72,12 @@ export class Replica {
     try {
       return await ask();
     } catch (error) {
-      return error instanceof Problem ? { kind: "problem", code: error.code } : { kind: "broken", error };
+      return error instanceof Problem ? unanswered(error) : { kind: "broken", error };
     }
   }
 }
 
 function describe(answer: Answer): string {
-  if (answer.kind === "problem") return answer.code;
+  if (answer.kind === "problem") return answer.problem.code;
   return answer.kind === "payment_required" ? `402 ${answer.error}` : answer.kind;
 }

@@ -160,7 +160,7 @@ class Clients {
       count("payment made after a 402");
       const isRight = (answer: Answer) =>
         answer.kind === "delivered" ||
-        (answer.kind === "problem" && answer.code === "payment_unaccounted" && database.hasForgotten(key));
+        (answer.kind === "problem" && answer.problem.code === "payment_unaccounted" && database.hasForgotten(key));
       const bring = async () => {
         if (!(await payer.bringAgain({ authorization, accepted }, subject, isRight)))
           witness.object("paidOnce", `${key} was made after a 402, and is not delivered`);
@@ -275,7 +275,7 @@ async function replayAll({ scheduler, database, authorizations, witness, losses 
     const sent = { authorization, signature: "good", by: "key", accepted: call.requirement } as const;
     const answer = await fleet.pick()?.request({ sent, subject: call.subject, payload: toPayload(sent), wait: true });
     if (row && answer?.kind !== "delivered") witness.object("delivered", `${call.key} is not given again`);
-    if (row || (answer?.kind === "problem" && answer.code === "payment_unaccounted")) return;
+    if (row || (answer?.kind === "problem" && answer.problem.code === "payment_unaccounted")) return;
     // One that a facilitator refused after that, and made all the same, has a new call.
     if (answer?.kind !== "delivered" || database.refusedFor(call.key) === undefined)
       witness.object("answers", `${call.key} is lost, and is answered ${answer?.kind}`);

@@ -143,11 +143,10 @@ export async function openService(
   keepFresh([capacity, offers], life, clock, scheduler);
   if (world.losses) keepFresh([watch], life, clock, scheduler, WATCH_MS);
   const isPayee = (_: unknown, address: string) => address === PAY_TO;
-  const deadlineMs = DEADLINE_MS;
   const bundles = createBundles(journal, createUnderWay({ ...underWayLimits(), clock }));
   const admitting = defect.admitting?.(journal) ?? journal;
   const common = { journal: admitting, bundles, runner, capacity, log, clock, resourceOf };
-  const admit = createAdmission({ ...common, offers, rails, products, isPayee, waitMs, deadlineMs });
+  const admit = createAdmission({ ...common, offers, rails, products, isPayee, waitMs });
   return { admit: defect.admit?.(admit, journal) ?? admit, offers, capacity, runner, journal };
 }
 

@@ -7,7 +7,6 @@ import type { Facilitator } from "../src/payment/facilitator.ts";
 import type { RailName } from "../src/payment/rails/rail.ts";
 import { settlementReceipt } from "../src/payment/receipt.ts";
 import type { Settler } from "../src/payment/routes.ts";
-import { Problem } from "../src/problems.ts";
 import type { PlantedDefect } from "./service.ts";
 
 /** Mistakes about settlements and those who make them. */
@@ -47,12 +46,9 @@ export const SETTLEMENT_DEFECTS = {
       admit:
         (admit: Admit): Admit =>
         async (subject, ...rest) => {
-          try {
-            return await admit(subject, ...rest);
-          } catch (error) {
-            if (!(error instanceof Problem) || error.code !== "settlement_pending") throw error;
-            return { kind: "payment_required", accepts: [], options: [], extensions: {} };
-          }
+          const outcome = await admit(subject, ...rest);
+          if (outcome.kind !== "problem" || outcome.problem.code !== "settlement_pending") return outcome;
+          return { kind: "payment_required", accepts: [], options: [], extensions: {} };
         },
     },
     breaks: "no402",

@@ -44,9 +44,8 @@ export async function within<T>(
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const ends = new AbortController();
-  const late = () => ends.abort(new DOMException("The operation was aborted due to timeout", "TimeoutError"));
   const unfollow = follow(ends, stop);
-  const cancel = clock.after(ms, late);
+  const cancel = clock.after(ms, () => ends.abort(timedOut()));
   try {
     return await work(ends.signal);
   } finally {
@@ -61,6 +60,48 @@ function follow(controller: AbortController, signal: AbortSignal): () => void {
   if (signal.aborted) abort();
   else signal.addEventListener("abort", abort);
   return () => signal.removeEventListener("abort", abort);
+}
+
+/**
+ * The time of one piece of work, such as a request or a call's effects. It is passed down whole, so that nothing below
+ * needs a clock for its own limits.
+ */
+export type Deadline = {
+  /** Aborts when the work must end. */
+  readonly signal: AbortSignal;
+  /** Runs a part of the work for at most `ms`, as `within` does. */
+  within<T>(ms: number, part: (signal: AbortSignal) => Promise<T>): Promise<T>;
+  /** Rejects with the signal's reason when that comes first. */
+  sleep(ms: number): Promise<void>;
+};
+
+/** Makes the deadline of work that a signal ends. */
+export function deadlineOf(clock: Pick<Clock, "after" | "sleep">, signal: AbortSignal): Deadline {
+  return {
+    signal,
+    within: (ms, part) => within(clock, ms, signal, part),
+    sleep: (ms) => clock.sleep(ms, signal),
+  };
+}
+
+/** Runs work with a deadline of `ms`. What the work started and did not wait for ends with it. */
+export async function withDeadline<T>(
+  clock: Pick<Clock, "after" | "sleep">,
+  ms: number,
+  work: (deadline: Deadline) => Promise<T>,
+): Promise<T> {
+  const ends = new AbortController();
+  const cancel = clock.after(ms, () => ends.abort(timedOut()));
+  try {
+    return await work(deadlineOf(clock, ends.signal));
+  } finally {
+    cancel();
+    ends.abort(NOT_NEEDED);
+  }
+}
+
+function timedOut(): DOMException {
+  return new DOMException("The operation was aborted due to timeout", "TimeoutError");
 }
 
 /** Rejects with the signal's reason once it aborts. */

@@ -60,11 +60,8 @@ export type ErrorDetails = {
    */
   request_unfit: { member: string; more?: readonly { member: string; message: string }[] };
 
-  /**
-   * A payment cannot be accepted. The message is the `error` of a 402; it never reveals chain state. `byFacilitator`:
-   * none of our own checks refuses it, so a facilitator could still settle it.
-   */
-  payment_refused: { byFacilitator: true } | undefined;
+  /** A rail refuses a payment (payment/refusal.ts). The message is the `error` of a 402; it never reveals chain state. */
+  payment_refused: undefined;
   /**
    * The facilitator could not be asked, or its answer could not be read. This says nothing about the payment. `ending`:
    * the HTTP status of an answer without a verdict, or how the request ended without an answer. `retryAfterMs`: how

@@ -1,4 +1,5 @@
 import { excerpt } from "@attestd/proof/text";
+import { hasCode, ServiceError, type ServiceErrorCode } from "./errors.ts";
 import { currentContext } from "./tracing/context.ts";
 
 const NOT_CHARGED = "Nothing was charged.";
@@ -185,4 +186,59 @@ export class Problem extends Error {
       ...this.members,
     };
   }
+}
+
+/** The member of a problem while money may have moved: the client may repeat the same header, and MUST NOT sign anew. */
+export const SAME_HEADER = { retry: { sameHeader: true } };
+
+/** The problem of an error. `detail`: by default the error's own message. */
+type AnswerTo = { code: ProblemCode; detail?: string; retryAfter?: number; members?: Record<string, unknown> };
+
+const CHAIN_UNREAD = { detail: "The chain cannot be read now.", retryAfter: 10 };
+
+/**
+ * The errors that answer a request, each with its problem. They are thrown before anything is charged; where a payment
+ * may have been made, the caller of the throwing part says so itself. Every other error is a failure of the service.
+ */
+const ANSWERS: { readonly [C in ServiceErrorCode]?: AnswerTo } = {
+  source_not_found: { code: "source_not_found" },
+  block_not_found: { code: "block_not_found" },
+  source_inner_transaction: { code: "source_inner_transaction" },
+  source_wrong_chain: { code: "source_wrong_chain" },
+  source_not_kept: { code: "source_not_kept" },
+  source_unprovable: { code: "source_unprovable" },
+  source_unreadable: { code: "providers_conflict", retryAfter: 30 },
+  providers_unavailable: { code: "providers_unavailable", ...CHAIN_UNREAD },
+  providers_conflict: { code: "providers_conflict", ...CHAIN_UNREAD },
+  rail_closed: { code: "facilitator_unavailable", retryAfter: 10 },
+  facilitator_failed: {
+    code: "facilitator_unavailable",
+    detail: "The facilitator cannot be reached now.",
+    retryAfter: 10,
+  },
+  journal_busy: { code: "over_capacity", detail: "Too many payments are being checked.", retryAfter: 5 },
+  expectation_lost: {
+    code: "payment_unknown",
+    detail: "The connection to the journal broke while the payment was being checked.",
+    retryAfter: 10,
+    members: SAME_HEADER,
+  },
+};
+
+/**
+ * Returns the problem that answers an error; undefined for a failure of the service.
+ * @param over replaces members of the table's row
+ */
+export function problemFor(error: unknown, over: Pick<AnswerTo, "detail" | "retryAfter"> = {}): Problem | undefined {
+  if (error instanceof Problem) return error;
+  if (!(error instanceof ServiceError)) return undefined;
+  const row = ANSWERS[error.code as ServiceErrorCode];
+  if (!row) return undefined;
+  const { code, detail = error.message, retryAfter, members } = { ...row, ...over };
+  const askedMs = hasCode(error, "facilitator_failed") ? (error.details.retryAfterMs ?? 0) : 0;
+  return new Problem(code, detail, {
+    ...(retryAfter !== undefined && { retryAfter: Math.max(retryAfter, Math.ceil(askedMs / 1000)) }),
+    members: hasCode(error, "source_inner_transaction") ? error.details : (members ?? {}),
+    cause: error,
+  });
 }

@@ -36,15 +36,8 @@ import { openJournal, requireOwner } from "./journal/open.ts";
 import { watchTable } from "./ledger/checkpoints/table-watch.ts";
 import { watchEvidence } from "./ledger/evidence/watch.ts";
 import { openGauges } from "./monitoring/gauges.ts";
-import {
-  observedAdmit,
-  observedJournal,
-  observedPerform,
-  observedProducts,
-  observedVerifier,
-  transitionObserver,
-} from "./monitoring/observed.ts";
-import { contextOfCalls, tracedAdmit } from "./monitoring/traced.ts";
+import { observedJournal, observedPerform, observedVerifier, transitionObserver } from "./monitoring/observed.ts";
+import { contextOfCalls, observedAdmit } from "./monitoring/traced.ts";
 import { openCollector } from "./networks/evidence.ts";
 import { openNetworks } from "./networks/networks.ts";
 import { SETTLE_MS } from "./payment/facilitator.ts";
@@ -160,7 +153,7 @@ export async function openService(
   const { enabled, offers, isPayee, refreshed } = await openPayments(config, { journal, rails, log, signal: start });
 
   const resourceOf = resourcesAt(origin);
-  const products = observedProducts(createProducts(chains));
+  const products = createProducts(chains);
   const searching = new AbortController();
   opened.defer(() => searching.abort());
   const search = ledgerSearch(config, { address, rounds, log, signal: searching.signal });
@@ -239,7 +232,7 @@ export async function openService(
   const bundles = createBundles(admitting, underWay);
   const kept = keptJournal(journal, log);
   const admit = createAdmission({
-    ...common,
+    ...{ products, resourceOf, log, clock: systemClock },
     journal,
     bundles,
     runner,
@@ -262,7 +255,7 @@ export async function openService(
   opened.defer(() => table.close());
   const about = { origin, sandbox: config.sandbox, contact: config.contact, chains: [...chains.keys()] };
   const api: Api = {
-    admit: tracedAdmit(observedAdmit(admit, rails), tracer),
+    admit: observedAdmit(admit, rails, tracer),
     recall: createRecall(admitting, offers, bundles),
     offers,
     readMessage: verification.readMessage,

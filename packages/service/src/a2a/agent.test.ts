@@ -1,10 +1,12 @@
+import { type VerifyReport, verify } from "@attestd/proof";
+import { utf8 } from "@attestd/proof/encoding";
 import type { JsonObject } from "@attestd/proof/json";
 import fc from "fast-check";
 import pino from "pino";
 import { describe, expect, test, vi } from "vitest";
 import { ask as askRoute } from "../../test/fakes/transport.ts";
 import type { Admit } from "../calls/admit.ts";
-import type { Outcome, Recall } from "../calls/outcome.ts";
+import { type Outcome, type Recall, unanswered } from "../calls/outcome.ts";
 import { pending } from "../calls/problems.ts";
 import { X402_A2A_EXTENSION } from "../catalogue/about.ts";
 import { CATALOGUE } from "../catalogue/catalogue.ts";
@@ -26,14 +28,15 @@ const ids = createTaskIds(new Uint8Array(32));
 const REQUIRED: Outcome = { kind: "payment_required", accepts: [], options: [], extensions: {} };
 const DELIVERED: Outcome = { kind: "delivered", body: '{"version":1}', receipt: encodeHeader({ success: true }) };
 const VOID: Outcome = { ...REQUIRED, error: "expired", receipt: encodeHeader({ success: false }) };
-const SETTLING = pending("settlement_pending", "Settling.");
+const SETTLING = unanswered(pending("settlement_pending", "Settling."));
+const REPORT = { verified: true, type: "transaction-attestation" } as VerifyReport;
 
 const OPERATIONS: Operations = Object.fromEntries(
   Object.entries(CATALOGUE).map(([id, { access }]): [string, Operation] => [
     id,
     access === "paid"
       ? { kind: "paid", probe: ANY_SALE, subject: () => SUBJECT, sale: () => ANY_SALE }
-      : { kind: "verify", verify: async () => ({ verified: true }) as never },
+      : { kind: "verify", verify: async () => ({ report: REPORT }) },
   ]),
 );
 
@@ -178,12 +181,10 @@ describe("a message", () => {
   });
 
   test("with a bundle that is not verified is answered with the report", async () => {
-    const verify = async () => {
-      throw new Problem("bundle_rejected", "Not verified: note.", { members: { report: { verified: false } } });
-    };
-    const operations: Operations = { ...OPERATIONS, verify: { kind: "verify", verify } };
+    const report = verify(utf8("{}"));
+    const operations: Operations = { ...OPERATIONS, verify: { kind: "verify", verify: async () => ({ report }) } };
     const { result } = await aRoute({}, operations).say(data({ skill: "verify" }));
-    expect(result).toMatchObject({ parts: [{ text: "Not verified: note." }, { data: { verified: false } }] });
+    expect(result).toMatchObject({ parts: [{ text: "Not verified: schema." }, { data: { verified: false } }] });
   });
 
   test.each([
@@ -284,7 +285,7 @@ describe("a task", () => {
   test.each([
     ["completed", DELIVERED],
     ["working", SETTLING],
-    ["failed", new Problem("payment_refunded", "Given back.")],
+    ["failed", unanswered(new Problem("payment_refunded", "Given back."))],
   ])("that is paid is %s by the journal, also under an older key, and cannot be canceled", async (state, later) => {
     const { ask } = aRoute({ later });
     for (const id of [newTask(), "issued under a key that was replaced"]) {

@@ -4,15 +4,23 @@ import { X402_A2A_EXTENSION } from "../catalogue/about.ts";
 import type { Endpoint } from "../catalogue/catalogue.ts";
 import { invalid, validate } from "../catalogue/input.ts";
 import { json } from "../endpoints/answer.ts";
-import { callFree, messageForm, type Offered, offeredBy, requireSize } from "../endpoints/arguments.ts";
+import {
+  type Arguments,
+  callFree,
+  callVerify,
+  messageForm,
+  type Offered,
+  offeredBy,
+  requireSize,
+} from "../endpoints/arguments.ts";
 import { receiveMessage } from "../endpoints/body.ts";
 import { observedCall } from "../endpoints/observed-call.ts";
 import type { FreeOperation } from "../endpoints/operations.ts";
 import type { Route, TransportOptions } from "../endpoints/transport.ts";
 import { toPaymentPayload } from "../payment/header.ts";
 import { resourcesAt } from "../payment/resource.ts";
-import { Problem } from "../problems.ts";
 import { type Subject, saleOf } from "../subjects/subject.ts";
+import { problemOfVerdict } from "../verification/verifier.ts";
 import { type Message, PAYMENT, readSkillCall, SendParams, TaskParams, unclear } from "./message.ts";
 import { answer, type Methods, RPC, RpcError } from "./rpc.ts";
 import { canceledTask, completedTask, failedTask, message, refusedTask, unpaidTask, workingTask } from "./task.ts";
@@ -72,14 +80,11 @@ function createAgent(
     const { skill, args } = readSkillCall(asked);
     const { endpoint, operation } = skillNamed(skill);
     const report = (status: number) => observeCall?.(endpoint, status, "none");
-    if (operation.kind !== "paid") {
-      const call = async () => ({
-        status: 200,
-        result: await callFree(endpoint, operation, { members: args, bundle }),
-      });
-      return freeMessage(endpoint, operation, () => observedCall(report, call), asked.contextId);
-    }
     return observedCall(report, async () => {
+      if (operation.kind !== "paid") {
+        const { status, text, data } = await callSkill(endpoint, operation, { members: args, bundle });
+        return { status, result: message(text, data, asked.contextId) };
+      }
       requireSize(args, endpoint);
       const task = taskFor(skill, { endpoint, operation }, args);
       return { status: 402, result: requirePayment(ids.issue(task, asked.contextId), task) };
@@ -110,14 +115,13 @@ function createAgent(
     const [payment, outcome] = await observedCall(report, async () => {
       const subject = subjectOf(task, message);
       const payment = toPaymentPayload(sent);
-      const outcome = await admit(subject, payment, { name: nameOf(id), wait }).catch(asProblem);
-      const status = outcome instanceof Problem ? outcome.status : statusOf(outcome);
-      return { status, result: [payment, outcome] as const };
+      const outcome = await admit(subject, payment, { name: nameOf(id), wait });
+      return { status: statusOf(outcome), result: [payment, outcome] as const };
     });
-    if (!(outcome instanceof Problem) && outcome.kind === "delivered") return completedTask(id, outcome);
+    if (outcome.kind === "delivered") return completedTask(id, outcome);
     const known = await paidTask(id);
     if (known) return known;
-    if (outcome instanceof Problem) throw outcome;
+    if (outcome.kind === "problem") throw outcome.problem;
     return refusedTask(id, x402PaymentRequired(outcome, soldBy(task)), payment.accepted.network);
   }
 
@@ -134,16 +138,20 @@ function createAgent(
 
   /** Looks up the task's call in the journal. @returns undefined if there is none */
   async function paidTask(id: string): Promise<object | undefined> {
-    const outcome = await recall(nameOf(id)).catch(asProblem);
-    if (outcome instanceof Problem) {
-      const { code } = outcome;
-      if (code === "payment_refunded") return failedTask(id, outcome.message);
-      if (code === "settlement_pending" || code === "attestation_pending") return workingTask(id, outcome);
-      throw outcome;
+    const outcome = await recall(nameOf(id));
+    switch (outcome?.kind) {
+      case undefined:
+        return undefined;
+      case "delivered":
+        return completedTask(id, outcome);
+      case "payment_required":
+        return failedTask(id, outcome.error ?? "The payment failed.", outcome.receipt);
+      case "problem": {
+        const { problem } = outcome;
+        if (problem.code === "payment_refunded") return failedTask(id, problem.message);
+        return workingTask(id, problem);
+      }
     }
-    if (outcome?.kind === "payment_required")
-      return failedTask(id, outcome.error ?? "The payment failed.", outcome.receipt);
-    return outcome && completedTask(id, outcome);
   }
 
   function requirePayment(id: string, task: UnpaidTask): object {
@@ -164,29 +172,21 @@ function createAgent(
   }
 }
 
-/** Answers a free skill. A bundle that fails verification is answered with its report. */
-async function freeMessage(
+/** Calls a free skill. A bundle that fails verification is answered with its report. `status`: over HTTP */
+async function callSkill(
   endpoint: Endpoint,
   operation: FreeOperation,
-  call: () => Promise<string>,
-  contextId: string | undefined,
-): Promise<object> {
-  try {
-    const text = operation.kind === "verify" ? "Verified." : `${endpoint.summary}.`;
-    return message(text, JSON.parse(await call()), contextId);
-  } catch (error) {
-    if (!(error instanceof Problem) || error.code !== "bundle_rejected") throw error;
-    return message(error.message, error.members.report as JsonObject, contextId);
-  }
+  call: Arguments,
+): Promise<{ status: number; text: string; data: JsonObject }> {
+  if (operation.kind !== "verify")
+    return { status: 200, text: `${endpoint.summary}.`, data: JSON.parse(await callFree(endpoint, operation, call)) };
+  const verdict = await callVerify(endpoint, operation, call);
+  const problem = problemOfVerdict(verdict);
+  if (!("report" in verdict)) throw problem;
+  return { status: problem?.status ?? 200, text: problem?.message ?? "Verified.", data: verdict.report as JsonObject };
 }
 
 /** Returns the name under which the journal stores a task's call (`Purchase`). */
 function nameOf(taskId: string): string {
   return `a2a-task/${taskId}`;
-}
-
-/** @throws every error that is not a problem */
-function asProblem(error: unknown): Problem {
-  if (error instanceof Problem) return error;
-  throw error;
 }

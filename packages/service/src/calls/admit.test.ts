@@ -8,7 +8,7 @@ import { ServiceError } from "../errors.ts";
 import { type Facilitator, facilitatorFailed, type VerifyAnswer } from "../payment/facilitator.ts";
 import { createOffers } from "../payment/offers.ts";
 import { type Payment, paymentRefused, type Rail } from "../payment/rails/rail.ts";
-import { Problem } from "../problems.ts";
+import type { Problem } from "../problems.ts";
 import type { Evidence, Products } from "../subjects/product.ts";
 import { requestHash, type Subject } from "../subjects/subject.ts";
 import { type Admit, createAdmission } from "./admit.ts";
@@ -17,6 +17,7 @@ import { type Call, evidenceOf } from "./call.ts";
 import { type Capacity, createCapacity } from "./capacity.ts";
 import { expectationLost, type Journal, LEASE_MS } from "./journal.ts";
 import type { CallEvent } from "./machine.ts";
+import type { Outcome } from "./outcome.ts";
 import type { Perform } from "./perform.ts";
 import { createRunner } from "./runner.ts";
 import { createUnderWay, underWayLimits } from "./under-way.ts";
@@ -191,13 +192,10 @@ describe("admission", () => {
   });
 
   /** The code of the problem that a request comes to. */
-  async function problemOf(outcome: Promise<unknown>): Promise<{ code: string; retryAfter?: number; members: object }> {
-    const error = await outcome.then(
-      (value) => value,
-      (thrown: unknown) => thrown,
-    );
-    if (error instanceof Problem) return error;
-    throw new Error(`no problem but ${JSON.stringify(error)}`);
+  async function problemOf(asked: Promise<Outcome>): Promise<Problem> {
+    const outcome = await asked;
+    if (outcome.kind === "problem") return outcome.problem;
+    throw new Error(`no problem but ${JSON.stringify(outcome)}`);
   }
 
   /** Moves the call of a payment on. */
@@ -640,7 +638,7 @@ describe("admission", () => {
     /** Lets another request bring the payment after `late` has looked for it in the journal. @returns what `late` gets */
     async function overtaken(late: PaymentPayload, delay: () => void, now: () => void): Promise<unknown> {
       delay();
-      const answer = admit(BLOCK, late, { wait: false }).catch((error: unknown) => error);
+      const answer = admit(BLOCK, late, { wait: false });
       await clock.advance(0);
       now();
       const first = await problemOf(admit(BLOCK, payment(), { wait: false }));
@@ -661,7 +659,7 @@ describe("admission", () => {
     ] as const;
 
     test("asks for no other one though the chain cannot check its signature any more", async () => {
-      expect(await overtaken(payment(), ...slowly)).toMatchObject({ code: "settlement_pending" });
+      expect(await overtaken(payment(), ...slowly)).toMatchObject({ problem: { code: "settlement_pending" } });
     });
 
     test("reveals nothing to a sender who has not the same bytes", async () => {
@@ -682,7 +680,7 @@ describe("admission", () => {
           rail.signature = async () => "valid";
         },
       );
-      expect(await answer).toMatchObject({ code: "settlement_pending" });
+      expect(await answer).toMatchObject({ problem: { code: "settlement_pending" } });
     });
   });
 
@@ -703,9 +701,7 @@ describe("admission", () => {
     async function twoRequests(late: PaymentPayload) {
       const answers: unknown[] = [];
       const send = (payload: PaymentPayload) =>
-        void admit(BLOCK, payload, { wait: false })
-          .catch(({ code }: Problem) => code)
-          .then((answer) => answers.push(answer));
+        void admit(BLOCK, payload, { wait: false }).then((answer) => answers.push(answer));
       send(paying({ id: "1", by: "A" }));
       await clock.advance(0);
       rail.refusal = REFUSAL;
@@ -719,7 +715,7 @@ describe("admission", () => {
       expect(answers).toEqual([]);
       fetched();
       await clock.advance(0);
-      expect(answers).toEqual(["settlement_pending", "settlement_pending"]);
+      expect(answers).toMatchObject([1, 2].map(() => ({ problem: { code: "settlement_pending" } })));
     });
 
     test("asks for another one once none can begin", async () => {
@@ -728,7 +724,10 @@ describe("admission", () => {
       expect(answers).toEqual([]);
       fetched();
       await clock.advance(0);
-      expect(answers).toMatchObject(["block_not_found", { kind: "payment_required", error: REFUSAL }]);
+      expect(answers).toMatchObject([
+        { problem: { code: "block_not_found" } },
+        { kind: "payment_required", error: REFUSAL },
+      ]);
     });
 
     test("answers two that are refused at once, though each could wait for the other", async () => {
@@ -743,29 +742,27 @@ describe("admission", () => {
       const expectation = await otherJournal.expect(["key/1"]);
       const answers: unknown[] = [];
       for (const id of ["1", "2"])
-        void admit(BLOCK, paying({ id, by: "A" }))
-          .catch(({ code }: Problem) => `${id} ${code}`)
-          .then((answer) => answers.push(answer));
+        void admit(BLOCK, paying({ id, by: "A" })).then((answer) => answers.push([id, answer]));
       await otherJournal.expect(["key/2"]);
       await clock.advance(5_000);
       expect(answers).toEqual([]);
       expectation.end();
       await clock.advance(1_000);
-      expect(answers).toMatchObject([{ kind: "payment_required", error: REFUSAL }]);
+      expect(answers).toMatchObject([["1", { kind: "payment_required", error: REFUSAL }]]);
       await clock.advance(20_000);
-      expect(answers.slice(1)).toEqual(["2 payment_unknown"]);
+      expect(answers.slice(1)).toMatchObject([["2", { problem: { code: "payment_unknown" } }]]);
     });
 
     test("finds the call that another replica has begun meanwhile", async () => {
       rail.refusal = REFUSAL;
       const expectation = await otherJournal.expect(["key/1"]);
-      const answer = admit(BLOCK, paying({ id: "1", by: "A" }), { wait: false }).catch(({ code }: Problem) => code);
+      const answer = problemOf(admit(BLOCK, paying({ id: "1", by: "A" }), { wait: false }));
       await clock.advance(0);
       const call = aCall({ key: "key/1", subject: BLOCK, subjectHash: requestHash(BLOCK) });
       await otherJournal.insert(call, expectation);
       expectation.end();
       await clock.advance(1_000);
-      expect(await answer).toBe("settlement_pending");
+      expect((await answer).code).toBe("settlement_pending");
     });
 
     test("begins no call that other replicas could not know of, and asks for the same payment again", async () => {

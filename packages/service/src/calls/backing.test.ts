@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from "vitest";
+import { taken } from "../../test/fakes/taken.ts";
 import type { Payment, Rail } from "../payment/rails/rail.ts";
 import { createBacking } from "./backing.ts";
 
@@ -24,8 +25,8 @@ describe("backing", () => {
     };
     return { name, balance } as unknown as Rail;
   };
-  const promise = (key: string, payer = "PAYER", on = rail()) =>
-    backing.promise(on, { key, payer, amount: PRICE } as Payment, signal);
+  const promise = async (key: string, payer = "PAYER", on = rail()) =>
+    taken(await backing.promise(on, { key, payer, amount: PRICE } as Payment, signal));
   const putOff = { code: "over_capacity", retryAfter: 5, members: { retry: { sameHeader: true } } };
 
   test("takes as many promises as the balance covers, of all that come at once", async () => {

@@ -1,14 +1,14 @@
-import { type AdmissionRail, type Payment, paymentRefused } from "../payment/rails/rail.ts";
-import { Problem } from "../problems.ts";
+import type { AdmissionRail, Payment } from "../payment/rails/rail.ts";
+import { Refusal } from "../payment/refusal.ts";
+import { Problem, SAME_HEADER } from "../problems.ts";
 import type { Journal } from "./journal.ts";
-import { SAME_HEADER } from "./problems.ts";
 
-/** The payments of a payer in requests of this process that are not in the journal yet, each counted once. */
+/** A payer's payments in requests of this process that are not in the journal yet, each counted once. */
 type Promises = { total: bigint; requests: Map<string, number> };
 
 /**
- * Checks that payers hold what they promise. Many authorizations can rest on one small balance: each passes alone, and most
- * would only wait until they expire.
+ * Checks that payers hold what they promise. Many authorizations can rest on one small balance: each passes alone, and
+ * most would only wait until they expire.
  *
  * Simultaneous requests count each other here, before any of them is in the journal; other replicas see them only there.
  */
@@ -38,37 +38,31 @@ export function createBacking(journal: Pick<Journal, "exposure">) {
     /**
      * Counts a payment among its payer's promises, until it is in the journal or refused.
      *
-     * Too many promises are a Problem and not a refusal: the balance may already be without an earlier payment whose row
-     * still counts as open. Once the earlier payments have ended, the same payment passes, or fails by itself.
+     * Too many promises are a problem and not a refusal: an earlier payment may have left the balance while its row still
+     * counts as open. Once the earlier payments have ended, the same payment passes, or fails by itself.
      *
-     * @returns a function that removes the payment from the count
-     * @throws PaymentRefused when the payer has too little for this payment alone; Problem when it has too little for all
-     *   that it has promised; ProviderError
+     * @returns a function that removes the payment from the count; a refusal when the payer has too little for this
+     *   payment alone
+     * @throws Problem when it has too little for all that it has promised; ProviderError
      */
-    async promise(
-      rail: Pick<AdmissionRail, "name" | "balance">,
-      payment: Payment,
-      signal: AbortSignal,
-    ): Promise<() => void> {
+    async promise(rail: Pick<AdmissionRail, "name" | "balance">, payment: Payment, signal: AbortSignal): Promise<(() => void) | Refusal> {
       const { payer, amount } = payment;
       const name = `${rail.name} ${payer}`;
       // Before the journal is read: a promise that is committed in between is then counted at least once.
       const promises = count(name, payment);
       const others = promises.total - amount;
-      try {
-        const open = await journal.exposure(rail.name, payer);
-        // After the journal: a payment that is made in between is then out of the balance.
-        const held = await rail.balance(payment, signal);
-        if (held < amount) throw paymentRefused(`the payer holds ${held}, less than the ${amount} of the payment`);
-        if (open + others + amount > held) {
-          const detail = `The payer holds ${held}, and has promised ${open + others} in payments that are still open.`;
-          throw new Problem("over_capacity", detail, { retryAfter: 5, members: SAME_HEADER });
-        }
-      } catch (error) {
-        forget(name, payment, promises);
-        throw error;
+      using kept = new DisposableStack();
+      kept.defer(() => forget(name, payment, promises));
+      const open = await journal.exposure(rail.name, payer);
+      // After the journal: a payment that is made in between is then out of the balance.
+      const held = await rail.balance(payment, signal);
+      if (held < amount) return new Refusal(`the payer holds ${held}, less than the ${amount} of the payment`);
+      if (open + others + amount > held) {
+        const detail = `The payer holds ${held}, and has promised ${open + others} in payments that are still open.`;
+        throw new Problem("over_capacity", detail, { retryAfter: 5, members: SAME_HEADER });
       }
-      return () => forget(name, payment, promises);
+      const counted = kept.move();
+      return () => counted.dispose();
     },
   };
 }

@@ -1,5 +1,4 @@
-import type { Clock } from "../clock.ts";
-import { hasCode } from "../errors.ts";
+import type { Deadline } from "../clock.ts";
 import type { Payment } from "../payment/rails/rail.ts";
 import { Problem } from "../problems.ts";
 import { requestHash, type Subject } from "../subjects/subject.ts";
@@ -7,24 +6,21 @@ import { type Call, payloadSha256 } from "./call.ts";
 import type { Expectation, Journal, KnownCall } from "./journal.ts";
 import { paymentUnknown } from "./problems.ts";
 
-/** A paid request, as far as it matters here; the signal ends its questions. */
-type Request = { subject: Subject; payment: Payment; signal: AbortSignal };
+/** The part of a paid request that matters here. */
+type Request = { subject: Subject; payment: Payment; deadline: Deadline };
 type Announcement = { payment: Payment; withdrawn: Promise<void> };
 
-/** Pause between two questions whether another replica still checks a payment, in ms. */
+/** The pause before another replica is asked again whether it still checks a payment, in ms. */
 const POLL_MS = 200;
 
 /**
  * Finds the call that holds a payment while other requests may bring the same one.
  *
- * A 402 allows the payer to sign another payment. While another request still checks the same payment, a 402 would come too
- * early: the payer would also be charged by the call that the other request begins. So requests announce their payments,
- * here to their own process, and by the journal to other replicas.
+ * A 402 allows the payer to sign another payment. While another request still checks the same payment, a 402 would come
+ * too early: the payer would also be charged by the call that the other request begins. So requests announce their
+ * payments: here to their own process, and by the journal to other replicas.
  */
-export function createHolders(
-  journal: Pick<Journal, "find" | "look" | "expect" | "isExpectedElsewhere">,
-  clock: Clock,
-) {
+export function createHolders(journal: Pick<Journal, "find" | "look" | "expect" | "isExpectedElsewhere">) {
   const announced = new Map<string, Set<Announcement>>();
   return { announce, expect, look, whole, find, findBeforeRefusal };
 
@@ -33,8 +29,8 @@ export function createHolders(
     return journal.look(key, payloadSha256(payload));
   }
 
-  /** @returns a call of which the sender may learn. @throws Problem when the call is for another subject */
-  async function whole({ head, call }: KnownCall, request: Omit<Request, "signal">): Promise<Call> {
+  /** Reads a call of which the sender may learn. @throws Problem when the call is for another subject */
+  async function whole({ head, call }: KnownCall, request: Omit<Request, "deadline">): Promise<Call> {
     bound(head, request);
     const found = call ?? (await journal.find(head.key));
     if (!found) throw new Error(`the journal has no call of ${head.key}`);
@@ -43,8 +39,7 @@ export function createHolders(
 
   /**
    * Announces a payment for which a call may begin.
-   *
-   * @returns a function to be called when the call has begun, or can no longer begin; calling it again does nothing
+   * @returns a function to call when the call has begun, or can no longer begin; calling it again does nothing
    */
   function announce(payment: Payment): () => void {
     const { promise: withdrawn, resolve } = Promise.withResolvers<void>();
@@ -58,8 +53,8 @@ export function createHolders(
   }
 
   /**
+   * Finds the call of the payment, if the sender may learn of it: the payment is signed, or is byte for byte the call's.
    * @param isSigned whether the payer has signed the payment as it came with this request
-   * @returns the call of the payment, if the sender may learn of it: the payment is signed, or is byte for byte the call's
    * @throws Problem when the call is for another subject
    */
   async function find(request: Request, isSigned: boolean): Promise<Call | undefined> {
@@ -70,12 +65,12 @@ export function createHolders(
   /**
    * Looks for the call before a 402: another request may have brought the payment since this one looked, and its
    * settlement may be why the chain or an offer no longer accepts the payment. Waits for requests that have announced the
-   * payment, to any replica. The request MUST have withdrawn its own announcements, because two would wait for each other.
-   *
-   * @returns as `find`. @throws Problem as `find`, or when the signal aborts while others still check the payment
+   * payment, to any replica. The request MUST have withdrawn its own announcements, because two would wait for each
+   * other.
+   * @returns as `find`. @throws Problem as `find`, or when the deadline comes while others still check the payment
    */
   async function findBeforeRefusal(request: Request, isSigned: boolean): Promise<Call | undefined> {
-    const { payment, signal } = request;
+    const { payment, deadline } = request;
     const own = payloadSha256(payment.payload);
     const another = () =>
       [...(announced.get(payment.key) ?? [])].find((other) => isSigned || own === payloadSha256(other.payment.payload));
@@ -85,41 +80,36 @@ export function createHolders(
       const isElsewhere = await journal.isExpectedElsewhere(isSigned ? payment.key : nameOfBytes(payment));
       const holder = await find(request, isSigned);
       if (holder || (!isElsewhere && !another())) return holder;
-      if (isElsewhere) await clock.sleep(POLL_MS, signal).catch(() => undefined);
-      if (signal.aborted) throw paymentUnknown("Other requests with this payment are being checked.", signal.reason);
+      if (isElsewhere) await deadline.sleep(POLL_MS).catch(() => undefined);
+      const { aborted, reason } = deadline.signal;
+      if (aborted) throw paymentUnknown("Other requests with this payment are being checked.", reason);
     }
   }
 
   /**
    * Tells the other replicas that a call of this payment may begin.
-   *
    * @param isSigned whether the payer has signed the payment, as far as that shows without its chain
-   * @throws Problem when too many payments are being checked
+   * @throws journal_busy when too many payments are being checked
    */
-  async function expect(payment: Payment, isSigned: boolean): Promise<Expectation> {
+  function expect(payment: Payment, isSigned: boolean): Promise<Expectation> {
     // Without a proven signature a request waits only for others that bring the same bytes.
-    const names = isSigned ? [payment.key] : [payment.key, nameOfBytes(payment)];
-    try {
-      return await journal.expect(names);
-    } catch (error) {
-      if (!hasCode(error, "journal_busy")) throw error;
-      throw new Problem("over_capacity", "Too many payments are being checked.", { retryAfter: 5 });
-    }
+    return journal.expect(isSigned ? [payment.key] : [payment.key, nameOfBytes(payment)]);
   }
 }
 
-/** The name of a payment with the bytes that it came in. */
+/** Returns the name of a payment with the bytes in which it came. */
 function nameOfBytes({ key, payload }: Payment): string {
   return `${key} ${payloadSha256(payload)}`;
 }
 
 /**
+ * Returns the call, if it is for the request's subject, and of its payment or of one that has a name in common.
  * @param names further names of the request's purchase, by which the call may be of another payment
- * @returns the call. @throws Problem unless it is for this subject, and of this payment or of one that has a name in common
+ * @throws Problem `payment_bound_to_other_request` for any other call
  */
 export function bound<C extends Pick<Call, "key" | "subjectHash"> & Partial<Pick<Call, "aliases">>>(
   call: C,
-  { payment, subject }: Omit<Request, "signal">,
+  { payment, subject }: Omit<Request, "deadline">,
   names: readonly string[] = [],
 ): C {
   const known = call.key === payment.key || names.some((name) => call.aliases?.includes(name));

@@ -12,8 +12,8 @@ import type { Call } from "./call.ts";
 import type { Journal } from "./journal.ts";
 import { pending } from "./problems.ts";
 
-/** The outcome of a paid request, which each transport formats in its own way. Everything else is a thrown Problem. */
-export type Outcome = Delivered | PaymentRequired;
+/** The outcome of a paid request, which each transport formats in its own way. */
+export type Outcome = Delivered | PaymentRequired | { kind: "problem"; problem: Problem };
 
 export type Delivered = {
   kind: "delivered";
@@ -23,7 +23,7 @@ export type Delivered = {
   receipt: string;
 };
 
-/** No payment was taken: it is safe to sign a new one, unless `error` says that this one may still be taken. */
+/** No payment was taken. It is safe to sign a new one, unless `error` says that this one may still be taken. */
 export type PaymentRequired = {
   kind: "payment_required";
   /** Why the payment of the request was not taken. */
@@ -38,14 +38,15 @@ export type PaymentRequired = {
   receipt?: string;
 };
 
-/** The status that HTTP gives an outcome. */
-export function statusOf({ kind }: Outcome): number {
-  return kind === "delivered" ? 200 : 402;
+/** Returns the status that HTTP gives an outcome. */
+export function statusOf(outcome: Outcome): number {
+  if (outcome.kind === "problem") return outcome.problem.status;
+  return outcome.kind === "delivered" ? 200 : 402;
 }
 
 /**
- * The offers for a sale.
- *
+ * Makes the demand for a payment, with the offers for a sale.
+ * @param error why the payment of the request was not taken
  * @throws Problem `facilitator_unavailable` when nothing can be offered now
  */
 export function paymentRequired(offers: Offers, sale: Sale, error?: string): PaymentRequired {
@@ -63,10 +64,10 @@ export function paymentRequired(offers: Offers, sale: Sale, error?: string): Pay
   };
 }
 
-/** Characters of a reason, which may quote the facilitator or the payer: it must fit into a header. */
+/** The limit of a reason, in characters: it may quote the facilitator or the payer, and must fit into a header. */
 const MAX_REASON_LENGTH = 500;
 
-/** A demand for payment in x402's own terms (v2, PaymentRequired), the same on every transport. */
+/** Converts a demand for payment to x402's form (v2, PaymentRequired), the same on every transport. */
 export function x402PaymentRequired(
   { error, accepts, reckoning, extensions }: PaymentRequired,
   resource: Resource,
@@ -82,10 +83,10 @@ export function x402PaymentRequired(
 }
 
 /**
- * The outcome of a call, from its row alone.
+ * Returns the outcome of a call, from its row alone: the problem `settlement_pending` or `attestation_pending` while it is
+ * not final, and `payment_refunded` after a refund.
  *
- * @throws Problem `payment_refunded`; `settlement_pending` or `attestation_pending` of a call that is not final; of a void
- *   call as `paymentRequired`
+ * @throws Problem as `paymentRequired`, for a void call
  */
 export function outcomeOf(call: Call, offers: Offers, bundles: Pick<Bundles, "of">): Outcome {
   switch (call.state) {
@@ -98,12 +99,19 @@ export function outcomeOf(call: Call, offers: Offers, bundles: Pick<Bundles, "of
         ...(call.receipt && { receipt: call.receipt }),
       };
     case "refunded":
-      throw new Problem("payment_refunded", "The operator gave this payment back.");
+      return unanswered(new Problem("payment_refunded", "The operator gave this payment back."));
     case "settling":
-      throw pending("settlement_pending", settling(call, offers));
+      return unanswered(pending("settlement_pending", settling(call, offers)));
     default:
-      throw pending("attestation_pending", "The payment was made; the attestation is not on the ledger yet.");
+      return unanswered(
+        pending("attestation_pending", "The payment was made; the attestation is not on the ledger yet."),
+      );
   }
+}
+
+/** Returns the outcome of a request that a problem answers. */
+export function unanswered(problem: Problem): Outcome {
+  return { kind: "problem", problem };
 }
 
 function settling({ rail }: Call, offers: Offers): string {
@@ -112,7 +120,7 @@ function settling({ rail }: Call, offers: Offers): string {
   return `The payment cannot be made on ${rail} now: ${closure}. It can still be made until it expires.`;
 }
 
-/** @throws Error when the call has no bundle: a defect of ours */
+/** @throws Error when the call has no bundle, which is a defect */
 function delivered({ key, bundle, receipt }: Call, bundles: Pick<Bundles, "of">): Delivered {
   if (!bundle || receipt === undefined) throw new Error(`the delivered call of ${key} has no bundle`);
   return { kind: "delivered", body: bundles.of(bundle), receipt };
@@ -120,8 +128,7 @@ function delivered({ key, bundle, receipt }: Call, bundles: Pick<Bundles, "of">)
 
 /**
  * Finds the outcome of the purchase that a transport has named (`Purchase`).
- *
- * @returns undefined when no purchase has the name
+ * @returns undefined if no purchase has the name
  * @throws Problem as `outcomeOf`
  */
 export type Recall = (name: string) => Promise<Outcome | undefined>;

@@ -1,26 +1,28 @@
 import type { Logger } from "pino";
+import type { Deadline } from "../clock.ts";
 import type { Match } from "../payment/match.ts";
 import { exactRequirement } from "../payment/payment-option.ts";
-import type { AdmissionRail, Payment, PaymentRefused } from "../payment/rails/rail.ts";
-import { Problem } from "../problems.ts";
+import type { AdmissionRail, Payment } from "../payment/rails/rail.ts";
+import type { Refusal } from "../payment/refusal.ts";
+import { Problem, problemFor, SAME_HEADER } from "../problems.ts";
 import { requestHash, type Subject } from "../subjects/subject.ts";
 import type { Call, CallRequest } from "./call.ts";
 import { bound, boundToOther, type createHolders } from "./holders.ts";
 import type { Journal } from "./journal.ts";
 import { namesOf } from "./names.ts";
-import { paymentUnknown, SAME_HEADER } from "./problems.ts";
+import { paymentUnknown } from "./problems.ts";
 import type { RefusedPayment } from "./refused.ts";
 
-/** One paid request, its payment read. */
+/** A paid request whose payment has been read. */
 export type Request = {
   subject: Subject;
   rail: AdmissionRail;
   payment: Payment;
   name: string | undefined;
-  signal: AbortSignal;
+  deadline: Deadline;
 };
 
-/** How a call is begun beside what its request says. */
+/** The terms of a call that is about to begin, which its request does not say. */
 export type Terms = Pick<CallRequest, "requirement" | "facilitator"> & {
   names: readonly string[];
   /** Whether its chain shows the payment as made: then no settlement is begun, unless a reorganisation undoes it. */
@@ -35,28 +37,25 @@ export type RefusalOptions = {
   log: Pick<Logger, "warn" | "error">;
 };
 
-/** `maxTimeoutSeconds` of a payment that is made: facilitators take no 0, should a reorganisation undo it. */
+/** `maxTimeoutSeconds` of a payment that is made: facilitators do not take 0, should a reorganisation undo it. */
 const SETTLED_S = 60;
-/** Seconds after which an operator may have bound a payment to its request. */
+/** The seconds after which an operator may have bound a payment to its request. */
 const RETRY_AFTER = 300;
 
-/** The end of a request whose payment is well signed, one that we could have taken, and not taken. */
+/** Ends a request whose payment is well signed, and which we could have taken and did not take. */
 export function createRefusal({ journal, holders, begin, log }: RefusalOptions) {
   /**
-   * Refuses a payment, unless its chain shows it as spent on us: then another one must not be asked for. One that was refused
-   * before, and was made all the same, gets its call.
+   * Refuses a payment, unless its chain shows it as spent on us: then another one must not be asked for. A payment that
+   * was refused before, and was made all the same, gets its call.
    *
-   * The row is read again after the chain was asked, so that a payment which is settled meanwhile is found in one of both.
+   * The row is read again after the chain was asked, so that a payment which is settled meanwhile is found in one of
+   * them.
    */
-  return async function refuse(
-    request: Request,
-    refused: PaymentRefused,
-    match?: Match,
-  ): Promise<Call | PaymentRefused> {
+  return async function refuse(request: Request, refused: Refusal, match?: Match): Promise<Call | Refusal> {
     const { subject, payment } = request;
     const { key, payer } = payment;
     const spent = await isSpent(request);
-    if (!spent && refused.details?.byFacilitator)
+    if (!spent && refused.byFacilitator)
       await journal.rememberRefused({ key, payer, subjectHash: requestHash(subject) });
     const holder = await holders.findBeforeRefusal(request, true);
     if (holder) return holder;
@@ -68,10 +67,9 @@ export function createRefusal({ journal, holders, begin, log }: RefusalOptions) 
   };
 
   /**
-   * Begins the call of a payment that facilitators refused, and that its chain shows as made. While it is valid, a facilitator
-   * is named that could settle it again, should a reorganisation undo it.
-   *
-   * @param match the offer that it fits; undefined where it has expired, or fits none now
+   * Begins the call of a payment that facilitators refused, and that its chain shows as made. While the payment is valid,
+   * the row names a facilitator that could settle it again, should a reorganisation undo it.
+   * @param match the offer that it fits; undefined if the offer has expired or fits no longer
    * @throws Problem when it was first brought for another subject, or cannot be delivered for now
    */
   async function beginRefused(request: Request, { subjectHash }: RefusedPayment, match?: Match): Promise<Call> {
@@ -86,21 +84,22 @@ export function createRefusal({ journal, holders, begin, log }: RefusalOptions) 
     const facilitator = id === undefined ? {} : { facilitator: id };
     const terms = { requirement, ...facilitator, names: earlier ? [] : names, isMade: true };
     const call = await begin(request, terms).catch((error: unknown) => {
+      const problem = problemFor(error);
       // Any other problem says that nothing was charged.
-      if (!(error instanceof Problem) || error.code === "payment_unknown") throw error;
-      throw unaccounted(`and what it is for cannot be delivered now: ${error.message}`, error);
+      if (!problem || problem.code === "payment_unknown") throw error;
+      throw unaccounted(`and what it is for cannot be delivered now: ${problem.message}`, error);
     });
     return bound(call, request);
   }
 }
 
-/** Whether its chain shows a payment as spent on us. @throws Problem when that cannot be read */
+/** Whether its chain shows a payment as spent on us. @throws Problem `payment_unknown` when that cannot be read */
 export async function isSpent({
   rail,
   payment,
-  signal,
-}: Pick<Request, "rail" | "payment" | "signal">): Promise<boolean> {
-  return rail.spent(payment, signal).catch((cause) => {
+  deadline,
+}: Pick<Request, "rail" | "payment" | "deadline">): Promise<boolean> {
+  return rail.spent(payment, deadline.signal).catch((cause) => {
     throw paymentUnknown("The payment's chain cannot be read now.", cause);
   });
 }

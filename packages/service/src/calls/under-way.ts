@@ -1,8 +1,7 @@
 import { getHeapStatistics } from "node:v8";
 import { type Clock, systemClock } from "../clock.ts";
-import { Problem } from "../problems.ts";
+import { Problem, SAME_HEADER } from "../problems.ts";
 import { currentContext } from "../tracing/context.ts";
-import { SAME_HEADER } from "./problems.ts";
 
 export type UnderWayOptions = {
   /** Bytes that may be under way in all, and of one client. */

@@ -1,6 +1,5 @@
 import type { Logger } from "pino";
-import { SAME_HEADER } from "../calls/problems.ts";
-import { Problem } from "../problems.ts";
+import { Problem, problemFor, SAME_HEADER } from "../problems.ts";
 
 /** An answer to an HTTP request, before it is sent. */
 export type Answer = {
@@ -26,15 +25,15 @@ export function problemAnswer(problem: Problem, origin: string): Answer {
 }
 
 /**
- * Returns the problem for a thrown error: a Problem unchanged, and `internal` for any other error, whose cause is only
- * logged.
+ * Returns the problem for a thrown error: its own (problems.ts), or `internal` for a failure, whose cause is only logged.
  * @param options.mayBePaid whether the request may have a payment: the client must then not make another one
  */
 export function problemOf(
   error: unknown,
   { log, mayBePaid, ...context }: { log: Logger; mayBePaid: boolean; [name: string]: unknown },
 ): Problem {
-  if (error instanceof Problem) return error;
+  const problem = problemFor(error);
+  if (problem) return problem;
   log.error({ err: error, ...context }, "a request failed");
   return new Problem("internal", "The service failed to answer.", { members: mayBePaid ? SAME_HEADER : {} });
 }

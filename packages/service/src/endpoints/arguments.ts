@@ -4,8 +4,9 @@ import type { Catalogue, Endpoint } from "../catalogue/catalogue.ts";
 import { validate } from "../catalogue/input.ts";
 import { LongList } from "../catalogue/long-list.ts";
 import { Problem } from "../problems.ts";
+import { type Verdict, verifiedReport } from "../verification/verifier.ts";
 import type { MessageForm } from "./messages.ts";
-import type { FreeOperation, Operation, Operations } from "./operations.ts";
+import type { FreeOperation, Operation, Operations, VerifyOperation } from "./operations.ts";
 import { fullText } from "./text.ts";
 
 /** An agent's arguments: the members of the endpoint's path, query and body, merged into one object. */
@@ -56,17 +57,11 @@ export function messageForm(
  * @returns its answer, the JSON of an object
  * @throws Problem as the operation does, and for arguments that are unknown or too large
  */
-export async function callFree(
-  endpoint: Endpoint,
-  operation: FreeOperation,
-  { members, bundle = NO_BUNDLE }: Arguments,
-): Promise<string> {
+export async function callFree(endpoint: Endpoint, operation: FreeOperation, call: Arguments): Promise<string> {
+  const { members } = call;
   switch (operation.kind) {
-    case "verify": {
-      const { chain } = validate(endpoint.query ?? z.object(), members);
-      requireBytes(bundle.length, endpoint);
-      return JSON.stringify(await operation.verify(bundle, { chain: chain !== undefined }));
-    }
+    case "verify":
+      return JSON.stringify(verifiedReport(await callVerify(endpoint, operation, call)));
     case "read": {
       const given = parameters(members, endpoint);
       const found = await operation.read(given, given);
@@ -77,6 +72,17 @@ export async function callFree(
       parameters(members, endpoint);
       return operation.text();
   }
+}
+
+/** Calls an endpoint that verifies. @throws Problem as the operation does, and for arguments that are unknown or too large */
+export function callVerify(
+  endpoint: Endpoint,
+  operation: VerifyOperation,
+  { members, bundle = NO_BUNDLE }: Arguments,
+): Promise<Verdict> {
+  const { chain } = validate(endpoint.query ?? z.object(), members);
+  requireBytes(bundle.length, endpoint);
+  return operation.verify(bundle, { chain: chain !== undefined });
 }
 
 /** @throws Problem `body_too_large` for arguments above the endpoint's limit over HTTP */

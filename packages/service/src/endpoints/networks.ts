@@ -1,4 +1,3 @@
-import { mapUpstreamErrors } from "../calls/problems.ts";
 import type { Clock } from "../clock.ts";
 import type { EnabledRail } from "../payment/enabled-rail.ts";
 import type { WalletHelp } from "../payment/rails/rail.ts";
@@ -31,7 +30,7 @@ export function createNetworks({ rails, clock, deadlineMs }: NetworksOptions) {
   }
 
   return {
-    /** Returns what a transaction must contain to be valid now. @throws Problem `not_found`, `providers_unavailable` */
+    /** Returns what a transaction must contain to be valid now. @throws Problem `not_found`; ProviderError */
     async parameters(network: string): Promise<object> {
       const help = helpOf(network);
       const last = shared.get(network);
@@ -39,19 +38,17 @@ export function createNetworks({ rails, clock, deadlineMs }: NetworksOptions) {
       const isFresh = last !== undefined && now >= last.at && now - last.at < SHARED_MS;
       const answer = isFresh ? last.answer : help.now(clock.timeout(deadlineMs));
       if (!isFresh) shared.set(network, { at: now, answer });
-      return { network, ...(await mapUpstreamErrors(() => answer)) };
+      return { network, ...(await answer) };
     },
 
     /**
      * Returns an address's USDC; null if it has no account for it.
-     * @throws Problem `not_found`, `over_capacity`, `providers_unavailable`
+     * @throws Problem `not_found`, `over_capacity`; ProviderError
      */
     async balance(network: string, address: string): Promise<object> {
       const help = helpOf(network);
       if (!help.isAddress(address)) throw new Problem("not_found", "This is not an address on that network.");
-      const holding = await balances.run(() =>
-        mapUpstreamErrors(() => help.holding(address, clock.timeout(deadlineMs))),
-      );
+      const holding = await balances.run(() => help.holding(address, clock.timeout(deadlineMs)));
       return { network, address, usdc: holding === undefined ? null : String(holding) };
     },
   };

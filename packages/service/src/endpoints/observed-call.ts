@@ -1,4 +1,4 @@
-import { Problem } from "../problems.ts";
+import { problemFor } from "../problems.ts";
 
 /**
  * Runs an endpoint's call, and reports the HTTP status of its answer or error.
@@ -14,7 +14,7 @@ export async function observedCall<T>(
     report(status);
     return result;
   } catch (error) {
-    report(error instanceof Problem ? error.status : 500);
+    report(problemFor(error)?.status ?? 500);
     throw error;
   }
 }

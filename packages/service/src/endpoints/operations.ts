@@ -1,4 +1,4 @@
-import { type BundleType, type KeyHistory, MIN_BATCH_ITEMS, type VerifyReport } from "@attestd/proof";
+import { type BundleType, type KeyHistory, MIN_BATCH_ITEMS } from "@attestd/proof";
 import { z } from "zod";
 import type { Bundles, FoundBundle } from "../calls/bundles.ts";
 import type { KeptJournal } from "../calls/journal-failures.ts";
@@ -16,7 +16,7 @@ import { SCHEMA_VERSION } from "../journal/open.ts";
 import type { TableWatch } from "../ledger/checkpoints/table-watch.ts";
 import { evidenceFileOf } from "../ledger/evidence/evidence-file.ts";
 import { ANY_SALE, type Sale } from "../payment/sale.ts";
-import { PROBLEMS, Problem, type ProblemCode } from "../problems.ts";
+import { PROBLEMS, Problem, type ProblemCode, problemFor } from "../problems.ts";
 import { blockCapabilities } from "../subjects/block-capabilities.ts";
 import {
   attestSubject,
@@ -27,7 +27,7 @@ import {
   type Subject,
   saleOf,
 } from "../subjects/subject.ts";
-import type { Verifier } from "../verification/verifier.ts";
+import type { Verdict, Verifier } from "../verification/verifier.ts";
 import type { createNetworks } from "./networks.ts";
 import type { Readiness } from "./readiness.ts";
 
@@ -50,16 +50,15 @@ export type PaidOperation = {
   probe: Sale;
 };
 
-type VerifyOperation = {
+export type VerifyOperation = {
   kind: "verify";
   /**
    * Verifies a bundle.
    * @param bundle its JSON, UTF-8, at most the endpoint's `maxBytes`
    * @param options.chain whether it is also compared with the chains
-   * @returns the report of a verified bundle
-   * @throws Problem as `Verifier`
+   * @throws Problem `over_capacity`, `providers_unavailable`, `providers_conflict`
    */
-  verify(bundle: Uint8Array, options: { chain: boolean }): Promise<VerifyReport>;
+  verify(bundle: Uint8Array, options: { chain: boolean }): Promise<Verdict>;
 };
 
 /** An operation whose result is looked up at each call. */
@@ -114,6 +113,7 @@ export type OperationsOptions = {
 /** When to ask again for incomplete evidence, in seconds: on MainNet a state proof comes every 12 minutes. */
 const EVIDENCE_RETRY_S = 15;
 const NO_BUNDLE = "No delivered bundle has this id.";
+const CHAIN_UNREAD = { detail: "The chain cannot be read now. You can verify the bundle offline.", retryAfter: 10 };
 
 export function createOperations(options: OperationsOptions): Record<EndpointId, Operation> {
   const { verifier, sources, maxBatch, kept, bundles, table: checkpoints } = options;
@@ -207,7 +207,11 @@ function reader<T, R>(schema: z.ZodType<T>, read: (body: T) => R): (body: unknow
 }
 
 function verifying(verifier: Verifier, ...types: BundleType[]): VerifyOperation {
-  return { kind: "verify", verify: (bundle, options) => verifier.verify(bundle, types, options) };
+  const verify: VerifyOperation["verify"] = (bundle, options) =>
+    verifier.verify(bundle, types, options).catch((error: unknown) => {
+      throw problemFor(error, CHAIN_UNREAD) ?? error;
+    });
+  return { kind: "verify", verify };
 }
 
 function reading(read: ReadOperation["read"]): ReadOperation {

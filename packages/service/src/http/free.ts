@@ -7,6 +7,7 @@ import { readBody } from "../endpoints/body.ts";
 import type { FreeOperation } from "../endpoints/operations.ts";
 import { streamOf } from "../endpoints/text.ts";
 import type { Handler } from "../endpoints/transport.ts";
+import { verifiedReport } from "../verification/verifier.ts";
 import { answerPrepared, answerVariant, createVariants, isKnown, prepareText } from "./prepared.ts";
 
 export function freeHandler(endpoint: Endpoint, operation: FreeOperation): Handler {
@@ -15,8 +16,8 @@ export function freeHandler(endpoint: Endpoint, operation: FreeOperation): Handl
       return async (incoming, { query }) => {
         const bytes = await readBody(incoming, endpoint.body?.maxBytes ?? 0);
         requireJson(incoming.headers);
-        const report = await operation.verify(bytes, { chain: query.chain !== undefined });
-        return json(200, JSON.stringify(report));
+        const verdict = await operation.verify(bytes, { chain: query.chain !== undefined });
+        return json(200, JSON.stringify(verifiedReport(verdict)));
       };
     case "read":
       return async ({ headers, method }, { params, query }) => {

@@ -2,11 +2,10 @@ import type { IncomingMessage, RequestListener, ServerResponse } from "node:http
 import type { Socket } from "node:net";
 import { pipeline, Readable } from "node:stream";
 import { excerpt } from "@attestd/proof/text";
-import { SAME_HEADER } from "../calls/problems.ts";
 import { createUnderWay, RETRY_AFTER, type UnderWay } from "../calls/under-way.ts";
 import { type Answer, problemAnswer, problemOf } from "../endpoints/answer.ts";
 import type { Route, TransportOptions } from "../endpoints/transport.ts";
-import { Problem } from "../problems.ts";
+import { Problem, SAME_HEADER } from "../problems.ts";
 import { within } from "../tracing/context.ts";
 import { parseTraceparent } from "../tracing/traceparent.ts";
 import type { AccessLog, Exchange } from "./access-log.ts";

@@ -65,6 +65,7 @@ export function paidHandler(
     isInLines: boolean,
   ): Promise<CompleteAnswer> {
     const outcome = await admit(operation.subject(parseInput(bytes)), payment);
+    if (outcome.kind === "problem") throw outcome.problem;
     if (outcome.kind === "payment_required") return complete(demand(outcome, resource));
     const { body, receipt } = outcome;
     if (typeof body !== "string") return complete(await streamed(body, receipt, isInLines));

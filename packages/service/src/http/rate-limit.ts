@@ -1,7 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { LRUCache } from "lru-cache";
-import { SAME_HEADER } from "../calls/problems.ts";
-import { Problem } from "../problems.ts";
+import { Problem, SAME_HEADER } from "../problems.ts";
 import { clientOf } from "./client-name.ts";
 
 /** The class of a request. Each client has one count per class. */

@@ -9,6 +9,7 @@ import type { TransportOptions } from "../endpoints/transport.ts";
 import { toPaymentPayload } from "../payment/header.ts";
 import { settlementOf } from "../payment/receipt.ts";
 import type { Resource } from "../payment/resource.ts";
+import type { Problem } from "../problems.ts";
 
 /** A parsed tool call: the arguments, and the payment if there is one. */
 export type ToolCall = Arguments & { payment: JsonValue | undefined };
@@ -37,23 +38,27 @@ export async function callTool(
         call.payment === undefined
           ? paymentRequired(offers, operation.sale(call.members))
           : await admit(operation.subject(call.members), toPaymentPayload(call.payment));
-      return { status: statusOf(outcome), result: await outcomeResult(outcome, resource) };
+      return { status: statusOf(outcome), result: await outcomeResult(outcome, resource, origin) };
     });
   } catch (error) {
-    const problem = problemOf(error, { log, mayBePaid: call.payment !== undefined, tool: name });
-    const { retryAfter } = problem;
-    return failed({ ...problem.toJSON(origin), ...(retryAfter !== undefined && { retryAfter }) });
+    return problemResult(problemOf(error, { log, mayBePaid: call.payment !== undefined, tool: name }), origin);
   }
 }
 
 /** Returns the outcome of a paid call (x402 v2, MCP transport, tool-result binding). */
-async function outcomeResult(outcome: Outcome, resource: Resource): Promise<CallToolResult> {
+async function outcomeResult(outcome: Outcome, resource: Resource, origin: string): Promise<CallToolResult> {
+  if (outcome.kind === "problem") return problemResult(outcome.problem, origin);
   const result =
     outcome.kind === "delivered"
       ? succeeded(await fullText(outcome.body))
       : failed(x402PaymentRequired(outcome, resource));
   if (outcome.receipt === undefined) return result;
   return { ...result, _meta: { "x402/payment-response": settlementOf(outcome.receipt) } };
+}
+
+function problemResult(problem: Problem, origin: string): CallToolResult {
+  const { retryAfter } = problem;
+  return failed({ ...problem.toJSON(origin), ...(retryAfter !== undefined && { retryAfter }) });
 }
 
 /** @param text JSON of an object; it is sent as text and as structured content */

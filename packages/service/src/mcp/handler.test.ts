@@ -5,7 +5,7 @@ import { describe, expect, test, vi } from "vitest";
 import { z } from "zod";
 import { ask as askRoute } from "../../test/fakes/transport.ts";
 import type { Admit } from "../calls/admit.ts";
-import type { Outcome } from "../calls/outcome.ts";
+import { type Outcome, unanswered } from "../calls/outcome.ts";
 import { pending } from "../calls/problems.ts";
 import { CATALOGUE, type Catalogue, type Endpoint } from "../catalogue/catalogue.ts";
 import { readMessage } from "../endpoints/messages.ts";
@@ -151,7 +151,7 @@ describe("an MCP endpoint", () => {
   });
 
   test("requires no other payment where money may have moved, and states that", async () => {
-    const { attest } = anEndpoint({ admit: () => Promise.reject(pending("attestation_pending", "Paid.")) });
+    const { attest } = anEndpoint({ admit: async () => unanswered(pending("attestation_pending", "Paid.")) });
     const { structuredContent, ...result } = await attest(PAYMENT);
     expect(result).toMatchObject({ isError: true });
     expect(structuredContent).toEqual({

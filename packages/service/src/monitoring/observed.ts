@@ -1,37 +1,16 @@
-import type { VerifyReport } from "@attestd/proof";
 import type { Logger } from "pino";
-import type { Admit } from "../calls/admit.ts";
 import { type Call, type CallState, liveAttempt } from "../calls/call.ts";
 import type { Journal } from "../calls/journal.ts";
 import { isFinal } from "../calls/machine.ts";
 import type { Perform } from "../calls/perform.ts";
 import type { RunnerOptions } from "../calls/runner.ts";
 import { count, during, observe, shift, timed } from "../metrics/meter.ts";
-import type { OfferedRail } from "../payment/rails/rail.ts";
-import { Problem } from "../problems.ts";
-import type { Product, Products } from "../subjects/product.ts";
 import { summaryOf as subjectSummary } from "../subjects/subject.ts";
 import { currentContext } from "../tracing/context.ts";
 import { stage } from "../tracing/stage.ts";
-import type { Verifier } from "../verification/verifier.ts";
+import { problemOfVerdict, type Verifier } from "../verification/verifier.ts";
 
 /* Wrappers that count what parts of the service do, without changing it. */
-
-/** Counts requests with a payment by their answers. */
-export function observedAdmit(admit: Admit, rails: readonly OfferedRail[]): Admit {
-  return async (subject, payload, ...rest) => {
-    if (!payload) return admit(subject, payload, ...rest);
-    const rail = rails.find((one) => one.isNetwork(payload.accepted.network))?.name ?? "other";
-    try {
-      const outcome = await admit(subject, payload, ...rest);
-      count("payments", { rail, answer: outcome.kind });
-      return outcome;
-    } catch (error) {
-      count("payments", { rail, answer: error instanceof Problem ? error.code : "internal" });
-      throw error;
-    }
-  };
-}
 
 /** Counts and measures the commits for which paid calls wait. */
 export function observedJournal<J extends Pick<Journal, "insert" | "update">>(journal: J): J {
@@ -91,37 +70,21 @@ export function observedPerform(perform: Perform): Perform {
   };
 }
 
-/** Measures the fetching of subjects' sources, which precedes any charge. */
-export function observedProducts(products: Products): Products {
-  const observed = (product: Product): Product => ({
-    ...product,
-    evidence: (...asked) => stage("source", {}, () => product.evidence(...asked)),
-  });
-  const { transaction, block, inclusion, batch } = products;
-  return {
-    transaction: observed(transaction),
-    block: observed(block),
-    inclusion: observed(inclusion),
-    batch: observed(batch),
-  };
-}
-
+/** Counts verifications by their verdicts. */
 export function observedVerifier(verifier: Verifier): Verifier {
   return {
     async verify(body, types, options) {
+      const counted = (verdict: string, type = types[0] ?? "transaction-attestation") =>
+        count("verifications", { type, verdict });
       try {
-        const report = await verifier.verify(body, types, options);
-        count("verifications", { type: report.type, verdict: "verified" });
-        return report;
+        const verdict = await verifier.verify(body, types, options);
+        const type = "report" in verdict ? verdict.report.type : undefined;
+        counted(problemOfVerdict(verdict) ? "rejected" : "verified", type);
+        return verdict;
       } catch (error) {
-        const isRejected = error instanceof Problem && REJECTIONS.has(error.code);
-        const { report } = (error instanceof Problem ? error.members : {}) as { report?: VerifyReport };
-        const type = report?.type ?? types[0] ?? "transaction-attestation";
-        count("verifications", { type, verdict: isRejected ? "rejected" : "undecided" });
+        counted("undecided");
         throw error;
       }
     },
   };
 }
-
-const REJECTIONS: ReadonlySet<string> = new Set(["bundle_rejected", "body_not_json", "record_not_found"]);

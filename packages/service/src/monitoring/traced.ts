@@ -1,6 +1,8 @@
 import type { Admit } from "../calls/admit.ts";
 import { isWhole } from "../calls/call.ts";
 import type { Carrying } from "../calls/runner.ts";
+import { count } from "../metrics/meter.ts";
+import type { OfferedRail } from "../payment/rails/rail.ts";
 import { chainsOf, type Subject } from "../subjects/subject.ts";
 import { currentContext, within } from "../tracing/context.ts";
 import { runIn } from "../tracing/span.ts";
@@ -11,23 +13,34 @@ import type { Tracer } from "../tracing/tracer.ts";
  * its answer.
  */
 
-/** @param tracer undefined if tracing is off */
-export function tracedAdmit(admit: Admit, tracer: Tracer | undefined): Admit {
-  if (!tracer) return admit;
-  return (subject, payload, ...rest) => {
-    if (!payload) return admit(subject, payload, ...rest);
+/**
+ * Counts requests with a payment by their answers, each in a span.
+ * @param tracer undefined if tracing is off
+ */
+export function observedAdmit(admit: Admit, rails: readonly OfferedRail[], tracer: Tracer | undefined): Admit {
+  return async (subject, payload, purchase) => {
     const { requestId, parent } = currentContext() ?? {};
-    const network = payload.accepted.network;
-    const span = tracer.request("paid request", parent, {
+    const { network } = payload.accepted;
+    const rail = rails.find((one) => one.isNetwork(network))?.name ?? "other";
+    const span = tracer?.request("paid request", parent, {
       ...ofSubject(subject),
       "attestd.request_id": requestId,
       "attestd.network": typeof network === "string" ? network : undefined,
     });
-    return runIn(span, async () => {
-      const outcome = await admit(subject, payload, ...rest);
-      span.add({ "attestd.key": currentContext()?.call.key, "attestd.answer": outcome.kind });
+    const run = async () => {
+      const outcome = await admit(subject, payload, purchase);
+      const { code } = outcome.kind === "problem" ? outcome.problem : { code: undefined };
+      count("payments", { rail, answer: code ?? outcome.kind });
+      span?.add({ "attestd.key": currentContext()?.call.key, "attestd.answer": code ?? outcome.kind });
+      if (code !== undefined) span?.end(code);
       return outcome;
-    });
+    };
+    try {
+      return await (span ? runIn(span, run) : run());
+    } catch (error) {
+      count("payments", { rail, answer: "internal" });
+      throw error;
+    }
   };
 }
 

@@ -2,7 +2,7 @@ import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
 import { ServiceError } from "../errors.ts";
 import type { EnabledRail } from "./enabled-rail.ts";
 import { acceptedAmount } from "./payment-option.ts";
-import { paymentRefused } from "./rails/rail.ts";
+import { Refusal } from "./refusal.ts";
 import { namedClause, openRoutes, type Route, type Settler, whyAllUnavailable } from "./routes.ts";
 
 /** An enabled rail with the routes on which it sells. */
@@ -20,18 +20,20 @@ export type Match = {
  * Finds the routes of the rail's offer that a payment accepted.
  * @param price micro-USDC
  * @param requirementOf makes our offer with a facilitator
- * @throws as `match` of the offers
+ * @returns why the payment fits no offer, if it does not
+ * @throws rail_closed as `match` of the offers
  */
 export function matchRoutes(
   payment: PaymentPayload,
   entry: RoutedRail,
   price: bigint,
   requirementOf: (seller: Route) => PaymentRequirements,
-): Match {
+): Match | Refusal {
   const { accepted } = payment;
   const closed = whyClosed(entry);
   if (closed !== undefined) throw notSold(entry, closed);
-  checkAccepted(payment, entry, price);
+  const misfit = misfitOf(payment, entry, price);
+  if (misfit !== undefined) return new Refusal(misfit);
   const open = openRoutes(entry.routes);
   const named = accepted.extra?.feePayer;
   if (named === undefined) {
@@ -43,7 +45,11 @@ export function matchRoutes(
   const [seller, ...others] = settlersFor(named, entry, open);
   if (!seller) {
     const away = settlersFor(named, entry, entry.routes)[0]?.unavailableReason();
-    throw away === undefined ? notNamed(entry) : notSold(entry, away);
+    if (away !== undefined) throw notSold(entry, away);
+    // Another replica, or this one before its restart, may have offered it for a facilitator that is still unknown here.
+    const unknown = entry.routes.find(({ support }) => support.isUnknown());
+    if (unknown) throw notSold(entry, namedClause(unknown, unknown.unavailableReason() ?? "", true));
+    return new Refusal("accepted.extra.feePayer was not offered");
   }
   const requirement = requirementOf(seller);
   return {
@@ -63,27 +69,18 @@ function settlersFor(feePayer: unknown, { rail }: RoutedRail, routes: readonly R
   });
 }
 
-/** @throws payment_refused when a payment accepted another amount, asset or payee than the rail's offers have */
-function checkAccepted(payment: PaymentPayload, { rail, payTo }: RoutedRail, price: bigint): void {
+/** Returns what a payment accepted that differs from the rail's offers: another amount, asset or payee. */
+function misfitOf(payment: PaymentPayload, { rail, payTo }: RoutedRail, price: bigint): string | undefined {
   const { accepted } = payment;
-  if (accepted.scheme !== "exact") throw paymentRefused("accepted.scheme is not exact, as offered");
-  if (acceptedAmount(payment) !== `${price}`) throw paymentRefused(`accepted.amount is not ${price}, as offered`);
+  if (accepted.scheme !== "exact") return "accepted.scheme is not exact, as offered";
+  if (acceptedAmount(payment) !== `${price}`) return `accepted.amount is not ${price}, as offered`;
   const offered = { asset: rail.asset, payTo };
   for (const field of ["asset", "payTo"] as const) {
     const value = accepted[field];
     if (typeof value !== "string" || !rail.sameAddress(value, offered[field]))
-      throw paymentRefused(`accepted.${field} is not ${offered[field]}, as offered`);
+      return `accepted.${field} is not ${offered[field]}, as offered`;
   }
-}
-
-/**
- * Makes the error for an unknown fee payer. Another replica, or this one before its restart, may have offered it for a
- * facilitator that is still unknown here.
- */
-function notNamed(entry: RoutedRail): ServiceError {
-  const unknown = entry.routes.find(({ support }) => support.isUnknown());
-  if (unknown) return notSold(entry, namedClause(unknown, unknown.unavailableReason() ?? "", true));
-  return paymentRefused("accepted.extra.feePayer was not offered");
+  return undefined;
 }
 
 function notSold({ rail }: RoutedRail, unavailableReason: string): ServiceError {

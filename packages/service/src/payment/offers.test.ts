@@ -2,10 +2,12 @@ import { formatUsdc } from "@attestd/proof/rails";
 import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
 import { describe, expect, test } from "vitest";
 import { serviceError } from "../../test/errors.ts";
+import { taken } from "../../test/fakes/taken.ts";
 import type { EnabledFacilitator, EnabledRail } from "./enabled-rail.ts";
 import { type Facilitator, facilitatorFailed } from "./facilitator.ts";
 import { createOffers, type Offers } from "./offers.ts";
 import type { Rail } from "./rails/rail.ts";
+import { Refusal } from "./refusal.ts";
 import { ANY_SALE, saleOn } from "./sale.ts";
 
 type RailName = "algorand" | "base" | "solana";
@@ -100,8 +102,8 @@ describe("offers", () => {
     expect(dearer.for(saleOn("base")).map(({ amount }) => amount)).toEqual(["2500", "1000"]);
     expect(dearer.listedFor(ANY_SALE).map(({ priceUsdc }) => priceUsdc)).toEqual(["0.001", "0.0025"]);
     const [offer] = dearer.for(saleOn("base")) as [PaymentRequirements];
-    expect(dearer.match(accepting(offer), "base", saleOn("base")).requirement.amount).toBe("2500");
-    expect(() => dearer.match(accepting({ ...offer, amount: "1000" }), "base", saleOn("base"))).toThrow(
+    expect(taken(dearer.match(accepting(offer), "base", saleOn("base"))).requirement.amount).toBe("2500");
+    expect(() => taken(dearer.match(accepting({ ...offer, amount: "1000" }), "base", saleOn("base")))).toThrow(
       "is not 2500, as offered",
     );
   });
@@ -110,12 +112,12 @@ describe("offers", () => {
     const offers = await offersOf("algorand");
     const [offer] = offers.for(saleOn("algorand")) as [PaymentRequirements];
     const spelt = { ...offer, payTo: offer.payTo.toUpperCase(), maxTimeoutSeconds: 999 };
-    expect(offers.match(accepting(spelt), "algorand", saleOn("algorand")).requirement).toEqual(offer);
+    expect(taken(offers.match(accepting(spelt), "algorand", saleOn("algorand"))).requirement).toEqual(offer);
     for (const change of [{ amount: "999" }, { asset: "other" }, { payTo: "stranger" }, { scheme: "upto" }])
-      expect(() => offers.match(accepting({ ...offer, ...change }), "algorand", saleOn("algorand"))).toThrow(
+      expect(() => taken(offers.match(accepting({ ...offer, ...change }), "algorand", saleOn("algorand")))).toThrow(
         `accepted.${Object.keys(change)[0]} is not`,
       );
-    expect(() => offers.match(accepting(offer), "base", saleOn("algorand"))).toThrow(serviceError("payment_refused"));
+    expect(offers.match(accepting(offer), "base", saleOn("algorand"))).toBeInstanceOf(Refusal);
   });
 
   test("are found under the exact names of the interface", async () => {
@@ -123,11 +125,11 @@ describe("offers", () => {
     for (const [i, option] of offers.optionsFor(saleOn("base")).entries()) {
       const accepted = option as unknown as PaymentRequirements;
       const rail = (["base", "algorand", "solana"] as const)[i] as RailName;
-      expect(offers.match(accepting(accepted), rail, saleOn("base")).requirement).toEqual(
+      expect(taken(offers.match(accepting(accepted), rail, saleOn("base"))).requirement).toEqual(
         offers.for(saleOn("base"))[i],
       );
       for (const change of [{ maxAmountRequired: "999" }, { amount: "999" }, { maxAmountRequired: 1000 }])
-        expect(() => offers.match(accepting({ ...accepted, ...change }), rail, saleOn("base"))).toThrow(
+        expect(() => taken(offers.match(accepting({ ...accepted, ...change }), rail, saleOn("base")))).toThrow(
           "is not 1000, as offered",
         );
     }
@@ -142,11 +144,15 @@ describe("offers", () => {
     const [after] = offers.for(saleOn("algorand")) as [PaymentRequirements];
     expect(after.extra.feePayer).toBe("FEE-2");
     clock = 50_000 + 119_000;
-    expect(offers.match(accepting(before), "algorand", saleOn("algorand")).requirement.extra.feePayer).toBe("FEE-1");
+    expect(taken(offers.match(accepting(before), "algorand", saleOn("algorand"))).requirement.extra.feePayer).toBe(
+      "FEE-1",
+    );
     clock = 50_000 + 121_000;
-    expect(() => offers.match(accepting(before), "algorand", saleOn("algorand"))).toThrow("feePayer was not offered");
+    expect(() => taken(offers.match(accepting(before), "algorand", saleOn("algorand")))).toThrow(
+      "feePayer was not offered",
+    );
     expect(() =>
-      offers.match(accepting({ ...after, extra: { feePayer: "MINE" } }), "algorand", saleOn("algorand")),
+      taken(offers.match(accepting({ ...after, extra: { feePayer: "MINE" } }), "algorand", saleOn("algorand"))),
     ).toThrow();
   });
 
@@ -196,7 +202,9 @@ describe("offers", () => {
       const [accepted] = offers.for(saleOn("base")) as [PaymentRequirements];
       unavailableReason = "it rains";
       for (let i = 0; i < 3; i++) expect(networks(offers)).toEqual([NETWORKS.algorand]);
-      expect(() => offers.match(accepting(accepted), "base", saleOn("base"))).toThrow(serviceError("rail_closed"));
+      expect(() => taken(offers.match(accepting(accepted), "base", saleOn("base")))).toThrow(
+        serviceError("rail_closed"),
+      );
       expect(offers.isOpen).toBe(true);
       unavailableReason = undefined;
       for (let i = 0; i < 3; i++) expect(networks(offers)).toEqual([NETWORKS.base, NETWORKS.algorand]);
@@ -260,7 +268,7 @@ describe("offers", () => {
     }
     const feePayerOf = (offers: Offers) => offers.for(saleOn("base"))[0]?.extra.feePayer;
     const settlersOf = (offers: Offers, accepted: PaymentRequirements, rail: RailName) =>
-      offers.match(accepting(accepted), rail, saleOn("base")).settlers.map(({ id }) => id);
+      taken(offers.match(accepting(accepted), rail, saleOn("base"))).settlers.map(({ id }) => id);
 
     test("name the fee payer of the first that can sell, and follow it when it changes", async () => {
       const offers = await offersBy("solana", { feePayer: "FEE-A" }, { feePayer: "FEE-B" });
@@ -288,9 +296,9 @@ describe("offers", () => {
       const [byA] = offers.for(saleOn("base")) as [PaymentRequirements];
       const byB = { ...byA, extra: { feePayer: "FEE-B" } };
       expect([byA, byB].map((accepted) => settlersOf(offers, accepted, "solana"))).toEqual([[A], [B]]);
-      expect(offers.match(accepting(byB), "solana", saleOn("base")).requirement).toEqual(byB);
+      expect(taken(offers.match(accepting(byB), "solana", saleOn("base"))).requirement).toEqual(byB);
       sides[A] = { feePayer: "FEE-A", unavailableReason: "away" };
-      expect(() => offers.match(accepting(byA), "solana", saleOn("base"))).toThrow(serviceError("rail_closed"));
+      expect(() => taken(offers.match(accepting(byA), "solana", saleOn("base")))).toThrow(serviceError("rail_closed"));
       expect(settlersOf(offers, byB, "solana")).toEqual([B]);
     });
 
@@ -310,13 +318,15 @@ describe("offers", () => {
       const offers = await offersBy("solana", { feePayer: "FEE-A" }, { feePayer: "FEE-B", isSilent: true });
       const [byA] = offers.for(saleOn("base")) as [PaymentRequirements];
       const byB = { ...byA, extra: { feePayer: "FEE-B" } };
-      expect(() => offers.match(accepting(byB), "solana", saleOn("base"))).toThrow(serviceError("rail_closed"));
+      expect(() => taken(offers.match(accepting(byB), "solana", saleOn("base")))).toThrow(serviceError("rail_closed"));
       expect(settlersOf(offers, byA, "solana")).toEqual([A]);
       sides[B] = { feePayer: "FEE-B" };
       await offers.refresh(soon());
       expect(settlersOf(offers, byB, "solana")).toEqual([B]);
       const byNobody = { ...byA, extra: { feePayer: "FEE-C" } };
-      expect(() => offers.match(accepting(byNobody), "solana", saleOn("base"))).toThrow("feePayer was not offered");
+      expect(() => taken(offers.match(accepting(byNobody), "solana", saleOn("base")))).toThrow(
+        "feePayer was not offered",
+      );
     });
 
     test("are settled by any that can sell, in order, where the payment names no fee payer", async () => {

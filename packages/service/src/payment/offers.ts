@@ -4,7 +4,8 @@ import { ServiceError } from "../errors.ts";
 import type { EnabledRail } from "./enabled-rail.ts";
 import { type Match, matchRoutes, type RoutedRail, whyClosed } from "./match.ts";
 import { exactRequirement, type PaymentOption, paymentOption } from "./payment-option.ts";
-import { paymentRefused, type RailName } from "./rails/rail.ts";
+import type { RailName } from "./rails/rail.ts";
+import { Refusal } from "./refusal.ts";
 import { namedClause, openRoutes, type Route, routesOf, type Settler } from "./routes.ts";
 import { ANY_SALE, type Sale } from "./sale.ts";
 
@@ -157,14 +158,14 @@ export function createOffers({ rails, itemPrice, maxTimeoutSeconds, now, onChang
 
     /**
      * Finds the offer that a payment accepted.
-     * @throws payment_refused naming what does not fit; rail_closed when nothing can be sold now on its rail, or with
+     * @returns what does not fit, if it accepted none
+     * @throws rail_closed when nothing can be sold now on its rail, or with
      *   the facilitator whose fee payer the payment accepted, or while an unknown facilitator may have that fee payer
      */
-    match(payment: PaymentPayload, rail: RailName, sale: Sale): Match {
+    match(payment: PaymentPayload, rail: RailName, sale: Sale): Match | Refusal {
       const { accepted } = payment;
       const entry = paying(sale).find((candidate) => candidate.rail.name === rail);
-      if (!entry)
-        throw paymentRefused(`a source on ${sale.chains.join(" and ")} cannot be paid on ${accepted.network}`);
+      if (!entry) return new Refusal(`a source on ${sale.chains.join(" and ")} cannot be paid on ${accepted.network}`);
       const requirement = (seller: Route) => requirementOf(entry, seller, sale);
       return matchRoutes(payment, entry, priceOf(entry, sale), requirement);
     },

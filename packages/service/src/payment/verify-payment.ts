@@ -1,37 +1,40 @@
 import type { PaymentPayload } from "@x402/core/types";
 import type { Logger } from "pino";
-import { type Clock, deadline } from "../clock.ts";
+import type { Deadline } from "../clock.ts";
 import { hasCode } from "../errors.ts";
 import type { Match } from "./match.ts";
+import { Refusal } from "./refusal.ts";
 
-/** `facilitator`: the id of the facilitator that calls the payment valid. */
-export type Verdict = { valid: true; facilitator: string } | { valid: false; reason: string };
+/** Follows a facilitator's reason. */
+const STILL_LIVE =
+  "; a facilitator says so, and the payment may still be taken until it expires: send it again before you sign another";
 
 /**
  * Asks the facilitators that may settle a payment to verify it, one after the other, until one says that it is valid.
  * @param payment from `forwardedPayment`
- * @param options.limitMs the time that `signal` leaves for all of them
- * @returns the first verdict that is valid; if none is, the first verdict
+ * @param options.limitMs the whole time of the deadline
+ * @returns the id of the first facilitator that calls the payment valid; if none does, the first one's refusal
  * @throws facilitator_failed of the last one when none gives a verdict; the signal's reason
  */
 export async function verifyPayment(
   payment: PaymentPayload,
   { requirement, settlers }: Match,
-  { signal, limitMs, clock, log }: { signal: AbortSignal; limitMs: number; clock: Clock; log: Logger },
-): Promise<Verdict> {
-  let refused: Verdict | undefined;
+  { deadline, limitMs, log }: { deadline: Deadline; limitMs: number; log: Logger },
+): Promise<{ facilitator: string } | Refusal> {
+  let refused: Refusal | undefined;
   for (const [i, { id, facilitator }] of settlers.entries()) {
     const isLast = i === settlers.length - 1;
-    // One that hangs must leave time for the next one.
-    const ends = isLast ? signal : deadline(clock, limitMs / (2 * settlers.length), signal);
+    const verify = (ends: AbortSignal) => facilitator.verify(payment, requirement, ends);
     try {
-      const answer = await facilitator.verify(payment, requirement, ends);
-      if (answer.valid) return { valid: true, facilitator: id };
-      refused ??= answer;
+      // One that hangs must leave time for the next one.
+      const limited = () => deadline.within(limitMs / (2 * settlers.length), verify);
+      const answer = await (isLast ? verify(deadline.signal) : limited());
+      if (answer.valid) return { facilitator: id };
+      refused ??= new Refusal(`${answer.reason}${STILL_LIVE}`, { byFacilitator: true });
       if (!isLast)
         log.info({ facilitator: id, reason: answer.reason }, "another facilitator is asked about a refused payment");
     } catch (error) {
-      if (signal.aborted || !hasCode(error, "facilitator_failed") || (isLast && !refused)) throw error;
+      if (deadline.signal.aborted || !hasCode(error, "facilitator_failed") || (isLast && !refused)) throw error;
       log.warn(
         { facilitator: id, err: error },
         isLast ? "no other facilitator answers" : "another facilitator is asked to verify",

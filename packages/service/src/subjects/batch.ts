@@ -8,7 +8,7 @@ import type { SealedItem } from "../attestor/attestor.ts";
 import { isSourceError, type SourceChains } from "../chains/chain.ts";
 import { maxSourceBytes } from "../chains/several.ts";
 import { hasCode } from "../errors.ts";
-import { Problem, type ProblemCode } from "../problems.ts";
+import { Problem, type ProblemCode, problemFor } from "../problems.ts";
 import { beforeIdOf } from "./batch-answer.ts";
 import type { BatchReader } from "./batch-reader.ts";
 import type {
@@ -134,10 +134,9 @@ async function treeOf(items: BatchItems) {
 
 /** @throws the error when it says nothing about the item */
 function reasonOf(error: unknown): Omit<Refused, "index"> {
-  if (isSourceError(error))
-    return error.code === "source_unreadable" ? { code: "providers_conflict", retryAfter: 30 } : { code: error.code };
-  if (!(error instanceof Problem)) throw error;
-  const { code, retryAfter } = error;
+  const problem = problemFor(error);
+  if (!problem) throw error;
+  const { code, retryAfter } = problem;
   return { code, ...(retryAfter !== undefined && { retryAfter }) };
 }
 

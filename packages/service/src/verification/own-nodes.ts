@@ -9,7 +9,6 @@ import { SOURCE_CHAINS } from "../chains/registry.ts";
 import { systemClock } from "../clock.ts";
 import type { UpstreamNode } from "../config/formats.ts";
 import { Reference } from "../config/references.ts";
-import { Problem } from "../problems.ts";
 import { Algod } from "../providers/algod.ts";
 import type { Location } from "../providers/algorand-nodes.ts";
 import { Indexer } from "../providers/indexer.ts";
@@ -81,7 +80,8 @@ export async function openOwnNodes({ algod, indexer, rpc }: OwnNodes, ledger: st
      * Adds the online checks to a report, one bundle after the other. Checks on chains without a node stay
      * `not_checked`.
      * @param bundle the JSON of the same bundle, UTF-8
-     * @throws ProviderError when a node gave no answer, or an inconclusive one: the offline report remains valid
+     * @throws ProviderError or SourceError when a node gave no answer, or an inconclusive one: the offline report
+     *   remains valid
      */
     async compare(bundle: Uint8Array, report: VerifyReport): Promise<VerifyReport> {
       if (!mayAskChain(report)) return report;
@@ -89,7 +89,9 @@ export async function openOwnNodes({ algod, indexer, rpc }: OwnNodes, ledger: st
       rounds = roundsIn(claims);
       const pool = { verify: async () => ({ report, claims }) };
       const verifier = createVerifier({ pool, records, genesisHash });
-      return verifier.verify(bundle, [report.type], { chain: true }).catch((error) => reportIn(error, report));
+      const verdict = await verifier.verify(bundle, [report.type], { chain: true });
+      if ("report" in verdict) return verdict.report;
+      return "missing" in verdict ? withChain(report, { [verdict.check]: [{ message: "not found" }] }) : report;
     },
   };
 }
@@ -137,12 +139,4 @@ function roundsIn({ attest, source, block, statement }: Claims): ReadonlyMap<str
   const height = block?.height ?? statement?.block.height;
   const named = new Map([[attest.txnId, attest.round]]);
   return source && height !== undefined ? named.set(source.txnId, height) : named;
-}
-
-/** Returns the report in the problem of a rejected bundle. @throws the problem's cause, for any other problem */
-function reportIn(error: unknown, report: VerifyReport): VerifyReport {
-  if (!(error instanceof Problem)) throw error;
-  if (error.code === "bundle_rejected") return error.members.report as VerifyReport;
-  if (error.code !== "record_not_found") throw error.cause ?? unavailable(error.message);
-  return withChain(report, { [error.members.check as "chainSource" | "chainAttest"]: [{ message: "not found" }] });
 }

@@ -12,10 +12,9 @@ import {
 } from "@attestd/proof";
 import { fromUtf8, toBase64 } from "@attestd/proof/encoding";
 import { attempt } from "@attestd/proof/errors";
-import { type BlockOfTransaction, isSourceError } from "../chains/chain.ts";
+import type { BlockOfTransaction } from "../chains/chain.ts";
 import type { RecordedAttestation } from "../ledger/recorded.ts";
 import { Problem } from "../problems.ts";
-import { isProviderError } from "../providers/provider.ts";
 import type { ChainRecords } from "./chain-records.ts";
 import type { Claims } from "./claims.ts";
 import type { VerificationPool } from "./worker-pool.ts";
@@ -29,6 +28,12 @@ export type VerifierOptions = {
 
 export type Verifier = ReturnType<typeof createVerifier>;
 
+/** A record that its chain certainly does not have. `check`: the check that it fails. */
+type Missing = { missing: string; check: "chainSource" | "chainAttest" };
+
+/** The result of verifying a bundle: its report, verified or not; or why there is none. */
+export type Verdict = { report: VerifyReport } | Missing | { notJson: string };
+
 export function createVerifier({ pool, records, genesisHash }: VerifierOptions) {
   return {
     /**
@@ -36,30 +41,39 @@ export function createVerifier({ pool, records, genesisHash }: VerifierOptions) 
      * @param body the bundle's JSON, UTF-8
      * @param types the accepted types of bundle
      * @param options.chain whether a bundle that is valid offline is also compared with its source chain and the ledger
-     * @returns the report of a verified bundle
-     * @throws Problem `body_not_json`; `bundle_rejected` with the report; `over_capacity`; for the chains
-     *   `record_not_found` with what is missing, `providers_unavailable`, `providers_conflict`
+     * @throws Problem `over_capacity`; ProviderError, or SourceError `source_unreadable`, when a chain cannot be read
      */
-    async verify(body: Uint8Array, types: readonly BundleType[], { chain }: { chain: boolean }): Promise<VerifyReport> {
+    async verify(body: Uint8Array, types: readonly BundleType[], { chain }: { chain: boolean }): Promise<Verdict> {
       const verified = await pool.verify(body, types, chain);
-      if ("notJson" in verified) throw new Problem("body_not_json", verified.notJson);
+      if ("notJson" in verified) return verified;
       const { report, claims } = verified;
-      if (!chain) return accepted(report);
-      if (!claims || !mayAskChain(report)) throw rejected(report);
-      const [chainSource, attestation] = await Promise.all([findSource(claims), findAttestation(claims)]);
-      return accepted(withChain(report, { ...(chainSource && { chainSource }), ...attestation }));
+      if (!chain || !claims || !mayAskChain(report)) return { report };
+      const [source, attestation] = await Promise.all([findSource(claims), findAttestation(claims)]);
+      if ("missing" in source) return source;
+      if ("missing" in attestation) return attestation;
+      return { report: withChain(report, { ...source, ...attestation }) };
     },
   };
 
-  /** Makes the check `chainSource`; undefined when the bundle's chain is not configured. */
-  async function findSource({ type, chain, source, block, statement }: Claims): Promise<Finding[] | undefined> {
-    if (!records.knows(chain)) return undefined;
-    const found = await Promise.all([source ? compareTransaction(source) : [], block ? compareBlock(block) : []]);
-    return found.flat();
+  /** Makes the check `chainSource`; none when the bundle's chain is not configured. */
+  async function findSource({
+    type,
+    chain,
+    source,
+    block,
+    statement,
+  }: Claims): Promise<Pick<ChainFindings, "chainSource"> | Missing> {
+    if (!records.knows(chain)) return {};
+    const [ofSource, ofBlock] = await Promise.all([
+      source ? compareTransaction(source) : [],
+      block ? compareBlock(block) : [],
+    ]);
+    if ("missing" in ofSource) return ofSource;
+    return "missing" in ofBlock ? ofBlock : { chainSource: [...ofSource, ...ofBlock] };
 
-    async function compareTransaction({ txnId, txnBytesBase64 }: BundleSource): Promise<Finding[]> {
-      const transaction = await lookUp(() => records.transaction(chain, txnId));
-      if (!transaction) throw missing(`The source transaction ${txnId}`, "chainSource");
+    async function compareTransaction({ txnId, txnBytesBase64 }: BundleSource): Promise<Finding[] | Missing> {
+      const transaction = await records.transaction(chain, txnId);
+      if (!transaction) return { missing: `The source transaction ${txnId}`, check: "chainSource" };
       const { bytes, block: actual, succeeded } = transaction;
       return [
         ...differing("/source/txnBytesBase64", txnBytesBase64, toBase64(bytes)),
@@ -68,19 +82,19 @@ export function createVerifier({ pool, records, genesisHash }: VerifierOptions) 
       ];
     }
 
-    async function compareBlock({ height, headerBase64 }: BundleBlock): Promise<Finding[]> {
-      const header = await lookUp(() => records.header(chain, height));
-      if (!header) throw missing(`The block ${height}`, "chainSource");
+    async function compareBlock({ height, headerBase64 }: BundleBlock): Promise<Finding[] | Missing> {
+      const header = await records.header(chain, height);
+      if (!header) return { missing: `The block ${height}`, check: "chainSource" };
       return differing("/block/headerBase64", headerBase64, toBase64(header));
     }
   }
 
   /** Makes the check `chainAttest`, with the time of the record; none when the ledger is not configured. */
-  async function findAttestation(claims: Claims): Promise<ChainFindings> {
+  async function findAttestation(claims: Claims): Promise<ChainFindings | Missing> {
     const { txnId } = claims.attest;
     if (!records.knows("algorand")) return {};
-    const found = await lookUp(() => records.attestation(txnId));
-    if (!found) throw missing(`The attestation transaction ${txnId}`, "chainAttest");
+    const found = await records.attestation(txnId);
+    if (!found) return { missing: `The attestation transaction ${txnId}`, check: "chainAttest" };
     const chainAttest = attestationFindings(claims, found, genesisHash);
     const { time } = found;
     return { chainAttest, ...(time !== undefined && { recordedAt: new Date(time * 1000).toISOString() }) };
@@ -139,32 +153,23 @@ function attestationFindings(
   return type === "batch-item" ? faults.map((fault) => ({ ...fault, pointer: `/batch${fault.pointer}` })) : faults;
 }
 
-/** Maps errors of upstreams to problems. */
-async function lookUp<T>(ask: () => Promise<T>): Promise<T> {
-  try {
-    return await ask();
-  } catch (error) {
-    if (!(isProviderError(error) || isSourceError(error))) throw error;
-    const code = isProviderError(error) ? error.code : "providers_conflict";
-    throw new Problem(code, "The chain cannot be read now. You can verify the bundle offline.", {
-      retryAfter: 10,
-      cause: error,
-    });
+/** Returns the report of a verified bundle, for transports. @throws Problem that answers any other verdict */
+export function verifiedReport(verdict: Verdict): VerifyReport {
+  if ("report" in verdict && verdict.report.verified) return verdict.report;
+  throw problemOfVerdict(verdict);
+}
+
+/** Returns the problem that answers a verdict; undefined for a verified bundle. */
+export function problemOfVerdict(verdict: Verdict): Problem | undefined {
+  if ("notJson" in verdict) return new Problem("body_not_json", verdict.notJson);
+  if ("missing" in verdict) {
+    const { missing, check } = verdict;
+    return new Problem("record_not_found", `${missing} is not on its chain.`, { members: { check } });
   }
-}
-
-function accepted(report: VerifyReport): VerifyReport {
-  if (!report.verified) throw rejected(report);
-  return report;
-}
-
-function rejected(report: VerifyReport): Problem {
+  const { report } = verdict;
+  if (report.verified) return undefined;
   const checks = [...new Set(report.failures.map(({ check }) => check))].join(", ");
   const where =
     conclusionOf(report) === "elsewhere" ? " It is made for another ledger, such as another sandbox's." : "";
   return new Problem("bundle_rejected", `Not verified: ${checks}.${where}`, { members: { report } });
-}
-
-function missing(what: string, check: "chainSource" | "chainAttest"): Problem {
-  return new Problem("record_not_found", `${what} is not on its chain.`, { members: { check } });
 }

@@ -6,6 +6,7 @@ import { serviceError } from "../../../test/errors.ts";
 import { ASSET, type Iou, NETWORK, sealOf } from "../../../test/fakes/moon/iou.ts";
 import { MOON_RAIL, moonChain, moonSettings } from "../../../test/fakes/moon/kind.ts";
 import { startMoon } from "../../../test/fakes/moon/node.ts";
+import { taken } from "../../../test/fakes/taken.ts";
 import { merged, secret, settingsOf, type Table } from "../../../test/settings.ts";
 import { findPayment } from "../../audit/find-payment.ts";
 import { systemClock } from "../../clock.ts";
@@ -105,7 +106,7 @@ describe("a rail that is added by a line in the registry", () => {
   test("matches a payment with its offer and checks it; what does not fit is refused", async () => {
     const payment = paying();
     const rail = railFor(payment);
-    expect(offers.match(payment, rail.name, saleOn("algorand")).requirement).toEqual(offer());
+    expect(taken(offers.match(payment, rail.name, saleOn("algorand"))).requirement).toEqual(offer());
     const read = rail.read(payment);
     expect(await rail.signature(read)).toBe("valid");
     await rail.check(read, offer(), AbortSignal.timeout(10_000));
@@ -113,9 +114,9 @@ describe("a rail that is added by a line in the registry", () => {
     await expect(
       rail.check(rail.read(paying({ shells: "999" })), offer(), AbortSignal.timeout(10_000)),
     ).rejects.toThrow(serviceError("payment_refused"));
-    expect(() => offers.match(payment, rail.name, saleOn("base"))).toThrow("cannot be paid on moon:sea-of-tranquility");
+    expect(() => taken(offers.match(payment, rail.name, saleOn("base")))).toThrow("cannot be paid on moon:sea-of-tranquility");
     const elsewhere = { ...payment, accepted: { ...payment.accepted, payTo: "them" } };
-    expect(() => offers.match(elsewhere, rail.name, saleOn("algorand"))).toThrow("accepted.payTo is not us");
+    expect(() => taken(offers.match(elsewhere, rail.name, saleOn("algorand")))).toThrow("accepted.payTo is not us");
   });
 
   test("has a payment key that is the same when it is read from storage, and that no other rail recognises", () => {
@@ -131,10 +132,8 @@ describe("a rail that is added by a line in the registry", () => {
     const payment = paying();
     const rail = railFor(payment);
     const read = rail.read(payment);
-    const [{ facilitator } = expect.fail("there is no facilitator")] = offers.match(
-      payment,
-      rail.name,
-      saleOn("algorand"),
+    const [{ facilitator } = expect.fail("there is no facilitator")] = taken(
+      offers.match(payment, rail.name, saleOn("algorand")),
     ).settlers;
     const forwarded = forwardedPayment(read, offer(), { url: "https://attestd.example/attest", description: "" });
     expect(await rail.status(read, soon())).toEqual({ state: "open" });
