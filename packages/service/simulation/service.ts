@@ -5,13 +5,15 @@ import type { Logger } from "pino";
 import { createAttestor } from "../src/attestor/attestor.ts";
 import { searchAttestations } from "../src/audit/find-attestation.ts";
 import { type Admit, createAdmission } from "../src/calls/admit.ts";
+import { createAttestation } from "../src/calls/attestation.ts";
 import { createBundles } from "../src/calls/bundles.ts";
 import { type Capacity, createCapacity } from "../src/calls/capacity.ts";
 import { type CopiedJournal, createCopiedCalls, type SearchOf } from "../src/calls/copied.ts";
 import { createEffects } from "../src/calls/effects.ts";
 import type { Journal } from "../src/calls/journal.ts";
-import type { EffectsOptions, Memory, Perform } from "../src/calls/perform.ts";
+import type { Memory, Perform } from "../src/calls/perform.ts";
 import { createRunner, type Runner } from "../src/calls/runner.ts";
+import { createSettlement, type SettlementOptions } from "../src/calls/settlement.ts";
 import { createUnderWay, underWayLimits } from "../src/calls/under-way.ts";
 import type { Clock } from "../src/clock.ts";
 import { createHealth } from "../src/health/health.ts";
@@ -39,7 +41,7 @@ import type { World } from "./world.ts";
 /** Parts of the service put in the place of the right ones: a mistake that the simulation must find. */
 export type Defect = {
   admit?(admit: Admit, journal: Journal): Admit;
-  perform?(perform: Perform, options: EffectsOptions): Perform;
+  perform?(perform: Perform, parts: EffectParts): Perform;
   ledger?(ledger: Ledger): Ledger;
   rail?(rail: Rail<SimulatedPayment>, chain: PaymentChain): Rail<SimulatedPayment>;
   journal?(journal: Journal & CopiedJournal): Journal;
@@ -51,6 +53,12 @@ export type Defect = {
   rules?: Pick<QuorumRules, "quorum">;
   /** The name of the key that a process signs with. */
   keyOf?(process: string): string;
+};
+
+/** What the effects of calls are made of. */
+export type EffectParts = Pick<SettlementOptions, "rails" | "settlers"> & {
+  /** Makes the effects with other facilitators. */
+  settledBy(settlers: SettlementOptions["settlers"]): Perform;
 };
 
 /** A mistake that one could make in the service. */
@@ -117,22 +125,21 @@ export async function openService(
   const random = (bytes: number) => Uint8Array.from({ length: bytes }, () => scheduler.random.below(256));
   const sold = createProducts(sources, { clock, random });
   const products = defect.products?.(sold) ?? sold;
-  const options: EffectsOptions = {
-    journal,
-    rails: new Map(enabled.map(({ rail }) => [rail.name, rail])),
-    settlers: offers.settlers,
-    products,
-    ledger,
+  const { now } = clock;
+  const { settlers } = offers;
+  const byName = new Map(enabled.map(({ rail }) => [rail.name, rail]));
+  const prepare = (ends: AbortSignal) => ledger.prepare(ends);
+  const settling = { rails: byName, settlers, prepare, resourceOf, settleMs: SETTLE_MS, now, log };
+  const attestation = createAttestation({
+    ...{ journal, products, ledger, resourceOf, now, log },
     attestor: createAttestor(signerOf(life, scheduler, defect.keyOf?.(life.name) ?? "KEY")),
-    resourceOf,
-    log,
-    clock,
-    deadlineMs: DEADLINE_MS,
-    settleMs: SETTLE_MS,
     attestationOf: createCopiedCalls(journal, searchBy(view, clock)),
-  };
-  const effects = createEffects(options);
-  const work = new Work(defect.perform?.(effects, options) ?? effects);
+  });
+  const confirmed = { keys: { confirm: async () => undefined }, signers: { confirm: () => undefined } };
+  const settledBy = (settlers: SettlementOptions["settlers"]) =>
+    createEffects({ settlement: createSettlement({ ...settling, settlers }), attestation, ...confirmed });
+  const effects = settledBy(settlers);
+  const work = new Work(defect.perform?.(effects, { rails: byName, settlers, settledBy }) ?? effects);
   const runner = createRunner({ journal, perform: work.perform, clock, log });
   const watch = watchJournal(journal, runner, clock);
   const health = createHealth([{ name: "journal", ...watch }], { clock, log });
@@ -247,6 +254,8 @@ function enabledOn(
     facilitators: facilitators.map((name) => {
       const facilitator = watchFacilitator({
         facilitator: simulatedFacilitator(chain, name, options),
+        rail: chain.rail,
+        host: name.id,
         log: loggerOf(life, world.scheduler),
         now: clock.now,
         monotonic: () => world.scheduler.now,

@@ -55,7 +55,7 @@ export async function within<T>(
 }
 
 /** Aborts a controller when a signal aborts. @returns a function that undoes this */
-function follow(controller: AbortController, signal: AbortSignal): () => void {
+export function follow(controller: AbortController, signal: AbortSignal): () => void {
   const abort = () => controller.abort(signal.reason);
   if (signal.aborted) abort();
   else signal.addEventListener("abort", abort);
@@ -71,8 +71,8 @@ export type Deadline = {
   readonly signal: AbortSignal;
   /** Runs a part of the work for at most `ms`, as `within` does. */
   within<T>(ms: number, part: (signal: AbortSignal) => Promise<T>): Promise<T>;
-  /** Rejects with the signal's reason when that comes first. */
-  sleep(ms: number): Promise<void>;
+  /** Rejects with the signal's reason when that comes first. @param signal default: the work's own */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>;
 };
 
 /** Makes the deadline of work that a signal ends. */
@@ -80,7 +80,7 @@ export function deadlineOf(clock: Pick<Clock, "after" | "sleep">, signal: AbortS
   return {
     signal,
     within: (ms, part) => within(clock, ms, signal, part),
-    sleep: (ms) => clock.sleep(ms, signal),
+    sleep: (ms, sooner = signal) => clock.sleep(ms, sooner),
   };
 }
 

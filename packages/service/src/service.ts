@@ -5,16 +5,18 @@ import { openKeyWatch } from "./attestor/key-watch.ts";
 import { ledgerSearch } from "./audit/copied-calls.ts";
 import { recordedKeyNotes } from "./audit/key-notes.ts";
 import { createAdmission } from "./calls/admit.ts";
+import { createAttestation } from "./calls/attestation.ts";
 import { createBundles } from "./calls/bundles.ts";
 import { createCapacity } from "./calls/capacity.ts";
 import { createCopiedCalls } from "./calls/copied.ts";
-import { confirmedPerform, createEffects } from "./calls/effects.ts";
+import { createEffects } from "./calls/effects.ts";
 import { watchInFlight } from "./calls/in-flight.ts";
 import type { Journal } from "./calls/journal.ts";
 import { admissionJournal, keptJournal } from "./calls/journal-failures.ts";
 import { createRecall } from "./calls/outcome.ts";
 import { keepRetention } from "./calls/retention.ts";
 import { createRunner } from "./calls/runner.ts";
+import { createSettlement } from "./calls/settlement.ts";
 import { createUnderWay, type UnderWay } from "./calls/under-way.ts";
 import { CATALOGUE } from "./catalogue/catalogue.ts";
 import { deadline, systemClock } from "./clock.ts";
@@ -36,7 +38,7 @@ import { openJournal, requireOwner } from "./journal/open.ts";
 import { watchTable } from "./ledger/checkpoints/table-watch.ts";
 import { watchEvidence } from "./ledger/evidence/watch.ts";
 import { openGauges } from "./monitoring/gauges.ts";
-import { observedJournal, observedPerform, observedVerifier, transitionObserver } from "./monitoring/observed.ts";
+import { observedJournal, observedVerifier, transitionObserver } from "./monitoring/observed.ts";
 import { contextOfCalls, observedAdmit } from "./monitoring/traced.ts";
 import { openCollector } from "./networks/evidence.ts";
 import { openNetworks } from "./networks/networks.ts";
@@ -157,19 +159,19 @@ export async function openService(
   const searching = new AbortController();
   opened.defer(() => searching.abort());
   const search = ledgerSearch(config, { address, rounds, log, signal: searching.signal });
-  /** Options that effects and admission share. */
-  const common = { products, resourceOf, log, clock: systemClock, deadlineMs: DEADLINE_MS };
-  const effects = createEffects({
-    ...common,
-    journal,
+  const settlement = createSettlement({
     rails: new Map(rails.map((rail) => [rail.name, rail])),
     settlers: offers.settlers,
-    ledger,
+    prepare: (ends) => ledger.prepare(ends),
+    settleMs: seams.settleMs ?? SETTLE_MS,
+    ...{ resourceOf, now: Date.now, log },
+  });
+  const attestation = createAttestation({
+    ...{ products, journal, ledger, resourceOf, now: Date.now, log },
     attestor: createAttestor(signer),
     attestationOf: createCopiedCalls(journal, search),
-    settleMs: seams.settleMs ?? SETTLE_MS,
   });
-  const perform = observedPerform(confirmedPerform(effects, keys, signers));
+  const perform = createEffects({ settlement, attestation, keys, signers });
   const observed = { onTransition: transitionObserver(log), carrying: contextOfCalls(tracer) };
   const runner = createRunner({ journal, perform, clock: systemClock, log, ...observed });
   opened.defer(() => runner.stop());

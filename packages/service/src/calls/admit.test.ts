@@ -4,6 +4,7 @@ import { beforeEach, describe, expect, test, vi } from "vitest";
 import { Database } from "../../simulation/database.ts";
 import { aCall, afterCommit, GOOD_COURSE, goodCourseFrom } from "../../test/fakes/calls.ts";
 import { TestClock } from "../../test/fakes/clock.ts";
+import { endOf } from "../clock.ts";
 import { ServiceError } from "../errors.ts";
 import { type Facilitator, facilitatorFailed, type VerifyAnswer } from "../payment/facilitator.ts";
 import { createOffers } from "../payment/offers.ts";
@@ -100,8 +101,7 @@ const away = (): never => {
   throw facilitatorFailed("away");
 };
 const unpaid: Perform = async () => ({ type: "payment_void", reason: "expired unspent", receipt: "failed" });
-const stuck: Perform = (_call, _effect, _memory, stop) =>
-  new Promise((_, reject) => stop.addEventListener("abort", () => reject(stop.reason)));
+const stuck: Perform = (_call, _effect, _memory, { signal }) => endOf(signal);
 
 describe("admission", () => {
   let clock: TestClock;

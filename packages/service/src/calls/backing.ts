@@ -45,7 +45,11 @@ export function createBacking(journal: Pick<Journal, "exposure">) {
      *   payment alone
      * @throws Problem when it has too little for all that it has promised; ProviderError
      */
-    async promise(rail: Pick<AdmissionRail, "name" | "balance">, payment: Payment, signal: AbortSignal): Promise<(() => void) | Refusal> {
+    async promise(
+      rail: Pick<AdmissionRail, "name" | "balance">,
+      payment: Payment,
+      signal: AbortSignal,
+    ): Promise<(() => void) | Refusal> {
       const { payer, amount } = payment;
       const name = `${rail.name} ${payer}`;
       // Before the journal is read: a promise that is committed in between is then counted at least once.

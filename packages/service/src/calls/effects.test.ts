@@ -8,16 +8,20 @@ import { AuditWorld } from "../../test/fakes/audit-world.ts";
 import { aCall, after, GOOD_COURSE } from "../../test/fakes/calls.ts";
 import { TestClock } from "../../test/fakes/clock.ts";
 import type { Attestor } from "../attestor/attestor.ts";
+import { deadlineOf } from "../clock.ts";
 import type { Attempt, Ledger, Submission } from "../ledger/ledger.ts";
 import type { Facilitator, SettleAnswer } from "../payment/facilitator.ts";
 import { encodeHeader } from "../payment/header.ts";
 import type { PaymentStatus, Rail } from "../payment/rails/rail.ts";
 import type { Evidence, TransactionEvidence } from "../subjects/product.ts";
 import { createProducts } from "../subjects/products.ts";
+import { createAttestation } from "./attestation.ts";
 import { APART, type Call, evidenceOf } from "./call.ts";
+import type { AttestationOf } from "./copied.ts";
 import { createEffects } from "./effects.ts";
 import { nextEffect } from "./machine.ts";
-import { type EffectsOptions, type Memory, newMemory, type Perform, pauseAfter } from "./perform.ts";
+import { type Memory, newMemory, type Perform, pauseAfter } from "./perform.ts";
+import { createSettlement } from "./settlement.ts";
 
 const KEY_SHA256 = "A".repeat(43);
 const OTHER_KEY = `${"B".repeat(42)}A`;
@@ -54,7 +58,9 @@ describe("effects", () => {
   let memory: Memory;
   let prepared: number;
   let signed: number;
-  let attestationOf: NonNullable<EffectsOptions["attestationOf"]>;
+  let attestationOf: AttestationOf;
+  let isCurrentKey: boolean;
+  let canSign: boolean;
   /** Whether the facilitator gives no answer, and what ends its waiting. */
   let hangs: boolean;
   let settling: AbortSignal | undefined;
@@ -96,9 +102,6 @@ describe("effects", () => {
       caip2: GENESIS,
       address: "ATTESTOR",
       rounds: { status: async () => ({ state: "open" }) },
-      prepare() {
-        prepared += 1;
-      },
       async sign(note: string) {
         signed += 1;
         return attemptWith(note);
@@ -112,7 +115,18 @@ describe("effects", () => {
       seal: async (unsigned) => ({ id: "S", body: JSON.stringify(unsigned) }),
       signReceipt: async () => "signature",
     };
-    perform = createEffects({
+    const resourceOf = () => ({ url: "https://attestd.example/attest", description: "An attestation." });
+    const common = { resourceOf, log: pino({ level: "silent" }), now: () => clock.now() };
+    const settlement = createSettlement({
+      rails: new Map([["algorand", rail]]),
+      settlers: new Map([["algorand", [{ id: FACILITATOR, facilitator, unavailableReason: () => undefined }]]]),
+      prepare: async () => {
+        prepared += 1;
+      },
+      settleMs: 120_000,
+      ...common,
+    });
+    const attestation = createAttestation({
       journal: {
         evidenceOf: async (key) => apart.get(key),
         // One at a time, as a journal may give them.
@@ -121,25 +135,50 @@ describe("effects", () => {
           return evidence?.kind === "batch" ? (evidence.items ?? []).slice(from, from + 1) : [];
         },
       },
-      rails: new Map([["algorand", rail]]),
-      settlers: new Map([["algorand", [{ id: FACILITATOR, facilitator, unavailableReason: () => undefined }]]]),
       products: createProducts(new Map()),
       ledger,
       attestor,
-      attestationOf: (key) => attestationOf(key),
-      resourceOf: () => ({ url: "https://attestd.example/attest", description: "An attestation." }),
-      log: pino({ level: "silent" }),
-      clock,
-      deadlineMs: 20_000,
-      settleMs: 120_000,
+      attestationOf: (call) => attestationOf(call),
+      ...common,
+    });
+    isCurrentKey = true;
+    canSign = true;
+    perform = createEffects({
+      settlement,
+      attestation,
+      keys: { confirm: async () => (isCurrentKey ? undefined : Promise.reject(new Error("another key is current"))) },
+      signers: {
+        confirm() {
+          if (!canSign) throw new Error("the signer is away");
+        },
+      },
     });
   });
 
-  const effectOf = (call: Call) => perform(call, nextEffect(call, memory.unsent === call.settlements), memory, STOP);
+  const effectOf = (call: Call) =>
+    perform(call, nextEffect(call, memory.unsent === call.settlements), memory, deadlineOf(clock, STOP));
 
   test("pause longer after every failure, and never for more than a quarter of the minute that a paid call has", () => {
     expect([1, 2, 3].map(pauseAfter)).toEqual([500, 1_000, 2_000]);
     expect(pauseAfter(100)).toBe(15_000);
+  });
+
+  test.each([
+    { cause: "while another key is the current one", usable: [false, true] },
+    { cause: "while nothing can be signed", usable: [true, false] },
+  ])("settle nothing $cause, and still find how the payment ends on its chain", async ({ usable }) => {
+    [isCurrentKey = true, canSign = true] = usable;
+    memory = { ...newMemory(), unsent: 1 };
+    await expect(effectOf(SETTLING)).rejects.toThrow();
+    status = () => ({ state: "void", reason: "expired" });
+    expect(await effectOf(SETTLING)).toMatchObject({ type: "payment_void", reason: "expired" });
+    expect(settlements).toBe(0);
+  });
+
+  test("sign no note while another key is the current one", async () => {
+    isCurrentKey = false;
+    await expect(effectOf(PAID)).rejects.toThrow("another key is current");
+    expect(signed).toBe(0);
   });
 
   describe("of a payment that its chain does not show", () => {
@@ -311,6 +350,7 @@ describe("effects", () => {
       const searched = Promise.withResolvers<undefined>();
       attestationOf = () => searched.promise;
       const effect = effectOf(OPEN);
+      await clock.advance(0);
       expect([memory.waiting, signed]).toEqual([true, 0]);
       searched.resolve(undefined);
       await effect;
@@ -325,10 +365,11 @@ describe("effects", () => {
     test("stop waiting when the call is carried elsewhere", async () => {
       attestationOf = () => new Promise(() => undefined);
       const carried = new AbortController();
-      const effect = perform(OPEN, nextEffect(OPEN), memory, carried.signal);
+      const deadline = deadlineOf(clock, carried.signal);
+      const effect = perform(OPEN, nextEffect(OPEN), memory, deadline);
       carried.abort(new Error("the lease was lost"));
       await expect(effect).rejects.toThrow("the lease was lost");
-      await expect(perform(OPEN, nextEffect(OPEN), memory, carried.signal)).rejects.toThrow("the lease was lost");
+      await expect(perform(OPEN, nextEffect(OPEN), memory, deadline)).rejects.toThrow("the lease was lost");
     });
   });
 
@@ -385,7 +426,7 @@ describe("effects", () => {
       const memories = calls.map(() => newMemory());
       const sealed: string[] = [];
       const under = calls.map(async (call, i) => {
-        await perform(call as Call, nextEffect(call as Call), memories[i] as Memory, STOP);
+        await perform(call as Call, nextEffect(call as Call), memories[i] as Memory, deadlineOf(clock, STOP));
         sealed.push(call.key);
       });
       await Promise.all(under.slice(0, 2));

@@ -1,53 +1,57 @@
-import { createAttestation } from "./attestation.ts";
-import type { EffectsOptions, Perform } from "./perform.ts";
-import { createSettlement } from "./settlement.ts";
+import { stage } from "../tracing/stage.ts";
+import type { createAttestation } from "./attestation.ts";
+import type { Perform } from "./perform.ts";
+import type { createSettlement } from "./settlement.ts";
 
-/** Everything that a call does to the world. No effect commits anything: each returns what happened. */
-export function createEffects(options: EffectsOptions): Perform {
-  const payment = createSettlement(options);
-  const attestation = createAttestation(options);
-  return async (call, effect, memory, stop) => {
+export type EffectsOptions = {
+  settlement: ReturnType<typeof createSettlement>;
+  attestation: ReturnType<typeof createAttestation>;
+  /** Rejects unless the attestor's key is the current one. */
+  keys: { confirm(): Promise<void> };
+  /** Throws while the attestor cannot sign. */
+  signers: { confirm(): void };
+};
+
+/**
+ * Everything that a call does outside of the journal. No effect commits anything: each returns what happened. Each is a
+ * stage of the call, in the metrics, the traces and the call's log line.
+ */
+export function createEffects({ settlement, attestation, keys, signers }: EffectsOptions): Perform {
+  return (call, effect, ...rest) => {
+    const run = () => perform(call, effect, ...rest);
+    // A delivered payment is watched for minutes, on purpose.
+    return effect.do === "watch" || effect.do === "nothing" ? run() : stage(effect.do, {}, run);
+  };
+
+  async function perform(...[call, effect, memory, deadline]: Parameters<Perform>): ReturnType<Perform> {
     switch (effect.do) {
       case "settle":
-        return payment.settle(call, memory, stop);
+        try {
+          // A key that is not the current one must not take money. Nor must any while nothing can be signed: the money
+          // would be taken long before anything is delivered.
+          await keys.confirm();
+          signers.confirm();
+        } catch (error) {
+          // The payment may still end on its chain.
+          const ended = await settlement.reconcile(call, memory, deadline);
+          if (ended) return ended;
+          throw error;
+        }
+        return settlement.settle(call, memory, deadline);
       case "reconcile":
-        return payment.reconcile(call, memory, stop);
+        return settlement.reconcile(call, memory, deadline);
       case "sign":
-        return attestation.sign(call, memory, stop);
+        // A key that is not the current one must not make a note.
+        await keys.confirm();
+        return attestation.sign(call, memory, deadline);
       case "submit":
-        return attestation.submit(call, effect.attempt, stop);
+        return attestation.submit(call, effect.attempt, deadline);
       case "seal":
-        return attestation.seal(call, effect.attempt, memory, stop);
+        return attestation.seal(call, effect.attempt, memory, deadline);
       case "watch":
-        return payment.watch(call, memory, stop);
+        return settlement.watch(call, memory, deadline);
       case "nothing":
         return undefined;
     }
-  };
-}
-
-/**
- * Performs an effect only while the attestor's keys may be used for it, and can. A payment that must not be settled now is
- * still looked up: it may end on its chain.
- *
- * @throws what `confirm` throws
- */
-export function confirmedPerform(
-  perform: Perform,
-  keys: { confirm(): Promise<void> },
-  signers: { confirm(): void },
-): Perform {
-  return async (call, effect, ...rest) => {
-    try {
-      // A key that is not the current one must not take money or make a note.
-      if (effect.do === "settle" || effect.do === "sign") await keys.confirm();
-      // Nor while nothing can be signed: the money would be taken long before anything is delivered.
-      if (effect.do === "settle") signers.confirm();
-    } catch (error) {
-      const ended = effect.do === "settle" && (await perform(call, { do: "reconcile" }, ...rest));
-      if (ended) return ended;
-      throw error;
-    }
-    return perform(call, effect, ...rest);
-  };
+  }
 }

@@ -1,5 +1,5 @@
 import type { Logger } from "pino";
-import { type Clock, race } from "../clock.ts";
+import { type Clock, deadlineOf, race } from "../clock.ts";
 import { hasCode } from "../errors.ts";
 import { rowOf } from "./apart.ts";
 import type { Call } from "./call.ts";
@@ -69,7 +69,8 @@ export function createLoop({ journal, perform, clock, log, onTransition, onEnd, 
     if (!call) throw new Error(`the call of ${carried.key} rests`);
     if (!isUnpaid(call.state)) carried.paidSince ??= clock.now();
     try {
-      const performed = perform(call, nextEffect(call, memory.unsent === call.settlements), memory, end.signal);
+      const effect = nextEffect(call, memory.unsent === call.settlements);
+      const performed = perform(call, effect, memory, deadlineOf(clock, end.signal));
       if (carried.isAhead) await keepUnlessQuick(carried, performed);
       const event = await performed;
       // Before the commit: an event has a next effect, so that the call counts as active again.

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { Database } from "../../simulation/database.ts";
 import { aCall, after, afterCommit, GOOD_COURSE, goodCourseFrom } from "../../test/fakes/calls.ts";
 import { TestClock } from "../../test/fakes/clock.ts";
+import { endOf } from "../clock.ts";
 import { ServiceError } from "../errors.ts";
 import { type Call, payloadOf } from "./call.ts";
 import type { CopiedJournal } from "./copied.ts";
@@ -118,9 +119,9 @@ describe("a runner", () => {
 
   test("sends at once the settlement of a call that it has just inserted, and looks first for every other payment", async () => {
     const first = new Map<string, string>();
-    const { journal, runner } = replica(async ({ key }, effect, _memory, stop) => {
+    const { journal, runner } = replica(async ({ key }, effect, _memory, deadline) => {
       if (!first.has(key)) first.set(key, effect.do);
-      return stuck({} as Call, effect, _memory, stop);
+      return stuck({} as Call, effect, _memory, deadline);
     });
     const facilitator = "https://facilitator.example";
     void runner.start(await journal.insert(aCall({ key: "new", facilitator })), true);
@@ -192,8 +193,8 @@ describe("a runner", () => {
   test("drops a call whose lease it lost, and what it had in hand changes nothing", async () => {
     const inHand = Promise.withResolvers<CallEvent>();
     const signals: AbortSignal[] = [];
-    const one = replica((_call, _effect, _memory, stop) => {
-      signals.push(stop);
+    const one = replica((_call, _effect, _memory, deadline) => {
+      signals.push(deadline.signal);
       return inHand.promise;
     });
     const two = replica();
@@ -226,9 +227,9 @@ describe("a runner", () => {
 
   test("measures how long the oldest paid call has waited for its bundle, and not those that are still to be paid", async () => {
     let held: CallEvent["type"] = "payment_proved";
-    const heldUp: Perform = async (call, effect, memory, stop) => {
-      const event = await goodCourse(call, effect, memory, stop);
-      return event?.type === held ? stuck(call, effect, memory, stop) : event;
+    const heldUp: Perform = async (call, effect, memory, deadline) => {
+      const event = await goodCourse(call, effect, memory, deadline);
+      return event?.type === held ? stuck(call, effect, memory, deadline) : event;
     };
     const { journal, runner } = replica(heldUp);
     void runner.start(await journal.insert(aCall({ key: "to be paid" })));
@@ -289,12 +290,12 @@ describe("a runner", () => {
     const MINUTE = 60_000;
     let signedAt = 0;
     /** As `attestation.ts`: an attestation that the ledger never takes is dead after ten minutes, and signed anew. */
-    const refused: Perform = async (call, effect, memory, stop) => {
+    const refused: Perform = async (call, effect, memory, deadline) => {
       if (effect.do === "sign") {
-        await clock.sleep(2_000, stop);
+        await deadline.sleep(2_000);
         signedAt = clock.now();
       }
-      if (effect.do !== "submit") return goodCourse(call, effect, memory, stop);
+      if (effect.do !== "submit") return goodCourse(call, effect, memory, deadline);
       const { txid } = effect.attempt;
       if (clock.now() - signedAt >= 10 * MINUTE) return { type: "attestation_dead", txid };
       if (call.state !== "owed") return { type: "attestation_blocked", reason: "the ledger refuses it" };
@@ -313,9 +314,9 @@ describe("a runner", () => {
   });
 
   test("counts a call as work again when another writer has moved it meanwhile", async () => {
-    const { journal, runner } = replica(async (call, effect, memory, stop) => {
-      if (call.state === "paid") return stuck(call, effect, memory, stop);
-      if (call.state !== "settling") return goodCourse(call, effect, memory, stop);
+    const { journal, runner } = replica(async (call, effect, memory, deadline) => {
+      if (call.state === "paid") return stuck(call, effect, memory, deadline);
+      if (call.state !== "settling") return goodCourse(call, effect, memory, deadline);
       memory.waiting = true;
       await database.connect().update(afterCommit(call, GOOD_COURSE[0] as CallEvent));
       throw new Error("no node answers");
@@ -326,10 +327,10 @@ describe("a runner", () => {
   });
 
   test("has no queue behind a call for which there is nothing to do", async () => {
-    const { journal, runner } = replica(async (call, effect, memory, stop) => {
+    const { journal, runner } = replica(async (call, effect, memory, deadline) => {
       memory.waiting = call.state === "confirmed";
       if (memory.waiting) throw new Error("the note names another key");
-      return goodCourse(call, effect, memory, stop);
+      return goodCourse(call, effect, memory, deadline);
     });
     void runner.start(await journal.insert(aCall()));
     await clock.advance(60_000);
@@ -381,11 +382,11 @@ describe("a runner", () => {
   });
 
   test("counts a call as work again once it has done with waiting", async () => {
-    const { journal, runner } = replica(async (call, effect, memory, stop) => {
+    const { journal, runner } = replica(async (call, effect, memory, deadline) => {
       if (call.state === "settling") memory.waiting = true;
-      if (call.state === "paid") return stuck(call, effect, memory, stop);
-      if (call.state === "settling") await clock.sleep(1_000, stop);
-      return goodCourse(call, effect, memory, stop);
+      if (call.state === "paid") return stuck(call, effect, memory, deadline);
+      if (call.state === "settling") await deadline.sleep(1_000);
+      return goodCourse(call, effect, memory, deadline);
     });
     void runner.start(await journal.insert(aCall()));
     await clock.advance(0);
@@ -541,9 +542,9 @@ describe("a runner", () => {
       const lines: unknown[] = [];
       const takenOver: boolean[] = [];
       let last = STUCK_AT("signed");
-      const noting: Perform = (call, effect, memory, stop) => {
+      const noting: Perform = (call, effect, memory, deadline) => {
         if (effect.do === "sign") takenOver.push(memory.isTakenOver);
-        return last(call, effect, memory, stop);
+        return last(call, effect, memory, deadline);
       };
       const journal = database.connect();
       const runner = createRunner({ journal, perform: noting, clock, log: errorsInto(lines) });
@@ -695,13 +696,12 @@ describe("a runner", () => {
   });
 
   /** Effects that never end by themselves. */
-  const stuck: Perform = (_call, _effect, _memory, stop) =>
-    new Promise((_, reject) => stop.addEventListener("abort", () => reject(stop.reason)));
+  const stuck: Perform = (_call, _effect, _memory, { signal }) => endOf(signal);
 
   /** Effects that take two seconds each. */
-  const slow: Perform = async (call, effect, memory, stop) => {
-    await clock.sleep(2_000, stop);
-    return goodCourse(call, effect, memory, stop);
+  const slow: Perform = async (call, effect, memory, deadline) => {
+    await deadline.sleep(2_000);
+    return goodCourse(call, effect, memory, deadline);
   };
 });
 

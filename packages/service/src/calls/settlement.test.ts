@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { aCall, after, GOOD_COURSE } from "../../test/fakes/calls.ts";
 import { TestClock } from "../../test/fakes/clock.ts";
 import { type Handler, json, Upstream } from "../../test/fakes/providers.ts";
-import type { Ledger } from "../ledger/ledger.ts";
+import { deadlineOf } from "../clock.ts";
 import { httpFacilitator } from "../payment/facilitator.ts";
 import { watchFacilitator } from "../payment/facilitator-watch.ts";
 import type { PaymentStatus, Rail } from "../payment/rails/rail.ts";
@@ -68,23 +68,24 @@ function settlement(isForAny: boolean, names: readonly string[] = ["a", "b"]) {
   } as unknown as Rail;
   const settlers = names.map((id): Settler => {
     const facilitator = httpFacilitator({ url: `${upstream.url}/${id}`, auth: { kind: "none" } }, () => clock.now());
-    const watch = watchFacilitator({ facilitator, log, now: () => clock.now(), monotonic: () => clock.now() });
+    const names = { rail: rail.name, host: id };
+    const watch = watchFacilitator({
+      facilitator,
+      ...names,
+      log,
+      now: () => clock.now(),
+      monotonic: () => clock.now(),
+    });
     return { ...watch, id, facilitator: watch };
   });
   return createSettlement({
-    journal: { evidenceOf: async () => undefined, evidenceItemsOf: async () => [] },
     rails: new Map([["algorand", rail]]),
     settlers: new Map([["algorand", settlers]]),
-    ledger: { prepare: async () => undefined } as unknown as Ledger,
+    prepare: async () => undefined,
     resourceOf: () => ({ url: "https://attestd.example/attest", description: "An attestation." }),
     log,
-    clock,
-    deadlineMs: 20_000,
+    now: () => clock.now(),
     settleMs: 120_000,
-    // Not asked by the effects on a payment.
-    products: {} as never,
-    attestor: {} as never,
-    attestationOf: {} as never,
   });
 }
 
@@ -97,9 +98,10 @@ async function carry(effects: ReturnType<typeof settlement>, from: Call, isOver:
   let call = from;
   const events: CallEvent[] = [];
   const times: number[] = [];
+  const deadline = deadlineOf(clock, STOP);
   for (let i = 0; i < 2_000 && !isOver(events); i++) {
     const isUnsent = memory.unsent === call.settlements;
-    const working = isUnsent ? effects.settle(call, memory, STOP) : effects.reconcile(call, memory, STOP);
+    const working = isUnsent ? effects.settle(call, memory, deadline) : effects.reconcile(call, memory, deadline);
     let isDone = false;
     void working.finally(() => {
       isDone = true;
@@ -235,7 +237,7 @@ test("a delivered payment that vanished is settled again by its facilitator, or 
   ] as const) {
     upstream.requests.length = 0;
     memory = newMemory();
-    const looking = settlement(isForAny, ["b"]).watch(done, memory, STOP);
+    const looking = settlement(isForAny, ["b"]).watch(done, memory, deadlineOf(clock, STOP));
     await clock.advance(15_000);
     await looking;
     expect(upstream.requests).toEqual(requests);

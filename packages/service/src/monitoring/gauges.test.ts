@@ -62,9 +62,9 @@ test.each([
   // A call that can only wait still counts as waiting: here a facilitator refuses its payment until it has expired.
   const runner = createRunner({
     ...{ journal, clock: systemClock, log: pino({ level: "silent" }) },
-    async perform(_call, _effect, memory, stop) {
+    async perform(_call, _effect, memory, deadline) {
       memory.waiting = true;
-      await systemClock.sleep(MINUTE_MS, stop);
+      await deadline.sleep(MINUTE_MS);
       return undefined;
     },
   });

@@ -2,12 +2,10 @@ import type { Logger } from "pino";
 import { type Call, type CallState, liveAttempt } from "../calls/call.ts";
 import type { Journal } from "../calls/journal.ts";
 import { isFinal } from "../calls/machine.ts";
-import type { Perform } from "../calls/perform.ts";
 import type { RunnerOptions } from "../calls/runner.ts";
 import { count, during, observe, shift, timed } from "../metrics/meter.ts";
 import { summaryOf as subjectSummary } from "../subjects/subject.ts";
 import { currentContext } from "../tracing/context.ts";
-import { stage } from "../tracing/stage.ts";
 import { problemOfVerdict, type Verifier } from "../verification/verifier.ts";
 
 /* Wrappers that count what parts of the service do, without changing it. */
@@ -59,14 +57,6 @@ function summaryOf(call: Call) {
     attempts: call.attempts.length,
     ...{ round: call.round, bundle: call.bundle?.id, ms: Date.now() - call.createdAt },
     stages: currentContext()?.call.stages,
-  };
-}
-
-export function observedPerform(perform: Perform): Perform {
-  return (call, effect, ...rest) => {
-    const run = () => perform(call, effect, ...rest);
-    // A delivered payment is watched for minutes, on purpose.
-    return effect.do === "watch" || effect.do === "nothing" ? run() : stage(effect.do, {}, run);
   };
 }
 

@@ -1,9 +1,8 @@
 import { ledgerSearch } from "../audit/copied-calls.ts";
 import { type Call, liveAttempt } from "../calls/call.ts";
-import { createCopiedCalls } from "../calls/copied.ts";
+import { type AttestationOf, createCopiedCalls } from "../calls/copied.ts";
 import type { Journal } from "../calls/journal.ts";
 import { type CallEvent, reduce } from "../calls/machine.ts";
-import type { EffectsOptions } from "../calls/perform.ts";
 import { type Clock, systemClock } from "../clock.ts";
 import type { Settings } from "../config/config.ts";
 import { hasCode, ServiceError } from "../errors.ts";
@@ -13,7 +12,8 @@ import type { RailName } from "../payment/rails/rail.ts";
 import { railKind } from "../payment/rails/registry.ts";
 import { type OperatorOptions, openSession } from "./session.ts";
 
-export type RefundOptions = Pick<EffectsOptions, "attestationOf"> & {
+export type RefundOptions = {
+  attestationOf: AttestationOf;
   journal: Pick<Journal, "find" | "update">;
   readers: ReadonlyMap<RailName, PaymentReader>;
   rounds: Pick<Rounds, "status">;

@@ -4,7 +4,6 @@ import { facilitatorId } from "../config/facilitators.ts";
 import { type Facilitator, httpFacilitator } from "./facilitator.ts";
 import { type Condition, watchFacilitator } from "./facilitator-watch.ts";
 import { namedAsListed } from "./listed-network.ts";
-import { observedFacilitator } from "./observed-facilitator.ts";
 import { type PayeeWatch, watchPayees } from "./payee-watch.ts";
 import type { OfferedRail, PayeeRail } from "./rails/rail.ts";
 
@@ -48,8 +47,8 @@ export function enableRails(
       const { url } = own;
       const { host } = new URL(url);
       const named = log.child({ rail: rail.name, facilitator: host });
-      const counted = observedFacilitator(namedAsListed(httpFacilitator(own), rail), rail.name, host);
-      const watch = watchFacilitator({ facilitator: counted, log: named, now: Date.now });
+      const facilitator = namedAsListed(httpFacilitator(own), rail);
+      const watch = watchFacilitator({ facilitator, rail: rail.name, host, log: named, now: Date.now });
       const { unavailableReason, degradedReason, isBusy } = watch;
       return { id: facilitatorId(url), url, facilitator: watch, unavailableReason, degradedReason, isBusy };
     }),

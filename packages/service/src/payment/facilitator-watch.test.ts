@@ -1,8 +1,10 @@
 import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
-import type { Logger } from "pino";
+import pino, { type Logger } from "pino";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { increaseOf } from "../../../../test/helpers/samples.ts";
 import { type Handler, json, Upstream } from "../../test/fakes/providers.ts";
-import { httpFacilitator } from "./facilitator.ts";
+import { startMetrics } from "../metrics/meter.ts";
+import { DecidedByChain, type Facilitator, httpFacilitator } from "./facilitator.ts";
 import { type WatchedFacilitator, watchFacilitator } from "./facilitator-watch.ts";
 
 let upstream: Upstream;
@@ -32,6 +34,8 @@ function watched({ url = upstream.url, ...over } = {}, maxUnderWay?: number): Wa
   const facilitator = httpFacilitator({ url, auth: { kind: "none" }, ...over });
   return watchFacilitator({
     facilitator,
+    rail: "base",
+    host: "f",
     log,
     now: () => unixMs,
     monotonic: () => monotonic,
@@ -261,4 +265,30 @@ describe("a settlement still leaves", () => {
     await expect(facilitator.verify(PAYMENT, REQUIREMENT, soon())).rejects.toThrow("nothing is sent");
     expect(await facilitator.settle(PAYMENT, REQUIREMENT, soon())).toMatchObject({ success: true });
   });
+});
+
+/** Never answers a settlement, and ends with its signal. */
+const silent = {
+  settle: (_payment, _requirement, signal) =>
+    new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason))),
+} as Pick<Facilitator, "settle"> as Facilitator;
+
+test.each([
+  ["not_awaited", new DecidedByChain()],
+  ["failed", new Error("the facilitator is silent")],
+  ["failed", new DOMException("too late", "TimeoutError")],
+])("a settlement without an answer is counted as %s when it is given up by %s", async (expected, reason) => {
+  const metrics = await startMetrics();
+  const before = await metrics.text();
+  const end = new AbortController();
+  const log = pino({ level: "silent" });
+  const watch = watchFacilitator({ facilitator: silent, rail: "base", host: "f", log, now: Date.now });
+  const settling = watch.settle({} as never, {} as never, end.signal);
+  end.abort(reason);
+  await expect(settling).rejects.toBe(reason);
+  const after = await metrics.text();
+  const grown = ["success", "not_awaited", "failed"].filter((outcome) =>
+    increaseOf([before, after], "attestd_settlements_total", { rail: "base", facilitator: "f", outcome }),
+  );
+  expect(grown).toEqual([expected]);
 });

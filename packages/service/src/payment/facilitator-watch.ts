@@ -1,7 +1,15 @@
 import type { Logger } from "pino";
 import { hasCode } from "../errors.ts";
+import { count, timed } from "../metrics/meter.ts";
 import { Breaker, type Vote } from "../providers/breaker.ts";
-import { type Facilitator, type FacilitatorError, facilitatorFailed } from "./facilitator.ts";
+import { stage } from "../tracing/stage.ts";
+import {
+  DecidedByChain,
+  type Facilitator,
+  type FacilitatorError,
+  facilitatorFailed,
+  type SettleAnswer,
+} from "./facilitator.ts";
 
 type Operation = keyof Facilitator;
 
@@ -12,6 +20,9 @@ type Failing = { failures: number; since: number; at: number; cause: Facilitator
 
 export type FacilitatorWatchOptions = {
   facilitator: Facilitator;
+  /** The names under which it is counted: the rail, and the host of its URL. */
+  rail: string;
+  host: string;
   /** The rail's log. */
   log: Logger;
   /** Unix ms. */
@@ -56,14 +67,15 @@ export type Condition = {
 export type WatchedFacilitator = Facilitator & Condition;
 
 /**
- * Puts circuit breakers in front of a facilitator, and logs each change once with its cause.
+ * Puts circuit breakers in front of a facilitator, counts and measures its answers, and logs each change once with its
+ * cause.
  *
  * The breakers open when the facilitator is unreachable or refuses us. Failures that a payment may cause do not count,
  * because a payer could then keep others from paying: not a status 500 or 400, an unreadable answer, or a time-out.
  * Verify and settle have separate breakers.
  */
 export function watchFacilitator(options: FacilitatorWatchOptions): WatchedFacilitator {
-  const { facilitator, log, now, monotonic, maxUnderWay = MAX_UNDER_WAY } = options;
+  const { facilitator, rail, host, log, now, monotonic, maxUnderWay = MAX_UNDER_WAY } = options;
   const clock = monotonic && { now: monotonic };
   const verifying = new Breaker({ ...clock });
   const settling = new Breaker({ ...clock, ...SETTLE_REST_MS });
@@ -75,12 +87,16 @@ export function watchFacilitator(options: FacilitatorWatchOptions): WatchedFacil
   let answeredAt = Number.NEGATIVE_INFINITY;
 
   return {
-    verify: (...asked) => watch("verify", () => guard(verifying, isServing, () => facilitator.verify(...asked))),
+    verify: (...asked) => {
+      const ask = () => measured("verify", () => facilitator.verify(...asked));
+      const observed = () => stage("verify", { "attestd.facilitator": host }, ask);
+      return watch("verify", () => guard(verifying, isServing, observed));
+    },
 
     settle: (...asked) =>
       watch("settle", async () => {
         try {
-          const answer = await guard(settling, isThere, () => facilitator.settle(...asked));
+          const answer = await guard(settling, isThere, () => settle(...asked));
           selling.note("answered");
           return answer;
         } catch (error) {
@@ -89,7 +105,7 @@ export function watchFacilitator(options: FacilitatorWatchOptions): WatchedFacil
         }
       }),
 
-    supported: (signal) => watch("supported", () => facilitator.supported(signal)),
+    supported: (signal) => watch("supported", () => measured("supported", () => facilitator.supported(signal))),
 
     unavailableReason() {
       if (underWay >= maxUnderWay) return `the facilitator is late with ${underWay} payments`;
@@ -115,6 +131,24 @@ export function watchFacilitator(options: FacilitatorWatchOptions): WatchedFacil
         return now() < at + (cause?.details.retryAfterMs ?? TROUBLED_MS);
       }),
   };
+
+  function measured<T>(operation: Operation, ask: () => Promise<T>): Promise<T> {
+    return timed("facilitatorSeconds", { facilitator: host, operation }, ask);
+  }
+
+  async function settle(...asked: Parameters<Facilitator["settle"]>): Promise<SettleAnswer> {
+    const settled = (outcome: string) => count("settlements", { rail, facilitator: host, outcome });
+    const [, , signal] = asked;
+    try {
+      const answer = await measured("settle", () => facilitator.settle(...asked));
+      if (answer.success) settled("success");
+      else settled(answer.isPending ? "pending" : "refused");
+      return answer;
+    } catch (error) {
+      settled(signal.reason instanceof DecidedByChain ? "not_awaited" : "failed");
+      throw error;
+    }
+  }
 
   async function watch<T>(operation: Operation, ask: () => Promise<T>): Promise<T> {
     const isAboutPayment = operation !== "supported";

@@ -114,7 +114,9 @@ describe("a rail that is added by a line in the registry", () => {
     await expect(
       rail.check(rail.read(paying({ shells: "999" })), offer(), AbortSignal.timeout(10_000)),
     ).rejects.toThrow(serviceError("payment_refused"));
-    expect(() => taken(offers.match(payment, rail.name, saleOn("base")))).toThrow("cannot be paid on moon:sea-of-tranquility");
+    expect(() => taken(offers.match(payment, rail.name, saleOn("base")))).toThrow(
+      "cannot be paid on moon:sea-of-tranquility",
+    );
     const elsewhere = { ...payment, accepted: { ...payment.accepted, payTo: "them" } };
     expect(() => taken(offers.match(elsewhere, rail.name, saleOn("algorand")))).toThrow("accepted.payTo is not us");
   });
