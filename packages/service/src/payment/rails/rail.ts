@@ -7,8 +7,8 @@ export type RailName = string;
 export type PaymentRefused = ServiceError<"payment_refused">;
 
 /** @param message the reason, for the `error` of a 402; it MUST NOT reveal chain state */
-export function paymentRefused(message: string, details?: PaymentRefused["details"]): PaymentRefused {
-  return new ServiceError("payment_refused", message, { details });
+export function paymentRefused(message: string): PaymentRefused {
+  return new ServiceError("payment_refused", message);
 }
 
 /** A payload that was read, and not verified yet. */
