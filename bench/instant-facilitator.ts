@@ -37,9 +37,12 @@ async function startInstantFacilitator({ facilitatorUrl, algodUrl, algorand }: S
   };
 }
 
-/** Settings of a service with one, for `startNetworks`. @param ends closes it */
+/** Settings of a service with one for Algorand, for `startNetworks`. @param ends closes it */
 export function withInstantFacilitator(ends: AsyncDisposableStack) {
   return async (sandbox: Sandbox) => ({
-    facilitators: [{ url: ends.use(await startInstantFacilitator(sandbox)).url, rails: ["algorand"] }] as const,
+    facilitators: [
+      { url: ends.use(await startInstantFacilitator(sandbox)).url, rails: ["algorand"] },
+      { url: sandbox.facilitatorUrl, rails: ["base"] },
+    ] as const,
   });
 }

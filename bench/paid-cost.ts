@@ -6,7 +6,7 @@ import { startFloor } from "./floor.ts";
 import { withInstantFacilitator } from "./instant-facilitator.ts";
 import { cpuTime, startLoad } from "./load.ts";
 import { type Effort, inTurns, judge, QUICK, type Row } from "./measure.ts";
-import { paidCall, paidRequests, payAll, ROUND_MS } from "./purchase.ts";
+import { buy, paidCall, paidRequests, payAll, ROUND_MS } from "./purchase.ts";
 import { type Server, startAttestd, startBare, startNetworks } from "./server.ts";
 
 /** Calls at one time, which share what each round is asked for. */
@@ -51,7 +51,8 @@ async function cpu(effort: Effort): Promise<Row[]> {
 
 /**
  * Requests to upstreams that one paid call causes, alone and beside others, beside those of the stock middleware, which asks its
- * facilitator twice and records nothing. What a service asks for all calls together, such as each new round, does not count.
+ * facilitator twice and records nothing. The source stands in a round that the service has read, or (`-older`) in one from before its
+ * start. What a service asks for all calls together, such as each new round, does not count.
  */
 async function requests(): Promise<Row[]> {
   let isOwn: ReturnType<typeof ownQuestions> = () => true;
@@ -67,22 +68,26 @@ async function requests(): Promise<Row[]> {
   const request = { txid: networks.sandbox.sampleTransactions.algorand };
   const { accepts } = (await post(`${attestd.url}/attest`, request)).json;
   await using stock = await startBare("bare-x402.ts", [networks.sandbox.facilitatorUrl, JSON.stringify(accepts)]);
-  const requestsOf = (seller: Server) => async () => {
+  const { bundle } = await buy(attestd, networks);
+  const recent: string = JSON.parse(bundle).attest.txnId;
+  const requestsOf = (seller: Server, source?: string) => async () => {
     count = 0;
-    await paidCall(attestd, networks, seller)();
+    await paidCall(attestd, networks, seller, source)();
     return count;
   };
   const besideOthers = (seller: Server) => async () => {
-    const calls = await paidRequests(attestd, networks, BESIDE);
+    const calls = await paidRequests(attestd, networks, BESIDE, recent);
     count = 0;
     await load.run(seller.url, calls, { connections: BESIDE, status: 200 });
     return count / BESIDE;
   };
   const effort = { ...QUICK, warmUp: 1 };
-  const alone = await inTurns(effort, requestsOf(attestd), requestsOf(stock));
+  const alone = await inTurns(effort, requestsOf(attestd, recent), requestsOf(stock, recent));
+  const older = await inTurns(effort, requestsOf(attestd), requestsOf(stock));
   const beside = await inTurns(effort, besideOthers(attestd), besideOthers(stock));
   return [
     judge("upstream-requests", "requests", alone, "share", { ours: 5 }),
+    judge("upstream-requests-older", "requests", older, "share", { ours: 8 }),
     judge("upstream-requests-beside", "requests", beside, "share", { ours: 5 }),
   ];
 }

@@ -20,21 +20,27 @@ export async function buy(attestd: Pick<Server, "url">, networks: Networks): Pro
 /**
  * A turn of one paid call.
  * @param seller who is paid: attestd itself, or another with the same offers
+ * @param txid the source; the sandbox's sample unless given
  * @returns ms from the payment's leaving to what it pays for
  */
-export function paidCall(attestd: Server, networks: Networks, seller = attestd): () => Promise<number> {
+export function paidCall(attestd: Server, networks: Networks, seller = attestd, txid?: string): () => Promise<number> {
   return async () => {
-    const { request, payment } = await signed(attestd, networks);
+    const { request, payment } = await signed(attestd, networks, { txid });
     return timed(() => bundleFor(seller, request, payment));
   };
 }
 
-/** Requests that bring a payment each, signed beforehand. */
-export async function paidRequests(attestd: Server, networks: Networks, count: number): Promise<Request[]> {
+/** Requests that bring a payment each, signed beforehand. @param txid the source; the sandbox's sample unless given */
+export async function paidRequests(
+  attestd: Server,
+  networks: Networks,
+  count: number,
+  txid?: string,
+): Promise<Request[]> {
   const requests: Request[] = [];
   const client = algorandClient(networks.sandbox);
   for (let i = 0; i < count; i++) {
-    const { request, payment } = await signed(attestd, networks, client);
+    const { request, payment } = await signed(attestd, networks, { client, txid });
     const headers = { "payment-signature": encodePaymentSignatureHeader(payment) };
     requests.push({ method: "POST", path: "/attest", body: JSON.stringify(request), headers });
   }
@@ -54,8 +60,14 @@ export function payAll(load: Load, { url }: Server, requests: readonly Request[]
   return load.run(url, requests, { connections: inFlight(effort), rampMs: 2 * ROUND_MS, status: 200 });
 }
 
-async function signed({ url }: Pick<Server, "url">, { sandbox }: Networks, client = algorandClient(sandbox)) {
-  const request = { txid: sandbox.sampleTransactions.algorand };
+type SignedOptions = { client?: ReturnType<typeof algorandClient>; txid?: string | undefined };
+
+async function signed(
+  { url }: Pick<Server, "url">,
+  { sandbox }: Networks,
+  { client = algorandClient(sandbox), txid = sandbox.sampleTransactions.algorand }: SignedOptions = {},
+) {
+  const request = { txid };
   return { request, payment: await sign(`${url}/attest`, request, client) };
 }
 

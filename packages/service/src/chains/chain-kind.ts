@@ -16,6 +16,8 @@ export type ChainSettings = Pick<Config, "algorand" | "own" | "extraSourceChains
 export type ChainOptions = {
   /** Finds a transaction on the ledger in the rounds that were already read, at less cost to the nodes. */
   locate?: ((txnId: string, signal: AbortSignal) => Promise<Location | undefined>) | undefined;
+  /** Returns a block of the ledger that was already read, `{block, cert}` in msgpack, on whose header and ids the nodes agreed. */
+  readBlock?: ((round: number) => Uint8Array | undefined) | undefined;
   /** Runs the chain's block work; by default on the calling thread. */
   run?: RunWork | undefined;
 };

@@ -152,6 +152,19 @@ describe("RoundWatcher", () => {
     });
   });
 
+  it("asks the indexer alone about a source that is older than the rounds that were read", async () => {
+    const chain = chainOf(5, 2);
+    chain.indexed.set(id, { id, "confirmed-round": 2 });
+    const { watcher, upstreams } = await watch(chain);
+    await reaches(watcher, 5);
+    const before = upstreams.map(({ requests }) => requests.length);
+    expect(await watcher.search(id, never)).toMatchObject({ round: 2 });
+    const since = upstreams.flatMap(({ requests }, i) => requests.slice(before[i]));
+    expect(since.filter((request) => !request.includes("wait-for-block-after"))).toEqual([
+      expect.stringContaining(`txid=${id}`),
+    ]);
+  });
+
   describe("about an id that no transaction has", () => {
     const scans = (requests: readonly string[] = []) => requests.filter((request) => request.includes("/pending/"));
 

@@ -12,6 +12,7 @@ import {
   type Location,
   locate,
   locateOlder,
+  lookInIndexers,
 } from "../providers/algorand-nodes.ts";
 import { isProviderError } from "../providers/provider.ts";
 import { agreeOnQuantity } from "../providers/quantity.ts";
@@ -131,15 +132,19 @@ export class RoundWatcher implements Rounds {
    * @throws ProviderError when the nodes cannot decide
    */
   async search(id: string, signal: AbortSignal): Promise<Location | undefined> {
+    const known = this.#memory.roundOf(id);
+    if (known !== undefined) return { round: known };
+    if (this.#memory.latest === 0) return locate(this.#nodes, id, signal);
+    // Before algod is asked for its newest round: most sources are older than the rounds that were read.
+    const isAway = (error: unknown) => hasCode(error, "providers_unavailable") && !signal.aborted;
+    const older = await lookInIndexers(this.#nodes, id, signal).catch(ignoring(isAway));
+    if (older && "round" in older) return older;
     const recent = await this.#lookBack(id, signal);
     if (recent === undefined) return locate(this.#nodes, id, signal);
     if ("round" in recent) return recent;
-    return locateOlder(this.#nodes, id, recent, signal).catch((error: unknown) => {
-      // An indexer is away or behind: algod may know the rounds in between.
-      if (hasCode(error, "providers_unavailable") && !isAllOfAlgod(recent) && !signal.aborted)
-        return locate(this.#nodes, id, signal);
-      throw error;
-    });
+    if (older && older.upTo >= recent.after) return undefined;
+    // An indexer is away or behind: algod may know the rounds in between.
+    return isAllOfAlgod(recent) ? locateOlder(this.#nodes, id, recent, signal) : locate(this.#nodes, id, signal);
   }
 
   /**

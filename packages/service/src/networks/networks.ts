@@ -30,7 +30,10 @@ export async function openNetworks(config: Config, account: AccountSigner, log: 
   const { ledger, rounds } = followLedger(config, account, nodes.algorand, log, run);
   opened.defer(() => rounds.stop());
   const rails = await openRails(nodes.rail, { config, rounds, clock: systemClock, signal });
-  const chains = openChains(config, nodes, blockWorkers, (txnId, ends) => rounds.search(txnId, ends));
+  const chains = openChains(config, nodes, blockWorkers, {
+    locate: (txnId, ends) => rounds.search(txnId, ends),
+    readBlock: (round) => rounds.block(round),
+  });
   const closing = opened.move();
   const witnesses = nodes.sources.entries().map(([kind, own]) => {
     const watch = watchWitnesses(kind.witnesses(own), nodes.algorand.rules, Date.now);
@@ -76,10 +79,10 @@ function openChains(
   config: Config,
   { sources }: Nodes,
   workers: BlockWorkers,
-  locate?: ChainOptions["locate"],
+  read: Pick<ChainOptions, "locate" | "readBlock"> = {},
 ): SourceChains {
   const chains = sources.entries().map(([kind, nodes]) => {
-    return [kind.format.name, kind.open(nodes, config, { locate, run: workers.run(kind.work) })] as const;
+    return [kind.format.name, kind.open(nodes, config, { ...read, run: workers.run(kind.work) })] as const;
   });
   return new Map(chains);
 }

@@ -88,14 +88,25 @@ export async function locateOlder(
   signal: AbortSignal,
   factsOf?: FactsOf,
 ): Promise<Location | undefined> {
-  const question = about(txid, signal, factsOf);
-  const [older] = await agree<Indexer, Observation>(nodes.indexers, lookInIndexer(txid), question, nodes.rules);
+  const older = await lookInIndexers(nodes, txid, signal, factsOf);
   if ("round" in older) return older;
   if (older.upTo < recent.after)
     throw unavailable(
-      `no indexer knows the rounds from ${older.upTo + 1} to ${recent.after}, where ${question.about} may be`,
+      `no indexer knows the rounds from ${older.upTo + 1} to ${recent.after}, where transaction ${txid} may be`,
     );
   return undefined;
+}
+
+/** Asks the indexers alone, whose absence says nothing about the newest rounds. @throws ProviderError as `locate` does */
+export async function lookInIndexers(
+  nodes: AlgorandNodes,
+  txid: string,
+  signal: AbortSignal,
+  factsOf?: FactsOf,
+): Promise<Observation> {
+  const question = about(txid, signal, factsOf);
+  const [observed] = await agree<Indexer, Observation>(nodes.indexers, lookInIndexer(txid), question, nodes.rules);
+  return observed;
 }
 
 function about(txid: string, signal: AbortSignal, factsOf: FactsOf = () => ""): Question<Observation> {

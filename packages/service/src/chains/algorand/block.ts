@@ -5,11 +5,12 @@ import type { AlgorandNodes } from "../../providers/algorand-nodes.ts";
 import { type ProviderError, unavailable } from "../../providers/provider.ts";
 import { agree, hasLaggards, orEnded, type Question, quorumOf, reportConflict } from "../../providers/quorum.ts";
 import type { ChainReading, ProvedTransaction, SourceBlock, SourceError, TransactionInBlock } from "../chain.ts";
+import type { ChainOptions } from "../chain-kind.ts";
 import type * as algorandWork from "./block-work.ts";
 import type { AlgorandFinding, AlgorandHeaderFacts } from "./block-work.ts";
 import { lightHeaderOf } from "./light-header.ts";
 
-export type AlgorandReading = ChainReading<AlgorandNodes, typeof algorandWork>;
+export type AlgorandReading = ChainReading<AlgorandNodes, typeof algorandWork> & Pick<ChainOptions, "readBlock">;
 
 /** One node's block of a round, with its header recomputed. */
 type Seen = { kind: "block"; algod: Algod; answer: Uint8Array; facts: AlgorandHeaderFacts };

@@ -1,5 +1,6 @@
+import { isProofError } from "@attestd/proof";
 import { algorandCaip2, decodeMsgpackMap, getBytes } from "@attestd/proof/algorand";
-import { hasCode, ServiceError } from "../../errors.ts";
+import { hasCode, ignoring, ServiceError } from "../../errors.ts";
 import type { Algod } from "../../providers/algod.ts";
 import type { Location } from "../../providers/algorand-nodes.ts";
 import type { Indexer } from "../../providers/indexer.ts";
@@ -29,21 +30,27 @@ const HERE = blockWork(algorandWork);
 
 /**
  * Finds a transaction in its round's block, as the agreeing nodes have it, and others whose round is unknown. The
- * others are found only if a node's block leads to the header's root, so that the header's hash proves them.
+ * others are found only if a node's block leads to the header's root, so that the header's hash proves them. A block
+ * that was already read is not asked for again.
  * @throws ProviderError providers_conflict
  */
 export async function readBlockOf(
-  { nodes, work }: AlgorandReading,
+  { nodes, work, readBlock }: AlgorandReading,
   txnId: string,
   round: number,
   signal: AbortSignal,
   others: readonly string[] = [],
 ): Promise<InBlock> {
+  const find = async (block: Uint8Array) =>
+    (block.length > MAX_BYTES_HERE ? work : HERE).findInRound(block, round, txnId, others);
+  const known = readBlock?.(round);
+  // Whoever read it did not look at its certificate: where that is another block's, or the place another, the nodes are asked.
+  const inKnown = known && (await find(known).catch(ignoring((error) => isProofError(error, "malformed"))));
+  if (inKnown && inKnown.kind !== "missing") return inKnown;
   const ask = async (algod: Algod, ends: AbortSignal): Promise<InBlock> => {
     const block = await algod.block(round, ends);
     if (block === undefined) return { kind: "unread" };
-    const { findInRound } = block.length > MAX_BYTES_HERE ? work : HERE;
-    return asAnswerOf(algod, findInRound(block, round, txnId, others));
+    return asAnswerOf(algod, find(block));
   };
   const question: Question<InBlock> = {
     about: `the place of transaction ${txnId} in round ${round}`,

@@ -57,6 +57,31 @@ describe("AlgorandSource", () => {
     expect(upstreams[0]?.requests).toEqual(["GET /v2/blocks/1?format=msgpack"]);
   });
 
+  it("asks nothing about a round whose block was read already", async () => {
+    const chain = chainWith(transaction);
+    const { nodes, upstreams } = await start([chain]);
+    const source = new AlgorandSource({
+      nodes,
+      caip2,
+      locate: async () => ({ round: 1 }),
+      readBlock: (round) => chain.blocks.get(round),
+    });
+    const bytes = encodeMsgpack(transaction);
+    expect(await source.transaction(id, never)).toMatchObject({ bytes, block: { height: 1 } });
+    expect((await source.transactions([id], never)).get(id)).toMatchObject({ bytes });
+    expect(upstreams[0]?.requests).toEqual([]);
+  });
+
+  it("asks the nodes when the block that was read lacks the transaction, or has the certificate of another", async () => {
+    const chain = chainWith(transaction);
+    const { nodes, upstreams } = await start([chain]);
+    for (const block of [blockOf(1, []), encodeMsgpack(new Map([["block", new Map()]]))]) {
+      const source = new AlgorandSource({ nodes, caip2, locate: async () => ({ round: 1 }), readBlock: () => block });
+      expect(await source.transaction(id, never)).toMatchObject({ bytes: encodeMsgpack(transaction) });
+      expect(upstreams[0]?.requests.splice(0)).toEqual(["GET /v2/blocks/1?format=msgpack"]);
+    }
+  });
+
   it("finds no transaction when the nodes lack it", async () => {
     await expect((await sourceOf([chainWith()])).read(id)).rejects.toMatchObject({ code: "source_not_found" });
   });

@@ -38,8 +38,14 @@ export class AlgorandSource implements SourceChain {
   readonly #reading: AlgorandReading;
   readonly #locate: (txnId: string, signal: AbortSignal) => Promise<Location | undefined>;
 
-  constructor({ nodes, caip2, accept = [], run, ...options }: AlgorandSourceOptions) {
-    this.#reading = { nodes, caip2, accepted: new Set([caip2, ...accept]), work: blockWork(algorandWork, run) };
+  constructor({ nodes, caip2, accept = [], run, readBlock, ...options }: AlgorandSourceOptions) {
+    this.#reading = {
+      nodes,
+      caip2,
+      accepted: new Set([caip2, ...accept]),
+      work: blockWork(algorandWork, run),
+      readBlock,
+    };
     this.#locate = options.locate ?? ((txnId, signal) => locate(nodes, txnId, signal));
   }
 
