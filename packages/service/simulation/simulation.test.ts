@@ -53,6 +53,7 @@ describe("paid calls, simulated", { timeout: TIMEOUT_MS }, () => {
     [61001764, "a process starts after a loss that left no call, and cannot sell"],
     [61056898, "a payment that was made after a 402 is forgotten in a failover"],
     [61058097, "a call is lost while a payment of its name is answered from it"],
+    [63418897, "a process stands still while another one attests for its call, and a failover takes that back"],
   ])("hold every invariant where they once did not: %i, %s", async (seed) => {
     const { found } = await simulate({ seed, runs: 1, workers: 1 });
     expect(found.map(formatFound)).toEqual([]);

@@ -11,6 +11,8 @@ export type LeasesOptions = {
   take(call: CallHead): void;
   /** Called with the key of each call whose lease this replica lost. */
   drop(key: string): void;
+  /** Called when a renewal has succeeded. @param begunAt Unix ms: the leases last until `LEASE_MS` later, or longer */
+  renewed(begunAt: number): void;
   /** Ends the rounds. The leases stand until they are released or expire. */
   stop: AbortSignal;
 };
@@ -26,7 +28,7 @@ const MAX_LEASES_AT_ONCE = 500;
  *
  * @returns the end of the rounds, once the first is over; it never rejects
  */
-export async function keepLeases({ journal, clock, log, take, drop, stop }: LeasesOptions) {
+export async function keepLeases({ journal, clock, log, take, drop, renewed, stop }: LeasesOptions) {
   /** Ends the pause before the next round. */
   let pause = new AbortController();
   const unlisten = journal.listen({ freed: () => pause.abort() });
@@ -44,7 +46,10 @@ export async function keepLeases({ journal, clock, log, take, drop, stop }: Leas
   }
 
   async function round(): Promise<void> {
-    for (const key of await journal.renew()) drop(key);
+    const begunAt = clock.now();
+    const lost = await journal.renew();
+    renewed(begunAt);
+    for (const key of lost) drop(key);
     for (let more = true; more && !stop.aborted; ) {
       const calls = await journal.lease(MAX_LEASES_AT_ONCE);
       for (const call of calls) take(call);

@@ -6,7 +6,7 @@ import type { Call } from "./call.ts";
 import { journalBehind } from "./copied.ts";
 import type { Journal } from "./journal.ts";
 import { type CallEvent, isDeferred, isFinal, isUnpaid, nextEffect, reduce, toCommit } from "./machine.ts";
-import { isOwnCause, type Perform, pauseAfter } from "./perform.ts";
+import { isOwnCause, type Memory, type Perform, pauseAfter } from "./perform.ts";
 import { isOver, type Running, see } from "./running.ts";
 
 export type LoopOptions = {
@@ -14,6 +14,8 @@ export type LoopOptions = {
   perform: Perform;
   clock: Clock;
   log: Logger;
+  /** Whether the leases of this replica may have lapsed: then another one may carry its calls. */
+  mayHaveLapsed: () => boolean;
   /** Called with each transition. */
   onTransition: ((before: Call, after: Call) => void) | undefined;
   /** Called with a call that became final. */
@@ -31,7 +33,8 @@ const KEEP_AFTER_MS = 1_000;
  *
  * @returns the loop of a call until it is delivered, and a look at the payment of one that is; neither ever rejects
  */
-export function createLoop({ journal, perform, clock, log, onTransition, onEnd, onLoss }: LoopOptions) {
+export function createLoop(options: LoopOptions) {
+  const { journal, perform, clock, log, mayHaveLapsed, onTransition, onEnd, onLoss } = options;
   return {
     /** Ends when the call is final or its signal aborts. */
     async carry(carried: Running): Promise<void> {
@@ -68,11 +71,14 @@ export function createLoop({ journal, perform, clock, log, onTransition, onEnd, 
     const { call, memory, end } = carried;
     if (!call) throw new Error(`the call of ${carried.key} rests`);
     if (!isUnpaid(call.state)) carried.paidSince ??= clock.now();
+    const wasTakenOver = noteLapse(memory);
     try {
       const effect = nextEffect(call, memory.unsent === call.settlements);
       const performed = perform(call, effect, memory, deadlineOf(clock, end.signal));
       if (carried.isAhead) await keepUnlessQuick(carried, performed);
       const event = await performed;
+      // The process may have stood still meanwhile, while another one attested for the payment.
+      if (event?.type === "attestation_signed" && noteLapse(memory) && !wasTakenOver) return;
       // Before the commit: an event has a next effect, so that the call counts as active again.
       if (event) memory.waiting = false;
       // Not by any effect that works: what a ledger refuses is signed anew, and then refused again.
@@ -82,6 +88,12 @@ export function createLoop({ journal, perform, clock, log, onTransition, onEnd, 
       memory.release?.();
       delete memory.release;
     }
+  }
+
+  /** Notes that another replica may have the call. @returns whether one may have had it, now or before */
+  function noteLapse(memory: Memory): boolean {
+    memory.isTakenOver ||= mayHaveLapsed();
+    return memory.isTakenOver;
   }
 
   /** Commits a deferred event alone when the effect after it is not quick: the row's state is read by others. Never rejects. */

@@ -37,10 +37,10 @@ export type Memory = {
   /** Whether it was logged that the settings do not name the facilitator that the payment is bound to. */
   isOrphan?: boolean;
   /**
-   * Whether the loop has not seen the call since its insertion. If the journal lacks commits, the call may then have gone
-   * further than its row shows. Only this member is not pacing; it follows from how the loop began.
+   * Whether another replica may have carried the call since its insertion. If the journal lacks commits, the call may then
+   * have gone further than its row shows. Only this member is not pacing: a loop that begins anew has it, too.
    */
-  readonly isTakenOver: boolean;
+  isTakenOver: boolean;
   /** How often a delivered payment that is not final yet was looked up. */
   looks: number;
   /** Whether the call can only wait: for an authorization to expire, a payment to become final, or another key. */

@@ -3,7 +3,7 @@ import { type Clock, within } from "../clock.ts";
 import { Waiters } from "../waiters.ts";
 import { type Call, type CallHead, isWhole } from "./call.ts";
 import type { Load } from "./in-flight.ts";
-import type { Journal } from "./journal.ts";
+import { type Journal, LEASE_MS } from "./journal.ts";
 import { keepLeases } from "./leases.ts";
 import { createLoop } from "./loop.ts";
 import { isAtRest, isFinal } from "./machine.ts";
@@ -48,9 +48,12 @@ export function createRunner({ journal, perform, clock, log, onTransition, carry
   /** What was known of each call whose row may be of an earlier time, until that is looked at. */
   const suspects = new Map<string, Running["seen"]>();
   let hasFoundLoss = false;
+  /** When the last renewal of the leases began that succeeded: Unix ms. */
+  let renewedAt = clock.now();
+  const mayHaveLapsed = () => clock.now() - renewedAt > LEASE_MS;
   const rest = createRests(clock, MAX_WATCHED);
   const { carry, watch } = createLoop({
-    ...{ journal, perform, clock, log, onTransition },
+    ...{ journal, perform, clock, log, mayHaveLapsed, onTransition },
     onEnd: (key, call) => waiters.wake(key, call),
     onLoss(key, seen) {
       hasFoundLoss = true;
@@ -107,7 +110,8 @@ export function createRunner({ journal, perform, clock, log, onTransition, carry
 
     /** Takes every call that no other replica carries, now and from now on. */
     async resume(): Promise<void> {
-      leases = keepLeases({ journal, clock, log, take: (call) => void start(call), drop, stop: stopping.signal });
+      const take = (call: CallHead) => void start(call);
+      leases = keepLeases({ journal, clock, log, take, drop, renewed, stop: stopping.signal });
       await leases;
     },
 
@@ -216,6 +220,12 @@ export function createRunner({ journal, perform, clock, log, onTransition, carry
     if (!dropped) return;
     log.warn({ key, state: dropped.seen.state }, "lease lost: another replica carries the call");
     endRunning(dropped, new Error("the lease was lost"));
+  }
+
+  /** The leases are this replica's again; between the last renewal and this one they may have been another's. */
+  function renewed(begunAt: number): void {
+    if (begunAt - renewedAt > LEASE_MS) for (const { memory } of running.values()) memory.isTakenOver = true;
+    renewedAt = begunAt;
   }
 
   function noteLoss(key: string, { state, version }: Running["seen"], found: Call | undefined): void {
