@@ -452,7 +452,10 @@ describe("the file of settings", () => {
       "facilitators (entry 1).url is empty: fill it in, or remove it.",
     ]);
     const settings = { ...from(filled()), variables: { TOKEN: "hunter2" } };
-    expect(readConfig(settings, own)).toMatchObject({ port: 4020, database: { path: join(folder, "journal.sqlite") } });
+    expect(readConfig(settings, own)).toMatchObject({
+      port: 4020,
+      database: { path: join(folder, "data", "journal.sqlite") },
+    });
     // Every line that shows a default or an example is one of TOML.
     const shown = filled().replaceAll(/^# (\w+ = .*)$/gm, "$1");
     expect(Object.keys(from(shown).tables)).toHaveLength(23);

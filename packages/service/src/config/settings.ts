@@ -106,8 +106,8 @@ const Settings = z.strictObject({
       z.string().regex(/^(sqlite:.+|postgres(ql)?:\/\/.+)$/, "must be sqlite:<path> or postgres://…"),
     ).meta({
       description:
-        "The database of calls and keys: `sqlite:journal.sqlite`, or `postgres://…`, whose password only a reference may hold; required.",
-      example: "sqlite:journal.sqlite",
+        "The database of calls and keys: `sqlite:data/journal.sqlite`, or `postgres://…`, whose password only a reference may hold; required.",
+      example: "sqlite:data/journal.sqlite",
       mayBeSecret: true,
     }),
     disk_reserve_mib: whole(0, 1_000_000_000)
