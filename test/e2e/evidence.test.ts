@@ -1,7 +1,6 @@
 import { hash } from "node:crypto";
 import { copyFile, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { setTimeout } from "node:timers/promises";
 import { parseKeyHistory, verify } from "@attestd/proof";
 import {
   checkpointAt,
@@ -72,20 +71,19 @@ async function buyAt(path: string, body: object): Promise<JsonObject> {
 
 const keys = async () => parseKeyHistory(await readFile(join(folder.path, "keys.json")));
 
-/** Asks until the service has the whole evidence, of the source's own block, too. */
+/** Asks after each round until the service has the whole evidence, of the source's own block, too. */
 async function collected(path: string): Promise<Response> {
+  const { ledger } = deployment.sandbox.algorand;
   for (;;) {
     const answer = await fetch(deployment.url + path);
     if (answer.status === 200 && answer.headers.get("cache-control") !== "no-cache") return answer;
-    if (answer.status === 200) {
-      await answer.body?.cancel();
-      await setTimeout(200);
-      continue;
+    if (answer.status === 200) await answer.body?.cancel();
+    else {
+      expect(answer.status).toBe(202);
+      expect(answer.headers.get("retry-after")).toBe("15");
+      expect(await answer.json()).toEqual({ status: "pending", round: expect.any(Number) });
     }
-    expect(answer.status).toBe(202);
-    expect(answer.headers.get("retry-after")).toBe("15");
-    expect(await answer.json()).toEqual({ status: "pending", round: expect.any(Number) });
-    await setTimeout(200);
+    await ledger.reached(ledger.round + 1, AbortSignal.timeout(60_000));
   }
 }
 

@@ -1,5 +1,4 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { setTimeout as sleep } from "node:timers/promises";
 import { startService } from "@attestd/service";
 import type { PaymentPayload } from "@x402/core/types";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -133,10 +132,12 @@ describe("a busy run", () => {
     const forms = Object.values(ECHOES);
     const bought = await Promise.all(Array.from({ length: 3 }, () => payment(rail)));
     const before = told.length;
+    const toldEnough = Promise.withResolvers<void>();
     proxies[upstream].meddling = {
       answer(incoming, outgoing, body) {
         const text = known(incoming, body);
         told.push(text);
+        if (told.length === before + forms.length) toldEnough.resolve();
         forms[told.length % forms.length]?.(text, incoming, outgoing);
         return true;
       },
@@ -147,8 +148,8 @@ describe("a busy run", () => {
       fetch(`${url}/networks/solana/balances/${sandbox.payers.solana?.address}`),
       fetch(`${url}/networks/algorand/balances/${sandbox.payers.algorand.address}`),
     ]);
-    // A paid call that waits for the upstream is answered when that is itself again.
-    await Promise.race([answered, sleep(1_500)]);
+    // Until it has repeated what it was told in every form. A paid call that waits for it is answered when it is itself again.
+    await Promise.race([answered, toldEnough.promise]);
     expect(told.length).toBeGreaterThan(before);
     proxies[upstream].meddling = {};
     await answered;

@@ -14,6 +14,8 @@ import { algorandClient, type Deployment, pay, sign, startDeployment } from "./d
 
 /* A service without a seed, whose keys `attestd signer` has: each test continues from the one before. */
 
+/** On a machine with whatever else to do. */
+const PATIENTLY = { timeout: 60_000 };
 const SEEDS = { first: "11".repeat(32), next: "22".repeat(32) };
 type Running = Awaited<ReturnType<typeof startSigner>>;
 
@@ -84,10 +86,6 @@ async function told(change: Promise<unknown>): Promise<{ record: string; from: n
   return { record, from: Number(from) };
 }
 
-async function until(isSo: () => Promise<boolean>): Promise<void> {
-  while (!(await isSo())) await new Promise((resolve) => setTimeout(resolve, 50));
-}
-
 /** Runs a command as docs/key-ceremony.md has it; the ledger makes the rounds that it waits for at once. */
 async function rotate(line: string) {
   const page = await readFile(new URL("../../docs/key-ceremony.md", import.meta.url), "utf8");
@@ -129,14 +127,14 @@ describe("a service whose keys are in a signer", () => {
     const [paid, promised] = [await signed(), await signed()];
     await signer?.close();
     const waiting = pay(`${deployment.url}/attest`, body(), paid);
-    await until(async () => (await ready()).status === 503);
+    await expect.poll(async () => (await ready()).status, PATIENTLY).toBe(503);
     expect((await ready()).text).toContain("The attestor's signer (socket) does not sign");
     const refused = await pay(`${deployment.url}/attest`, body(), promised);
     expect(refused.status).toBe(503);
     expect(JSON.parse(refused.text)).toMatchObject({ code: "signer_unavailable" });
     signer = await startAt("signer.sock", SEEDS.first);
     expect((await waiting).status).toBe(200);
-    await until(async () => (await ready()).status === 200);
+    await expect.poll(async () => (await ready()).status, PATIENTLY).toBe(200);
     expect((await pay(`${deployment.url}/attest`, body(), promised)).status).toBe(200);
   }, 90_000);
 

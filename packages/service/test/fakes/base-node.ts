@@ -1,4 +1,3 @@
-import type { ServerResponse } from "node:http";
 import {
   decodeFunctionData,
   encodeFunctionResult,
@@ -10,7 +9,8 @@ import {
   toHex,
 } from "viem";
 import { BASE } from "../../src/payment/rails/base/usdc.ts";
-import { json, Upstream } from "./providers.ts";
+import { FakeBase, RpcError } from "./base-providers.ts";
+import { Upstream } from "./providers.ts";
 
 const ABI = parseAbi([
   "function name() view returns (string)",
@@ -29,17 +29,12 @@ const EVENTS = {
 };
 const word = (address: string) => padHex(address.toLowerCase() as Hex, { size: 32 });
 
+type LogFilter = { topics: (Hex | Hex[])[]; fromBlock: Hex; toBlock: Hex };
 type FakeLog = { address: string; topics: Hex[]; data: Hex; block: number; index: number; transaction: Hex };
 type Receipt = { status: number; logs: FakeLog[]; blockHash?: Hex };
 
-/** A Base node with a hand-made chain, behind real JSON-RPC on loopback. */
-export class FakeBaseNode {
-  chainId = 8453;
-  /** Seconds between blocks, and of Unix time at block 0. */
-  readonly interval: number;
-  readonly begins: number;
-  head: number;
-  finalized: number;
+/** A Base node with USDC on its chain, behind real JSON-RPC on loopback. */
+export class FakeBaseNode extends FakeBase {
   domain = { name: "USD Coin", version: "2" };
   /** Blocks in one query for logs. */
   maxBlocks = 1_000;
@@ -54,49 +49,42 @@ export class FakeBaseNode {
   readonly receipts = new Map<Hex, Receipt>();
   /** Inputs of transactions; default: empty. */
   readonly inputs = new Map<Hex, Hex>();
-  readonly asked: string[] = [];
-  /** Changes the answer to a method. */
-  distort: (method: string, answer: unknown, params: unknown[]) => unknown = (_, answer) => answer;
-  readonly #upstream: Upstream;
+  #upstream: Upstream | undefined;
 
-  private constructor(upstream: Upstream, { time, head, interval }: { time: number; head: number; interval: number }) {
-    this.#upstream = upstream;
-    this.interval = interval;
-    this.begins = time - head * interval;
-    this.head = head;
-    this.finalized = head - 100;
+  private constructor({ time, head, interval }: { time: number; head: number; interval: number }) {
+    super();
+    Object.assign(this, { interval, genesisTime: time - head * interval });
+    Object.assign(this, { latest: head, safe: head - 50, finalized: head - 100 });
+    Object.assign(this.methods, {
+      eth_getCode: (address: string) => (this.wallets.has(address.toLowerCase()) ? "0x6001" : "0x"),
+      eth_call: (call: { to: string; data: Hex }, block: string) => this.#call(call, this.numberOf(block)),
+      eth_getLogs: (filter: LogFilter) => this.#logs(filter),
+      eth_getTransactionReceipt: (transaction: Hex) => this.#receipt(transaction),
+      eth_getTransactionByHash: (hash: Hex) => ({ hash, input: this.inputs.get(hash) ?? "0x" }),
+    });
   }
 
-  /** @param chain its head, made at `time` */
+  /** @param chain its head, made at `time` in Unix s, with `interval` seconds between blocks */
   static async start(chain: { time: number; head: number; interval: number }): Promise<FakeBaseNode> {
-    const upstream = await Upstream.start((request, response) =>
-      node.#serve(JSON.parse(String(request.body)), response),
-    );
-    const node = new FakeBaseNode(upstream, chain);
+    const node = new FakeBaseNode(chain);
+    node.#upstream = await Upstream.start(node.handler);
     return node;
   }
 
   get url(): string {
-    return this.#upstream.url;
+    return this.#upstream?.url ?? "";
   }
 
-  /** Lets seconds pass; the finalized block follows at the same distance. */
+  /** Lets seconds pass; the safe and the finalized block follow at the same distance. */
   pass(seconds: number): void {
     const blocks = Math.floor(seconds / this.interval);
-    this.head += blocks;
+    this.latest += blocks;
+    this.safe += blocks;
     this.finalized += blocks;
   }
 
-  close(): Promise<void> {
-    return this.#upstream.close();
-  }
-
-  timeOf(block: number): number {
-    return Math.floor(this.begins + block * this.interval);
-  }
-
-  hashOf(block: number): Hex {
-    return padHex(numberToHex(0xb10c_0000 + block), { size: 32 });
+  async close(): Promise<void> {
+    await this.#upstream?.close();
   }
 
   /** A successful transaction that uses the authorization, and the transfer right after it. */
@@ -125,49 +113,6 @@ export class FakeBaseNode {
     return transaction;
   }
 
-  #serve({ method, params }: { method: string; params: unknown[] }, response: ServerResponse): void {
-    this.asked.push(method);
-    try {
-      const result = this.distort(method, this.#answer(method, params), params);
-      json(response, { jsonrpc: "2.0", id: 1, result });
-    } catch (error) {
-      const { code = -32603, message } = error as { code?: number; message: string };
-      json(response, { jsonrpc: "2.0", id: 1, error: { code, message } });
-    }
-  }
-
-  #answer(method: string, params: unknown[]): unknown {
-    switch (method) {
-      case "eth_chainId":
-        return numberToHex(this.chainId);
-      case "eth_getBlockByNumber":
-        return this.#block(params[0] as string);
-      case "eth_getCode":
-        return this.wallets.has((params[0] as string).toLowerCase()) ? "0x6001" : "0x";
-      case "eth_call":
-        return this.#call(params[0] as { to: string; data: Hex }, this.#number(params[1] as string));
-      case "eth_getLogs":
-        return this.#logs(params[0] as { address: string; topics: Hex[]; fromBlock: Hex; toBlock: Hex });
-      case "eth_getTransactionReceipt":
-        return this.#receipt(params[0] as Hex);
-      case "eth_getTransactionByHash":
-        return { hash: params[0], input: this.inputs.get(params[0] as Hex) ?? "0x" };
-      default:
-        throw Object.assign(new Error(`the method ${method} does not exist`), { code: -32601 });
-    }
-  }
-
-  #number(tag: string): number {
-    return tag === "latest" ? this.head : tag === "finalized" ? this.finalized : Number(tag);
-  }
-
-  #block(tag: string) {
-    const number = this.#number(tag);
-    if (number > this.head) return null;
-    const [hash, timestamp] = [this.hashOf(number), numberToHex(this.timeOf(number))];
-    return { number: numberToHex(number), hash, timestamp, transactions: [] };
-  }
-
   #call({ to, data }: { to: string; data: Hex }, block: number): Hex {
     const { functionName, args } = decodeFunctionData({ abi: ABI, data });
     switch (functionName) {
@@ -189,7 +134,7 @@ export class FakeBaseNode {
       }
       case "isValidSignature": {
         const accepted = this.wallets.get(to.toLowerCase());
-        if (accepted === "reverts") throw Object.assign(new Error("execution reverted"), { code: 3 });
+        if (accepted === "reverts") throw new RpcError(3, "execution reverted");
         return encodeFunctionResult({
           abi: ABI,
           functionName,
@@ -199,9 +144,9 @@ export class FakeBaseNode {
     }
   }
 
-  #logs({ topics, fromBlock, toBlock }: { topics: (Hex | Hex[])[]; fromBlock: Hex; toBlock: Hex }) {
+  #logs({ topics, fromBlock, toBlock }: LogFilter) {
     const [from, to] = [Number(fromBlock), Number(toBlock)];
-    if (to - from >= this.maxBlocks) throw Object.assign(new Error("block range is too large"), { code: -32602 });
+    if (to - from >= this.maxBlocks) throw new RpcError(-32602, "block range is too large");
     return this.#allLogs()
       .filter(({ block }) => from <= block && block <= to)
       .filter((log) => topics.every((topic, i) => topic.includes(log.topics[i] ?? "0x")))

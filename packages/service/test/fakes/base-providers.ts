@@ -25,6 +25,15 @@ function headerOf(number: number, timestamp: number, fork: number): Record<strin
   return { ...zeros, ...json, ...rest, hash: keccak256(rlp) };
 }
 
+/** An error that a node answers with. */
+export class RpcError extends Error {
+  readonly code: number;
+  constructor(code: number, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
 type BatchAnswer = { jsonrpc: "2.0"; id: unknown; result?: unknown; error?: object };
 /** go-ethereum's answer to a batch that is too large (`rpc/errors.go`). */
 const TOO_LARGE = { code: -32600, message: "batch too large" };
@@ -35,15 +44,20 @@ export class FakeBase {
   latest = 100;
   safe = 90;
   finalized = 80;
-  /** Unix s of block 0; a block a second. */
+  /** Unix s of block 0. */
   genesisTime = 1_700_000_000;
+  /** Seconds between blocks. */
+  interval = 1;
   /** Blocks of another fork have other hashes. */
   fork = 0;
   /** Calls that it takes in one batch; 1: none. */
   maxBatch = Number.POSITIVE_INFINITY;
   /** What it answers in place of the answers to a batch. */
   onBatch: (answers: BatchAnswer[]) => unknown = (answers) => answers;
+  /** Changes the answer to a method. */
+  distort: (method: string, answer: unknown, params: unknown[]) => unknown = (_, answer) => answer;
   readonly #blocks = new Map<number, FakeTransaction[]>();
+  /** The methods that were called, in order. */
   readonly calls: string[] = [];
 
   /** Puts transactions into a block. */
@@ -52,8 +66,9 @@ export class FakeBase {
     return this;
   }
 
-  /** Results by method; undefined: the node lacks the method. */
-  readonly methods: Record<string, ((...params: string[]) => unknown) | undefined> = {
+  /** Results by method; undefined: the node lacks the method. A method that throws is answered with an error. */
+  // biome-ignore lint/suspicious/noExplicitAny: each method has parameters of its own.
+  readonly methods: Record<string, ((...params: any[]) => unknown) | undefined> = {
     eth_chainId: () => hex(this.chainId),
     eth_getBlockByNumber: (tag) => this.#block(tag ?? ""),
     eth_getTransactionReceipt: (hash) => this.#receipt(hash),
@@ -70,16 +85,26 @@ export class FakeBase {
     json(response, this.onBatch(calls.map((call) => this.#answer(call))));
   };
 
-  #answer({ id, method, params }: { id: unknown; method: string; params: string[] }): BatchAnswer {
+  #answer({ id, method, params }: { id: unknown; method: string; params: unknown[] }): BatchAnswer {
     this.calls.push(method);
     const answer = this.methods[method];
-    const error = { code: -32601, message: `the method ${method} does not exist` };
-    return { jsonrpc: "2.0", id, ...(answer ? { result: answer(...params) } : { error }) };
+    try {
+      if (answer === undefined) throw new RpcError(-32601, `the method ${method} does not exist`);
+      return { jsonrpc: "2.0", id, result: this.distort(method, answer(...params), params) };
+    } catch (error) {
+      const { code = -32603, message } = error as { code?: number; message: string };
+      return { jsonrpc: "2.0", id, error: { code, message } };
+    }
+  }
+
+  /** The number of a block that a tag or a quantity names. */
+  numberOf(tag: string): number {
+    const heads: Record<string, number> = { latest: this.latest, safe: this.safe, finalized: this.finalized };
+    return heads[tag] ?? Number(tag);
   }
 
   #block(tag: string): object | null {
-    const heads: Record<string, number> = { latest: this.latest, safe: this.safe, finalized: this.finalized };
-    const number = heads[tag] ?? Number(tag);
+    const number = this.numberOf(tag);
     if (number > this.latest) return null;
     const transactions = (this.#blocks.get(number) ?? []).map(({ hash }) => hash);
     return { ...this.header(number), transactions };
@@ -87,7 +112,16 @@ export class FakeBase {
 
   /** The header of a block, whether or not it is there already. */
   header(number: number): Record<string, string> {
-    return headerOf(number, this.genesisTime + number, this.fork);
+    return headerOf(number, this.timeOf(number), this.fork);
+  }
+
+  /** Unix s. */
+  timeOf(number: number): number {
+    return Math.floor(this.genesisTime + number * this.interval);
+  }
+
+  hashOf(number: number): Hex {
+    return this.header(number).hash as Hex;
   }
 
   #receipt(hash: string | undefined): object | null {
@@ -96,7 +130,7 @@ export class FakeBase {
     const { number, index, transaction } = found;
     return {
       transactionHash: hash,
-      blockHash: this.header(number).hash,
+      blockHash: this.hashOf(number),
       blockNumber: hex(number),
       transactionIndex: hex(index),
       status: hex(transaction.status ?? 1),

@@ -269,7 +269,7 @@ describe("the signature of a Base payment", () => {
       expect(await world.rail.onChain(payment, signal())).toBe(false);
 
       const spent = { from: payer.address, to: payTo, value: 1000n, nonce } as const;
-      node.inputs.set(node.use(node.head - 10, spent), input(signature));
+      node.inputs.set(node.use(node.latest - 10, spent), input(signature));
       expect(await world.rail.onChain(payment, signal())).toBe(true);
       const others: Hex[] = ["0x", "0x01", `0x${"5d".repeat(64)}1b`, `${long}a7`, `0x${long.slice(4)}`];
       for (const other of others.filter((one) => one !== signature))

@@ -25,7 +25,7 @@ const transfer = { from: payer.address, to: payTo, value: 1000n, nonce };
 const HOUR: Overrides = { validBefore: `${NOW + 3_600}` };
 
 const refusal = (code: number, message: string) => Object.assign(new Error(message), { code });
-const count = (node: FakeBaseNode, method: string) => node.asked.filter((asked) => asked === method).length;
+const count = (node: FakeBaseNode, method: string) => node.calls.filter((asked) => asked === method).length;
 
 /** Makes a node refuse queries for logs of more than `most` blocks. @returns the blocks of each query */
 function limit(node: FakeBaseNode, most: number, refused: Error): number[] {
@@ -45,15 +45,15 @@ describe("the transaction that a facilitator names", () => {
   test("is looked at first: the payment in it is found without a query for logs, in whatever case it is written", async () => {
     const node = await world.node({ head: 5_000_000 });
     const payment = await read(HOUR);
-    const transaction = node.use(node.head, transfer);
+    const transaction = node.use(node.latest, transfer);
     world.pass(1_800);
     const paid = { state: "paid", transaction, height: 5_000_000, final: true };
     for (const hint of [transaction, `0x${transaction.slice(2).toUpperCase()}`]) {
       const { rail } = world;
-      node.asked.length = 0;
+      node.calls.length = 0;
       expect(await rail.status(payment, signal(), hint)).toEqual(paid);
       const latestReceiptItsBlockFinalized = 4;
-      expect(node.asked.filter((method) => method !== "eth_chainId")).toHaveLength(latestReceiptItsBlockFinalized);
+      expect(node.calls.filter((method) => method !== "eth_chainId")).toHaveLength(latestReceiptItsBlockFinalized);
       expect(count(node, "eth_getLogs")).toBe(0);
     }
   });
@@ -62,12 +62,12 @@ describe("the transaction that a facilitator names", () => {
     ["is not there", () => `0x${"77".repeat(32)}`],
     ["is no hash", () => "'; drop table calls"],
     ["is empty", () => ""],
-    ["is another payer's payment", (node) => node.use(node.head, { ...transfer, from: stranger.address })],
-    ["is another payment of the payer", (node) => node.use(node.head, { ...transfer, nonce: `0x${"11".repeat(32)}` })],
+    ["is another payer's payment", (node) => node.use(node.latest, { ...transfer, from: stranger.address })],
+    ["is another payment of the payer", (node) => node.use(node.latest, { ...transfer, nonce: `0x${"11".repeat(32)}` })],
     [
       "failed",
       (node) => {
-        const hash = node.use(node.head, { ...transfer, nonce: `0x${"12".repeat(32)}` });
+        const hash = node.use(node.latest, { ...transfer, nonce: `0x${"12".repeat(32)}` });
         Object.assign(node.receipts.get(hash) ?? {}, { status: 0 });
         return hash;
       },
@@ -75,7 +75,7 @@ describe("the transaction that a facilitator names", () => {
     [
       "is in a block that was replaced",
       (node) => {
-        const hash = node.use(node.head, { ...transfer, nonce: `0x${"13".repeat(32)}` });
+        const hash = node.use(node.latest, { ...transfer, nonce: `0x${"13".repeat(32)}` });
         Object.assign(node.receipts.get(hash) ?? {}, { blockHash: node.hashOf(1) });
         return hash;
       },
@@ -87,14 +87,14 @@ describe("the transaction that a facilitator names", () => {
     const hint = lie(node);
     expect(await rail.status(payment, signal(), hint)).toEqual({ state: "open" });
     world.pass(1);
-    const transaction = node.use(node.head, transfer);
+    const transaction = node.use(node.latest, transfer);
     expect(await rail.status(payment, signal(), hint)).toMatchObject({ state: "paid", transaction });
   });
 
   test("is not believed where it pays somebody else: the payment is void, as without a hint", async () => {
     const node = await world.node();
     const payment = await read();
-    const hint = node.use(node.head, { ...transfer, to: stranger.address });
+    const hint = node.use(node.latest, { ...transfer, to: stranger.address });
     world.pass(20);
     const reason = `its nonce was spent on another transfer, in ${hint}`;
     expect(await world.rail.status(payment, signal(), hint)).toEqual({ state: "void", reason });
@@ -119,22 +119,22 @@ describe("a node that answers for few blocks at once", () => {
     const node = await world.node({ head: 5_000_000 });
     const payment = await read(HOUR);
     const [{ rail }, blocks] = [world, limit(node, 10, refusal(code, message))];
-    const transaction = node.use(node.head, transfer);
-    const paid = { state: "paid", transaction, height: node.head };
+    const transaction = node.use(node.latest, transfer);
+    const paid = { state: "paid", transaction, height: node.latest };
     expect(await rail.status(payment, signal())).toMatchObject(paid);
     expect(blocks).toEqual([1_000, 500, 250, 125, 62, 31, 15, 7]);
     world.pass(600);
-    blocks.length = node.asked.length = 0;
+    blocks.length = node.calls.length = 0;
     expect(await rail.status(payment, signal())).toMatchObject(paid);
     expect(blocks).toEqual([7, 1]);
-    expect(node.asked.length).toBeLessThan(40);
+    expect(node.calls.length).toBeLessThan(40);
   });
 
   test("is asked for twice as many after an hour without a refusal", async () => {
     const node = await world.node({ head: 5_000_000 });
     const payment = await read(HOUR);
     const [{ rail }, blocks] = [world, limit(node, 10, refusal(-32005, "limited to 10"))];
-    const transaction = node.use(node.head, transfer);
+    const transaction = node.use(node.latest, transfer);
     await rail.status(payment, signal());
     for (const asked of [
       [14, 7],
@@ -159,7 +159,7 @@ describe("a node that answers for few blocks at once", () => {
     const node = await world.node({ head: 5_000_000 });
     const payment = await read(HOUR);
     const blocks = limit(node, 10, refusal(-32005, "limited to 10"));
-    const transaction = node.use(node.head, transfer);
+    const transaction = node.use(node.latest, transfer);
     expect(await world.railOf(domain, 10).status(payment, signal())).toMatchObject({ state: "paid", transaction });
     expect(blocks).toEqual([10]);
   });
@@ -172,7 +172,7 @@ describe("a node that answers for few blocks at once", () => {
     const node = await world.node();
     const payment = await read();
     const blocks = limit(node, most === 0 ? 0 : -1, refusal(code, message));
-    node.use(node.head, transfer);
+    node.use(node.latest, transfer);
     await expect(world.rail.status(payment, signal())).rejects.toMatchObject({ code: "providers_unavailable" });
     expect(blocks.length).toBe(most === 0 ? 10 : 1);
   });
@@ -181,18 +181,18 @@ describe("a node that answers for few blocks at once", () => {
     const node = await world.node({ head: 5_000_000 });
     const payment = await read(HOUR);
     const rail = world.railOf(domain, 10);
-    const transaction = node.use(node.head, transfer);
-    const used = node.head;
+    const transaction = node.use(node.latest, transfer);
+    const used = node.latest;
     world.pass(300);
     node.distort = (method, answer, params) => {
-      const isPruned = method === "eth_call" && Number(params[1]) < node.head - 8;
+      const isPruned = method === "eth_call" && Number(params[1]) < node.latest - 8;
       if (isPruned) throw refusal(-32000, "state at block #1 is pruned");
       return answer;
     };
     for (let looks = 1; ; looks++) {
-      node.asked.length = 0;
+      node.calls.length = 0;
       const found = await rail.status(payment, signal()).catch((error: Error) => error.message);
-      expect(node.asked.length).toBeLessThan(90);
+      expect(node.calls.length).toBeLessThan(90);
       if (typeof found !== "string") {
         expect(found).toMatchObject({ state: "paid", transaction, height: used });
         // 1,500 blocks, at most 250 in a look.
@@ -240,7 +240,7 @@ describe("nodes behind one balancer, of which one lags by some blocks", () => {
   test.each(kinds)("(%s): it is asked again, and the payment is found", async (_, asLate) => {
     const node = await world.node();
     const [{ rail }, payment] = [world, await read()];
-    const transaction = node.use(node.head, transfer);
+    const transaction = node.use(node.latest, transfer);
     for (const times of [1, 4]) {
       lag(node, times, asLate);
       expect(await rail.status(payment, signal())).toMatchObject({ state: "paid", transaction });
@@ -248,17 +248,17 @@ describe("nodes behind one balancer, of which one lags by some blocks", () => {
       expect(await rail.spent(payment, signal())).toBe(true);
     }
     lag(node, 1_000, asLate);
-    node.asked.length = 0;
+    node.calls.length = 0;
     await expect(rail.status(payment, signal())).rejects.toMatchObject({ code: "providers_unavailable" });
     await expect(rail.spent(payment, signal())).rejects.toMatchObject({ code: "providers_unavailable" });
-    expect(node.asked.length).toBeLessThan(80);
+    expect(node.calls.length).toBeLessThan(80);
   });
 
   test("a head before one that was shown is not believed: the payment is neither open nor unspent", async () => {
     const node = await world.node();
     const [{ rail }, payment] = [world, await read()];
     expect(await rail.status(payment, signal())).toEqual({ state: "open" });
-    node.use(node.head, transfer);
+    node.use(node.latest, transfer);
     const behind = {
       number: "0x18698",
       hash: node.hashOf(99_992),

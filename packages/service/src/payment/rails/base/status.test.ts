@@ -33,8 +33,8 @@ describe("the status of a Base payment", () => {
     expect(await status(payment)).toEqual({ state: "open" });
     expect(await spent(payment)).toBe(false);
     world.pass(4);
-    const transaction = node.use(node.head, transfer);
-    const paid = { state: "paid", transaction, height: node.head };
+    const transaction = node.use(node.latest, transfer);
+    const paid = { state: "paid", transaction, height: node.latest };
     expect(await status(payment)).toEqual({ ...paid, final: false });
     expect(await spent(payment)).toBe(true);
     world.pass(20);
@@ -44,11 +44,11 @@ describe("the status of a Base payment", () => {
   test("is paid by its own pair of logs among many in one transaction", async () => {
     const node = await world.node();
     const others = [1, 2, 3].map((i) => ({ ...transfer, from: stranger.address, value: BigInt(i) }));
-    const batch = [others[0], transfer, others[1]].map((each) => node.use(node.head, each as typeof transfer));
+    const batch = [others[0], transfer, others[1]].map((each) => node.use(node.latest, each as typeof transfer));
     const logs = batch.flatMap((hash) => node.receipts.get(hash)?.logs ?? []);
     for (const hash of batch) node.receipts.delete(hash);
-    const transaction = node.transaction(node.head, logs);
-    expect(await status(await read())).toMatchObject({ state: "paid", transaction, height: node.head });
+    const transaction = node.transaction(node.latest, logs);
+    expect(await status(await read())).toMatchObject({ state: "paid", transaction, height: node.latest });
   });
 
   test("is found in blocks of 200 ms and of 2 s, at once and after days, within what hosts answer", async () => {
@@ -58,14 +58,14 @@ describe("the status of a Base payment", () => {
       world.nodes.splice(0, 1, node);
       const payment = await read();
       world.pass(30);
-      const transaction = node.use(node.head, transfer);
-      const paid = { state: "paid", transaction, height: node.head };
+      const transaction = node.use(node.latest, transfer);
+      const paid = { state: "paid", transaction, height: node.latest };
       world.pass(3);
       expect(await status(payment)).toMatchObject(paid);
       world.pass(3 * 86_400);
-      node.asked.length = 0;
+      node.calls.length = 0;
       expect(await status(payment)).toMatchObject(paid);
-      expect(node.asked.length).toBeLessThan(60);
+      expect(node.calls.length).toBeLessThan(60);
     }
   });
 
@@ -79,12 +79,12 @@ describe("the status of a Base payment", () => {
         node.maxBlocks = maxBlocks;
         const payment = await read({ validBefore: `${NOW + 3_600}` });
         world.pass(seconds);
-        const paid = { state: "paid", transaction: node.use(node.head, transfer), height: node.head };
+        const paid = { state: "paid", transaction: node.use(node.latest, transfer), height: node.latest };
         for (const later of [3, 3_600, 3 * 86_400]) {
           world.pass(later);
-          node.asked.length = 0;
+          node.calls.length = 0;
           expect(await status(payment)).toMatchObject(paid);
-          expect(node.asked.length).toBeLessThan(40);
+          expect(node.calls.length).toBeLessThan(40);
         }
       }
     },
@@ -93,11 +93,11 @@ describe("the status of a Base payment", () => {
   test("is found within an hour's blocks by a node that has pruned their state", async () => {
     const node = await world.node({ head: 5_000_000 });
     const payment = await read({ validBefore: `${NOW + 3_600}` });
-    const transaction = node.use(node.head, transfer);
-    const used = node.head;
+    const transaction = node.use(node.latest, transfer);
+    const used = node.latest;
     world.pass(3 * 86_400);
     node.distort = (method, answer, params) => {
-      const old = method === "eth_call" && Number(params[1]) < node.head - 128;
+      const old = method === "eth_call" && Number(params[1]) < node.latest - 128;
       if (old) throw Object.assign(new Error("missing trie node"), { code: -32000 });
       return answer;
     };
@@ -107,11 +107,11 @@ describe("the status of a Base payment", () => {
   test("takes one query for logs while it is among the newest blocks", async () => {
     const node = await world.node({ head: 5_000_000 });
     const payment = await read({ validBefore: `${NOW + 3_600}` });
-    const transaction = node.use(node.head, transfer);
+    const transaction = node.use(node.latest, transfer);
     world.pass(100);
     expect(await status(payment)).toMatchObject({ state: "paid", transaction });
-    expect(node.asked.filter((method) => method === "eth_getLogs")).toHaveLength(1);
-    expect(node.asked.length).toBeLessThan(10);
+    expect(node.calls.filter((method) => method === "eth_getLogs")).toHaveLength(1);
+    expect(node.calls.length).toBeLessThan(10);
   });
 
   test("is found outside its window of time where the host answers for all blocks, and is otherwise unknown", async () => {
@@ -150,15 +150,15 @@ describe("the status of a Base payment", () => {
   });
 
   test.each<[string, (node: FakeBaseNode) => Hex, string]>([
-    ["cancelled", (node) => node.cancel(node.head, transfer), "cancelled by its payer"],
+    ["cancelled", (node) => node.cancel(node.latest, transfer), "cancelled by its payer"],
     [
       "spent on someone else",
-      (node) => node.use(node.head, { ...transfer, to: stranger.address }),
+      (node) => node.use(node.latest, { ...transfer, to: stranger.address }),
       "its nonce was spent on another transfer",
     ],
     [
       "spent on another amount",
-      (node) => node.use(node.head, { ...transfer, value: 999n }),
+      (node) => node.use(node.latest, { ...transfer, value: 999n }),
       "its nonce was spent on another transfer",
     ],
   ])("%s is void once that is finalized, and not before", async (_, happen, reason) => {
@@ -175,11 +175,11 @@ describe("the status of a Base payment", () => {
     const only = (hash: Hex) => {
       for (const each of node.receipts.keys()) if (each !== hash) node.receipts.delete(each);
     };
-    only(node.use(node.head, { ...transfer, value: 1n }));
+    only(node.use(node.latest, { ...transfer, value: 1n }));
     expect(await spent(payment)).toBe(true);
-    only(node.use(node.head, { ...transfer, to: stranger.address }));
+    only(node.use(node.latest, { ...transfer, to: stranger.address }));
     expect(await spent(payment)).toBe(false);
-    only(node.cancel(node.head, transfer));
+    only(node.cancel(node.latest, transfer));
     expect(await spent(payment)).toBe(false);
   });
 });
@@ -197,7 +197,7 @@ describe("a Base node whose answers contradict one another", () => {
       "has no log of it",
       (node) => {
         node.maxBlocks = Number.POSITIVE_INFINITY;
-        const hash = node.use(node.head, transfer);
+        const hash = node.use(node.latest, transfer);
         for (const log of node.receipts.get(hash)?.logs ?? []) log.address = stranger.address.toLowerCase();
       },
     ],
@@ -205,7 +205,7 @@ describe("a Base node whose answers contradict one another", () => {
       "a transfer of another token after the use",
       "data that cannot be read",
       (node) => {
-        const log = node.receipts.get(node.use(node.head, transfer))?.logs[1];
+        const log = node.receipts.get(node.use(node.latest, transfer))?.logs[1];
         if (log) log.address = stranger.address.toLowerCase();
       },
     ],
@@ -213,7 +213,7 @@ describe("a Base node whose answers contradict one another", () => {
       "a transfer that does not follow the use",
       "data that cannot be read",
       (node) => {
-        const log = node.receipts.get(node.use(node.head, transfer))?.logs[1];
+        const log = node.receipts.get(node.use(node.latest, transfer))?.logs[1];
         if (log) log.index += 1;
       },
     ],
@@ -221,32 +221,32 @@ describe("a Base node whose answers contradict one another", () => {
       "a transfer of another payer after the use",
       "data that cannot be read",
       (node) => {
-        const log = node.receipts.get(node.use(node.head, transfer))?.logs[1];
+        const log = node.receipts.get(node.use(node.latest, transfer))?.logs[1];
         if (log) log.topics[1] = word(stranger.address);
       },
     ],
     [
       "a use with no transfer",
       "data that cannot be read",
-      (node) => void node.receipts.get(node.use(node.head, transfer))?.logs.pop(),
+      (node) => void node.receipts.get(node.use(node.latest, transfer))?.logs.pop(),
     ],
     [
       "a failed transaction",
       "data that cannot be read",
-      (node) => Object.assign(node.receipts.get(node.use(node.head, transfer)) ?? {}, { status: 0 }),
+      (node) => Object.assign(node.receipts.get(node.use(node.latest, transfer)) ?? {}, { status: 0 }),
     ],
     [
       "a receipt of another block",
       "does not show transaction",
-      (node) => Object.assign(node.receipts.get(node.use(node.head, transfer)) ?? {}, { blockHash: node.hashOf(1) }),
+      (node) => Object.assign(node.receipts.get(node.use(node.latest, transfer)) ?? {}, { blockHash: node.hashOf(1) }),
     ],
     [
       "a log in a block that was replaced",
       "does not show transaction",
       (node) => {
-        node.use(node.head - 1, transfer);
+        node.use(node.latest - 1, transfer);
         node.hashOf = (block) =>
-          `0x${(block === node.head - 1 && node.asked.at(-1) === "eth_getBlockByNumber" ? "bb" : "aa").repeat(32)}`;
+          `0x${(block === node.latest - 1 && node.calls.at(-1) === "eth_getBlockByNumber" ? "bb" : "aa").repeat(32)}`;
       },
     ],
     [
@@ -261,7 +261,7 @@ describe("a Base node whose answers contradict one another", () => {
       "a receipt that is gone",
       "does not show transaction",
       (node) => {
-        node.use(node.head, transfer);
+        node.use(node.latest, transfer);
         node.distort = (method, answer) => (method === "eth_getTransactionReceipt" ? null : answer);
       },
     ],
@@ -270,7 +270,7 @@ describe("a Base node whose answers contradict one another", () => {
       "has had no block since",
       (node) => {
         world.now += 3_600;
-        node.use(node.head, transfer);
+        node.use(node.latest, transfer);
       },
     ],
     ["a chain that is not Base", "is on chain 84532, not 8453", (node) => Object.assign(node, { chainId: 84532 })],
@@ -285,7 +285,7 @@ describe("a Base node whose answers contradict one another", () => {
     const node = await world.node();
     const payment = await read();
     world.pass(120);
-    node.finalized = node.head + 1_000;
+    node.finalized = node.latest + 1_000;
     node.distort = (_, answer) =>
       answer ?? { number: "0xffffff", hash: node.hashOf(1), timestamp: "0xffffffff", transactions: [] };
     expect(await world.rail.status(payment, signal())).toEqual({ state: "open" });
@@ -296,16 +296,16 @@ describe("several Base nodes", () => {
   test("one has not reached the block: the payment is open, and no other payment is asked for", async () => {
     const [ahead, late] = [await world.node(), await world.node()];
     const payment = await read();
-    ahead.head += 3;
-    const transaction = ahead.use(ahead.head, transfer);
+    ahead.latest += 3;
+    const transaction = ahead.use(ahead.latest, transfer);
     expect(await world.rail.status(payment, signal())).toEqual({ state: "open" });
     await expect(world.rail.spent(payment, signal())).rejects.toMatchObject({ code: "providers_unavailable" });
-    late.head += 3;
+    late.latest += 3;
     late.receipts.set(transaction, ahead.receipts.get(transaction) as never);
     expect(await world.rail.status(payment, signal())).toMatchObject({
       state: "paid",
       transaction,
-      height: ahead.head,
+      height: ahead.latest,
     });
     expect(await world.rail.spent(payment, signal())).toBe(true);
     expect(world.conflicts).toEqual([]);
@@ -313,7 +313,7 @@ describe("several Base nodes", () => {
 
   test("one invents a payment: a reported conflict", async () => {
     const [liar] = [await world.node(), await world.node()];
-    liar.use(liar.head - 10, transfer);
+    liar.use(liar.latest - 10, transfer);
     const payment = await read();
     await expect(world.rail.status(payment, signal())).rejects.toMatchObject({ code: "providers_conflict" });
     await expect(world.rail.spent(payment, signal())).rejects.toMatchObject({ code: "providers_conflict" });
@@ -322,7 +322,7 @@ describe("several Base nodes", () => {
 
   test("one shows the transfer to another payee: a reported conflict", async () => {
     const [honest, liar] = [await world.node(), await world.node()];
-    const transaction = honest.use(honest.head, transfer);
+    const transaction = honest.use(honest.latest, transfer);
     const receipt = structuredClone(honest.receipts.get(transaction)) as never;
     liar.receipts.set(transaction, receipt);
     const log = liar.receipts.get(transaction)?.logs[1];
@@ -332,16 +332,16 @@ describe("several Base nodes", () => {
 
   test("of three, two outvote one", async () => {
     const [one, two, liar] = [await world.node(), await world.node(), await world.node()];
-    const transaction = one.use(one.head - 10, transfer);
+    const transaction = one.use(one.latest - 10, transfer);
     two.receipts.set(transaction, one.receipts.get(transaction) as never);
-    liar.cancel(liar.head - 10, transfer);
-    const paid = { state: "paid", transaction, height: one.head - 10 };
+    liar.cancel(liar.latest - 10, transfer);
+    const paid = { state: "paid", transaction, height: one.latest - 10 };
     expect(await world.rail.status(await read(), signal())).toMatchObject(paid);
   });
 
   test("one of two is down: the other's word is neither paid, nor void, nor unspent", async () => {
     const [one, down] = [await world.node(), await world.node()];
-    one.use(one.head, transfer);
+    one.use(one.latest, transfer);
     await down.close();
     const untold = { code: "providers_unavailable" };
     await expect(world.rail.status(await read(), signal())).rejects.toMatchObject(untold);
@@ -350,8 +350,8 @@ describe("several Base nodes", () => {
 
   test("one of three is down, or has not reached the block: it is paid by the word of the others", async () => {
     const [one, two, late] = [await world.node(), await world.node(), await world.node()];
-    for (const node of [one, two]) node.head += 3;
-    const transaction = one.use(one.head, transfer);
+    for (const node of [one, two]) node.latest += 3;
+    const transaction = one.use(one.latest, transfer);
     two.receipts.set(transaction, one.receipts.get(transaction) as never);
     const paid = { state: "paid", transaction };
     expect(await world.rail.status(await read(), signal())).toMatchObject(paid);
