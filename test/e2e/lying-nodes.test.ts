@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { type ProofBundle, parseNote } from "@attestd/proof";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import type { Table } from "../../packages/service/test/settings.ts";
@@ -11,8 +10,8 @@ import { type RailName, railsOf } from "./rails.ts";
  * Each node is a proxy before the sandbox's own.
  */
 
-/** Longer than anybody who is satisfied with the first answer waits for a second one. */
-const LATE_MS = 3_000;
+/** More rounds than a whole sale takes of who is satisfied with the first answer. */
+const LATE_ROUNDS = 4;
 
 type Chain = "algod" | "indexer" | "base" | "solana";
 let deployment: Deployment;
@@ -56,6 +55,12 @@ async function run(chain: Chain, count: 2 | 3, over: Table = {}) {
   await deployment.restart({ provider_quorum: undefined, chains, ...over });
 }
 
+/** Resolves when a sale that waits for no second answer would have been delivered. */
+async function late(): Promise<void> {
+  const { ledger } = deployment.sandbox.algorand;
+  await ledger.reached(ledger.round + LATE_ROUNDS, AbortSignal.timeout(60_000));
+}
+
 const attestUrl = () => `${deployment.url}/attest`;
 const baseSample = () => deployment.sandbox.sampleTransactions.base as string;
 const algorandSample = () => deployment.sandbox.sampleTransactions.algorand;
@@ -92,7 +97,7 @@ describe("of a Base transaction that succeeded, whose receipt one node turns ove
   test("nothing is signed on that node's word while the honest one of two is slow", async () => {
     await run("base", 2);
     turnOver();
-    nodes.base[1].add({ match: { body: "eth_getTransactionReceipt" }, onBefore: () => sleep(LATE_MS) });
+    nodes.base[1].add({ match: { body: "eth_getTransactionReceipt" }, onBefore: late });
     expect(await buy(baseSample())).toMatchObject(refused("providers_conflict"));
   });
 
@@ -254,7 +259,7 @@ describe("a payment", () => {
       const first = pay(attestUrl(), { txid }, payment);
       // It is made, and the liar's word against the honest node's decides nothing.
       await expect.poll(() => rails[rail].received(), { timeout: 20_000 }).toBe(before + 1_000n);
-      const answered = await Promise.race([first, sleep(LATE_MS, undefined)]);
+      const answered = await Promise.race([first, late()]);
       expect(answered).toBeUndefined();
       for (const node of nodes[rail]) node.heal();
       expect(await first).toMatchObject(BOUGHT);

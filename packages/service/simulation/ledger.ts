@@ -1,19 +1,9 @@
 import { encodeMsgpack, structMap } from "@attestd/proof/algorand";
 import { toBase64, utf8 } from "@attestd/proof/encoding";
-import type { Attempt, Submission, Window } from "../src/ledger/ledger.ts";
+import type { Attempt, Submission } from "../src/ledger/ledger.ts";
+import { LedgerRules, type LedgerTransaction } from "../test/fakes/ledger-rules.ts";
 import type { Faults } from "./faults.ts";
 import type { Scheduler } from "./scheduler.ts";
-
-/** What may enter a round. */
-export type LedgerTransaction = Window & {
-  id: string;
-  /** No other transaction with it may be confirmed until the last round of the one that holds it has passed. */
-  lease?: string;
-  /** Why it cannot be confirmed now, if so. */
-  unavailableReason(): string | undefined;
-  /** It is in a round: does what it says. */
-  confirm(round: number): void;
-};
 
 export type SimulatedLedgerOptions = {
   scheduler: Scheduler;
@@ -31,21 +21,14 @@ const FEE = 1_000;
 /** How likely a transaction in the pool is left for a later round. */
 const LEFT_OUT = 0.15;
 
-/**
- * An Algorand ledger: rounds, each final; validity windows, leases, no id twice; a pool that may lose what is in it; the
- * attestor's account, which pays a fee for each attestation.
- */
+/** A ledger by Algorand's rules, whose pool may lose what is in it, with the attestor's account, which pays a fee for each attestation. */
 export class SimulatedLedger {
   /** microAlgos of the attestor above its minimum balance. */
   spendable = 1_000_000;
   /** Every attestation that a round holds. */
   readonly attestations: { round: number; note: string; attempt: Attempt }[] = [];
   readonly #options: SimulatedLedgerOptions;
-  /** The ids in each round, from round 1. */
-  readonly #rounds: string[][] = [[]];
-  readonly #roundOf = new Map<string, number>();
-  readonly #pool = new Map<string, LedgerTransaction>();
-  readonly #leases = new Map<string, { id: string; until: number }>();
+  readonly #rules = new LedgerRules(1);
   /** Every attestation ever signed, by its bytes in base64. */
   readonly #signed = new Map<string, LedgerTransaction>();
   readonly #watching = new Set<() => void>();
@@ -57,17 +40,17 @@ export class SimulatedLedger {
 
   /** The latest round. */
   get round(): number {
-    return this.#rounds.length;
+    return this.#rules.round;
   }
 
   /** The round that holds a transaction, if one does. */
   roundOf(id: string): number | undefined {
-    return this.#roundOf.get(id);
+    return this.#rules.roundOf(id);
   }
 
   /** The ids in a round that has come. */
   idsIn(round: number): string[] {
-    return this.#rounds[round - 1] ?? [];
+    return this.#rules.idsIn(round);
   }
 
   /** Calls back after every round. @returns ends that */
@@ -116,23 +99,9 @@ export class SimulatedLedger {
     return this.submit(transaction);
   }
 
-  /** Takes a transaction into the pool, or returns algod's reason why not. Like algod, it checks against the next round. */
+  /** Takes a transaction into the pool, or returns algod's reason why not. */
   submit(transaction: LedgerTransaction): Submission {
-    const { id, lease, firstValid, lastValid } = transaction;
-    const next = this.round + 1;
-    if (next < firstValid) return { status: "retry", reason: "txn dead" };
-    if (next > lastValid) return { status: "expired", reason: "txn dead" };
-    if (this.#roundOf.has(id) || this.#pool.has(id)) return { status: "accepted" };
-    if (lease !== undefined && this.#isLeased(lease, next)) return { status: "leased", reason: "overlapping lease" };
-    const unavailableReason = transaction.unavailableReason();
-    if (unavailableReason !== undefined) return { status: "unfunded", reason: unavailableReason };
-    this.#pool.set(id, transaction);
-    return { status: "accepted" };
-  }
-
-  #isLeased(lease: string, round: number): boolean {
-    if ((this.#leases.get(lease)?.until ?? 0) >= round) return true;
-    return [...this.#pool.values()].some((pending) => pending.lease === lease);
+    return this.#rules.submit(transaction);
   }
 
   #tick(): void {
@@ -151,25 +120,10 @@ export class SimulatedLedger {
 
   #makeRound(): void {
     const { scheduler, faults } = this.#options;
-    const round = this.round + 1;
-    const ids: string[] = [];
-    this.#rounds.push(ids);
-    for (const transaction of this.#pool.values()) {
-      const { id, lease, lastValid } = transaction;
-      if (round > lastValid || transaction.unavailableReason() !== undefined) {
-        this.#pool.delete(id);
-        continue;
-      }
-      if (!faults.healed && scheduler.random.chance(LEFT_OUT)) continue;
-      this.#pool.delete(id);
-      if (lease !== undefined) this.#leases.set(lease, { id, until: lastValid });
-      this.#roundOf.set(id, round);
-      ids.push(id);
-      transaction.confirm(round);
-    }
-    if (this.#pool.size > 0 && !faults.healed && scheduler.random.chance(0.05)) {
+    this.#rules.makeRound(() => !faults.healed && scheduler.random.chance(LEFT_OUT));
+    if (this.#rules.pending > 0 && !faults.healed && scheduler.random.chance(0.05)) {
       faults.count("ledger pool lost");
-      this.#pool.clear();
+      this.#rules.losePool();
     }
   }
 }

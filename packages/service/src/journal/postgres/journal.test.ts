@@ -35,7 +35,10 @@ beforeAll(async () => {
 });
 afterAll(() => postgres.close());
 
-/** Emptied instead of made anew for every test of the contract: that takes a tenth of the time. */
+/**
+ * Emptied instead of made anew for every test of the contract: that takes a tenth of the time. The tables stay, because making
+ * them anew is half of what is left.
+ */
 async function place() {
   return {
     open: () => openPostgresJournal(shared),
@@ -52,7 +55,11 @@ async function place() {
       await sql(shared, `INSERT INTO refused_payments (key, payer, subject_hash) ${added}`, [count]);
     },
     remove: async () => {
-      await sql(shared, "DROP SCHEMA public CASCADE; CREATE SCHEMA public");
+      const [row] = await sql(
+        shared,
+        "SELECT string_agg('DELETE FROM ' || tablename, ';') AS all FROM pg_tables WHERE schemaname = 'public' AND tablename <> 'schema_versions'",
+      );
+      await sql(shared, `SET session_replication_role = replica; ${row?.all}`);
     },
     outlive: () => outlive(shared),
     async lose(key: string, left: "row" | "nothing" | "everything") {

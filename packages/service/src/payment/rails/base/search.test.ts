@@ -63,7 +63,10 @@ describe("the transaction that a facilitator names", () => {
     ["is no hash", () => "'; drop table calls"],
     ["is empty", () => ""],
     ["is another payer's payment", (node) => node.use(node.latest, { ...transfer, from: stranger.address })],
-    ["is another payment of the payer", (node) => node.use(node.latest, { ...transfer, nonce: `0x${"11".repeat(32)}` })],
+    [
+      "is another payment of the payer",
+      (node) => node.use(node.latest, { ...transfer, nonce: `0x${"11".repeat(32)}` }),
+    ],
     [
       "failed",
       (node) => {
