@@ -144,8 +144,8 @@ test.each([
   expect((await pay(url(), itemsOf(...sources), payment)).json).toEqual(json);
 });
 
-test("of 63 transactions of two chains is one settlement and one note", async () => {
-  const ids = await sourcesOfBoth(deployment.sandbox, 63);
+test("of 255 transactions of two chains is one settlement and one note", async () => {
+  const ids = await sourcesOfBoth(deployment.sandbox, 255);
   const before = { notes: await notes(), settlements: settlements() };
   const payment = await sign(url(), itemsOf(...ids), rails.algorand.client);
   const bought = await payUntilAnswered(url(), itemsOf(...ids), payment);
