@@ -40,9 +40,11 @@ export const SHARED = {
       state = CASE ledger_blocks.state WHEN 'impossible' THEN 'open' ELSE ledger_blocks.state END,
       due = CASE ledger_blocks.state WHEN 'impossible' THEN excluded.due ELSE ledger_blocks.due END
     WHERE ledger_blocks.header = excluded.header RETURNING round`,
+  // Materialized: SQLite would read the whole JSON anew for each row.
   include: `
+    WITH shown AS MATERIALIZED (SELECT key, value FROM json_each($4))
     UPDATE ledger_evidence SET state = 'included', block = round, inclusion = NULLIF(CAST(value AS text), 'null')
-    FROM json_each($4)
+    FROM shown
     WHERE kind = $1 AND ledger_evidence.id = key AND state = 'waiting' AND round = $2
       AND EXISTS (SELECT 1 FROM ledger_blocks b WHERE b.round = $2 AND header = $3)`,
   openBlock: "SELECT header FROM ledger_blocks WHERE round = $1 AND state = 'open'",
