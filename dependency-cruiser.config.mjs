@@ -1,53 +1,10 @@
 /*
  * Which file may import which. dependency-cruiser follows every import that TypeScript sees, type-only ones included, so
- * that a rule here also keeps concepts apart, not only code. `npm run check` runs it; docs/architecture.md draws the floors.
+ * that a rule here also keeps concepts apart, not only code. `npm run check` runs it; docs/architecture.md shows the floors.
  */
+import { COMMAND_FLOORS, FLOORS } from "./build/floors.ts";
 
-/**
- * The floors of packages/service/src, top first: a folder or a file, without its extension, imports from its own floor and
- * from those below.
- */
-const FLOORS = [
-  ["main"],
-  // Assembles a part of the service for the commands of an operator, as `service` assembles all of it to sell.
-  ["operator"],
-  ["service"],
-  // Counts what the floors below do, from outside.
-  ["app", "monitoring"],
-  ["http", "mcp", "a2a"],
-  ["audit", "endpoints", "documents", "verification"],
-  // Above `calls`, which states the journal's contract.
-  ["journal"],
-  ["calls", "networks"],
-  ["subjects", "payment(?!/rails)"],
-  // Describes what the floors above do, and draws from the source chains and the rails.
-  ["catalogue"],
-  ["payment/rails"],
-  // A key counts only once the ledger has its note; the ledger reads its rounds as the Algorand chain does.
-  ["attestor"],
-  ["ledger"],
-  // Where the attestor's keys are: the ledger and the attestor sign by them.
-  ["signers"],
-  ["chains"],
-  // Whether parts of the service work: the floors above add theirs.
-  ["health"],
-  ["providers"],
-  [
-    "clock",
-    "config",
-    "crypto",
-    "errors",
-    "metrics",
-    "node-http",
-    "own-memory",
-    "problems",
-    "regular-file",
-    "tracing",
-    "waiters",
-    "workers",
-  ],
-];
-const TRANSPORTS = ["http", "mcp", "a2a"];
+const TRANSPORTS = ["api/http", "api/mcp", "api/a2a"];
 
 /** Which packages a package may import, in tests too. */
 const PACKAGES = {
@@ -59,24 +16,18 @@ const PACKAGES = {
   attestd: ["client", "proof", "sandbox", "service", "web"],
 };
 
-/** The floors of packages/attestd/src, likewise. */
-const COMMAND_FLOORS = [
-  ["main"],
-  ["program"],
-  ["commands"],
-  ["operator"],
-  ["trust"],
-  ["files"],
-  ["options", "command"],
-  ["terminal", "failure"],
-];
-
 const TEST = String.raw`\.test\.ts$`;
 /** Tests, what only they use, and the build of the page, whose example is made with it. */
 const FURNITURE = [TEST, "/(test|simulation|fixtures)/", "^(test|bench|docs)/", "^packages/web/(build|example)\\.ts$"];
 
 const attestd = (names) => `^packages/attestd/src/(${names.join("|")})(/|\\.ts$)`;
-const service = (names) => `^packages/service/src/(${names.join("|")})(/|\\.ts$)`;
+const service = (names) => `^packages/service/src/(${names.map(withoutParts).join("|")})(/|\\.ts$)`;
+
+/** The pattern of a folder, without those of its parts that have a floor of their own. */
+function withoutParts(name) {
+  const parts = FLOORS.flatMap(Object.keys).filter((part) => part.startsWith(`${name}/`));
+  return parts.length === 0 ? name : `${name}(?!/(${parts.map((part) => part.slice(name.length + 1)).join("|")})/)`;
+}
 
 /** Each part of a folder has a floor, and imports none of a floor above. @param within makes the pattern of parts */
 function floorRules(prefix, folder, within, list, floors) {
@@ -86,14 +37,14 @@ function floorRules(prefix, folder, within, list, floors) {
       comment: `Everything in ${folder} has its floor in ${list}.`,
       severity: "error",
       from: {},
-      to: { path: `^${folder}/`, pathNot: within(floors.flat()) },
+      to: { path: `^${folder}/`, pathNot: within(floors.flatMap(Object.keys)) },
     },
     ...floors.slice(1).map((floor, index) => ({
-      name: `${prefix}floor-${floor[0]}`,
-      comment: `${floor.join(", ")}: no import of a floor above (${list}).`,
+      name: `${prefix}floor-${Object.keys(floor)[0]}`,
+      comment: `${Object.keys(floor).join(", ")}: no import of a floor above (${list}).`,
       severity: "error",
-      from: { path: within(floor), pathNot: TEST },
-      to: { path: within(floors.slice(0, index + 1).flat()) },
+      from: { path: within(Object.keys(floor)), pathNot: TEST },
+      to: { path: within(floors.slice(0, index + 1).flatMap(Object.keys)) },
     })),
   ];
 }
@@ -154,7 +105,7 @@ export default {
       name: "transports-thin",
       comment: "Transports and documents reach journal, rails and upstreams only by what the floors between offer.",
       severity: "error",
-      from: { path: service([...TRANSPORTS, "documents"]), pathNot: TEST },
+      from: { path: service([...TRANSPORTS, "api/documents"]), pathNot: TEST },
       to: {
         path: service([
           "journal",

@@ -1,10 +1,10 @@
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import pino from "pino";
+import { contextOfCalls } from "../packages/service/src/api/monitoring/traced.ts";
 import type { Journal } from "../packages/service/src/calls/journal.ts";
 import { createRunner } from "../packages/service/src/calls/runner.ts";
-import { systemClock } from "../packages/service/src/clock.ts";
-import { contextOfCalls } from "../packages/service/src/monitoring/traced.ts";
+import { systemClock } from "../packages/service/src/lib/clock.ts";
 import { aCall, aLargeEvidence, GOOD_COURSE, goodCourseFrom } from "../packages/service/test/fakes/calls.ts";
 import { type Effort, judge, type Row } from "./measure.ts";
 

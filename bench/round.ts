@@ -1,8 +1,8 @@
 import { hash, randomBytes } from "node:crypto";
 import { encodeMsgpack, structMap, txid } from "@attestd/proof/algorand";
 import { findInRound } from "../packages/service/src/chains/algorand/block-work.ts";
-import { useNativeSha2 } from "../packages/service/src/crypto/sha2.ts";
 import { readRound } from "../packages/service/src/ledger/round-reader.ts";
+import { useNativeSha2 } from "../packages/service/src/lib/crypto/sha2.ts";
 import type { Algod } from "../packages/service/src/providers/algod.ts";
 import { cpuTimed, type Effort, inTurns, judge, type Row } from "./measure.ts";
 

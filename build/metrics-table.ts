@@ -1,4 +1,4 @@
-import { COUNTERS, GAUGES, HISTOGRAMS, type Metric } from "../packages/service/src/metrics/table.ts";
+import { COUNTERS, GAUGES, HISTOGRAMS, type Metric } from "../packages/service/src/observe/metrics/table.ts";
 
 /** The table of metrics in docs/monitoring/README.md, Markdown: `node build/metrics-table.ts` prints it. */
 export function metricsTable(): string {

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { PROBLEMS } from "../packages/service/src/problems.ts";
+import { PROBLEMS } from "../packages/service/src/lib/problems.ts";
 
 test("the page lists every problem in the service's words, and no other", () => {
   const page = readFileSync(join(import.meta.dirname, "problems.md"), "utf8");

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { metricsTable } from "../../build/metrics-table.ts";
-import { COUNTERS, GAUGES, HISTOGRAMS } from "../../packages/service/src/metrics/table.ts";
+import { COUNTERS, GAUGES, HISTOGRAMS } from "../../packages/service/src/observe/metrics/table.ts";
 
 const read = (name: string) => readFileSync(join(import.meta.dirname, name), "utf8");
 const namesOf = (metrics: Readonly<Record<string, { name: string }>>) => Object.values(metrics).map(({ name }) => name);

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { withStructure } from "../../build/structure.ts";
 
 /* Rules that an import checker cannot check. dependency-cruiser.config.mjs has the rules of imports. */
 
@@ -14,6 +15,11 @@ const SOURCES = readdirSync(join(ROOT, "packages"), { recursive: true, encoding:
 test("one file reads the environment", () => {
   const readers = SOURCES.filter(({ text }) => /\bprocess\s*\.\s*env\b|\bprocess\s*\[|from "node:process"/.test(text));
   expect(readers.map(({ path }) => path)).toEqual(["packages/attestd/src/terminal/environment.ts"]);
+});
+
+test("docs/architecture.md shows the floors to which imports are held: else run node build/structure.ts", () => {
+  const page = readFileSync(join(ROOT, "docs/architecture.md"), "utf8");
+  expect(page).toBe(withStructure(page));
 });
 
 test("the URL of a worker or a resource stays in its package", () => {

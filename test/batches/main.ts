@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { setTimeout } from "node:timers/promises";
 import { itemBundles, type KeyHistory, parseBatch, verify } from "@attestd/proof";
 import { followByStock } from "../../packages/proof/test/stock-merkle.ts";
-import { nativeCrypto } from "../../packages/service/src/crypto/crypto.ts";
+import { nativeCrypto } from "../../packages/service/src/lib/crypto/crypto.ts";
 import { aligned } from "../crash/table.ts";
 import { type Deployment, pay, sign, startDeployment } from "../e2e/deployment.ts";
 import { outsider } from "../e2e/ledger.ts";

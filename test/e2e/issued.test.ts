@@ -4,7 +4,7 @@ import { bundleId, itemBundles, parseBatch } from "@attestd/proof";
 import { Client as McpClient, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import type { PaymentRequired } from "@x402/core/types";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { requestIdOf } from "../../packages/service/src/http/request-id.ts";
+import { requestIdOf } from "../../packages/service/src/api/http/request-id.ts";
 import { giveTable } from "./checkpoint-table.ts";
 import { type Deployment, post, startDeployment } from "./deployment.ts";
 import { algorandSources } from "./many-sources.ts";

@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { COUNTERS, GAUGES, HISTOGRAMS } from "../../packages/service/src/metrics/table.ts";
+import { COUNTERS, GAUGES, HISTOGRAMS } from "../../packages/service/src/observe/metrics/table.ts";
 import { increaseOf, sampleOf } from "../helpers/samples.ts";
 import { algorandClient, type Deployment, payUntilAnswered, post, sign, startDeployment } from "./deployment.ts";
 import { demandsOf, transportsOf } from "./transports.ts";

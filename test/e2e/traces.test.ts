@@ -7,7 +7,7 @@ import { promisify } from "node:util";
 import { encodePaymentSignatureHeader } from "@x402/core/http";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { sandboxFolder } from "../../packages/attestd/src/trust/sandbox-folder.ts";
-import { openTracer } from "../../packages/service/src/tracing/otlp.ts";
+import { openTracer } from "../../packages/service/src/observe/tracing/otlp.ts";
 import { settingsFileOf } from "../../packages/service/test/settings.ts";
 import { type ReceivedSpan, startOtlpReceiver } from "../helpers/otlp-receiver.ts";
 import { startReverseProxy } from "../helpers/reverse-proxy.ts";

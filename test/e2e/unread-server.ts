@@ -2,8 +2,8 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setImmediate } from "node:timers/promises";
 import pino from "pino";
-import { createListener } from "../../packages/service/src/http/listener.ts";
-import { closeStalled } from "../../packages/service/src/http/stalled.ts";
+import { createListener } from "../../packages/service/src/api/http/listener.ts";
+import { closeStalled } from "../../packages/service/src/api/http/stalled.ts";
 
 /*
  * Answers GET /large as the service answers one for a delivered batch: 11 MiB that were read for this request alone. Counts what

@@ -7,7 +7,7 @@ import { utf8 } from "@attestd/proof/encoding";
 import pino from "pino";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { CASES, type Case, HISTORIES, UNREADABLE } from "../../docs/verify/bundles.ts";
-import { type AppOptions, createApp } from "../../packages/service/src/app.ts";
+import { type AppOptions, createApp } from "../../packages/service/src/api/app.ts";
 import { CATALOGUE } from "../../packages/service/src/catalogue/catalogue.ts";
 import {
   createVerifier,

@@ -1,7 +1,6 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { usdcTransfer } from "../../../packages/web/example.ts";
 import { testBatch } from "../../../test/bundles/batches.ts";
 import {
   testAttestor,
@@ -13,6 +12,7 @@ import {
 } from "../../../test/bundles/bundles.ts";
 import { attestd } from "../../../test/helpers/command.ts";
 import { temporaryFolder } from "../../../test/helpers/temporary-folder.ts";
+import { usdcTransfer } from "../../web/example.ts";
 
 const attestor = testAttestor();
 const transfer = testBundle({ chain: "base", txnBytes: usdcTransfer() });

@@ -2,7 +2,7 @@ import type { PaymentPayload } from "@x402/core/types";
 import { extractPaymentIdentifier } from "@x402/extensions/payment-identifier";
 import { type Call, payloadOf } from "../src/calls/call.ts";
 import type { Delivered, Outcome } from "../src/calls/outcome.ts";
-import { type ProblemCode, saysUncharged } from "../src/problems.ts";
+import { type ProblemCode, saysUncharged } from "../src/lib/problems.ts";
 import { requestHash, type Subject } from "../src/subjects/subject.ts";
 import { isPayers, type Sent, type SimulatedScheme } from "./payload.ts";
 import { type Authorization, PAY_TO, PRICE } from "./payments.ts";

@@ -13,7 +13,7 @@ import {
 } from "../src/calls/journal.ts";
 import { isAtRest, isFinal, isUnpaid } from "../src/calls/machine.ts";
 import { MAX_REFUSED, MAX_REFUSED_OF_PAYER, type RefusedPayment } from "../src/calls/refused.ts";
-import { ServiceError } from "../src/errors.ts";
+import { ServiceError } from "../src/lib/errors.ts";
 import type { RailName } from "../src/payment/rails/rail.ts";
 import { ITEM_OVERHEAD } from "../src/subjects/batch-answer.ts";
 import type { Evidence } from "../src/subjects/product.ts";

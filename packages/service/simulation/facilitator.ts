@@ -1,5 +1,5 @@
 import type { PaymentPayload } from "@x402/core/types";
-import { hasCode } from "../src/errors.ts";
+import { hasCode } from "../src/lib/errors.ts";
 import {
   type Facilitator,
   type FacilitatorError,

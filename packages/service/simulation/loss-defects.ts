@@ -4,7 +4,7 @@ import type { Journal } from "../src/calls/journal.ts";
 import { unanswered } from "../src/calls/outcome.ts";
 import type { Perform } from "../src/calls/perform.ts";
 import { inDoubt } from "../src/calls/problems.ts";
-import { hasCode } from "../src/errors.ts";
+import { hasCode } from "../src/lib/errors.ts";
 import type { PlantedDefect } from "./service.ts";
 
 /** Mistakes that show only where the journal loses its newest commits. */

@@ -1,4 +1,4 @@
-import { ignoring } from "../src/errors.ts";
+import { ignoring } from "../src/lib/errors.ts";
 import { isProviderError } from "../src/providers/provider.ts";
 import { agree } from "../src/providers/quorum.ts";
 import type { PlantedDefect } from "./service.ts";

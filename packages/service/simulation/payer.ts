@@ -1,7 +1,7 @@
 import type { PaymentRequirements } from "@x402/core/types";
 import { extractPaymentIdentifier } from "@x402/extensions/payment-identifier";
 import { type Call, payloadOf } from "../src/calls/call.ts";
-import type { ProblemCode } from "../src/problems.ts";
+import type { ProblemCode } from "../src/lib/problems.ts";
 import type { Subject } from "../src/subjects/subject.ts";
 import type { Answer } from "./answers.ts";
 import { type Sent, type Signer, toPayload } from "./payload.ts";

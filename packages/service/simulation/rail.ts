@@ -1,7 +1,7 @@
 import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
-import type { Clock } from "../src/clock.ts";
-import { ignoring } from "../src/errors.ts";
 import type { Rounds } from "../src/ledger/ledger.ts";
+import type { Clock } from "../src/lib/clock.ts";
+import { ignoring } from "../src/lib/errors.ts";
 import { type Payment, type PaymentStatus, paymentRefused, type Rail } from "../src/payment/rails/rail.ts";
 import { hasLaggards } from "../src/providers/quorum.ts";
 import type { Ask } from "./network.ts";

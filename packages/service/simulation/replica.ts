@@ -1,5 +1,5 @@
 import { type Outcome, paymentRequired, unanswered } from "../src/calls/outcome.ts";
-import { Problem } from "../src/problems.ts";
+import { Problem } from "../src/lib/problems.ts";
 import { type Subject, saleOf } from "../src/subjects/subject.ts";
 import type { Answer, Request } from "./answers.ts";
 import type { Life } from "./scheduler.ts";

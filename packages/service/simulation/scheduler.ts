@@ -1,4 +1,4 @@
-import type { Clock } from "../src/clock.ts";
+import type { Clock } from "../src/lib/clock.ts";
 import type { Random } from "./random.ts";
 import { PlainController } from "./signals.ts";
 import { Timers } from "./timers.ts";

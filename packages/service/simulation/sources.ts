@@ -6,8 +6,8 @@ import {
   type SourceChain,
   type SourceTransaction,
 } from "../src/chains/chain.ts";
-import type { Clock } from "../src/clock.ts";
-import { ServiceError } from "../src/errors.ts";
+import type { Clock } from "../src/lib/clock.ts";
+import { ServiceError } from "../src/lib/errors.ts";
 import { ifAny } from "../src/providers/quorum.ts";
 import type { Subject } from "../src/subjects/subject.ts";
 import { readSingly } from "../test/fakes/read-singly.ts";

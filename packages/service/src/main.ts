@@ -1,30 +1,30 @@
 import type { RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Logger } from "pino";
-import { a2aRoute } from "./a2a/agent.ts";
-import { createTaskIds } from "./a2a/task-id.ts";
-import { createApp } from "./app.ts";
+import { a2aRoute } from "./api/a2a/agent.ts";
+import { createTaskIds } from "./api/a2a/task-id.ts";
+import { createApp } from "./api/app.ts";
+import { createAccessLog } from "./api/http/access-log.ts";
+import type { Observe } from "./api/http/listener.ts";
+import { type PageFile, pageRoutes, viewOf } from "./api/http/page.ts";
+import { createRateLimit, type LimitClass, type RateLimit } from "./api/http/rate-limit.ts";
+import { closeStalled } from "./api/http/stalled.ts";
+import { answerUnread } from "./api/http/unread.ts";
+import { mcpRoute } from "./api/mcp/route.ts";
+import { openAdmin } from "./api/monitoring/admin.ts";
+import { answerCounter, callCounter } from "./api/monitoring/answers.ts";
 import { VERSION } from "./catalogue/about.ts";
 import { CATALOGUE, type Endpoint } from "./catalogue/catalogue.ts";
 import { type Config, readConfig, type Settings } from "./config/config.ts";
-import { createAccessLog } from "./http/access-log.ts";
-import type { Observe } from "./http/listener.ts";
-import { type PageFile, pageRoutes, viewOf } from "./http/page.ts";
-import { createRateLimit, type LimitClass, type RateLimit } from "./http/rate-limit.ts";
-import { closeStalled } from "./http/stalled.ts";
-import { answerUnread } from "./http/unread.ts";
-import { mcpRoute } from "./mcp/route.ts";
-import { startMetrics } from "./metrics/meter.ts";
-import { openAdmin } from "./monitoring/admin.ts";
-import { answerCounter, callCounter } from "./monitoring/answers.ts";
-import { createServer } from "./node-http.ts";
+import { createServer } from "./lib/node-http.ts";
+import { startMetrics } from "./observe/metrics/meter.ts";
+import { openLog } from "./observe/tracing/log.ts";
+import type { Tracer } from "./observe/tracing/tracer.ts";
 import { ownTables } from "./payment/rails/registry.ts";
 import { openService, type Seams } from "./service.ts";
-import { openLog } from "./tracing/log.ts";
-import type { Tracer } from "./tracing/tracer.ts";
 
-export type { Observe } from "./http/listener.ts";
-export type { PageFile } from "./http/page.ts";
+export type { Observe } from "./api/http/listener.ts";
+export type { PageFile } from "./api/http/page.ts";
 export type { Seams } from "./service.ts";
 
 export type StartOptions = Seams & {
@@ -136,7 +136,7 @@ export async function startService(
 /** Loads OpenTelemetry only if the settings name a receiver. */
 async function tracerOf({ tracing }: Config, log: Logger): Promise<Tracer | undefined> {
   if (!tracing) return undefined;
-  const { openTracer } = await import("./tracing/otlp.ts");
+  const { openTracer } = await import("./observe/tracing/otlp.ts");
   return openTracer(tracing, VERSION, log);
 }
 

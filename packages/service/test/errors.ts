@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import type { ServiceErrorCode } from "../src/errors.ts";
+import type { ServiceErrorCode } from "../src/lib/errors.ts";
 
 /** Matches a ServiceError with this code. */
 export function serviceError(code: ServiceErrorCode): unknown {

@@ -4,7 +4,7 @@ import { testAttestor } from "../../../../test/bundles/bundles.ts";
 import { testTakeover } from "../../../../test/bundles/takeover.ts";
 import { MemoryKeys } from "../../test/fakes/keys.ts";
 import { seedSigner } from "../../test/seed-signer.ts";
-import { nativeCrypto } from "../crypto/crypto.ts";
+import { nativeCrypto } from "../lib/crypto/crypto.ts";
 import { openHistory } from "./history.ts";
 
 const LEDGER = "algorand:wGHE2Pwdvd7S12BL5FaOP20EGYesN73k";

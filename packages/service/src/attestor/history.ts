@@ -1,6 +1,6 @@
 import { isProofError, type KeyEntry, type KeyHistory, parseKeyHistory } from "@attestd/proof";
 import { configInvalid } from "../config/config.ts";
-import { nativeCrypto } from "../crypto/crypto.ts";
+import { nativeCrypto } from "../lib/crypto/crypto.ts";
 import type { Signer } from "../signers/signer.ts";
 import type { KeyJournal, KeyRecord, KeyRevocation } from "./key-journal.ts";
 

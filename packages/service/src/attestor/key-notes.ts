@@ -2,10 +2,10 @@ import { checkKeyNotes, type RecordedNote } from "@attestd/proof";
 import { decodeMsgpackMap, encodeAddress, getBytes, paysetReader, splitRawBlock } from "@attestd/proof/algorand";
 import { keyNotePrefix } from "@attestd/proof/attestor";
 import type { Logger } from "pino";
-import type { Clock } from "../clock.ts";
 import { type Status, unavailableIf } from "../health/health.ts";
 import type { NewestBlocks } from "../ledger/evidence/state-proofs.ts";
 import type { Rounds } from "../ledger/ledger.ts";
+import type { Clock } from "../lib/clock.ts";
 import { readHistory } from "./history.ts";
 import type { KeyJournal } from "./key-journal.ts";
 

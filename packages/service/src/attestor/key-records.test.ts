@@ -4,7 +4,7 @@ import { testAttestor } from "../../../../test/bundles/bundles.ts";
 import { MemoryKeys } from "../../test/fakes/keys.ts";
 import { NoteLedger } from "../../test/fakes/note-ledger.ts";
 import { seedSigner } from "../../test/seed-signer.ts";
-import { nativeCrypto } from "../crypto/crypto.ts";
+import { nativeCrypto } from "../lib/crypto/crypto.ts";
 import { openHistory, readView } from "./history.ts";
 import { type KeyChangeOptions, revokeKey, rotateKey } from "./key-records.ts";
 

@@ -13,7 +13,7 @@ import {
 } from "../../test/fakes/audit-world.ts";
 import type { SealedItem } from "../attestor/attestor.ts";
 import type { Call, CallState, KeptBundle } from "../calls/call.ts";
-import { ServiceError } from "../errors.ts";
+import { ServiceError } from "../lib/errors.ts";
 import type { RailName } from "../payment/rails/rail.ts";
 import { audit } from "./audit.ts";
 import { bundleTexts, isBundleOf } from "./own-bundle.ts";

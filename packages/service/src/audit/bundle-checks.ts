@@ -11,7 +11,7 @@ import {
   withChain,
 } from "@attestd/proof";
 import type { Call } from "../calls/call.ts";
-import { trusting } from "../crypto/crypto.ts";
+import { trusting } from "../lib/crypto/crypto.ts";
 import type { Evidence } from "../subjects/product.ts";
 import type { Recorded } from "./chain-index.ts";
 import { covers, type Premises } from "./facts.ts";

@@ -1,7 +1,7 @@
 import { noteOrFault, paymentCommitment } from "@attestd/proof/attestor";
-import { ServiceError } from "../errors.ts";
 import { ATTEMPT_ROUNDS, type Attempt, type Rounds } from "../ledger/ledger.ts";
 import type { LedgerNote } from "../ledger/search.ts";
+import { ServiceError } from "../lib/errors.ts";
 import type { ChainHeights, Span } from "../providers/reading.ts";
 
 /** A payment's attestation as recorded on the ledger. */

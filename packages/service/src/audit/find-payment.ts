@@ -1,5 +1,5 @@
 import type { Journal } from "../calls/journal.ts";
-import { ServiceError } from "../errors.ts";
+import { ServiceError } from "../lib/errors.ts";
 import type { ChainPayment, PaymentReader } from "../payment/rails/payment-reader.ts";
 import type { RailName } from "../payment/rails/rail.ts";
 import { RAILS } from "../payment/rails/registry.ts";

@@ -1,6 +1,10 @@
 import type { PaymentPayload } from "@x402/core/types";
 import type { Logger } from "pino";
-import { type Clock, withDeadline } from "../clock.ts";
+import { type Clock, withDeadline } from "../lib/clock.ts";
+import { problemFor, saysUncharged } from "../lib/problems.ts";
+import { currentContext } from "../observe/tracing/context.ts";
+import { inSpan } from "../observe/tracing/span.ts";
+import { stage } from "../observe/tracing/stage.ts";
 import type { Match } from "../payment/match.ts";
 import type { Offers } from "../payment/offers.ts";
 import { acceptedAmount } from "../payment/payment-option.ts";
@@ -8,12 +12,8 @@ import type { AdmissionRail, Payment, RailFacts } from "../payment/rails/rail.ts
 import { judged, Refusal } from "../payment/refusal.ts";
 import { forwardedPayment, type Resource } from "../payment/resource.ts";
 import { verifyPayment } from "../payment/verify-payment.ts";
-import { problemFor, saysUncharged } from "../problems.ts";
 import type { Products } from "../subjects/product.ts";
 import { requestHash, type Subject, saleOf } from "../subjects/subject.ts";
-import { currentContext } from "../tracing/context.ts";
-import { inSpan } from "../tracing/span.ts";
-import { stage } from "../tracing/stage.ts";
 import { rowOf } from "./apart.ts";
 import { createBacking } from "./backing.ts";
 import type { Bundles } from "./bundles.ts";

@@ -1,11 +1,11 @@
 import { parseNote } from "@attestd/proof";
 import type { Logger } from "pino";
 import type { Attestor, SealedSource } from "../attestor/attestor.ts";
-import { type Deadline, endOf, race } from "../clock.ts";
-import { ServiceError } from "../errors.ts";
 import { RECENT_ROUNDS } from "../ledger/evidence/journal.ts";
 import { type Attempt, type Ledger, leaseOf, type TransactionStatus } from "../ledger/ledger.ts";
 import { noteOf } from "../ledger/recorded.ts";
+import { type Deadline, endOf, race } from "../lib/clock.ts";
+import { ServiceError } from "../lib/errors.ts";
 import { signReceipt } from "../payment/receipt.ts";
 import type { Resource } from "../payment/resource.ts";
 import type { Products } from "../subjects/product.ts";

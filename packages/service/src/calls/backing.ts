@@ -1,6 +1,6 @@
+import { Problem, SAME_HEADER } from "../lib/problems.ts";
 import type { AdmissionRail, Payment } from "../payment/rails/rail.ts";
 import { Refusal } from "../payment/refusal.ts";
-import { Problem, SAME_HEADER } from "../problems.ts";
 import type { Journal } from "./journal.ts";
 
 /** A payer's payments in requests of this process that are not in the journal yet, each counted once. */

@@ -1,5 +1,5 @@
+import { currentContext } from "../observe/tracing/context.ts";
 import { AFTER_ITEMS, beforeItem, withHead } from "../subjects/batch-answer.ts";
-import { currentContext } from "../tracing/context.ts";
 import type { KeptBundle } from "./call.ts";
 import type { Journal } from "./journal.ts";
 import type { UnderWay } from "./under-way.ts";

@@ -1,9 +1,9 @@
 import { pino } from "pino";
 import { beforeEach, describe, expect, test } from "vitest";
 import { TestClock } from "../../test/fakes/clock.ts";
-import { readiness } from "../endpoints/readiness.ts";
+import { readiness } from "../api/endpoints/readiness.ts";
 import { createHealth, type Health, unavailableIf } from "../health/health.ts";
-import { Problem } from "../problems.ts";
+import { Problem } from "../lib/problems.ts";
 import { type Capacity, createCapacity, ATTESTOR_RESERVE as RESERVE } from "./capacity.ts";
 
 const FEE = 1_000n;

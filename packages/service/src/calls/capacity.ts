@@ -1,6 +1,6 @@
 import type { Health } from "../health/health.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import { Problem } from "../problems.ts";
+import { Problem } from "../lib/problems.ts";
 import type { Runner } from "./runner.ts";
 
 /** What must be left after all attestations, in microAlgos. */

@@ -1,5 +1,5 @@
-import { ServiceError } from "../errors.ts";
 import type { Attempt } from "../ledger/ledger.ts";
+import { ServiceError } from "../lib/errors.ts";
 import type { Journal, OpenCall } from "./journal.ts";
 
 /*

@@ -1,4 +1,4 @@
-import { stage } from "../tracing/stage.ts";
+import { stage } from "../observe/tracing/stage.ts";
 import type { createAttestation } from "./attestation.ts";
 import type { Perform } from "./perform.ts";
 import type { createSettlement } from "./settlement.ts";

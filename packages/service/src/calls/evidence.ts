@@ -1,6 +1,6 @@
-import { ServiceError } from "../errors.ts";
+import { ServiceError } from "../lib/errors.ts";
+import { createPlaces } from "../lib/waiters.ts";
 import type { BatchItemEvidence, BatchItems, Evidence } from "../subjects/product.ts";
-import { createPlaces } from "../waiters.ts";
 import { APART, type Call, evidenceOf } from "./call.ts";
 import type { Journal } from "./journal.ts";
 

@@ -1,6 +1,6 @@
-import type { Deadline } from "../clock.ts";
+import type { Deadline } from "../lib/clock.ts";
+import { Problem } from "../lib/problems.ts";
 import type { Payment } from "../payment/rails/rail.ts";
-import { Problem } from "../problems.ts";
 import { requestHash, type Subject } from "../subjects/subject.ts";
 import { type Call, payloadSha256 } from "./call.ts";
 import type { Expectation, Journal, KnownCall } from "./journal.ts";

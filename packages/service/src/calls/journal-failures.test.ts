@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from "vitest";
-import { ServiceError } from "../errors.ts";
+import { ServiceError } from "../lib/errors.ts";
 import { admissionJournal, keptJournal } from "./journal-failures.ts";
 
 const logged: unknown[] = [];

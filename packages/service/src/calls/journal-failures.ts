@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
-import { hasCode } from "../errors.ts";
 import type { EvidenceJournal } from "../ledger/evidence/journal.ts";
-import { Problem } from "../problems.ts";
+import { hasCode } from "../lib/errors.ts";
+import { Problem } from "../lib/problems.ts";
 import type { Journal } from "./journal.ts";
 import { paymentUnknown } from "./problems.ts";
 

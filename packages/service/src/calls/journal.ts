@@ -1,4 +1,4 @@
-import { ServiceError } from "../errors.ts";
+import { ServiceError } from "../lib/errors.ts";
 import type { PayeeJournal } from "../payment/open.ts";
 import type { RailName } from "../payment/rails/rail.ts";
 import type { BatchItemEvidence, Evidence } from "../subjects/product.ts";

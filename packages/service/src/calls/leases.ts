@@ -1,5 +1,5 @@
 import type { Logger } from "pino";
-import type { Clock } from "../clock.ts";
+import type { Clock } from "../lib/clock.ts";
 import type { CallHead } from "./call.ts";
 import { type Journal, LEASE_MS } from "./journal.ts";
 

@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
-import { type Clock, deadlineOf, race } from "../clock.ts";
-import { hasCode } from "../errors.ts";
+import { type Clock, deadlineOf, race } from "../lib/clock.ts";
+import { hasCode } from "../lib/errors.ts";
 import { rowOf } from "./apart.ts";
 import type { Call } from "./call.ts";
 import { journalBehind } from "./copied.ts";

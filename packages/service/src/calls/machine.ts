@@ -1,6 +1,6 @@
 import type { SealedBundle } from "../attestor/attestor.ts";
-import { ServiceError } from "../errors.ts";
 import type { Attempt } from "../ledger/ledger.ts";
+import { ServiceError } from "../lib/errors.ts";
 import {
   type Call,
   type CallAttempt,

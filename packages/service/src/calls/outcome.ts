@@ -1,11 +1,11 @@
 import { excerpt } from "@attestd/proof/text";
 import type { PaymentRequirements, PaymentRequired as X402PaymentRequired } from "@x402/core/types";
+import { Problem } from "../lib/problems.ts";
 import { DECLARED_EXTENSIONS } from "../payment/identifier.ts";
 import type { Offers } from "../payment/offers.ts";
 import type { PaymentOption } from "../payment/payment-option.ts";
 import { type Resource, resourceInfo } from "../payment/resource.ts";
 import type { Sale } from "../payment/sale.ts";
-import { Problem } from "../problems.ts";
 import { saleOf } from "../subjects/subject.ts";
 import type { Bundles, DeliveredText } from "./bundles.ts";
 import type { Call } from "./call.ts";

@@ -1,5 +1,5 @@
-import type { Deadline } from "../clock.ts";
-import { hasCode } from "../errors.ts";
+import type { Deadline } from "../lib/clock.ts";
+import { hasCode } from "../lib/errors.ts";
 import type { SettleAnswer } from "../payment/facilitator.ts";
 import type { Call } from "./call.ts";
 import type { CallEvent, Effect } from "./machine.ts";

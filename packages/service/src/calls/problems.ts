@@ -1,4 +1,4 @@
-import { Problem, SAME_HEADER, saysUncharged } from "../problems.ts";
+import { Problem, SAME_HEADER, saysUncharged } from "../lib/problems.ts";
 
 /** The answer to a call that is paid or being paid, and not delivered yet: the same header, repeated later, gets the bundle. */
 export function pending(code: "settlement_pending" | "attestation_pending", detail: string): Problem {

@@ -1,10 +1,10 @@
 import type { Logger } from "pino";
-import type { Deadline } from "../clock.ts";
+import type { Deadline } from "../lib/clock.ts";
+import { Problem, problemFor, SAME_HEADER } from "../lib/problems.ts";
 import type { Match } from "../payment/match.ts";
 import { exactRequirement } from "../payment/payment-option.ts";
 import type { AdmissionRail, Payment } from "../payment/rails/rail.ts";
 import type { Refusal } from "../payment/refusal.ts";
-import { Problem, problemFor, SAME_HEADER } from "../problems.ts";
 import { requestHash, type Subject } from "../subjects/subject.ts";
 import type { Call, CallRequest } from "./call.ts";
 import { bound, boundToOther, type createHolders } from "./holders.ts";

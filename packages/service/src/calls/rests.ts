@@ -1,4 +1,4 @@
-import type { Clock } from "../clock.ts";
+import type { Clock } from "../lib/clock.ts";
 
 /**
  * Makes pauses that cost a timer each and no loop. Of those that are over in one moment, as after a restart, `most` go on at a time.

@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
-import type { Clock } from "../clock.ts";
 import type { EvidenceJournal } from "../ledger/evidence/journal.ts";
-import { count } from "../metrics/meter.ts";
+import type { Clock } from "../lib/clock.ts";
+import { count } from "../observe/metrics/meter.ts";
 import type { PruningJournal } from "./pruning.ts";
 
 const DAY_MS = 24 * 60 * 60_000;

@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
-import { type Clock, within } from "../clock.ts";
-import { Waiters } from "../waiters.ts";
+import { type Clock, within } from "../lib/clock.ts";
+import { Waiters } from "../lib/waiters.ts";
 import { type Call, type CallHead, isWhole } from "./call.ts";
 import type { Load } from "./in-flight.ts";
 import { type Journal, LEASE_MS } from "./journal.ts";

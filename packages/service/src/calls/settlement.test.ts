@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { aCall, after, GOOD_COURSE } from "../../test/fakes/calls.ts";
 import { TestClock } from "../../test/fakes/clock.ts";
 import { type Handler, json, Upstream } from "../../test/fakes/providers.ts";
-import { deadlineOf } from "../clock.ts";
+import { deadlineOf } from "../lib/clock.ts";
 import { httpFacilitator } from "../payment/facilitator.ts";
 import { watchFacilitator } from "../payment/facilitator-watch.ts";
 import type { PaymentStatus, Rail } from "../payment/rails/rail.ts";

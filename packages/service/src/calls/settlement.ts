@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
-import { type Deadline, follow, race } from "../clock.ts";
-import { hasCode } from "../errors.ts";
+import { type Deadline, follow, race } from "../lib/clock.ts";
+import { hasCode } from "../lib/errors.ts";
 import { DecidedByChain, type SettleAnswer } from "../payment/facilitator.ts";
 import type { RailName, SettlementRail } from "../payment/rails/rail.ts";
 import { settlementReceipt } from "../payment/receipt.ts";

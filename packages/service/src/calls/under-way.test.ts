@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test, vi } from "vitest";
 import { TestClock } from "../../test/fakes/clock.ts";
-import { within } from "../tracing/context.ts";
+import { within } from "../observe/tracing/context.ts";
 import { createUnderWay, type Held, type UnderWay } from "./under-way.ts";
 
 let clock: TestClock;

@@ -1,7 +1,7 @@
 import { getHeapStatistics } from "node:v8";
-import { type Clock, systemClock } from "../clock.ts";
-import { Problem, SAME_HEADER } from "../problems.ts";
-import { currentContext } from "../tracing/context.ts";
+import { type Clock, systemClock } from "../lib/clock.ts";
+import { Problem, SAME_HEADER } from "../lib/problems.ts";
+import { currentContext } from "../observe/tracing/context.ts";
 
 export type UnderWayOptions = {
   /** Bytes that may be under way in all, and of one client. */

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { ServiceError } from "../errors.ts";
-import { Problem, type ProblemCode } from "../problems.ts";
+import { ServiceError } from "../lib/errors.ts";
+import { Problem, type ProblemCode } from "../lib/problems.ts";
 import type { Subject } from "../subjects/subject.ts";
 import { createUnpaidReads, MAX_REFUSED, MAX_UNDER_WAY, WINDOW_MS } from "./unpaid-reads.ts";
 

@@ -1,6 +1,6 @@
 import { LRUCache } from "lru-cache";
-import type { Clock } from "../clock.ts";
-import { Problem, type ProblemCode } from "../problems.ts";
+import type { Clock } from "../lib/clock.ts";
+import { Problem, type ProblemCode } from "../lib/problems.ts";
 import { ITEM_FAULTS } from "../subjects/batch.ts";
 import { requestHash, type Subject } from "../subjects/subject.ts";
 

@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import type { ProblemCode } from "../problems.ts";
+import type { ProblemCode } from "../lib/problems.ts";
 import type { HeaderName } from "./headers.ts";
 
 /** The form of a successful answer, or of a 402. Every other answer is a problem. */

@@ -3,7 +3,7 @@ import { isProofError, parseJson } from "@attestd/proof";
 import { childPointer, type JsonLimits, type JsonValue } from "@attestd/proof/json";
 import { excerpt } from "@attestd/proof/text";
 import type { z } from "zod";
-import { Problem } from "../problems.ts";
+import { Problem } from "../lib/problems.ts";
 import { type LongList, MAX_LIST_MEMBERS, takeLongList } from "./long-list.ts";
 
 /** One invalid member, by JSON pointer (RFC 6901). */

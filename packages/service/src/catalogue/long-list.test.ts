@@ -1,7 +1,7 @@
 import { isProofError, parseJson } from "@attestd/proof";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { Problem } from "../problems.ts";
+import { Problem } from "../lib/problems.ts";
 import { parseInput, parseLongList } from "./input.ts";
 import { LongList } from "./long-list.ts";
 

@@ -2,7 +2,7 @@ import { MAX_BATCH_ITEMS, MIN_BATCH_ITEMS } from "@attestd/proof";
 import type { z } from "zod";
 import type { SourceChainKind } from "../chains/chain-kind.ts";
 import { SOURCE_CHAINS } from "../chains/registry.ts";
-import type { ProblemCode } from "../problems.ts";
+import type { ProblemCode } from "../lib/problems.ts";
 import { type Endpoint, forAgents, type Reply } from "./endpoint.ts";
 import { BatchAnswer, BatchItem, BlockBundle, InclusionBundle, ProofBundle } from "./schemas/bundles.ts";
 import { PaymentRequired } from "./schemas/payment.ts";

@@ -1,4 +1,4 @@
-import { createWorkerPool, type PoolLoad, type WorkerPoolOptions } from "../workers/pool.ts";
+import { createWorkerPool, type PoolLoad, type WorkerPoolOptions } from "../lib/workers/pool.ts";
 
 /**
  * The expensive part of reading a chain's blocks, as the exports of one module. They are functions of bytes and JSON

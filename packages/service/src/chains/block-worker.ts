@@ -1,4 +1,4 @@
-import { answerJobs } from "../workers/worker.ts";
+import { answerJobs } from "../lib/workers/worker.ts";
 import { runWork } from "./block-work.ts";
 
 answerJobs(async (module, [name, args]) => runWork(await import(module), name as string, args as readonly unknown[]));

@@ -1,5 +1,5 @@
 import type { Inclusion, Level, Statement } from "@attestd/proof";
-import { hasCode, type ServiceError } from "../errors.ts";
+import { hasCode, type ServiceError } from "../lib/errors.ts";
 import type { BlockWork, WorkFunctions } from "./block-work.ts";
 
 /** A transaction's confirmation: in a block, in a batch on L1, irreversible. */

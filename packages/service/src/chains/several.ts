@@ -1,6 +1,6 @@
 import { MAX_BATCH_ITEMS } from "@attestd/proof";
-import { untilSettled } from "../clock.ts";
-import { ServiceError } from "../errors.ts";
+import { untilSettled } from "../lib/clock.ts";
+import { ServiceError } from "../lib/errors.ts";
 import { isSourceError, type SourceError, type SourceTransaction, type SourceTransactions } from "./chain.ts";
 
 /** Bytes that the transactions of a batch may have in all, and bytes per item. Storage is priced per item. */

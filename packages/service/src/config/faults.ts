@@ -1,4 +1,4 @@
-import { ServiceError } from "../errors.ts";
+import { ServiceError } from "../lib/errors.ts";
 
 /** @param faults one sentence each, with the name of the setting and the remedy */
 export function configInvalid(...faults: [string, ...string[]]): ServiceError<"config_invalid"> {

@@ -1,4 +1,4 @@
-import { FileRefusal, readRegularFile } from "../regular-file.ts";
+import { FileRefusal, readRegularFile } from "../lib/regular-file.ts";
 
 /** A seed, a mnemonic, a token or a key in PEM. */
 const MAX_BYTES = 64 * 1024;

@@ -1,6 +1,6 @@
 import { dirname, resolve } from "node:path";
 import { parse, stringify, type TomlError } from "smol-toml";
-import { FileRefusal, readRegularFile } from "../regular-file.ts";
+import { FileRefusal, readRegularFile } from "../lib/regular-file.ts";
 import { configInvalid } from "./faults.ts";
 
 /** A table of TOML, not checked yet. */

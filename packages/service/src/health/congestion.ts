@@ -1,4 +1,4 @@
-import { ignoring } from "../errors.ts";
+import { ignoring } from "../lib/errors.ts";
 import { agreedParams } from "../providers/algorand-nodes.ts";
 import { isProviderError } from "../providers/provider.ts";
 import { degradedIf, OK, type Status } from "./health.ts";

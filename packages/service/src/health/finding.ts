@@ -1,6 +1,6 @@
 import { excerpt } from "@attestd/proof/text";
 import type { Config } from "../config/config.ts";
-import { hasCode } from "../errors.ts";
+import { hasCode } from "../lib/errors.ts";
 import { refusalOf } from "../providers/json-rpc.ts";
 import { isProviderError } from "../providers/provider.ts";
 

@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
-import { type Clock, endOf, within } from "../clock.ts";
-import { Problem } from "../problems.ts";
+import { type Clock, endOf, within } from "../lib/clock.ts";
+import { Problem } from "../lib/problems.ts";
 
 /** After how many seconds a caller may repeat what was refused, by the problem with which it was. */
 const RETRY_AFTER = {

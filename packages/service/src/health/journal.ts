@@ -1,6 +1,6 @@
-import { type Clock, race } from "../clock.ts";
-import { hasCode } from "../errors.ts";
-import { count } from "../metrics/meter.ts";
+import { type Clock, race } from "../lib/clock.ts";
+import { hasCode } from "../lib/errors.ts";
+import { count } from "../observe/metrics/meter.ts";
 import { degradedIf, type Status, unavailableIf } from "./health.ts";
 
 /** A payment key that no call has: every real one names a network. */

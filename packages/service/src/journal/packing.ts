@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import { constants, zstdCompressSync, zstdDecompressSync } from "node:zlib";
 import type { KeyEntry } from "@attestd/proof";
-import { ServiceError } from "../errors.ts";
+import { ServiceError } from "../lib/errors.ts";
 import { SHIPPED } from "./dictionary.ts";
 
 /*

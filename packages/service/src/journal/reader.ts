@@ -4,7 +4,7 @@ import type { CopiedJournal } from "../calls/copied.ts";
 import type { Identity, Journal } from "../calls/journal.ts";
 import type { PruningJournal } from "../calls/pruning.ts";
 import type { RefusedJournal } from "../calls/refused.ts";
-import { hasCode } from "../errors.ts";
+import { hasCode } from "../lib/errors.ts";
 
 /** How a journal's schema stands to the one that this release writes. `unreleased`: from before the first release. */
 export type SchemaState = "absent" | "older" | "current" | "newer" | "unreleased";

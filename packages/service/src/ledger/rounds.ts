@@ -1,8 +1,9 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { LRUCache } from "lru-cache";
 import type { RunWork } from "../chains/block-work.ts";
-import { hasCode, ignoring } from "../errors.ts";
-import { inOwnMemory } from "../own-memory.ts";
+import { hasCode, ignoring } from "../lib/errors.ts";
+import { inOwnMemory } from "../lib/own-memory.ts";
+import { Waiters } from "../lib/waiters.ts";
 import type { Algod } from "../providers/algod.ts";
 import {
   type Absence,
@@ -17,7 +18,6 @@ import {
 import { isProviderError } from "../providers/provider.ts";
 import { agreeOnQuantity } from "../providers/quantity.ts";
 import { agree, failover, fastest } from "../providers/quorum.ts";
-import { Waiters } from "../waiters.ts";
 import type { Rounds, TransactionStatus, Window } from "./ledger.ts";
 import { olderRounds, RoundMemory } from "./round-memory.ts";
 import { hasRound, type RoundRead, readRound } from "./round-reader.ts";

@@ -1,9 +1,9 @@
 import type { Logger } from "pino";
-import { systemClock } from "../clock.ts";
 import type { Config } from "../config/config.ts";
 import { type CollectorOptions, createCollector } from "../ledger/evidence/collector.ts";
 import type { NewestBlocks } from "../ledger/evidence/state-proofs.ts";
 import { openEvidenceWork } from "../ledger/evidence/threads.ts";
+import { systemClock } from "../lib/clock.ts";
 import { isUnusable, unavailable } from "../providers/provider.ts";
 import { openNodes } from "./nodes.ts";
 

@@ -3,7 +3,7 @@ import { algorandChain } from "../chains/algorand/chain-kind.ts";
 import type { SourceChainKind } from "../chains/chain-kind.ts";
 import { SOURCE_CHAINS } from "../chains/registry.ts";
 import type { Config } from "../config/config.ts";
-import { count } from "../metrics/meter.ts";
+import { count } from "../observe/metrics/meter.ts";
 import type { RailKind } from "../payment/rails/rail-kind.ts";
 import { RAILS } from "../payment/rails/registry.ts";
 import type { AlgorandNodes } from "../providers/algorand-nodes.ts";

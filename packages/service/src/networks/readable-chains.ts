@@ -1,8 +1,8 @@
 import type { Logger } from "pino";
 import { AlgorandSource } from "../chains/algorand/source.ts";
-import { systemClock } from "../clock.ts";
 import type { Config } from "../config/config.ts";
 import { type LedgerReading, ledgerHeights } from "../ledger/search.ts";
+import { systemClock } from "../lib/clock.ts";
 import type { PaymentReader } from "../payment/rails/payment-reader.ts";
 import type { RailName } from "../payment/rails/rail.ts";
 import { RAILS } from "../payment/rails/registry.ts";

@@ -8,12 +8,12 @@ import { z } from "zod";
 import { VERSION } from "../catalogue/about.ts";
 import { readConfig, type Settings } from "../config/config.ts";
 import { publicSettings } from "../config/print.ts";
-import { ServiceError } from "../errors.ts";
 import { checkSaved, restoreJournal, savedName, saveJournal } from "../journal/backup.ts";
 import { requireOwner } from "../journal/open.ts";
 import { syncToDisk } from "../journal/sqlite/backup.ts";
+import { ServiceError } from "../lib/errors.ts";
+import { openRegularFile, readRegularFile } from "../lib/regular-file.ts";
 import { ownTables } from "../payment/rails/registry.ts";
-import { openRegularFile, readRegularFile } from "../regular-file.ts";
 import { type OperatorOptions, openSession } from "./session.ts";
 
 const Saved = z.strictObject({ name: z.string(), bytes: z.int().nonnegative(), sha256: z.string() });

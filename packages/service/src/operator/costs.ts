@@ -1,7 +1,7 @@
 import pino from "pino";
 import { attestationsFor } from "../calls/capacity.ts";
-import { deadline, systemClock } from "../clock.ts";
 import { readConfig, type Settings } from "../config/config.ts";
+import { deadline, systemClock } from "../lib/clock.ts";
 import { openLedger } from "../networks/networks.ts";
 import { ownTables } from "../payment/rails/registry.ts";
 import { openAccount } from "../signers/attestor-keys.ts";

@@ -17,8 +17,8 @@ import { liveAttempt } from "../calls/call.ts";
 import { isFinal, isUnpaid } from "../calls/machine.ts";
 import { type Config, readConfig, type Settings } from "../config/config.ts";
 import type { Table } from "../config/settings-file.ts";
-import { ServiceError } from "../errors.ts";
 import { attestorNotes } from "../ledger/search.ts";
+import { ServiceError } from "../lib/errors.ts";
 import { ownTables } from "../payment/rails/registry.ts";
 import { type OperatorOptions, openSession, requireAlone, type Session } from "./session.ts";
 

@@ -1,7 +1,7 @@
 import { type BlockNote, parseNote, type TransactionNote } from "@attestd/proof";
 import type { AttestationSearchOptions, FoundAttestation } from "../audit/find-attestation.ts";
 import type { KeyedPayment } from "../audit/find-payment.ts";
-import { ServiceError } from "../errors.ts";
+import { ServiceError } from "../lib/errors.ts";
 import type { PaymentReader } from "../payment/rails/payment-reader.ts";
 import type { RailName } from "../payment/rails/rail.ts";
 import type { BatchEvidence, Evidence, Products } from "../subjects/product.ts";

@@ -1,6 +1,6 @@
 import { before, pruneAll } from "../calls/retention.ts";
-import { systemClock } from "../clock.ts";
 import type { Settings } from "../config/config.ts";
+import { systemClock } from "../lib/clock.ts";
 import { type OperatorOptions, openSession } from "./session.ts";
 
 /**

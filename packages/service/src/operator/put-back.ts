@@ -1,7 +1,7 @@
 import { mayBeBehind } from "../calls/copied.ts";
 import type { Settings } from "../config/config.ts";
-import { ServiceError } from "../errors.ts";
 import { checkSaved } from "../journal/backup.ts";
+import { ServiceError } from "../lib/errors.ts";
 import { type OperatorOptions, openSession, requireAlone } from "./session.ts";
 
 /** The number of calls that the service will search on the ledger before it attests for them. */

@@ -1,7 +1,7 @@
 import { encodeAddress } from "@attestd/proof/algorand";
-import { deadline, systemClock } from "../clock.ts";
 import type { Settings, Table } from "../config/settings-file.ts";
-import { ServiceError } from "../errors.ts";
+import { deadline, systemClock } from "../lib/clock.ts";
+import { ServiceError } from "../lib/errors.ts";
 import { accountForm } from "../signers/account-form.ts";
 import { nextConfig } from "./keys.ts";
 import { type OperatorOptions, openSession, requireAlone } from "./session.ts";

@@ -1,19 +1,19 @@
 import pino from "pino";
 import { readHistory } from "../attestor/history.ts";
-import { deadline, systemClock } from "../clock.ts";
 import { type Config, readConfig, type Settings } from "../config/config.ts";
-import { ServiceError } from "../errors.ts";
 import type { WholeJournal } from "../journal/journal.ts";
 import { openJournal, openJournalReader, requireOwner } from "../journal/open.ts";
 import { REFUSED } from "../journal/reader.ts";
 import type { Rounds } from "../ledger/ledger.ts";
 import { timeOfRound } from "../ledger/search.ts";
+import { deadline, systemClock } from "../lib/clock.ts";
+import { ServiceError } from "../lib/errors.ts";
 import { openLedger, openNetworks, openRounds } from "../networks/networks.ts";
 import { readableChains } from "../networks/readable-chains.ts";
+import { openLog } from "../observe/tracing/log.ts";
 import { ownTables } from "../payment/rails/registry.ts";
 import { type KeyConfig, openAccount, openSigner } from "../signers/attestor-keys.ts";
 import type { Signer } from "../signers/signer.ts";
-import { openLog } from "../tracing/log.ts";
 
 /** The options of every operator command. */
 export type OperatorOptions = {

@@ -1,4 +1,4 @@
-import { hasCode, ignoring } from "../errors.ts";
+import { hasCode, ignoring } from "../lib/errors.ts";
 import type { Facilitator } from "./facilitator.ts";
 import { kindOn } from "./listed-network.ts";
 import type { OfferedRail } from "./rails/rail.ts";

@@ -3,7 +3,7 @@ import pino, { type Logger } from "pino";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { increaseOf } from "../../../../test/helpers/samples.ts";
 import { type Handler, json, Upstream } from "../../test/fakes/providers.ts";
-import { startMetrics } from "../metrics/meter.ts";
+import { startMetrics } from "../observe/metrics/meter.ts";
 import { DecidedByChain, type Facilitator, httpFacilitator } from "./facilitator.ts";
 import { type WatchedFacilitator, watchFacilitator } from "./facilitator-watch.ts";
 

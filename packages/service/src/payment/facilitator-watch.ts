@@ -1,8 +1,8 @@
 import type { Logger } from "pino";
-import { hasCode } from "../errors.ts";
-import { count, timed } from "../metrics/meter.ts";
+import { hasCode } from "../lib/errors.ts";
+import { count, timed } from "../observe/metrics/meter.ts";
+import { stage } from "../observe/tracing/stage.ts";
 import { Breaker, type Vote } from "../providers/breaker.ts";
-import { stage } from "../tracing/stage.ts";
 import {
   DecidedByChain,
   type Facilitator,

@@ -2,7 +2,7 @@ import { fromUtf8 } from "@attestd/proof/encoding";
 import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
 import { z } from "zod";
 import type { FacilitatorSettings } from "../config/facilitators.ts";
-import { hasCode, type RequestOutcome, ServiceError } from "../errors.ts";
+import { hasCode, type RequestOutcome, ServiceError } from "../lib/errors.ts";
 import type { HttpAnswer } from "../providers/exchange.ts";
 import { HttpProvider } from "../providers/http.ts";
 import { isProviderError, type ProviderError } from "../providers/provider.ts";

@@ -3,7 +3,7 @@ import { fromBase64 } from "@attestd/proof/encoding";
 import { isObject, type JsonValue } from "@attestd/proof/json";
 import type { PaymentPayload } from "@x402/core/types";
 import { REQUEST_LIMITS } from "../catalogue/input.ts";
-import { Problem } from "../problems.ts";
+import { Problem } from "../lib/problems.ts";
 
 /**
  * Decodes the value of a PAYMENT-SIGNATURE header (x402 v2, HTTP transport).

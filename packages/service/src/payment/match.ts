@@ -1,5 +1,5 @@
 import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
-import { ServiceError } from "../errors.ts";
+import { ServiceError } from "../lib/errors.ts";
 import type { EnabledRail } from "./enabled-rail.ts";
 import { acceptedAmount } from "./payment-option.ts";
 import { Refusal } from "./refusal.ts";

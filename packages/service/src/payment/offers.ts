@@ -1,6 +1,6 @@
 import { formatUsdc } from "@attestd/proof/rails";
 import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
-import { ServiceError } from "../errors.ts";
+import { ServiceError } from "../lib/errors.ts";
 import type { EnabledRail } from "./enabled-rail.ts";
 import { type Match, matchRoutes, type RoutedRail, whyClosed } from "./match.ts";
 import { exactRequirement, type PaymentOption, paymentOption } from "./payment-option.ts";

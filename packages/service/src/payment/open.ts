@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
-import { deadline, systemClock } from "../clock.ts";
 import { type Config, configInvalid } from "../config/config.ts";
-import { hasCode, ignoring } from "../errors.ts";
+import { deadline, systemClock } from "../lib/clock.ts";
+import { hasCode, ignoring } from "../lib/errors.ts";
 import { enableRails } from "./enabled-rail.ts";
 import { createOffers } from "./offers.ts";
 import type { OfferedRail, PayeeRail, RailFacts, RailName } from "./rails/rail.ts";

@@ -4,7 +4,7 @@ import { extractReceiptFromResponse, extractReceiptPayload } from "@x402/extensi
 import { expect, test } from "vitest";
 import { seedSigner } from "../../test/seed-signer.ts";
 import { createAttestor } from "../attestor/attestor.ts";
-import { nativeCrypto } from "../crypto/crypto.ts";
+import { nativeCrypto } from "../lib/crypto/crypto.ts";
 import type { Payment } from "./rails/rail.ts";
 import { settlementReceipt, signReceipt } from "./receipt.ts";
 

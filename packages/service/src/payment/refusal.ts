@@ -1,4 +1,4 @@
-import { hasCode } from "../errors.ts";
+import { hasCode } from "../lib/errors.ts";
 
 /** Why a payment is not taken. */
 export class Refusal {

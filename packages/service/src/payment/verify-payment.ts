@@ -1,7 +1,7 @@
 import type { PaymentPayload } from "@x402/core/types";
 import type { Logger } from "pino";
-import type { Deadline } from "../clock.ts";
-import { hasCode } from "../errors.ts";
+import type { Deadline } from "../lib/clock.ts";
+import { hasCode } from "../lib/errors.ts";
 import type { Match } from "./match.ts";
 import { Refusal } from "./refusal.ts";
 

@@ -1,4 +1,4 @@
-import { ServiceError } from "../errors.ts";
+import { ServiceError } from "../lib/errors.ts";
 
 /** What the outcome of a request shows about the upstream; `unclear` shows nothing. */
 export type Vote = "answered" | "failed" | "unclear";

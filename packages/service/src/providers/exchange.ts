@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
-import { type RequestOutcome, ServiceError } from "../errors.ts";
-import { HttpAgent, HttpsAgent, requestByHttp, requestByHttps } from "../node-http.ts";
+import { type RequestOutcome, ServiceError } from "../lib/errors.ts";
+import { HttpAgent, HttpsAgent, requestByHttp, requestByHttps } from "../lib/node-http.ts";
 import { hostClock } from "./host-clock.ts";
 
 export type Sent = {

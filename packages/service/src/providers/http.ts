@@ -1,9 +1,9 @@
 import { fromUtf8 } from "@attestd/proof/encoding";
 import { excerpt } from "@attestd/proof/text";
 import { z } from "zod";
-import { hasCode } from "../errors.ts";
-import { count, observe, shift } from "../metrics/meter.ts";
-import { currentContext } from "../tracing/context.ts";
+import { hasCode } from "../lib/errors.ts";
+import { count, observe, shift } from "../observe/metrics/meter.ts";
+import { currentContext } from "../observe/tracing/context.ts";
 import { Breaker, type Vote } from "./breaker.ts";
 import { exchangeWith, type HttpAnswer, unanswered } from "./exchange.ts";
 import { parseLosslessJson } from "./json.ts";

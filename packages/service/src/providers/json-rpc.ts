@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { UpstreamNode } from "../config/config.ts";
-import { hasCode, ServiceError } from "../errors.ts";
+import { hasCode, ServiceError } from "../lib/errors.ts";
 import type { HttpAnswer } from "./exchange.ts";
 import { HttpProvider, type HttpRequest, MAX_BYTES } from "./http.ts";
 import { isProviderError, orProviderError, type ProviderError, unavailable } from "./provider.ts";

@@ -1,5 +1,5 @@
 import { isProofError } from "@attestd/proof";
-import { hasCode, ServiceError } from "../errors.ts";
+import { hasCode, ServiceError } from "../lib/errors.ts";
 
 /** Upstream nodes could not answer, or contradicted one another. This says nothing about the subject of the question. */
 export type ProviderError = ServiceError<"providers_unavailable" | "providers_conflict">;

@@ -1,4 +1,4 @@
-import { untilSettled } from "../clock.ts";
+import { untilSettled } from "../lib/clock.ts";
 import { isProviderError, type ProviderError } from "./provider.ts";
 import { ended, type Question, type QuorumRules, quorumOf, tooFew } from "./quorum.ts";
 

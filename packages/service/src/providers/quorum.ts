@@ -1,5 +1,5 @@
-import { untilSettled } from "../clock.ts";
-import { hasCode, ServiceError } from "../errors.ts";
+import { untilSettled } from "../lib/clock.ts";
+import { hasCode, ServiceError } from "../lib/errors.ts";
 import { isProviderError, type ProviderError, unavailable } from "./provider.ts";
 
 /** Different answers of providers to one question, for an alert: at least one of them is wrong. */

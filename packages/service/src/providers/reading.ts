@@ -1,5 +1,5 @@
-import { type Clock, deadline } from "../clock.ts";
-import { hasCode } from "../errors.ts";
+import { type Clock, deadline } from "../lib/clock.ts";
+import { hasCode } from "../lib/errors.ts";
 import { agree, type QuorumRules } from "./quorum.ts";
 
 /** Heights of a chain, both inclusive: rounds, block numbers or slots. */

@@ -1,10 +1,10 @@
 import { fromBase64 } from "@attestd/proof/encoding";
 import type { Logger } from "pino";
-import { deadline, systemClock } from "../clock.ts";
 import { type Config, configInvalid } from "../config/config.ts";
-import type { SignerFailure } from "../errors.ts";
 import { OK } from "../health/health.ts";
-import { count, gauge } from "../metrics/meter.ts";
+import { deadline, systemClock } from "../lib/clock.ts";
+import type { SignerFailure } from "../lib/errors.ts";
+import { count, gauge } from "../observe/metrics/meter.ts";
 import { awsKmsPlace } from "./aws-kms.ts";
 import { googleKmsPlace } from "./google-kms.ts";
 import { type GuardedKey, guardKey } from "./guard.ts";

@@ -1,8 +1,8 @@
 import { pipeline, type Readable, Transform } from "node:stream";
 import type { KeyMetadata, KMSClient } from "@aws-sdk/client-kms";
 import { configInvalid } from "../config/config.ts";
-import { messageRepresentative } from "../crypto/mu.ts";
-import type { SignerFailure } from "../errors.ts";
+import { messageRepresentative } from "../lib/crypto/mu.ts";
+import type { SignerFailure } from "../lib/errors.ts";
 import { loadClient } from "./client-package.ts";
 import { KMS_ALGORITHMS, KMS_SETTINGS, MAX_ANSWER_BYTES, rawPublicKey, signerFailed } from "./kms-key.ts";
 import type { Key, KeyPlace, KeyUse } from "./signer.ts";

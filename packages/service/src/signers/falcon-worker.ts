@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { utf8 } from "@attestd/proof/encoding";
 import { makeFalconKey, signFalcon } from "@attestd/proof/falcon";
-import { answerJobs } from "../workers/worker.ts";
+import { answerJobs } from "../lib/workers/worker.ts";
 
 /** Prefix of a mnemonic's 32 bytes: no other program derives the same key from them, so none can sign with it. */
 const DERIVATION = utf8("attestd/falcon-1024/v1");

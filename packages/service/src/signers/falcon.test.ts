@@ -5,7 +5,7 @@ import { falconAccount, verifyFalcon } from "@attestd/proof/falcon";
 import pino from "pino";
 import { afterAll, describe, expect, it } from "vitest";
 import recorded from "../../../proof/test/recorded/falcon-account.json" with { type: "json" };
-import { systemClock } from "../clock.ts";
+import { systemClock } from "../lib/clock.ts";
 import { accountForm } from "./account-form.ts";
 import { falconKey } from "./falcon.ts";
 import { guardKey } from "./guard.ts";

@@ -1,4 +1,4 @@
-import { createWorkerPool } from "../workers/pool.ts";
+import { createWorkerPool } from "../lib/workers/pool.ts";
 import type { Key } from "./signer.ts";
 
 /** A Falcon-1024 key, and a function that ends its thread. */

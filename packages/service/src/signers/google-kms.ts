@@ -1,8 +1,8 @@
 import { createCRC32 } from "hash-wasm";
 import { z } from "zod";
 import { configInvalid } from "../config/config.ts";
-import { messageRepresentative } from "../crypto/mu.ts";
-import type { SignerFailure } from "../errors.ts";
+import { messageRepresentative } from "../lib/crypto/mu.ts";
+import type { SignerFailure } from "../lib/errors.ts";
 import { HttpProvider, type HttpRequest } from "../providers/http.ts";
 import { isProviderError } from "../providers/provider.ts";
 import { loadClient } from "./client-package.ts";

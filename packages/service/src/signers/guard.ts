@@ -1,12 +1,12 @@
 import { createPublicKey, verify } from "node:crypto";
 import { utf8 } from "@attestd/proof/encoding";
 import type { Logger } from "pino";
-import { type Clock, endOf, within } from "../clock.ts";
-import { hasCode, ServiceError, type SignerFailure } from "../errors.ts";
 import { OK, type Status, unavailableIf } from "../health/health.ts";
-import { count, during, shift, timed } from "../metrics/meter.ts";
+import { type Clock, endOf, within } from "../lib/clock.ts";
+import { hasCode, ServiceError, type SignerFailure } from "../lib/errors.ts";
+import { createPlaces } from "../lib/waiters.ts";
+import { count, during, shift, timed } from "../observe/metrics/meter.ts";
 import { Breaker } from "../providers/breaker.ts";
-import { createPlaces } from "../waiters.ts";
 import { newProbe } from "./probe.ts";
 import { ALGORITHMS, type Algorithm, KEY_FORMS, type Key, type KeyUse, type SignedContext } from "./signer.ts";
 

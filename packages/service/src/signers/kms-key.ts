@@ -1,6 +1,6 @@
 import { createPublicKey } from "node:crypto";
 import { excerpt } from "@attestd/proof/text";
-import { ServiceError, type SignerFailure } from "../errors.ts";
+import { ServiceError, type SignerFailure } from "../lib/errors.ts";
 import type { Algorithm, KeyUse } from "./signer.ts";
 
 /** The settings that name keys in a key management service. */

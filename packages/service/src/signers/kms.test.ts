@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vit
 import { AWS } from "../../test/fakes/kms/aws.ts";
 import { type FakeKey, type Fault, type KeyKind, publicKeyOf } from "../../test/fakes/kms/keys.ts";
 import { type FakeKms, startKms } from "../../test/fakes/kms/server.ts";
-import { nativeCrypto } from "../crypto/crypto.ts";
+import { nativeCrypto } from "../lib/crypto/crypto.ts";
 import { awsKmsPlace } from "./aws-kms.ts";
 import { googleKmsPlace } from "./google-kms.ts";
 import type { KeyPlace, KeyUse } from "./signer.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { SourceChain, SourceTransaction, SourceTransactions } from "../chains/chain.ts";
-import { ServiceError } from "../errors.ts";
+import { ServiceError } from "../lib/errors.ts";
 import { createBatchReader } from "./batch-reader.ts";
 import type { SubjectOf } from "./subject.ts";
 

@@ -1,8 +1,8 @@
 import type { SourceChains, SourceError, SourceTransaction } from "../chains/chain.ts";
 import { MAX_SOURCE_BYTES, maxSourceBytes, tooLarge } from "../chains/several.ts";
-import { type Clock, endOf, race } from "../clock.ts";
-import { Problem } from "../problems.ts";
-import { createBulkhead } from "../workers/bulkhead.ts";
+import { type Clock, endOf, race } from "../lib/clock.ts";
+import { Problem } from "../lib/problems.ts";
+import { createBulkhead } from "../lib/workers/bulkhead.ts";
 import { chainsOf, requestHash, type SubjectOf } from "./subject.ts";
 import { sourceNamed } from "./transaction-evidence.ts";
 

@@ -7,8 +7,8 @@ import { canonicalize } from "@attestd/proof/json";
 import type { SealedItem } from "../attestor/attestor.ts";
 import { isSourceError, type SourceChains } from "../chains/chain.ts";
 import { maxSourceBytes } from "../chains/several.ts";
-import { hasCode } from "../errors.ts";
-import { Problem, type ProblemCode, problemFor } from "../problems.ts";
+import { hasCode } from "../lib/errors.ts";
+import { Problem, type ProblemCode, problemFor } from "../lib/problems.ts";
 import { beforeIdOf } from "./batch-answer.ts";
 import type { BatchReader } from "./batch-reader.ts";
 import type {

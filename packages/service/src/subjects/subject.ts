@@ -4,7 +4,7 @@ import { canonicalBytes, type JsonObject } from "@attestd/proof/json";
 import type { LongList } from "../catalogue/long-list.ts";
 import { EXPECTED_ID } from "../catalogue/sources.ts";
 import type { ChainName } from "../chains/chain.ts";
-import { ServiceError } from "../errors.ts";
+import { ServiceError } from "../lib/errors.ts";
 import type { Sale } from "../payment/sale.ts";
 
 type Outcome = "succeeded";

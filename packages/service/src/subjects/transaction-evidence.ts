@@ -10,7 +10,7 @@ import {
   type SourceChains,
   type SourceTransaction,
 } from "../chains/chain.ts";
-import { Problem } from "../problems.ts";
+import { Problem } from "../lib/problems.ts";
 import type { BundleOf, TransactionEvidence } from "./product.ts";
 import type { SubjectOf } from "./subject.ts";
 

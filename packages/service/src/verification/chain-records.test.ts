@@ -6,8 +6,8 @@ import type { Upstream } from "../../test/fakes/providers.ts";
 import { AlgorandSource } from "../chains/algorand/source.ts";
 import { BaseSource } from "../chains/base/source.ts";
 import type { ChainName, SourceChain } from "../chains/chain.ts";
-import { systemClock } from "../clock.ts";
-import { createBulkhead } from "../workers/bulkhead.ts";
+import { systemClock } from "../lib/clock.ts";
+import { createBulkhead } from "../lib/workers/bulkhead.ts";
 import { createChainRecords } from "./chain-records.ts";
 
 const caip2 = algorandCaip2(GENESIS);

@@ -7,10 +7,10 @@ import {
   type SourceChain,
   type SourceTransaction,
 } from "../chains/chain.ts";
-import { systemClock } from "../clock.ts";
-import { ignoring } from "../errors.ts";
 import { type RecordedAttestation, readRecorded } from "../ledger/recorded.ts";
-import type { Bulkhead } from "../workers/bulkhead.ts";
+import { systemClock } from "../lib/clock.ts";
+import { ignoring } from "../lib/errors.ts";
+import type { Bulkhead } from "../lib/workers/bulkhead.ts";
 
 export type ChainRecords = ReturnType<typeof createChainRecords>;
 

@@ -1,9 +1,9 @@
 import type { KeyHistory } from "@attestd/proof";
 import type { Logger } from "pino";
-import { systemClock } from "../clock.ts";
 import type { Config } from "../config/config.ts";
+import { systemClock } from "../lib/clock.ts";
+import { createBulkhead } from "../lib/workers/bulkhead.ts";
 import { openVerificationNetworks } from "../networks/networks.ts";
-import { createBulkhead } from "../workers/bulkhead.ts";
 import { createChainRecords } from "./chain-records.ts";
 import { createVerifier } from "./verifier.ts";
 import { createVerificationPool } from "./worker-pool.ts";

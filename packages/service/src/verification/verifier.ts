@@ -14,7 +14,7 @@ import { fromUtf8, toBase64 } from "@attestd/proof/encoding";
 import { attempt } from "@attestd/proof/errors";
 import type { BlockOfTransaction } from "../chains/chain.ts";
 import type { RecordedAttestation } from "../ledger/recorded.ts";
-import { Problem } from "../problems.ts";
+import { Problem } from "../lib/problems.ts";
 import type { ChainRecords } from "./chain-records.ts";
 import type { Claims } from "./claims.ts";
 import type { VerificationPool } from "./worker-pool.ts";

@@ -1,7 +1,7 @@
 import type { BundleType, KeyHistory, VerifyReport } from "@attestd/proof";
-import { type MessageForm, type MessageRead, readSmallMessage } from "../endpoints/messages.ts";
-import { Problem } from "../problems.ts";
-import { createWorkerPool, type PoolLoad } from "../workers/pool.ts";
+import { type MessageForm, type MessageRead, readSmallMessage } from "../api/endpoints/messages.ts";
+import { Problem } from "../lib/problems.ts";
+import { createWorkerPool, type PoolLoad } from "../lib/workers/pool.ts";
 import type { Claims } from "./claims.ts";
 
 /** The result of offline verification, or why the body is not JSON. */

@@ -1,8 +1,8 @@
 import { type BundleType, isProofError, type KeyHistory, mayAskChain, verify } from "@attestd/proof";
 import { fromBase64 } from "@attestd/proof/encoding";
-import { serviceCrypto } from "../crypto/crypto.ts";
-import { readMessage } from "../endpoints/messages.ts";
-import { answerJobs } from "../workers/worker.ts";
+import { readMessage } from "../api/endpoints/messages.ts";
+import { serviceCrypto } from "../lib/crypto/crypto.ts";
+import { answerJobs } from "../lib/workers/worker.ts";
 import { claimsIn } from "./claims.ts";
 import type { PoolJob, VerifiedOffline } from "./worker-pool.ts";
 

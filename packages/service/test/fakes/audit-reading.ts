@@ -1,4 +1,4 @@
-import { systemClock } from "../../src/clock.ts";
+import { systemClock } from "../../src/lib/clock.ts";
 import type { Conflict, QuorumRules } from "../../src/providers/quorum.ts";
 import { type Ask, patiently } from "../../src/providers/reading.ts";
 

@@ -2,7 +2,7 @@ import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
 import type { Hex } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { AUTHORIZATION_TYPES } from "../../../../test/helpers/eip3009.ts";
-import { systemClock } from "../../src/clock.ts";
+import { systemClock } from "../../src/lib/clock.ts";
 import type { Authorization, TokenDomain } from "../../src/payment/rails/base/authorization.ts";
 import type { BasePayment } from "../../src/payment/rails/base/checks.ts";
 import { baseRail } from "../../src/payment/rails/base/rail.ts";

@@ -1,5 +1,5 @@
 import { setImmediate } from "node:timers/promises";
-import type { Clock } from "../../src/clock.ts";
+import type { Clock } from "../../src/lib/clock.ts";
 
 /** A clock that a test moves. It fires timers in order of time. */
 export class TestClock implements Clock {

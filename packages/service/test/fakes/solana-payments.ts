@@ -14,7 +14,7 @@ import {
   setTransactionMessageLifetimeUsingBlockhash,
 } from "@solana/kit";
 import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
-import { systemClock } from "../../src/clock.ts";
+import { systemClock } from "../../src/lib/clock.ts";
 import type { Rail } from "../../src/payment/rails/rail.ts";
 import { type SolanaPayment, solanaRail } from "../../src/payment/rails/solana/rail.ts";
 import { usdcAccountOf } from "../../src/payment/rails/solana/token-account.ts";

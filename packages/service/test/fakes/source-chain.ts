@@ -1,5 +1,5 @@
 import type { ConfirmationLevel, SourceBlock, SourceChain, SourceTransaction } from "../../src/chains/chain.ts";
-import { ServiceError } from "../../src/errors.ts";
+import { ServiceError } from "../../src/lib/errors.ts";
 import { readSingly } from "./read-singly.ts";
 
 /** A chain that holds these blocks and transactions alone. @param required the level that blocks need */

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Readable } from "node:stream";
-import type { Route } from "../../src/endpoints/transport.ts";
+import type { Route } from "../../src/api/endpoints/transport.ts";
 
 /** Asks a route without a network between. @throws whatever the route throws */
 export async function ask(

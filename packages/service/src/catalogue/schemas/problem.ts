@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { PROBLEMS, type ProblemCode } from "../../problems.ts";
+import { PROBLEMS, type ProblemCode } from "../../lib/problems.ts";
 import { SafeInteger } from "./primitives.ts";
 import { namedObject } from "./registry.ts";
 import { VerifyReport } from "./reports.ts";

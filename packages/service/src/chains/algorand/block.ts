@@ -1,5 +1,5 @@
 import { isProofError } from "@attestd/proof";
-import { ignoring, ServiceError } from "../../errors.ts";
+import { ignoring, ServiceError } from "../../lib/errors.ts";
 import type { Algod } from "../../providers/algod.ts";
 import type { AlgorandNodes } from "../../providers/algorand-nodes.ts";
 import { type ProviderError, unavailable } from "../../providers/provider.ts";

@@ -1,7 +1,7 @@
 import type { LightHeaderProof } from "@attestd/proof/algorand";
 import { toBase64 } from "@attestd/proof/encoding";
 import { commitsToHeader, type StateProofMessage } from "@attestd/proof/state-proof/messages";
-import { ignoring } from "../../errors.ts";
+import { ignoring } from "../../lib/errors.ts";
 import type { Algod, LightHeaderPath } from "../../providers/algod.ts";
 import type { AlgorandNodes } from "../../providers/algorand-nodes.ts";
 import { isUnusable, unavailable } from "../../providers/provider.ts";

@@ -1,6 +1,6 @@
 import { isProofError } from "@attestd/proof";
 import { algorandCaip2, decodeMsgpackMap, getBytes } from "@attestd/proof/algorand";
-import { hasCode, ignoring, ServiceError } from "../../errors.ts";
+import { hasCode, ignoring, ServiceError } from "../../lib/errors.ts";
 import type { Algod } from "../../providers/algod.ts";
 import type { Location } from "../../providers/algorand-nodes.ts";
 import type { Indexer } from "../../providers/indexer.ts";

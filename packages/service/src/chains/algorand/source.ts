@@ -1,4 +1,4 @@
-import { ServiceError } from "../../errors.ts";
+import { ServiceError } from "../../lib/errors.ts";
 import { type AlgorandNodes, type Location, locate } from "../../providers/algorand-nodes.ts";
 import { blockWork } from "../block-work.ts";
 import type { SourceBlock, SourceChain, SourceTransaction, SourceTransactions } from "../chain.ts";

@@ -3,7 +3,7 @@ import { concatBytes, fromHex } from "@attestd/proof/encoding";
 import { ProofError } from "@attestd/proof/errors";
 import type { chainConfig } from "viem/op-stack";
 import { z } from "zod";
-import { wasmKeccak256 } from "../../crypto/keccak.ts";
+import { wasmKeccak256 } from "../../lib/crypto/keccak.ts";
 import type { RpcTransaction } from "../../providers/ethereum-rpc.ts";
 import { hexBytes, hexQuantity } from "../../providers/hex-bytes.ts";
 

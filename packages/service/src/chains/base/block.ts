@@ -1,7 +1,7 @@
 import { isProofError } from "@attestd/proof";
 import { decodeBaseHeader, decodeQuantity, encodeBaseHeader, unknownHeaderFields } from "@attestd/proof/base";
 import { equalBytes, toBase64 } from "@attestd/proof/encoding";
-import { hasCode, ServiceError } from "../../errors.ts";
+import { hasCode, ServiceError } from "../../lib/errors.ts";
 import type { EthereumRpc } from "../../providers/ethereum-rpc.ts";
 import { unavailable } from "../../providers/provider.ts";
 import { agreeOnQuantity } from "../../providers/quantity.ts";

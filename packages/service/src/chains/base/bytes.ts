@@ -1,6 +1,6 @@
 import { isProofError } from "@attestd/proof";
 import { baseTxHash, decodeBaseTransaction, evmCaip2, transactionChainId } from "@attestd/proof/base";
-import { ignoring, ServiceError } from "../../errors.ts";
+import { ignoring, ServiceError } from "../../lib/errors.ts";
 import type { EthereumNodes, EthereumRpc, Receipt } from "../../providers/ethereum-rpc.ts";
 import { isProviderError, type ProviderError, unavailable } from "../../providers/provider.ts";
 import { ended, failover, reportConflict } from "../../providers/quorum.ts";

@@ -1,7 +1,7 @@
 import { type BaseInclusion, readReceiptStatus } from "@attestd/proof/base";
 import { equalBytes, toBase64 } from "@attestd/proof/encoding";
 import { z } from "zod";
-import { ignoring } from "../../errors.ts";
+import { ignoring } from "../../lib/errors.ts";
 import type { EthereumRpc } from "../../providers/ethereum-rpc.ts";
 import { hexBytes } from "../../providers/hex-bytes.ts";
 import { isUnusable } from "../../providers/provider.ts";

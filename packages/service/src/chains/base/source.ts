@@ -1,6 +1,6 @@
 import { BASE_MAINNET } from "@attestd/proof/base";
-import { untilSettled } from "../../clock.ts";
-import { ServiceError } from "../../errors.ts";
+import { untilSettled } from "../../lib/clock.ts";
+import { ServiceError } from "../../lib/errors.ts";
 import type { EthereumNodes } from "../../providers/ethereum-rpc.ts";
 import { agree, type QuorumRules } from "../../providers/quorum.ts";
 import { blockWork } from "../block-work.ts";

@@ -1,5 +1,5 @@
 import { type Expectation, expectationLost, type Journal } from "../../calls/journal.ts";
-import { ServiceError } from "../../errors.ts";
+import { ServiceError } from "../../lib/errors.ts";
 import { statement } from "./reader.ts";
 import type { createWriter } from "./writer.ts";
 

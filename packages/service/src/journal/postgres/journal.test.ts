@@ -19,7 +19,7 @@ import type { KeyJournal } from "../../attestor/key-journal.ts";
 import type { Call } from "../../calls/call.ts";
 import { type Journal, LEASE_MS } from "../../calls/journal.ts";
 import { createRunner } from "../../calls/runner.ts";
-import { systemClock } from "../../clock.ts";
+import { systemClock } from "../../lib/clock.ts";
 import { progressOf } from "../record.ts";
 import { checkDump, dumpPostgres, loadDump, TABLE_NAMES } from "./backup.ts";
 import { openPostgresJournal } from "./journal.ts";

@@ -1,5 +1,5 @@
 import { DatabaseError, type Pool, type PoolClient, type QueryConfig, type QueryResult } from "pg";
-import { observe } from "../../metrics/meter.ts";
+import { observe } from "../../observe/metrics/meter.ts";
 
 /** A result, with the number of the session that the statement ran in. */
 type Answer = QueryResult & { session: number };

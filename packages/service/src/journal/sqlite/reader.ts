@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
-import { hasCode } from "../../errors.ts";
+import { hasCode } from "../../lib/errors.ts";
 import { inPages, type JournalReader } from "../reader.ts";
 import { evidenceIn } from "../record.ts";
 import { sqliteCommands } from "./commands.ts";

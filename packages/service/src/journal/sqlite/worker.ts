@@ -1,6 +1,6 @@
 import { DatabaseSync } from "node:sqlite";
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
-import { hasCode } from "../../errors.ts";
+import { hasCode } from "../../lib/errors.ts";
 import { type SqliteCommands, sqliteCommands } from "./commands.ts";
 import { lockJournal } from "./lock.ts";
 import { watchPlace } from "./place.ts";

@@ -2,9 +2,9 @@ import { stat } from "node:fs/promises";
 import { ProofError } from "@attestd/proof/errors";
 import type { Evidence, PublishedCheckpoints } from "@attestd/proof/evidence";
 import type { Logger } from "pino";
-import { systemClock } from "../../clock.ts";
-import { createBulkhead } from "../../workers/bulkhead.ts";
-import { createWorkerPool } from "../../workers/pool.ts";
+import { systemClock } from "../../lib/clock.ts";
+import { createBulkhead } from "../../lib/workers/bulkhead.ts";
+import { createWorkerPool } from "../../lib/workers/pool.ts";
 
 export type TableWatchOptions = {
   /** The table's file, which `attestd checkpoints sync` updates; undefined if there is none. */

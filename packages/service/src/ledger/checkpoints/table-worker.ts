@@ -10,8 +10,8 @@ import {
   onTable,
   type PublishedCheckpoints,
 } from "@attestd/proof/evidence";
-import { readRegularFile } from "../../regular-file.ts";
-import { answerJobs } from "../../workers/worker.ts";
+import { readRegularFile } from "../../lib/regular-file.ts";
+import { answerJobs } from "../../lib/workers/worker.ts";
 
 /** The number of checkpoints that are published with a table's head. */
 const LAST = 16;

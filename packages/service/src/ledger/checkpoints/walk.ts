@@ -1,6 +1,6 @@
 import { fromBase64 } from "@attestd/proof/encoding";
 import { type Checkpoint, checkpointAfter, type StateProofFault } from "@attestd/proof/state-proof";
-import { ServiceError } from "../../errors.ts";
+import { ServiceError } from "../../lib/errors.ts";
 import { isUnusable, unavailable } from "../../providers/provider.ts";
 import type { FoundProof, ProofSource } from "./proofs.ts";
 

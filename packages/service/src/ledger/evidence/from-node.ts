@@ -4,7 +4,7 @@ import { fromBase64, fromUtf8, toBase64 } from "@attestd/proof/encoding";
 import { authorisationItem, type Evidence, type EvidenceItem } from "@attestd/proof/evidence";
 import { type Checkpoint, commitsToHeader } from "@attestd/proof/state-proof";
 import { digestsOf } from "../../chains/algorand/light-header.ts";
-import { hasCode, ignoring, ServiceError } from "../../errors.ts";
+import { hasCode, ignoring, ServiceError } from "../../lib/errors.ts";
 import type { Algod } from "../../providers/algod.ts";
 import { unavailable } from "../../providers/provider.ts";
 import { evidenceOf, itemsOfSource, recordItem, stakeItem } from "./evidence-file.ts";

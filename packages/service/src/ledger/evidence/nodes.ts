@@ -8,7 +8,7 @@ import {
   stateProofTracking,
 } from "@attestd/proof/state-proof/messages";
 import { digestsOf } from "../../chains/algorand/light-header.ts";
-import { ignoring } from "../../errors.ts";
+import { ignoring } from "../../lib/errors.ts";
 import type { Algod } from "../../providers/algod.ts";
 import { isUnusable, unavailable } from "../../providers/provider.ts";
 import type { KeptStateProof } from "./journal.ts";

@@ -1,7 +1,7 @@
 import { LRUCache } from "lru-cache";
 import type { Logger } from "pino";
-import { type Clock, deadline } from "../../clock.ts";
-import { count } from "../../metrics/meter.ts";
+import { type Clock, deadline } from "../../lib/clock.ts";
+import { count } from "../../observe/metrics/meter.ts";
 import type { EvidenceJournal, EvidenceQueue } from "./journal.ts";
 
 /** Works on a round. @returns whether to go on with the next one */

@@ -1,5 +1,5 @@
 import { type BlockWork, createBlockWorkers } from "../../chains/block-work.ts";
-import type { PoolLoad } from "../../workers/pool.ts";
+import type { PoolLoad } from "../../lib/workers/pool.ts";
 import type { Included } from "./work.ts";
 
 /** The functions of work.ts, wherever they run. */

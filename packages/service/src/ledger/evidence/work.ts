@@ -3,7 +3,7 @@ import { equalBytes, toBase64 } from "@attestd/proof/encoding";
 import { type AlgorandInclusionItem, authorisationItem, withEvidence } from "@attestd/proof/evidence";
 import { checkStateProof } from "@attestd/proof/state-proof";
 import { paysetProver, readAlgorandHeader } from "../../chains/algorand/block-work.ts";
-import { serviceCrypto, trusting } from "../../crypto/crypto.ts";
+import { serviceCrypto, trusting } from "../../lib/crypto/crypto.ts";
 import { evidenceOf, recordItem } from "./evidence-file.ts";
 import type { Inclusion, KeptStateProof, Sought } from "./journal.ts";
 

@@ -1,10 +1,10 @@
 import pino from "pino";
 import { SOURCE_CHAINS } from "../../chains/registry.ts";
-import { deadline, systemClock } from "../../clock.ts";
 import { readConfig, type Settings } from "../../config/config.ts";
 import { publicSettings } from "../../config/print.ts";
-import { hasCode } from "../../errors.ts";
 import { away, type Finding, fail, ok, type SubjectFinding, warning } from "../../health/finding.ts";
+import { deadline, systemClock } from "../../lib/clock.ts";
+import { hasCode } from "../../lib/errors.ts";
 import { followLedger } from "../../networks/networks.ts";
 import { openNodes } from "../../networks/nodes.ts";
 import { ownTables, RAILS } from "../../payment/rails/registry.ts";

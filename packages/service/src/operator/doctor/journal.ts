@@ -2,10 +2,10 @@ import { constants } from "node:fs";
 import { access, stat, statfs } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import type { Config } from "../../config/config.ts";
-import { hasCode } from "../../errors.ts";
 import { away, type Finding, fail, ok, warning } from "../../health/finding.ts";
 import { openJournalReader, requireOwner } from "../../journal/open.ts";
 import { type JournalReader, REFUSED } from "../../journal/reader.ts";
+import { hasCode } from "../../lib/errors.ts";
 import type { Check, Examined } from "./examined.ts";
 
 /**

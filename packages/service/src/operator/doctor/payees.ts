@@ -1,5 +1,5 @@
-import { systemClock } from "../../clock.ts";
 import { type Finding, fail, ok, unread } from "../../health/finding.ts";
+import { systemClock } from "../../lib/clock.ts";
 import type { RailKind } from "../../payment/rails/rail-kind.ts";
 import { RAILS } from "../../payment/rails/registry.ts";
 import type { Check, Examined } from "./examined.ts";

@@ -3,8 +3,8 @@ import { z } from "zod";
 import { CATALOGUE } from "../../catalogue/catalogue.ts";
 import { algorandChain } from "../../chains/algorand/chain-kind.ts";
 import type { Config } from "../../config/config.ts";
-import { hasCode } from "../../errors.ts";
 import { away, type Finding, fail, ok, warning } from "../../health/finding.ts";
+import { hasCode } from "../../lib/errors.ts";
 import { exchangeWith } from "../../providers/exchange.ts";
 
 const History = z.object({ keys: z.array(z.object({ kid: z.string() })).min(1) });

@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
-import { deadline, systemClock } from "../../clock.ts";
-import { hasCode, type SignerFailure } from "../../errors.ts";
 import { away, type Finding, fail, ok, warning } from "../../health/finding.ts";
+import { deadline, systemClock } from "../../lib/clock.ts";
+import { hasCode, type SignerFailure } from "../../lib/errors.ts";
 import {
   type KeyConfig,
   type OpenAccount,

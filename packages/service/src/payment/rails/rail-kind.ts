@@ -1,12 +1,12 @@
 import type { PaymentPayload } from "@x402/core/types";
 import type { z } from "zod";
 import type { SourceChainKind } from "../../chains/chain-kind.ts";
-import type { Clock } from "../../clock.ts";
 import type { Config } from "../../config/config.ts";
 import type { RailTable } from "../../config/own-tables.ts";
 import type { Examination, Finding } from "../../health/finding.ts";
 import type { Rounds } from "../../ledger/ledger.ts";
 import type { LedgerReading } from "../../ledger/search.ts";
+import type { Clock } from "../../lib/clock.ts";
 import type { AlgorandNodes } from "../../providers/algorand-nodes.ts";
 import type { QuorumRules } from "../../providers/quorum.ts";
 import type { Ask } from "../../providers/reading.ts";

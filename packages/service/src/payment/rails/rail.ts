@@ -1,5 +1,5 @@
 import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
-import { ServiceError } from "../../errors.ts";
+import { ServiceError } from "../../lib/errors.ts";
 
 /** A rail's name in the registry, the journal, settings (`[rails.<name>]`) and logs. */
 export type RailName = string;

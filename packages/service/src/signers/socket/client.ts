@@ -1,9 +1,9 @@
 import { createConnection, type Socket } from "node:net";
 import { encodeAddress } from "@attestd/proof/algorand";
 import { equalBytes } from "@attestd/proof/encoding";
-import { endOf, race } from "../../clock.ts";
 import { configInvalid } from "../../config/config.ts";
-import { ServiceError, type SignerFailure } from "../../errors.ts";
+import { endOf, race } from "../../lib/clock.ts";
+import { ServiceError, type SignerFailure } from "../../lib/errors.ts";
 import { accountForm } from "../account-form.ts";
 import type { KeyPlace, KeyUse, SignedContext } from "../signer.ts";
 import {

@@ -1,6 +1,6 @@
 import { encodeAddress } from "@attestd/proof/algorand";
 import type { Logger } from "pino";
-import { openLog } from "../../tracing/log.ts";
+import { openLog } from "../../observe/tracing/log.ts";
 import { accountForm } from "../account-form.ts";
 import { falconKey } from "../falcon.ts";
 

@@ -1,5 +1,5 @@
 import { concatBytes, fromUtf8, utf8 } from "@attestd/proof/encoding";
-import type { SignerFailure } from "../../errors.ts";
+import type { SignerFailure } from "../../lib/errors.ts";
 import { type AccountAlgorithm, ALGORITHMS, KEY_FORMS, type KeyUse, type SignedContext } from "../signer.ts";
 
 /*

@@ -11,7 +11,7 @@ import {
 } from "@attestd/proof/attestor";
 import { equalBytes, fromBase64, fromUtf8, toBase64, toBase64Url, toHex } from "@attestd/proof/encoding";
 import { isObject } from "@attestd/proof/json";
-import { trusting } from "../../crypto/crypto.ts";
+import { trusting } from "../../lib/crypto/crypto.ts";
 import { type Attestor, type Form, Refusal, requireRecord } from "./forms.ts";
 
 /** Ignores the signature, because the examined bytes are not signed yet. */

@@ -6,7 +6,7 @@ import { ALGORAND_MAINNET_GENESIS_HASH } from "@attestd/proof/algorand";
 import { verifySignature } from "@attestd/proof/attestor";
 import { fromBase64, utf8 } from "@attestd/proof/encoding";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { SignerFailure } from "../../errors.ts";
+import type { SignerFailure } from "../../lib/errors.ts";
 import { newProbe } from "../probe.ts";
 import { socketPlace } from "./client.ts";
 import { signerLog } from "./main.ts";

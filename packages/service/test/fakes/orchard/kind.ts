@@ -6,8 +6,8 @@ import type { SourceBlock, SourceChain, SourceTransaction, SourceTransactions } 
 import type { SourceChainKind } from "../../../src/chains/chain-kind.ts";
 import { ownSettings } from "../../../src/config/config.ts";
 import { chainTable } from "../../../src/config/own-tables.ts";
-import { ServiceError } from "../../../src/errors.ts";
 import { checkEach, ok } from "../../../src/health/finding.ts";
+import { ServiceError } from "../../../src/lib/errors.ts";
 import { HttpProvider } from "../../../src/providers/http.ts";
 import { unavailable } from "../../../src/providers/provider.ts";
 import { agree, type QuorumRules } from "../../../src/providers/quorum.ts";

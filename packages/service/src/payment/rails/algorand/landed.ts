@@ -1,7 +1,7 @@
 import { encodeAddress, type MsgpackMap } from "@attestd/proof/algorand";
 import { toBase64 } from "@attestd/proof/encoding";
 import { z } from "zod";
-import { hasCode } from "../../../errors.ts";
+import { hasCode } from "../../../lib/errors.ts";
 import type { Location } from "../../../providers/algorand-nodes.ts";
 import type { IndexedTransaction } from "../../../providers/indexer.ts";
 import { unavailable } from "../../../providers/provider.ts";

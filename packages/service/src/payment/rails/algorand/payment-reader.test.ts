@@ -13,8 +13,8 @@ import { GENESIS, GENESIS_HASH } from "../../../../test/fakes/algorand-providers
 import { all, testReading } from "../../../../test/fakes/audit-reading.ts";
 import { type Handler, json, Upstream } from "../../../../test/fakes/providers.ts";
 import type { LedgerTransaction } from "../../../chains/algorand/source.ts";
-import { ServiceError } from "../../../errors.ts";
 import { attestorNotes, keyNotes, type LedgerReading } from "../../../ledger/search.ts";
+import { ServiceError } from "../../../lib/errors.ts";
 import { IndexerSearch } from "../../../providers/indexer-search.ts";
 import { algorandReader } from "./payment-reader.ts";
 

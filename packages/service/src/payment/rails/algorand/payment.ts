@@ -1,8 +1,8 @@
 import { encodeAddress, getBytes, getInteger, getString, type MsgpackMap, txid } from "@attestd/proof/algorand";
 import { equalBytes, toBase64Url } from "@attestd/proof/encoding";
 import type { PaymentPayload } from "@x402/core/types";
-import { hasCode } from "../../../errors.ts";
 import type { Window } from "../../../ledger/ledger.ts";
+import { hasCode } from "../../../lib/errors.ts";
 import { type Payment, paymentRefused } from "../rail.ts";
 import { type Envelope, readEnvelope } from "./envelope.ts";
 import { type GroupMember, readGroup } from "./group.ts";

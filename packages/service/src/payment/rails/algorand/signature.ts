@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import { multisigAccount, signedMessage } from "@attestd/proof/algorand";
 import { concatBytes, equalBytes, utf8 } from "@attestd/proof/encoding";
-import { isEd25519Signature } from "../../../crypto/ed25519.ts";
+import { isEd25519Signature } from "../../../lib/crypto/ed25519.ts";
 import type { Envelope, LogicSig, Multisig } from "./envelope.ts";
 
 /** Prefixes of signed and hashed bytes (go-algorand, `protocol/hash.go`). */

@@ -1,7 +1,7 @@
 import { LRUCache } from "lru-cache";
 import { numberToHex } from "viem/utils";
 import { z } from "zod";
-import { ignoring } from "../../../errors.ts";
+import { ignoring } from "../../../lib/errors.ts";
 import type { EthereumRpc } from "../../../providers/ethereum-rpc.ts";
 import { refusalOf } from "../../../providers/json-rpc.ts";
 import { isProviderError, unavailable } from "../../../providers/provider.ts";

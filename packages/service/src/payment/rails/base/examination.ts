@@ -1,7 +1,7 @@
 import { numberToHex } from "viem/utils";
 import { z } from "zod";
-import { ignoring } from "../../../errors.ts";
 import { type Finding, refusalBy, warning } from "../../../health/finding.ts";
+import { ignoring } from "../../../lib/errors.ts";
 import type { EthereumRpc } from "../../../providers/ethereum-rpc.ts";
 import { isProviderError } from "../../../providers/provider.ts";
 import { BASE } from "./usdc.ts";

@@ -1,5 +1,5 @@
-import type { Clock } from "../../../clock.ts";
-import { hasCode, ServiceError } from "../../../errors.ts";
+import type { Clock } from "../../../lib/clock.ts";
+import { hasCode, ServiceError } from "../../../lib/errors.ts";
 import { refusalOf } from "../../../providers/json-rpc.ts";
 import { type ProviderError, unavailable } from "../../../providers/provider.ts";
 

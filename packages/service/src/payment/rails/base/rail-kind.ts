@@ -4,7 +4,7 @@ import { baseChain, baseTable } from "../../../chains/base/chain-kind.ts";
 import { type Config, configInvalid, ownSettings } from "../../../config/config.ts";
 import { evmAddress, whole } from "../../../config/formats.ts";
 import type { RailTable } from "../../../config/own-tables.ts";
-import { ignoring } from "../../../errors.ts";
+import { ignoring } from "../../../lib/errors.ts";
 import type { EthereumNodes } from "../../../providers/ethereum-rpc.ts";
 import { isProviderError } from "../../../providers/provider.ts";
 import type { RailKind } from "../rail-kind.ts";

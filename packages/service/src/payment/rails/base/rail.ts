@@ -1,7 +1,7 @@
 import type { PaymentPayload } from "@x402/core/types";
 import type { Hex } from "viem";
-import type { Clock } from "../../../clock.ts";
-import { ignoring } from "../../../errors.ts";
+import type { Clock } from "../../../lib/clock.ts";
+import { ignoring } from "../../../lib/errors.ts";
 import type { Block, EthereumNodes, EthereumRpc } from "../../../providers/ethereum-rpc.ts";
 import { unavailable } from "../../../providers/provider.ts";
 import { agreeOnQuantity } from "../../../providers/quantity.ts";

@@ -1,8 +1,8 @@
 import { hash } from "node:crypto";
 import { toBase64 } from "@attestd/proof/encoding";
 import type { Address } from "@solana/kit";
-import type { Clock } from "../../../clock.ts";
-import { hasCode } from "../../../errors.ts";
+import type { Clock } from "../../../lib/clock.ts";
+import { hasCode } from "../../../lib/errors.ts";
 import { type Ask, answersOf, fewAtOnce, type Span } from "../../../providers/reading.ts";
 import type {
   Commitment,

@@ -1,9 +1,9 @@
 import { USDC_DECIMALS } from "@attestd/proof/rails";
 import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
-import type { Clock } from "../../../clock.ts";
 import { solanaAddressBytes } from "../../../config/solana-address.ts";
-import { isEd25519Signature } from "../../../crypto/ed25519.ts";
-import { ignoring } from "../../../errors.ts";
+import type { Clock } from "../../../lib/clock.ts";
+import { isEd25519Signature } from "../../../lib/crypto/ed25519.ts";
+import { ignoring } from "../../../lib/errors.ts";
 import { agreeOnQuantity } from "../../../providers/quantity.ts";
 import { agree, failover, hasLaggards } from "../../../providers/quorum.ts";
 import type { SolanaNodes, SolanaRpc } from "../../../providers/solana-rpc.ts";

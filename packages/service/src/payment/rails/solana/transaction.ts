@@ -3,7 +3,7 @@ import { createRequire } from "node:module";
 import { ProofError } from "@attestd/proof";
 import { equalBytes, fromBase64 } from "@attestd/proof/encoding";
 import type { Address, CompiledTransactionMessage, CompiledTransactionMessageWithLifetime } from "@solana/kit";
-import { hasCode } from "../../../errors.ts";
+import { hasCode } from "../../../lib/errors.ts";
 import { messageBytesOf, VERSION_1 } from "../../../providers/solana-wire.ts";
 import { type PaymentRefused, paymentRefused } from "../rail.ts";
 import { TOKEN_PROGRAM } from "./token-account.ts";
