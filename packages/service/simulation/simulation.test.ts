@@ -54,6 +54,7 @@ describe("paid calls, simulated", { timeout: TIMEOUT_MS }, () => {
     [61056898, "a payment that was made after a 402 is forgotten in a failover"],
     [61058097, "a call is lost while a payment of its name is answered from it"],
     [63418897, "a process stands still while another one attests for its call, and a failover takes that back"],
+    [63849695, "a lost payment, which lagging nodes call unspent, is remembered as refused, and attested for again"],
   ])("hold every invariant where they once did not: %i, %s", async (seed) => {
     const { found } = await simulate({ seed, runs: 1, workers: 1 });
     expect(found.map(formatFound)).toEqual([]);

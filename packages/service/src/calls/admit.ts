@@ -88,7 +88,8 @@ export function createAdmission(options: AdmissionOptions): Admit {
   const backing = createBacking(journal);
   const holders = createHolders(journal);
   const unpaidReads = createUnpaidReads(clock);
-  const refuse = createRefusal({ journal, holders, begin, log });
+  const hasLosses = () => mayHaveLost(options.journal, clock.now());
+  const refuse = createRefusal({ journal, holders, begin, mayHaveLost: hasLosses, log });
 
   return async (...request) => {
     try {
@@ -97,7 +98,7 @@ export function createAdmission(options: AdmissionOptions): Admit {
       const problem = problemFor(error);
       if (!problem) throw error;
       // The chain was asked before a source is read (`admitNew`), and only a fault of the source is no 503.
-      const isUnasked = problem.status === 503 && mayHaveLost(options.journal, clock.now());
+      const isUnasked = problem.status === 503 && hasLosses();
       return unanswered(isUnasked ? inDoubt(problem) : problem);
     }
   };
@@ -220,8 +221,7 @@ export function createAdmission(options: AdmissionOptions): Admit {
     const verified = await verifyPayment(forwarded, match, { deadline, limitMs: QUESTIONS_MS, log });
     if (verified instanceof Refusal) return verified;
     // Its call may be lost, and attested for: `refuse` looks at everything that shows that.
-    if (mayHaveLost(options.journal, clock.now()) && (await isSpent(request)))
-      return new Refusal("the payment was made before");
+    if (hasLosses() && (await isSpent(request))) return new Refusal("the payment was made before");
     return bound(await begin(request, { requirement, ...verified, names }, expectation), request, names);
   }
 

@@ -6,7 +6,7 @@ export function pending(code: "settlement_pending" | "attestation_pending", deta
 }
 
 /** The answer when it is not known whether the payment was, or may be, spent on us. */
-export function paymentUnknown(detail: string, cause: unknown): Problem {
+export function paymentUnknown(detail: string, cause?: unknown): Problem {
   return new Problem("payment_unknown", detail, { retryAfter: 10, members: SAME_HEADER, cause });
 }
 

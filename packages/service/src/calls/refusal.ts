@@ -34,6 +34,8 @@ export type RefusalOptions = {
   holders: Pick<ReturnType<typeof createHolders>, "findBeforeRefusal">;
   /** Begins the call of a payment. */
   begin(request: Request, terms: Terms): Promise<Call>;
+  /** Whether the journal may have lost the call of a payment that it does not know. */
+  mayHaveLost(): boolean;
   log: Pick<Logger, "warn" | "error">;
 };
 
@@ -43,7 +45,7 @@ const SETTLED_S = 60;
 const RETRY_AFTER = 300;
 
 /** Ends a request whose payment is well signed, and which we could have taken and did not take. */
-export function createRefusal({ journal, holders, begin, log }: RefusalOptions) {
+export function createRefusal({ journal, holders, begin, mayHaveLost, log }: RefusalOptions) {
   /**
    * Refuses a payment, unless its chain shows it as spent on us: then another one must not be asked for. A payment that
    * was refused before, and was made all the same, gets its call.
@@ -55,10 +57,13 @@ export function createRefusal({ journal, holders, begin, log }: RefusalOptions) 
     const { subject, payment } = request;
     const { key, payer } = payment;
     const spent = await isSpent(request);
-    if (!spent && refused.byFacilitator)
-      await journal.rememberRefused({ key, payer, subjectHash: requestHash(subject) });
+    const isLive = !spent && refused.byFacilitator === true;
+    // Nodes may be behind: a payment whose call is lost must not be remembered as one that was never attested for.
+    const mayBeLost = isLive && mayHaveLost();
+    if (isLive && !mayBeLost) await journal.rememberRefused({ key, payer, subjectHash: requestHash(subject) });
     const holder = await holders.findBeforeRefusal(request, true);
     if (holder) return holder;
+    if (mayBeLost) throw paymentUnknown("A facilitator refuses the payment, and our journal may have lost its call.");
     if (!spent) return refused;
     const earlier = await journal.refused(key);
     if (earlier) return beginRefused(request, earlier, match);
