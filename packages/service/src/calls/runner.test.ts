@@ -100,11 +100,11 @@ describe("a runner", () => {
 
     test("what a chain showed alone once the effect after it takes long, and goes on from there", async () => {
       const late: Perform = async (call, ...rest) => {
-        if (call.state === "paid") await clock.sleep(30_000);
+        if (call.state === "paid") await clock.sleep(10_000);
         return goodCourse(call, ...rest);
       };
       expect(await committed(late, 1_000)).toEqual(["paid"]);
-      await clock.advance(29_000);
+      await clock.advance(9_000);
       expect(await database.find(KEY)).toEqual({ ...DONE, version: DONE.version + 1 });
     });
 
