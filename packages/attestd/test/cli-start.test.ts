@@ -118,7 +118,7 @@ test.skipIf(PACKED)("verify loads the proof package and no code for chains", asy
   expect(loaded.some((url) => url.includes("/packages/proof/"))).toBe(true);
   const foreign = loaded.filter(
     (url) =>
-      !/\/packages\/(attestd|proof|service\/src\/regular-file\.ts|client\/src\/(body|chain-check|errors)\.ts|web\/src\/(batch-file|bundle-file|judge|receipt-file|printable|stake|trust-basis|present|verdict|words|pdf\/\w+)\.ts)|\/node_modules\/(@noble|commander)\//.test(
+      !/\/packages\/(attestd|proof|service\/src\/lib\/regular-file\.ts|client\/src\/(body|chain-check|errors)\.ts|web\/src\/(batch-file|bundle-file|judge|receipt-file|printable|stake|trust-basis|present|verdict|words|pdf\/\w+)\.ts)|\/node_modules\/(@noble|commander)\//.test(
         url,
       ),
   );

@@ -12,7 +12,7 @@ const here = blockWork(baseWork);
 const runBy =
   (pool: WorkerPool, chain: string): RunWork =>
   (name, args) =>
-    pool.run(new URL(`../chains/${chain}/block-work.ts`, import.meta.url).href, [name, args]);
+    pool.run(new URL(`../../chains/${chain}/block-work.ts`, import.meta.url).href, [name, args]);
 const open: WorkerPool[] = [];
 afterEach(async () => {
   for (const pool of open.splice(0)) await pool.close();
