@@ -31,7 +31,7 @@ export const LOSS_DEFECTS = {
         },
     },
     breaks: "attestedOnce",
-    shownBy: 61936,
+    shownBy: 72761,
   },
 
   /** What cannot be looked up now is said to be uncharged, though its call may be lost. */

@@ -48,9 +48,10 @@ export function facilitatorApp(options: FacilitatorAppOptions): Hono<Bindings> {
       const request = readRequest();
       const { payload, requirements } = request;
       if (behaviour?.name === "refused") return c.json({ isValid: false, invalidReason: behaviour.reason });
-      if (behaviour?.name === "kept") {
+      if (behaviour?.name === "kept" || behaviour?.name === "swallowed") {
         // Nobody waits for it; its outcome is on the chain.
         settleAs({ ...behaviour, name: "slow" }, request, options).catch(() => {});
+        if (behaviour.name === "swallowed") return HANG_UP;
         return c.json({ isValid: false, invalidReason: "invalid_payload" });
       }
       if (behaviour?.name === "slow") await sleep(behaviour.milliseconds, undefined, { signal: closed, ref: false });

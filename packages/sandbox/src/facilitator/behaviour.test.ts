@@ -85,6 +85,12 @@ test("a verification that says no settles later", async () => {
   await expect.poll(() => rail.settled, { timeout: 5_000 }).toEqual(["1"]);
 });
 
+test("a verification without an answer settles later", async () => {
+  facilitator.behave("verify=swallowed:200*1");
+  expect(await ask("verify")).toBe("nothing");
+  await expect.poll(() => rail.settled, { timeout: 5_000 }).toEqual(["1"]);
+});
+
 test("is set and listed over HTTP, and counts the requests that it is for", async () => {
   const url = new URL("/sandbox/behaviour", facilitator.url);
   const put = async (body: string) => {

@@ -32,6 +32,8 @@ const BEHAVIOURS = {
   refused: { of: PAYMENTS, argument: "reason" },
   /** Answers no, keeps the payment, and settles it this much later. */
   kept: { of: VERIFY, argument: "milliseconds", byDefault: "6000" },
+  /** Closes the connection without an answer, keeps the payment, and settles it this much later. */
+  swallowed: { of: VERIFY, argument: "milliseconds", byDefault: "6000" },
   /** Settles, and answers this much later. */
   late: { of: SETTLE, argument: "milliseconds", byDefault: "100000" },
   /** Settles, and closes the connection without an answer. */
@@ -54,7 +56,7 @@ export type BehaviourName = keyof typeof BEHAVIOURS;
 
 export interface Behaviour {
   name: BehaviourName;
-  /** For `slow`, `kept`, `late` and `pending`; 0 for others. */
+  /** For `slow`, `kept`, `swallowed`, `late` and `pending`; 0 for others. */
   milliseconds: number;
   /** For `refused` and `denied`; empty for others. */
   reason: string;

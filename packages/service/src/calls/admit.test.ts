@@ -89,8 +89,9 @@ class FakeRail implements Pick<Rail, "name" | "network"> {
   async status() {
     return { state: "open" } as const;
   }
-  async spent({ payload }: Payment) {
+  async spent({ payload }: Payment, signal: AbortSignal) {
     this.asked += 1;
+    if (signal.aborted) throw new ServiceError("providers_unavailable", "no time to ask");
     return this.made.has((payload.payload as Scheme).id);
   }
   news = async () => undefined;
@@ -111,7 +112,7 @@ describe("admission", () => {
   let otherJournal: Journal;
   let verdict: (signal: AbortSignal) => VerifyAnswer | Promise<VerifyAnswer>;
   /** Of the second facilitator. */
-  let secondVerdict: () => VerifyAnswer;
+  let secondVerdict: typeof verdict;
   let fetches: number;
   let fetch: () => Promise<Evidence>;
   let perform: Perform;
@@ -153,7 +154,10 @@ describe("admission", () => {
     const asked: Facilitator["verify"] = async (_payment, _requirement, signal) => verdict(signal);
     const facilitator = { verify: asked, supported } as unknown as Facilitator;
     const url = "https://facilitator.example";
-    const second = { verify: async () => secondVerdict(), supported } as unknown as Facilitator;
+    const second = {
+      verify: async (_payment: unknown, _requirement: unknown, signal: AbortSignal) => secondVerdict(signal),
+      supported,
+    } as unknown as Facilitator;
     const other = "https://second.example";
     const facilitators = [
       { id: url, url, facilitator },
@@ -291,6 +295,45 @@ describe("admission", () => {
       expect(await admit(BLOCK, payment())).toEqual(delivered);
       expect(await admit(BLOCK, payment())).toEqual(delivered);
       expect((await journal.find("key/1"))?.settlements).toBe(0);
+    });
+
+    test.each([
+      ["fails", () => Promise.reject(facilitatorFailed("defect", 500))],
+      [
+        "never answers",
+        (signal: AbortSignal) =>
+          new Promise<never>((_, reject) =>
+            signal.addEventListener("abort", () => reject(facilitatorFailed("late", "late")), { once: true }),
+          ),
+      ],
+    ])("says that it may still be taken, and delivers later, where the only one that has it %s", async (_, ending) => {
+      verdict = ending;
+      secondVerdict = away;
+      const first = problemOf(admit(BLOCK, payment()));
+      await clock.advance(30_000);
+      expect(await first).toMatchObject({
+        code: "facilitator_unavailable",
+        members: { retry: { sameHeader: true } },
+        message: expect.stringContaining("before you sign another"),
+      });
+      rail.made.add("1");
+      verdict = () => ({ valid: false, reason: "nonce_used" });
+      expect((await problemOf(admit(OTHER, payment()))).code).toBe("payment_bound_to_other_request");
+      expect(await admit(BLOCK, payment())).toEqual(delivered);
+    });
+
+    test("remembers it when the first one refuses it and the second one never answers", async () => {
+      verdict = () => ({ valid: false, reason: "screened" });
+      secondVerdict = (signal) =>
+        new Promise<never>((_, reject) =>
+          signal.addEventListener("abort", () => reject(facilitatorFailed("late", "late")), { once: true }),
+        );
+      const first = admit(BLOCK, payment());
+      await clock.advance(30_000);
+      expect(await first).toMatchObject({ kind: "payment_required" });
+      rail.made.add("1");
+      secondVerdict = away;
+      expect(await admit(BLOCK, payment())).toEqual(delivered);
     });
 
     test("names a facilitator for the case that a reorganisation undoes it, while it is valid", async () => {

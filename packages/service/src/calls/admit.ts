@@ -1,6 +1,6 @@
 import type { PaymentPayload } from "@x402/core/types";
 import type { Logger } from "pino";
-import { type Clock, withDeadline } from "../lib/clock.ts";
+import { type Clock, type Deadline, withDeadline } from "../lib/clock.ts";
 import { problemFor, saysUncharged } from "../lib/problems.ts";
 import { currentContext } from "../observe/tracing/context.ts";
 import { inSpan } from "../observe/tracing/span.ts";
@@ -26,7 +26,7 @@ import { admissionJournal } from "./journal-failures.ts";
 import { beginCall, isFinal, isUnpaid } from "./machine.ts";
 import { namesOf } from "./names.ts";
 import { type Outcome, outcomeOf, paymentRequired, unanswered } from "./outcome.ts";
-import { inDoubt } from "./problems.ts";
+import { inDoubt, unjudged } from "./problems.ts";
 import { createRefusal, isSpent, type Request, type Terms } from "./refusal.ts";
 import type { Runner } from "./runner.ts";
 import { createUnpaidReads } from "./unpaid-reads.ts";
@@ -66,6 +66,8 @@ export type Admit = (subject: Subject, payload: PaymentPayload, purchase?: Purch
 
 /** The time for all questions before the call is committed, in ms. */
 const QUESTIONS_MS = 20_000;
+/** The time to look up a payment that no facilitator has called valid, in ms. */
+const LAST_LOOK_MS = 10_000;
 const MISFIT = new Refusal("the payer's signature does not fit the payment");
 
 /**
@@ -75,7 +77,7 @@ const MISFIT = new Refusal("the payer's signature does not fit the payment");
  * one answer, whatever is known of the payment; nothing is written or promised for it, and no facilitator is asked. The
  * chain is asked only about a payment that we could have taken, and the question counts against `capacity`. A payment
  * that the chain shows as spent on us never gets a 402, nor does one that another request brought while this one was
- * being checked. A payment that facilitators alone refuse is remembered before the 402 (refused.ts).
+ * being checked. A payment that facilitators alone refuse, or do not judge, is remembered before the answer (refused.ts).
  *
  * A payment without a call may still have been made, if its call may be lost or a facilitator refused it before: no
  * answer to it says that nothing was charged, unless the chain was asked.
@@ -104,7 +106,10 @@ export function createAdmission(options: AdmissionOptions): Admit {
   };
 
   async function admit(...[subject, payload, { name, wait = true } = {}]: Parameters<Admit>): Promise<Outcome> {
-    const refused = ({ reason }: Refusal) => paymentRequired(offers, saleOf(subject), reason);
+    const refused = ({ reason, failure }: Refusal) => {
+      if (failure) throw unjudged(failure);
+      return paymentRequired(offers, saleOf(subject), reason);
+    };
     const read = await readPayment(payload);
     if (read instanceof Refusal) return refused(read);
     const { key } = read.payment;
@@ -170,7 +175,10 @@ export function createAdmission(options: AdmissionOptions): Admit {
       const admitted = isRefused ? offered : await admitNew(request, offered, expectation);
       if (!(admitted instanceof Refusal)) return admitted;
       announced.dispose();
-      return await refuse(request, admitted, isRefused ? undefined : offered);
+      const refused = (deadline: Deadline) =>
+        refuse({ ...request, deadline }, admitted, isRefused ? undefined : offered);
+      // A facilitator that never answers uses up the time for all questions.
+      return await (admitted.byFacilitator ? withDeadline(clock, LAST_LOOK_MS, refused) : refused(deadline));
     } catch (error) {
       const problem = problemFor(error);
       if (!problem || !saysUncharged(problem.code)) throw error;

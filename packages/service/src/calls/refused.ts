@@ -1,5 +1,5 @@
 /*
- * A facilitator that refuses a payment has it, and may settle it all the same until it expires. Where no check of ours refused
+ * A facilitator that refuses a payment, or fails while it judges it, has it, and may settle it until it expires. Where no check of ours refused
  * it, we remember what it was brought for: if its chain shows it as made later, whoever brings it again gets that, and nothing
  * else. By then its signature may be public, so that a stranger could bring it for a subject of his own.
  */

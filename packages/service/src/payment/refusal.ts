@@ -1,4 +1,5 @@
 import { hasCode } from "../lib/errors.ts";
+import type { FacilitatorError } from "./facilitator.ts";
 
 /** Why a payment is not taken. */
 export class Refusal {
@@ -6,10 +7,16 @@ export class Refusal {
   readonly reason: string;
   /** Whether none of our own checks refuses the payment, so that a facilitator could still settle it. */
   readonly byFacilitator: boolean;
+  /** Why no facilitator judged the payment. It is then answered instead of a 402: the payment may be sent again. */
+  readonly failure: FacilitatorError | undefined;
 
-  constructor(reason: string, { byFacilitator = false } = {}) {
+  constructor(
+    reason: string,
+    { byFacilitator = false, failure }: { byFacilitator?: boolean; failure?: FacilitatorError } = {},
+  ) {
     this.reason = reason;
     this.byFacilitator = byFacilitator;
+    this.failure = failure;
   }
 }
 

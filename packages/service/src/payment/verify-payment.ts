@@ -13,8 +13,9 @@ const STILL_LIVE =
  * Asks the facilitators that may settle a payment to verify it, one after the other, until one says that it is valid.
  * @param payment from `forwardedPayment`
  * @param options.limitMs the whole time of the deadline
- * @returns the id of the first facilitator that calls the payment valid; if none does, the first one's refusal
- * @throws facilitator_failed of the last one when none gives a verdict; the signal's reason
+ * @returns the id of the first facilitator that calls the payment valid; if none does, the first one's refusal; if none
+ *   gives a verdict, a refusal with the failure of the last one. Any of them may have kept the payment, to settle it
+ * @throws the signal's reason
  */
 export async function verifyPayment(
   payment: PaymentPayload,
@@ -34,11 +35,14 @@ export async function verifyPayment(
       if (!isLast)
         log.info({ facilitator: id, reason: answer.reason }, "another facilitator is asked about a refused payment");
     } catch (error) {
-      if (deadline.signal.aborted || !hasCode(error, "facilitator_failed") || (isLast && !refused)) throw error;
+      if (!hasCode(error, "facilitator_failed")) throw error;
+      const isEnd = isLast || deadline.signal.aborted;
+      if (isEnd && !refused) return new Refusal(error.message, { byFacilitator: true, failure: error });
       log.warn(
         { facilitator: id, err: error },
-        isLast ? "no other facilitator answers" : "another facilitator is asked to verify",
+        isEnd ? "no other facilitator answers" : "another facilitator is asked to verify",
       );
+      if (isEnd) break;
     }
   }
   if (!refused) throw new TypeError("an offer has at least one facilitator");
