@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { decodePaymentRequiredHeader, encodePaymentSignatureHeader } from "@x402/core/http";
 import type { PaymentRequired } from "@x402/core/types";
-import type { SignedPayment } from "./payers.ts";
+import { isOffered, type RailName, type SignedPayment } from "./payers.ts";
 import type { Request } from "./subjects.ts";
 
 /** The answer to one attempt: its status with the problem's code, if it has one, or `no answer`. */
@@ -27,14 +27,22 @@ export type Purchase = {
 export const PAUSE_MS = 100;
 
 /**
- * Requests the price until there is an offer: a service that has just started may not have reached its facilitator yet.
+ * Requests the price until there is an offer, on a rail if one is named: a service that has just started may not have reached its
+ * facilitators yet.
  */
-export async function priceOf(url: string, request: Request, signal: AbortSignal): Promise<PaymentRequired> {
+export async function priceOf(
+  url: string,
+  request: Request,
+  signal: AbortSignal,
+  rail?: RailName,
+): Promise<PaymentRequired> {
   for (;;) {
     const response = await post(url, request, {}, signal);
     const required = response.headers.get("payment-required");
-    if (required !== null) return decodePaymentRequiredHeader(required);
-    if (response.status !== 503) throw new Error(`no price, but HTTP ${response.status}: ${await response.text()}`);
+    const price = required === null ? undefined : decodePaymentRequiredHeader(required);
+    if (price && (rail === undefined || isOffered(rail, price))) return price;
+    if (!price && response.status !== 503)
+      throw new Error(`no price, but HTTP ${response.status}: ${await response.text()}`);
     await sleep(PAUSE_MS, undefined, { signal });
   }
 }

@@ -113,7 +113,11 @@ class CellExecution implements AsyncDisposable {
     const entry = await this.#placeKill(victim, deployment, follow);
 
     const request = await requestFor(sandbox, subject);
-    const payment = await payerOf(sandbox)(rail, await priceOf(victim.url, request, this.#signal), scenario.validity);
+    const payment = await payerOf(sandbox)(
+      rail,
+      await priceOf(victim.url, request, this.#signal, rail),
+      scenario.validity,
+    );
     let url = entry;
     const taken = this.#afterKill(victim, deployment).then(async () => {
       url = (await follow()).url;

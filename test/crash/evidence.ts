@@ -109,7 +109,10 @@ async function collect(testBed: TestBed, cell: EvidenceCell, asked: Asked): Prom
   const subjects = cell.fault === "killed" ? SUBJECTS : SUBJECTS.filter((subject) => subject !== "inclusion");
   for (const subject of subjects) {
     const request = await requestFor(sandbox, subject, "algorand", subject === "inclusion" ? included : source);
-    const payment = await payer("algorand", await patient(() => priceOf(current.url, request, signal), signal));
+    const payment = await payer(
+      "algorand",
+      await patient(() => priceOf(current.url, request, signal, "algorand"), signal),
+    );
     const { status, text } = await buy(() => current.url, request, payment, signal);
     if (status !== 200) throw new Error(`the buyer got ${text.slice(0, 200)}`);
     bundles.push(text.startsWith('{"batch":') ? JSON.stringify(itemBundles(parseBatch(text))[0]) : text);

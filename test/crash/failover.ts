@@ -54,7 +54,7 @@ class Failover implements AsyncDisposable {
     const follow = () => (following ??= this.#start(deployment));
     if (successor === "other replica") await follow();
     const request = await requestFor(sandbox, subject);
-    const payment = await payerOf(sandbox)(rail, await priceOf(victim.url, request, this.#signal));
+    const payment = await payerOf(sandbox)(rail, await priceOf(victim.url, request, this.#signal, rail));
     this.#arrange(deployment, second, victim);
 
     let { url } = victim;

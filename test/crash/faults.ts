@@ -158,7 +158,11 @@ async function runFault(
   const { validity, end = "delivered", ...rule } = ruleOf(cell);
   const signal = AbortSignal.timeout(PATIENCE_MS);
   const request = await requestFor(sandbox, "transaction", upstreamRequest.source);
-  const payment = await payerOf(sandbox)(upstreamRequest.rail, await priceOf(url, request, signal), validity);
+  const payment = await payerOf(sandbox)(
+    upstreamRequest.rail,
+    await priceOf(url, request, signal, upstreamRequest.rail),
+    validity,
+  );
   let met = false;
   const onBefore = () => {
     met = true;

@@ -21,7 +21,7 @@ export type FreeRequest = {
 /** The free requests, a replay of a purchase among them, which is made first. @throws Error when it is not delivered */
 export async function freeRequests(sandbox: Sandbox, url: string, signal: AbortSignal): Promise<FreeRequest[]> {
   const request = await requestFor(sandbox, "transaction");
-  const payment = await payerOf(sandbox)("algorand", await priceOf(url, request, signal));
+  const payment = await payerOf(sandbox)("algorand", await priceOf(url, request, signal, "algorand"));
   const { status, text: bundle } = await buy(() => url, request, payment, signal);
   if (status !== 200) throw new Error(`the first purchase was answered with ${status}: ${bundle}`);
   const post = (body: string, headers: Record<string, string> = {}): RequestInit => {

@@ -73,7 +73,7 @@ class KmsCellExecution implements AsyncDisposable {
 
     let service = await start();
     const request = await requestFor(sandbox, "transaction");
-    const payment = await payerOf(sandbox)("base", await priceOf(service.url, request, this.#signal));
+    const payment = await payerOf(sandbox)("base", await priceOf(service.url, request, this.#signal, "base"));
     const { happened } = await kms.arrange(service);
     const lost = new AbortController();
     const taken = happened.then(async () => {

@@ -61,7 +61,7 @@ class SignerExecution implements AsyncDisposable {
     await this.#startService(settings);
 
     const request = await requestFor(sandbox, subject);
-    const payment = await payerOf(sandbox)(rail, await priceOf(this.#url(), request, this.#signal));
+    const payment = await payerOf(sandbox)(rail, await priceOf(this.#url(), request, this.#signal, rail));
     const bought = await buy(() => this.#url(), request, payment, this.#signal);
     this.answers.push(...bought.answers);
     await this.#restarting;
